@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every example runs to its end in a process of its own and prints what its text promises."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PROMISED = {
+    "saxpy.py": r"elements   1,000,000\n.*\n.*max error  \S+ against NumPy\nverified$",
+    "vector_add.py": r"add<int>: .* correct\nadd<float>: .* correct\nadd<double>: .* correct$",
+    "show_devices.py": r"device 0: .+(\n.*)+\n\d+ devices?$",
+}
+
+
+def test_every_example_has_its_promise_here():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(PROMISED)
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_example_runs_and_prints_what_it_promises(name):
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name)], capture_output=True, text=True, timeout=300, env=os.environ
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(PROMISED[name], done.stdout.strip()), done.stdout
