@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every address that emulated kernels and copies may use: arenas, allocations, checks of ranges.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "emulator/memory/allocation.hpp"
+
+namespace halfwarp::emulator::memory {
+
+inline constexpr std::uint64_t arena_bytes = 64ull << 30;     // addresses per device
+inline constexpr std::uint64_t alignment = 512;               // of each allocation
+inline constexpr std::uint64_t red_zone_bytes = 512;          // at least, on either side
+inline constexpr std::uint64_t quarantine_bytes = 256u << 20;  // freed memory kept unused ...
+inline constexpr std::size_t quarantine_blocks = 1024;         // ... and at most so many blocks
+inline constexpr std::uint64_t window_bytes = 4ull << 30;      // of shared and of local memory
+
+class arena;
+
+struct address_space_options {
+  int devices = 1;
+  std::uint64_t device_capacity = 2ull << 30;  // bytes per device; beyond it: out of memory
+  std::uint64_t seed = 0;                      // of the pattern that fresh memory holds
+};
+
+struct allocation_request {
+  std::uint64_t size = 0;
+  allocation_kind kind = allocation_kind::device;
+  int device = 0;
+  std::uint64_t alignment = memory::alignment;  // power of two; smaller values are raised to 512
+  bool is_read_only = false;
+  bool is_internal = false;
+  std::uint64_t context = 0, pool = 0, stream = 0;
+  std::string name, created_at;
+};
+
+enum class free_status : std::uint8_t {
+  done,
+  unknown,        // no allocation, live or remembered, is at that address
+  not_the_base,   // inside a live allocation, or an allocation of another kind
+  already_freed,  // double free; the record says where it was freed
+};
+
+struct free_result {
+  free_status status = free_status::unknown;
+  std::optional<allocation> record;  // as it was found, for the report
+};
+
+struct free_site {
+  std::uint64_t stream = 0;  // id of the stream of a stream-ordered free
+  std::string site;          // call site when traced
+};
+
+struct usage {
+  std::uint64_t capacity = 0, used = 0, high_water = 0;
+  std::size_t live = 0;  // allocations
+};
+
+enum class range_problem : std::uint8_t {
+  unmapped,       // in no allocation
+  out_of_bounds,  // begins in one, or near one, and leaves it
+  use_after_free,
+  wrong_device,  // belongs to another device without peer access
+  host_memory,   // plain host memory that was not pinned or registered
+  read_only,
+};
+
+struct range_fault {
+  range_problem problem = range_problem::unmapped;
+  address first_bad = 0;               // first byte of the range that may not be accessed
+  std::optional<allocation> nearest;   // closest record, live or freed
+};
+
+// Owner of all arenas. Thread-safe: kernels look up while the host allocates and frees.
+class address_space {
+ public:
+  explicit address_space(const address_space_options& options);
+  ~address_space();
+  address_space(const address_space&) = delete;  // owns address ranges
+  address_space& operator=(const address_space&) = delete;
+
+  int devices() const noexcept { return options_.devices; }
+  std::uint64_t seed() const noexcept { return options_.seed; }
+
+  // Nothing when the capacity of the device, or the addresses, are used up, or size is 0.
+  std::optional<address> allocate(const allocation_request& request);
+  // Releases the allocation that begins at `base`; its addresses stay in quarantine.
+  free_result release(address base, const free_site& from = {});
+  // Makes host memory of the caller accessible to devices; false when it overlaps other memory.
+  bool register_host(void* base, std::uint64_t size, std::uint64_t context, std::string site = {});
+  free_result unregister_host(void* base);
+
+  // Pairs of devices: `from` may access allocations of `owner`.
+  void set_peer_access(int from, int owner, bool enabled);
+  // One allocation (a pool's access settings).
+  void set_access(address base, int from, bool enabled);
+  // All live allocations of one pool.
+  void set_pool_access(std::uint64_t pool, int from, bool enabled);
+
+  // The live allocation that holds this byte.
+  std::optional<allocation> find_live(address at) const;
+  // The record, live or freed, closest to an address; for reports.
+  std::optional<allocation> nearest(address at) const;
+  // Whether `bytes` bytes may be accessed from `device`. Zero bytes always may.
+  std::optional<range_fault> check(address first, std::uint64_t bytes, int device,
+                                   bool is_write) const;
+
+  // Where the host finds the byte behind an address that was checked. The bytes of one allocation
+  // are contiguous there too.
+  std::byte* view(address at) const noexcept;
+  bool is_device_address(address at) const noexcept;
+  // Device whose arena holds the address, or -1.
+  int device_of(address at) const noexcept;
+  address device_arena_base(int device) const noexcept;  // reports give addresses relative to it
+
+  // Never allocated ranges through which generic addresses reach shared and local memory.
+  address shared_window() const noexcept { return shared_window_; }
+  address local_window() const noexcept { return local_window_; }
+
+  usage device_usage(int device) const;
+  void set_device_capacity(int device, std::uint64_t bytes);
+  // Live records in order of creation.
+  std::vector<allocation> live_allocations() const;
+  void for_each_live(const std::function<void(const allocation&)>& visit) const;
+
+  // Changes whenever an address stops being accessible: what was looked up before is void then.
+  std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
+
+ private:
+  using record_map = std::map<address, allocation>;
+
+  arena* arena_of(address at) const noexcept;
+  arena& arena_for(allocation_kind kind, int device) const;
+  void fill(address base, std::uint64_t size, std::uint64_t sequence);
+  void put_in_quarantine(arena& from, allocation& record);
+  const allocation* at_or_before(address at) const;
+  bool may_access(const allocation& record, int device) const noexcept;
+  range_fault describe(address first, std::uint64_t bytes, int device, bool is_write) const;
+
+  address_space_options options_;
+  std::vector<std::unique_ptr<arena>> arenas_;  // one per device, then pinned and managed memory
+  std::vector<usage> usage_;                    // per device
+  std::vector<std::uint32_t> peers_;            // by owner: bits of the devices with access
+  record_map records_;                          // live and quarantined
+  address shared_window_ = 0, local_window_ = 0;
+  std::uint64_t next_sequence_ = 1;
+  std::atomic<std::uint64_t> generation_{1};
+  mutable std::shared_mutex mutex_;
+};
+
+}  // namespace halfwarp::emulator::memory

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mistake that a kernel made while running, as a record and as text.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "emulator/memory/allocation.hpp"
+
+namespace halfwarp::emulator::report {
+
+enum class fault_kind : std::uint8_t {
+  out_of_bounds,
+  use_after_free,
+  unmapped,
+  wrong_device,
+  host_memory,
+  stream_order,
+  read_only,
+  misaligned,
+  wrong_space,
+  stack_overflow,
+  device_assert,
+  trap,
+  bad_call_target,
+  divergent_barrier,
+  member_mask,
+  deadlock,
+  step_limit,
+  not_supported,  // an instruction that the emulator does not run; known at the launch
+};
+
+std::string_view name(fault_kind kind) noexcept;  // "out-of-bounds", ...
+CUresult code(fault_kind kind) noexcept;
+bool is_sticky(fault_kind kind) noexcept;
+
+enum class access_kind : std::uint8_t { none, load, store, atomic };
+std::string_view name(access_kind kind) noexcept;
+
+enum class memory_space : std::uint8_t { generic, global, shared, local, constant, parameter };
+
+struct fault {
+  fault_kind kind = fault_kind::trap;
+  access_kind access = access_kind::none;
+  memory_space space = memory_space::generic;
+  std::uint32_t bytes = 0;    // width of the access of one thread
+  std::uint64_t address = 0;  // in shared and local memory: offset from the start of the space
+  std::string kernel;         // as in the PTX; demangled in text
+  int device = 0;
+  std::uint64_t stream = 0;
+  std::array<std::uint32_t, 3> grid{}, block{};         // sizes in blocks, in threads
+  std::array<std::uint32_t, 3> block_index{}, thread{};  // the first thread with the fault
+  std::uint32_t other_threads = 0;  // threads of the same warp instruction with the same fault
+  std::uint32_t ptx_line = 0;
+  std::string source_file;
+  std::uint32_t source_line = 0;  // 0: unknown
+  std::string instruction;        // PTX text
+  std::optional<memory::allocation> nearest;
+  std::string detail;  // what exactly, one phrase: the distance to the allocation, the assertion ...
+  std::string hint;    // what to look at, one phrase; may be empty
+  std::uint64_t seed = 0;
+};
+
+// "saxpy(float, float*)" of "_Z5saxpyfPf"; other names unchanged.
+std::string demangled(const std::string& name);
+// Hexadecimal with a quote between groups of four digits: 0x7f86'75bd'0b00.
+std::string grouped_address(std::uint64_t address);
+// One line: kind, access, address, kernel, block, thread, place and detail.
+std::string first_line(const fault& f);
+// The whole report, several lines, each ended by a newline.
+std::string full_text(const fault& f);
+
+}  // namespace halfwarp::emulator::report
