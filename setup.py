@@ -18,7 +18,12 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 GENERATED = ROOT / "build" / "generated"
 DEBUG = os.environ.get("DEBUG") == "1"
-C_ONLY = ["-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables"]
+C_ONLY = [
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-threadsafe-statics",
+    "-fno-asynchronous-unwind-tables",
+]
 
 
 @dataclass(frozen=True)
@@ -35,17 +40,28 @@ class Part:
 
 
 PARTS = [
-    Part("cuda.bindings._loader", ("cuda/bindings/_loader.pyx", "cpp/driver/loader/*.cpp",
-                                   "build/generated/driver/*.cpp"), cplusplus=False, libraries=("dl",)),
-    Part("cuda.bindings._low", ("cuda/bindings/_low.pyx", "cpp/bindings/*.cpp",
-                                "build/generated/bindings/*.cpp"), cplusplus=False),
+    Part(
+        "cuda.bindings._loader",
+        ("cuda/bindings/_loader.pyx", "cpp/driver/loader/*.cpp", "build/generated/driver/*.cpp"),
+        cplusplus=False,
+        libraries=("dl",),
+    ),
+    Part(
+        "cuda.bindings._low",
+        ("cuda/bindings/_low.pyx", "cpp/bindings/*.cpp", "build/generated/bindings/*.cpp"),
+        cplusplus=False,
+    ),
     Part("cuda.bindings.cydriver", ("cuda/bindings/cydriver.pyx",), cplusplus=False),
     Part("cuda.bindings.cynvrtc", ("cuda/bindings/cynvrtc.pyx",), cplusplus=False),
     Part("cuda.core._core", ("cuda/core/_core.pyx", "cpp/core/*.cpp", "cpp/python/*.cpp")),
     Part("cuda.core._compile", ("cuda/core/_compile.pyx",)),
-    Part("cuda.bindings.libcuda_emulated",
-         ("cpp/emulator/**/*.cpp", "build/generated/emulator/*.cpp"), python=False,
-         libraries=("pthread", "dl"), flags=("-ffp-contract=off", "-fno-math-errno")),
+    Part(
+        "cuda.bindings.libcuda_emulated",
+        ("cpp/emulator/**/*.cpp", "build/generated/emulator/*.cpp"),
+        python=False,
+        libraries=("pthread", "dl"),
+        flags=("-ffp-contract=off", "-fno-math-errno"),
+    ),
 ]
 
 
@@ -55,11 +71,15 @@ def cuda_include_dirs():
         if os.environ.get(variable):
             return [Path(os.environ[variable]) / "include"]
     spec = importlib.util.find_spec("nvidia")
-    found = [Path(p) / "cu13" / "include" for p in (spec.submodule_search_locations if spec else [])]
+    found = [
+        Path(p) / "cu13" / "include" for p in (spec.submodule_search_locations if spec else [])
+    ]
     found = [p for p in found if (p / "cuda.h").exists()]
     if not found:
-        sys.exit("setup.py: cuda.h not found; install the build requirements of pyproject.toml, "
-                 "or set CUDA_PATH to a CUDA 13.5 toolkit")
+        sys.exit(
+            "setup.py: cuda.h not found; install the build requirements of pyproject.toml, "
+            "or set CUDA_PATH to a CUDA 13.5 toolkit"
+        )
     return found
 
 
@@ -90,16 +110,34 @@ class Build(build_ext):
     def build_parts(self, parts):
         from Cython.Build import cythonize
 
-        modules = [Extension(p.name, [str(p.relative_to(ROOT)) for p in self.sources_of(part) if p.suffix == ".pyx"],
-                             language="c++" if part.cplusplus else "c")
-                   for part in parts if part.python for p in [part]]
-        cythonize(modules, nthreads=os.cpu_count(), include_path=[str(ROOT)], language_level=3,
-                  compiler_directives={"freethreading_compatible": True, "embedsignature": False,
-                                       "binding": True, "auto_pickle": False,
-                                       "allow_none_for_extension_args": False})
+        modules = [
+            Extension(
+                p.name,
+                [str(p.relative_to(ROOT)) for p in self.sources_of(part) if p.suffix == ".pyx"],
+                language="c++" if part.cplusplus else "c",
+            )
+            for part in parts
+            if part.python
+            for p in [part]
+        ]
+        cythonize(
+            modules,
+            nthreads=os.cpu_count(),
+            include_path=[str(ROOT)],
+            language_level=3,
+            compiler_directives={
+                "freethreading_compatible": True,
+                "embedsignature": False,
+                "binding": True,
+                "auto_pickle": False,
+                "allow_none_for_extension_args": False,
+            },
+        )
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = [(part, [pool.submit(self.compile, part, *job) for job in self.objects_of(part)])
-                    for part in parts]
+            jobs = [
+                (part, [pool.submit(self.compile, part, *job) for job in self.objects_of(part)])
+                for part in parts
+            ]
             for part, objects in jobs:
                 self.link(part, [o.result() for o in objects])
 
@@ -126,7 +164,13 @@ class Build(build_ext):
         command = shlex.split(os.environ.get("CC", "gcc") if is_c else os.environ.get("CXX", "g++"))
         command += ["-std=gnu17"] if is_c else ["-std=c++20"]
         command += ["-O0", "-g"] if DEBUG else ["-O2", "-g0", "-DNDEBUG"]
-        command += ["-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-Wall"]
+        command += [
+            "-fPIC",
+            "-fvisibility=hidden",
+            "-ffunction-sections",
+            "-fdata-sections",
+            "-Wall",
+        ]
         command += C_ONLY if not part.cplusplus and not is_c else []
         command += [*part.flags, *flags, *(f"-I{i}" for i in includes)]
         command += ["-MMD", "-MF", str(dep), "-c", str(source), "-o", str(obj)]
@@ -141,9 +185,16 @@ class Build(build_ext):
         if target.exists() and target.stat().st_mtime >= newest and not self.force:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        command = shlex.split(os.environ.get("CXX", "g++") if part.cplusplus else os.environ.get("CC", "gcc"))
+        command = shlex.split(
+            os.environ.get("CXX", "g++") if part.cplusplus else os.environ.get("CC", "gcc")
+        )
         command += ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", *([] if DEBUG else ["-s"])]
-        command += [*map(str, objects), *(f"-l{name}" for name in part.libraries), "-o", str(target) + ".new"]
+        command += [
+            *map(str, objects),
+            *(f"-l{name}" for name in part.libraries),
+            "-o",
+            str(target) + ".new",
+        ]
         subprocess.run(command, check=True)
         os.replace(str(target) + ".new", target)  # a process that has the old one loaded keeps it
 

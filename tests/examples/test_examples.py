@@ -24,7 +24,11 @@ def test_every_example_has_its_promise_here():
 @pytest.mark.parametrize("name", PROMISED)
 def test_example_runs_and_prints_what_it_promises(name):
     done = subprocess.run(
-        [sys.executable, str(EXAMPLES / name)], capture_output=True, text=True, timeout=300, env=os.environ
+        [sys.executable, str(EXAMPLES / name)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ,
     )
     assert done.returncode == 0, done.stderr
     assert re.search(PROMISED[name], done.stdout.strip()), done.stdout

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m benchmarks [ROW...] [--backend null|gpu] [--wheels DIR] [--json FILE] [--check]
+
+Times each row in both packages, one after the other in the same run, and prints theirs, ours, the
+ratio, the target and the C floor. `--check` fails when a ratio is above `budget.toml`.
+"""
+
+import argparse
+import datetime
+import json
+import platform
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from benchmarks import environments, footprint
+from benchmarks.environments import FOLDER
+
+
+def rows():
+    """The registered rows, in the order of the files that declare them."""
+    sys.path.insert(0, str(FOLDER / "worker"))
+    import rows.launch
+    import rows.low_level
+    import rows.objects  # noqa: F401  (importing registers the rows)
+    from rows import ROWS
+
+    return ROWS
+
+
+def run_worker(python, names, env):
+    """Row name -> nanoseconds or an error text, from one process."""
+    command = [python, str(FOLDER / "worker" / "measure.py"), *names]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode:
+        print(done.stderr, file=sys.stderr)
+        raise SystemExit(f"the measurement stopped: {' '.join(command[:2])}")
+    return {r["row"]: r.get("ns", r.get("error")) for r in records}
+
+
+def least(first, second):
+    """The better of two rounds, row by row; an error text only when both rounds failed."""
+    both = {}
+    for name in first:
+        numbers = [r[name] for r in (first, second) if isinstance(r.get(name), float)]
+        both[name] = min(numbers) if numbers else first[name]
+    return both
+
+
+def measure(names, table, backend, wheels):
+    """Two interleaved rounds of ours and theirs, then the C twins."""
+    python = {"ours": sys.executable, "theirs": environments.reference_python(wheels)}
+    env = {
+        "ours": environments.environment("ours", backend),
+        "theirs": environments.environment("reference", backend),
+    }
+    shared = [n for n in names if not table[n].ours_only]
+    wanted = {"ours": names, "theirs": shared}
+    rounds = [
+        {who: run_worker(python[who], wanted[who], env[who]) for who in python} for _ in range(2)
+    ]
+    result = {who: least(rounds[0][who], rounds[1][who]) for who in python}
+    floor = environments.build_floor(backend)
+    lines = []
+    if floor:
+        env = environments.environment("floor", backend)
+        done = subprocess.run([floor], env=env, capture_output=True, text=True, check=True)
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return result | {"floor": {r["row"]: r["ns"] for r in lines}}
+
+
+def ratio(record):
+    """Theirs over ours, or None where one of them has no number."""
+    ours, theirs = record["ours"], record["theirs"]
+    numbers = isinstance(ours, float) and isinstance(theirs, float)
+    return theirs / max(ours, 0.1) if numbers else None
+
+
+def records_of(names, table, measured):
+    for name in names:
+        row = table[name]
+        yield {
+            "row": name,
+            "unit": "ns",
+            "theirs": measured["theirs"].get(name),
+            "ours": measured["ours"].get(name),
+            "target": float(row.target),
+            "floor": measured["floor"].get(row.twin),
+        }
+
+
+def footprint_records(backend, wheels):
+    places = {
+        "ours": (sys.executable, environments.environment("ours", backend)),
+        "theirs": (
+            environments.reference_python(wheels),
+            environments.environment("reference", backend),
+        ),
+    }
+    times = {who: footprint.import_times(*place) for who, place in places.items()}
+    for module, target in footprint.MODULES.items():
+        yield {
+            "row": f"import {module}",
+            "unit": "ms",
+            "theirs": times["theirs"][module],
+            "ours": times["ours"][module],
+            "target": target,
+            "floor": None,
+        }
+    sizes = {who: footprint.installed_bytes(*place) / 1e6 for who, place in places.items()}
+    yield {
+        "row": "installed size",
+        "unit": "MB",
+        "theirs": round(sizes["theirs"], 1),
+        "ours": round(sizes["ours"], 1),
+        "target": 10.0,
+        "floor": None,
+    }
+
+
+def show(records):
+    print(f"{'row':34}{'theirs':>10}{'ours':>10}{'ratio':>8}{'target':>9}{'C floor':>9}")
+    for r in records:
+        cells = [f"{r[k]:.1f}" if isinstance(r[k], float) else "-" for k in ("theirs", "ours")]
+        times = ratio(r)
+        floor = f"{r['floor']:.1f}" if isinstance(r["floor"], float) else "-"
+        missed = isinstance(r["ours"], float) and r["ours"] > r["target"]
+        print(
+            f"{r['row'] + ' [' + r['unit'] + ']':34}{cells[0]:>10}{cells[1]:>10}"
+            f"{f'{times:.1f}x' if times else '-':>8}{r['target']:>9.0f}{floor:>9}"
+            f"{'  above target' if missed else ''}"
+        )
+        for who in ("theirs", "ours"):
+            if isinstance(r[who], str):
+                print(f"    {who}: {r[who]}")
+
+
+def describe_run(backend):
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=FOLDER, capture_output=True, text=True
+    )
+    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return {
+        "date": datetime.date.today().isoformat(),
+        "backend": backend,
+        "python": platform.python_version(),
+        "machine": cpu[1] if cpu else platform.machine(),
+        "system": platform.platform(),
+        "reference": environments.REFERENCE,
+        "commit": commit.stdout.strip(),
+    }
+
+
+def over_budget(records):
+    """The rows whose part of NVIDIA's time is above what `budget.toml` allows."""
+    budget = tomllib.loads((FOLDER / "budget.toml").read_text())["ratios"]
+    for r in records:
+        allowed = budget.get(r["row"])
+        if allowed is None:
+            continue
+        times = ratio(r)
+        if times is None:
+            yield f"{r['row']}: no figure (ours {r['ours']}, theirs {r['theirs']})"
+        elif 1 / times > allowed:
+            yield f"{r['row']}: {1 / times:.2f} of the reference's time, the budget is {allowed}"
+
+
+def main():
+    table = rows()
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__.split("\n\n")[1]
+    )
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="part of a row's name; default: all")
+    parser.add_argument("--backend", choices=["null", "gpu"], default="null")
+    parser.add_argument(
+        "--wheels", help="folder with the reference's wheels, where there is no network"
+    )
+    parser.add_argument("--json", help="write the results here")
+    parser.add_argument("--check", action="store_true", help="fail above budget.toml")
+    parser.add_argument(
+        "--no-footprint", action="store_true", help="leave out import times and sizes"
+    )
+    options = parser.parse_args()
+    names = [n for n in table if not options.rows or any(part in n for part in options.rows)]
+    measured = measure(names, table, options.backend, options.wheels)
+    records = list(records_of(names, table, measured))
+    if not options.no_footprint and not options.rows:
+        records += footprint_records(options.backend, options.wheels)
+    show(records)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"run": describe_run(options.backend), "rows": records}, file, indent=1)
+    if options.check:
+        over = list(over_budget(records))
+        print("\n".join(over) or "within the budget")
+        return 1 if over else 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where each implementation runs: its interpreter, its environment variables, its C floor."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+REFERENCE = ["cuda-bindings==13.5.0", "cuda-core==1.2.2"]
+FOLDER = Path(__file__).parent
+NULL = {"HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_MODE": "null"}
+
+
+def cache_folder():
+    root = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return root / "halfwarp" / f"benchmarks-py{sys.version_info[0]}{sys.version_info[1]}"
+
+
+def reference_python(wheels=None):
+    """The interpreter of a cached environment that holds NVIDIA's packages; made when missing.
+
+    With `wheels`, a folder, nothing is fetched: pip takes the packages from there.
+    """
+    folder = cache_folder() / "-".join(REFERENCE).replace("==", "-")
+    python = folder / "bin" / "python"
+    done = folder / ".complete"
+    if not done.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        source = ["--no-index", "--find-links", str(wheels)] if wheels else []
+        packages = [*REFERENCE, "numpy", "nvidia-cuda-nvrtc==13.5.*", "nvidia-nvjitlink==13.5.*"]
+        command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([*command, *source, *packages], check=True)
+        done.touch()
+    return str(python)
+
+
+def emulator_folder():
+    """A folder whose `libcuda.so.1` is the emulator, for programs that are not ours."""
+    found = subprocess.run(
+        [sys.executable, "-m", "cuda.core.emulation", "path"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return found.stdout.strip().splitlines()[-1]
+
+
+def environment(implementation, backend):
+    """The variables under which `ours`, `reference` or `floor` runs on a backend."""
+    variables = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+    if backend == "gpu":
+        return variables
+    variables |= NULL
+    if implementation != "ours":
+        variables["LD_LIBRARY_PATH"] = emulator_folder()
+    return variables
+
+
+def cuda_headers():
+    for variable in ("CUDA_PATH", "CUDA_HOME"):
+        if os.environ.get(variable):
+            return Path(os.environ[variable]) / "include"
+    spec = importlib.util.find_spec("nvidia")
+    for place in [*(spec.submodule_search_locations if spec else []), "/usr/local/cuda"]:
+        for include in (Path(place) / "cu13" / "include", Path(place) / "include"):
+            if (include / "cuda.h").exists():
+                return include
+    return None
+
+
+def build_floor(backend):
+    """Compile the C twins; None when there is no compiler or no header."""
+    compiler, headers = shutil.which("cc") or shutil.which("gcc"), cuda_headers()
+    if not compiler or not headers:
+        return None
+    program = Path(tempfile.mkdtemp(prefix="halfwarp-floor-")) / "floor"
+    library = ["-l:libcuda.so.1"]
+    if backend == "null":
+        library = [f"-L{emulator_folder()}", *library]
+    else:
+        library = [
+            *(
+                f"-L{p}"
+                for p in ("/usr/local/nvidia/lib64", "/usr/lib/x86_64-linux-gnu")
+                if Path(p).exists()
+            ),
+            *library,
+        ]
+    command = [
+        compiler,
+        "-O2",
+        f"-I{headers}",
+        str(FOLDER / "floor" / "floor.c"),
+        "-o",
+        str(program),
+    ]
+    subprocess.run([*command, *library], check=True)
+    return str(program)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The C floor: what the driver itself costs for each row, as one JSON line a twin.
+ *
+ * cc -O2 -I<CUDA headers> floor.c -o floor <libcuda.so.1>
+ */
+#include <cuda.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { REPEATS = 15, CALLS = 20000, MAX_ARGS = 64 };
+
+static CUstream stream, other_stream;
+static CUevent event;
+static CUdeviceptr memory, other_memory;
+static CUfunction kernels[3];
+static long long values[MAX_ARGS];
+static void* pointers[MAX_ARGS];
+
+static const char source[] =
+    ".version 7.0\n.target sm_52\n.address_size 64\n"
+    ".visible .entry k0() { ret; }\n"
+    ".visible .entry k4(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d) { ret; }\n";
+
+static void check(CUresult code, const char* what) {
+  if (code == CUDA_SUCCESS) return;
+  fprintf(stderr, "floor: %s failed with %d\n", what, (int)code);
+  exit(1);
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static void time_twin(const char* name, void (*call)(void)) {
+  double best = 1e30;
+  for (int r = 0; r < REPEATS; ++r) {
+    const double start = now();
+    for (int i = 0; i < CALLS; ++i) call();
+    const double each = (now() - start) / CALLS;
+    if (each < best) best = each;
+    check(cuCtxSynchronize(), "cuCtxSynchronize");
+  }
+  printf("{\"row\": \"%s\", \"ns\": %.1f}\n", name, best);
+}
+
+static void ctx_get_current(void) { CUcontext c; cuCtxGetCurrent(&c); }
+static void device_get_attribute(void) { int v; cuDeviceGetAttribute(&v, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0); }
+static void stream_query(void) { cuStreamQuery(stream); }
+static void event_record(void) { cuEventRecord(event, stream); }
+static void stream_wait(void) { cuStreamWaitEvent(other_stream, event, 0); }
+static void alloc_free_async(void) { CUdeviceptr p; cuMemAllocAsync(&p, 1024, stream); cuMemFreeAsync(p, stream); }
+static void memcpy_async(void) { cuMemcpyAsync(other_memory, memory, 1024, stream); }
+static void memset_async(void) { cuMemsetD8Async(memory, 7, 1024, stream); }
+static void stream_create_destroy(void) { CUstream s; cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, 0); cuStreamDestroy(s); }
+static void event_create_destroy(void) { CUevent e; cuEventCreate(&e, CU_EVENT_DISABLE_TIMING); cuEventDestroy(e); }
+static void event_create_record_destroy(void) { CUevent e; cuEventCreate(&e, CU_EVENT_DISABLE_TIMING); cuEventRecord(e, stream); cuEventDestroy(e); }
+
+static void launch(CUfunction kernel) {
+  CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1,
+                           .blockDimZ = 1, .hStream = stream};
+  cuLaunchKernelEx(&config, kernel, pointers, NULL);
+}
+static void launch_0(void) { launch(kernels[0]); }
+static void launch_4(void) { launch(kernels[1]); }
+static void launch_16(void) { launch(kernels[2]); }
+
+static void load_kernels(void) {
+  static char text[4096];
+  int n = snprintf(text, sizeof text, "%s.visible .entry k16(", source);
+  for (int i = 0; i < 16; ++i) n += snprintf(text + n, sizeof text - n, "%s.param .u64 p%d", i ? ", " : "", i);
+  snprintf(text + n, sizeof text - n, ") { ret; }\n");
+  CUmodule module;
+  check(cuModuleLoadData(&module, text), "cuModuleLoadData");
+  check(cuModuleGetFunction(&kernels[0], module, "k0"), "cuModuleGetFunction");
+  check(cuModuleGetFunction(&kernels[1], module, "k4"), "cuModuleGetFunction");
+  check(cuModuleGetFunction(&kernels[2], module, "k16"), "cuModuleGetFunction");
+  for (int i = 0; i < MAX_ARGS; ++i) pointers[i] = &values[i];
+}
+
+int main(void) {
+  CUcontext context;
+  check(cuInit(0), "cuInit");
+  check(cuDevicePrimaryCtxRetain(&context, 0), "cuDevicePrimaryCtxRetain");
+  check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  check(cuStreamCreate(&other_stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  check(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  check(cuEventRecord(event, stream), "cuEventRecord");
+  check(cuMemAlloc(&memory, 1024), "cuMemAlloc");
+  check(cuMemAlloc(&other_memory, 1024), "cuMemAlloc");
+  load_kernels();
+  time_twin("ctx_get_current", ctx_get_current);
+  time_twin("device_get_attribute", device_get_attribute);
+  time_twin("stream_query", stream_query);
+  time_twin("event_record", event_record);
+  time_twin("stream_wait", stream_wait);
+  time_twin("alloc_free_async", alloc_free_async);
+  time_twin("memcpy_async", memcpy_async);
+  time_twin("memset_async", memset_async);
+  time_twin("stream_create_destroy", stream_create_destroy);
+  time_twin("event_create_destroy", event_create_destroy);
+  time_twin("event_create_record_destroy", event_create_record_destroy);
+  time_twin("launch_0", launch_0);
+  time_twin("launch_4", launch_4);
+  time_twin("launch_16", launch_16);
+  return 0;
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Import time above a bare interpreter, and the size of what is installed."""
+
+import json
+import subprocess
+from time import perf_counter
+
+MODULES = {
+    "cuda.bindings.driver": 1.0,
+    "cuda.bindings.nvrtc": 1.0,
+    "cuda.core": 20.0,
+}  # targets in ms
+REPEATS = 15
+
+SIZES = """
+import importlib.util, json, pathlib
+total = 0
+for name in ("cuda.bindings", "cuda.core"):
+    for place in importlib.util.find_spec(name).submodule_search_locations:
+        for path in pathlib.Path(place).rglob("*"):
+            built = path.suffix in {".so", ".py", ".pxd", ".pyi"} or path.name == "py.typed"
+            if path.is_file() and built and "__pycache__" not in path.parts:
+                total += path.stat().st_size
+print(json.dumps(total))
+"""
+
+
+def seconds(python, code, env):
+    start = perf_counter()
+    subprocess.run([python, "-c", code], env=env, check=True, cwd="/")
+    return perf_counter() - start
+
+
+def import_times(python, env):
+    """Milliseconds of importing each module, above an interpreter that imports nothing."""
+    codes = {"": "pass"} | {m: f"import {m}" for m in MODULES}
+    best = {m: min(seconds(python, code, env) for _ in range(REPEATS)) for m, code in codes.items()}
+    return {m: round((best[m] - best[""]) * 1e3, 2) for m in MODULES}
+
+
+def installed_bytes(python, env):
+    """Bytes of extensions, modules, declarations and stubs of both packages."""
+    done = subprocess.run([python, "-c", SIZES], env=env, check=True, capture_output=True, cwd="/")
+    return json.loads(done.stdout)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs rows in this interpreter, on whatever `cuda.core` it has; one JSON line a row on stdout.
+
+Started by `python -m benchmarks` in each environment: the folder of this script is the first on the
+path, so the working tree's `cuda/` cannot take the place of an installed package.
+"""
+
+import json
+import sys
+
+import rows.launch
+import rows.low_level
+import rows.objects  # noqa: F401  (importing registers the rows)
+from rows import ROWS, World
+from timing import empty_call, net
+
+
+def main(names):
+    world = World()
+    empty = empty_call()
+    for name in names:
+        try:
+            nanoseconds = net(ROWS[name].prepare(world), empty)
+            result = {"row": name, "ns": round(nanoseconds, 1)}
+        except Exception as error:  # one row that cannot run here must not hide the others
+            result = {"row": name, "error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(result), flush=True)
+    print(json.dumps({"row": "empty call", "ns": round(empty, 1)}), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows: each a name, a target in nanoseconds, and a function that returns what is timed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table. `prepare(world)` returns the call to time; `twin` names the C row."""
+
+    name: str
+    target: float
+    prepare: Callable
+    twin: str | None = None
+    ours_only: bool = False
+
+
+ROWS: dict[str, Row] = {}
+
+
+def row(name, *, target, twin=None, ours_only=False):
+    """Register the decorated function as the row `name`."""
+
+    def register(prepare):
+        ROWS[name] = Row(name, target, prepare, twin, ours_only)
+        return prepare
+
+    return register
+
+
+class World:
+    """What rows share: device, stream, kernels, buffers. Made once a process, on first use."""
+
+    SIGNATURES = {
+        "k0": "",
+        "k4": "float a, double b, int c, long long d",
+        "k4_buffers": "float a, const float* x, float* y, long long n",
+        "k16": ", ".join(f"long long a{i}" for i in range(16)),
+        "k16_buffers": ", ".join(f"float* a{i}" for i in range(16)),
+        "k64": ", ".join(f"long long a{i}" for i in range(64)),
+    }
+
+    def __init__(self):
+        from cuda.core import Device, LaunchConfig, Program, ProgramOptions
+
+        self.device = Device(0)
+        self.device.set_current()
+        self.stream = self.device.create_stream()
+        source = "\n".join(
+            f'extern "C" __global__ void {name}({parameters}) {{}}'
+            for name, parameters in self.SIGNATURES.items()
+        )
+        program = Program(source, "c++", ProgramOptions(arch=f"sm_{self.device.arch}"))
+        self.module = program.compile("ptx")
+        self.config = LaunchConfig(grid=1, block=1)
+        self.buffer = self.device.memory_resource.allocate(1024, stream=self.stream)
+        self.other = self.device.memory_resource.allocate(1024, stream=self.stream)
+
+    def kernel(self, name):
+        return self.module.get_kernel(name)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of cuda.bindings.driver."""
+
+import ctypes
+
+from rows import row
+
+
+def handles(world):
+    """The driver module, the stream and a new event as handles of it."""
+    from cuda.bindings import driver
+
+    world.kept = world.device.create_event()
+    return driver, driver.CUstream(int(world.stream.handle)), driver.CUevent(int(world.kept.handle))
+
+
+@row("cuCtxGetCurrent()", target=20, twin="ctx_get_current")
+def ctx_get_current(world):
+    from cuda.bindings import driver
+
+    return lambda: driver.cuCtxGetCurrent()
+
+
+@row("cuDeviceGetAttribute(enum, 0)", target=20, twin="device_get_attribute")
+def device_get_attribute(world):
+    from cuda.bindings import driver
+
+    attribute = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_WARP_SIZE
+    return lambda: driver.cuDeviceGetAttribute(attribute, 0)
+
+
+@row("cuStreamQuery(h)", target=45, twin="stream_query")
+def stream_query(world):
+    driver, stream, _ = handles(world)
+    return lambda: driver.cuStreamQuery(stream)
+
+
+@row("cuEventRecord(h, h)", target=50, twin="event_record")
+def event_record(world):
+    driver, stream, event = handles(world)
+    return lambda: driver.cuEventRecord(event, stream)
+
+
+@row("cuMemAllocAsync + cuMemFreeAsync", target=100, twin="alloc_free_async")
+def alloc_free(world):
+    driver, stream, _ = handles(world)
+    return lambda: driver.cuMemFreeAsync(driver.cuMemAllocAsync(1024, stream)[1], stream)
+
+
+def low_launch(world, kernel_name, arguments):
+    driver, stream, _ = handles(world)
+    error, function = driver.cuKernelGetFunction(
+        driver.CUkernel(int(world.kernel(kernel_name).handle))
+    )
+    assert error == driver.CUresult.CUDA_SUCCESS, error
+    return lambda: driver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, 0)
+
+
+@row("cuLaunchKernel, 0 args", target=75, twin="launch_0")
+def launch_0(world):
+    return low_launch(world, "k0", ((), ()))
+
+
+@row("cuLaunchKernel, 4 args", target=90, twin="launch_4")
+def launch_4(world):
+    pointer = int(world.buffer.handle)
+    types = (ctypes.c_float, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_longlong)
+    return low_launch(world, "k4_buffers", ((2.0, pointer, pointer, 7), types))
+
+
+@row("cuLaunchKernel, 16 args", target=125, twin="launch_16")
+def launch_16(world):
+    pointer = int(world.buffer.handle)
+    return low_launch(world, "k16_buffers", ((pointer,) * 16, (ctypes.c_void_p,) * 16))
+
+
+@row("enum from int", target=18)
+def enum_from_int(world):
+    from cuda.bindings import driver
+
+    return lambda: driver.CUdevice_attribute(10)
+
+
+@row("handle from int", target=22)
+def handle_from_int(world):
+    from cuda.bindings import driver
+
+    return lambda: driver.CUdeviceptr(0x7F0000000000)
+
+
+@row("struct: make, set 2, read 1", target=80)
+def struct(world):
+    from cuda.bindings import driver
+
+    def make():
+        node = driver.CUDA_KERNEL_NODE_PARAMS()
+        node.gridDimX = 1
+        node.blockDimX = 32
+        return node.gridDimX
+
+    return make

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a call is timed: net nanoseconds above an empty Python call, the least of many repeats."""
+
+from time import perf_counter_ns
+
+REPEATS = 15
+TARGET_NS = 2_000_000  # one repeat lasts about this long
+
+
+def loop(function, count):
+    """Nanoseconds a call over `count` calls; the loop itself is in the empty call as well."""
+    calls = range(count)
+    start = perf_counter_ns()
+    for _ in calls:
+        function()
+    return (perf_counter_ns() - start) / count
+
+
+def least(function, repeats=REPEATS):
+    """The least time of a call over `repeats` loops, each some milliseconds long."""
+    first = max(loop(function, 100), 10.0)
+    count = max(100, int(TARGET_NS / first))
+    return min(loop(function, count) for _ in range(repeats))
+
+
+def empty_call():
+    """What calling a Python function that does nothing costs here."""
+    return least(lambda: None)
+
+
+def net(function, empty):
+    """Nanoseconds of a call above the empty one."""
+    return least(function) - empty
