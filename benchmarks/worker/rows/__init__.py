@@ -29,17 +29,18 @@ def row(name, *, target, twin=None, ours_only=False):
     return register
 
 
+SIGNATURES = {
+    "k0": "",
+    "k4": "float a, double b, int c, long long d",
+    "k4_buffers": "float a, const float* x, float* y, long long n",
+    "k16": ", ".join(f"long long a{i}" for i in range(16)),
+    "k16_buffers": ", ".join(f"float* a{i}" for i in range(16)),
+    "k64": ", ".join(f"long long a{i}" for i in range(64)),
+}
+
+
 class World:
     """What rows share: device, stream, kernels, buffers. Made once a process, on first use."""
-
-    SIGNATURES = {
-        "k0": "",
-        "k4": "float a, double b, int c, long long d",
-        "k4_buffers": "float a, const float* x, float* y, long long n",
-        "k16": ", ".join(f"long long a{i}" for i in range(16)),
-        "k16_buffers": ", ".join(f"float* a{i}" for i in range(16)),
-        "k64": ", ".join(f"long long a{i}" for i in range(64)),
-    }
 
     def __init__(self):
         from cuda.core import Device, LaunchConfig, Program, ProgramOptions
@@ -49,7 +50,7 @@ class World:
         self.stream = self.device.create_stream()
         source = "\n".join(
             f'extern "C" __global__ void {name}({parameters}) {{}}'
-            for name, parameters in self.SIGNATURES.items()
+            for name, parameters in SIGNATURES.items()
         )
         program = Program(source, "c++", ProgramOptions(arch=f"sm_{self.device.arch}"))
         self.module = program.compile("ptx")
