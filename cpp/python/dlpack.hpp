@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// DLPack: the tensor structures of versions 0.8 and 1.x, and their capsules.
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+namespace halfwarp::python::dlpack {
+
+enum class device_type : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
+enum class type_code : std::uint8_t { signed_integer = 0, unsigned_integer = 1, floating = 2 };
+
+struct device {
+  device_type type;
+  std::int32_t id;
+};
+
+struct data_type {
+  type_code code;
+  std::uint8_t bits;
+  std::uint16_t lanes;
+};
+
+struct tensor {
+  void* data;
+  device where;
+  std::int32_t ndim;
+  data_type dtype;
+  std::int64_t* shape;
+  std::int64_t* strides;
+  std::uint64_t byte_offset;
+};
+
+struct managed_tensor {
+  tensor content;
+  void* context;
+  void (*deleter)(managed_tensor*);
+};
+
+struct version {
+  std::uint32_t major, minor;
+};
+
+struct versioned_tensor {
+  version number;
+  void* context;
+  void (*deleter)(versioned_tensor*);
+  std::uint64_t flags;
+  tensor content;
+};
+
+inline constexpr version supported_version{1, 2};
+inline constexpr char capsule_name[] = "dltensor";
+inline constexpr char versioned_capsule_name[] = "dltensor_versioned";
+
+/// Whether the fields lie where the published C header puts them.
+static_assert(sizeof(tensor) == 48 && sizeof(managed_tensor) == 64 && sizeof(versioned_tensor) == 80);
+
+/// A capsule over `size` bytes at `data` as a one-dimensional int8 tensor. The capsule, or whoever
+/// consumes it, holds one reference to `owner`. New reference, or null with an error set.
+PyObject* export_bytes(PyObject* owner, void* data, std::int64_t size, device where, bool versioned);
+
+}  // namespace halfwarp::python::dlpack
