@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What C++ reads directly in the objects of cuda.core: their C fields and where these lie.
+#pragma once
+
+#include <Python.h>
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace halfwarp::core {
+class launch_plan;
+}
+
+// Each Cython class below holds one of these structs as its first member, under the name `fields`.
+// All zero bytes mean "closed" or "not initialised", so that an object whose __cinit__ did not run
+// is refused like a closed one.
+namespace halfwarp::python {
+
+struct stream_fields {
+  CUstream raw;          // may be 0, 1, 2: the default streams
+  std::int32_t device;   // ordinal; -1: whichever device is current (the default streams)
+  bool is_open;
+  bool is_default_token;  // LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM and their kin
+};
+
+struct kernel_fields {
+  CUkernel raw;
+  core::launch_plan* plan;  // lives as long as the kernel's handle, which the object holds
+};
+
+struct buffer_fields {
+  CUdeviceptr pointer;  // 0 once closed
+  std::size_t size;     // in bytes; 0 once closed
+  bool is_open;
+};
+
+struct view_fields {
+  std::uintptr_t pointer;
+  std::int32_t device;  // ordinal; -1: host
+  bool is_device_accessible;
+};
+
+struct dimensions {
+  unsigned x, y, z;
+};
+
+struct config_fields {
+  CUlaunchConfig native;  // as the driver takes it, but for hStream and attrs
+  CUlaunchAttribute attributes[3];
+  dimensions grid;     // as the user gave it: clusters when `cluster` is set, else blocks
+  dimensions cluster;  // all zero: none
+  bool is_cooperative;
+  bool programmatic_stream_serialization;
+  bool needs_care;  // cooperative or with dynamic shared memory: launch looks closer
+  bool is_valid;
+};
+
+// The class that holds one kind of fields, written once when the extension is initialised.
+template <class Fields>
+struct object_class {
+  static inline PyTypeObject* type = nullptr;
+  static inline Py_ssize_t offset = 0;
+};
+
+template <class Fields>
+[[nodiscard]] inline Fields& fields_of(PyObject* object) noexcept {
+  return *reinterpret_cast<Fields*>(reinterpret_cast<char*>(object) +
+                                    object_class<Fields>::offset);
+}
+
+// One pointer compare; false for subclasses.
+template <class Fields>
+[[nodiscard]] inline bool is_exactly(PyObject* object) noexcept {
+  return Py_TYPE(object) == object_class<Fields>::type;
+}
+
+template <class Fields>
+[[nodiscard]] inline bool is_instance(PyObject* object) noexcept {
+  return is_exactly<Fields>(object) ||
+         (object_class<Fields>::type && PyObject_TypeCheck(object, object_class<Fields>::type));
+}
+
+// Records the class of `sample`, a fresh instance made with __new__, whose fields are at `fields`.
+// Returns 0, or -1 with SystemError set when the object is not laid out as C++ expects.
+template <class Fields>
+int register_class(PyObject* sample, const Fields* fields) noexcept {
+  PyTypeObject* type = Py_TYPE(sample);
+  const auto* start = reinterpret_cast<const char*>(sample);
+  const Py_ssize_t offset = reinterpret_cast<const char*>(fields) - start;
+  const Py_ssize_t end = offset + static_cast<Py_ssize_t>(sizeof(Fields));
+  if (offset < static_cast<Py_ssize_t>(sizeof(PyObject)) || end > type->tp_basicsize ||
+      reinterpret_cast<std::uintptr_t>(fields) % alignof(Fields) != 0) {
+    PyErr_Format(PyExc_SystemError, "the fields of %s lie at offset %zd of %zd bytes", type->tp_name,
+                 offset, type->tp_basicsize);
+    return -1;
+  }
+  object_class<Fields>::type = type;
+  object_class<Fields>::offset = offset;
+  return 0;
+}
+
+}  // namespace halfwarp::python
