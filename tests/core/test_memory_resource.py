@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of a memory resource, run for each implementation, and what is special to each."""
+
+import threading
+from itertools import pairwise
+
+import pytest
+from cuda.core import (
+    Buffer,
+    Device,
+    DeviceMemoryResource,
+    DeviceMemoryResourceOptions,
+    LegacyPinnedMemoryResource,
+    MemoryResource,
+)
+
+
+@pytest.fixture
+def device():
+    device = Device(0)
+    device.set_current()
+    return device
+
+
+@pytest.fixture
+def stream(device):
+    with device.create_stream() as stream:
+        yield stream
+
+
+def synchronous(device):
+    from cuda.core._memory import _SynchronousMemoryResource
+
+    return _SynchronousMemoryResource(device.device_id)
+
+
+RESOURCES = {
+    "current pool": lambda device: DeviceMemoryResource(device),
+    "own pool": lambda device: DeviceMemoryResource(
+        device.device_id, DeviceMemoryResourceOptions()
+    ),
+    "limited pool": lambda device: DeviceMemoryResource(device, {"max_size": 1 << 26}),
+    "pinned": lambda device: LegacyPinnedMemoryResource(),
+    "synchronous": synchronous,
+}
+ACCESS = {"pinned": (True, True)}
+
+
+@pytest.fixture(params=RESOURCES, name="name")
+def resource_name(request):
+    return request.param
+
+
+@pytest.fixture
+def resource(name, device):
+    return RESOURCES[name](device)
+
+
+class TestContract:
+    def test_allocates_usable_memory(self, resource, stream):
+        with resource.allocate(1000, stream=stream) as buffer:
+            assert buffer.size == 1000 and buffer.handle % 256 == 0
+            assert buffer.memory_resource is resource
+            buffer.fill(3, stream=stream)
+            stream.sync()
+
+    def test_live_allocations_do_not_overlap(self, resource, stream):
+        buffers = [resource.allocate(n, stream=stream) for n in (1, 511, 512, 513, 4096)]
+        ranges = sorted((b.handle, b.handle + b.size) for b in buffers)
+        assert all(end <= start for (_, end), (start, _) in pairwise(ranges))
+        for buffer in buffers:
+            buffer.close()
+
+    def test_zero_bytes_give_an_open_buffer_without_address(self, resource, stream):
+        with resource.allocate(0, stream=stream) as buffer:
+            assert (buffer.size, buffer.handle, buffer.is_closed) == (0, 0, False)
+
+    @pytest.mark.parametrize("size", [-1, 1 << 64])
+    def test_sizes_out_of_range_are_overflow(self, resource, stream, size):
+        with pytest.raises(OverflowError):
+            resource.allocate(size, stream=stream)
+
+    def test_deallocate_takes_what_allocate_gave(self, resource, stream):
+        buffer = resource.allocate(64, stream=stream)
+        view = Buffer.from_handle(buffer.handle, 64, mr=resource, stream=stream)
+        assert view.handle == buffer.handle
+        view.close()
+        # `buffer` would free a second time: let it forget its memory
+        buffer._clear()
+        resource.deallocate(0, 0, stream=stream)
+
+    def test_says_who_may_touch_its_memory(self, name, resource):
+        expected = ACCESS.get(name, (True, False))
+        assert (resource.is_device_accessible, resource.is_host_accessible) == expected
+        assert resource.is_managed is False
+
+    def test_lives_as_long_as_its_buffers(self, name, device, stream):
+        buffer = RESOURCES[name](device).allocate(32, stream=stream)
+        buffer.fill(1, stream=stream)
+        buffer.close()
+
+    def test_threads_may_allocate_at_once(self, resource, device, stream):
+        failures = []
+
+        def work():
+            try:
+                Device(0).set_current()
+                for _ in range(50):
+                    resource.allocate(128, stream=stream).close()
+            except Exception as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures
+
+    def test_is_a_memory_resource(self, resource, device):
+        assert isinstance(resource, MemoryResource)
+        before = device.memory_resource
+        device.memory_resource = resource
+        assert device.memory_resource is resource
+        device.memory_resource = before
+
+
+class TestBaseClass:
+    @pytest.mark.parametrize(
+        "use",
+        [
+            lambda mr: mr.allocate(1, stream=None),
+            lambda mr: mr.deallocate(1, 1, stream=None),
+            lambda mr: mr.is_device_accessible,
+            lambda mr: mr.is_host_accessible,
+            lambda mr: mr.device_id,
+        ],
+    )
+    def test_what_a_subclass_leaves_out_is_a_type_error_on_use(self, use):
+        with pytest.raises(
+            TypeError, match=r"MemoryResource\.\w+ must be implemented by subclasses\."
+        ):
+            use(MemoryResource())
+
+    def test_is_managed_is_optional(self):
+        assert MemoryResource().is_managed is False
+
+    def test_a_device_takes_resources_only(self, device):
+        with pytest.raises(TypeError, match="Expected type MemoryResource"):
+            device.memory_resource = object()
+
+
+class TestDevicePool:
+    def test_resources_without_options_share_the_current_pool(self, device):
+        first, second = DeviceMemoryResource(device), DeviceMemoryResource(0)
+        assert int(first.handle) == int(second.handle) != 0
+        assert first != second
+        assert not first.is_handle_owned
+
+    def test_options_make_a_pool_of_its_own(self, device):
+        own = DeviceMemoryResource(device, {})
+        assert own.is_handle_owned
+        assert int(own.handle) != int(DeviceMemoryResource(device).handle)
+        own.close()
+        assert own.is_closed and int(own.handle) == 0
+
+    def test_a_closed_resource_refuses_to_allocate(self, device, stream):
+        own = DeviceMemoryResource(device, {})
+        attributes = own.attributes
+        own.close()
+        own.close()
+        with pytest.raises(RuntimeError, match="DeviceMemoryResource has been closed"):
+            own.allocate(1, stream=stream)
+        with pytest.raises(RuntimeError, match="DeviceMemoryResource has been closed"):
+            _ = own.attributes
+        assert attributes.used_mem_current == 0
+        assert own.device_id == 0 and own.uuid is None
+
+    def test_the_current_pool_keeps_freed_memory(self, device):
+        assert DeviceMemoryResource(device).attributes.release_threshold == 2**64 - 1
+
+    def test_attributes_follow_use(self, device, stream):
+        own = DeviceMemoryResource(device, {})
+        attributes = own.attributes
+        assert own.attributes is attributes
+        with own.allocate(1 << 20, stream=stream):
+            stream.sync()
+            assert attributes.used_mem_current >= 1 << 20
+            assert attributes.reserved_mem_current >= attributes.used_mem_current
+        stream.sync()
+        assert attributes.used_mem_current == 0
+        assert attributes.used_mem_high >= 1 << 20
+        attributes.reset_high_water_marks()
+        assert attributes.used_mem_high == 0
+        own.close()
+
+    def test_attributes_print_in_alphabetical_order(self, device):
+        text = repr(DeviceMemoryResource(device).attributes)
+        names = [part.split("=")[0] for part in text[len("_MemPoolAttributes(") : -1].split(", ")]
+        assert names == sorted(names) and len(names) == 8
+
+    def test_thresholds_and_reuse_can_be_set(self, device):
+        own = DeviceMemoryResource(device, {})
+        own.release_threshold = 4096
+        assert own.attributes.release_threshold == 4096
+        own.attributes.release_threshold = 8192
+        assert own.release_threshold == 8192
+        own.reuse_allow_opportunistic = False
+        assert own.attributes.reuse_allow_opportunistic is False
+        with pytest.raises(AttributeError):
+            own.attributes.used_mem_current = 1
+        own.close()
+
+    def test_trim_gives_free_memory_back(self, device, stream):
+        own = DeviceMemoryResource(device, {})
+        own.allocate(1 << 20, stream=stream).close()
+        stream.sync()
+        own.trim()
+        assert own.attributes.reserved_mem_current == 0
+        own.close()
+
+    def test_a_limit_is_out_of_memory(self, device, stream):
+        own = DeviceMemoryResource(device, {"max_size": 1 << 25})
+        with pytest.raises(MemoryError, match="CUDA_ERROR_OUT_OF_MEMORY") as caught:
+            own.allocate(1 << 32, stream=stream)
+        assert caught.value.requested == 1 << 32
+        own.allocate(1024, stream=stream).close()
+        own.close()
+
+    @pytest.mark.parametrize("options", [3, "x", {"unknown": 1}])
+    def test_wrong_options_are_type_errors(self, device, options):
+        with pytest.raises(TypeError):
+            DeviceMemoryResource(device, options)
+
+    def test_the_old_call_without_stream_warns(self, device):
+        with pytest.warns(DeprecationWarning, match="stream"):
+            device.memory_resource.allocate(16).close()
+
+    def test_attribute_objects_cannot_be_made(self, device):
+        with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
+            type(DeviceMemoryResource(device).attributes)()
+
+
+class TestLegacyPinned:
+    def test_needs_no_driver_to_exist_and_has_no_device(self):
+        resource = LegacyPinnedMemoryResource()
+        with pytest.raises(RuntimeError, match="a pinned memory resource is not bound to any GPU"):
+            _ = resource.device_id
+
+    def test_stream_is_optional_and_may_be_none(self, device):
+        resource = LegacyPinnedMemoryResource()
+        resource.allocate(8).close()
+        resource.allocate(8, stream=None).close()
