@@ -157,7 +157,7 @@ class Build(build_ext):
         if not self.force and not is_stale(obj, dep):
             return obj
         obj.parent.mkdir(parents=True, exist_ok=True)
-        includes = [ROOT / "cpp", GENERATED, ROOT, *cuda_include_dirs()]
+        includes = [ROOT / "cpp", GENERATED, ROOT / "cpp" / "driver" / "foreign", ROOT, *cuda_include_dirs()]
         if part.python:
             includes.append(sysconfig.get_path("include"))
         is_c = source.suffix == ".c"

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver table of this extension, and the one place where a driver's status becomes an exception.
+#pragma once
+
+#include <type_traits>
+
+#include "driver/loader_api.hpp"
+#include "driver/table.hpp"
+
+namespace halfwarp::driver {
+
+// Set once, when the extension is imported, from the capsule HALFWARP_LOADER_CAPSULE.
+inline const loader_api* loader = nullptr;
+inline const driver_table* table = nullptr;
+inline const nvrtc_table* nvrtc = nullptr;
+
+inline void attach(const loader_api* api) noexcept {
+  loader = api;
+  table = api->driver;
+  nvrtc = api->nvrtc;
+}
+
+// A driver function that failed. Whoever translates it keeps a Python error that is already set:
+// the loader's, when there is no driver to ask.
+struct driver_error {
+  CUresult code;
+  const char* function;  // public name, as in "cuMemAllocAsync"; never null
+};
+
+struct nvrtc_error {
+  nvrtcResult code;
+  const char* function;
+};
+
+[[noreturn]] __attribute__((cold, noinline)) inline void fail(CUresult code, const void* function) {
+  throw driver_error{code, loader->name_of(HALFWARP_DRIVER, function)};
+}
+
+[[noreturn]] __attribute__((cold, noinline)) inline void fail(nvrtcResult code,
+                                                              const void* function) {
+  throw nvrtc_error{code, loader->name_of(HALFWARP_NVRTC, function)};
+}
+
+// driver::call(driver::table->cuEventSynchronize, event): throws unless the driver says success.
+// The parameter types are the function's own, so arguments convert as in a direct call.
+template <class Result, class... Params>
+inline void call(Result (*function)(Params...), std::type_identity_t<Params>... arguments) {
+  if (const Result code = function(arguments...); code != Result{}) [[unlikely]] {
+    fail(code, reinterpret_cast<const void*>(function));
+  }
+}
+
+// The twin for destructors and clean-up: the status is the caller's to report or to drop.
+template <class Result, class... Params>
+inline Result try_call(Result (*function)(Params...),
+                       std::type_identity_t<Params>... arguments) noexcept {
+  return function(arguments...);
+}
+
+}  // namespace halfwarp::driver

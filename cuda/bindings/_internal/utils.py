@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions of the loader, and the compiler that built the package."""
+
+__all__ = ["FunctionNotFoundError", "NotSupportedError", "get_c_compiler"]
+
+
+class FunctionNotFoundError(RuntimeError):
+    """The library is there, but too old (or too new) to have the function."""
+
+
+class NotSupportedError(RuntimeError):
+    """The library or the platform cannot do what was asked."""
+
+
+def get_c_compiler():
+    """Name and version of the C compiler that built ``cuda.bindings``."""
+    from .._loader import C_COMPILER
+
+    return C_COMPILER

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the driver (or the emulator) and NVRTC at their first use, and fills the function tables.
+
+The work is done in C++ (`cpp/driver/loader`), without the interpreter; this module puts failures
+into words, asks ``cuda.pathfinder`` for libraries, and shows the outside what was found.
+"""
+
+from cpython.pycapsule cimport PyCapsule_New
+
+import os
+
+from cuda.bindings._loader cimport (
+    HALFWARP_DRIVER,
+    HALFWARP_LOADER_CAPSULE,
+    HALFWARP_NVRTC,
+    library_id,
+    loader_api,
+)
+
+
+cdef extern from *:
+    """
+    #ifdef __clang__
+    #define HALFWARP_C_COMPILER "clang " __clang_version__
+    #else
+    #define HALFWARP_C_COMPILER "gcc " __VERSION__
+    #endif
+    """
+    const char* HALFWARP_C_COMPILER
+
+
+cdef extern from "driver/loader/python_side.hpp" nogil:
+    enum backend_id:
+        BACKEND_NONE
+        BACKEND_DRIVER
+        BACKEND_EMULATOR
+    enum failure_kind:
+        FAILURE_SETTING
+        FAILURE_LIBRARY
+        FAILURE_FUNCTION
+    struct loader_failure:
+        failure_kind kind
+        library_id library
+        backend_id backend
+        const char* function
+        int needs
+        int found
+        const char* detail
+    struct python_side:
+        int (*raise_ "raise")(const loader_failure*) except -1
+        void* (*open)(library_id, const char*) except NULL
+    void loader_connect(const python_side*)
+    const loader_api* loader_interface()
+    void* loader_address(library_id, const char*)
+    int loader_request_backend(backend_id)
+    backend_id loader_backend()
+    void loader_forget(int)
+
+
+C_COMPILER = HALFWARP_C_COMPILER.decode()
+
+cdef dict LIBRARIES = {"driver": HALFWARP_DRIVER, "nvrtc": HALFWARP_NVRTC}
+cdef dict BACKENDS = {"driver": BACKEND_DRIVER, "emulator": BACKEND_EMULATOR}
+
+
+def backend():
+    """Which library answers the driver's functions: ``"driver"`` or ``"emulator"``.
+
+    Host only. None before the first driver call, which is when the choice is made.
+    """
+    cdef backend_id used = loader_backend()
+    for name, value in BACKENDS.items():
+        if value == used:
+            return name
+    return None
+
+
+def set_backend(str name not None):
+    """Choose the backend from code, in place of ``HALFWARP_BACKEND``.
+
+    Host only. To ask for the backend that is in use already does nothing.
+
+    Parameters
+    ----------
+    name
+        ``"driver"`` or ``"emulator"``.
+
+    Raises
+    ------
+    ValueError
+        For another name.
+    RuntimeError
+        If the other backend has been used in this process: it cannot change any more.
+    """
+    if name not in BACKENDS:
+        raise ValueError(f"backend must be 'driver' or 'emulator', got {name!r}")
+    if not loader_request_backend(BACKENDS[name]):
+        raise RuntimeError(
+            f"the backend cannot become {name!r}: this process has used {backend()!r} already; "
+            f"choose before the first driver call, or set HALFWARP_BACKEND={name}")
+
+
+def load(str library not None):
+    """Open a library and fill its table now rather than at the first call.
+
+    Blocks the host.
+
+    Parameters
+    ----------
+    library
+        ``"driver"`` or ``"nvrtc"``.
+
+    Raises
+    ------
+    DynamicLibNotFoundError
+        If the library cannot be opened.
+    """
+    loader_interface().ensure(library_of(library))
+
+
+def inspect_function_pointer(str library not None, str name not None):
+    """Address that calls of a C function go to, as an int; 0 when the library lacks the function.
+
+    Blocks the host: opens the library if that has not happened.
+
+    Parameters
+    ----------
+    library
+        ``"driver"`` or ``"nvrtc"``.
+    name
+        Public or exported name: ``"cuMemAlloc"`` or ``"cuMemAlloc_v2"``.
+
+    Raises
+    ------
+    DynamicLibNotFoundError
+        If the library cannot be opened.
+    """
+    load(library)
+    return <size_t>loader_address(library_of(library), name.encode())
+
+
+def _answer_as_driver_of(int version):
+    """For tests: start again, as a driver of that CUDA version (12020) would answer; 0: as it is."""
+    loader_forget(version)
+
+
+cdef library_id library_of(str name) except *:
+    if name not in LIBRARIES:
+        raise ValueError(f"library must be one of {', '.join(LIBRARIES)}, got {name!r}")
+    return LIBRARIES[name]
+
+
+cdef str version_text(int version):
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+cdef str search_path():
+    path = os.environ.get("LD_LIBRARY_PATH")
+    return (f"LD_LIBRARY_PATH={path}" if path else "LD_LIBRARY_PATH (not set)") + \
+        ", the cache of ldconfig, /lib and /usr/lib"
+
+
+cdef str library_message(const loader_failure* failure, str caller, str detail):
+    if failure.backend == BACKEND_EMULATOR:
+        return (f"{caller} needs the emulator of the CUDA driver, which cannot be opened: {detail}; "
+                "it is part of halfwarp and lies beside cuda/bindings: reinstall the package, or "
+                "set HALFWARP_BACKEND=driver to use a GPU")
+    return (f"{caller} needs the CUDA driver, which cannot be opened: {detail}. Looked in: "
+            f"{search_path()}. Install the NVIDIA driver, or run without a GPU on the CPU "
+            "emulator: HALFWARP_BACKEND=emulator (or auto)")
+
+
+cdef str function_message(const loader_failure* failure, str name):
+    if failure.library != HALFWARP_DRIVER:
+        return (f"{name} is not in the NVRTC library that was found: it is too old; install a newer "
+                "nvidia-cuda-nvrtc")
+    needs = f"a driver of CUDA {version_text(failure.needs)} or newer" if failure.needs else \
+        "another driver"
+    return (f"{name} is not in the CUDA driver, which is of CUDA {version_text(failure.found)}: "
+            f"it needs {needs}")
+
+
+cdef int raise_failure(const loader_failure* failure) except -1 with gil:
+    name = failure.function.decode() if failure.function is not NULL else ""
+    detail = failure.detail.decode("utf-8", "replace")
+    if failure.kind == FAILURE_SETTING:
+        raise RuntimeError(
+            f"HALFWARP_BACKEND={detail!r} is not understood: use driver, emulator or auto")
+    if failure.kind == FAILURE_FUNCTION:
+        from cuda.bindings._internal.utils import FunctionNotFoundError
+
+        raise FunctionNotFoundError(function_message(failure, name))
+    from cuda.pathfinder import DynamicLibNotFoundError
+
+    raise DynamicLibNotFoundError(
+        library_message(failure, f"{name}()" if name else "cuda.bindings", detail))
+
+
+cdef void* open_library(library_id library, const char* function) except NULL with gil:
+    from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
+
+    name = "nvrtc"
+    try:
+        return <void*><size_t>load_nvidia_dynamic_lib(name)._handle_uint
+    except DynamicLibNotFoundError as error:
+        caller = f"{function.decode()}()" if function is not NULL else "cuda.bindings"
+        raise DynamicLibNotFoundError(
+            f"{caller} needs the library {name}, which cannot be found: {error}. Install "
+            "nvidia-cuda-nvrtc (the extra halfwarp[cu13] has it), or set CUDA_PATH to a CUDA "
+            "toolkit") from error
+
+
+cdef python_side side
+side.raise_ = raise_failure
+side.open = open_library
+loader_connect(&side)
+
+_api = PyCapsule_New(<void*>loader_interface(), HALFWARP_LOADER_CAPSULE, NULL)
