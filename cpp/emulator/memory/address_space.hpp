@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,6 +79,15 @@ struct range_fault {
   std::optional<allocation> nearest;   // closest record, live or freed
 };
 
+// Addresses that one device may access without asking again while the generation stays the same.
+struct access_range {
+  address first = 0, last = 0;    // the end is exclusive
+  std::uint64_t view_offset = 0;  // from an address to its byte in this process, modulo 2^64
+};
+
+// The 32-bit word that fills fresh memory: a NaN as f16, bf16, f32 and f64, never zero.
+std::uint32_t fresh_pattern(std::uint64_t seed, std::uint64_t sequence) noexcept;
+
 // Owner of all arenas. Thread-safe: kernels look up while the host allocates and frees.
 class address_space {
  public:
@@ -113,11 +121,12 @@ class address_space {
   // Whether `bytes` bytes may be accessed from `device`. Zero bytes always may.
   std::optional<range_fault> check(address first, std::uint64_t bytes, int device,
                                    bool is_write) const;
+  // The whole live allocation around an address, if `device` may access it so.
+  std::optional<access_range> accessible_range(address at, int device, bool is_write) const;
 
   // Where the host finds the byte behind an address that was checked. The bytes of one allocation
   // are contiguous there too.
   std::byte* view(address at) const noexcept;
-  bool is_device_address(address at) const noexcept;
   // Device whose arena holds the address, or -1.
   int device_of(address at) const noexcept;
   address device_arena_base(int device) const noexcept;  // reports give addresses relative to it
@@ -130,7 +139,6 @@ class address_space {
   void set_device_capacity(int device, std::uint64_t bytes);
   // Live records in order of creation.
   std::vector<allocation> live_allocations() const;
-  void for_each_live(const std::function<void(const allocation&)>& visit) const;
 
   // Changes whenever an address stops being accessible: what was looked up before is void then.
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
@@ -139,10 +147,11 @@ class address_space {
   using record_map = std::map<address, allocation>;
 
   arena* arena_of(address at) const noexcept;
-  arena& arena_for(allocation_kind kind, int device) const;
-  void fill(address base, std::uint64_t size, std::uint64_t sequence);
-  void put_in_quarantine(arena& from, allocation& record);
+  void fill(const allocation& record) const;
+  void put_in_quarantine(allocation& record);
+  void set_bit(allocation& record, int from, bool enabled);
   const allocation* at_or_before(address at) const;
+  std::optional<allocation> nearest_locked(address at) const;
   bool may_access(const allocation& record, int device) const noexcept;
   range_fault describe(address first, std::uint64_t bytes, int device, bool is_write) const;
 
@@ -151,6 +160,8 @@ class address_space {
   std::vector<usage> usage_;                    // per device
   std::vector<std::uint32_t> peers_;            // by owner: bits of the devices with access
   record_map records_;                          // live and quarantined
+  address reserved_ = 0;                        // arenas, then the windows
+  std::uint64_t reserved_bytes_ = 0;
   address shared_window_ = 0, local_window_ = 0;
   std::uint64_t next_sequence_ = 1;
   std::atomic<std::uint64_t> generation_{1};

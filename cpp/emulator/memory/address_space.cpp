@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of allocations: making, releasing, finding, checking.
+#include "emulator/memory/address_space.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <system_error>
+
+#include "emulator/memory/arena.hpp"
+
+namespace halfwarp::emulator::memory {
+namespace {
+
+constexpr std::uint64_t filled_bytes = 32u << 20;     // at either end of a large allocation
+constexpr std::uint64_t discarded_bytes = 1u << 20;   // freed blocks from here on leave memory
+
+address reserve(std::uint64_t bytes) {
+  void* base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) {
+    throw std::system_error(errno, std::generic_category(), "address range of emulated devices");
+  }
+  return reinterpret_cast<address>(base);
+}
+
+constexpr bool is_counted(allocation_kind kind) { return !is_host_visible(kind); }
+
+// Page is mapped in this process, so the address is host memory.
+bool is_mapped(address at) {
+  unsigned char residency;
+  void* page = reinterpret_cast<void*>(at / 4096 * 4096);
+  return mincore(page, 1, &residency) == 0;
+}
+
+std::uint64_t mixed(std::uint64_t value) {  // finaliser of splitmix64
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+std::uint64_t distance(const allocation& record, address at) {
+  if (at < record.base) return record.base - at;
+  return at < record.end() ? 0 : at - record.end() + 1;
+}
+
+}  // namespace
+
+std::uint32_t fresh_pattern(std::uint64_t seed, std::uint64_t sequence) noexcept {
+  std::uint64_t random = mixed(seed * 0x9e3779b97f4a7c15u + sequence);
+  return 0x7ff17ff1u | static_cast<std::uint32_t>(random & 0x800e'800eu);
+}
+
+address_space::address_space(const address_space_options& options)
+    : options_{options}, usage_(options.devices), peers_(options.devices) {
+  std::uint64_t arenas = options.devices + 1;
+  reserved_bytes_ = arenas * arena_bytes + 2 * window_bytes;
+  reserved_ = reserve(reserved_bytes_);
+  for (std::uint64_t i = 0; i < arenas; ++i) {
+    bool is_host = i == arenas - 1;
+    arenas_.push_back(std::make_unique<arena>(reserved_ + i * arena_bytes, arena_bytes, is_host));
+  }
+  shared_window_ = reserved_ + arenas * arena_bytes;
+  local_window_ = shared_window_ + window_bytes;
+  for (usage& device : usage_) device.capacity = options.device_capacity;
+}
+
+address_space::~address_space() {
+  arenas_.clear();
+  munmap(reinterpret_cast<void*>(reserved_), reserved_bytes_);
+}
+
+std::optional<address> address_space::allocate(const allocation_request& request) {
+  if (request.size == 0 || request.size > arena_bytes) return std::nullopt;
+  std::unique_lock lock{mutex_};
+  usage& used = usage_[request.device];
+  std::uint64_t charged = is_counted(request.kind) ? request.size : 0;
+  if (charged > used.capacity || used.used > used.capacity - charged) return std::nullopt;
+  arena& home = is_host_visible(request.kind) ? *arenas_.back() : *arenas_[request.device];
+  auto base = home.take(request.size, std::max(request.alignment, alignment));
+  if (!base) return std::nullopt;
+
+  allocation record;
+  record.base = *base;
+  record.size = request.size;
+  record.kind = request.kind;
+  record.is_read_only = request.is_read_only;
+  record.is_internal = request.is_internal;
+  record.device = request.device;
+  record.accessible_from = charged ? 1u << request.device : every_device;
+  record.sequence = next_sequence_++;
+  record.context = request.context;
+  record.pool = request.pool;
+  record.stream = request.stream;
+  record.name = request.name;
+  record.created_at = request.created_at;
+  used.used += charged;
+  used.high_water = std::max(used.high_water, used.used);
+  used.live += charged != 0;
+  fill(record);
+  records_.insert_or_assign(*base, std::move(record));
+  return base;
+}
+
+void address_space::fill(const allocation& record) const {
+  std::uint32_t pattern = fresh_pattern(options_.seed, 2 * record.sequence + record.is_live);
+  auto fill_range = [&](address first, std::uint64_t bytes) {
+    std::fill_n(reinterpret_cast<std::uint32_t*>(view(first)), (bytes + 3) / 4, pattern);
+  };
+  if (record.size <= 2 * filled_bytes) {
+    fill_range(record.base, record.size);
+  } else {
+    fill_range(record.base, filled_bytes);
+    fill_range((record.end() - filled_bytes) / 4 * 4, filled_bytes);
+  }
+}
+
+free_result address_space::release(address base, const free_site& from) {
+  std::unique_lock lock{mutex_};
+  auto found = records_.find(base);
+  if (found == records_.end() || found->second.kind == allocation_kind::registered) {
+    const allocation* around = at_or_before(base);
+    if (!around || !around->is_live || !around->contains(base, 1)) return {};
+    return {free_status::not_the_base, *around};
+  }
+  allocation& record = found->second;
+  if (!record.is_live) return {free_status::already_freed, record};
+  free_result result{free_status::done, record};
+  record.is_live = false;
+  record.freed_stream = from.stream;
+  record.freed_at = from.site;
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+  if (is_counted(record.kind)) {
+    usage_[record.device].used -= record.size;
+    usage_[record.device].live -= 1;
+  }
+  put_in_quarantine(record);
+  return result;
+}
+
+void address_space::put_in_quarantine(allocation& record) {
+  arena& home = *arena_of(record.base);
+  if (record.size >= discarded_bytes) {
+    home.discard({record.base, record.size});
+  } else {
+    fill(record);
+  }
+  home.quarantine({record.base, record.size});
+  while (auto forgotten = home.leave_quarantine()) records_.erase(forgotten->base);
+}
+
+bool address_space::register_host(void* base, std::uint64_t size, std::uint64_t context,
+                                  std::string site) {
+  address first = reinterpret_cast<address>(base);
+  std::unique_lock lock{mutex_};
+  if (size == 0 || first + size < first || first - reserved_ < reserved_bytes_) return false;
+  auto after = records_.lower_bound(first);
+  if (after != records_.end() && after->first < first + size) return false;
+  const allocation* before = at_or_before(first);
+  if (before && before->end() > first) return false;
+  allocation record;
+  record.base = first;
+  record.size = size;
+  record.kind = allocation_kind::registered;
+  record.accessible_from = every_device;
+  record.sequence = next_sequence_++;
+  record.context = context;
+  record.created_at = std::move(site);
+  records_.emplace(first, std::move(record));
+  return true;
+}
+
+free_result address_space::unregister_host(void* base) {
+  std::unique_lock lock{mutex_};
+  auto found = records_.find(reinterpret_cast<address>(base));
+  if (found == records_.end() || found->second.kind != allocation_kind::registered) return {};
+  free_result result{free_status::done, found->second};
+  records_.erase(found);
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+  return result;
+}
+
+void address_space::set_peer_access(int from, int owner, bool enabled) {
+  std::unique_lock lock{mutex_};
+  std::uint32_t bit = 1u << from;
+  peers_[owner] = enabled ? peers_[owner] | bit : peers_[owner] & ~bit;
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void address_space::set_access(address base, int from, bool enabled) {
+  std::unique_lock lock{mutex_};
+  auto found = records_.find(base);
+  if (found == records_.end()) return;
+  set_bit(found->second, from, enabled);
+}
+
+void address_space::set_pool_access(std::uint64_t pool, int from, bool enabled) {
+  std::unique_lock lock{mutex_};
+  for (auto& [base, record] : records_) {
+    if (record.pool == pool && record.is_live) set_bit(record, from, enabled);
+  }
+}
+
+void address_space::set_bit(allocation& record, int from, bool enabled) {
+  std::uint32_t bit = 1u << from;
+  record.accessible_from = enabled ? record.accessible_from | bit : record.accessible_from & ~bit;
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+const allocation* address_space::at_or_before(address at) const {
+  auto after = records_.upper_bound(at);
+  return after == records_.begin() ? nullptr : &std::prev(after)->second;
+}
+
+std::optional<allocation> address_space::find_live(address at) const {
+  std::shared_lock lock{mutex_};
+  const allocation* record = at_or_before(at);
+  if (!record || !record->is_live || !record->contains(at, 1)) return std::nullopt;
+  return *record;
+}
+
+std::optional<allocation> address_space::nearest(address at) const {
+  std::shared_lock lock{mutex_};
+  return nearest_locked(at);
+}
+
+std::optional<allocation> address_space::nearest_locked(address at) const {
+  const allocation* before = at_or_before(at);
+  auto after = records_.upper_bound(at);
+  if (before && before->contains(at, 1)) return *before;
+  if (after == records_.end()) return before ? std::optional{*before} : std::nullopt;
+  if (!before || distance(after->second, at) < distance(*before, at)) return after->second;
+  return *before;
+}
+
+bool address_space::may_access(const allocation& record, int device) const noexcept {
+  std::uint32_t allowed = record.accessible_from;
+  bool is_peered =
+      record.kind == allocation_kind::device || record.kind == allocation_kind::variable;
+  if (is_peered) allowed |= peers_[record.device];
+  return allowed >> device & 1;
+}
+
+std::optional<range_fault> address_space::check(address first, std::uint64_t bytes, int device,
+                                                bool is_write) const {
+  if (bytes == 0) return std::nullopt;
+  std::shared_lock lock{mutex_};
+  const allocation* record = at_or_before(first);
+  bool is_inside = record && record->is_live && record->contains(first, bytes);
+  if (is_inside && may_access(*record, device) && !(is_write && record->is_read_only)) {
+    return std::nullopt;
+  }
+  return describe(first, bytes, device, is_write);
+}
+
+std::optional<access_range> address_space::accessible_range(address at, int device,
+                                                            bool is_write) const {
+  std::shared_lock lock{mutex_};
+  const allocation* record = at_or_before(at);
+  if (!record || !record->is_live || !record->contains(at, 1)) return std::nullopt;
+  if (!may_access(*record, device) || (is_write && record->is_read_only)) return std::nullopt;
+  std::uint64_t offset = reinterpret_cast<std::uint64_t>(view(record->base)) - record->base;
+  return access_range{record->base, record->end(), offset};
+}
+
+range_fault address_space::describe(address first, std::uint64_t bytes, int device,
+                                    bool is_write) const {
+  range_fault fault;
+  fault.first_bad = first;
+  const allocation* record = at_or_before(first);
+  if (!record || !record->contains(first, 1)) {
+    fault.nearest = nearest_locked(first);
+    bool is_ours = first - reserved_ < reserved_bytes_;
+    bool is_near = fault.nearest && distance(*fault.nearest, first) <= (1u << 20);
+    if (!is_ours && is_mapped(first)) {
+      fault.problem = range_problem::host_memory;
+    } else if (is_near) {
+      fault.problem =
+          fault.nearest->is_live ? range_problem::out_of_bounds : range_problem::use_after_free;
+    }
+    return fault;
+  }
+  fault.nearest = *record;
+  if (!record->is_live) {
+    fault.problem = range_problem::use_after_free;
+  } else if (!may_access(*record, device)) {
+    fault.problem = range_problem::wrong_device;
+  } else if (is_write && record->is_read_only) {
+    fault.problem = range_problem::read_only;
+  } else {
+    fault.problem = range_problem::out_of_bounds;
+    if (!record->contains(first, bytes)) fault.first_bad = record->end();
+  }
+  return fault;
+}
+
+arena* address_space::arena_of(address at) const noexcept {
+  std::uint64_t index = (at - reserved_) / arena_bytes;
+  return index < arenas_.size() ? arenas_[index].get() : nullptr;
+}
+
+std::byte* address_space::view(address at) const noexcept {
+  arena* home = arena_of(at);
+  return home ? home->view(at) : reinterpret_cast<std::byte*>(at);
+}
+
+int address_space::device_of(address at) const noexcept {
+  std::uint64_t index = (at - reserved_) / arena_bytes;
+  return index < usage_.size() ? static_cast<int>(index) : -1;
+}
+
+address address_space::device_arena_base(int device) const noexcept {
+  return arenas_[device]->base();
+}
+
+usage address_space::device_usage(int device) const {
+  std::shared_lock lock{mutex_};
+  return usage_[device];
+}
+
+void address_space::set_device_capacity(int device, std::uint64_t bytes) {
+  std::unique_lock lock{mutex_};
+  usage_[device].capacity = bytes;
+}
+
+std::vector<allocation> address_space::live_allocations() const {
+  std::shared_lock lock{mutex_};
+  std::vector<allocation> live;
+  for (const auto& [base, record] : records_) {
+    if (record.is_live) live.push_back(record);
+  }
+  std::sort(live.begin(), live.end(),
+            [](const auto& a, const auto& b) { return a.sequence < b.sequence; });
+  return live;
+}
+
+}  // namespace halfwarp::emulator::memory
