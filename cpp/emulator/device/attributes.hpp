@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attributes of an emulated device.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <optional>
+
+namespace halfwarp::emulator {
+
+inline constexpr int pci_domain = 0xE000;  // no machine has it: an emulated device shows
+
+// What differs between compute capabilities; sizes in bytes.
+struct architecture {
+  int major, minor;
+  int threads_per_multiprocessor, blocks_per_multiprocessor;
+  int shared_per_multiprocessor, shared_optin, reserved_shared;
+  int single_to_double;  // throughput ratio
+  int has_clusters;
+  int l2_bytes;
+};
+
+const architecture* find_architecture(int major, int minor) noexcept;
+
+class attribute_values {
+ public:
+  void set(CUdevice_attribute attribute, int value) { values_[attribute] = value; }
+  int operator[](CUdevice_attribute attribute) const { return values_[attribute]; }
+  // Nothing for a number that cuda.h does not know.
+  std::optional<int> find(int attribute) const {
+    if (attribute <= 0 || attribute >= CU_DEVICE_ATTRIBUTE_MAX) return std::nullopt;
+    return values_[attribute];
+  }
+
+ private:
+  std::array<int, CU_DEVICE_ATTRIBUTE_MAX> values_{};
+};
+
+attribute_values attributes_of(const architecture& kind, int ordinal);
+
+}  // namespace halfwarp::emulator

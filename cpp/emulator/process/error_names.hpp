@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names and one-line texts of driver error codes.
+#pragma once
+
+#include <cuda.h>
+
+#include <string_view>
+
+namespace halfwarp::emulator {
+
+struct error_entry {
+  CUresult code;
+  const char* name;
+  const char* text;
+};
+
+// Null when no such code, or name, exists.
+const error_entry* find_error(CUresult code) noexcept;
+const error_entry* find_error(std::string_view name) noexcept;
+
+// Codes that say a kernel failed earlier, and that break the context until it is reset.
+bool is_asynchronous_error(CUresult code) noexcept;
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every thing behind a driver handle has in common.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace halfwarp::emulator {
+
+enum class object_kind : std::uint8_t {
+  none,
+  context,
+  stream,
+  event,
+  module,
+  library,
+  kernel,
+  function,
+  memory_pool,
+  count_,
+};
+
+std::string_view name(object_kind kind) noexcept;  // "memory pool", ...
+
+// A handle is no address: its top 16 bits make it one that no process can read, the next 8 say
+// what it is, the rest counts up and never repeats. So a stale or foreign one is recognised.
+namespace handle {
+
+inline constexpr std::uint64_t tag = 0x0E4D;
+
+constexpr std::uint64_t encode(object_kind kind, std::uint64_t id) noexcept {
+  return tag << 48 | static_cast<std::uint64_t>(kind) << 40 | id << 4;
+}
+constexpr bool is_ours(std::uint64_t raw) noexcept { return raw >> 48 == tag && (raw & 15) == 0; }
+constexpr object_kind kind_of(std::uint64_t raw) noexcept {
+  const auto kind = raw >> 40 & 0xff;
+  return kind < static_cast<std::uint64_t>(object_kind::count_) ? static_cast<object_kind>(kind)
+                                                                : object_kind::none;
+}
+constexpr std::uint64_t id_of(std::uint64_t raw) noexcept { return (raw & 0xff'ffff'ffff) >> 4; }
+
+}  // namespace handle
+
+// Made by `object_table::make`, which gives it its number.
+class object : public std::enable_shared_from_this<object> {
+ public:
+  explicit object(object_kind kind) noexcept : kind_{kind} {}
+  virtual ~object() = default;
+  object(const object&) = delete;  // a handle names exactly one object
+  object& operator=(const object&) = delete;
+
+  object_kind kind() const noexcept { return kind_; }
+  std::uint64_t id() const noexcept { return id_; }
+  template <class Raw>
+  Raw handle_as() const noexcept {
+    return reinterpret_cast<Raw>(handle::encode(kind_, id_));
+  }
+
+  bool is_library_owned = false;  // not the user's: left out of leak reports
+  std::string created_at;         // call site when traced
+
+ private:
+  friend class object_table;
+  object_kind kind_;
+  std::uint64_t id_ = 0;
+};
+
+}  // namespace halfwarp::emulator

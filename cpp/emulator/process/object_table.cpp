@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handles: numbering, look-up, and the memory of what was destroyed.
+#include "emulator/process/object_table.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "emulator/process/call_site.hpp"
+
+namespace halfwarp::emulator {
+
+std::string_view name(object_kind kind) noexcept {
+  constexpr std::string_view names[] = {"nothing", "context", "stream",   "event",      "module",
+                                        "library", "kernel",  "function", "memory pool"};
+  static_assert(std::size(names) == static_cast<std::size_t>(object_kind::count_));
+  return names[static_cast<std::size_t>(kind)];
+}
+
+void object_table::insert(const std::shared_ptr<object>& made) {
+  auto& kind = of(made->kind());
+  made->id_ = kind.next++;
+  made->created_at = call_site();
+  kind.live.emplace(made->id_, made);
+}
+
+std::shared_ptr<object> object_table::lookup(object_kind kind, std::uint64_t raw) const {
+  if (!handle::is_ours(raw) || handle::kind_of(raw) != kind) return nullptr;
+  const auto& live = of(kind).live;
+  const auto found = live.find(handle::id_of(raw));
+  return found == live.end() ? nullptr : found->second;
+}
+
+handle_state object_table::classify(object_kind expected, std::uint64_t raw) const {
+  if (raw == 0) return handle_state::null;
+  if (!handle::is_ours(raw)) return handle_state::garbage;
+  const auto kind = handle::kind_of(raw);
+  const auto id = handle::id_of(raw);
+  if (kind == object_kind::none || id == 0 || id >= of(kind).next) return handle_state::garbage;
+  if (kind != expected) return handle_state::other_kind;
+  return of(kind).live.contains(id) ? handle_state::live : handle_state::destroyed;
+}
+
+void object_table::remove(const object& gone) {
+  if (of(gone.kind()).live.erase(gone.id()) == 0) return;
+  graveyard_.push_back({gone.kind(), gone.id(), gone.created_at, call_site()});
+  if (graveyard_.size() > remembered) graveyard_.pop_front();
+}
+
+std::string object_table::describe(object_kind expected, std::uint64_t raw) const {
+  const std::string wanted{name(expected)};
+  const auto state = classify(expected, raw);
+  if (state == handle_state::null) return "a null " + wanted + " handle";
+  if (state == handle_state::garbage) {
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "0x%llx", static_cast<unsigned long long>(raw));
+    return std::string{digits} + ", which was never a " + wanted + " handle";
+  }
+  const auto kind = handle::kind_of(raw);
+  const auto id = handle::id_of(raw);
+  std::string text = "the handle of " + std::string{name(kind)} + " " + std::to_string(id);
+  if (state == handle_state::other_kind) return text + " where a " + wanted + " is needed";
+  const auto grave = std::ranges::find_if(
+      graveyard_, [&](const tombstone& t) { return t.kind == kind && t.id == id; });
+  if (grave != graveyard_.end() && !grave->created_at.empty()) {
+    text += ", created at " + grave->created_at;
+  }
+  text += state == handle_state::destroyed ? ", which was destroyed" : "";
+  if (grave != graveyard_.end() && !grave->destroyed_at.empty()) {
+    text += " at " + grave->destroyed_at;
+  }
+  return text;
+}
+
+void object_table::for_each(object_kind kind,
+                            const std::function<void(const object&)>& visit) const {
+  std::vector<const object*> ordered;
+  for (const auto& [id, live] : of(kind).live) ordered.push_back(live.get());
+  std::ranges::sort(ordered, {}, &object::id);
+  for (const auto* each : ordered) visit(*each);
+}
+
+}  // namespace halfwarp::emulator

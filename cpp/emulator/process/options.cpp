@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// One row per option: how its text is read, how it is shown, what is accepted.
+#include "emulator/process/options.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace halfwarp::emulator {
+namespace {
+
+constexpr std::string_view prefix = "HALFWARP_EMULATOR_";
+
+template <class Value>
+using named = std::pair<std::string_view, Value>;
+
+constexpr named<run_mode> modes[] = {{"eager", run_mode::eager},
+                                     {"async", run_mode::async},
+                                     {"adversarial", run_mode::adversarial},
+                                     {"null", run_mode::null}};
+constexpr named<unsigned> check_names[] = {{"memory", check::memory}, {"sync", check::sync},
+                                           {"init", check::init},     {"race", check::race},
+                                           {"hazard", check::hazard}, {"leak", check::leak}};
+constexpr named<unsigned> trace_names[] = {{"api", trace::api}, {"site", trace::site}};
+constexpr named<std::pair<int, int>> capabilities[] = {{"7.5", {7, 5}},   {"8.0", {8, 0}},
+                                                       {"8.6", {8, 6}},   {"9.0", {9, 0}},
+                                                       {"10.0", {10, 0}}, {"12.0", {12, 0}}};
+constexpr named<bool> booleans[] = {{"0", false},  {"1", true},   {"false", false}, {"true", true},
+                                    {"no", false}, {"yes", true}, {"False", false}, {"True", true}};
+constexpr named<bool> approximations[] = {{"exact", false}, {"perturb", true}};
+
+template <class Value, std::size_t N>
+std::optional<Value> find_named(const named<Value> (&table)[N], std::string_view text) {
+  for (const auto& [name, value] : table) {
+    if (name == text) return value;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return parts;
+}
+
+template <std::size_t N>
+std::optional<unsigned> read_set(const named<unsigned> (&table)[N], std::string_view text,
+                                 unsigned all) {
+  unsigned bits = 0;
+  for (const auto part : split(text)) {
+    if (part == "none" || part == "off") continue;
+    const auto bit = part == "all" ? std::optional{all} : find_named(table, part);
+    if (!bit) return std::nullopt;
+    bits |= *bit;
+  }
+  return bits;
+}
+
+template <std::size_t N>
+std::string show_set(const named<unsigned> (&table)[N], unsigned bits) {
+  std::string text;
+  for (const auto& [name, bit] : table) {
+    if (bits & bit) text += (text.empty() ? "" : ",") + std::string{name};
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::optional<std::uint64_t> read_number(std::string_view text, int base = 10) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// A plain number, or a power of two written 2^N.
+std::optional<std::uint64_t> read_count(std::string_view text) {
+  if (!text.starts_with("2^")) return read_number(text);
+  const auto exponent = read_number(text.substr(2));
+  if (!exponent || *exponent > 62) return std::nullopt;
+  return std::uint64_t{1} << *exponent;
+}
+
+std::optional<std::uint64_t> read_size(std::string_view text) {
+  constexpr named<unsigned> units[] = {{"", 0},   {"B", 0},    {"K", 10}, {"KiB", 10},
+                                       {"M", 20}, {"MiB", 20}, {"G", 30}, {"GiB", 30}};
+  const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = read_number(text.substr(0, digits));
+  auto unit = text.substr(digits);
+  if (unit.starts_with(' ')) unit.remove_prefix(1);
+  const auto shift = find_named(units, unit);
+  if (!number || !shift || *number > (UINT64_MAX >> *shift)) return std::nullopt;
+  return *number << *shift;
+}
+
+template <class Field, class Value>
+bool assign(Field& field, const std::optional<Value>& value) {
+  if (value) field = *value;
+  return value.has_value();
+}
+
+template <class Field>
+bool assign_within(Field& field, std::optional<std::uint64_t> value, std::uint64_t low,
+                   std::uint64_t high) {
+  if (!value || *value < low || *value > high) return false;
+  field = static_cast<Field>(*value);
+  return true;
+}
+
+struct entry {
+  std::string_view name;
+  bool (*read)(options&, std::string_view);
+  std::string (*show)(const options&);
+  std::string_view accepted;
+};
+
+constexpr std::uint64_t smallest_memory = 16 << 20, largest_memory = std::uint64_t{60} << 30;
+
+const entry entries[] = {
+    {"devices",
+     [](options& o, std::string_view t) { return assign_within(o.devices, read_number(t), 1, 16); },
+     [](const options& o) { return std::to_string(o.devices); }, "1 to 16"},
+    {"cc",
+     [](options& o, std::string_view t) {
+       const auto found = find_named(capabilities, t);
+       if (found) std::tie(o.cc_major, o.cc_minor) = *found;
+       return found.has_value();
+     },
+     [](const options& o) { return std::to_string(o.cc_major) + "." + std::to_string(o.cc_minor); },
+     "7.5, 8.0, 8.6, 9.0, 10.0 or 12.0"},
+    {"memory",
+     [](options& o, std::string_view t) {
+       return assign_within(o.memory, read_size(t), smallest_memory, largest_memory);
+     },
+     [](const options& o) { return std::to_string(o.memory); },
+     "16 MiB to 60 GiB, in bytes or with K, M, G, KiB, MiB or GiB"},
+    {"mode", [](options& o, std::string_view t) { return assign(o.mode, find_named(modes, t)); },
+     [](const options& o) { return std::string{mode_name(o.mode)}; },
+     "eager, async, adversarial or null"},
+    {"seed", [](options& o, std::string_view t) { return assign(o.seed, read_number(t)); },
+     [](const options& o) { return std::to_string(o.seed); }, "a number of 0 or more"},
+    {"threads",
+     [](options& o, std::string_view t) {
+       return assign_within(o.threads, read_number(t), 1, 256);
+     },
+     [](const options& o) { return std::to_string(o.threads); }, "1 to 256"},
+    {"check",
+     [](options& o, std::string_view t) {
+       return assign(o.checks, read_set(check_names, t, check::all));
+     },
+     [](const options& o) { return show_set(check_names, o.checks); },
+     "a comma-separated set of memory, sync, init, race, hazard and leak; all; none"},
+    {"strict",
+     [](options& o, std::string_view t) { return assign(o.strict, find_named(booleans, t)); },
+     [](const options& o) { return std::string{o.strict ? "1" : "0"}; }, "0 or 1"},
+    {"approx",
+     [](options& o, std::string_view t) {
+       return assign(o.approx_perturb, find_named(approximations, t));
+     },
+     [](const options& o) { return std::string{o.approx_perturb ? "perturb" : "exact"}; },
+     "exact or perturb"},
+    {"fail",
+     [](options& o, std::string_view t) {
+       o.fail = t;
+       return true;
+     },
+     [](const options& o) { return o.fail; }, "rules FUNCTION:N[xTIMES]=CODE, comma-separated"},
+    {"trace",
+     [](options& o, std::string_view t) {
+       return assign(o.traces, read_set(trace_names, t, trace::api | trace::site));
+     },
+     [](const options& o) {
+       return o.traces ? show_set(trace_names, o.traces) : std::string{"off"};
+     },
+     "a comma-separated set of api and site; off"},
+    {"step_limit",
+     [](options& o, std::string_view t) {
+       return assign_within(o.step_limit, read_count(t), 1, UINT64_MAX);
+     },
+     [](const options& o) { return std::to_string(o.step_limit); },
+     "a number of 1 or more, or 2^N"},
+    {"report",
+     [](options& o, std::string_view t) {
+       o.report = t;
+       return !t.empty();
+     },
+     [](const options& o) { return o.report; }, "stderr or the path of a file"},
+};
+
+const entry* find_entry(std::string_view name) {
+  const auto* found = std::ranges::find(entries, name, &entry::name);
+  return found == std::end(entries) ? nullptr : found;
+}
+
+std::string all_names() {
+  std::string text;
+  for (const auto& e : entries) text += (text.empty() ? "" : ", ") + std::string{e.name};
+  return text;
+}
+
+}  // namespace
+
+std::string set_option(options& target, std::string_view name, std::string_view value) {
+  const entry* found = find_entry(name);
+  if (!found) {
+    return "the emulator has no option '" + std::string{name} + "'; its options are " + all_names();
+  }
+  if (found->read(target, value)) return {};
+  return "emulator option '" + std::string{name} + "': '" + std::string{value} +
+         "' is not accepted; it takes " + std::string{found->accepted};
+}
+
+std::string read_environment(options& target) {
+  for (char** variable = environ; variable && *variable; ++variable) {
+    std::string_view text{*variable};
+    if (!text.starts_with(prefix)) continue;
+    text.remove_prefix(prefix.size());
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos || equals + 1 == text.size()) continue;  // empty = unset
+    std::string name{text.substr(0, equals)};
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (auto problem = set_option(target, name, text.substr(equals + 1)); !problem.empty()) {
+      return problem + " (from the environment variable " + std::string{prefix} +
+             std::string{text.substr(0, equals)} + ")";
+    }
+  }
+  return {};
+}
+
+std::span<const std::string_view> option_names() {
+  static const auto names = [] {
+    std::array<std::string_view, std::size(entries)> list;
+    std::ranges::transform(entries, list.begin(), &entry::name);
+    return list;
+  }();
+  return names;
+}
+
+std::string show_option(const options& source, std::string_view name) {
+  const entry* found = find_entry(name);
+  return found ? found->show(source) : std::string{};
+}
+
+std::string_view mode_name(run_mode mode) {
+  for (const auto& [name, value] : modes) {
+    if (value == mode) return name;
+  }
+  return "";
+}
+
+}  // namespace halfwarp::emulator
