@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Command line of the generator: `emit [--check]`, `extract [LIBRARY ...]`, `report`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from pathlib import Path
+
+from . import emit as emitters
+from .model import HERE, LIBRARIES, load
+
+ROOT = HERE.parent
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m generator", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("emit", help="write the generated sources from api/ and overrides/")
+    command.add_argument("--check", action="store_true",
+                         help="write nothing; fail when a file is missing, stale, or differs from run to run")
+    command.set_defaults(run=run_emit)
+    command = commands.add_parser("extract", help="read the headers into api/ (needs libclang)")
+    command.add_argument("libraries", nargs="*", default=LIBRARIES, metavar="LIBRARY")
+    command.add_argument("--include", action="append", type=Path, metavar="DIR",
+                         help="folder of headers (default: the installed header wheels, then CUDA_PATH)")
+    command.set_defaults(run=run_extract)
+    command = commands.add_parser("report", help="write report.md: what the headers hold, what is special")
+    command.set_defaults(run=run_report)
+    options = parser.parse_args(arguments)
+    return options.run(options)
+
+
+def emit_all() -> dict[str, str]:
+    """Path below the root -> text, of every module in `emit/`."""
+    libraries = {name: load(name) for name in LIBRARIES}
+    files: dict[str, str] = {}
+    for module in sorted(pkgutil.iter_modules(emitters.__path__), key=lambda m: m.name):
+        emitter = importlib.import_module(f"{emitters.__name__}.{module.name}")
+        if not hasattr(emitter, "emit"):
+            continue
+        made = emitter.emit(libraries)
+        if clash := files.keys() & made.keys():
+            raise SystemExit(f"generator: two emitters write {', '.join(sorted(clash))}")
+        files |= made
+    return files
+
+
+def run_emit(options: argparse.Namespace) -> int:
+    files = emit_all()
+    if options.check:
+        return check(files)
+    for name, text in files.items():
+        write_if_changed(ROOT / name, text)
+    return 0
+
+
+def check(files: dict[str, str]) -> int:
+    """Two runs agree, and the tree holds what they make."""
+    load.cache_clear()
+    problems = [f"differs from run to run: {n}" for n, text in emit_all().items() if files.get(n) != text]
+    for name, text in files.items():
+        path = ROOT / name
+        if not path.exists():
+            problems.append(f"missing: {name}")
+        elif path.read_text("utf-8") != text:
+            problems.append(f"stale: {name}")
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Keep the time stamp of a file that would not change, so that nothing is rebuilt in vain."""
+    data = text.encode()
+    if path.exists() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(path.name + ".new")
+    new.write_bytes(data)
+    os.replace(new, path)
+
+
+def run_extract(options: argparse.Namespace) -> int:
+    from . import api_file, decisions, extract
+
+    folders = options.include or extract.find_headers()
+    for name in options.libraries:
+        facts = extract.extract(decisions.read(HERE / "overrides" / f"{name}.toml"), folders)
+        write_if_changed(HERE / "api" / f"{name}.api", api_file.write(facts))
+        print(f"{name} {facts.version}: {len(facts.functions)} functions, {len(facts.types)} types, "
+              f"{len(facts.constants)} constants")
+    return 0
+
+
+def run_report(_options: argparse.Namespace) -> int:
+    from . import report
+
+    write_if_changed(HERE / "report.md", report.write({name: load(name) for name in LIBRARIES}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

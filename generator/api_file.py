@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `.api` files: facts as text, one declaration a line, so that a header bump is a readable diff."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from .facts import (
+    FactConstant,
+    FactEnum,
+    FactField,
+    FactFunction,
+    FactParam,
+    FactRecord,
+    Facts,
+    FactTypedef,
+)
+
+INDENT = "    "
+HEAD = """\
+# The {library} API as its headers state it, one declaration a line.
+# Written by `python -m generator extract {library}`; decisions about it are in overrides/{library}.toml.
+#
+# Functions are sorted by name: that is the order of the function table. Types stand in header order.
+# A parameter without a role is an input by value or address; the roles are listed in README.md.
+"""
+
+
+def write(facts: Facts) -> str:
+    lines = [HEAD.format(library=facts.library).rstrip("\n"), "",
+             f"library {facts.library} {facts.version}".rstrip(), f"headers {' '.join(facts.headers)}"]
+    for title, items, writer in (("constants", facts.constants, write_constant),
+                                 ("types", facts.types, write_type)):
+        header = None
+        for item in items if title == "types" else sorted(items, key=lambda c: (c.header, c.name)):
+            if item.header != header:
+                header = item.header
+                lines += ["", f"[{title} of {header}]"]
+            lines += writer(item)
+    lines += ["", "[functions]", *map(write_function, facts.functions)]
+    return "\n".join(lines) + "\n"
+
+
+def write_constant(constant: FactConstant) -> list[str]:
+    return [f"const {constant.name} = {constant.value}"]
+
+
+def write_type(item: FactRecord | FactEnum | FactTypedef) -> list[str]:
+    if isinstance(item, FactTypedef):
+        return [f"{item.word} {item.name} = {item.target}"]
+    if isinstance(item, FactEnum):
+        return [f"enum {item.tag} {{", *(f"{INDENT}{n} = {v}" for n, v in item.members), "}"]
+    scope = f" in {item.scope}" if item.scope else ""
+    return [f"{item.word} {item.tag}{scope} {{", *write_fields(item, INDENT), "}"]
+
+
+def write_fields(record: FactRecord, indent: str) -> list[str]:
+    lines = []
+    for member in record.fields:
+        if member.record:
+            lines.append(f"{indent}{member.record.word} {{")
+            lines += write_fields(member.record, indent + INDENT)
+            lines.append(f"{indent}}} {member.name}".rstrip())
+        else:
+            lines.append(indent + join_declaration(member.c_type, member.name))
+    return lines
+
+
+def write_function(function: FactFunction) -> str:
+    params = ", ".join(join_declaration(p.c_type, p.name) + ("" if p.kind == "in" else f": {p.kind}")
+                       for p in function.params)
+    name = function.name if function.name == function.c_name else f"{function.name} = {function.c_name}"
+    words = [f"fn {name}({params}) -> {function.ret}", function.header]
+    words += [f"since {function.since}"] if function.since else []
+    return "  ".join([*words, *function.flags])
+
+
+def join_declaration(c_type: str, name: str) -> str:
+    """`unsigned int[4]` and `pad` -> `unsigned int pad[4]`."""
+    element, bracket, extent = c_type.partition("[")
+    space = "" if element.endswith("*") else " "
+    return f"{element}{space}{name}{bracket}{extent}"
+
+
+def split_declaration(text: str) -> tuple[str, str]:
+    """The inverse of `join_declaration`: type and name."""
+    match = re.fullmatch(r"(.*?)(\w+)((?:\[\d+\])*)", text)
+    if not match:
+        raise ValueError(f"not a declaration: {text!r}")
+    c_type, name, extent = match.groups()
+    return c_type.rstrip() + extent, name
+
+
+def split_params(text: str) -> list[str]:
+    """Split at the commas that stand in no bracket."""
+    parts, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        depth += (char in "([") - (char in ")]")
+        if char == "," and not depth:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    return [*parts, text[start:].strip()] if text.strip() else []
+
+
+def read(path: Path) -> Facts:
+    reader = Reader(path)
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        try:
+            reader.line(line)
+        except (ValueError, IndexError) as error:
+            raise ValueError(f"{path.name}:{number}: {error}") from error
+    return reader.facts
+
+
+class Reader:
+    """Reads line by line; `open` holds the enum and records whose closing brace has not come yet."""
+
+    def __init__(self, path: Path):
+        self.facts = Facts(path.stem, "", [])
+        self.header = ""
+        self.open: list[FactEnum | FactRecord] = []
+
+    def line(self, raw: str) -> None:
+        text = raw.strip()
+        if not text or text.startswith("#"):
+            return
+        if self.open:
+            self.member(text)
+        elif text.startswith("["):
+            self.header = text.strip("[]").rpartition(" of ")[2]
+        else:
+            word, _, rest = text.partition(" ")
+            self.declaration(word, rest)
+
+    def member(self, text: str) -> None:
+        holder = self.open[-1]
+        if text.startswith("}"):
+            self.close(text[1:].strip())
+        elif isinstance(holder, FactEnum):
+            name, value = text.split(" = ")
+            holder.members.append((name, int(value)))
+        elif text.endswith("{"):
+            self.open.append(FactRecord(text[:-2], ""))
+        else:
+            c_type, name = split_declaration(text)
+            holder.fields.append(FactField(name, c_type))
+
+    def close(self, name: str) -> None:
+        record = self.open.pop()
+        if self.open:
+            self.open[-1].fields.append(FactField(name, "", record))
+        else:
+            self.facts.types.append(record)
+
+    def declaration(self, word: str, rest: str) -> None:
+        if word == "library":
+            self.facts.library, _, self.facts.version = rest.partition(" ")
+        elif word == "headers":
+            self.facts.headers = rest.split()
+        elif word == "const":
+            name, value = rest.split(" = ")
+            self.facts.constants.append(FactConstant(name, int(value), self.header))
+        elif word == "fn":
+            self.facts.functions.append(read_function(rest))
+        elif rest.endswith("{"):
+            tag = rest[:-2]
+            if word == "typedef":
+                inner, _, tag = tag.partition(" ")
+                word = f"typedef {inner}"
+            tag, _, scope = tag.partition(" in ")
+            self.open.append(FactEnum(tag, [], self.header) if word == "enum"
+                             else FactRecord(word, tag, [], self.header, scope))
+        else:
+            name, target = rest.split(" = ")
+            self.facts.types.append(FactTypedef(word, name, target, self.header))
+
+
+def read_function(text: str) -> FactFunction:
+    match = re.fullmatch(r"(\w+)(?: = (\w+))?\((.*)\) -> (.*)", text)
+    if not match:
+        raise ValueError(f"not a function: {text!r}")
+    name, c_name, inner, tail = match.groups()
+    ret, header, *words = tail.split("  ")
+    since = next((w.removeprefix("since ") for w in words if w.startswith("since ")), "")
+    flags = tuple(w for w in words if not w.startswith("since "))
+    params = []
+    for part in split_params(inner):
+        declaration, _, role = part.partition(": ")
+        c_type, param = split_declaration(declaration)
+        params.append(FactParam(c_type, param, role or "in"))
+    return FactFunction(name, c_name or name, ret, params, header, since, flags)

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Heuristics: what each C parameter means, told from its type, name, place and the header's comment.
+
+No rule names a function. What they get wrong is corrected in `overrides/`, and `report` counts it.
+The outcome is a role per parameter; `resolve` joins it with the C type to the kind that emitters see.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .decisions import Decisions
+from .facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
+
+SCALARS = {
+    "char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long",
+    "unsigned long", "long long", "unsigned long long", "size_t", "float", "double", "bool", "int8_t",
+    "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
+}
+COUNTERS = {"size_t", "int", "unsigned int"}
+
+# a comment that opens like this describes an output
+RETURNS = re.compile(
+    r"^(optional |pointer to (the )?|optional pointer to |optional array to |optional location to "
+    r"|location (of|to)? ?|buffer where .*(are|is) )?(the )?(return|output|retrieved|result)", re.I)
+# wording further inside a comment that makes an output of a struct
+PLACED = re.compile(r"in here|is placed|object to create|error info", re.I)
+PARAM = re.compile(
+    r"[\\@]param\s*(?:\[\s*(\w+(?:\s*,\s*\w+)?)\s*\])?\s+([\w,]+)\s*[-\u2013]?\s*(.*?)"
+    r"(?=\n\s*[\\@](?:param|return|sa|note|details|brief|p\b)|\n\s*\n|\Z)", re.S)
+
+
+@dataclass(slots=True)
+class View:
+    """One parameter as the rules look at it."""
+
+    name: str
+    spelling: str
+    base: str  # type without const and stars
+    stars: int
+    kind: str  # void, char, scalar, handle, enum, struct, callback, function
+    is_const: bool
+    comment: str
+    says_out: bool  # [out] in the comment
+
+    @property
+    def is_returned(self) -> bool:
+        return self.says_out or bool(RETURNS.search(self.comment)) or self.name.endswith("_out")
+
+    @property
+    def is_array_pointer(self) -> bool:
+        if self.base == "char":
+            return self.stars == 2
+        return self.stars >= 1 and not (self.base == "void" and self.stars == 1)
+
+    @property
+    def is_counter(self) -> bool:
+        named = re.match(r"(num|nb|count$)", self.name) or self.name.endswith("Count")
+        return self.stars == 0 and self.base in COUNTERS and bool(named)
+
+
+class Classifier:
+    def __init__(self, facts: Facts, decisions: Decisions):
+        self.decisions = decisions
+        self.kinds = type_kinds(facts, decisions)
+
+    def classify(self, function: FactFunction, comment: str) -> None:
+        views = self.views(function, comment)
+        groups = count_groups(views)
+        roles = [self.role(function.name, views, groups, i) for i in range(len(views))]
+        self.attributes(function.name, views, roles)
+        callbacks(views, roles)
+        for param, role in zip(function.params, roles, strict=True):
+            param.kind = role
+
+    def views(self, function: FactFunction, comment: str) -> list[View]:
+        described = describe(comment)
+        views = []
+        for p in function.params:
+            direction, text = described.get(p.name, ("", ""))
+            base, stars = split_type(p.c_type)
+            if stars and base not in self.kinds and base + "*" in self.decisions.opaque_by_pointer:
+                stars -= 1
+            kind = base if base in ("void", "char") and stars else self.kinds.get(base, "callback")
+            views.append(View(p.name, p.c_type, base, stars, kind, p.c_type.startswith("const "), text,
+                              "out" in direction))
+        return views
+
+    def role(self, function: str, views: list[View], groups: dict[int, int], i: int) -> str:
+        """The role of one parameter; each rule answers "" when it does not apply."""
+        view = views[i]
+        if view.stars == 0 or "(*" in view.spelling:
+            return "in"
+        rules = {"char": self.text, "void": self.address, "struct": self.struct}
+        rule = rules.get(view.kind, self.value)
+        return rule(function, views, groups, i)
+
+    def text(self, _function: str, views: list[View], groups: dict[int, int], i: int) -> str:
+        view = views[i]
+        following = views[i + 1] if i + 1 < len(views) else None
+        if view.stars == 2:
+            return f"list[{views[groups[i]].name}]" if i in groups else "out"
+        if not view.is_const and following:
+            if following.name in ("len", "length", "bufSize"):
+                return f"out text[{following.name}]"
+            if following.stars == 1 and view.is_returned and not following.is_const \
+                    and following.base != "size_t":
+                return "out bytes[8]"
+        return "in"
+
+    def address(self, _function: str, views: list[View], groups: dict[int, int], i: int) -> str:
+        view = views[i]
+        if view.stars == 1:
+            return "in"
+        return self.decisions.address_roles.get(view.name) or (
+            f"list[{views[groups[i]].name}]" if i in groups else "out")
+
+    def struct(self, function: str, views: list[View], groups: dict[int, int], i: int) -> str:
+        view = views[i]
+        if (shared := self.listed(views, groups, i)) is not None:
+            return shared
+        if view.is_const or view.base in self.decisions.always_in:
+            return "in"
+        setter = re.search(r"Add\w*Node(_v\d)?$|Set(Params|Attribute|Access)|_set|ReturnFrame", function)
+        getter = (re.search(r"Get|Export|Properties|Query|Alloc|malloc", function)
+                  and not re.search(r"Import|Create|Set", function))
+        returned = view.is_returned or getter or PLACED.search(view.comment)
+        if returned and not setter or view.comment.startswith("Returned"):
+            return "out"
+        return "in"
+
+    def value(self, function: str, views: list[View], groups: dict[int, int], i: int) -> str:
+        """Pointers to handles, enums and numbers."""
+        view = views[i]
+        if view.kind == "function":
+            return "ptr"
+        if (shared := self.listed(views, groups, i)) is not None:
+            return shared
+        if view.base in self.decisions.iterators:
+            return "out" if view.name.endswith("_out") else "iterator"
+        if view.is_const:
+            return "list5" if view.base in self.decisions.short_lists else "list"
+        if view.kind == "handle":
+            by_address = re.search(self.decisions.handles_by_address, function)
+            return "ptr" if by_address and not view.comment.lower().startswith("returned") else "out"
+        if re.search(r"swap", view.comment):
+            return "inout"
+        if view.base == "size_t" and i and split_type(views[i - 1].spelling) == ("char", 1) \
+                and not views[i - 1].is_const:
+            return "inout"
+        return "out"
+
+    def listed(self, views: list[View], groups: dict[int, int], i: int) -> str | None:
+        """Arrays: with a count beside them, with a caller-set capacity, or owned by the callee."""
+        view = views[i]
+        capacity = capacity_index(views)
+        if view.stars == 2:
+            counter = next((v for v in views[i + 1:] if v.stars == 1 and v.base == "size_t"), None)
+            return f"out callee list[{counter.name if counter else ''}]"
+        if i in groups:
+            count = views[groups[i]].name
+            if view.is_returned and not view.is_const:
+                return f"out list[{count}]"
+            return "ptr" if view.base in self.decisions.lists_by_address else f"list[{count}]"
+        if capacity is not None:
+            if i == capacity:
+                return "count"
+            if view.kind in ("handle", "struct") and not view.is_const and i < capacity:
+                return f"out list[{views[capacity].name}]"
+        return None
+
+    def attributes(self, function: str, views: list[View], roles: list[str]) -> None:
+        """Values whose type an attribute enum beside them says."""
+        typed = [v for v in views if v.base in self.decisions.attribute_enums]
+        shared = [v for v in views if v.stars == 0 and v.base in self.decisions.export_enums]
+        sets = bool(re.search(r"Set[A-Z]", function))
+        for i, view in enumerate(views):
+            if view.base != "void":
+                continue
+            # one attribute and one value, or a list of each
+            attribute = next((v for v in typed if v.stars == view.stars - 1), None)
+            if attribute and view.name in ("value", "data"):
+                word = "attrlist" if view.stars == 2 else "attr"
+                roles[i] = f"{'' if sets else 'out '}{word}[{attribute.name}]"
+                if view.stars == 1 and i + 1 < len(views) and split_type(views[i + 1].spelling) == ("size_t", 1):
+                    roles[i + 1] = "attrsize"
+            elif shared and view.stars == 1 and "Export" in function:
+                roles[i] = f"out attr[{shared[0].name}]"
+            elif view.stars == 2 and re.search(r"ptions?Values$", view.name):
+                roles[i] = f"attrlist[{views[i - 1].name}]"
+
+
+def type_kinds(facts: Facts, decisions: Decisions) -> dict[str, str]:
+    """Type name -> void, char, scalar, handle, enum, struct, callback or function."""
+    words = {"opaque": "handle", "number": "scalar"}
+    kinds = {"void": "void", **dict.fromkeys(SCALARS, "scalar")}
+    for item in facts.types:
+        if isinstance(item, FactEnum):
+            kinds[item.tag] = "enum"
+        elif isinstance(item, FactRecord):
+            kinds[item.tag] = "struct"
+        elif isinstance(item, FactTypedef):
+            kinds[item.name] = words.get(item.word, item.word)
+    kinds.update({n: "handle" for n in decisions.identity_integers if kinds.get(n) == "scalar"})
+    return kinds
+
+
+def split_type(spelling: str) -> tuple[str, int]:
+    """`const CUgraphNode *const *` -> (`CUgraphNode`, 2)."""
+    bare = re.sub(r"\b(const|struct|enum|union)\b", "", spelling)
+    stars = bare.count("*") + bare.count("[")
+    return " ".join(re.sub(r"\[\d*\]|\*", " ", bare).split()), stars
+
+
+def describe(comment: str) -> dict[str, tuple[str, str]]:
+    """Parameter -> (direction, text) of a doxygen comment."""
+    text = re.sub(r"(?m)^\s*/?\*+/? ?", "", comment)
+    found = {}
+    for match in PARAM.finditer(text):
+        for name in match.group(2).split(","):
+            found[name.strip()] = (match.group(1) or "", " ".join(match.group(3).split()))
+    return found
+
+
+def capacity_index(views: list[View]) -> int | None:
+    """A `size_t *numX` beside output arrays: capacity going in, count coming out."""
+    found = [i for i, v in enumerate(views) if v.stars == 1 and v.base == "size_t" and not v.is_const
+             and re.match(r"p?[nN]um[A-Z]", v.name) and not v.name.endswith("_out")]
+    return found[-1] if found else None
+
+
+def count_groups(views: list[View]) -> dict[int, int]:
+    """Array parameter -> the count parameter that owns it: the run of arrays right before it, or after."""
+    groups: dict[int, int] = {}
+    for count, view in enumerate(views):
+        if not view.is_counter or any(v.name.endswith("ArrayDesc") for v in views[:count]):
+            continue
+        members = run_before(views, groups, count)
+        if not members:
+            members = run_after(views, count)
+        groups.update(dict.fromkeys(members, count))
+    return groups
+
+
+def run_before(views: list[View], groups: dict[int, int], count: int) -> list[int]:
+    run = []
+    for i in range(count - 1, -1, -1):
+        view = views[i]
+        first_output = i == 0 and view.kind == "handle" and re.match(r"ph?[A-Z]", view.name)
+        descriptor = view.kind == "struct" and view.name.endswith("Desc")
+        if not view.is_array_pointer or i in groups or first_output or descriptor:
+            break
+        run.append(i)
+    if run == [0] and views[0].kind == "handle" and not views[0].is_const and not views[0].name.endswith("s"):
+        return []
+    return [i for i in run if not is_count_output(views[i])]
+
+
+def is_count_output(view: View) -> bool:
+    number = view.kind == "scalar" and view.stars == 1 and not view.is_const
+    return number and bool(re.match(r"p?([nN]um|CudaDeviceCount)", view.name)) or view.name.endswith("Count")
+
+
+def run_after(views: list[View], count: int) -> list[int]:
+    run = []
+    for i in range(count + 1, len(views)):
+        view = views[i]
+        if not view.is_array_pointer or (view.is_returned and view.kind == "handle"):
+            break
+        run.append(i)
+    return run
+
+
+def callbacks(views: list[View], roles: list[str]) -> None:
+    for i, view in enumerate(views[:-1]):
+        if view.kind == "callback" and view.stars == 0 and views[i + 1].name == "userData":
+            roles[i : i + 2] = ["callback", "callback_data"]

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headers -> facts: reads the C headers of one library with libclang."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from clang.cindex import Cursor, CursorKind, Index, TranslationUnit, Type, TypeKind
+
+from .classify import Classifier
+from .decisions import Decisions
+from .facts import (
+    FactConstant,
+    FactEnum,
+    FactField,
+    FactFunction,
+    FactParam,
+    FactRecord,
+    Facts,
+    FactTypedef,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDS = {CursorKind.STRUCT_DECL: "struct", CursorKind.UNION_DECL: "union"}
+
+
+def find_headers() -> list[Path]:
+    """Folders with the CUDA headers: CUDA_PATH or CUDA_HOME when set, else the header wheels of PyPI."""
+    for variable in ("CUDA_PATH", "CUDA_HOME"):
+        if os.environ.get(variable):
+            return [Path(os.environ[variable]) / "include"]
+    import nvidia
+
+    return [p for p in (Path(p) / "cu13" / "include" for p in nvidia.__path__) if p.is_dir()]
+
+
+def extract(decisions: Decisions, folders: list[Path]) -> Facts:
+    """The facts of one library, from the headers that its decisions name."""
+    reader = HeaderReader(decisions, folders)
+    reader.read()
+    return reader.facts
+
+
+class HeaderReader:
+    def __init__(self, decisions: Decisions, folders: list[Path]):
+        self.decisions = decisions
+        self.folders = folders
+        self.facts = Facts(decisions.library, "", list(decisions.headers))
+        compiler_headers = subprocess.run(
+            [os.environ.get("CC", "gcc").split()[-1], "-print-file-name=include"],
+            capture_output=True, text=True, check=True).stdout.strip()
+        self.arguments = ["-x", "c", *(f"-I{f}" for f in folders),
+                          *(f"-I{ROOT / f}" for f in decisions.include_dirs), f"-I{compiler_headers}"]
+
+    def read(self) -> None:
+        unit = self.parse()
+        cursors = [c for c in unit.cursor.get_children() if self.header_of(c)]
+        self.read_types(cursors)
+        self.read_constants(unit)
+        self.read_functions(cursors, self.hidden())
+        self.facts.version = self.read_version()
+
+    def parse(self, tail: str = "", check: bool = True, extra: list[str] | None = None) -> TranslationUnit:
+        text = "".join(f"#include <{h}>\n" for h in [*self.decisions.before, *self.decisions.headers])
+        options = (TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+                   | TranslationUnit.PARSE_SKIP_FUNCTION_BODIES)
+        unit = Index.create().parse("api.h", args=[*self.arguments, *(extra or [])], options=options,
+                                    unsaved_files=[("api.h", text + tail)])
+        errors = [str(d) for d in unit.diagnostics if d.severity >= 3]
+        if errors and check:
+            raise SystemExit(f"{self.facts.library}: the headers do not parse:\n" + "\n".join(errors[:5]))
+        return unit
+
+    def header_of(self, cursor: Cursor) -> str:
+        """The name of the library's header that declares this, or "" for everything else."""
+        file = cursor.location.file
+        name = Path(file.name).name if file else ""
+        known = (*self.decisions.headers, *(Path(h).name for h in self.decisions.before))
+        return name if name in known else ""
+
+    def read_version(self) -> str:
+        macro = self.decisions.version_macro
+        value = next((c.value for c in self.facts.constants if c.name == macro), 0)
+        return f"{value // 1000}.{value % 1000 // 10}" if value else ""
+
+    # --- types ---------------------------------------------------------------------------------
+
+    def read_types(self, cursors: list[Cursor]) -> None:
+        for cursor in cursors:
+            header = self.header_of(cursor)
+            if cursor.kind in RECORDS and cursor.is_definition() and is_named(cursor):
+                self.facts.types.append(self.read_record(cursor, header))
+            elif cursor.kind == CursorKind.ENUM_DECL and cursor.is_definition():
+                self.facts.types.append(read_enum(cursor, header))
+            elif cursor.kind == CursorKind.TYPEDEF_DECL:
+                self.facts.types.append(self.read_typedef(cursor, header))
+
+    def read_record(self, cursor: Cursor, header: str = "") -> FactRecord:
+        record = FactRecord(RECORDS[cursor.kind], cursor.spelling if is_named(cursor) else "", [], header)
+        named = {c.type.get_declaration().hash for c in cursor.get_children() if c.kind == CursorKind.FIELD_DECL}
+        for child in cursor.get_children():
+            if child.kind == CursorKind.FIELD_DECL:
+                record.fields.append(self.read_field(child))
+            elif child.kind in RECORDS and child.hash not in named and not is_named(child):
+                record.fields.append(FactField("", "", self.read_record(child)))
+            elif child.kind in RECORDS and child.is_definition() and is_named(child):
+                nested = self.read_record(child, header)
+                nested.scope = record.tag
+                self.facts.types.append(nested)
+        return record
+
+    def read_field(self, cursor: Cursor) -> FactField:
+        declaration = cursor.type.get_declaration()
+        if declaration.kind in RECORDS and not is_named(declaration):
+            return FactField(cursor.spelling, "", self.read_record(declaration))
+        return FactField(cursor.spelling, cursor.type.spelling)
+
+    def read_typedef(self, cursor: Cursor, header: str) -> FactTypedef | FactRecord:
+        target = cursor.underlying_typedef_type
+        declaration = target.get_declaration()
+        if declaration.kind in RECORDS and not is_named(declaration):
+            record = self.read_record(declaration, header)
+            record.word = "typedef " + record.word
+            record.tag = cursor.spelling
+            return record
+        return FactTypedef(word_for(target), cursor.spelling, plain(target), header)
+
+    # --- constants -----------------------------------------------------------------------------
+
+    def read_constants(self, unit: TranslationUnit) -> None:
+        """Object-like macros that are integers; the compiler evaluates them as enumerators."""
+        macros = {c.spelling: self.header_of(c) for c in unit.cursor.get_children()
+                  if c.kind == CursorKind.MACRO_DEFINITION and self.header_of(c)
+                  and len(list(c.get_tokens())) > 1 and not c.spelling.startswith("_")}
+        names = [n for n in macros if self.header_of_is_public(macros[n])]
+        values = self.evaluate(names)
+        anonymous = [t for t in self.facts.types if isinstance(t, FactEnum) and not t.tag]
+        self.facts.types = [t for t in self.facts.types if t not in anonymous]
+        self.facts.constants = [FactConstant(n, values[n], macros[n]) for n in names if n in values]
+        self.facts.constants += [FactConstant(n, v, e.header) for e in anonymous for n, v in e.members]
+        self.facts.constants.sort(key=lambda c: c.name)
+
+    def header_of_is_public(self, header: str) -> bool:
+        return header in self.decisions.headers
+
+    def evaluate(self, names: list[str]) -> dict[str, int]:
+        while True:
+            lines = [f"enum {{ value_of_{n} = (long long)({n}) }};\n" for n in names]
+            unit = self.parse("".join(lines), check=False)
+            first = len(self.decisions.before) + len(self.decisions.headers) + 1
+            bad = {d.location.line - first for d in unit.diagnostics
+                   if d.severity >= 3 and d.location.file and d.location.file.name == "api.h"}
+            if not bad:
+                break
+            names = [n for i, n in enumerate(names) if i not in bad]
+        found = {}
+        for cursor in unit.cursor.get_children():
+            if cursor.kind == CursorKind.ENUM_DECL:
+                found.update((c.spelling, c.enum_value) for c in cursor.get_children()
+                             if c.kind == CursorKind.ENUM_CONSTANT_DECL)
+        return {n: found[f"value_of_{n}"] for n in names}
+
+    # --- functions -----------------------------------------------------------------------------
+
+    def read_aliases(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """Public name -> C name and flags, from `#define X X_vN` and `#define X __CUDA_API_PTSZ(X_vN)`.
+
+        The macros that only the per-thread stream build defines do not appear in a plain parse, so they
+        are read from the text of the header."""
+        aliases = {}
+        for folder, header in ((f, h) for h in self.decisions.headers for f in self.folders):
+            path = folder / header
+            if not path.exists():
+                continue
+            pattern = r"^\s*#define[ \t]+(\w+)[ \t]+(?:__CUDA_API_(PTDS|PTSZ)\((\w+)\)|(\w+))[ \t]*$"
+            for name, stream, wrapped, bare in re.findall(pattern, path.read_text("utf-8", "replace"), re.M):
+                flags = (stream.lower(),) if stream else ()
+                aliases.setdefault(name, (wrapped or bare, flags))
+        return aliases
+
+    def hidden(self) -> dict[str, Cursor]:
+        """Declarations behind a macro that no program defines, but that existing code uses."""
+        if not self.decisions.hidden:
+            return {}
+        unit = self.parse(extra=[f"-D{self.decisions.hidden_macro}"])
+        self.hidden_unit = unit  # a cursor is valid as long as its unit
+        return {c.spelling: c for c in unit.cursor.get_children()
+                if c.kind == CursorKind.FUNCTION_DECL and c.spelling in self.decisions.hidden}
+
+    def read_functions(self, cursors: list[Cursor], hidden: dict[str, Cursor]) -> None:
+        plain_view = {c.spelling: c for c in cursors if c.kind == CursorKind.FUNCTION_DECL}
+        declared = plain_view | hidden
+        public = {target: (name, flags) for name, (target, flags) in self.read_aliases().items()}
+        versions = self.read_versions(declared)
+        classifier = Classifier(self.facts, self.decisions)
+        for c_name, cursor in declared.items():
+            name, flags = public.get(c_name, (c_name, ()))
+            if c_name in hidden:
+                flags = (*flags, "hidden")
+            params = [FactParam(plain(a.type), a.spelling, "") for a in cursor.get_arguments()]
+            function = FactFunction(name, c_name, plain(cursor.result_type), params,
+                                    self.header_of(cursor), versions.get(c_name, ""), flags)
+            classifier.classify(function, cursor.raw_comment or "")
+            self.facts.functions.append(function)
+        self.facts.functions.sort(key=lambda f: f.name)
+
+    def read_versions(self, declared: dict[str, Cursor]) -> dict[str, str]:
+        """C name -> CUDA release, from the `PFN_<name>_v<number>` typedefs.
+
+        A typedef carries no variant number. Variants and releases both ascend, and the newest of the one
+        is the newest of the other."""
+        releases: dict[str, set[int]] = {}
+        for folder, header in ((f, h) for h in self.decisions.typedef_headers for f in self.folders):
+            if (folder / header).exists():
+                text = (folder / header).read_text("utf-8", "replace")
+                for name, number in re.findall(r"PFN_(\w+?)_v(\d+)\)", text):
+                    releases.setdefault(name, set()).add(int(number))
+        variants: dict[str, list[str]] = {}
+        for c_name in declared:
+            variants.setdefault(base_name(c_name), []).append(c_name)
+        found = {}
+        for base, names in variants.items():
+            numbers = sorted(releases.get(base, ()))
+            newest = max(variant_number(n) for n in names)
+            for name in names:
+                index = len(numbers) - 1 - (newest - variant_number(name))
+                if numbers:
+                    number = numbers[max(index, 0)]
+                    found[name] = f"{number // 1000}.{number % 1000 // 10}"
+        return found
+
+
+def is_named(cursor: Cursor) -> bool:
+    """Whether a struct, union or enum has a tag (libclang invents a spelling for those without)."""
+    return bool(cursor.spelling) and "(" not in cursor.spelling and not cursor.is_anonymous()
+
+
+def read_enum(cursor: Cursor, header: str) -> FactEnum:
+    members = [(c.spelling, c.enum_value) for c in cursor.get_children()
+               if c.kind == CursorKind.ENUM_CONSTANT_DECL]
+    return FactEnum(cursor.spelling if is_named(cursor) else "", members, header)
+
+
+def word_for(target: Type) -> str:
+    canonical = target.get_canonical()
+    if canonical.kind == TypeKind.POINTER:
+        pointee = canonical.get_pointee().kind
+        return "callback" if pointee in (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO) else "opaque"
+    words = {TypeKind.ENUM: "enum", TypeKind.RECORD: "struct", TypeKind.FUNCTIONPROTO: "function"}
+    return words.get(canonical.kind, "number")
+
+
+def plain(c_type: Type) -> str:
+    """The C spelling without the words `struct`, `union`, `enum`, which typedefs make redundant."""
+    return re.sub(r"\b(struct|union|enum) ", "", c_type.spelling)
+
+
+def base_name(c_name: str) -> str:
+    return re.sub(r"_v\d+$", "", c_name)
+
+
+def variant_number(c_name: str) -> int:
+    match = re.search(r"_v(\d+)$", c_name)
+    return int(match.group(1)) if match else 1

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The API of one C library as every emitter sees it: facts of `api/` joined with decisions of `overrides/`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LIBRARIES = ("driver", "nvrtc")
+
+
+@dataclass(slots=True)
+class Param:
+    """One C parameter. `kind` says what Python gives or gets for it (the words are in README.md)."""
+
+    name: str  # the Python name, after renames
+    c_name: str
+    c_type: str
+    kind: str
+    aux: str = ""  # C name of the count or attribute parameter that this one depends on
+
+
+@dataclass(slots=True)
+class Function:
+    """One C function, and the Python function made of it."""
+
+    name: str  # public name: the C name without the version suffix that a macro of the header adds
+    c_name: str  # exported symbol
+    ret: str
+    params: list[Param]  # in C order
+    header: str
+    since: str = ""  # CUDA release that brought this variant of the function, as in "12.4"
+    version: int = 0  # the same as cuGetProcAddress takes it: 12040
+    flags: tuple[str, ...] = ()  # facts: "ptds" or "ptsz", the header's per-thread stream variant
+    py: list[str] = field(default_factory=list)  # Python parameters in order, "count=0" with default
+    returns: list[str] = field(default_factory=list)  # names of what follows the error in the tuple
+    signature: str = ""  # name string of the capsule in cy<library>.__pyx_capi__
+    releases_gil: bool = True
+    is_hot: bool = False  # has an unrolled form beside the table-driven one
+    in_python: bool = True  # False: for cimport only
+    wraps_callback: bool = False  # the callback and its data go through a trampoline
+    body: str | None = None  # name of a hand-written C++ body
+    doc: str = ""
+
+    @property
+    def symbol(self) -> str:
+        """The name that cuGetProcAddress takes together with `version`: no version suffix."""
+        return strip_version(self.c_name)
+
+
+@dataclass(slots=True)
+class Member:
+    name: str
+    value: int
+    doc: str = ""
+
+
+@dataclass(slots=True)
+class Enum:
+    """One C enum. `name` is the typedef name, which is the Python class; `c_name` the tag."""
+
+    name: str
+    c_name: str
+    members: list[Member]
+    header: str = ""
+
+
+@dataclass(slots=True)
+class Handle:
+    """An opaque value with a class of its own: pointer, function pointer or identity integer."""
+
+    name: str
+    base: str | None  # Python base class; None in the libraries whose handles have none
+    c_type: str  # what is stored: "CUctx_st *", "void (*)(void *)", "unsigned long long"
+    shape: str  # "pointer", "function", "integer"
+    header: str = ""
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether equality and hash go by value (reference behaviour; integers get it as an addition)."""
+        return self.shape != "function"
+
+
+@dataclass(slots=True)
+class Field:
+    name: str  # Python name
+    kind: str
+    readonly: bool = False
+    c_path: str = ""  # member designator from the owning struct, as offsetof takes it
+    c_type: str = ""  # C type with array extents, as in "unsigned int[16]"
+
+
+@dataclass(slots=True)
+class Struct:
+    """A struct or union class. Typedefs of a struct are classes with a `base` and no fields."""
+
+    name: str
+    base: str | None
+    c_type: str  # C++ spelling; for anonymous members the path from the class that holds them
+    fields: list[Field] = field(default_factory=list)
+    view_only: bool = False  # anonymous: exists inside another struct only
+    is_union: bool = False
+    header: str = ""
+    owner: str = ""  # view_only: class that holds it, and the member there
+    owner_path: str = ""
+
+
+@dataclass(slots=True)
+class Constant:
+    name: str
+    value: int
+    header: str = ""
+
+
+@dataclass(slots=True)
+class Typedef:
+    """A typedef that makes no class: a plain number, or one more name for an enum."""
+
+    name: str
+    c_type: str
+    header: str = ""
+
+
+@dataclass(slots=True)
+class Library:
+    name: str
+    headers: list[str]
+    functions: list[Function]  # sorted by public name: the order of the function table
+    enums: list[Enum]
+    handles: list[Handle]
+    structs: list[Struct]  # bases first
+    constants: list[Constant]
+    typedefs: list[Typedef]
+    result_enum: str
+    success: str
+    not_found: str  # value that the exception clause of the cy* functions names
+    version: str = ""
+    attributes: dict = field(default_factory=dict)  # enum -> member -> kind of the typed value
+    declarations: list = field(default_factory=list)  # C types in header order, for the .pxd
+    module_scope: frozenset[str] = frozenset()  # headers whose types the .pxd declares itself
+    stored_as: dict[str, str] = field(default_factory=dict)  # handle -> C type of its value there
+    before: list[str] = field(default_factory=list)  # headers to include ahead of `headers`
+
+
+def strip_version(name: str) -> str:
+    """`cuMemAlloc_v2` -> `cuMemAlloc`."""
+    head, _, tail = name.rpartition("_v")
+    return head if head and tail.isdigit() else name
+
+
+@cache
+def load(library: str) -> Library:
+    """The model of one library, from `api/<library>.api` and `overrides/<library>.toml`."""
+    from . import api_file, decisions, resolve
+
+    facts = api_file.read(HERE / "api" / f"{library}.api")
+    return resolve.resolve(facts, decisions.read(HERE / "overrides" / f"{library}.toml"))

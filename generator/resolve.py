@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Facts + decisions -> the model that emitters see: classes, kinds, Python signatures, capsule strings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .anonymous import Numbering
+from .classify import SCALARS, split_type
+from .decisions import Decisions, Override
+from .facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
+from .model import Constant, Enum, Field, Function, Handle, Library, Member, Param, Struct, Typedef
+from .signatures import capsule_signature
+
+NO_OVERRIDE = Override("")
+
+
+def resolve(facts: Facts, decisions: Decisions) -> Library:
+    types = TypeTable(facts, decisions)
+    functions = [resolve_function(f, types, decisions) for f in facts.functions]
+    unknown = set(decisions.functions) - {f.name for f in functions}
+    if unknown:
+        raise ValueError(f"{facts.library}.toml: no such function: {', '.join(sorted(unknown))}")
+    return Library(
+        name=facts.library, headers=facts.headers, functions=functions, enums=types.enums,
+        handles=types.handles, structs=types.structs,
+        constants=[Constant(c.name, c.value, c.header) for c in facts.constants],
+        typedefs=types.typedefs, result_enum=decisions.result_enum, success=decisions.success,
+        not_found=decisions.not_found, version=facts.version, attributes=decisions.attributes,
+        declarations=facts.types, module_scope=frozenset(decisions.module_scope),
+        stored_as=decisions.stored_as, before=list(decisions.before))
+
+
+@dataclass(slots=True)
+class NamedType:
+    kind: str  # scalar, enum, handle, callback, struct, function
+    target: str  # for typedefs: the name it stands for
+
+
+class TypeTable:
+    """Every type name of a library: what it is, and the classes made of it."""
+
+    def __init__(self, facts: Facts, decisions: Decisions):
+        self.decisions = decisions
+        self.named: dict[str, NamedType] = {n: NamedType("scalar", "") for n in SCALARS}
+        self.enums: list[Enum] = []
+        self.handles: list[Handle] = []
+        self.structs: list[Struct] = []
+        self.typedefs: list[Typedef] = []
+        self.enum_tags: dict[str, FactEnum] = {}
+        self.numbering = Numbering()
+        self.headers: dict[str, str] = {}
+        for item in facts.types:
+            self.name(item)
+        for item in facts.types:
+            self.add(item)
+
+    # --- names ---------------------------------------------------------------------------------
+
+    def name(self, item: FactEnum | FactRecord | FactTypedef) -> None:
+        self.headers[item.name if isinstance(item, FactTypedef) else item.tag] = item.header
+        if isinstance(item, FactEnum):
+            self.named[item.tag] = NamedType("enum", "")
+        elif isinstance(item, FactRecord):
+            self.named[item.tag] = NamedType("struct", "")
+        elif item.name in self.decisions.identity_integers:
+            self.named[item.name] = NamedType("handle", item.target)
+        elif item.name != item.target:
+            kinds = {"number": "scalar", "opaque": "handle"}
+            self.named[item.name] = NamedType(kinds.get(item.word, item.word), item.target)
+
+    def header_of(self, name: str) -> str:
+        return self.headers.get(name, "")
+
+    def kind_of(self, name: str) -> str:
+        return self.named[name].kind if name in self.named else "unknown"
+
+    def canonical(self, name: str) -> str:
+        """The C type at the end of a chain of typedefs."""
+        while name in self.named and self.named[name].target:
+            name = self.named[name].target
+        return name
+
+    def has_class(self, name: str) -> bool:
+        return self.kind_of(name) in ("handle", "callback", "struct")
+
+    # --- classes -------------------------------------------------------------------------------
+
+    def add(self, item: FactEnum | FactRecord | FactTypedef) -> None:
+        if isinstance(item, FactEnum):
+            self.enum_tags[item.tag] = item
+            self.add_enum(item.tag, item)
+        elif isinstance(item, FactRecord):
+            self.add_record(item)
+        else:
+            self.add_typedef(item)
+
+    def add_enum(self, name: str, item: FactEnum) -> None:
+        docs = self.decisions.enum_docs.get(name, {})
+        members = [Member(n, v, docs.get(n, "")) for n, v in item.members]
+        self.enums.append(Enum(name, item.tag, members, item.header))
+
+    def add_typedef(self, item: FactTypedef) -> None:
+        kind = self.kind_of(item.name)
+        if kind in ("handle", "callback"):
+            stored = self.decisions.stored_as.get(item.name) or self.canonical(item.name)
+            shape = {"callback": "function"}.get(kind, "pointer" if "*" in stored else "integer")
+            self.handles.append(Handle(item.name, None, stored, shape, item.header))
+        elif item.name == item.target:
+            return
+        elif kind == "enum":
+            self.add_enum_typedef(item)
+        elif kind == "struct":
+            self.structs.append(Struct(item.name, item.target, item.name, header=item.header))
+        else:
+            self.typedefs.append(Typedef(item.name, item.target, item.header))
+
+    def add_enum_typedef(self, item: FactTypedef) -> None:
+        """The first typedef gives the class its name; later ones are further names of the C enum."""
+        first = next((e for e in self.enums if e.name == item.target == e.c_name), None)
+        if first:
+            first.name = item.name
+            docs = self.decisions.enum_docs.get(item.name, {})
+            for member in first.members:
+                member.doc = docs.get(member.name, "")
+        else:
+            self.typedefs.append(Typedef(item.name, item.target, item.header))
+
+    def add_record(self, item: FactRecord) -> None:
+        tagless = item.word.startswith("typedef ")
+        c_type = f"{item.scope}::{item.tag}" if item.scope else item.tag
+        name = self.numbering.next("struct") if tagless else item.tag
+        struct = Struct(name, None, c_type, is_union=item.word.endswith("union"), header=item.header,
+                        view_only=tagless)
+        self.fill(struct, item, "")
+        self.structs.append(struct)
+        if tagless:
+            self.structs.append(Struct(item.tag, name, c_type, header=item.header))
+
+    def fill(self, struct: Struct, record: FactRecord, path: str) -> None:
+        """Fields of a class; members of an unnamed struct or union count as members of what holds it."""
+        for member in record.fields:
+            if member.record is None:
+                struct.fields.append(self.field(struct.name, member.name, member.c_type))
+                continue
+            if not member.name:
+                self.fill(struct, member.record, path)
+                self.numbering.next(member.record.word)
+                continue
+            inner = Struct("", None, "", view_only=True, is_union=member.record.word == "union",
+                           header=struct.header, owner=struct.name, owner_path=member.name)
+            inner.c_type = f"decltype(std::declval<{struct.c_type}&>().{member.name})"
+            self.fill(inner, member.record, "")
+            inner.name = self.numbering.next(member.record.word)
+            self.rename_owner(inner)
+            self.structs.append(inner)
+            struct.fields.append(Field(member.name, f"struct:{inner.name}", False, member.name))
+
+    def rename_owner(self, holder: Struct) -> None:
+        """Inner classes are numbered before their holder, so they learn its name afterwards."""
+        names = {f.kind.removeprefix("struct:") for f in holder.fields}
+        for struct in self.structs:
+            if struct.view_only and struct.name in names and not struct.owner:
+                struct.owner = holder.name
+
+    def field(self, struct: str, name: str, c_type: str) -> Field:
+        special = self.decisions.fields.get(struct, {}).get(name, {})
+        kind = special.get("kind") or self.field_kind(name, c_type)
+        readonly = special.get("readonly", name.endswith("_out") and kind.startswith("ptr[]"))
+        return Field(name, kind, readonly, name, c_type)
+
+    def field_kind(self, name: str, c_type: str) -> str:
+        base, stars = split_type(re.sub(r"\[\d+\]", "", c_type))
+        extent = re.search(r"\[(\d+)\]", c_type)
+        if extent:
+            if base in ("char", "unsigned char") and not stars:
+                return f"bytes[{extent.group(1)}]"
+            return f"arr:{'voidp' if stars else base}"
+        if base == "void" and stars:
+            return {1: "voidp"}.get(stars, "kparams" if name == "kernelParams" else "void_ptr")
+        if stars or "(" in c_type:
+            return "voidp" if base == "char" or "(" in c_type else f"ptr[]:{base}"
+        kind = self.kind_of(base)
+        words = {"enum": "enum", "handle": "handle", "callback": "handle", "struct": "struct"}
+        return f"{words[kind]}:{base}" if kind in words else base
+
+
+def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions) -> Function:
+    override = decisions.functions.get(fact.name, NO_OVERRIDE)
+    unknown = set(override.roles) - {p.name for p in fact.params}
+    if unknown:
+        raise ValueError(f"{fact.name}: no such parameter: {', '.join(sorted(unknown))}")
+    wraps = fact.name in decisions.wrapped_callbacks
+    params = []
+    for p in fact.params:
+        role = override.roles.get(p.name, p.kind)
+        if role.startswith("callback") and not wraps:
+            role = "in"
+        kind, aux = param_kind(role, p.c_type, types, fact)
+        params.append(Param(decisions.rename.get(p.name, p.name), p.name, p.c_type, kind, aux))
+    function = Function(fact.name, fact.c_name, fact.ret, params, fact.header, fact.since,
+                        version_number(fact.since), fact.flags)
+    function.py = override.py or python_parameters(params)
+    function.returns = override.returns if override.returns is not None else outputs(params, fact.ret, decisions)
+    function.signature = capsule_signature(fact, types, decisions)
+    function.releases_gil = fact.name not in decisions.keeps_gil
+    function.is_hot = fact.name in decisions.hot
+    function.in_python = fact.name not in decisions.cimport_only
+    function.wraps_callback = wraps
+    function.body = override.body
+    function.doc = override.doc
+    return function
+
+
+def python_parameters(params: list[Param]) -> list[str]:
+    given = [p for p in params if p.kind.startswith("in") and p.kind != "in:attrsize"]
+    return ([p.name for p in given if p.kind != "inout:count"]
+            + [f"{p.name}=0" for p in given if p.kind == "inout:count"])
+
+
+def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
+    found = [p.name for p in params if p.kind.startswith(("out", "inout"))]
+    return found if ret == decisions.result_enum else ["err", *found]
+
+
+def version_number(since: str) -> int:
+    major, _, minor = since.partition(".")
+    return int(major) * 1000 + int(minor) * 10 if since else 0
+
+
+# --- kinds of parameters ---------------------------------------------------------------------------
+
+ROLE = re.compile(r"(?P<way>in|out)? ?(?P<word>[\w ]*?)(?:\[(?P<aux>\w*)\])?")
+SPECIAL = {"kernel_params": "in:kparams", "address": "in:rawptr", "callback": "in:callback",
+           "callback_data": "in:callback_data", "attrsize": "in:attrsize", "count": "inout:count"}
+
+
+def param_kind(role: str, c_type: str, types: TypeTable, function: FactFunction) -> tuple[str, str]:
+    """The kind word of the model, and the parameter that it depends on (count or attribute)."""
+    base, stars = split_type(c_type)
+    if role in SPECIAL:
+        return SPECIAL[role], ""
+    if role == "in":
+        return input_kind(base, stars, c_type, types), ""
+    if role == "out":
+        return output_kind(base, stars, types), ""
+    if role == "inout":
+        return f"inout:enum:{base}" if types.kind_of(base) == "enum" else f"inout:{base}", ""
+    if role in ("ptr", "iterator", "list5", "list"):
+        return f"{'inout' if role == 'iterator' else 'in'}:{role}:{base}", ""
+    return bracketed_kind(role, base, stars, function)
+
+
+def input_kind(base: str, stars: int, c_type: str, types: TypeTable) -> str:
+    kind = types.kind_of(base)
+    if "(" in c_type or base == "void" or kind == "unknown" and stars:
+        return "in:voidp"
+    if base == "char" and stars:
+        return "in:bytes"
+    if kind == "struct":
+        return f"in:struct*:{base}" if stars else f"in:struct:{base}"
+    if stars:
+        return f"in:ptr:{base}"
+    words = {"enum": f"in:enum:{base}", "handle": f"in:handle:{base}", "callback": f"in:handle:{base}"}
+    return words.get(kind, "in")
+
+
+def output_kind(base: str, stars: int, types: TypeTable) -> str:
+    if base in ("void", "char"):
+        return "out:voidp" if base == "void" else "out:cstr"
+    kind = types.kind_of(base)
+    return f"out:enum:{base}" if kind == "enum" else "out" if kind == "scalar" else f"out:{base}"
+
+
+def bracketed_kind(role: str, base: str, stars: int, function: FactFunction) -> tuple[str, str]:
+    """Roles with a parameter in brackets, and the explicit ones that overrides use."""
+    match = ROLE.fullmatch(role)
+    if not match:
+        raise ValueError(f"{function.name}: role {role!r} is not understood")
+    way, word, aux = match["way"] or "in", match["word"], match["aux"]
+    names = {p.name: p for p in function.params}
+    element = {"void": "voidp", "char": "bytes"}.get(base, base)
+    if word == "list":
+        return (f"in:list:{element}", aux) if way == "in" else (f"out:list:{element}[{aux}]", aux)
+    if word == "callee list":
+        return f"out:list(callee):{base}", aux
+    if word in ("attr", "attrlist"):
+        return f"{way}:{word}:{split_type(names[aux].c_type)[0]}", aux
+    if word == "text":
+        return "out:charbuf:length", aux
+    if word == "bytes":
+        return f"out:bytes[{aux}]", ""
+    explicit = {"address": "out:int(via void*)", "vector": "out:list:vector", "float": "in:float*"}
+    return explicit.get(word, f"{way}:{word}"), ""
