@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts: the shared primary ones, foreign ones, and making one current for a while.
+#include "core/context.hpp"
+
+namespace halfwarp::core {
+namespace {
+
+[[nodiscard]] constexpr long long packed(priority_range range) noexcept {
+  return static_cast<long long>(static_cast<unsigned>(range.least)) << 32 |
+         static_cast<unsigned>(range.greatest);
+}
+
+[[nodiscard]] constexpr priority_range unpacked(long long both) noexcept {
+  return {static_cast<int>(both >> 32), static_cast<int>(both)};
+}
+
+static_assert(unpacked(packed({0, -5})).least == 0 && unpacked(packed({0, -5})).greatest == -5);
+
+}  // namespace
+
+context_handle retain_primary_context(CUdevice device) {
+  return context_handle::own(
+      {}, context_facts{device, context_kind::primary}, [device](CUcontext* raw) {
+        driver::call(driver::table->cuDevicePrimaryCtxRetain, raw, device);
+      });
+}
+
+context_handle context_of(CUcontext raw) {
+  if (raw == nullptr) return {};
+  if (context_handle known = context_handle::find(raw)) return known;
+  CUdevice device = -1;
+  {
+    const current_scope scope{raw};
+    driver::call(driver::table->cuCtxGetDevice, &device);
+  }
+  return context_handle::borrow(raw, {}, context_facts{device, context_kind::foreign});
+}
+
+context_handle current_context() { return context_of(raw_current_context()); }
+
+priority_range stream_priorities(const context_handle& context) {
+  const context_facts& facts = context.facts();
+  const long long known = facts.priorities.load(std::memory_order_relaxed);
+  if (known != context_facts::unknown_priorities) return unpacked(known);
+  const current_scope scope{context.raw()};
+  priority_range range;
+  driver::call(driver::table->cuCtxGetStreamPriorityRange, &range.least, &range.greatest);
+  facts.priorities.store(packed(range), std::memory_order_relaxed);
+  return range;
+}
+
+}  // namespace halfwarp::core

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events: created in a context, kept with what was asked of them.
+#include "core/event.hpp"
+
+namespace halfwarp::core {
+
+event_handle create_event(const context_handle& context, unsigned flags) {
+  const current_scope scope{context.raw()};
+  return event_handle::own(context, event_facts{flags}, [flags](CUevent* raw) {
+    driver::call(driver::table->cuEventCreate, raw, flags);
+  });
+}
+
+}  // namespace halfwarp::core

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events: created in a context, kept with what was asked of them.
+#pragma once
+
+#include "core/context.hpp"
+
+namespace halfwarp::core {
+
+struct event_facts {
+  unsigned flags = CU_EVENT_DISABLE_TIMING;  // CU_EVENT_*
+
+  [[nodiscard]] bool is_timing_enabled() const noexcept {
+    return (flags & CU_EVENT_DISABLE_TIMING) == 0;
+  }
+  [[nodiscard]] bool is_blocking_sync() const noexcept {
+    return (flags & CU_EVENT_BLOCKING_SYNC) != 0;
+  }
+  [[nodiscard]] bool is_ipc_enabled() const noexcept {
+    return (flags & CU_EVENT_INTERPROCESS) != 0;
+  }
+};
+
+struct event_traits {
+  using raw_type = CUevent;
+  using parent_type = context_handle;
+  using facts_type = event_facts;
+  static constexpr const char* destroyer = "cuEventDestroy";
+  static CUresult destroy(CUevent raw, const event_facts&) noexcept {
+    return driver::try_call(driver::table->cuEventDestroy, raw);
+  }
+};
+
+using event_handle = handle<event_traits>;
+
+// A new event of that context, whichever is current.
+[[nodiscard]] event_handle create_event(const context_handle& context, unsigned flags);
+
+}  // namespace halfwarp::core

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts of the whole process that decide whether a driver object may still be destroyed.
+#include "core/process.hpp"
+
+#include "core/registry.hpp"
+
+namespace halfwarp::core {
+
+void after_fork_in_child() noexcept {
+  fork_generation.fetch_add(1, std::memory_order_relaxed);
+  live_handles.abandon();
+}
+
+}  // namespace halfwarp::core

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: created ones, foreign ones, and the two default-stream tokens.
+#include "core/stream.hpp"
+
+namespace halfwarp::core {
+
+stream_handle create_stream(const context_handle& context, unsigned flags, int priority) {
+  const current_scope scope{context.raw()};
+  return stream_handle::own(
+      context, stream_facts{static_cast<int>(flags), priority}, [flags, priority](CUstream* raw) {
+        driver::call(driver::table->cuStreamCreateWithPriority, raw, flags, priority);
+      });
+}
+
+stream_handle stream_of(CUstream raw, keeper kept) {
+  if (!is_default_stream(raw) && kept.release == nullptr) {
+    if (stream_handle known = stream_handle::find(raw)) return known;
+  }
+  return stream_handle::borrow(raw, {}, {}, kept);
+}
+
+context_handle context_of(const stream_handle& stream) {
+  if (stream.parent()) return stream.parent();
+  CUcontext raw = nullptr;
+  driver::call(driver::table->cuStreamGetCtx, stream.raw(), &raw);
+  return context_of(raw);
+}
+
+bool is_nonblocking(const stream_handle& stream) {
+  const stream_facts& facts = stream.facts();
+  int flags = facts.flags.load(std::memory_order_relaxed);
+  if (flags == stream_facts::unknown) {
+    unsigned asked = 0;
+    driver::call(driver::table->cuStreamGetFlags, stream.raw(), &asked);
+    flags = static_cast<int>(asked);
+    if (!is_default_stream(stream.raw())) facts.flags.store(flags, std::memory_order_relaxed);
+  }
+  return (flags & CU_STREAM_NON_BLOCKING) != 0;
+}
+
+int priority_of(const stream_handle& stream) {
+  const stream_facts& facts = stream.facts();
+  if (facts.has_priority.load(std::memory_order_acquire)) {
+    return facts.priority.load(std::memory_order_relaxed);
+  }
+  int priority = 0;
+  driver::call(driver::table->cuStreamGetPriority, stream.raw(), &priority);
+  if (!is_default_stream(stream.raw())) {
+    facts.priority.store(priority, std::memory_order_relaxed);
+    facts.has_priority.store(true, std::memory_order_release);
+  }
+  return priority;
+}
+
+event_handle record_event(const stream_handle& stream, unsigned flags) {
+  event_handle event = create_event(context_of(stream), flags);
+  driver::call(driver::table->cuEventRecord, event.raw(), stream.raw());
+  return event;
+}
+
+void wait_for_stream(const stream_handle& later, const stream_handle& earlier) {
+  if (later.raw() == earlier.raw()) return;  // a stream is always in order with itself
+  const event_handle reached = record_event(earlier, CU_EVENT_DISABLE_TIMING);
+  driver::call(driver::table->cuStreamWaitEvent, later.raw(), reached.raw(), 0u);
+}
+
+}  // namespace halfwarp::core

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: created ones, foreign ones, and the two default-stream tokens.
+#pragma once
+
+#include "core/event.hpp"
+
+namespace halfwarp::core {
+
+struct stream_facts {
+  // What the driver would answer, asked at most once; a stream made here knows from the start.
+  static constexpr int unknown = -1;
+  mutable std::atomic<int> flags{unknown};
+  mutable std::atomic<bool> has_priority{false};
+  mutable std::atomic<int> priority{0};
+
+  constexpr stream_facts() noexcept = default;
+  constexpr stream_facts(int with_flags, int with_priority) noexcept
+      : flags{with_flags}, has_priority{true}, priority{with_priority} {}
+  stream_facts(stream_facts&& other) noexcept
+      : flags{other.flags.load(std::memory_order_relaxed)},
+        has_priority{other.has_priority.load(std::memory_order_relaxed)},
+        priority{other.priority.load(std::memory_order_relaxed)} {}
+};
+
+struct stream_traits {
+  using raw_type = CUstream;
+  using parent_type = context_handle;  // null for foreign streams and tokens: the driver is asked
+  using facts_type = stream_facts;
+  static constexpr const char* destroyer = "cuStreamDestroy";
+  static CUresult destroy(CUstream raw, const stream_facts&) noexcept {
+    return driver::try_call(driver::table->cuStreamDestroy, raw);
+  }
+};
+
+using stream_handle = handle<stream_traits>;
+
+// The raw values that stand for a default stream of whatever context is current.
+[[nodiscard]] constexpr bool is_default_stream(CUstream raw) noexcept {
+  return raw == nullptr || raw == CU_STREAM_LEGACY || raw == CU_STREAM_PER_THREAD;
+}
+
+// A new stream of that context, whichever is current. The priority lies in the context's range.
+[[nodiscard]] stream_handle create_stream(const context_handle& context, unsigned flags,
+                                          int priority);
+
+// Wraps a stream that somebody else made: shared when it is one of ours, else borrowed.
+[[nodiscard]] stream_handle stream_of(CUstream raw, keeper kept = {});
+
+// The context a stream belongs to; for a default stream the one current now (null when none is).
+[[nodiscard]] context_handle context_of(const stream_handle& stream);
+
+[[nodiscard]] bool is_nonblocking(const stream_handle& stream);
+[[nodiscard]] int priority_of(const stream_handle& stream);
+
+// Records a new event of the stream's own context.
+[[nodiscard]] event_handle record_event(const stream_handle& stream, unsigned flags);
+
+// `later` waits for all that `earlier` was given so far.
+void wait_for_stream(const stream_handle& later, const stream_handle& earlier);
+
+}  // namespace halfwarp::core
