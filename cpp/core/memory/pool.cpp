@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver's memory pools: the current one of a device, and pools of our own.
+#include "core/memory/pool.hpp"
+
+#include <limits>
+
+namespace halfwarp::core {
+namespace {
+
+// At 0, the driver's default, a pool gives its memory back at every synchronisation, and the next
+// allocation maps it anew: milliseconds instead of microseconds. A value somebody chose is kept.
+void keep_freed_memory(const pool_handle& pool) {
+  if (pool_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) == 0) {
+    set_pool_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+                       std::numeric_limits<cuuint64_t>::max());
+  }
+}
+
+constexpr bool is_four_bytes_wide(CUmemPool_attribute attribute) {
+  return attribute == CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES ||
+         attribute == CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC ||
+         attribute == CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
+}
+
+}  // namespace
+
+pool_handle current_pool(CUdevice device) {
+  const relaxed_capture_scope relaxed;
+  CUmemoryPool raw = nullptr;
+  driver::call(driver::table->cuDeviceGetMemPool, &raw, device);
+  pool_handle pool = pool_handle::borrow(raw, {}, pool_facts{device});
+  keep_freed_memory(pool);
+  return pool;
+}
+
+pool_handle create_pool(CUdevice device, std::size_t max_size) {
+  const relaxed_capture_scope relaxed;
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.handleTypes = CU_MEM_HANDLE_TYPE_NONE;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device}};
+  properties.maxSize = max_size;
+  pool_handle pool = pool_handle::own({}, pool_facts{device}, [&properties](CUmemoryPool* raw) {
+    driver::call(driver::table->cuMemPoolCreate, raw, &properties);
+  });
+  keep_freed_memory(pool);
+  return pool;
+}
+
+cuuint64_t pool_attribute(const pool_handle& pool, CUmemPool_attribute attribute) {
+  if (is_four_bytes_wide(attribute)) {
+    int value = 0;
+    driver::call(driver::table->cuMemPoolGetAttribute, pool.raw(), attribute, &value);
+    return static_cast<cuuint64_t>(value);
+  }
+  cuuint64_t value = 0;
+  driver::call(driver::table->cuMemPoolGetAttribute, pool.raw(), attribute, &value);
+  return value;
+}
+
+void set_pool_attribute(const pool_handle& pool, CUmemPool_attribute attribute, cuuint64_t value) {
+  int narrow = static_cast<int>(value);
+  void* source = is_four_bytes_wide(attribute) ? static_cast<void*>(&narrow) : &value;
+  driver::call(driver::table->cuMemPoolSetAttribute, pool.raw(), attribute, source);
+}
+
+void trim_pool(const pool_handle& pool, std::size_t bytes_to_keep) {
+  driver::call(driver::table->cuMemPoolTrimTo, pool.raw(), bytes_to_keep);
+}
+
+CUdeviceptr allocate_from_pool(const pool_handle& pool, std::size_t size, CUstream stream) {
+  CUstreamCaptureStatus status{};
+  driver::call(driver::table->cuStreamIsCapturing, stream, &status);
+  if (status != CU_STREAM_CAPTURE_STATUS_NONE) throw capturing_stream{};
+  CUdeviceptr pointer = 0;
+  driver::call(driver::table->cuMemAllocFromPoolAsync, &pointer, size, pool.raw(), stream);
+  return pointer;
+}
+
+}  // namespace halfwarp::core

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver's memory pools: the current one of a device, and pools of our own.
+#pragma once
+
+#include <cstddef>
+
+#include "core/handle.hpp"
+#include "core/stream.hpp"
+#include "driver/call.hpp"
+
+namespace halfwarp::core {
+
+struct pool_facts {
+  CUdevice device = -1;
+};
+
+struct pool_traits {
+  using raw_type = CUmemoryPool;
+  using parent_type = no_parent;
+  using facts_type = pool_facts;
+  static constexpr const char* destroyer = "cuMemPoolDestroy";
+  static CUresult destroy(CUmemoryPool raw, const pool_facts&) noexcept {
+    return driver::try_call(driver::table->cuMemPoolDestroy, raw);
+  }
+};
+
+using pool_handle = handle<pool_traits>;
+
+// The pool that the device allocates from by default. Borrowed: it is the driver's.
+[[nodiscard]] pool_handle current_pool(CUdevice device);
+
+// A new pool of device memory; `max_size` in bytes, 0 for as much as the device has.
+[[nodiscard]] pool_handle create_pool(CUdevice device, std::size_t max_size);
+
+// The value of an attribute; integer attributes of four bytes are widened.
+[[nodiscard]] cuuint64_t pool_attribute(const pool_handle& pool, CUmemPool_attribute attribute);
+void set_pool_attribute(const pool_handle& pool, CUmemPool_attribute attribute, cuuint64_t value);
+
+// Gives back to the device what is free beyond `bytes_to_keep`.
+void trim_pool(const pool_handle& pool, std::size_t bytes_to_keep);
+
+// Thrown when memory is asked for on a stream that records a graph.
+struct capturing_stream {};
+
+// Memory of the pool, usable on `stream` from here on. Throws `capturing_stream`.
+[[nodiscard]] CUdeviceptr allocate_from_pool(const pool_handle& pool, std::size_t size,
+                                             CUstream stream);
+
+// Lets a thread call what a capture in progress elsewhere forbids, without invalidating it.
+class relaxed_capture_scope {
+ public:
+  relaxed_capture_scope() noexcept { exchange(); }
+  ~relaxed_capture_scope() { exchange(); }
+  relaxed_capture_scope(const relaxed_capture_scope&) = delete;  // the modes are swapped back once
+  relaxed_capture_scope& operator=(const relaxed_capture_scope&) = delete;
+
+ private:
+  // A driver that refuses to swap has no capture to protect.
+  void exchange() noexcept {
+    static_cast<void>(driver::try_call(driver::table->cuThreadExchangeStreamCaptureMode, &mode_));
+  }
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+}  // namespace halfwarp::core
