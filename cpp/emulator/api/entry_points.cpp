@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding driver functions by name, version and kind of default stream.
+#include "emulator/api/entry_points.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
+#include "emulator/api.hpp"
+
+namespace halfwarp::emulator::api {
+
+thread_local constinit bool per_thread_streams::active_ = false;
+
+namespace {
+
+struct by_name {
+  bool operator()(const entry_point& e, const char* n) const { return std::strcmp(e.name, n) < 0; }
+  bool operator()(const char* n, const entry_point& e) const { return std::strcmp(n, e.name) < 0; }
+};
+
+// Read once: the addresses that were handed out stay in use.
+bool is_null_driver() noexcept {
+  static const bool is_null = [] {
+    const char* const mode = std::getenv("HALFWARP_EMULATOR_MODE");
+    return mode && std::strcmp(mode, "null") == 0;
+  }();
+  return is_null;
+}
+
+void* pick(const entry_point& entry, cuuint64_t flags) noexcept {
+  if (is_null_driver()) return entry.null_function;
+  const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
+  return per_thread && entry.per_thread ? entry.per_thread : entry.function;
+}
+
+}  // namespace
+
+CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags,
+                          CUdriverProcAddressQueryResult* symbolStatus) noexcept {
+  constexpr cuuint64_t both = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
+                              CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  if (!symbol || !pfn || flags > both || (flags & both) == both || cudaVersion > CUDA_VERSION) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const auto all = entry_points();
+  const auto variants = std::equal_range(all.begin(), all.end(), symbol, by_name{});
+  // Variants ascend by version: the last one that the caller's version covers.
+  const auto after = std::find_if(variants.first, variants.second, [&](const entry_point& e) {
+    return e.version > cudaVersion;
+  });
+  *pfn = after == variants.first ? nullptr : pick(*std::prev(after), flags);
+  if (symbolStatus) {
+    *symbolStatus = *pfn ? CU_GET_PROC_ADDRESS_SUCCESS
+                    : variants.first == variants.second
+                        ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+                        : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace halfwarp::emulator::api
+
+// The form of CUDA 11.3, without a place for the status.
+#undef cuGetProcAddress
+extern "C" [[gnu::visibility("default")]] CUresult cuGetProcAddress(const char* symbol, void** pfn,
+                                                                    int cudaVersion,
+                                                                    cuuint64_t flags) {
+  return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, nullptr);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cuGetProcAddress knows, and whose default stream a call means.
+#pragma once
+
+#include <cuda.h>
+
+#include <span>
+
+namespace halfwarp::emulator::api {
+
+// One variant of a driver function.
+struct entry_point {
+  const char* name;       // base name: "cuMemAlloc" for cuMemAlloc_v2
+  int version;            // CUDA version that brought it: 3020
+  void* function;         // the exported symbol
+  void* per_thread;       // its variant for per-thread default streams, or null
+  void* null_function;    // its body in the null driver
+};
+
+// Generated; sorted by name, then version.
+std::span<const entry_point> entry_points() noexcept;
+
+// While one lives, stream 0 of this thread's calls is the per-thread default stream.
+class per_thread_streams {
+ public:
+  per_thread_streams() noexcept : outer_{active_} { active_ = true; }
+  ~per_thread_streams() { active_ = outer_; }
+  per_thread_streams(const per_thread_streams&) = delete;  // a scope
+  per_thread_streams& operator=(const per_thread_streams&) = delete;
+
+  static bool are_default() noexcept { return active_; }
+
+ private:
+  static thread_local constinit bool active_;
+  bool outer_;
+};
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The null driver's one device, and what it says of itself.
+#include <algorithm>
+#include <cstdio>
+
+#include "emulator/device/attributes.hpp"
+#include "emulator/null/answer.hpp"
+#include "emulator/null_driver.hpp"
+#include "emulator/process/error_names.hpp"
+
+namespace halfwarp::emulator::null_driver {
+
+namespace {
+
+constexpr std::size_t memory_bytes = std::size_t{80} << 30;
+
+const attribute_values& attributes() {
+  static const attribute_values values = attributes_of(*find_architecture(9, 0), 0);
+  return values;
+}
+
+}  // namespace
+
+CUresult cuDriverGetVersion(int* driverVersion) noexcept {
+  give(driverVersion, CUDA_VERSION);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorName(CUresult error, const char** pStr) noexcept {
+  const error_entry* const found = find_error(error);
+  if (pStr) *pStr = found ? found->name : nullptr;
+  return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult error, const char** pStr) noexcept {
+  const error_entry* const found = find_error(error);
+  if (pStr) *pStr = found ? found->text : nullptr;
+  return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDeviceGetCount(int* count) noexcept {
+  give(count, 1);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice* device, int ordinal) noexcept {
+  if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
+  give(device, 0);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char* name, int len, CUdevice) noexcept {
+  if (name && len > 0) std::snprintf(name, len, "Null CUDA device (runs nothing)");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice) noexcept {
+  if (uuid) std::copy_n("NULLDEVICE\0\0\0\0\0", sizeof uuid->bytes, uuid->bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char* pciBusId, int len, CUdevice) noexcept {
+  if (pciBusId && len > 0) std::snprintf(pciBusId, len, "%04X:00:00.0", pci_domain);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceTotalMem(size_t* bytes, CUdevice) noexcept {
+  give(bytes, memory_bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetInfo(size_t* free, size_t* total) noexcept {
+  give(free, memory_bytes);
+  give(total, memory_bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice) noexcept {
+  const auto value = attributes().find(attrib);
+  if (!value) return CUDA_ERROR_INVALID_VALUE;
+  give(pi, *value);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice) noexcept {
+  give(major, 9);
+  give(minor, 0);
+  return CUDA_SUCCESS;
+}
+
+// The one answer that is no success: its tables are undocumented, and who asks would call them.
+CUresult cuGetExportTable(const void**, const CUuuid*) noexcept { return CUDA_ERROR_NOT_FOUND; }
+
+}  // namespace halfwarp::emulator::null_driver
