@@ -50,7 +50,7 @@ def write_type(item: FactRecord | FactEnum | FactTypedef) -> list[str]:
     if isinstance(item, FactTypedef):
         return [f"{item.word} {item.name} = {item.target}"]
     if isinstance(item, FactEnum):
-        return [f"enum {item.tag} {{", *(f"{INDENT}{n} = {v}" for n, v in item.members), "}"]
+        return [f"{item.word} {item.tag} {{", *(f"{INDENT}{n} = {v}" for n, v in item.members), "}"]
     scope = f" in {item.scope}" if item.scope else ""
     return [f"{item.word} {item.tag}{scope} {{", *write_fields(item, INDENT), "}"]
 
@@ -169,7 +169,7 @@ class Reader:
                 inner, _, tag = tag.partition(" ")
                 word = f"typedef {inner}"
             tag, _, scope = tag.partition(" in ")
-            self.open.append(FactEnum(tag, [], self.header) if word == "enum"
+            self.open.append(FactEnum(tag, [], self.header, word) if word.endswith("enum")
                              else FactRecord(word, tag, [], self.header, scope))
         else:
             name, target = rest.split(" = ")

@@ -94,9 +94,12 @@ class HeaderReader:
             if cursor.kind in RECORDS and cursor.is_definition() and is_named(cursor):
                 self.facts.types.append(self.read_record(cursor, header))
             elif cursor.kind == CursorKind.ENUM_DECL and cursor.is_definition():
-                self.facts.types.append(read_enum(cursor, header))
+                if is_named(cursor) or "(" in cursor.spelling:  # "(unnamed enum at ...)"
+                    self.facts.types.append(read_enum(cursor, header))
             elif cursor.kind == CursorKind.TYPEDEF_DECL:
-                self.facts.types.append(self.read_typedef(cursor, header))
+                item = self.read_typedef(cursor, header)
+                if not isinstance(item, FactTypedef) or item.name != item.target:
+                    self.facts.types.append(item)
 
     def read_record(self, cursor: Cursor, header: str = "") -> FactRecord:
         record = FactRecord(RECORDS[cursor.kind], cursor.spelling if is_named(cursor) else "", [], header)
@@ -118,7 +121,7 @@ class HeaderReader:
             return FactField(cursor.spelling, "", self.read_record(declaration))
         return FactField(cursor.spelling, cursor.type.spelling)
 
-    def read_typedef(self, cursor: Cursor, header: str) -> FactTypedef | FactRecord:
+    def read_typedef(self, cursor: Cursor, header: str) -> FactTypedef | FactRecord | FactEnum:
         target = cursor.underlying_typedef_type
         declaration = target.get_declaration()
         if declaration.kind in RECORDS and not is_named(declaration):
@@ -126,6 +129,8 @@ class HeaderReader:
             record.word = "typedef " + record.word
             record.tag = cursor.spelling
             return record
+        if declaration.kind == CursorKind.ENUM_DECL and not is_named(declaration):
+            return FactEnum(cursor.spelling, read_enum(declaration, header).members, header, "typedef enum")
         return FactTypedef(word_for(target), cursor.spelling, plain(target), header)
 
     # --- constants -----------------------------------------------------------------------------
@@ -235,7 +240,10 @@ class HeaderReader:
 
 def is_named(cursor: Cursor) -> bool:
     """Whether a struct, union or enum has a tag (libclang invents a spelling for those without)."""
-    return bool(cursor.spelling) and "(" not in cursor.spelling and not cursor.is_anonymous()
+    if not cursor.spelling or "(" in cursor.spelling or cursor.is_anonymous():
+        return False
+    words = [t.spelling for t, _ in zip(cursor.get_tokens(), range(2), strict=False)]
+    return words[1:] != ["{"]
 
 
 def read_enum(cursor: Cursor, header: str) -> FactEnum:

@@ -47,6 +47,7 @@ class FactEnum:
     tag: str  # empty for anonymous ones
     members: list[tuple[str, int]]
     header: str = ""
+    word: str = "enum"  # or "typedef enum": no tag, `tag` is the typedef name
 
 
 @dataclass(slots=True)

@@ -117,15 +117,12 @@ class TypeTable:
             self.typedefs.append(Typedef(item.name, item.target, item.header))
 
     def add_enum_typedef(self, item: FactTypedef) -> None:
-        """The first typedef gives the class its name; later ones are further names of the C enum."""
+        """The first typedef gives the class its name; a later one makes a class of its own."""
         first = next((e for e in self.enums if e.name == item.target == e.c_name), None)
         if first:
-            first.name = item.name
-            docs = self.decisions.enum_docs.get(item.name, {})
-            for member in first.members:
-                member.doc = docs.get(member.name, "")
-        else:
-            self.typedefs.append(Typedef(item.name, item.target, item.header))
+            self.enums.remove(first)
+        tag = self.canonical(item.target)
+        self.add_enum(item.name, FactEnum(tag, self.enum_tags[tag].members, item.header))
 
     def add_record(self, item: FactRecord) -> None:
         tagless = item.word.startswith("typedef ")
@@ -179,9 +176,9 @@ class TypeTable:
             return f"arr:{'voidp' if stars else base}"
         if base == "void" and stars:
             return {1: "voidp"}.get(stars, "kparams" if name == "kernelParams" else "void_ptr")
-        if stars or "(" in c_type:
-            return "voidp" if base == "char" or "(" in c_type else f"ptr[]:{base}"
         kind = self.kind_of(base)
+        if stars or "(" in c_type:
+            return f"ptr[]:{base}" if kind in ("handle", "struct") else "voidp"
         words = {"enum": "enum", "handle": "handle", "callback": "handle", "struct": "struct"}
         return f"{words[kind]}:{base}" if kind in words else base
 
