@@ -2,7 +2,6 @@
 """Build halfwarp: generate -> cythonize -> compile and link, in parallel and incrementally."""
 
 import fcntl
-import importlib.util
 import os
 import shlex
 import subprocess
@@ -10,6 +9,7 @@ import sys
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -65,22 +65,19 @@ PARTS = [
 ]
 
 
+@cache
 def cuda_include_dirs():
-    """The CUDA headers: CUDA_PATH or CUDA_HOME when set, else the header packages of PyPI."""
-    for variable in ("CUDA_PATH", "CUDA_HOME"):
-        if os.environ.get(variable):
-            return [Path(os.environ[variable]) / "include"]
-    spec = importlib.util.find_spec("nvidia")
-    found = [
-        Path(p) / "cu13" / "include" for p in (spec.submodule_search_locations if spec else [])
-    ]
-    found = [p for p in found if (p / "cuda.h").exists()]
-    if not found:
+    """The CUDA headers of the version that the facts were taken from."""
+    sys.path.insert(0, str(ROOT))
+    from generator import headers, model
+
+    version = model.load("driver").version
+    if not (folder := headers.find(version)):
         sys.exit(
-            "setup.py: cuda.h not found; install the build requirements of pyproject.toml, "
-            "or set CUDA_PATH to a CUDA 13.5 toolkit"
+            f"setup.py: no cuda.h of CUDA {version} found; install the build requirements of "
+            f"pyproject.toml, or set CUDA_PATH to a CUDA {version} toolkit"
         )
-    return found
+    return [folder]
 
 
 def is_stale(target, depfile):

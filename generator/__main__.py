@@ -19,16 +19,28 @@ ROOT = HERE.parent
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m generator", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    command = commands.add_parser("emit", help="write the generated sources from api/ and overrides/")
-    command.add_argument("--check", action="store_true",
-                         help="write nothing; fail when a file is missing, stale, or differs from run to run")
+    command = commands.add_parser(
+        "emit", help="write the generated sources from api/ and overrides/"
+    )
+    command.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; fail when a file is missing, stale, or differs from run to run",
+    )
     command.set_defaults(run=run_emit)
     command = commands.add_parser("extract", help="read the headers into api/ (needs libclang)")
     command.add_argument("libraries", nargs="*", default=LIBRARIES, metavar="LIBRARY")
-    command.add_argument("--include", action="append", type=Path, metavar="DIR",
-                         help="folder of headers (default: the installed header wheels, then CUDA_PATH)")
+    command.add_argument(
+        "--include",
+        action="append",
+        type=Path,
+        metavar="DIR",
+        help="folder of headers (default: the newest CUDA headers found)",
+    )
     command.set_defaults(run=run_extract)
-    command = commands.add_parser("report", help="write report.md: what the headers hold, what is special")
+    command = commands.add_parser(
+        "report", help="write report.md: what the headers hold, what is special"
+    )
     command.set_defaults(run=run_report)
     options = parser.parse_args(arguments)
     return options.run(options)
@@ -61,7 +73,9 @@ def run_emit(options: argparse.Namespace) -> int:
 def check(files: dict[str, str]) -> int:
     """Two runs agree, and the tree holds what they make."""
     load.cache_clear()
-    problems = [f"differs from run to run: {n}" for n, text in emit_all().items() if files.get(n) != text]
+    problems = [
+        f"differs from run to run: {n}" for n, text in emit_all().items() if files.get(n) != text
+    ]
     for name, text in files.items():
         path = ROOT / name
         if not path.exists():
@@ -85,14 +99,16 @@ def write_if_changed(path: Path, text: str) -> None:
 
 
 def run_extract(options: argparse.Namespace) -> int:
-    from . import api_file, decisions, extract
+    from . import api_file, decisions, extract, headers
 
-    folders = options.include or extract.find_headers()
+    folders = options.include or [f for f in [headers.find()] if f]
     for name in options.libraries:
         facts = extract.extract(decisions.read(HERE / "overrides" / f"{name}.toml"), folders)
         write_if_changed(HERE / "api" / f"{name}.api", api_file.write(facts))
-        print(f"{name} {facts.version}: {len(facts.functions)} functions, {len(facts.types)} types, "
-              f"{len(facts.constants)} constants")
+        print(
+            f"{name} {facts.version}: {len(facts.functions)} functions, {len(facts.types)} types, "
+            f"{len(facts.constants)} constants"
+        )
     return 0
 
 

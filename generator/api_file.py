@@ -28,10 +28,16 @@ HEAD = """\
 
 
 def write(facts: Facts) -> str:
-    lines = [HEAD.format(library=facts.library).rstrip("\n"), "",
-             f"library {facts.library} {facts.version}".rstrip(), f"headers {' '.join(facts.headers)}"]
-    for title, items, writer in (("constants", facts.constants, write_constant),
-                                 ("types", facts.types, write_type)):
+    lines = [
+        HEAD.format(library=facts.library).rstrip("\n"),
+        "",
+        f"library {facts.library} {facts.version}".rstrip(),
+        f"headers {' '.join(facts.headers)}",
+    ]
+    for title, items, writer in (
+        ("constants", facts.constants, write_constant),
+        ("types", facts.types, write_type),
+    ):
         header = None
         for item in items if title == "types" else sorted(items, key=lambda c: (c.header, c.name)):
             if item.header != header:
@@ -68,9 +74,15 @@ def write_fields(record: FactRecord, indent: str) -> list[str]:
 
 
 def write_function(function: FactFunction) -> str:
-    params = ", ".join(join_declaration(p.c_type, p.name) + ("" if p.kind == "in" else f": {p.kind}")
-                       for p in function.params)
-    name = function.name if function.name == function.c_name else f"{function.name} = {function.c_name}"
+    params = ", ".join(
+        join_declaration(p.c_type, p.name) + ("" if p.kind == "in" else f": {p.kind}")
+        for p in function.params
+    )
+    name = (
+        function.name
+        if function.name == function.c_name
+        else f"{function.name} = {function.c_name}"
+    )
     words = [f"fn {name}({params}) -> {function.ret}", function.header]
     words += [f"since {function.since}"] if function.since else []
     return "  ".join([*words, *function.flags])
@@ -169,8 +181,11 @@ class Reader:
                 inner, _, tag = tag.partition(" ")
                 word = f"typedef {inner}"
             tag, _, scope = tag.partition(" in ")
-            self.open.append(FactEnum(tag, [], self.header, word) if word.endswith("enum")
-                             else FactRecord(word, tag, [], self.header, scope))
+            self.open.append(
+                FactEnum(tag, [], self.header, word)
+                if word.endswith("enum")
+                else FactRecord(word, tag, [], self.header, scope)
+            )
         else:
             name, target = rest.split(" = ")
             self.facts.types.append(FactTypedef(word, name, target, self.header))

@@ -14,21 +14,45 @@ from .decisions import Decisions
 from .facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
 
 SCALARS = {
-    "char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long",
-    "unsigned long", "long long", "unsigned long long", "size_t", "float", "double", "bool", "int8_t",
-    "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
+    "char",
+    "signed char",
+    "unsigned char",
+    "short",
+    "unsigned short",
+    "int",
+    "unsigned int",
+    "long",
+    "unsigned long",
+    "long long",
+    "unsigned long long",
+    "size_t",
+    "float",
+    "double",
+    "bool",
+    "int8_t",
+    "uint8_t",
+    "int16_t",
+    "uint16_t",
+    "int32_t",
+    "uint32_t",
+    "int64_t",
+    "uint64_t",
 }
 COUNTERS = {"size_t", "int", "unsigned int"}
 
 # a comment that opens like this describes an output
 RETURNS = re.compile(
     r"^(optional |pointer to (the )?|optional pointer to |optional array to |optional location to "
-    r"|location (of|to)? ?|buffer where .*(are|is) )?(the )?(return|output|retrieved|result)", re.I)
+    r"|location (of|to)? ?|buffer where .*(are|is) )?(the )?(return|output|retrieved|result)",
+    re.I,
+)
 # wording further inside a comment that makes an output of a struct
 PLACED = re.compile(r"in here|is placed|object to create|error info", re.I)
 PARAM = re.compile(
     r"[\\@]param\s*(?:\[\s*(\w+(?:\s*,\s*\w+)?)\s*\])?\s+([\w,]+)\s*[-\u2013]?\s*(.*?)"
-    r"(?=\n\s*[\\@](?:param|return|sa|note|details|brief|p\b)|\n\s*\n|\Z)", re.S)
+    r"(?=\n\s*[\\@](?:param|return|sa|note|details|brief|p\b)|\n\s*\n|\Z)",
+    re.S,
+)
 
 
 @dataclass(slots=True)
@@ -83,8 +107,18 @@ class Classifier:
             if stars and base not in self.kinds and base + "*" in self.decisions.opaque_by_pointer:
                 stars -= 1
             kind = base if base in ("void", "char") and stars else self.kinds.get(base, "callback")
-            views.append(View(p.name, p.c_type, base, stars, kind, p.c_type.startswith("const "), text,
-                              "out" in direction))
+            views.append(
+                View(
+                    p.name,
+                    p.c_type,
+                    base,
+                    stars,
+                    kind,
+                    p.c_type.startswith("const "),
+                    text,
+                    "out" in direction,
+                )
+            )
         return views
 
     def role(self, function: str, views: list[View], groups: dict[int, int], i: int) -> str:
@@ -104,8 +138,12 @@ class Classifier:
         if not view.is_const and following:
             if following.name in ("len", "length", "bufSize"):
                 return f"out text[{following.name}]"
-            if following.stars == 1 and view.is_returned and not following.is_const \
-                    and following.base != "size_t":
+            if (
+                following.stars == 1
+                and view.is_returned
+                and not following.is_const
+                and following.base != "size_t"
+            ):
                 return "out bytes[8]"
         return "in"
 
@@ -114,7 +152,8 @@ class Classifier:
         if view.stars == 1:
             return "in"
         return self.decisions.address_roles.get(view.name) or (
-            f"list[{views[groups[i]].name}]" if i in groups else "out")
+            f"list[{views[groups[i]].name}]" if i in groups else "out"
+        )
 
     def struct(self, function: str, views: list[View], groups: dict[int, int], i: int) -> str:
         view = views[i]
@@ -122,9 +161,12 @@ class Classifier:
             return shared
         if view.is_const or view.base in self.decisions.always_in:
             return "in"
-        setter = re.search(r"Add\w*Node(_v\d)?$|Set(Params|Attribute|Access)|_set|ReturnFrame", function)
-        getter = (re.search(r"Get|Export|Properties|Query|Alloc|malloc", function)
-                  and not re.search(r"Import|Create|Set", function))
+        setter = re.search(
+            r"Add\w*Node(_v\d)?$|Set(Params|Attribute|Access)|_set|ReturnFrame", function
+        )
+        getter = re.search(r"Get|Export|Properties|Query|Alloc|malloc", function) and not re.search(
+            r"Import|Create|Set", function
+        )
         returned = view.is_returned or getter or PLACED.search(view.comment)
         if returned and not setter or view.comment.startswith("Returned"):
             return "out"
@@ -143,11 +185,17 @@ class Classifier:
             return "list5" if view.base in self.decisions.short_lists else "list"
         if view.kind == "handle":
             by_address = re.search(self.decisions.handles_by_address, function)
-            return "ptr" if by_address and not view.comment.lower().startswith("returned") else "out"
+            return (
+                "ptr" if by_address and not view.comment.lower().startswith("returned") else "out"
+            )
         if re.search(r"swap", view.comment):
             return "inout"
-        if view.base == "size_t" and i and split_type(views[i - 1].spelling) == ("char", 1) \
-                and not views[i - 1].is_const:
+        if (
+            view.base == "size_t"
+            and i
+            and split_type(views[i - 1].spelling) == ("char", 1)
+            and not views[i - 1].is_const
+        ):
             return "inout"
         return "out"
 
@@ -156,7 +204,7 @@ class Classifier:
         view = views[i]
         capacity = capacity_index(views)
         if view.stars == 2:
-            counter = next((v for v in views[i + 1:] if v.stars == 1 and v.base == "size_t"), None)
+            counter = next((v for v in views[i + 1 :] if v.stars == 1 and v.base == "size_t"), None)
             return f"out callee list[{counter.name if counter else ''}]"
         if i in groups:
             count = views[groups[i]].name
@@ -183,7 +231,11 @@ class Classifier:
             if attribute and view.name in ("value", "data"):
                 word = "attrlist" if view.stars == 2 else "attr"
                 roles[i] = f"{'' if sets else 'out '}{word}[{attribute.name}]"
-                if view.stars == 1 and i + 1 < len(views) and split_type(views[i + 1].spelling) == ("size_t", 1):
+                if (
+                    view.stars == 1
+                    and i + 1 < len(views)
+                    and split_type(views[i + 1].spelling) == ("size_t", 1)
+                ):
                     roles[i + 1] = "attrsize"
             elif shared and view.stars == 1 and "Export" in function:
                 roles[i] = f"out attr[{shared[0].name}]"
@@ -225,8 +277,15 @@ def describe(comment: str) -> dict[str, tuple[str, str]]:
 
 def capacity_index(views: list[View]) -> int | None:
     """A `size_t *numX` beside output arrays: capacity going in, count coming out."""
-    found = [i for i, v in enumerate(views) if v.stars == 1 and v.base == "size_t" and not v.is_const
-             and re.match(r"p?[nN]um[A-Z]", v.name) and not v.name.endswith("_out")]
+    found = [
+        i
+        for i, v in enumerate(views)
+        if v.stars == 1
+        and v.base == "size_t"
+        and not v.is_const
+        and re.match(r"p?[nN]um[A-Z]", v.name)
+        and not v.name.endswith("_out")
+    ]
     return found[-1] if found else None
 
 
@@ -252,14 +311,23 @@ def run_before(views: list[View], groups: dict[int, int], count: int) -> list[in
         if not view.is_array_pointer or i in groups or first_output or descriptor:
             break
         run.append(i)
-    if run == [0] and views[0].kind == "handle" and not views[0].is_const and not views[0].name.endswith("s"):
+    if (
+        run == [0]
+        and views[0].kind == "handle"
+        and not views[0].is_const
+        and not views[0].name.endswith("s")
+    ):
         return []
     return [i for i in run if not is_count_output(views[i])]
 
 
 def is_count_output(view: View) -> bool:
     number = view.kind == "scalar" and view.stars == 1 and not view.is_const
-    return number and bool(re.match(r"p?([nN]um|CudaDeviceCount)", view.name)) or view.name.endswith("Count")
+    return (
+        number
+        and bool(re.match(r"p?([nN]um|CudaDeviceCount)", view.name))
+        or view.name.endswith("Count")
+    )
 
 
 def run_after(views: list[View], count: int) -> list[int]:

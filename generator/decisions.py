@@ -13,7 +13,9 @@ class Override:
     """What is special about one function."""
 
     reason: str
-    roles: dict[str, str] = field(default_factory=dict)  # C parameter -> role in place of the heuristics'
+    roles: dict[str, str] = field(
+        default_factory=dict
+    )  # C parameter -> role in place of the heuristics'
     py: list[str] | None = None  # Python parameters in place of the derived ones
     returns: list[str] | None = None
     body: str | None = None

@@ -27,16 +27,6 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORDS = {CursorKind.STRUCT_DECL: "struct", CursorKind.UNION_DECL: "union"}
 
 
-def find_headers() -> list[Path]:
-    """Folders with the CUDA headers: CUDA_PATH or CUDA_HOME when set, else the header wheels of PyPI."""
-    for variable in ("CUDA_PATH", "CUDA_HOME"):
-        if os.environ.get(variable):
-            return [Path(os.environ[variable]) / "include"]
-    import nvidia
-
-    return [p for p in (Path(p) / "cu13" / "include" for p in nvidia.__path__) if p.is_dir()]
-
-
 def extract(decisions: Decisions, folders: list[Path]) -> Facts:
     """The facts of one library, from the headers that its decisions name."""
     reader = HeaderReader(decisions, folders)
@@ -51,9 +41,17 @@ class HeaderReader:
         self.facts = Facts(decisions.library, "", list(decisions.headers))
         compiler_headers = subprocess.run(
             [os.environ.get("CC", "gcc").split()[-1], "-print-file-name=include"],
-            capture_output=True, text=True, check=True).stdout.strip()
-        self.arguments = ["-x", "c", *(f"-I{f}" for f in folders),
-                          *(f"-I{ROOT / f}" for f in decisions.include_dirs), f"-I{compiler_headers}"]
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        self.arguments = [
+            "-x",
+            "c",
+            *(f"-I{f}" for f in folders),
+            *(f"-I{ROOT / f}" for f in decisions.include_dirs),
+            f"-I{compiler_headers}",
+        ]
 
     def read(self) -> None:
         unit = self.parse()
@@ -63,15 +61,27 @@ class HeaderReader:
         self.read_functions(cursors, self.hidden())
         self.facts.version = self.read_version()
 
-    def parse(self, tail: str = "", check: bool = True, extra: list[str] | None = None) -> TranslationUnit:
-        text = "".join(f"#include <{h}>\n" for h in [*self.decisions.before, *self.decisions.headers])
-        options = (TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
-                   | TranslationUnit.PARSE_SKIP_FUNCTION_BODIES)
-        unit = Index.create().parse("api.h", args=[*self.arguments, *(extra or [])], options=options,
-                                    unsaved_files=[("api.h", text + tail)])
+    def parse(
+        self, tail: str = "", check: bool = True, extra: list[str] | None = None
+    ) -> TranslationUnit:
+        text = "".join(
+            f"#include <{h}>\n" for h in [*self.decisions.before, *self.decisions.headers]
+        )
+        options = (
+            TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+            | TranslationUnit.PARSE_SKIP_FUNCTION_BODIES
+        )
+        unit = Index.create().parse(
+            "api.h",
+            args=[*self.arguments, *(extra or [])],
+            options=options,
+            unsaved_files=[("api.h", text + tail)],
+        )
         errors = [str(d) for d in unit.diagnostics if d.severity >= 3]
         if errors and check:
-            raise SystemExit(f"{self.facts.library}: the headers do not parse:\n" + "\n".join(errors[:5]))
+            raise SystemExit(
+                f"{self.facts.library}: the headers do not parse:\n" + "\n".join(errors[:5])
+            )
         return unit
 
     def header_of(self, cursor: Cursor) -> str:
@@ -102,8 +112,14 @@ class HeaderReader:
                     self.facts.types.append(item)
 
     def read_record(self, cursor: Cursor, header: str = "") -> FactRecord:
-        record = FactRecord(RECORDS[cursor.kind], cursor.spelling if is_named(cursor) else "", [], header)
-        named = {c.type.get_declaration().hash for c in cursor.get_children() if c.kind == CursorKind.FIELD_DECL}
+        record = FactRecord(
+            RECORDS[cursor.kind], cursor.spelling if is_named(cursor) else "", [], header
+        )
+        named = {
+            c.type.get_declaration().hash
+            for c in cursor.get_children()
+            if c.kind == CursorKind.FIELD_DECL
+        }
         for child in cursor.get_children():
             if child.kind == CursorKind.FIELD_DECL:
                 record.fields.append(self.read_field(child))
@@ -130,22 +146,31 @@ class HeaderReader:
             record.tag = cursor.spelling
             return record
         if declaration.kind == CursorKind.ENUM_DECL and not is_named(declaration):
-            return FactEnum(cursor.spelling, read_enum(declaration, header).members, header, "typedef enum")
+            return FactEnum(
+                cursor.spelling, read_enum(declaration, header).members, header, "typedef enum"
+            )
         return FactTypedef(word_for(target), cursor.spelling, plain(target), header)
 
     # --- constants -----------------------------------------------------------------------------
 
     def read_constants(self, unit: TranslationUnit) -> None:
         """Object-like macros that are integers; the compiler evaluates them as enumerators."""
-        macros = {c.spelling: self.header_of(c) for c in unit.cursor.get_children()
-                  if c.kind == CursorKind.MACRO_DEFINITION and self.header_of(c)
-                  and len(list(c.get_tokens())) > 1 and not c.spelling.startswith("_")}
+        macros = {
+            c.spelling: self.header_of(c)
+            for c in unit.cursor.get_children()
+            if c.kind == CursorKind.MACRO_DEFINITION
+            and self.header_of(c)
+            and len(list(c.get_tokens())) > 1
+            and not c.spelling.startswith("_")
+        }
         names = [n for n in macros if self.header_of_is_public(macros[n])]
         values = self.evaluate(names)
         anonymous = [t for t in self.facts.types if isinstance(t, FactEnum) and not t.tag]
         self.facts.types = [t for t in self.facts.types if t not in anonymous]
         self.facts.constants = [FactConstant(n, values[n], macros[n]) for n in names if n in values]
-        self.facts.constants += [FactConstant(n, v, e.header) for e in anonymous for n, v in e.members]
+        self.facts.constants += [
+            FactConstant(n, v, e.header) for e in anonymous for n, v in e.members
+        ]
         self.facts.constants.sort(key=lambda c: c.name)
 
     def header_of_is_public(self, header: str) -> bool:
@@ -156,16 +181,22 @@ class HeaderReader:
             lines = [f"enum {{ value_of_{n} = (long long)({n}) }};\n" for n in names]
             unit = self.parse("".join(lines), check=False)
             first = len(self.decisions.before) + len(self.decisions.headers) + 1
-            bad = {d.location.line - first for d in unit.diagnostics
-                   if d.severity >= 3 and d.location.file and d.location.file.name == "api.h"}
+            bad = {
+                d.location.line - first
+                for d in unit.diagnostics
+                if d.severity >= 3 and d.location.file and d.location.file.name == "api.h"
+            }
             if not bad:
                 break
             names = [n for i, n in enumerate(names) if i not in bad]
         found = {}
         for cursor in unit.cursor.get_children():
             if cursor.kind == CursorKind.ENUM_DECL:
-                found.update((c.spelling, c.enum_value) for c in cursor.get_children()
-                             if c.kind == CursorKind.ENUM_CONSTANT_DECL)
+                found.update(
+                    (c.spelling, c.enum_value)
+                    for c in cursor.get_children()
+                    if c.kind == CursorKind.ENUM_CONSTANT_DECL
+                )
         return {n: found[f"value_of_{n}"] for n in names}
 
     # --- functions -----------------------------------------------------------------------------
@@ -180,8 +211,12 @@ class HeaderReader:
             path = folder / header
             if not path.exists():
                 continue
-            pattern = r"^\s*#define[ \t]+(\w+)[ \t]+(?:__CUDA_API_(PTDS|PTSZ)\((\w+)\)|(\w+))[ \t]*$"
-            for name, stream, wrapped, bare in re.findall(pattern, path.read_text("utf-8", "replace"), re.M):
+            pattern = (
+                r"^\s*#define[ \t]+(\w+)[ \t]+(?:__CUDA_API_(PTDS|PTSZ)\((\w+)\)|(\w+))[ \t]*$"
+            )
+            for name, stream, wrapped, bare in re.findall(
+                pattern, path.read_text("utf-8", "replace"), re.M
+            ):
                 flags = (stream.lower(),) if stream else ()
                 aliases.setdefault(name, (wrapped or bare, flags))
         return aliases
@@ -192,8 +227,11 @@ class HeaderReader:
             return {}
         unit = self.parse(extra=[f"-D{self.decisions.hidden_macro}"])
         self.hidden_unit = unit  # a cursor is valid as long as its unit
-        return {c.spelling: c for c in unit.cursor.get_children()
-                if c.kind == CursorKind.FUNCTION_DECL and c.spelling in self.decisions.hidden}
+        return {
+            c.spelling: c
+            for c in unit.cursor.get_children()
+            if c.kind == CursorKind.FUNCTION_DECL and c.spelling in self.decisions.hidden
+        }
 
     def read_functions(self, cursors: list[Cursor], hidden: dict[str, Cursor]) -> None:
         plain_view = {c.spelling: c for c in cursors if c.kind == CursorKind.FUNCTION_DECL}
@@ -206,8 +244,15 @@ class HeaderReader:
             if c_name in hidden:
                 flags = (*flags, "hidden")
             params = [FactParam(plain(a.type), a.spelling, "") for a in cursor.get_arguments()]
-            function = FactFunction(name, c_name, plain(cursor.result_type), params,
-                                    self.header_of(cursor), versions.get(c_name, ""), flags)
+            function = FactFunction(
+                name,
+                c_name,
+                plain(cursor.result_type),
+                params,
+                self.header_of(cursor),
+                versions.get(c_name, ""),
+                flags,
+            )
             classifier.classify(function, cursor.raw_comment or "")
             self.facts.functions.append(function)
         self.facts.functions.sort(key=lambda f: f.name)
@@ -218,7 +263,9 @@ class HeaderReader:
         A typedef carries no variant number. Variants and releases both ascend, and the newest of the one
         is the newest of the other."""
         releases: dict[str, set[int]] = {}
-        for folder, header in ((f, h) for h in self.decisions.typedef_headers for f in self.folders):
+        for folder, header in (
+            (f, h) for h in self.decisions.typedef_headers for f in self.folders
+        ):
             if (folder / header).exists():
                 text = (folder / header).read_text("utf-8", "replace")
                 for name, number in re.findall(r"PFN_(\w+?)_v(\d+)\)", text):
@@ -247,8 +294,11 @@ def is_named(cursor: Cursor) -> bool:
 
 
 def read_enum(cursor: Cursor, header: str) -> FactEnum:
-    members = [(c.spelling, c.enum_value) for c in cursor.get_children()
-               if c.kind == CursorKind.ENUM_CONSTANT_DECL]
+    members = [
+        (c.spelling, c.enum_value)
+        for c in cursor.get_children()
+        if c.kind == CursorKind.ENUM_CONSTANT_DECL
+    ]
     return FactEnum(cursor.spelling if is_named(cursor) else "", members, header)
 
 
@@ -256,7 +306,11 @@ def word_for(target: Type) -> str:
     canonical = target.get_canonical()
     if canonical.kind == TypeKind.POINTER:
         pointee = canonical.get_pointee().kind
-        return "callback" if pointee in (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO) else "opaque"
+        return (
+            "callback"
+            if pointee in (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO)
+            else "opaque"
+        )
     words = {TypeKind.ENUM: "enum", TypeKind.RECORD: "struct", TypeKind.FUNCTIONPROTO: "function"}
     return words.get(canonical.kind, "number")
 

@@ -34,7 +34,9 @@ class Function:
     since: str = ""  # CUDA release that brought this variant of the function, as in "12.4"
     version: int = 0  # the same as cuGetProcAddress takes it: 12040
     flags: tuple[str, ...] = ()  # facts: "ptds" or "ptsz", the header's per-thread stream variant
-    py: list[str] = field(default_factory=list)  # Python parameters in order, "count=0" with default
+    py: list[str] = field(
+        default_factory=list
+    )  # Python parameters in order, "count=0" with default
     returns: list[str] = field(default_factory=list)  # names of what follows the error in the tuple
     signature: str = ""  # name string of the capsule in cy<library>.__pyx_capi__
     releases_gil: bool = True

@@ -23,13 +23,24 @@ def resolve(facts: Facts, decisions: Decisions) -> Library:
     if unknown:
         raise ValueError(f"{facts.library}.toml: no such function: {', '.join(sorted(unknown))}")
     return Library(
-        name=facts.library, headers=facts.headers, functions=functions, enums=types.enums,
-        handles=types.handles, structs=types.structs,
+        name=facts.library,
+        headers=facts.headers,
+        functions=functions,
+        enums=types.enums,
+        handles=types.handles,
+        structs=types.structs,
         constants=[Constant(c.name, c.value, c.header) for c in facts.constants],
-        typedefs=types.typedefs, result_enum=decisions.result_enum, success=decisions.success,
-        not_found=decisions.not_found, version=facts.version, attributes=decisions.attributes,
-        declarations=facts.types, module_scope=frozenset(decisions.module_scope),
-        stored_as=decisions.stored_as, before=list(decisions.before))
+        typedefs=types.typedefs,
+        result_enum=decisions.result_enum,
+        success=decisions.success,
+        not_found=decisions.not_found,
+        version=facts.version,
+        attributes=decisions.attributes,
+        declarations=facts.types,
+        module_scope=frozenset(decisions.module_scope),
+        stored_as=decisions.stored_as,
+        before=list(decisions.before),
+    )
 
 
 @dataclass(slots=True)
@@ -128,8 +139,14 @@ class TypeTable:
         tagless = item.word.startswith("typedef ")
         c_type = f"{item.scope}::{item.tag}" if item.scope else item.tag
         name = self.numbering.next("struct") if tagless else item.tag
-        struct = Struct(name, None, c_type, is_union=item.word.endswith("union"), header=item.header,
-                        view_only=tagless)
+        struct = Struct(
+            name,
+            None,
+            c_type,
+            is_union=item.word.endswith("union"),
+            header=item.header,
+            view_only=tagless,
+        )
         self.fill(struct, item, "")
         self.structs.append(struct)
         if tagless:
@@ -145,8 +162,16 @@ class TypeTable:
                 self.fill(struct, member.record, path)
                 self.numbering.next(member.record.word)
                 continue
-            inner = Struct("", None, "", view_only=True, is_union=member.record.word == "union",
-                           header=struct.header, owner=struct.name, owner_path=member.name)
+            inner = Struct(
+                "",
+                None,
+                "",
+                view_only=True,
+                is_union=member.record.word == "union",
+                header=struct.header,
+                owner=struct.name,
+                owner_path=member.name,
+            )
             inner.c_type = f"decltype(std::declval<{struct.c_type}&>().{member.name})"
             self.fill(inner, member.record, "")
             inner.name = self.numbering.next(member.record.word)
@@ -196,10 +221,20 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
             role = "in"
         kind, aux = param_kind(role, p.c_type, types, fact)
         params.append(Param(decisions.rename.get(p.name, p.name), p.name, p.c_type, kind, aux))
-    function = Function(fact.name, fact.c_name, fact.ret, params, fact.header, fact.since,
-                        version_number(fact.since), fact.flags)
+    function = Function(
+        fact.name,
+        fact.c_name,
+        fact.ret,
+        params,
+        fact.header,
+        fact.since,
+        version_number(fact.since),
+        fact.flags,
+    )
     function.py = override.py or python_parameters(params)
-    function.returns = override.returns if override.returns is not None else outputs(params, fact.ret, decisions)
+    function.returns = (
+        override.returns if override.returns is not None else outputs(params, fact.ret, decisions)
+    )
     function.signature = capsule_signature(fact, types, decisions)
     function.releases_gil = fact.name not in decisions.keeps_gil
     function.is_hot = fact.name in decisions.hot
@@ -212,8 +247,9 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
 
 def python_parameters(params: list[Param]) -> list[str]:
     given = [p for p in params if p.kind.startswith("in") and p.kind != "in:attrsize"]
-    return ([p.name for p in given if p.kind != "inout:count"]
-            + [f"{p.name}=0" for p in given if p.kind == "inout:count"])
+    return [p.name for p in given if p.kind != "inout:count"] + [
+        f"{p.name}=0" for p in given if p.kind == "inout:count"
+    ]
 
 
 def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
@@ -229,8 +265,14 @@ def version_number(since: str) -> int:
 # --- kinds of parameters ---------------------------------------------------------------------------
 
 ROLE = re.compile(r"(?P<way>in|out)? ?(?P<word>[\w ]*?)(?:\[(?P<aux>\w*)\])?")
-SPECIAL = {"kernel_params": "in:kparams", "address": "in:rawptr", "callback": "in:callback",
-           "callback_data": "in:callback_data", "attrsize": "in:attrsize", "count": "inout:count"}
+SPECIAL = {
+    "kernel_params": "in:kparams",
+    "address": "in:rawptr",
+    "callback": "in:callback",
+    "callback_data": "in:callback_data",
+    "attrsize": "in:attrsize",
+    "count": "inout:count",
+}
 
 
 def param_kind(role: str, c_type: str, types: TypeTable, function: FactFunction) -> tuple[str, str]:
@@ -259,7 +301,11 @@ def input_kind(base: str, stars: int, c_type: str, types: TypeTable) -> str:
         return f"in:struct*:{base}" if stars else f"in:struct:{base}"
     if stars:
         return f"in:ptr:{base}"
-    words = {"enum": f"in:enum:{base}", "handle": f"in:handle:{base}", "callback": f"in:handle:{base}"}
+    words = {
+        "enum": f"in:enum:{base}",
+        "handle": f"in:handle:{base}",
+        "callback": f"in:handle:{base}",
+    }
     return words.get(kind, "in")
 
 

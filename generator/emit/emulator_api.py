@@ -20,7 +20,9 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
 
 def parameters(function: Function) -> str:
     """The C parameter list with names, as a definition has it."""
-    return ", ".join(f"{p.c_type}{'' if p.c_type.endswith('*') else ' '}{p.c_name}" for p in function.params)
+    return ", ".join(
+        f"{p.c_type}{'' if p.c_type.endswith('*') else ' '}{p.c_name}" for p in function.params
+    )
 
 
 def parameter_types(function: Function) -> str:

@@ -77,7 +77,9 @@ def answer(param: Param, function: Function, handles: set[str]) -> str | None:
         return None
     if counted := COUNTED.match(kind):
         count = next((p.c_name for p in function.params if p.c_name == counted[1]), None)
-        by_value = count and not next(p for p in function.params if p.c_name == count).c_type.endswith("*")
+        by_value = count and not next(
+            p for p in function.params if p.c_name == count
+        ).c_type.endswith("*")
         return f"zero({name}, {count})" if by_value else None
     if kind.startswith("out:charbuf") or kind.startswith("out:bytes"):
         return f"zero({name})"

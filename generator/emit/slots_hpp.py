@@ -24,7 +24,9 @@ def first_line(libraries: list[Library]) -> str:
 
 def includes(library: Library) -> str:
     """The lines that declare the functions of a library."""
-    return "".join(f"#include <{name}>\n" for h in library.headers for name in (*BEFORE.get(h, ()), h))
+    return "".join(
+        f"#include <{name}>\n" for h in library.headers for name in (*BEFORE.get(h, ()), h)
+    )
 
 
 def table_header(libraries: list[Library]) -> str:
