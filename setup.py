@@ -2,28 +2,37 @@
 """Build halfwarp: generate -> cythonize -> compile and link, in parallel and incrementally."""
 
 import fcntl
+import importlib.util
 import os
+import re
 import shlex
 import subprocess
 import sys
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
-GENERATED = ROOT / "build" / "generated"
+OBJECTS = ROOT / "build" / "objects"
+CUDA_LEVEL = 13050  # of the headers; newer ones come with their own generator/api
+CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
 DEBUG = os.environ.get("DEBUG") == "1"
-C_ONLY = [
-    "-fno-exceptions",
-    "-fno-rtti",
-    "-fno-threadsafe-statics",
-    "-fno-asynchronous-unwind-tables",
-]
+COMMON = shlex.split("-fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -Wall")
+COMMON += ["-O0", "-g"] if DEBUG else ["-O2", "-g0", "-DNDEBUG"]
+COMMON += ["-DCUDA_ENABLE_DEPRECATED"]  # no warnings: the tables name every function
+C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
+LINK = shlex.split("-shared -Wl,--gc-sections -Wl,--as-needed") + ([] if DEBUG else ["-s"])
+DIRECTIVES = {
+    "freethreading_compatible": True,
+    "embedsignature": False,
+    "binding": True,
+    "auto_pickle": False,
+    "allow_none_for_extension_args": False,
+}
 
 
 @dataclass(frozen=True)
@@ -38,26 +47,27 @@ class Part:
     variants: tuple = ()  # (glob, suffix, flags): one more object of each match
     flags: tuple = ()
 
+    def files(self):
+        return sorted(p for glob in self.sources for p in ROOT.glob(glob))
 
+    def pyx(self):
+        return [str(p.relative_to(ROOT)) for p in self.files() if p.suffix == ".pyx"]
+
+
+LOADER = ("cuda/bindings/_loader.pyx", "cpp/driver/loader/*.cpp", "build/generated/driver/*.cpp")
+LOW = ("cuda/bindings/_low.pyx", "cpp/bindings/*.cpp", "build/generated/bindings/*.cpp")
+CORE = ("cuda/core/_core.pyx", "cpp/core/*.cpp", "cpp/python/**/*.cpp")
+EMULATOR = ("cpp/emulator/**/*.cpp", "build/generated/emulator/*.cpp")
 PARTS = [
-    Part(
-        "cuda.bindings._loader",
-        ("cuda/bindings/_loader.pyx", "cpp/driver/loader/*.cpp", "build/generated/driver/*.cpp"),
-        cplusplus=False,
-        libraries=("dl",),
-    ),
-    Part(
-        "cuda.bindings._low",
-        ("cuda/bindings/_low.pyx", "cpp/bindings/*.cpp", "build/generated/bindings/*.cpp"),
-        cplusplus=False,
-    ),
+    Part("cuda.bindings._loader", LOADER, cplusplus=False, libraries=("dl", "pthread")),
+    Part("cuda.bindings._low", LOW, cplusplus=False),
     Part("cuda.bindings.cydriver", ("cuda/bindings/cydriver.pyx",), cplusplus=False),
     Part("cuda.bindings.cynvrtc", ("cuda/bindings/cynvrtc.pyx",), cplusplus=False),
-    Part("cuda.core._core", ("cuda/core/_core.pyx", "cpp/core/*.cpp", "cpp/python/*.cpp")),
+    Part("cuda.core._core", CORE),
     Part("cuda.core._compile", ("cuda/core/_compile.pyx",)),
     Part(
         "cuda.bindings.libcuda_emulated",
-        ("cpp/emulator/**/*.cpp", "build/generated/emulator/*.cpp"),
+        EMULATOR,
         python=False,
         libraries=("pthread", "dl"),
         flags=("-ffp-contract=off", "-fno-math-errno"),
@@ -65,28 +75,45 @@ PARTS = [
 ]
 
 
-@cache
-def cuda_include_dirs():
-    """The CUDA headers of the version that the facts were taken from."""
-    sys.path.insert(0, str(ROOT))
-    from generator import headers, model
+def cuda_headers():
+    """The first folder that has cuda.h of our level: CUDA_PATH, CUDA_HOME, the PyPI packages."""
+    roots = [Path(os.environ[v]) for v in ("CUDA_PATH", "CUDA_HOME") if os.environ.get(v)]
+    nvidia = importlib.util.find_spec("nvidia")
+    roots += [Path(p) / "cu13" for p in (nvidia.submodule_search_locations if nvidia else [])]
+    for folder in (root / "include" for root in roots):
+        header = folder / "cuda.h"
+        text = header.read_text("utf-8", "replace") if header.exists() else ""
+        if re.search(rf"#define CUDA_VERSION {CUDA_LEVEL}\b", text):
+            return folder
+    looked = ", ".join(str(r) for r in roots) or "nowhere: neither is set, no package is installed"
+    sys.exit(
+        f"setup.py: no cuda.h of CUDA {CUDA_LEVEL} in CUDA_PATH, CUDA_HOME or the header packages "
+        f"of PyPI ({looked}); install the build requirements that pyproject.toml lists"
+    )
 
-    version = model.load("driver").version
-    if not (folder := headers.find(version)):
-        sys.exit(
-            f"setup.py: no cuda.h of CUDA {version} found; install the build requirements of "
-            f"pyproject.toml, or set CUDA_PATH to a CUDA {version} toolkit"
-        )
-    return [folder]
+
+def make(target, inputs, command, record=None):
+    """Run a command unless its target is newer than the inputs and was made by the same command."""
+    record = record or target.with_name(target.name + ".cmd")
+    text = shlex.join(command)
+    if target.exists() and record.exists() and record.read_text() == text:
+        made = target.stat().st_mtime
+        if all(p.exists() and p.stat().st_mtime <= made for p in inputs):
+            return
+    record.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    new = target.with_name(target.name + ".new")
+    subprocess.run([*command, "-o", str(new)], check=True)
+    os.replace(new, target)  # a process that has the old one loaded keeps it
+    record.write_text(text)
 
 
-def is_stale(target, depfile):
-    """Whether a target is older than any file that its dependency file names."""
-    if not target.exists() or not depfile.exists():
-        return True
-    names = depfile.read_text().replace("\\\n", " ").split(":", 1)[1].split()
-    made = target.stat().st_mtime
-    return any(not Path(n).exists() or Path(n).stat().st_mtime > made for n in names)
+def dependencies(source, depfile):
+    """What an object was made of: the names in the dependency file that the compiler wrote."""
+    if not depfile.exists():
+        return [source]
+    text = depfile.read_text().replace("\\\n", " ")
+    return [Path(name) for name in text.split(":", 1)[1].split()]
 
 
 class Build(build_ext):
@@ -98,102 +125,70 @@ class Build(build_ext):
             fcntl.flock(lock, fcntl.LOCK_EX)
             subprocess.run([sys.executable, "-m", "generator", "emit"], cwd=ROOT, check=True)
             wanted = os.environ.get("HALFWARP_EXTENSIONS")
-            parts = [p for p in PARTS if not wanted or p.name in wanted.split(",")]
-            self.build_parts([p for p in parts if self.sources_of(p)])
+            self.build(
+                [p for p in PARTS if (not wanted or p.name in wanted.split(",")) and p.files()]
+            )
 
-    def sources_of(self, part):
-        return sorted(p for glob in part.sources for p in ROOT.glob(glob))
-
-    def build_parts(self, parts):
+    def build(self, parts):
         from Cython.Build import cythonize
 
         modules = [
-            Extension(
-                p.name,
-                [str(p.relative_to(ROOT)) for p in self.sources_of(part) if p.suffix == ".pyx"],
-                language="c++" if part.cplusplus else "c",
-            )
-            for part in parts
-            if part.python
-            for p in [part]
+            Extension(p.name, p.pyx(), language="c++" if p.cplusplus else "c")
+            for p in parts
+            if p.python
         ]
         cythonize(
-            modules,
-            nthreads=os.cpu_count(),
-            include_path=[str(ROOT)],
-            language_level=3,
-            compiler_directives={
-                "freethreading_compatible": True,
-                "embedsignature": False,
-                "binding": True,
-                "auto_pickle": False,
-                "allow_none_for_extension_args": False,
-            },
+            modules, include_path=[str(ROOT)], language_level=3, compiler_directives=DIRECTIVES
         )
+        self.includes = [
+            ROOT / "cpp",
+            ROOT / "build" / "generated",
+            ROOT / "cpp/driver/foreign",
+            ROOT,
+        ]
+        self.includes.append(cuda_headers())
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = [
-                (part, [pool.submit(self.compile, part, *job) for job in self.objects_of(part)])
-                for part in parts
-            ]
+            jobs = [(p, [pool.submit(self.compile, p, *j) for j in self.objects(p)]) for p in parts]
             for part, objects in jobs:
                 self.link(part, [o.result() for o in objects])
 
-    def objects_of(self, part):
-        for source in self.sources_of(part):
+    def objects(self, part):
+        for source in part.files():
             if source.suffix == ".pyx":
                 source = source.with_suffix(".cpp" if part.cplusplus else ".c")
             yield source, "", ()
-            for glob, suffix, flags in part.variants:
-                if source.match(glob):
-                    yield source, suffix, flags
+            yield from (
+                (source, s, flags) for glob, s, flags in part.variants if source.match(glob)
+            )
+
+    def folder(self, part):
+        return OBJECTS / (sysconfig.get_config_var("SOABI") if part.python else "any") / part.name
 
     def compile(self, part, source, suffix, flags):
-        tag = sysconfig.get_config_var("SOABI") if part.python else "any"
-        out = ROOT / "build" / "objects" / tag / part.name / source.relative_to(ROOT)
-        obj, dep = out.with_name(out.name + suffix + ".o"), out.with_name(out.name + suffix + ".d")
-        if not self.force and not is_stale(obj, dep):
-            return obj
-        obj.parent.mkdir(parents=True, exist_ok=True)
-        includes = [ROOT / "cpp", GENERATED, ROOT / "cpp" / "driver" / "foreign", ROOT, *cuda_include_dirs()]
-        if part.python:
-            includes.append(sysconfig.get_path("include"))
+        obj = (self.folder(part) / source.relative_to(ROOT)).with_suffix(
+            source.suffix + suffix + ".o"
+        )
+        dep = obj.with_suffix(".d")
         is_c = source.suffix == ".c"
-        command = shlex.split(os.environ.get("CC", "gcc") if is_c else os.environ.get("CXX", "g++"))
-        command += ["-std=gnu17"] if is_c else ["-std=c++20"]
-        command += ["-O0", "-g"] if DEBUG else ["-O2", "-g0", "-DNDEBUG"]
-        command += [
-            "-fPIC",
-            "-fvisibility=hidden",
-            "-ffunction-sections",
-            "-fdata-sections",
-            "-Wall",
-        ]
-        command += C_ONLY if not part.cplusplus and not is_c else []
-        command += [*part.flags, *flags, *(f"-I{i}" for i in includes)]
-        command += ["-MMD", "-MF", str(dep), "-c", str(source), "-o", str(obj)]
-        subprocess.run(command, check=True)
+        command = [*CC, "-std=gnu17"] if is_c else [*CXX, "-std=c++20"]
+        command += COMMON + (C_ONLY if not part.cplusplus and not is_c else [])
+        command += [*part.flags, *flags, *(f"-I{i}" for i in self.includes)]
+        command += [f"-I{sysconfig.get_path('include')}"] if part.python else []
+        command += ["-MMD", "-MF", str(dep), "-c", str(source)]
+        make(obj, dependencies(source, dep), command)
         return obj
 
     def link(self, part, objects):
         target = Path(self.get_ext_fullpath(part.name))
         if not part.python:
             target = target.with_name(part.name.rpartition(".")[2] + ".so")
-        newest = max(o.stat().st_mtime for o in objects)
-        if target.exists() and target.stat().st_mtime >= newest and not self.force:
-            return
-        target.parent.mkdir(parents=True, exist_ok=True)
-        command = shlex.split(
-            os.environ.get("CXX", "g++") if part.cplusplus else os.environ.get("CC", "gcc")
-        )
-        command += ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", *([] if DEBUG else ["-s"])]
-        command += [
-            *map(str, objects),
-            *(f"-l{name}" for name in part.libraries),
-            "-o",
-            str(target) + ".new",
+        command = [
+            *(CXX if part.cplusplus else CC),
+            *LINK,
+            *([] if part.python else ["-Wl,-z,defs"]),
         ]
-        subprocess.run(command, check=True)
-        os.replace(str(target) + ".new", target)  # a process that has the old one loaded keeps it
+        command += [*map(str, objects), *(f"-l{name}" for name in part.libraries)]
+        make(target, objects, command, record=self.folder(part) / "link.cmd")
 
 
 setup(ext_modules=[Extension(p.name, []) for p in PARTS], cmdclass={"build_ext": Build})

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns Python objects into the bytes of kernel parameters.
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+
+#include "python/arguments/recipe.hpp"
+#include "python/arguments/target.hpp"
+#include "python/objects.hpp"
+
+namespace halfwarp::python {
+
+// The NumPy scalar types that need no look-up, known once NumPy has been met.
+enum common_scalar { common_float32, common_int32, common_int64, common_uint64, common_float64 };
+inline std::array<std::atomic<PyTypeObject*>, 5> common_scalars{};
+
+[[nodiscard]] inline bool is_common(PyTypeObject* type, common_scalar which) noexcept {
+  return type == common_scalars[which].load(std::memory_order_relaxed);
+}
+
+// Any accepted type. 0, or -1 with an exception set and nothing stored.
+int pack_general(PyObject* value, const target& to) noexcept;
+int pack_as(PyObject* value, const recipe& how, const target& to) noexcept;
+
+#if PY_VERSION_HEX >= 0x030C0000
+[[nodiscard]] inline bool is_one_digit(PyObject* integer) noexcept {
+  return PyUnstable_Long_IsCompact(reinterpret_cast<PyLongObject*>(integer));
+}
+[[nodiscard]] inline std::int64_t one_digit_value(PyObject* integer) noexcept {
+  return PyUnstable_Long_CompactValue(reinterpret_cast<PyLongObject*>(integer));
+}
+#else
+[[nodiscard]] inline bool is_one_digit(PyObject* integer) noexcept {
+  const Py_ssize_t size = Py_SIZE(integer);
+  return -1 <= size && size <= 1;
+}
+[[nodiscard]] inline std::int64_t one_digit_value(PyObject* integer) noexcept {
+  const auto digit = reinterpret_cast<PyLongObject*>(integer)->ob_digit[0];
+  return Py_SIZE(integer) * static_cast<std::int64_t>(digit);
+}
+#endif
+
+// NumPy keeps the value of a scalar right after the object's header (checked when it is met).
+template <class Value>
+[[nodiscard]] inline Value scalar_value(PyObject* scalar) noexcept {
+  Value value;
+  std::memcpy(&value, reinterpret_cast<const char*>(scalar) + sizeof(PyObject), sizeof(Value));
+  return value;
+}
+
+// The common types, each one compare away. False: not one of them, or not so simple; nothing is
+// stored then. The driver reads as many bytes as the parameter has, so that a small integer stored
+// as eight bytes serves a parameter of four as well (both supported machines are little-endian).
+[[nodiscard]] inline bool pack_common(PyObject* value, const core::parameter& parameter,
+                                      argument_cell& to) noexcept {
+  PyTypeObject* const type = Py_TYPE(value);
+  const unsigned accepts = parameter.accepts;
+  if (type == &PyLong_Type) {
+    if (!(accepts & core::accepts_integer) || !is_one_digit(value)) return false;
+    to.store(one_digit_value(value));
+    return true;
+  }
+  if (type == object_class<buffer_fields>::type) {
+    const buffer_fields& buffer = fields_of<buffer_fields>(value);
+    if (!(accepts & core::accepts_address) || !buffer.is_open) return false;
+    to.store(buffer.pointer);
+    return true;
+  }
+  if (type == &PyFloat_Type) {
+    const double number = PyFloat_AS_DOUBLE(value);
+    if (accepts & core::accepts_double) {
+      to.store(number);
+      return true;
+    }
+    const auto narrow = static_cast<float>(number);
+    if (!(accepts & core::accepts_single) || !std::isfinite(narrow)) return false;
+    to.store(narrow);
+    return true;
+  }
+  if (is_common(type, common_float32) || is_common(type, common_int32)) {
+    if (!(accepts & core::accepts_4_bytes)) return false;
+    to.store(scalar_value<std::uint32_t>(value));
+    return true;
+  }
+  if (is_common(type, common_int64) || is_common(type, common_uint64) ||
+      is_common(type, common_float64)) {
+    if (!(accepts & core::accepts_8_bytes)) return false;
+    to.store(scalar_value<std::uint64_t>(value));
+    return true;
+  }
+  return false;
+}
+
+// Packs `values` for the kernel of `plan` (null: nothing is known of it) into a prepared block of
+// as many arguments. 0, or -1 with an exception set.
+[[nodiscard]] inline int pack_all(PyObject* const* values, const core::launch_plan* plan,
+                                  const core::parameter* parameters, std::size_t step,
+                                  argument_block& block) noexcept {
+  const std::size_t count = block.count();
+  for (std::size_t i = 0; i < count; ++i, parameters += step) {
+    if (pack_common(values[i], *parameters, block.cell(i))) [[likely]] continue;
+    if (pack_general(values[i], target{*parameters, block, i, plan}) < 0) return -1;
+  }
+  return 0;
+}
+
+}  // namespace halfwarp::python

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of other libraries, by the address of their first element.
+#include "python/arguments/pack_array.hpp"
+
+#include "python/arguments/pack.hpp"
+#include "python/dlpack.hpp"
+
+namespace halfwarp::python {
+namespace {
+
+constexpr char host_array[] =
+    "the array is in host memory, which the kernel cannot read; copy it to the device first";
+
+// Packs the integer that `address` holds; null: an exception is set already.
+int pack_address_object(PyObject* value, const reference& address, const target& to) noexcept {
+  if (!address) return -1;
+  const reference number{PyNumber_Index(address.get())};
+  if (!number) return -1;
+  const unsigned long long bits = PyLong_AsUnsignedLongLong(number.get());
+  if (PyErr_Occurred()) return -1;
+  return pack_address(value, bits, to);
+}
+
+const dlpack::tensor* tensor_of(PyObject* capsule) noexcept {
+  if (PyCapsule_IsValid(capsule, dlpack::versioned_capsule_name)) {
+    const void* held = PyCapsule_GetPointer(capsule, dlpack::versioned_capsule_name);
+    return &static_cast<const dlpack::versioned_tensor*>(held)->content;
+  }
+  const void* held = PyCapsule_GetPointer(capsule, dlpack::capsule_name);
+  return held ? &static_cast<const dlpack::managed_tensor*>(held)->content : nullptr;
+}
+
+bool is_device_accessible(dlpack::device_type type) noexcept {
+  return type == dlpack::device_type::cuda || type == dlpack::device_type::cuda_host ||
+         type == dlpack::device_type::cuda_managed;
+}
+
+// True or False of an attribute; -1 with an exception set.
+int is_true(PyObject* object, const char* attribute) noexcept {
+  const reference found{PyObject_GetAttrString(object, attribute)};
+  return found ? PyObject_IsTrue(found.get()) : -1;
+}
+
+}  // namespace
+
+int pack_address(PyObject* value, std::uint64_t address, const target& to) noexcept {
+  if (!(to.parameter.accepts & core::accepts_address)) {
+    if (to.parameter.size != sizeof(address)) return to.wrong_size(value, sizeof(address));
+    return to.fail(PyExc_TypeError, "the parameter is a floating-point number", value);
+  }
+  return to.copy(value, &address, sizeof(address));
+}
+
+int pack_numpy_array(PyObject* value, const target& to) noexcept {
+  const reference shape{PyObject_GetAttrString(value, "shape")};
+  if (!shape) return -1;
+  if (PyObject_Size(shape.get()) != 0) return to.fail(PyExc_TypeError, host_array, value);
+  // The scalar of the same value knows whether it has a counterpart on the device.
+  const reference scalar{PyObject_GetItem(value, shape.get())};  // by the empty tuple
+  if (!scalar) return -1;
+  recipe found;
+  if (find_recipe(scalar.get(), found) < 0) return -1;
+  if (found.how == form::numpy_array) return to.unsupported(value, "pass a NumPy scalar");
+  return pack_as(scalar.get(), found, to);
+}
+
+int pack_torch_tensor(PyObject* value, const target& to) noexcept {
+  const int is_on_device = is_true(value, "is_cuda");
+  if (is_on_device < 0) return -1;
+  if (is_on_device == 0) return to.fail(PyExc_TypeError, host_array, value);
+  return pack_address_object(value, reference{PyObject_CallMethod(value, "data_ptr", nullptr)}, to);
+}
+
+int pack_cupy_array(PyObject* value, const target& to) noexcept {
+  const reference memory{PyObject_GetAttrString(value, "data")};
+  if (!memory) return -1;
+  return pack_address_object(value, reference{PyObject_GetAttrString(memory.get(), "ptr")}, to);
+}
+
+int pack_array_interface(PyObject* value, const target& to) noexcept {
+  const reference interface{PyObject_GetAttrString(value, "__cuda_array_interface__")};
+  if (!interface) {
+    // Libraries whose arrays may be on the host raise AttributeError for these.
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+    PyErr_Clear();
+    return to.fail(PyExc_TypeError, host_array, value);
+  }
+  const reference data{PyMapping_GetItemString(interface.get(), "data")};
+  if (!data) return -1;
+  return pack_address_object(value, reference{PySequence_GetItem(data.get(), 0)}, to);
+}
+
+int pack_dlpack(PyObject* value, const target& to) noexcept {
+  const reference device{PyObject_CallMethod(value, "__dlpack_device__", nullptr)};
+  const reference type{device ? PySequence_GetItem(device.get(), 0) : nullptr};
+  const reference number{type ? PyNumber_Index(type.get()) : nullptr};
+  if (!number) return -1;
+  if (!is_device_accessible(static_cast<dlpack::device_type>(PyLong_AsLong(number.get())))) {
+    return to.fail(PyExc_TypeError, host_array, value);
+  }
+  // Stream -1: no synchronisation, as for every other argument.
+  const reference method{PyObject_GetAttrString(value, "__dlpack__")};
+  const reference none{PyTuple_New(0)};
+  const reference keywords{Py_BuildValue("{s:i}", "stream", -1)};
+  if (!method || !none || !keywords) return -1;
+  const reference capsule{PyObject_Call(method.get(), none.get(), keywords.get())};
+  if (!capsule) return -1;
+  // Looked at and dropped unconsumed: its destructor gives the tensor back.
+  const dlpack::tensor* const tensor = tensor_of(capsule.get());
+  if (tensor == nullptr) return -1;
+  return pack_address(value, reinterpret_cast<std::uint64_t>(tensor->data) + tensor->byte_offset,
+                      to);
+}
+
+}  // namespace halfwarp::python

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Python numbers in the width and kind that a parameter has.
+#pragma once
+
+#include "python/arguments/recipe.hpp"
+#include "python/arguments/target.hpp"
+
+namespace halfwarp::python {
+
+// Each: 0, or -1 with an exception set and nothing stored.
+int pack_integer(PyObject* value, const target& to) noexcept;
+int pack_boolean(PyObject* value, const target& to) noexcept;
+int pack_real(PyObject* value, const target& to) noexcept;
+int pack_complex(PyObject* value, const target& to) noexcept;
+
+// An integer of fixed width, `bytes`: as it is, or narrowed when the parameter is a narrower
+// integer that can hold it. `value` is for the error messages.
+int pack_fixed_integer(PyObject* value, const void* bytes, std::size_t size, integer_kind kind,
+                       const target& to) noexcept;
+
+}  // namespace halfwarp::python

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// How objects of one Python type become bytes, found once per type and remembered.
+#include "python/arguments/recipe.hpp"
+
+#include <array>
+#include <atomic>
+#include <bit>
+
+#include "python/objects.hpp"
+
+namespace halfwarp::python {
+namespace {
+
+// Python gives each state of each type its own number, never used again, and forgets it when the
+// type changes. So a recipe filed under that number needs neither a reference to the type nor a
+// lock: one word holds number and recipe.
+struct remembered {
+  std::uint32_t version;
+  recipe found;
+};
+static_assert(sizeof(remembered) == sizeof(std::uint64_t));
+
+constinit std::array<std::atomic<std::uint64_t>, 256> memory{};
+
+std::uint32_t version_of(PyTypeObject* type) noexcept {
+#if PY_VERSION_HEX >= 0x030C0000
+  if (!PyUnstable_Type_AssignVersionTag(type)) return 0;
+#endif
+  return __atomic_load_n(&type->tp_version_tag, __ATOMIC_RELAXED);
+}
+
+std::atomic<std::uint64_t>& place_of(std::uint32_t version) noexcept {
+  return memory[version % memory.size()];
+}
+
+bool recall(std::uint32_t version, recipe& found) noexcept {
+  const auto entry =
+      std::bit_cast<remembered>(place_of(version).load(std::memory_order_relaxed));
+  if (version == 0 || entry.version != version) return false;
+  found = entry.found;
+  return true;
+}
+
+void remember(std::uint32_t version, const recipe& found) noexcept {
+  place_of(version).store(std::bit_cast<std::uint64_t>(remembered{version, found}),
+                          std::memory_order_relaxed);
+}
+
+int recognise_own(PyObject* value, recipe& found) noexcept {
+  if (is_instance<buffer_fields>(value)) {
+    found.how = form::buffer;
+  } else if (is_instance<view_fields>(value)) {
+    found.how = form::view;
+  } else if (PyBool_Check(value)) {
+    found.how = form::boolean;
+  } else if (value == Py_None) {
+    found.how = form::none;
+  } else {
+    return 0;
+  }
+  return 1;
+}
+
+// After NumPy, some of whose scalars derive from these.
+int recognise_number(PyObject* value, recipe& found) noexcept {
+  if (PyLong_Check(value)) {
+    found.how = form::integer;
+  } else if (PyFloat_Check(value)) {
+    found.how = form::real;
+  } else if (PyComplex_Check(value)) {
+    found.how = form::complex;
+  } else {
+    return 0;
+  }
+  return 1;
+}
+
+int recognise_protocol(PyObject* value, recipe& found) noexcept {
+  if (!class_has(value, "__cuda_kernel_arg__")) return 0;
+  found.how = form::own_protocol;
+  return 1;
+}
+
+// In the order of precedence: a subclass behaves like the first base found here.
+constexpr std::array families{recognise_own,      recognise_numpy,    recognise_number,
+                              recognise_protocol, recognise_bindings, recognise_ctypes,
+                              recognise_array};
+
+}  // namespace
+
+int find_recipe(PyObject* value, recipe& found) noexcept {
+  const std::uint32_t version = version_of(Py_TYPE(value));
+  if (recall(version, found)) return 0;
+  for (const auto recognise : families) {
+    const int known = recognise(value, found);
+    if (known < 0) return -1;
+    if (known == 0) continue;
+    remember(version_of(Py_TYPE(value)), found);
+    return 0;
+  }
+  found.how = form::unsupported;  // not remembered: instances may differ in their attributes
+  return 0;
+}
+
+reference attribute_of_loaded(const char* module, const char* name) noexcept {
+  const reference found = reference::borrow(PyDict_GetItemString(PyImport_GetModuleDict(), module));
+  if (!found || !PyModule_Check(found.get())) return {};
+  // Its dictionary, not the attribute: a lazy module would import more.
+  return reference::borrow(PyDict_GetItemString(PyModule_GetDict(found.get()), name));
+}
+
+bool derives_from(PyTypeObject* type, PyObject* base) noexcept {
+  return base != nullptr && PyType_Check(base) &&
+         PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(base));
+}
+
+bool class_has(PyObject* value, const char* name) noexcept {
+  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), name);
+}
+
+}  // namespace halfwarp::python

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// How objects of one Python type become bytes, found once per type and remembered.
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+#include "python/reference.hpp"
+
+namespace halfwarp::python {
+
+// One packing function each, see pack.cpp.
+enum class form : std::uint8_t {
+  unsupported,
+  boolean,
+  integer,
+  real,
+  complex,
+  none,
+  buffer,
+  view,
+  stored_value,     // `size` bytes at `offset` in the object
+  pointed_value,    // `size` bytes where the pointer at `offset` in the object leads
+  exported_bytes,   // what the buffer protocol shows
+  numpy_array,      // by value when it has no dimension
+  torch_tensor,
+  cupy_array,
+  array_interface,  // __cuda_array_interface__
+  dlpack,
+  own_protocol,     // __cuda_kernel_arg__
+};
+
+enum class integer_kind : std::uint8_t { none, signed_integer, unsigned_integer };
+
+struct recipe {
+  form how = form::unsupported;
+  std::uint8_t size = 0;
+  std::uint8_t offset = 0;
+  integer_kind integer = integer_kind::none;
+};
+
+// The recipe for the type of `value`. 0, or -1 with an exception set (never for a type that is
+// merely unknown: that is form::unsupported).
+int find_recipe(PyObject* value, recipe& found) noexcept;
+
+// Parts of find_recipe, each for one family of types: 1 when it knows the type, 0, or -1.
+int recognise_numpy(PyObject* value, recipe& found) noexcept;
+int recognise_ctypes(PyObject* value, recipe& found) noexcept;
+int recognise_bindings(PyObject* value, recipe& found) noexcept;
+int recognise_array(PyObject* value, recipe& found) noexcept;
+
+// What a module that is imported already has under that name; none when there is no such module
+// or name. Sets no exception and imports nothing.
+[[nodiscard]] reference attribute_of_loaded(const char* module, const char* name) noexcept;
+
+// Whether the type is that class or derives from it; false for a null class.
+[[nodiscard]] bool derives_from(PyTypeObject* type, PyObject* base) noexcept;
+
+// Whether instances have the attribute by their class.
+[[nodiscard]] bool class_has(PyObject* value, const char* name) noexcept;
+
+}  // namespace halfwarp::python

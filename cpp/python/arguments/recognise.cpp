@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types of NumPy, ctypes, cuda.bindings and the array libraries, none of which is imported here.
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "python/arguments/pack.hpp"
+#include "python/arguments/recipe.hpp"
+
+namespace halfwarp::python {
+namespace {
+
+// A NumPy scalar's dtype, as far as packing cares.
+struct scalar_type {
+  char kind = 0;
+  Py_ssize_t size = 0;
+};
+
+bool read_scalar_type(PyObject* scalar, scalar_type& found) noexcept {
+  const reference dtype{PyObject_GetAttrString(scalar, "dtype")};
+  const reference kind{dtype ? PyObject_GetAttrString(dtype.get(), "kind") : nullptr};
+  const reference size{kind ? PyObject_GetAttrString(dtype.get(), "itemsize") : nullptr};
+  if (!size || !PyUnicode_Check(kind.get()) || PyUnicode_GET_LENGTH(kind.get()) != 1) return false;
+  found.kind = static_cast<char>(PyUnicode_READ_CHAR(kind.get(), 0));
+  found.size = PyLong_AsSsize_t(size.get());
+  return !PyErr_Occurred();
+}
+
+// long double has no counterpart on the device; text and objects have none at all.
+bool has_device_counterpart(const scalar_type& type) noexcept {
+  switch (type.kind) {
+    case 'f':
+      return type.size <= 8;
+    case 'c':
+      return type.size <= 16;
+    default:
+      return std::string_view{"biumMV"}.find(type.kind) != std::string_view::npos;
+  }
+}
+
+integer_kind integer_kind_of(char kind) noexcept {
+  if (kind == 'i') return integer_kind::signed_integer;
+  return kind == 'u' ? integer_kind::unsigned_integer : integer_kind::none;
+}
+
+// The offset of the exported bytes in the object itself, or 0 when they lie elsewhere.
+std::size_t offset_within(PyObject* object, const Py_buffer& view) noexcept {
+  const Py_ssize_t offset = static_cast<const char*>(view.buf) - reinterpret_cast<char*>(object);
+  const bool is_within = offset >= static_cast<Py_ssize_t>(sizeof(PyObject)) &&
+                         offset + view.len <= Py_TYPE(object)->tp_basicsize;
+  return is_within ? static_cast<std::size_t>(offset) : 0;
+}
+
+constexpr std::array<const char*, common_scalars.size()> common_names{"float32", "int32", "int64",
+                                                                      "uint64", "float64"};
+
+// From now on, scalars of this type need no look-up.
+void make_common(PyTypeObject* type) noexcept {
+  for (std::size_t i = 0; i < common_names.size(); ++i) {
+    const reference numpy_type = attribute_of_loaded("numpy", common_names[i]);
+    if (numpy_type.get() != reinterpret_cast<PyObject*>(type)) continue;
+    common_scalars[i].store(type, std::memory_order_relaxed);
+  }
+}
+
+int recognise_numpy_scalar(PyObject* value, recipe& found) noexcept {
+  scalar_type type;
+  if (!read_scalar_type(value, type)) return -1;
+  if (!has_device_counterpart(type)) return 0;
+  const exported_buffer bytes{value};
+  if (!bytes) return -1;
+  found.how = form::exported_bytes;
+  const std::size_t offset = offset_within(value, *bytes);
+  if (offset == 0 || bytes->len != type.size || type.size > 16) return 1;
+  found = {form::stored_value, static_cast<std::uint8_t>(type.size),
+           static_cast<std::uint8_t>(offset), integer_kind_of(type.kind)};
+  if (offset == sizeof(PyObject)) make_common(Py_TYPE(value));
+  return 1;
+}
+
+struct ctypes_code {
+  char code;  // the class's _type_
+  std::uint8_t size;
+  integer_kind integer;
+};
+
+// Strings, Python objects and long double are missing on purpose.
+constexpr std::array ctypes_codes{
+    ctypes_code{'?', sizeof(bool), integer_kind::none},
+    ctypes_code{'c', sizeof(char), integer_kind::none},
+    ctypes_code{'b', sizeof(char), integer_kind::signed_integer},
+    ctypes_code{'B', sizeof(char), integer_kind::unsigned_integer},
+    ctypes_code{'h', sizeof(short), integer_kind::signed_integer},
+    ctypes_code{'H', sizeof(short), integer_kind::unsigned_integer},
+    ctypes_code{'i', sizeof(int), integer_kind::signed_integer},
+    ctypes_code{'I', sizeof(int), integer_kind::unsigned_integer},
+    ctypes_code{'l', sizeof(long), integer_kind::signed_integer},
+    ctypes_code{'L', sizeof(long), integer_kind::unsigned_integer},
+    ctypes_code{'q', sizeof(long long), integer_kind::signed_integer},
+    ctypes_code{'Q', sizeof(long long), integer_kind::unsigned_integer},
+    ctypes_code{'f', sizeof(float), integer_kind::none},
+    ctypes_code{'d', sizeof(double), integer_kind::none},
+    ctypes_code{'P', sizeof(void*), integer_kind::none},
+};
+
+const ctypes_code* find_code(PyTypeObject* type) noexcept {
+  const reference code{PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_type_")};
+  if (!code || !PyUnicode_Check(code.get()) || PyUnicode_GET_LENGTH(code.get()) != 1) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  const Py_UCS4 letter = PyUnicode_READ_CHAR(code.get(), 0);
+  for (const ctypes_code& known : ctypes_codes) {
+    if (static_cast<Py_UCS4>(known.code) == letter) return &known;
+  }
+  return nullptr;
+}
+
+// c_int.__ctype_be__ and its like: their bytes are not in the order of the machine.
+bool is_byte_swapped(PyTypeObject* type) noexcept {
+  const reference native{
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__ctype_le__")};
+  PyErr_Clear();  // c_void_p and c_bool have no byte order
+  return native && !derives_from(type, native.get());
+}
+
+// ctypes objects begin with the address of their value; checked, since no header says so.
+int set_ctypes_value(PyObject* value, std::size_t size, integer_kind integer,
+                     recipe& found) noexcept {
+  const exported_buffer bytes{value};
+  if (!bytes) return -1;
+  void* address = nullptr;
+  std::memcpy(&address, reinterpret_cast<char*>(value) + sizeof(PyObject), sizeof(address));
+  found.how = form::exported_bytes;
+  if (address == bytes->buf && bytes->len == static_cast<Py_ssize_t>(size)) {
+    found = {form::pointed_value, static_cast<std::uint8_t>(size), sizeof(PyObject), integer};
+  }
+  return 1;
+}
+
+bool derives_from_ctypes(PyTypeObject* type, const char* name) noexcept {
+  return derives_from(type, attribute_of_loaded("_ctypes", name).get());
+}
+
+// The class of cuda.bindings that an instance's class is or derives from.
+PyTypeObject* bindings_base(PyTypeObject* type) noexcept {
+  for (PyTypeObject* base = type; base != nullptr; base = base->tp_base) {
+    if (std::string_view{base->tp_name}.starts_with("cuda.bindings.")) return base;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+int recognise_numpy(PyObject* value, recipe& found) noexcept {
+  if (derives_from(Py_TYPE(value), attribute_of_loaded("numpy", "ndarray").get())) {
+    found.how = form::numpy_array;
+    return 1;
+  }
+  if (!derives_from(Py_TYPE(value), attribute_of_loaded("numpy", "generic").get())) return 0;
+  return recognise_numpy_scalar(value, found);
+}
+
+int recognise_ctypes(PyObject* value, recipe& found) noexcept {
+  PyTypeObject* const type = Py_TYPE(value);
+  if (derives_from_ctypes(type, "_SimpleCData")) {
+    const ctypes_code* const code = find_code(type);
+    if (code == nullptr || is_byte_swapped(type)) return 0;
+    return set_ctypes_value(value, code->size, code->integer, found);
+  }
+  if (derives_from_ctypes(type, "_Pointer")) {
+    return set_ctypes_value(value, sizeof(void*), integer_kind::none, found);
+  }
+  for (const char* aggregate : {"Structure", "Union", "Array"}) {
+    if (derives_from_ctypes(type, aggregate)) {
+      found.how = form::exported_bytes;
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int recognise_bindings(PyObject* value, recipe& found) noexcept {
+  const PyTypeObject* const type = bindings_base(Py_TYPE(value));
+  if (type == nullptr || !class_has(value, "getPtr")) return 0;
+  // A handle holds its value and where the value is; a struct of the C API exports its bytes.
+  constexpr Py_ssize_t handle_size = sizeof(PyObject) + 2 * sizeof(void*);
+  if (type->tp_basicsize == handle_size) {
+    found = {form::pointed_value, sizeof(void*), sizeof(PyObject) + sizeof(void*),
+             integer_kind::none};
+    return 1;
+  }
+  found.how = form::exported_bytes;
+  return PyObject_CheckBuffer(value);
+}
+
+int recognise_array(PyObject* value, recipe& found) noexcept {
+  if (derives_from(Py_TYPE(value), attribute_of_loaded("torch", "Tensor").get())) {
+    found.how = form::torch_tensor;
+  } else if (derives_from(Py_TYPE(value), attribute_of_loaded("cupy", "ndarray").get())) {
+    found.how = form::cupy_array;
+  } else if (class_has(value, "__cuda_array_interface__")) {
+    found.how = form::array_interface;
+  } else if (class_has(value, "__dlpack_device__")) {
+    found.how = form::dlpack;
+  } else {
+    return 0;
+  }
+  return 1;
+}
+
+}  // namespace halfwarp::python
