@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import sysconfig
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +27,8 @@ COMMON += ["-O0", "-g"] if DEBUG else ["-O2", "-g0", "-DNDEBUG"]
 COMMON += ["-DCUDA_ENABLE_DEPRECATED"]  # no warnings: the tables name every function
 C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
 LINK = shlex.split("-shared -Wl,--gc-sections -Wl,--as-needed") + ([] if DEBUG else ["-s"])
-DIRECTIVES = {
-    "freethreading_compatible": True,
-    "embedsignature": False,
-    "binding": True,
-    "auto_pickle": False,
-    "allow_none_for_extension_args": False,
-}
+OFF = ("embedsignature", "auto_pickle", "allow_none_for_extension_args")
+DIRECTIVES = {"freethreading_compatible": True, "binding": True, **dict.fromkeys(OFF, False)}
 
 
 @dataclass(frozen=True)
@@ -50,14 +46,14 @@ class Part:
     def files(self):
         return sorted(p for glob in self.sources for p in ROOT.glob(glob))
 
-    def pyx(self):
-        return [str(p.relative_to(ROOT)) for p in self.files() if p.suffix == ".pyx"]
+    def module(self):
+        sources = [str(p.relative_to(ROOT)) for p in self.files() if p.suffix == ".pyx"]
+        return Extension(self.name, sources, language="c++" if self.cplusplus else "c")
 
 
 LOADER = ("cuda/bindings/_loader.pyx", "cpp/driver/loader/*.cpp", "build/generated/driver/*.cpp")
 LOW = ("cuda/bindings/_low.pyx", "cpp/bindings/*.cpp", "build/generated/bindings/*.cpp")
 CORE = ("cuda/core/_core.pyx", "cpp/core/*.cpp", "cpp/python/**/*.cpp")
-EMULATOR = ("cpp/emulator/**/*.cpp", "build/generated/emulator/*.cpp")
 PARTS = [
     Part("cuda.bindings._loader", LOADER, cplusplus=False, libraries=("dl", "pthread")),
     Part("cuda.bindings._low", LOW, cplusplus=False),
@@ -67,7 +63,7 @@ PARTS = [
     Part("cuda.core._compile", ("cuda/core/_compile.pyx",)),
     Part(
         "cuda.bindings.libcuda_emulated",
-        EMULATOR,
+        ("cpp/emulator/**/*.cpp", "build/generated/emulator/*.cpp"),
         python=False,
         libraries=("pthread", "dl"),
         flags=("-ffp-contract=off", "-fno-math-errno"),
@@ -85,10 +81,10 @@ def cuda_headers():
         text = header.read_text("utf-8", "replace") if header.exists() else ""
         if re.search(rf"#define CUDA_VERSION {CUDA_LEVEL}\b", text):
             return folder
-    looked = ", ".join(str(r) for r in roots) or "nowhere: neither is set, no package is installed"
+    looked = ", ".join(str(root) for root in roots) or "neither variable set, nothing installed"
     sys.exit(
-        f"setup.py: no cuda.h of CUDA {CUDA_LEVEL} in CUDA_PATH, CUDA_HOME or the header packages "
-        f"of PyPI ({looked}); install the build requirements that pyproject.toml lists"
+        f"setup.py: no cuda.h of CUDA {CUDA_LEVEL} in CUDA_PATH, CUDA_HOME or the header "
+        f"packages ({looked}); install the build requirements of pyproject.toml"
     )
 
 
@@ -102,8 +98,9 @@ def make(target, inputs, command, record=None):
             return
     record.parent.mkdir(parents=True, exist_ok=True)
     target.parent.mkdir(parents=True, exist_ok=True)
-    new = target.with_name(target.name + ".new")
+    new, start = target.with_name(target.name + ".new"), time.time()
     subprocess.run([*command, "-o", str(new)], check=True)
+    os.utime(new, (start, start))  # an input that changes meanwhile is newer
     os.replace(new, target)  # a process that has the old one loaded keeps it
     record.write_text(text)
 
@@ -124,29 +121,17 @@ class Build(build_ext):
         with open(ROOT / "build" / ".lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             subprocess.run([sys.executable, "-m", "generator", "emit"], cwd=ROOT, check=True)
-            wanted = os.environ.get("HALFWARP_EXTENSIONS")
-            self.build(
-                [p for p in PARTS if (not wanted or p.name in wanted.split(",")) and p.files()]
-            )
+            wanted = os.environ.get("HALFWARP_EXTENSIONS", "").split(",")
+            parts = [p for p in PARTS if p.name in wanted or wanted == [""]]
+            self.build([p for p in parts if p.files()])
 
     def build(self, parts):
         from Cython.Build import cythonize
 
-        modules = [
-            Extension(p.name, p.pyx(), language="c++" if p.cplusplus else "c")
-            for p in parts
-            if p.python
-        ]
-        cythonize(
-            modules, include_path=[str(ROOT)], language_level=3, compiler_directives=DIRECTIVES
-        )
-        self.includes = [
-            ROOT / "cpp",
-            ROOT / "build" / "generated",
-            ROOT / "cpp/driver/foreign",
-            ROOT,
-        ]
-        self.includes.append(cuda_headers())
+        modules = [p.module() for p in parts if p.python]
+        cythonize(modules, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
+        own = [ROOT / folder for folder in ("cpp", "build/generated", "cpp/driver/foreign", ".")]
+        self.includes = [f"-I{folder}" for folder in (*own, cuda_headers())]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             jobs = [(p, [pool.submit(self.compile, p, *j) for j in self.objects(p)]) for p in parts]
             for part, objects in jobs:
@@ -157,22 +142,18 @@ class Build(build_ext):
             if source.suffix == ".pyx":
                 source = source.with_suffix(".cpp" if part.cplusplus else ".c")
             yield source, "", ()
-            yield from (
-                (source, s, flags) for glob, s, flags in part.variants if source.match(glob)
-            )
+            yield from ((source, *v[1:]) for v in part.variants if source.match(v[0]))
 
     def folder(self, part):
         return OBJECTS / (sysconfig.get_config_var("SOABI") if part.python else "any") / part.name
 
     def compile(self, part, source, suffix, flags):
-        obj = (self.folder(part) / source.relative_to(ROOT)).with_suffix(
-            source.suffix + suffix + ".o"
-        )
+        obj = self.folder(part) / f"{source.relative_to(ROOT)}{suffix}.o"
         dep = obj.with_suffix(".d")
         is_c = source.suffix == ".c"
         command = [*CC, "-std=gnu17"] if is_c else [*CXX, "-std=c++20"]
         command += COMMON + (C_ONLY if not part.cplusplus and not is_c else [])
-        command += [*part.flags, *flags, *(f"-I{i}" for i in self.includes)]
+        command += [*part.flags, *flags, *self.includes]
         command += [f"-I{sysconfig.get_path('include')}"] if part.python else []
         command += ["-MMD", "-MF", str(dep), "-c", str(source)]
         make(obj, dependencies(source, dep), command)
@@ -182,11 +163,7 @@ class Build(build_ext):
         target = Path(self.get_ext_fullpath(part.name))
         if not part.python:
             target = target.with_name(part.name.rpartition(".")[2] + ".so")
-        command = [
-            *(CXX if part.cplusplus else CC),
-            *LINK,
-            *([] if part.python else ["-Wl,-z,defs"]),
-        ]
+        command = (CXX if part.cplusplus else CC) + LINK + ([] if part.python else ["-Wl,-z,defs"])
         command += [*map(str, objects), *(f"-l{name}" for name in part.libraries)]
         make(target, objects, command, record=self.folder(part) / "link.cmd")
 
