@@ -68,16 +68,16 @@ struct variable {
   scalar_type type = scalar_type::none;
   std::uint8_t vector_width = 1;
   bool is_array = false;
-  bool is_unsized = false;       // "name[]": extern .shared, variadic parameter
-  bool is_managed = false;       // .attribute(.managed)
+  bool is_unsized = false;  // "name[]": extern .shared, variadic parameter
+  bool is_managed = false;  // .attribute(.managed)
   bool has_initialiser = false;
-  std::uint32_t alignment = 1;   // bytes: .align, else that of the type
+  std::uint32_t alignment = 1;  // bytes: .align, else that of the type
   std::uint64_t element_bytes = 0;
-  std::uint64_t size = 0;        // bytes; 0 when unsized
-  std::uint64_t offset = 0;      // of a parameter: bytes from the start of the parameter block
+  std::uint64_t size = 0;    // bytes; 0 when unsized
+  std::uint64_t offset = 0;  // of a parameter: bytes from the start of the parameter block
   std::vector<std::uint64_t> dimensions;  // 0 stands for []
   ptx::initialiser initialiser;
-  std::string_view attributes;   // text of other .attribute(...), and of a texref's { ... }
+  std::string_view attributes;  // text of other .attribute(...), and of a texref's { ... }
   state_space pointer_space = state_space::generic;  // .ptr .global of a kernel parameter
   bool is_pointer = false;                           // .ptr
   std::uint32_t pointer_alignment = 0;               // .ptr .align n; 0: not given
@@ -160,8 +160,8 @@ struct operand {
   bool is_negated = false;   // !p; -a of a video instruction
   bool is_negative = false;  // integer written with a minus sign
   ptx::component component = component::none;
-  address_base base = address_base::none;          // of an address
-  symbol_kind symbol = symbol_kind::unresolved;    // of a symbol, and of an address with one
+  address_base base = address_base::none;        // of an address
+  symbol_kind symbol = symbol_kind::unresolved;  // of a symbol, and of an address with one
   ptx::special_register special = special_register::unknown;
   std::uint32_t index = no_index;  // register or symbol; of elements: first in function::operands
   std::uint32_t count = 0;         // elements
@@ -183,7 +183,15 @@ struct instruction {
 
 // The body in the order of writing; index names the element in the vector of its sort.
 enum class statement_kind : std::uint8_t {
-  scope_begin, scope_end, registers, variable, label, target_list, prototype, instruction, location,
+  scope_begin,
+  scope_end,
+  registers,
+  variable,
+  label,
+  target_list,
+  prototype,
+  instruction,
+  location,
   pragma
 };
 struct statement {

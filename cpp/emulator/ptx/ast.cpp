@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Look-ups in a module.
+#include "emulator/ptx/ast.hpp"
+
+#include <charconv>
+
+namespace halfwarp::emulator::ptx {
+
+const function* module::find_function(std::string_view name) const noexcept {
+  const auto found = symbols.find(name);
+  if (found == symbols.end() || found->second.kind != symbol_kind::function) return nullptr;
+  return &functions[found->second.index];
+}
+
+const variable* module::find_variable(std::string_view name) const noexcept {
+  const auto found = symbols.find(name);
+  if (found == symbols.end() || found->second.kind != symbol_kind::module_variable) return nullptr;
+  return &variables[found->second.index];
+}
+
+std::uint32_t module::target_architecture() const noexcept {
+  constexpr std::string_view prefix = "sm_";
+  if (!target.starts_with(prefix)) return 0;
+  std::uint32_t number = 0;
+  std::from_chars(target.data() + prefix.size(), target.data() + target.size(), number);
+  return number;
+}
+
+std::string_view module::file_path(std::uint32_t number) const noexcept {
+  for (const source_file& file : files) {
+    if (file.number == number) return file.path;
+  }
+  return {};
+}
+
+}  // namespace halfwarp::emulator::ptx

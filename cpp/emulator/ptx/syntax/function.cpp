@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Heads of functions: results, name, parameters, performance directives.
+#include "emulator/ptx/syntax/function.hpp"
+
+#include <array>
+#include <utility>
+
+#include "emulator/ptx/body/body.hpp"
+#include "emulator/ptx/syntax/variable.hpp"
+
+namespace halfwarp::emulator::ptx::syntax {
+namespace {
+
+struct number_directive {
+  std::string_view word;
+  std::uint32_t function_directives::*field;
+};
+constexpr std::array number_directives = {
+    number_directive{".minnctapersm", &function_directives::minnctapersm},
+    number_directive{".maxnctapersm", &function_directives::maxnctapersm},
+    number_directive{".maxnreg", &function_directives::maxnreg},
+    number_directive{".maxclusterrank", &function_directives::maxclusterrank},
+};
+
+struct size_directive {
+  std::string_view word;
+  dimensions3 function_directives::*field;
+};
+constexpr std::array size_directives = {
+    size_directive{".maxntid", &function_directives::maxntid},
+    size_directive{".reqntid", &function_directives::reqntid},
+    size_directive{".reqnctapercluster", &function_directives::reqnctapercluster},
+};
+
+struct flag_directive {
+  std::string_view word;
+  bool function_directives::*field;
+};
+constexpr std::array flag_directives = {
+    flag_directive{".noreturn", &function_directives::noreturn},
+    flag_directive{".explicitcluster", &function_directives::explicitcluster},
+    flag_directive{".blocksareclusters", &function_directives::blocksareclusters},
+};
+
+template <class Table>
+auto find_directive(const Table& table, std::string_view word) -> decltype(table.data()) {
+  for (const auto& row : table) {
+    if (row.word == word) return &row;
+  }
+  return nullptr;
+}
+
+dimensions3 parse_size(cursor& at) {
+  dimensions3 size;
+  size.value = {at.expect_number("a size"), 1, 1};
+  for (std::size_t i = 1; i < size.value.size() && at.accept(','); ++i) {
+    size.value[i] = at.expect_number("a size");
+  }
+  return size;
+}
+
+void parse_pragmas(cursor& at, function_directives& out) {
+  do {
+    if (!at.at(token_kind::string)) at.fail_expected("the string of a pragma");
+    out.pragmas.push_back(at.take().text);
+  } while (at.accept(','));
+  at.expect(';', "after a pragma");
+}
+
+// Keeps the words up to the next directive, the body or the end.
+void parse_unknown(cursor& at, function_directives& out) {
+  const std::size_t start = at.current().offset;
+  at.take();
+  while (!at.at(token_kind::directive) && !at.at('{') && !at.at(';')) {
+    if (at.at(token_kind::end)) at.fail_expected("'{' or ';'");
+    if (at.at('(')) {
+      at.skip_balanced();
+    } else {
+      at.take();
+    }
+  }
+  out.unknown.push_back(at.text_since(start));
+}
+
+void parse_directive(cursor& at, function_directives& out) {
+  if (!at.at(token_kind::directive)) at.fail_expected("'{' or ';'");
+  const std::string_view word = at.current().text;
+  if (const auto* number = find_directive(number_directives, word)) {
+    at.take();
+    out.*number->field = at.expect_number("a number");
+  } else if (const auto* size = find_directive(size_directives, word)) {
+    at.take();
+    out.*size->field = parse_size(at);
+  } else if (const auto* flag = find_directive(flag_directives, word)) {
+    at.take();
+    out.*flag->field = true;
+  } else if (at.accept_directive(".pragma")) {
+    parse_pragmas(at, out);
+  } else {
+    parse_unknown(at, out);
+  }
+}
+
+void parse_head(cursor& at, function& f) {
+  f.is_entry = at.take().text == ".entry";
+  bool is_managed = false;
+  while (at.at_directive(".attribute")) f.attributes = parse_attribute(at, is_managed);
+  if (!f.is_entry && at.at('(')) f.return_parameters = parse_parameters(at);
+  f.line = at.current().line;
+  f.name = at.expect_identifier("the name of a function");
+  if (at.at('(')) f.parameters = parse_parameters(at);
+  const parameter_block results = measured(f.return_parameters), given = measured(f.parameters);
+  f.return_bytes = results.bytes;
+  f.return_alignment = results.alignment;
+  f.parameter_bytes = given.bytes;
+  f.parameter_alignment = given.alignment;
+  while (!at.at('{') && !at.at(';')) parse_directive(at, f.directives);
+}
+
+// The definition wins over declarations, the first of these over the others.
+void register_symbol(module& out, const function& f, std::uint32_t index) {
+  const auto [place, is_new] =
+      out.symbols.try_emplace(f.name, module::symbol{symbol_kind::function, index});
+  if (is_new || place->second.kind != symbol_kind::function) return;
+  const bool is_known = out.functions[place->second.index].is_definition;
+  if (f.is_definition && !is_known) place->second.index = index;
+}
+
+}  // namespace
+
+void parse_function(context& shared, linkage link) {
+  function f;
+  f.linkage = link;
+  parse_head(shared.at, f);
+  const auto index = static_cast<std::uint32_t>(shared.out.functions.size());
+  f.is_definition = shared.at.at('{');
+  if (f.is_definition) {
+    body_parser{shared, f, index}.run();
+  } else {
+    shared.at.expect(';', "after a declaration");
+  }
+  register_symbol(shared.out, f, index);
+  shared.out.functions.push_back(std::move(f));
+}
+
+}  // namespace halfwarp::emulator::ptx::syntax
