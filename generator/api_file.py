@@ -49,7 +49,8 @@ def write(facts: Facts) -> str:
 
 
 def write_constant(constant: FactConstant) -> list[str]:
-    return [f"const {constant.name} = {constant.value}"]
+    cast = f" : {constant.c_type}" if constant.c_type else ""
+    return [f"const {constant.name} = {constant.value}{cast}"]
 
 
 def write_type(item: FactRecord | FactEnum | FactTypedef) -> list[str]:
@@ -172,7 +173,8 @@ class Reader:
             self.facts.headers = rest.split()
         elif word == "const":
             name, value = rest.split(" = ")
-            self.facts.constants.append(FactConstant(name, int(value), self.header))
+            value, _, cast = value.partition(" : ")
+            self.facts.constants.append(FactConstant(name, int(value), self.header, cast))
         elif word == "fn":
             self.facts.functions.append(read_function(rest))
         elif rest.endswith("{"):

@@ -135,7 +135,7 @@ class HeaderReader:
         declaration = cursor.type.get_declaration()
         if declaration.kind in RECORDS and not is_named(declaration):
             return FactField(cursor.spelling, "", self.read_record(declaration))
-        return FactField(cursor.spelling, cursor.type.spelling)
+        return FactField(cursor.spelling, plain(cursor.type))
 
     def read_typedef(self, cursor: Cursor, header: str) -> FactTypedef | FactRecord | FactEnum:
         target = cursor.underlying_typedef_type
@@ -155,26 +155,30 @@ class HeaderReader:
 
     def read_constants(self, unit: TranslationUnit) -> None:
         """Object-like macros that are integers; the compiler evaluates them as enumerators."""
-        macros = {
-            c.spelling: self.header_of(c)
-            for c in unit.cursor.get_children()
-            if c.kind == CursorKind.MACRO_DEFINITION
-            and self.header_of(c)
-            and len(list(c.get_tokens())) > 1
-            and not c.spelling.startswith("_")
-        }
-        names = [n for n in macros if self.header_of_is_public(macros[n])]
-        values = self.evaluate(names)
+        macros = self.read_macros(unit)
+        values = self.evaluate(list(macros))
         anonymous = [t for t in self.facts.types if isinstance(t, FactEnum) and not t.tag]
         self.facts.types = [t for t in self.facts.types if t not in anonymous]
-        self.facts.constants = [FactConstant(n, values[n], macros[n]) for n in names if n in values]
+        self.facts.constants = [
+            FactConstant(name, values[name], self.header_of(cursor), cast_of(cursor))
+            for name, cursor in macros.items()
+            if name in values
+        ]
         self.facts.constants += [
             FactConstant(n, v, e.header) for e in anonymous for n, v in e.members
         ]
         self.facts.constants.sort(key=lambda c: c.name)
 
-    def header_of_is_public(self, header: str) -> bool:
-        return header in self.decisions.headers
+    def read_macros(self, unit: TranslationUnit) -> dict[str, Cursor]:
+        """Macros of the library's own headers that stand for something."""
+        return {
+            c.spelling: c
+            for c in unit.cursor.get_children()
+            if c.kind == CursorKind.MACRO_DEFINITION
+            and self.header_of(c) in self.decisions.headers
+            and len(list(c.get_tokens())) > 1
+            and not c.spelling.startswith("_")
+        }
 
     def evaluate(self, names: list[str]) -> dict[str, int]:
         while True:
@@ -291,6 +295,13 @@ def is_named(cursor: Cursor) -> bool:
         return False
     words = [t.spelling for t, _ in zip(cursor.get_tokens(), range(2), strict=False)]
     return words[1:] != ["{"]
+
+
+def cast_of(macro: Cursor) -> str:
+    """`#define CU_STREAM_LEGACY ((CUstream)0x1)` -> `CUstream`."""
+    text = "".join(t.spelling for t in list(macro.get_tokens())[1:])
+    match = re.match(r"\(\((\w+)(\**)\)", text)
+    return f"{match[1]} {match[2]}".rstrip() if match else ""
 
 
 def read_enum(cursor: Cursor, header: str) -> FactEnum:

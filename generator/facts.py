@@ -65,6 +65,7 @@ class FactConstant:
     name: str
     value: int
     header: str = ""
+    c_type: str = ""  # of a macro that casts: "CUstream"
 
 
 @dataclass(slots=True)

@@ -114,6 +114,7 @@ class Constant:
     name: str
     value: int
     header: str = ""
+    c_type: str = ""  # of a macro that casts: "CUstream"
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ def resolve(facts: Facts, decisions: Decisions) -> Library:
         enums=types.enums,
         handles=types.handles,
         structs=types.structs,
-        constants=[Constant(c.name, c.value, c.header) for c in facts.constants],
+        constants=[Constant(c.name, c.value, c.header, c.c_type) for c in facts.constants],
         typedefs=types.typedefs,
         result_enum=decisions.result_enum,
         success=decisions.success,
@@ -174,7 +174,7 @@ class TypeTable:
             )
             inner.c_type = f"decltype(std::declval<{struct.c_type}&>().{member.name})"
             self.fill(inner, member.record, "")
-            inner.name = self.numbering.next(member.record.word)
+            inner.name = member.record.tag = self.numbering.next(member.record.word)
             self.rename_owner(inner)
             self.structs.append(inner)
             struct.fields.append(Field(member.name, f"struct:{inner.name}", False, member.name))

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C declarations in Cython's spelling."""
+
+from __future__ import annotations
+
+import re
+
+from .api_file import split_declaration
+
+
+def cython_type(c_type: str) -> str:
+    """`const char *const *` -> `const char**`: constness of a pointer itself is dropped, and a raw
+    function pointer is an address, as in the declarations that clients were compiled against."""
+    if "(*)" in c_type:
+        return "void*"
+    return re.sub(r"\s*\*\s*(const\b)?\s*", "*", c_type).strip()
+
+
+def declare(c_type: str, name: str) -> str:
+    """A member or parameter: `unsigned int[4]`, `pad` -> `unsigned int pad[4]`."""
+    if "(*)" in c_type:
+        return c_type.replace("(*)", f"(*{name})")
+    element, bracket, extent = c_type.partition("[")
+    return f"{cython_type(element)} {name}{bracket}{extent}"
+
+
+def declare_callback(name: str, target: str) -> str:
+    """`void (*)(void *)` -> `void (*CUhostFn)(void*)`."""
+    ret, _, params = target.partition("(*)")
+    inner = ", ".join(cython_type(p.strip()) for p in params.strip("()").split(","))
+    return f"{cython_type(ret.strip())} (*{name})({inner})"
+
+
+def element_of(declaration: str) -> str:
+    """The type alone: for declarations such as `cuuint64_t opaque[16]`."""
+    return split_declaration(declaration)[0]
