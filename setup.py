@@ -26,6 +26,7 @@ COMMON = shlex.split("-fPIC -fvisibility=hidden -ffunction-sections -fdata-secti
 COMMON += ["-O0", "-g"] if DEBUG else ["-O2", "-g0", "-DNDEBUG"]
 COMMON += ["-DCUDA_ENABLE_DEPRECATED"]  # no warnings: the tables name every function
 C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
+C_ONLY += ["-fno-asynchronous-unwind-tables"]
 LINK = shlex.split("-shared -Wl,--gc-sections -Wl,--as-needed") + ([] if DEBUG else ["-s"])
 OFF = ("embedsignature", "auto_pickle", "allow_none_for_extension_args")
 DIRECTIVES = {"freethreading_compatible": True, "binding": True, **dict.fromkeys(OFF, False)}

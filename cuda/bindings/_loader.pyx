@@ -52,6 +52,7 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
     void loader_connect(const python_side*)
     const loader_api* loader_interface()
     void* loader_address(library_id, const char*)
+    const char* loader_exported_name(library_id, unsigned)
     int loader_request_backend(backend_id)
     backend_id loader_backend()
     void loader_forget(int)
@@ -137,6 +138,19 @@ def inspect_function_pointer(str library not None, str name not None):
     """
     load(library)
     return <size_t>loader_address(library_of(library), name.encode())
+
+
+def exported_names(str library not None):
+    """Exported names of all functions of a library's table, in its order.
+
+    Host only.
+    """
+    cdef library_id which = library_of(library)
+    cdef const char* name
+    names = []
+    while (name := loader_exported_name(which, len(names))) is not NULL:
+        names.append(name.decode())
+    return names
 
 
 def _answer_as_driver_of(int version):

@@ -45,6 +45,9 @@ int loader_fill(enum library_id library, struct loader_failure* failure);
 /* Address of a function by public or exported name in the filled table; NULL: the library lacks it. */
 void* loader_address(enum library_id library, const char* name);
 
+/* Exported name of the function of a slot; NULL past the last one. */
+const char* loader_exported_name(enum library_id library, unsigned slot);
+
 /* Asks for a backend instead of HALFWARP_BACKEND; 0 when another one is in use already. */
 int loader_request_backend(enum backend_id backend);
 enum backend_id loader_backend(void);

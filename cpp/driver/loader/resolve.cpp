@@ -143,6 +143,11 @@ void* loader_address(library_id library, const char* name) {
   return nullptr;
 }
 
+const char* loader_exported_name(library_id library, unsigned slot) {
+  const slots all = slots_of(library);
+  return slot < all.count ? all.symbols[slot].exported : nullptr;
+}
+
 int loader_request_backend(backend_id backend) {
   const guard owner;
   if (is_full(HALFWARP_DRIVER) && state.backend != backend) return 0;

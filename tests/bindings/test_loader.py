@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding the driver, the emulator and NVRTC: choice, failures, threads. Each case is a process."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from cuda.bindings import _loader
+
+BINDINGS = Path(_loader.__file__).parent
+EMULATOR = BINDINGS / "libcuda_emulated.so"
+
+# Calls slots of the table as C does: `call("cuInit", 0)` with the GIL, errors raised.
+TABLE = """
+import ctypes
+from cuda.bindings import _loader
+
+class Api(ctypes.Structure):
+    _fields_ = [("driver", ctypes.POINTER(ctypes.c_void_p)),
+                ("nvrtc", ctypes.POINTER(ctypes.c_void_p)),
+                ("ensure", ctypes.c_void_p),
+                ("has", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_uint)),
+                ("name_of", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p)),
+                ("backend", ctypes.CFUNCTYPE(ctypes.c_char_p))]
+
+pointer = ctypes.pythonapi.PyCapsule_GetPointer
+pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+api = ctypes.cast(pointer(_loader._api, b"cuda.bindings._loader._api"), ctypes.POINTER(Api))[0]
+
+def slot_of(name, library=0, count=2000):
+    table = api.nvrtc if library else api.driver
+    return next(i for i in range(count) if api.name_of(library, table[i]) == name.encode())
+
+def call(name, *arguments, library=0):
+    table = api.nvrtc if library else api.driver
+    return ctypes.PYFUNCTYPE(ctypes.c_int)(table[slot_of(name, library)])(*arguments)
+
+def message(function, *arguments, **options):
+    try:
+        return f"no error: {function(*arguments, **options)}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+"""
+
+
+def run(code, library_path=None, **variables):
+    """Lines that a fresh interpreter prints; its environment has ours plus `variables`."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+    environment.pop("LD_LIBRARY_PATH", None)
+    if library_path is not None:
+        environment["LD_LIBRARY_PATH"] = str(library_path)
+    done = subprocess.run(
+        [sys.executable, "-c", TABLE + textwrap.dedent(code)],
+        env=environment | variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.fixture
+def no_driver(tmp_path):
+    """A folder that hides any installed driver behind a file that is no library."""
+    (tmp_path / "libcuda.so.1").write_text(
+        "this is no shared object, whatever its name says\n" * 99
+    )
+    return tmp_path
+
+
+def test_import_opens_nothing():
+    lines = run("""
+        import sys
+        maps = open("/proc/self/maps").read()
+        print("libcuda" in maps, "libnvrtc" in maps, "cuda.pathfinder" in sys.modules)
+        print(_loader.backend(), api.backend())
+    """)
+    assert lines == ["False False False", "None None"]
+
+
+def test_a_missing_driver_is_named_with_the_caller_and_the_way_to_the_emulator(no_driver):
+    (line,) = run('print(message(call, "cuInit", 0))', no_driver)
+    assert line.startswith("DynamicLibNotFoundError: cuInit() needs the CUDA driver")
+    assert "libcuda.so.1" in line
+    assert f"LD_LIBRARY_PATH={no_driver}" in line
+    assert "HALFWARP_BACKEND=emulator" in line
+
+
+def test_a_missing_driver_is_a_runtime_error_and_the_pathfinders_class(no_driver):
+    lines = run(
+        """
+        from cuda.pathfinder import DynamicLibNotFoundError
+        try:
+            _loader.load("driver")
+        except RuntimeError as error:
+            print(type(error) is DynamicLibNotFoundError)
+        """,
+        no_driver,
+    )
+    assert lines == ["True"]
+
+
+def test_the_second_failing_call_says_the_same(no_driver):
+    lines = run('for i in range(3): print(message(call, "cuMemAlloc", 0, 0))', no_driver)
+    assert len(lines) == 3
+    assert len(set(lines)) == 1
+
+
+def test_a_library_that_appears_later_is_found(tmp_path):
+    (tmp_path / "libcuda.so.1").write_text("not a library yet\n" * 99)
+    lines = run(
+        f"""
+        import os
+        print(message(call, "cuInit", 0)[:23])
+        os.remove({str(tmp_path / "libcuda.so.1")!r})
+        os.symlink({str(EMULATOR)!r}, {str(tmp_path / "libcuda.so.1")!r})
+        print(message(call, "cuInit", 0), _loader.backend())
+        """,
+        tmp_path,
+    )
+    assert lines == ["DynamicLibNotFoundError", "no error: 0 driver"]
+
+
+@pytest.mark.parametrize("value", ["gpu", "Emulator", "emulator ", "1"])
+def test_a_wrong_backend_value_is_an_error_each_time_and_names_the_accepted_ones(value):
+    lines = run(
+        'print(message(call, "cuInit", 0))\nprint(message(_loader.load, "driver"))',
+        HALFWARP_BACKEND=value,
+    )
+    assert lines[0] == lines[1]
+    assert lines[0].startswith(f"RuntimeError: HALFWARP_BACKEND={value!r} is not understood")
+    assert all(word in lines[0] for word in ("driver", "emulator", "auto"))
+
+
+@pytest.mark.parametrize("value", ["", "driver"])
+def test_unset_or_driver_never_takes_the_emulator(no_driver, value):
+    (line,) = run('print(message(call, "cuInit", 0))', no_driver, HALFWARP_BACKEND=value)
+    assert line.startswith("DynamicLibNotFoundError")
+
+
+def test_emulator_is_taken_when_asked_for():
+    lines = run(
+        'print(call("cuInit", 0), _loader.backend(), api.backend())', HALFWARP_BACKEND="emulator"
+    )
+    assert lines == ["0 emulator b'emulator'"]
+
+
+def test_auto_takes_the_emulator_when_the_driver_cannot_be_opened(no_driver):
+    assert run(
+        'call("cuInit", 0); print(_loader.backend())', no_driver, HALFWARP_BACKEND="auto"
+    ) == ["emulator"]
+
+
+def test_auto_takes_a_driver_that_has_a_device(tmp_path):
+    (tmp_path / "libcuda.so.1").symlink_to(EMULATOR)
+    lines = run('call("cuInit", 0); print(_loader.backend())', tmp_path, HALFWARP_BACKEND="auto")
+    assert lines == ["driver"]
+
+
+def test_set_backend_comes_before_the_variable_and_after_nothing_else():
+    lines = run(
+        """
+        _loader.set_backend("emulator")
+        print(call("cuInit", 0), _loader.backend())
+        _loader.set_backend("emulator")
+        print(message(_loader.set_backend, "driver"))
+        print(message(_loader.set_backend, "gpu"))
+        """,
+        HALFWARP_BACKEND="driver",
+    )
+    assert lines[0] == "0 emulator"
+    assert lines[1].startswith("RuntimeError: the backend cannot become 'driver'")
+    assert lines[2] == "ValueError: backend must be 'driver' or 'emulator', got 'gpu'"
+
+
+def test_a_real_driver_in_use_refuses_the_emulator(tmp_path):
+    (tmp_path / "libcuda.so.1").symlink_to(EMULATOR)
+    (line,) = run('call("cuInit", 0); print(message(_loader.set_backend, "emulator"))', tmp_path)
+    assert line.startswith("RuntimeError: the backend cannot become 'emulator'")
+    assert "'driver' already" in line
+
+
+def test_a_function_that_the_driver_lacks_is_named_with_the_version_it_needs():
+    lines = run(
+        """
+        _loader._answer_as_driver_of(12000)
+        print(call("cuInit", 0))
+        for i in range(2):
+            print(message(call, "cuStreamGetCtx_v2", 0, 0, 0))
+        print(api.has(0, slot_of("cuStreamGetCtx_v2")), api.has(0, slot_of("cuInit")))
+        print(_loader.inspect_function_pointer("driver", "cuStreamGetCtx_v2"))
+        from cuda.bindings._internal.utils import FunctionNotFoundError
+        print(issubclass(FunctionNotFoundError, RuntimeError))
+        """,
+        HALFWARP_BACKEND="emulator",
+        HALFWARP_EMULATOR_MODE="null",
+    )
+    message = (
+        "FunctionNotFoundError: cuStreamGetCtx_v2 is not in the CUDA driver, "
+        "which is of CUDA 12.0: it needs a driver of CUDA 12.5 or newer"
+    )
+    assert lines == ["0", message, message, "0 1", "0", "True"]
+
+
+def test_no_newer_variant_is_taken_for_an_older_one():
+    # cuStreamGetCaptureInfo of CUDA 12.3 has one parameter more than that of 11.3.
+    lines = run(
+        """
+        _loader._answer_as_driver_of(12020)
+        print(message(call, "cuStreamGetCaptureInfo"))
+        print(_loader.inspect_function_pointer("driver", "cuStreamGetCaptureInfo_v3"))
+        """,
+        HALFWARP_BACKEND="emulator",
+        HALFWARP_EMULATOR_MODE="null",
+    )
+    assert lines[0].startswith("FunctionNotFoundError: cuStreamGetCaptureInfo is not in the CUDA")
+    assert lines[1] == "0"
+
+
+def test_missing_nvrtc_names_the_caller_and_what_to_install():
+    (line,) = run("""
+        import cuda.pathfinder as pathfinder
+        def nothing(name):
+            raise pathfinder.DynamicLibNotFoundError(f"no {name} in /nowhere")
+        pathfinder.load_nvidia_dynamic_lib = nothing
+        print(message(call, "nvrtcVersion", 0, 0, library=1))
+    """)
+    assert line.startswith("DynamicLibNotFoundError: nvrtcVersion() needs the library nvrtc")
+    assert "no nvrtc in /nowhere" in line
+    assert "nvidia-cuda-nvrtc" in line
+
+
+def test_nvrtc_is_found_without_a_driver(no_driver):
+    lines = run(
+        """
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        print(call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor), library=1))
+        print(major.value >= 12, _loader.backend())
+        """,
+        no_driver,
+    )
+    assert lines == ["0", "True None"]
+
+
+@pytest.mark.parametrize("takes_lock", [True, False], ids=["with the GIL", "without the GIL"])
+def test_threads_that_make_the_first_call_together_all_succeed(takes_lock):
+    kind = "PYFUNCTYPE" if takes_lock else "CFUNCTYPE"
+    lines = run(
+        f"""
+        import threading
+        names = ["cuInit", "cuCtxGetCurrent", "cuDeviceGetCount", "cuDriverGetVersion"] * 8
+        slots = [slot_of(name) for name in names]
+        start, results = threading.Barrier(len(names)), []
+        def first(slot):
+            function, out = ctypes.{kind}(ctypes.c_int)(api.driver[slot]), ctypes.c_uint64()
+            start.wait()
+            results.append(function(ctypes.byref(out)) if slot != slots[0] else function(0))
+        threads = [threading.Thread(target=first, args=(s,)) for s in slots]
+        [t.start() for t in threads]; [t.join() for t in threads]
+        print(results == [0] * len(names), _loader.backend())
+        """,
+        HALFWARP_BACKEND="emulator",
+        HALFWARP_EMULATOR_MODE="null",
+    )
+    assert lines == ["True emulator"]
+
+
+def test_threads_that_fail_together_each_get_the_error(no_driver):
+    lines = run(
+        """
+        import threading
+        start, results = threading.Barrier(16), []
+        def first():
+            start.wait()
+            results.append(message(call, "cuInit", 0))
+        threads = [threading.Thread(target=first) for _ in range(16)]
+        [t.start() for t in threads]; [t.join() for t in threads]
+        print(len(results), len(set(results)), results[0][:23])
+        """,
+        no_driver,
+    )
+    assert lines == ["16 1 DynamicLibNotFoundError"]
+
+
+def test_per_thread_streams_are_asked_for_when_the_variable_says_so():
+    code = 'print(_loader.inspect_function_pointer("driver", "cuMemcpyAsync") % 4096)'
+    both = [
+        run(code, HALFWARP_BACKEND="emulator", CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=value)
+        for value in ("0", "1")
+    ]
+    assert both[0] != both[1]
+
+
+def test_inspect_takes_public_and_exported_names():
+    lines = run(
+        """
+        inspect = _loader.inspect_function_pointer
+        print(inspect("driver", "cuMemAlloc") == inspect("driver", "cuMemAlloc_v2") != 0)
+        print(inspect("driver", "cuNoSuchFunction"), inspect("nvrtc", "nvrtcVersion") != 0)
+        print(message(inspect, "cudart", "cudaMalloc"))
+        """,
+        HALFWARP_BACKEND="emulator",
+    )
+    assert lines == [
+        "True",
+        "0 True",
+        "ValueError: library must be one of driver, nvrtc, got 'cudart'",
+    ]
+
+
+def test_private_modules_show_addresses_under_the_names_of_existing_code():
+    lines = run(
+        """
+        from cuda.bindings._internal import driver, nvrtc
+        one = driver._inspect_function_pointer("__cuMemAlloc_v2")
+        print(one == _loader.inspect_function_pointer("driver", "cuMemAlloc") != 0)
+        everything = driver._inspect_function_pointers()
+        print(everything["__cuMemAlloc_v2"] == one, len(everything) > 500)
+        print("__nvrtcVersion" in nvrtc._inspect_function_pointers())
+        """,
+        HALFWARP_BACKEND="emulator",
+    )
+    assert lines == ["True", "True True", "True"]
+
+
+@pytest.mark.parametrize("extension", ["_loader", "_low", "cydriver", "cynvrtc"])
+def test_the_low_layer_needs_no_cplusplus_runtime(extension):
+    (built,) = BINDINGS.glob(f"{extension}.*{sys.version_info.minor}-*.so")
+    shown = subprocess.run(["readelf", "-d", built], capture_output=True, text=True, check=True)
+    needed = re.findall(r"NEEDED.*\[(.*?)\]", shown.stdout)
+    assert needed, shown.stdout
+    assert not [name for name in needed if "stdc++" in name or "gcc_s" in name]
