@@ -4,11 +4,14 @@
 
 #include <cuda.h>
 
+#include <cstdint>
+
 namespace halfwarp::emulator::api {
 
 // An exported symbol is generated as
 //
-//   CUresult cuX(args...) { gate g{INDEX}; return g.blocked ? g.code : g.leave(api::cuX(args...)); }
+//   CUresult cuX(args...) { gate g{INDEX}; return g.blocked ? g.code : g.leave(api::cuX(args...));
+//   }
 //
 // where INDEX is the function's position in `function_names` of the generated api.hpp.
 // The gate counts the call and refuses it when the process was forked, is ending, has not called
@@ -27,7 +30,17 @@ struct gate {
   CUresult code = CUDA_SUCCESS;
 
  private:
+  void block(CUresult with) noexcept;
+  void look_closer(unsigned obstacles) noexcept;
+  void inject() noexcept;
+  void heed_failure(CUresult with) noexcept;
+
   unsigned index_;
+  CUresult afterwards_ = CUDA_SUCCESS;  // what a function that releases something tells when done
 };
+
+// How often a function was called, for `stats()`.
+std::uint64_t calls_of(unsigned function_index) noexcept;
+void forget_calls() noexcept;
 
 }  // namespace halfwarp::emulator::api

@@ -46,13 +46,16 @@ constexpr std::uint64_t id_of(std::uint64_t raw) noexcept { return (raw & 0xff'f
 // Made by `object_table::make`, which gives it its number.
 class object : public std::enable_shared_from_this<object> {
  public:
-  explicit object(object_kind kind) noexcept : kind_{kind} {}
+  explicit object(object_kind kind, std::uint64_t context_id = 0) noexcept
+      : kind_{kind}, context_id_{context_id} {}
   virtual ~object() = default;
   object(const object&) = delete;  // a handle names exactly one object
   object& operator=(const object&) = delete;
 
   object_kind kind() const noexcept { return kind_; }
   std::uint64_t id() const noexcept { return id_; }
+  // Of the context that it dies with, or 0.
+  std::uint64_t context_id() const noexcept { return context_id_; }
   template <class Raw>
   Raw handle_as() const noexcept {
     return reinterpret_cast<Raw>(handle::encode(kind_, id_));
@@ -65,6 +68,7 @@ class object : public std::enable_shared_from_this<object> {
   friend class object_table;
   object_kind kind_;
   std::uint64_t id_ = 0;
+  std::uint64_t context_id_;
 };
 
 }  // namespace halfwarp::emulator

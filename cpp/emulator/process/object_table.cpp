@@ -46,6 +46,16 @@ void object_table::remove(const object& gone) {
   if (graveyard_.size() > remembered) graveyard_.pop_front();
 }
 
+void object_table::remove_all_of(std::uint64_t context_id) {
+  std::vector<std::shared_ptr<object>> gone;  // destructors may look into the table
+  for (auto& kind : kinds_) {
+    for (const auto& [id, live] : kind.live) {
+      if (live->context_id() == context_id) gone.push_back(live);
+    }
+  }
+  for (const auto& each : gone) remove(*each);
+}
+
 std::string object_table::describe(object_kind expected, std::uint64_t raw) const {
   const std::string wanted{name(expected)};
   const auto state = classify(expected, raw);

@@ -41,6 +41,8 @@ class object_table {
 
   // Ends the life of a handle; the object goes when its last user does.
   void remove(const object& gone);
+  // The same for everything that dies with a context.
+  void remove_all_of(std::uint64_t context_id);
 
   // A sentence about a handle that has no live object: what it was, when it was made and destroyed.
   std::string describe(object_kind expected, std::uint64_t raw) const;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// From handles to objects, with the reason when there is none.
+#include "emulator/api/call.hpp"
+
+#include "emulator/api/entry_points.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+std::shared_ptr<stream> per_thread_stream(const std::shared_ptr<context>& owner) {
+  auto& made = this_thread().default_streams[owner->id()];
+  if (!made || &made->owner() != owner.get()) {
+    made = the_driver().objects.make<stream>(owner, stream_role::per_thread_default,
+                                             CU_STREAM_DEFAULT, 0);
+    made->is_library_owned = true;
+  }
+  return made;
+}
+
+void require_alive(const context& owner) {
+  require(owner.is_alive, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+          "the context was destroyed, or its device's primary context was reset or released");
+}
+
+}  // namespace
+
+device& call::device_of(CUdevice ordinal) const {
+  const bool exists = ordinal >= 0 && static_cast<std::size_t>(ordinal) < d.devices.size();
+  if (!exists) {
+    refuse(CUDA_ERROR_INVALID_DEVICE, "there is no device " + std::to_string(ordinal) +
+                                          "; the emulator has " + std::to_string(d.devices.size()));
+  }
+  return *d.devices[static_cast<std::size_t>(ordinal)];
+}
+
+const std::shared_ptr<context>& call::current() const {
+  const auto& stack = this_thread().contexts;
+  require(!stack.empty(), CUDA_ERROR_INVALID_CONTEXT, "no context is current in this thread");
+  require_alive(*stack.back());
+  return stack.back();
+}
+
+std::shared_ptr<context> call::context_of(CUcontext raw) const {
+  const auto found = find<context>(raw, CUDA_ERROR_INVALID_CONTEXT);
+  require_alive(*found);
+  return found;
+}
+
+std::shared_ptr<stream> call::stream_of(CUstream raw) const {
+  if (raw == nullptr)
+    raw = per_thread_streams::are_default() ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+  if (raw == CU_STREAM_LEGACY) return current()->legacy().as_shared();
+  if (raw == CU_STREAM_PER_THREAD) return per_thread_stream(current());
+  const auto found = find<stream>(raw);
+  require_alive(found->owner());
+  return found;
+}
+
+CUresult call::wait(const stream_point& until, context& owner) {
+  d.streams.wait(guard, until);
+  owner.flush_prints();
+  return owner.take_failure();
+}
+
+CUresult call::wait_for_all(context& owner) {
+  d.streams.wait_for_all(guard, owner);
+  owner.flush_prints();
+  return owner.take_failure();
+}
+
+void call::refuse_handle(object_kind kind, std::uint64_t raw, CUresult code) const {
+  const auto state = d.objects.classify(kind, raw);
+  const std::string text = "this is " + d.objects.describe(kind, raw);
+  if (state != handle_state::null) d.report.note("handle", text);
+  refuse(code, text);
+}
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the body of a driver function works with: the lock, and the objects that handles name.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+#include "emulator/api.hpp"
+#include "emulator/device/context.hpp"
+#include "emulator/process/driver.hpp"
+#include "emulator/process/refusal.hpp"
+#include "emulator/process/thread.hpp"
+
+namespace halfwarp::emulator::api {
+
+// Holds the driver's lock. Look-ups refuse with the code that a device gives.
+class call {
+ public:
+  call() : d{the_driver()}, guard{d.lock} {}
+
+  driver& d;
+  driver_guard guard;
+
+  device& device_of(CUdevice ordinal) const;
+  // The calling thread's context, which must exist and be alive.
+  const std::shared_ptr<context>& current() const;
+  std::shared_ptr<context> context_of(CUcontext raw) const;
+  // Null and the two special handles name default streams.
+  std::shared_ptr<stream> stream_of(CUstream raw) const;
+
+  template <class T, class Raw>
+  std::shared_ptr<T> find(Raw raw, CUresult otherwise = CUDA_ERROR_INVALID_HANDLE) const {
+    auto found = d.objects.find<T>(raw);
+    if (!found) refuse_handle(T::kind_of, reinterpret_cast<std::uint64_t>(raw), otherwise);
+    return found;
+  }
+
+  // Appends an operation to a stream.
+  stream_point submit(stream& to, std::shared_ptr<operation> what,
+                      std::vector<stream_point> waits = {}) {
+    return d.streams.submit(guard, to, std::move(what), std::move(waits));
+  }
+  // Blocks until the place is reached; the code that tells of failures until then.
+  CUresult wait(const stream_point& until, context& owner);
+  CUresult wait_for_all(context& owner);
+
+ private:
+  [[noreturn]] void refuse_handle(object_kind kind, std::uint64_t raw, CUresult code) const;
+};
+
+// Out-parameters that must be there.
+template <class... T>
+void require_outputs(T*... out) {
+  if (((out == nullptr) || ...)) refuse(CUDA_ERROR_INVALID_VALUE, "an output pointer is null");
+}
+
+// INVALID_VALUE for what cuCtxCreate does not take.
+void require_context_flags(unsigned flags);
+
+// Answers a refusal with its code. Needs no lock itself: for bodies that wait, or ask nobody.
+template <class Body>
+CUresult answer_unlocked(Body&& body) noexcept {
+  try {
+    if constexpr (std::same_as<std::invoke_result_t<Body&>, CUresult>) {
+      return body();
+    } else {
+      body();
+      return CUDA_SUCCESS;
+    }
+  } catch (refusal& r) {
+    this_thread().message = std::move(r.text);
+    return r.code;
+  } catch (const std::bad_alloc&) {
+    this_thread().message = "the host is out of memory";
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+}
+
+// Runs one body under the driver's lock.
+template <class Body>
+CUresult answer(Body&& body) noexcept {
+  return answer_unlocked([&] {
+    call c;
+    return body(c);
+  });
+}
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events: recording, asking, waiting, timing.
+#include "emulator/stream/event.hpp"
+
+#include <chrono>
+
+#include "emulator/api/call.hpp"
+#include "emulator/stream/operations.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+constexpr unsigned known_flags =
+    CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+
+void record(call& c, CUevent raw, CUstream in) {
+  const auto target = c.stream_of(in);
+  const auto recorded = c.find<event>(raw);
+  require(&recorded->owner() == &target->owner(), CUDA_ERROR_INVALID_HANDLE,
+          "the event and the stream belong to different contexts");
+  const auto mark = std::make_shared<event_record>();
+  mark->at = {target, target->enqueued() + 1};
+  recorded->last = mark;
+  c.submit(*target, std::make_shared<record_event>(mark));
+}
+
+}  // namespace
+
+CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) noexcept {
+  return answer([&](call& c) {
+    require_outputs(phEvent);
+    require((Flags & ~known_flags) == 0, CUDA_ERROR_INVALID_VALUE,
+            "these are no flags of an event");
+    require(!(Flags & CU_EVENT_INTERPROCESS) || (Flags & CU_EVENT_DISABLE_TIMING),
+            CUDA_ERROR_INVALID_VALUE, "an interprocess event must have its timing disabled");
+    require(!(Flags & CU_EVENT_INTERPROCESS), CUDA_ERROR_NOT_SUPPORTED,
+            "the emulator has no events between processes");
+    *phEvent = c.d.objects.make<event>(c.current(), Flags)->handle_as<CUevent>();
+  });
+}
+
+CUresult cuEventDestroy(CUevent hEvent) noexcept {
+  return answer([&](call& c) { c.d.objects.remove(*c.find<event>(hEvent)); });
+}
+
+CUresult cuEventRecord(CUevent hEvent, CUstream hStream) noexcept {
+  return answer([&](call& c) { record(c, hEvent, hStream); });
+}
+
+CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) noexcept {
+  return answer([&](call& c) {
+    require(flags == CU_EVENT_RECORD_DEFAULT || flags == CU_EVENT_RECORD_EXTERNAL,
+            CUDA_ERROR_INVALID_VALUE, "the flags are CU_EVENT_RECORD_DEFAULT or _EXTERNAL");
+    record(c, hEvent, hStream);
+  });
+}
+
+CUresult cuEventQuery(CUevent hEvent) noexcept {
+  return answer([&](call& c) {
+    const auto asked = c.find<event>(hEvent);
+    if (!asked->last) return CUDA_SUCCESS;
+    if (!c.d.streams.poll(c.guard, asked->last->at)) return CUDA_ERROR_NOT_READY;
+    return asked->owner().take_failure();
+  });
+}
+
+CUresult cuEventSynchronize(CUevent hEvent) noexcept {
+  return answer([&](call& c) {
+    const auto waited = c.find<event>(hEvent);
+    if (!waited->last) return CUDA_SUCCESS;
+    return c.wait(waited->last->at, waited->owner());
+  });
+}
+
+CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pMilliseconds);
+    const auto start = c.find<event>(hStart), end = c.find<event>(hEnd);
+    require(start->has_timing() && end->has_timing(), CUDA_ERROR_INVALID_HANDLE,
+            "an event that was made with CU_EVENT_DISABLE_TIMING keeps no time");
+    require(start->last && end->last, CUDA_ERROR_INVALID_HANDLE, "an event was never recorded");
+    if (!start->last->is_reached || !end->last->is_reached) return CUDA_ERROR_NOT_READY;
+    using milliseconds = std::chrono::duration<float, std::milli>;
+    *pMilliseconds = milliseconds{end->last->reached - start->last->reached}.count();
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the gate must know about each driver function, by its index.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "emulator/api.hpp"
+
+namespace halfwarp::emulator::api {
+
+enum : std::uint8_t {
+  needs_no_init = 1,       // works before cuInit
+  ignores_failure = 2,     // works while the current context is broken
+  releases_something = 4,  // does its work in a broken context, then tells of it
+  cannot_fail = 8,         // `any` does not count it: a correct caller cannot make it fail
+  allowed_in_callback = 16,
+};
+
+namespace detail {
+
+constexpr bool is_one_of(std::string_view name, std::initializer_list<std::string_view> list) {
+  for (const auto each : list) {
+    if (name == each) return true;
+  }
+  return false;
+}
+
+constexpr bool has_one_of(std::string_view name, std::initializer_list<std::string_view> parts) {
+  for (const auto each : parts) {
+    if (name.find(each) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// Names, codes and versions: known without a device.
+constexpr bool is_constant(std::string_view name) {
+  return name.starts_with("cuGet") || name == "cuDriverGetVersion";
+}
+
+constexpr bool looks_up_only(std::string_view name) {
+  return name.starts_with("cuDevice") || name.starts_with("cuPointerGet") ||
+         name.starts_with("cuProfiler") ||
+         is_one_of(name, {"cuInit", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPushCurrent",
+                          "cuCtxPopCurrent", "cuCtxGetDevice", "cuCtxGetFlags", "cuCtxGetId",
+                          "cuCtxGetApiVersion", "cuStreamGetPriority", "cuStreamGetFlags",
+                          "cuStreamGetCtx", "cuStreamGetId", "cuStreamGetDevice", "cuKernelGetName",
+                          "cuFuncGetName"});
+}
+
+constexpr bool gives_back(std::string_view name) {
+  return has_one_of(name, {"Destroy", "Free", "Unload", "Unregister", "Release"});
+}
+
+constexpr std::uint8_t policy_of(std::string_view name) {
+  std::uint8_t policy = 0;
+  if (is_constant(name) || name == "cuInit") policy |= needs_no_init;
+  if (is_constant(name) || looks_up_only(name)) policy |= ignores_failure;
+  if (gives_back(name)) policy |= releases_something;
+  if (is_constant(name)) policy |= cannot_fail | allowed_in_callback;
+  return policy;
+}
+
+}  // namespace detail
+
+inline constexpr auto policies = [] {
+  std::array<std::uint8_t, function_count> list{};
+  for (unsigned i = 0; i < function_count; ++i) list[i] = detail::policy_of(function_names[i]);
+  return list;
+}();
+
+}  // namespace halfwarp::emulator::api

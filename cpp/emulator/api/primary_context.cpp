@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one context per device that all users of a process share.
+#include "emulator/api/call.hpp"
+#include "emulator/device/context_life.hpp"
+
+namespace halfwarp::emulator::api {
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pctx);
+    auto& device = c.device_of(dev);
+    const auto primary = open_primary(c.d, device);
+    ++device.primary_retains;
+    *pctx = primary->handle_as<CUcontext>();
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev) noexcept {
+  return answer([&](call& c) {
+    auto& device = c.device_of(dev);
+    require(device.primary_retains > 0, CUDA_ERROR_INVALID_CONTEXT,
+            "the primary context was released more often than it was retained");
+    if (--device.primary_retains == 0) end_context(c.d, c.guard, *device.primary);
+  });
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice dev) noexcept {
+  return answer([&](call& c) {
+    auto& device = c.device_of(dev);
+    if (device.primary && device.primary->is_alive) end_context(c.d, c.guard, *device.primary);
+    device.primary_retains = 0;
+    device.primary_flags = 0;
+  });
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) noexcept {
+  return answer([&](call& c) {
+    auto& device = c.device_of(dev);
+    require_context_flags(flags);
+    device.primary_flags = flags;
+    if (device.primary) device.primary->flags = flags;
+  });
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) noexcept {
+  return answer([&](call& c) {
+    require_outputs(flags, active);
+    const auto& device = c.device_of(dev);
+    *flags = device.primary_flags;
+    *active = device.primary && device.primary->is_alive;
+  });
+}
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: making them, asking about them, waiting for them, host functions.
+#include "emulator/stream/stream.hpp"
+
+#include <algorithm>
+
+#include "emulator/api/call.hpp"
+#include "emulator/stream/event.hpp"
+#include "emulator/stream/operations.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+constexpr int greatest_priority = -5, least_priority = 0;
+
+void create(CUstream* out, unsigned flags, int priority) {
+  call c;
+  require_outputs(out);
+  require(flags == CU_STREAM_DEFAULT || flags == CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE,
+          "the flags of a stream are CU_STREAM_DEFAULT or CU_STREAM_NON_BLOCKING");
+  const auto made =
+      c.d.objects.make<stream>(c.current(), stream_role::created, flags,
+                               std::clamp(priority, greatest_priority, least_priority));
+  *out = made->handle_as<CUstream>();
+}
+
+}  // namespace
+
+CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) noexcept {
+  return answer_unlocked([&] { create(phStream, Flags, least_priority); });
+}
+
+CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int priority) noexcept {
+  return answer_unlocked([&] { create(phStream, flags, priority); });
+}
+
+// Queued work goes on: the queue lives as long as it has something to do.
+CUresult cuStreamDestroy(CUstream hStream) noexcept {
+  return answer([&](call& c) { c.d.objects.remove(*c.find<stream>(hStream)); });
+}
+
+CUresult cuStreamSynchronize(CUstream hStream) noexcept {
+  return answer([&](call& c) {
+    const auto target = c.stream_of(hStream);
+    return c.wait(target->end(), target->owner());
+  });
+}
+
+CUresult cuStreamQuery(CUstream hStream) noexcept {
+  return answer([&](call& c) {
+    const auto target = c.stream_of(hStream);
+    if (!c.d.streams.poll(c.guard, target->end())) return CUDA_ERROR_NOT_READY;
+    return target->owner().take_failure();
+  });
+}
+
+CUresult cuStreamGetPriority(CUstream hStream, int* priority) noexcept {
+  return answer([&](call& c) {
+    require_outputs(priority);
+    *priority = c.stream_of(hStream)->priority();
+  });
+}
+
+CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) noexcept {
+  return answer([&](call& c) {
+    require_outputs(flags);
+    *flags = c.stream_of(hStream)->flags();
+  });
+}
+
+CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) noexcept {
+  return answer([&](call& c) {
+    require_outputs(streamId);
+    const auto target = c.stream_of(hStream);
+    // The legacy streams of several contexts must differ, as those of others do.
+    *streamId = target->is_legacy() ? target->owner().id() << 32 : target->id();
+  });
+}
+
+CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pctx);
+    *pctx = c.stream_of(hStream)->owner().handle_as<CUcontext>();
+  });
+}
+
+CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pCtx);
+    *pCtx = c.stream_of(hStream)->owner().handle_as<CUcontext>();
+    if (pGreenCtx) *pGreenCtx = nullptr;
+  });
+}
+
+CUresult cuStreamGetDevice(CUstream hStream, CUdevice* device) noexcept {
+  return answer([&](call& c) {
+    require_outputs(device);
+    *device = c.stream_of(hStream)->owner().on().ordinal();
+  });
+}
+
+CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) noexcept {
+  return answer([&](call& c) {
+    require(Flags == CU_EVENT_WAIT_DEFAULT || Flags == CU_EVENT_WAIT_EXTERNAL,
+            CUDA_ERROR_INVALID_VALUE, "the flags of a wait are CU_EVENT_WAIT_DEFAULT or _EXTERNAL");
+    const auto target = c.stream_of(hStream);
+    const auto waited = c.find<event>(hEvent);
+    if (!waited->last || waited->last->is_reached) return;
+    c.submit(*target, std::make_shared<marker>(), {waited->last->at});
+  });
+}
+
+CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) noexcept {
+  return answer([&](call& c) {
+    require_outputs(captureStatus);
+    c.stream_of(hStream);
+    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
+  });
+}
+
+CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                cuuint64_t*, CUgraph*, const CUgraphNode**, const CUgraphEdgeData**,
+                                size_t*) noexcept {
+  return api::cuStreamIsCapturing(hStream, captureStatus_out);
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                   cuuint64_t*, CUgraph*, const CUgraphNode**, size_t*) noexcept {
+  return api::cuStreamIsCapturing(hStream, captureStatus_out);
+}
+
+CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) noexcept {
+  return answer([&](call& c) {
+    require(fn != nullptr, CUDA_ERROR_INVALID_VALUE, "the host function is null");
+    c.submit(*c.stream_of(hStream), std::make_shared<host_call>(fn, userData));
+  });
+}
+
+CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData,
+                             unsigned int flags) noexcept {
+  return answer([&](call& c) {
+    require(callback != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE,
+            "the callback is null, or the flags are not 0");
+    c.submit(*c.stream_of(hStream), std::make_shared<stream_callback>(hStream, callback, userData));
+  });
+}
+
+}  // namespace halfwarp::emulator::api

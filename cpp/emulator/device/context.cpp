@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a context, and its failures.
+#include "emulator/device/context.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "emulator/process/driver.hpp"
+
+namespace halfwarp::emulator {
+
+context::context(device& on, unsigned flags, bool is_primary)
+    : object{kind_of}, flags{flags}, api_version{CUDA_VERSION}, on_{on}, is_primary_{is_primary} {
+  limits.fill(0);
+  limits[CU_LIMIT_STACK_SIZE] = 1024;
+  limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+  limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+}
+
+void context::fail(const failure& how) {
+  if (how.fault) the_driver().faults.keep(*how.fault);
+  if (!how.is_sticky) {
+    if (noted_ == CUDA_SUCCESS) noted_ = how.code;
+    return;
+  }
+  int none = CUDA_SUCCESS;  // the first failure is the one that is told
+  sticky_.compare_exchange_strong(none, how.code, std::memory_order_acq_rel);
+  cancel();
+}
+
+CUresult context::take_failure() noexcept {
+  return is_broken() ? sticky_code() : std::exchange(noted_, CUDA_SUCCESS);
+}
+
+void context::repair() noexcept {
+  noted_ = CUDA_SUCCESS;
+  cancelled_.store(false, std::memory_order_release);
+  sticky_.store(CUDA_SUCCESS, std::memory_order_release);
+}
+
+// As on a device, the oldest records are lost when the buffer is full.
+void context::print(std::string_view record) {
+  const std::lock_guard lock{print_mutex_};
+  prints_.emplace_back(record);
+  printed_bytes_ += record.size();
+  while (printed_bytes_ > limits[CU_LIMIT_PRINTF_FIFO_SIZE]) {
+    printed_bytes_ -= prints_.front().size();
+    prints_.pop_front();
+  }
+}
+
+void context::flush_prints() {
+  const std::lock_guard lock{print_mutex_};
+  if (prints_.empty()) return;
+  for (const auto& record : prints_) std::fwrite(record.data(), 1, record.size(), stdout);
+  std::fflush(stdout);
+  prints_.clear();
+  printed_bytes_ = 0;
+}
+
+stream& context::legacy() {
+  if (!legacy_) {
+    legacy_ = std::make_shared<stream>(std::static_pointer_cast<context>(shared_from_this()),
+                                       stream_role::legacy_default, CU_STREAM_DEFAULT, 0);
+  }
+  return *legacy_;
+}
+
+}  // namespace halfwarp::emulator

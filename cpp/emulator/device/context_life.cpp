@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Beginning, emptying and ending contexts.
+#include "emulator/device/context_life.hpp"
+
+#include <vector>
+
+namespace halfwarp::emulator {
+namespace {
+
+void release_memory(driver& d, const context& of) {
+  using enum memory::allocation_kind;
+  for (const auto& a : d.memory.live_allocations()) {
+    if (a.context != of.id() || a.kind == pool || a.kind == variable) continue;
+    if (a.kind == registered) {
+      d.memory.unregister_host(reinterpret_cast<void*>(a.base));
+    } else {
+      d.memory.release(a.base);
+    }
+  }
+}
+
+}  // namespace
+
+void empty_context(driver& d, driver_guard& guard, context& target) {
+  if (target.is_broken()) target.cancel();
+  d.streams.wait_for_all(guard, target);
+  target.flush_prints();
+  d.objects.remove_all_of(target.id());
+  release_memory(d, target);
+  target.repair();
+}
+
+void end_context(driver& d, driver_guard& guard, context& target) {
+  empty_context(d, guard, target);
+  target.is_alive = false;
+  target.close();
+}
+
+std::shared_ptr<context> open_primary(driver& d, device& of) {
+  if (!of.primary) {
+    of.primary = d.objects.make<context>(of, of.primary_flags, true);
+    of.primary->is_library_owned = true;  // made by a count, which is reported by itself
+  }
+  of.primary->is_alive = true;
+  return of.primary;
+}
+
+void reset_contexts(driver& d, driver_guard& guard) {
+  std::vector<std::shared_ptr<context>> made;
+  d.objects.for_each(object_kind::context, [&](const object& each) {
+    made.push_back(d.objects.find<context>(each.handle_as<CUcontext>()));
+  });
+  for (const auto& each : made) {
+    if (each->is_primary()) {
+      empty_context(d, guard, *each);
+    } else {
+      end_context(d, guard, *each);
+      d.objects.remove(*each);
+    }
+  }
+  d.faults.clear();
+}
+
+}  // namespace halfwarp::emulator

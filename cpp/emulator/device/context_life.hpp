@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How contexts begin and end.
+#pragma once
+
+#include "emulator/device/context.hpp"
+#include "emulator/process/driver.hpp"
+
+namespace halfwarp::emulator {
+
+// Waits for the work of a context, then removes everything that was made in it. Its memory is
+// released; pool memory stays, since pools belong to the device.
+void empty_context(driver& d, driver_guard& guard, context& target);
+
+// The same, and the context is no more.
+void end_context(driver& d, driver_guard& guard, context& target);
+
+// The primary context of a device, usable: made, or taken up again after a release or a reset.
+std::shared_ptr<context> open_primary(driver& d, device& of);
+
+// `emulation.reset()`: every context empty and whole again, those made by cuCtxCreate gone,
+// faults forgotten. What the package owns stays.
+void reset_contexts(driver& d, driver_guard& guard);
+
+}  // namespace halfwarp::emulator

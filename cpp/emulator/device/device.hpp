@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// An emulated device: its name, its numbers, its primary context and its pools.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "emulator/device/attributes.hpp"
+
+namespace halfwarp::emulator {
+
+class context;
+class memory_pool;
+
+inline constexpr const char* device_name = "Emulated CUDA device (CPU)";
+
+// Guarded by the driver's lock, except for what never changes.
+class device {
+ public:
+  device(int ordinal, const architecture& kind, std::uint64_t memory_bytes);
+  device(const device&) = delete;  // contexts refer to it
+  device& operator=(const device&) = delete;
+
+  int ordinal() const noexcept { return ordinal_; }
+  const architecture& kind() const noexcept { return kind_; }
+  const attribute_values& attributes() const noexcept { return attributes_; }
+  std::uint64_t memory_bytes() const noexcept { return memory_bytes_; }
+  CUuuid uuid() const noexcept;
+  std::string pci_bus_id() const;
+
+  std::shared_ptr<context> primary;  // made at the first retain; its handle stays the same
+  unsigned primary_retains = 0;
+  unsigned primary_flags = 0;
+  std::shared_ptr<memory_pool> default_pool, default_managed_pool, current_pool;
+
+ private:
+  int ordinal_;
+  const architecture& kind_;
+  attribute_values attributes_;
+  std::uint64_t memory_bytes_;
+};
+
+}  // namespace halfwarp::emulator

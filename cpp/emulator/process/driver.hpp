@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole state of the emulated driver: one per process, never destroyed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "emulator/device/device.hpp"
+#include "emulator/memory/address_space.hpp"
+#include "emulator/process/fault_log.hpp"
+#include "emulator/process/injection.hpp"
+#include "emulator/process/object_table.hpp"
+#include "emulator/process/options.hpp"
+#include "emulator/process/report_stream.hpp"
+#include "emulator/stream/scheduler.hpp"
+
+namespace halfwarp::emulator {
+
+// Made by `initialise` from the options. Worker threads may use it until the process ends, so it
+// is leaked on purpose.
+struct driver {
+  explicit driver(const options& chosen);
+
+  const options settings;
+  std::string problem;  // of the options, while the driver is made
+  std::mutex lock;      // guards everything that does not say it is thread-safe
+  object_table objects;
+  std::vector<std::unique_ptr<device>> devices;
+  memory::address_space memory;
+  scheduler streams;
+  report_stream report;
+  fault_log faults;
+  injection rules;
+  std::atomic<std::uint64_t> launches{0}, instructions{0};
+};
+
+// Only after `initialise` succeeded, which the gate sees to.
+driver& the_driver() noexcept;
+
+}  // namespace halfwarp::emulator

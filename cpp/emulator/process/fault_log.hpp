@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The faults of kernels and copies, kept for whoever asks.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "emulator/process/report_stream.hpp"
+#include "emulator/report/fault.hpp"
+
+namespace halfwarp::emulator {
+
+// Thread-safe.
+class fault_log {
+ public:
+  explicit fault_log(report_stream& to) : to_{to} {}
+
+  // Reports a fault at once and keeps it.
+  void keep(const report::fault& what) {
+    to_.fault(what);
+    const std::lock_guard lock{mutex_};
+    last_ = what;
+    ++count_;
+  }
+  std::optional<report::fault> last() const {
+    const std::lock_guard lock{mutex_};
+    return last_;
+  }
+  std::uint64_t count() const {
+    const std::lock_guard lock{mutex_};
+    return count_;
+  }
+  void clear() {
+    const std::lock_guard lock{mutex_};
+    last_.reset();
+  }
+
+ private:
+  report_stream& to_;
+  mutable std::mutex mutex_;
+  std::optional<report::fault> last_;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects live objects and allocations.
+#include "emulator/process/leaks.hpp"
+
+#include <map>
+#include <utility>
+
+#include "emulator/device/context.hpp"
+#include "emulator/process/driver.hpp"
+
+namespace halfwarp::emulator {
+namespace {
+
+// Kernels and functions belong to their library or module; the rest is made and given back alone.
+constexpr object_kind counted_kinds[] = {object_kind::context, object_kind::stream,
+                                         object_kind::event,   object_kind::module,
+                                         object_kind::library, object_kind::memory_pool};
+
+std::string_view kind_name(memory::allocation_kind kind) {
+  using enum memory::allocation_kind;
+  switch (kind) {
+    case device:
+      return "device memory";
+    case pool:
+      return "pool memory";
+    case variable:
+      return "module variable";
+    case pinned:
+      return "pinned memory";
+    case managed:
+      return "managed memory";
+    case registered:
+      return "registered memory";
+  }
+  return "memory";
+}
+
+}  // namespace
+
+std::vector<live_record> live_records(const driver& of) {
+  std::vector<live_record> records;
+  for (const auto kind : counted_kinds) {
+    of.objects.for_each(kind, [&](const object& each) {
+      if (each.is_library_owned) return;
+      records.push_back({std::string{name(kind)}, each.id(), 0, -1, 0, 0, {}, each.created_at});
+    });
+  }
+  for (const auto& a : of.memory.live_allocations()) {
+    if (a.is_internal || a.kind == memory::allocation_kind::variable) continue;
+    records.push_back({std::string{kind_name(a.kind)}, a.base, a.size, a.device, a.pool, a.stream,
+                       a.name, a.created_at});
+  }
+  return records;
+}
+
+void report_leaks(driver& of) {
+  struct sum {
+    std::uint64_t count = 0, bytes = 0;
+  };
+  std::map<std::pair<std::string, std::string>, sum> groups;
+  for (const auto& each : live_records(of)) {
+    auto& group = groups[{each.kind, each.created_at}];
+    ++group.count;
+    group.bytes += each.bytes;
+  }
+  for (const auto& [group, total] : groups) {
+    const auto& [kind, site] = group;
+    std::string text = "leak: " + std::to_string(total.count) + " x " + kind;
+    if (total.bytes) text += ", " + std::to_string(total.bytes) + " bytes";
+    if (!site.empty()) text += ", created at " + site;
+    of.report.note("leak", text);
+  }
+}
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of each thread, found through one pointer.
+#include "emulator/process/thread.hpp"
+
+#include "emulator/device/context.hpp"
+
+namespace halfwarp::emulator {
+namespace {
+
+constinit thread_local thread_state* current = nullptr;
+
+struct owner {
+  ~owner() {
+    delete current;
+    current = nullptr;
+  }
+};
+
+thread_state& make() {
+  static thread_local owner at_thread_end;
+  (void)at_thread_end;
+  return *(current = new thread_state);
+}
+
+}  // namespace
+
+thread_state& this_thread() { return current ? *current : make(); }
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the driver keeps for each thread of the program.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace halfwarp::emulator {
+
+class context;
+class stream;
+
+// Seen by its own thread only.
+struct thread_state {
+  std::vector<std::shared_ptr<context>> contexts;  // the stack; the current one is the last
+  std::unordered_map<std::uint64_t, std::shared_ptr<stream>> default_streams;  // by id of context
+  bool is_in_host_function = false;
+  std::string message;  // what the last refusal on this thread was about
+};
+
+// Made at the first use in a thread, and after the thread's end for whoever still asks.
+thread_state& this_thread();
+
+}  // namespace halfwarp::emulator

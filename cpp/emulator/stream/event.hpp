@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// An event: the last place in a stream where it was recorded, and when that was reached.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "emulator/device/context.hpp"
+#include "emulator/process/object.hpp"
+#include "emulator/stream/stream.hpp"
+
+namespace halfwarp::emulator {
+
+using host_clock = std::chrono::steady_clock;
+
+// One recording. Recording again makes a new one, so that who waits for the old one is not moved.
+struct event_record {
+  stream_point at;
+  host_clock::time_point reached;
+  bool is_reached = false;
+};
+
+class event : public object {
+ public:
+  static constexpr object_kind kind_of = object_kind::event;
+
+  event(std::shared_ptr<context> owner, unsigned flags)
+      : object{kind_of, owner->id()}, owner_{std::move(owner)}, flags_{flags} {}
+
+  context& owner() const noexcept { return *owner_; }
+  bool has_timing() const noexcept { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
+  unsigned flags() const noexcept { return flags_; }
+
+  std::shared_ptr<event_record> last;  // null: never recorded
+
+ private:
+  std::shared_ptr<context> owner_;
+  unsigned flags_;
+};
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// One piece of work in a stream.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "emulator/report/fault.hpp"
+
+namespace halfwarp::emulator {
+
+class stream;
+
+// How an operation ended. A sticky failure breaks the context; another one is told once, by the
+// next synchronising call.
+struct failure {
+  CUresult code = CUDA_SUCCESS;
+  bool is_sticky = false;
+  std::optional<report::fault> fault;
+
+  explicit operator bool() const noexcept { return code != CUDA_SUCCESS; }
+};
+
+// How an operation is run: bookkeeping takes no time and is done under the driver's lock, as soon
+// as it is its turn and even in a broken context; the rest is done by whoever runs the stream.
+enum class operation_kind : std::uint8_t { work, bookkeeping };
+
+class operation {
+ public:
+  explicit operation(operation_kind kind = operation_kind::work) noexcept : kind_{kind} {}
+  virtual ~operation() = default;
+  operation(const operation&) = delete;  // a queue entry, or a graph, shares it
+  operation& operator=(const operation&) = delete;
+
+  virtual failure execute(stream& in) = 0;
+  // Called instead of execute() when the context broke before it was this operation's turn.
+  virtual void drop() noexcept {}
+
+  bool is_bookkeeping() const noexcept { return kind_ == operation_kind::bookkeeping; }
+
+ private:
+  operation_kind kind_;
+};
+
+// A place in a stream: reached when the stream has completed so many operations.
+struct stream_point {
+  std::shared_ptr<stream> in;
+  std::uint64_t ticket = 0;
+
+  bool is_reached() const noexcept;
+};
+
+}  // namespace halfwarp::emulator

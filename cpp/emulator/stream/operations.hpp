@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations that take no memory and no kernel: waiting, recording, calling the host.
+#pragma once
+
+#include <cuda.h>
+
+#include <memory>
+#include <utility>
+
+#include "emulator/stream/event.hpp"
+#include "emulator/stream/operation.hpp"
+
+namespace halfwarp::emulator {
+
+// Does nothing, in its turn: what waits for other places waits through it.
+class marker final : public operation {
+ public:
+  marker() noexcept : operation{operation_kind::bookkeeping} {}
+  failure execute(stream&) override { return {}; }
+};
+
+class record_event final : public operation {
+ public:
+  explicit record_event(std::shared_ptr<event_record> what) noexcept
+      : operation{operation_kind::bookkeeping}, what_{std::move(what)} {}
+  failure execute(stream&) override {
+    what_->reached = host_clock::now();
+    what_->is_reached = true;
+    return {};
+  }
+
+ private:
+  std::shared_ptr<event_record> what_;
+};
+
+// Calls a function of the program, which may not call the driver.
+class host_call final : public operation {
+ public:
+  host_call(CUhostFn function, void* data) noexcept : function_{function}, data_{data} {}
+  failure execute(stream&) override;
+
+ private:
+  CUhostFn function_;
+  void* data_;
+};
+
+// The older form, which is told the handle and the state of the stream.
+class stream_callback final : public operation {
+ public:
+  stream_callback(CUstream raw, CUstreamCallback function, void* data) noexcept
+      : raw_{raw}, function_{function}, data_{data} {}
+  failure execute(stream&) override;
+
+ private:
+  CUstream raw_;
+  CUstreamCallback function_;
+  void* data_;
+};
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readiness, order, and the worker threads.
+#include "emulator/stream/scheduler.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "emulator/device/context.hpp"
+
+namespace halfwarp::emulator {
+namespace {
+
+// The legacy default stream waits for all blocking streams of its context, and they for it.
+void add_implicit_waits(stream& in, std::vector<stream_point>& waits) {
+  for (const auto& other : in.owner().active) {
+    const bool is_ordered =
+        in.is_legacy() ? other->is_blocking() : in.is_blocking() && other->is_legacy();
+    if (is_ordered && other.get() != &in) waits.push_back(other->end());
+  }
+}
+
+failure execute_guarded(operation& what, stream& in) noexcept {
+  try {
+    return what.execute(in);
+  } catch (const std::bad_alloc&) {
+    return {CUDA_ERROR_OUT_OF_MEMORY, false, {}};
+  }
+}
+
+}  // namespace
+
+stream::stream(std::shared_ptr<context> owner, stream_role role, unsigned flags, int priority)
+    : object{kind_of, owner->id()},
+      owner_{std::move(owner)},
+      role_{role},
+      flags_{flags},
+      priority_{priority} {}
+
+scheduler::scheduler(run_mode mode, std::mutex& lock) : mode_{mode}, lock_{lock} {}
+
+stream_point scheduler::submit(driver_guard& guard, stream& in, std::shared_ptr<operation> what,
+                               std::vector<stream_point> waits) {
+  add_implicit_waits(in, waits);
+  ++in.enqueued_;
+  ++pending_;
+  in.polls = 0;
+  in.queue_.push_back({std::move(what), std::move(waits)});
+  in.owner().active.insert(in.as_shared());
+  const stream_point end = in.end();
+  advance(end.in);
+  if (mode_ == run_mode::eager) run_ready(guard);
+  return end;
+}
+
+// Looks at the head of a queue, and of every queue that its completion sets free.
+void scheduler::advance(std::shared_ptr<stream> from) {
+  std::vector<std::shared_ptr<stream>> todo{std::move(from)};
+  while (!todo.empty()) {
+    const auto next = std::move(todo.back());
+    todo.pop_back();
+    while (!next->queue_.empty() && next->head_ == stream::head_state::unexamined) {
+      if (hold_back(*next)) break;
+      auto& head = *next->queue_.front().what;
+      if (head.is_bookkeeping()) {
+        head.execute(*next);
+        complete_head(*next, todo);
+        continue;
+      }
+      next->head_ = stream::head_state::ready;
+      ready_.emplace(rank{next->priority(), next_sequence_++}, next);
+      if (mode_ == run_mode::async) call_worker();
+    }
+  }
+}
+
+// Whether the head waits for another stream, which is then asked to say when it got there.
+bool scheduler::hold_back(stream& held) {
+  auto& waits = held.queue_.front().waits;
+  std::erase_if(waits, [](const stream_point& w) { return w.is_reached(); });
+  if (waits.empty()) return false;
+  held.head_ = stream::head_state::blocked;
+  waits.back().in->waiters_.push_back({held.as_shared(), waits.back().ticket});
+  return true;
+}
+
+void scheduler::complete_head(stream& in, std::vector<std::shared_ptr<stream>>& freed) {
+  in.queue_.pop_front();
+  in.head_ = stream::head_state::unexamined;
+  ++in.completed_;
+  --pending_;
+  if (in.is_idle()) in.owner().active.erase(in.as_shared());
+  std::erase_if(in.waiters_, [&](const stream::waiter& w) {
+    if (in.completed_ < w.ticket) return false;
+    w.who->head_ = stream::head_state::unexamined;
+    freed.push_back(w.who);
+    return true;
+  });
+  in.progressed_.notify_all();
+}
+
+void scheduler::run_one(driver_guard& guard) {
+  const auto first = ready_.begin();
+  const auto in = first->second;
+  ready_.erase(first);
+  in->head_ = stream::head_state::running;
+  auto what = in->queue_.front().what;
+  context& owner = in->owner();
+  if (owner.is_broken()) {
+    what->drop();
+  } else {
+    guard.unlock();
+    const failure result = execute_guarded(*what, *in);
+    what.reset();
+    guard.lock();
+    if (result) owner.fail(result);
+  }
+  std::vector<std::shared_ptr<stream>> freed;
+  complete_head(*in, freed);
+  advance(in);
+  for (auto& each : freed) advance(std::move(each));
+}
+
+void scheduler::run_ready(driver_guard& guard) {
+  while (!ready_.empty()) run_one(guard);
+}
+
+void scheduler::wait(driver_guard& guard, const stream_point& until) {
+  if (mode_ != run_mode::async || workers_ == 0) run_ready(guard);
+  if (until.in) until.in->progressed_.wait(guard, [&] { return until.is_reached(); });
+}
+
+void scheduler::wait_for_all(driver_guard& guard, const context& of) {
+  std::vector<stream_point> ends;
+  for (const auto& each : of.active) ends.push_back(each->end());
+  for (const auto& end : ends) wait(guard, end);
+}
+
+bool scheduler::poll(driver_guard& guard, const stream_point& until) {
+  if (!until.is_reached() && mode_ != run_mode::async) run_ready(guard);
+  return until.is_reached();
+}
+
+// One worker per ready stream, so that a kernel that spins until another stream moves on does not
+// stop that stream.
+void scheduler::call_worker() {
+  if (ready_.size() <= idle_workers_) return work_available_.notify_one();
+  if (workers_ == most_workers) return;
+  sigset_t all, before;  // signals are the business of the program's own threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread worker{[this] { work(); }};
+    pthread_setname_np(worker.native_handle(), "emulated-stream");
+    worker.detach();  // never joined: the process may end while a kernel runs
+    ++workers_;
+  } catch (const std::system_error&) {
+    // No thread to be had: another worker, or a call that waits, runs the operation.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void scheduler::work() {
+  driver_guard guard{lock_};
+  for (;;) {
+    ++idle_workers_;
+    work_available_.wait(guard, [this] { return !ready_.empty(); });
+    --idle_workers_;
+    run_ready(guard);
+  }
+}
+
+}  // namespace halfwarp::emulator

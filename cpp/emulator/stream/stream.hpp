@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream: a queue of operations, and what it waits for.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "emulator/process/object.hpp"
+#include "emulator/stream/operation.hpp"
+
+namespace halfwarp::emulator {
+
+class context;
+
+enum class stream_role : std::uint8_t { created, legacy_default, per_thread_default };
+
+// All members are guarded by the driver's lock; the scheduler alone changes them.
+class stream : public object {
+ public:
+  static constexpr object_kind kind_of = object_kind::stream;
+
+  stream(std::shared_ptr<context> owner, stream_role role, unsigned flags, int priority);
+
+  context& owner() const noexcept { return *owner_; }
+  const std::shared_ptr<context>& shared_owner() const noexcept { return owner_; }
+  stream_role role() const noexcept { return role_; }
+  unsigned flags() const noexcept { return flags_; }
+  int priority() const noexcept { return priority_; }
+  bool is_legacy() const noexcept { return role_ == stream_role::legacy_default; }
+  // Whether the legacy default stream and this one wait for each other.
+  bool is_blocking() const noexcept {
+    return !is_legacy() && (flags_ & CU_STREAM_NON_BLOCKING) == 0;
+  }
+
+  bool is_idle() const noexcept { return completed_ == enqueued_; }
+  std::uint64_t enqueued() const noexcept { return enqueued_; }
+  std::uint64_t completed() const noexcept { return completed_; }
+  stream_point end() { return {as_shared(), enqueued_}; }
+  std::shared_ptr<stream> as_shared() {
+    return std::static_pointer_cast<stream>(shared_from_this());
+  }
+  // The number that reports and allocation records use: 0 is the legacy default stream.
+  std::uint64_t number() const noexcept { return is_legacy() ? 0 : id(); }
+
+  // A request of adversarial mode: how often an unfinished state was polled.
+  unsigned polls = 0;
+
+ private:
+  friend class scheduler;
+
+  struct entry {
+    std::shared_ptr<operation> what;
+    std::vector<stream_point> waits;
+  };
+  struct waiter {
+    std::shared_ptr<stream> who;
+    std::uint64_t ticket;
+  };
+  // What the head of the queue is doing.
+  enum class head_state : std::uint8_t { unexamined, blocked, ready, running };
+
+  std::shared_ptr<context> owner_;
+  stream_role role_;
+  unsigned flags_;
+  int priority_;
+
+  std::deque<entry> queue_;
+  head_state head_ = head_state::unexamined;
+  std::uint64_t enqueued_ = 0, completed_ = 0;
+  std::vector<waiter> waiters_;  // streams whose head waits for a place in this one
+  std::condition_variable progressed_;
+};
+
+inline bool stream_point::is_reached() const noexcept { return !in || in->completed() >= ticket; }
+
+}  // namespace halfwarp::emulator
