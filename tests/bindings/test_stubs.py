@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a cimported function costs: a load of its slot and a jump, read off the machine code."""
+
+import ctypes
+import platform
+import re
+import shutil
+import subprocess
+
+import pytest
+from cuda.bindings import cydriver, cynvrtc
+
+pytestmark = [
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86-64 instructions"),
+    pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed"),
+]
+
+# Load the table's address, adjust what has to be adjusted, jump: nothing else.
+ADJUSTMENTS = {
+    "mov",
+    "movabs",
+    "movzbl",
+    "movzwl",
+    "movsbl",
+    "movswl",
+    "movdqu",
+    "movaps",
+    "movups",
+}
+
+
+def capsule_addresses(module):
+    """C function name -> address within the file of the module, from its capsules."""
+    get_pointer, get_name = (
+        ctypes.pythonapi.PyCapsule_GetPointer,
+        ctypes.pythonapi.PyCapsule_GetName,
+    )
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    with open("/proc/self/maps") as maps:
+        base = min(int(line.split("-")[0], 16) for line in maps if module.__file__ in line)
+    return {n: get_pointer(c, get_name(c)) - base for n, c in module.__pyx_capi__.items()}
+
+
+def mnemonics(module):
+    """(address, mnemonic, operands) of every instruction of the module's file."""
+    shown = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", module.__file__],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found = re.findall(r"^\s+([0-9a-f]+):\s+(\S+)\s*(\S*)", shown, re.MULTILINE)
+    return [(int(address, 16), name, operands) for address, name, operands in found]
+
+
+@pytest.mark.parametrize("module", [cydriver, cynvrtc], ids=lambda m: m.__name__.split(".")[-1])
+def test_each_stub_is_one_jump_through_its_slot(module):
+    instructions = mnemonics(module)
+    position = {address: i for i, (address, _, _) in enumerate(instructions)}
+    lengths = []
+    for name, address in capsule_addresses(module).items():
+        i = start = position[address]
+        while instructions[i][1] in ADJUSTMENTS:
+            i += 1
+        _, mnemonic, target = instructions[i]
+        assert (mnemonic, target[:1]) == ("jmp", "*"), f"{name}: {instructions[start : i + 1]}"
+        lengths.append(i + 1 - start)
+    two = lengths.count(2)
+    assert two >= 0.95 * len(lengths), f"{two} of {len(lengths)} stubs have two instructions"
