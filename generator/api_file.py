@@ -59,6 +59,7 @@ def write_type(item: FactRecord | FactEnum | FactTypedef) -> list[str]:
     if isinstance(item, FactEnum):
         return [f"{item.word} {item.tag} {{", *(f"{INDENT}{n} = {v}" for n, v in item.members), "}"]
     scope = f" in {item.scope}" if item.scope else ""
+    scope += f" aligned {item.alignment}" if item.alignment else ""
     return [f"{item.word} {item.tag}{scope} {{", *write_fields(item, INDENT), "}"]
 
 
@@ -182,15 +183,20 @@ class Reader:
             if word == "typedef":
                 inner, _, tag = tag.partition(" ")
                 word = f"typedef {inner}"
-            tag, _, scope = tag.partition(" in ")
-            self.open.append(
-                FactEnum(tag, [], self.header, word)
-                if word.endswith("enum")
-                else FactRecord(word, tag, [], self.header, scope)
-            )
+            self.open.append(open_type(word, tag, self.header))
         else:
             name, target = rest.split(" = ")
             self.facts.types.append(FactTypedef(word, name, target, self.header))
+
+
+def open_type(word: str, text: str, header: str) -> FactEnum | FactRecord:
+    """`CUtensorMap_st aligned 64` -> a record that waits for its members."""
+    match = re.fullmatch(r"(\w+)(?: in (\w+))?(?: aligned (\d+))?", text)
+    if not match:
+        raise ValueError(f"not a type: {text!r}")
+    if word.endswith("enum"):
+        return FactEnum(match[1], [], header, word)
+    return FactRecord(word, match[1], [], header, match[2] or "", int(match[3] or 0))
 
 
 def read_function(text: str) -> FactFunction:

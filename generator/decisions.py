@@ -20,6 +20,7 @@ class Override:
     returns: list[str] | None = None
     body: str | None = None
     doc: str = ""
+    overloads: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

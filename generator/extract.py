@@ -24,6 +24,7 @@ from .facts import (
 )
 
 ROOT = Path(__file__).resolve().parent.parent
+POINTER_ALIGNMENT = 8
 RECORDS = {CursorKind.STRUCT_DECL: "struct", CursorKind.UNION_DECL: "union"}
 
 
@@ -115,6 +116,8 @@ class HeaderReader:
         record = FactRecord(
             RECORDS[cursor.kind], cursor.spelling if is_named(cursor) else "", [], header
         )
+        alignment = cursor.type.get_align()
+        record.alignment = alignment if alignment > POINTER_ALIGNMENT else 0
         named = {
             c.type.get_declaration().hash
             for c in cursor.get_children()

@@ -40,6 +40,7 @@ class FactRecord:
     fields: list[FactField] = field(default_factory=list)
     header: str = ""
     scope: str = ""  # tag of the record that a nested one is declared in: C++ needs it
+    alignment: int = 0  # when wider than that of a pointer
 
 
 @dataclass(slots=True)

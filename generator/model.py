@@ -45,6 +45,7 @@ class Function:
     wraps_callback: bool = False  # the callback and its data go through a trampoline
     body: str | None = None  # name of a hand-written C++ body
     doc: str = ""
+    overloads: list[str] = field(default_factory=list)  # further call forms, as a stub spells them
 
     @property
     def symbol(self) -> str:
@@ -107,6 +108,12 @@ class Struct:
     header: str = ""
     owner: str = ""  # view_only: class that holds it, and the member there
     owner_path: str = ""
+    alignment: int = 0  # when wider than that of a pointer
+
+    @property
+    def c_name(self) -> str:
+        """The name in the .pxd: a tag, a typedef, or the number of an anonymous type."""
+        return self.c_type if self.c_type.isidentifier() else self.name
 
 
 @dataclass(slots=True)

@@ -146,6 +146,7 @@ class TypeTable:
             is_union=item.word.endswith("union"),
             header=item.header,
             view_only=tagless,
+            alignment=item.alignment,
         )
         self.fill(struct, item, "")
         self.structs.append(struct)
@@ -241,8 +242,17 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
     function.in_python = fact.name not in decisions.cimport_only
     function.wraps_callback = wraps
     function.body = override.body
-    function.doc = override.doc
+    function.doc = override.doc or describe(function, decisions)
+    function.overloads = override.overloads
     return function
+
+
+def describe(function: Function, decisions: Decisions) -> str:
+    """The documentation that every function gets: what comes back, and what it stands on."""
+    result = ", ".join([decisions.result_enum, *(n for n in function.returns if n != "err")])
+    origin = f"C function {function.c_name} of {function.header}"
+    needs = f", CUDA {function.since} or newer" if function.since else ""
+    return f"Returns ({result}). {origin}{needs}."
 
 
 def python_parameters(params: list[Param]) -> list[str]:
