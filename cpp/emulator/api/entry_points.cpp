@@ -3,11 +3,11 @@
 #include "emulator/api/entry_points.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
 #include "emulator/api.hpp"
+#include "emulator/process/lifecycle.hpp"
 
 namespace halfwarp::emulator::api {
 
@@ -20,16 +20,9 @@ struct by_name {
   bool operator()(const char* n, const entry_point& e) const { return std::strcmp(n, e.name) < 0; }
 };
 
-// Read once: the addresses that were handed out stay in use.
-bool is_null_driver() noexcept {
-  static const bool is_null = [] {
-    const char* const mode = std::getenv("HALFWARP_EMULATOR_MODE");
-    return mode && std::strcmp(mode, "null") == 0;
-  }();
-  return is_null;
-}
+bool is_null_driver() { return lifecycle::chosen_options().mode == run_mode::null; }
 
-void* pick(const entry_point& entry, cuuint64_t flags) noexcept {
+void* pick(const entry_point& entry, cuuint64_t flags) {
   if (is_null_driver()) return entry.null_function;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   return per_thread && entry.per_thread ? entry.per_thread : entry.function;
@@ -68,4 +61,9 @@ extern "C" [[gnu::visibility("default")]] CUresult cuGetProcAddress(const char* 
                                                                     int cudaVersion,
                                                                     cuuint64_t flags) {
   return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, nullptr);
+}
+
+// For the loader of cuda.bindings, when HALFWARP_BACKEND=auto found no GPU.
+extern "C" [[gnu::visibility("default")]] void halfwarp_emulator_chosen_because(const char* why) {
+  halfwarp::emulator::lifecycle::explain_choice(why);
 }

@@ -32,6 +32,8 @@ const reading& read_once() {
   return *result;
 }
 
+std::string reason;  // written before the first call
+
 void write_line(const std::string& text) {
   const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   (void)written;  // nowhere to complain to
@@ -45,7 +47,7 @@ std::string notice(const options& chosen) {
   return "halfwarp: " + what + " (" + lifecycle::library_path() + ", CUDA " +
          std::to_string(CUDA_VERSION / 1000) + "." + std::to_string(CUDA_VERSION % 1000 / 10) +
          ", mode " + std::string{mode_name(chosen.mode)} + ", seed " + std::to_string(chosen.seed) +
-         ")\n";
+         (reason.empty() ? "" : ", because " + reason) + ")\n";
 }
 
 void after_fork_in_child() { lifecycle::obstacles.fetch_or(lifecycle::obstacle::forked); }
@@ -104,6 +106,8 @@ std::string library_path() {
              ? info.dli_fname
              : "libcuda_emulated.so";
 }
+
+void explain_choice(std::string_view why) { reason = why; }
 
 void announce() noexcept {
   static std::once_flag once;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <string>
+#include <string_view>
 
 #include "emulator/process/options.hpp"
 
@@ -34,5 +35,8 @@ const options& chosen_options();
 const std::string& option_problem();
 
 std::string library_path();
+
+// Why the emulator was taken though nobody named it: the notice says so. Before the first call.
+void explain_choice(std::string_view why);
 
 }  // namespace halfwarp::emulator::lifecycle
