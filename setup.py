@@ -54,7 +54,7 @@ class Part:
 
 LOADER = ("cuda/bindings/_loader.pyx", "cpp/driver/loader/*.cpp", "build/generated/driver/*.cpp")
 LOW = ("cuda/bindings/_low.pyx", "cpp/bindings/**/*.cpp", "build/generated/bindings/*.cpp")
-CORE = ("cuda/core/_core.pyx", "cpp/core/*.cpp", "cpp/python/**/*.cpp")
+CORE = ("cuda/core/_core.pyx", "cpp/core/**/*.cpp", "cpp/python/**/*.cpp")
 PARTS = [
     Part("cuda.bindings._loader", LOADER, cplusplus=False, libraries=("dl", "pthread")),
     Part("cuda.bindings._low", LOW, cplusplus=False),
