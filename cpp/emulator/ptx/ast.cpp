@@ -2,9 +2,15 @@
 // Look-ups in a module.
 #include "emulator/ptx/ast.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
 
 namespace halfwarp::emulator::ptx {
+
+std::uint32_t natural_alignment(scalar_type type, std::uint32_t vector_width) noexcept {
+  return std::max(std::bit_floor(size_in_bytes(type) * vector_width), 1u);
+}
 
 const function* module::find_function(std::string_view name) const noexcept {
   const auto found = symbols.find(name);

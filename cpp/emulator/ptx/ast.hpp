@@ -85,6 +85,9 @@ struct variable {
   std::uint32_t line = 0;
 };
 
+// Bytes that a variable of this type is aligned to when it has no .align.
+std::uint32_t natural_alignment(scalar_type type, std::uint32_t vector_width) noexcept;
+
 // ---- function bodies -------------------------------------------------------------------------
 
 // ".reg .b32 %r<10>;" or one name of ".reg .b32 a, b;"
@@ -145,7 +148,7 @@ enum class operand_kind : std::uint8_t {
   double_bits,       // 0d3FF0000000000000 and 1.5: value holds 64 bits
   symbol,            // symbol + value: an address, a label, a function, a list
   address,           // [base + value]; base says what base is
-  address_group,     // [a, b, {c, d}]: elements, as in tex and cp.async.bulk.tensor
+  address_group,     // [a, b, {c, d}]: elements, each an address or a vector (tex, bulk tensor copy)
   vector,            // {a, b}: elements
   pair,              // p|q: two elements
   list,              // (a, b): elements; arguments or results of a call
@@ -263,6 +266,13 @@ struct unknown_directive {
   std::uint32_t line = 0;
 };
 
+// The outermost level in the order of writing; index as in a statement.
+enum class item_kind : std::uint8_t { variable, function, alias, file, pragma, unknown };
+struct module_item {
+  item_kind kind = item_kind::variable;
+  std::uint32_t index = 0;
+};
+
 struct module {
   std::uint32_t version_major = 0, version_minor = 0;
   std::string_view target;                     // "sm_90a"
@@ -275,6 +285,7 @@ struct module {
   std::vector<function> functions;  // declarations too, in the order of writing
   std::vector<alias> aliases;
   std::vector<unknown_directive> unknown_directives;
+  std::vector<module_item> items;
   std::vector<mnemonic> mnemonics;  // each distinct spelling once
   // Names of variables and functions. A function leads to its definition when there is one.
   struct symbol {

@@ -220,6 +220,7 @@ void body_parser::unknown_directive() {
   at_.skip_directive();
   i.text = at_.text_since(start);
   if (i.text.ends_with(';')) i.text.remove_suffix(1);
+  while (i.text.ends_with(' ') || i.text.ends_with('\t')) i.text.remove_suffix(1);
   i.first_operand = static_cast<std::uint32_t>(out_.operands.size());
   push(statement_kind::instruction, out_.instructions.size());
   out_.instructions.push_back(i);

@@ -129,6 +129,7 @@ operand operand_parser::not_operand() {
     return constant_operand();
   }
   operand o = named();
+  if (o.kind == operand_kind::sink) at_.fail("'_' has no value to negate");
   o.is_negated = true;
   return o;
 }

@@ -6,7 +6,10 @@
 
 namespace halfwarp::emulator::ptx::syntax {
 
-token cursor::take() { return std::exchange(current_, lexer_.next()); }
+token cursor::take() {
+  taken_end_ = lexer_.position();
+  return std::exchange(current_, lexer_.next());
+}
 
 bool cursor::accept(char c) {
   if (!at(c)) return false;
@@ -50,12 +53,7 @@ std::uint32_t cursor::expect_number(std::string_view what) {
 }
 
 std::string_view cursor::text_since(std::size_t offset) const noexcept {
-  std::string_view text = lexer_.text().substr(offset, current_.offset - offset);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n' ||
-                           text.back() == '\r')) {
-    text.remove_suffix(1);
-  }
-  return text;
+  return lexer_.text().substr(offset, taken_end_ < offset ? 0 : taken_end_ - offset);
 }
 
 void cursor::skip_balanced() {

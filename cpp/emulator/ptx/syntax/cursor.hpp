@@ -40,7 +40,7 @@ class cursor {
 
   // Makes the current word longer by what follows it without a blank: "ld" to "ld.global.f32".
   void extend_word() noexcept { current_.text = lexer_.extend_word(current_); }
-  // Text from an offset up to the current token, blanks at the end removed.
+  // Text from an offset to the end of the token that was taken last.
   std::string_view text_since(std::size_t offset) const noexcept;
   std::string_view text() const noexcept { return lexer_.text(); }
 
@@ -60,6 +60,7 @@ class cursor {
  private:
   lexer lexer_;
   token current_;
+  std::size_t taken_end_ = 0;  // end of the token before the current one
 };
 
 }  // namespace halfwarp::emulator::ptx::syntax

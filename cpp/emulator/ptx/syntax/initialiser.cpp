@@ -68,10 +68,19 @@ class builder {
         address(value.bits);
         at_.expect(')', "after a masked address");
       } else {
+        if (value.kind != constant::sort::integer && !may_be_real()) {
+          at_.fail("a real number does not initialise a variable of type " +
+                   std::string{spelling(v_.type)});
+        }
         put(convert_constant(value, v_.type));
       }
     }
     ++position_;
+  }
+
+  bool may_be_real() const noexcept {
+    return v_.type == scalar_type::f32 || v_.type == scalar_type::f64 ||
+           v_.type == scalar_type::b32 || v_.type == scalar_type::b64;
   }
 
   void address(std::uint64_t mask) {

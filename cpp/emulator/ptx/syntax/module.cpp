@@ -4,11 +4,11 @@
 #include <new>
 #include <utility>
 
+#include "emulator/ptx/parser.hpp"
 #include "emulator/ptx/syntax/context.hpp"
 #include "emulator/ptx/syntax/function.hpp"
 #include "emulator/ptx/syntax/resolve.hpp"
 #include "emulator/ptx/syntax/variable.hpp"
-#include "emulator/ptx/parser.hpp"
 
 namespace halfwarp::emulator::ptx {
 namespace syntax {
@@ -72,9 +72,15 @@ class module_parser {
     const std::uint32_t line = at_.current().line;
     const linkage link = parse_linkage(at_);
     const std::string_view word = at_.current().text;
-    if (word == ".func" || word == ".entry") return parse_function(shared_, link);
-    if (at_.at(token_kind::directive) && is_variable_space(word)) return variables(link);
-    unknown(start, line);
+    if (!at_.at(token_kind::directive)) at_.fail_expected("a directive");
+    if (is_variable_space(word)) return variables(link);
+    if (word != ".func" && word != ".entry") return unknown(start, line);
+    note(item_kind::function, out_.functions.size());
+    parse_function(shared_, link);
+  }
+
+  void note(item_kind kind, std::size_t index) {
+    out_.items.push_back({kind, static_cast<std::uint32_t>(index)});
   }
 
   void version() {
@@ -111,6 +117,7 @@ class module_parser {
     const std::uint32_t line = at_.current().line;
     added.path = at_.take().text;
     while (at_.current().line == line && !at_.at(token_kind::end)) at_.take();
+    note(item_kind::file, out_.files.size());
     out_.files.push_back(added);
   }
 
@@ -118,6 +125,7 @@ class module_parser {
     at_.take();
     if (!at_.at(token_kind::string)) at_.fail_expected("the string of a pragma");
     do {
+      note(item_kind::pragma, out_.pragmas.size());
       out_.pragmas.push_back(at_.take().text);
     } while (at_.accept(',') && at_.at(token_kind::string));
     at_.expect(';', "after a pragma");
@@ -139,6 +147,7 @@ class module_parser {
     at_.expect(',', "after the name of an alias");
     added.target = at_.expect_identifier("the function that an alias stands for");
     at_.expect(';', "after an alias");
+    note(item_kind::alias, out_.aliases.size());
     out_.aliases.push_back(added);
   }
 
@@ -152,13 +161,14 @@ class module_parser {
       const bool was_declared = !is_new && place->second.kind == symbol_kind::module_variable &&
                                 out_.variables[place->second.index].linkage == linkage::extern_;
       if (was_declared && v.linkage != linkage::extern_) place->second.index = index;
+      note(item_kind::variable, index);
       out_.variables.push_back(std::move(v));
     }
   }
 
   // Ends with a semicolon, a block in braces, or before a directive that is known.
   void unknown(std::size_t start, std::uint32_t line) {
-    if (at_.at(token_kind::directive)) at_.take();
+    at_.take();
     while (!at_.at(token_kind::end)) {
       if (at_.at(';')) break;
       if (at_.at('{')) {
@@ -169,8 +179,8 @@ class module_parser {
       if (at_.at(token_kind::directive) && is_known(at_.current().text)) break;
       at_.take();
     }
-    std::string_view text = at_.text_since(start);
-    out_.unknown_directives.push_back({text, line});
+    note(item_kind::unknown, out_.unknown_directives.size());
+    out_.unknown_directives.push_back({at_.text_since(start), line});
     at_.accept(';');
   }
 
