@@ -26,7 +26,7 @@ struct control_flow {
 
 // A block starts at the entry, at a label that some instruction names, and after an instruction
 // that may leave the straight line (bra, brx, ret, exit, trap).
-control_flow find_blocks(const module& owner, const function& f);
+control_flow find_blocks(const function& f);
 
 struct register_access {
   std::vector<std::uint32_t> reads, writes;  // function::registers; guard included in reads
@@ -39,8 +39,9 @@ void find_register_access(const module& owner, const function& f, const instruct
 // Functions that f calls directly or whose address it takes, each once, ascending.
 std::vector<std::uint32_t> called_functions(const function& f);
 
-// 32-bit registers that a thread needs where most values are live; at least 16, at most 255,
-// rounded up to 8 (before the cut at 255).
-std::uint32_t estimate_registers(const module& owner, const function& f);
+// 32-bit registers that a thread needs where most values are live, functions that are called
+// included; at least 16, rounded up to 8, at most 255 or .maxnreg. One number per function of the
+// module; of a declaration the least.
+std::vector<std::uint32_t> estimate_registers(const module& m);
 
 }  // namespace halfwarp::emulator::ptx
