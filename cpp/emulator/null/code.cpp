@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Libraries, modules and kernels of the null driver: handles that know their parameter layouts.
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "emulator/null/answer.hpp"
 #include "emulator/null/image.hpp"
@@ -12,27 +17,67 @@ namespace halfwarp::emulator::null_driver {
 
 namespace {
 
-struct code;
-
-// CUkernel and CUfunction both are addresses of one of these.
-struct kernel {
-  kernel_layout layout;
-  code* owner;
-};
-
-// CUlibrary and CUmodule both are addresses of one of these.
+// Loaded code, alive until it is unloaded. The handles of it and of its kernels are the addresses.
 struct code {
-  std::vector<std::unique_ptr<kernel>> kernels;
+  std::vector<kernel_layout> kernels;
 };
+
+// All loaded code. Handles are looked up, not followed: callers make them up when they test.
+class registry {
+ public:
+  const code* add(std::vector<kernel_layout> kernels) {
+    const std::lock_guard owner{lock_};
+    const code& made = *loaded_.emplace_back(std::make_unique<code>(code{std::move(kernels)}));
+    for (const auto& k : made.kernels) owners_[&k] = &made;
+    return &made;
+  }
+
+  void remove(const void* handle) {
+    const std::lock_guard owner{lock_};
+    const auto gone = position(handle);
+    if (gone == loaded_.end()) return;
+    for (const auto& k : (*gone)->kernels) owners_.erase(&k);
+    loaded_.erase(gone);
+  }
+
+  const code* find_code(const void* handle) {
+    const std::lock_guard owner{lock_};
+    const auto found = position(handle);
+    return found == loaded_.end() ? nullptr : found->get();
+  }
+
+  // The code that a kernel belongs to; null when no kernel has that handle.
+  const code* owner_of(const void* handle) {
+    const std::lock_guard owner{lock_};
+    const auto found = owners_.find(handle);
+    return found == owners_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::vector<std::unique_ptr<code>>::iterator position(const void* handle) {
+    return std::find_if(loaded_.begin(), loaded_.end(),
+                        [&](const auto& each) { return each.get() == handle; });
+  }
+
+  std::mutex lock_;
+  std::vector<std::unique_ptr<code>> loaded_;
+  std::unordered_map<const void*, const code*> owners_;  // by kernel
+};
+
+registry& all() {
+  static registry& only = *new registry;  // lives to the end: unloading happens during exit, too
+  return only;
+}
+
+template <class Handle>
+const kernel_layout* layout_of(Handle kernel) noexcept {
+  return all().owner_of(kernel) ? reinterpret_cast<const kernel_layout*>(kernel) : nullptr;
+}
 
 template <class Handle>
 CUresult load(Handle* out, const void* image) noexcept {
   if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
-  auto made = std::make_unique<code>();
-  for (auto& layout : read_kernels(image)) {
-    made->kernels.push_back(std::make_unique<kernel>(kernel{std::move(layout), made.get()}));
-  }
-  *out = reinterpret_cast<Handle>(made.release());
+  give(out, all().add(read_kernels(image)));
   return CUDA_SUCCESS;
 }
 
@@ -44,18 +89,20 @@ CUresult load_file(Handle* out, const char* path) noexcept {
   return load(out, image.c_str());
 }
 
-template <class Handle>
-CUresult unload(Handle handle) noexcept {
-  delete reinterpret_cast<code*>(handle);
+template <class Owner>
+CUresult unload(Owner owner) noexcept {
+  all().remove(owner);
   return CUDA_SUCCESS;
 }
 
 template <class Handle, class Owner>
 CUresult find(Handle* out, Owner owner, const char* name) noexcept {
-  if (!out || !owner || !name) return CUDA_ERROR_INVALID_VALUE;
-  for (const auto& k : reinterpret_cast<code*>(owner)->kernels) {
-    if (k->layout.name != name) continue;
-    *out = reinterpret_cast<Handle>(k.get());
+  const code* const found = all().find_code(owner);
+  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  if (!out || !name) return CUDA_ERROR_INVALID_VALUE;
+  for (const auto& k : found->kernels) {
+    if (k.name != name) continue;
+    give(out, &k);
     return CUDA_SUCCESS;
   }
   return CUDA_ERROR_NOT_FOUND;
@@ -63,37 +110,53 @@ CUresult find(Handle* out, Owner owner, const char* name) noexcept {
 
 template <class Handle, class Owner>
 CUresult list(Handle* out, unsigned capacity, Owner owner) noexcept {
-  const auto& kernels = reinterpret_cast<code*>(owner)->kernels;
-  for (unsigned i = 0; i < capacity && i < kernels.size(); ++i) {
-    out[i] = reinterpret_cast<Handle>(kernels[i].get());
+  const code* const found = all().find_code(owner);
+  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  for (unsigned i = 0; i < capacity && i < found->kernels.size(); ++i) {
+    give(&out[i], &found->kernels[i]);
   }
   return CUDA_SUCCESS;
 }
 
 template <class Owner>
 CUresult count(unsigned* out, Owner owner) noexcept {
-  give(out, reinterpret_cast<code*>(owner)->kernels.size());
+  const code* const found = all().find_code(owner);
+  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  give(out, found->kernels.size());
+  return CUDA_SUCCESS;
+}
+
+template <class Owner, class Handle>
+CUresult owner_of(Owner* out, Handle kernel) noexcept {
+  const code* const found = all().owner_of(kernel);
+  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  give(out, found);
   return CUDA_SUCCESS;
 }
 
 template <class Handle>
-CUresult name_of(const char** out, Handle handle) noexcept {
-  give(out, reinterpret_cast<kernel*>(handle)->layout.name.c_str());
+CUresult name_of(const char** out, Handle kernel) noexcept {
+  const kernel_layout* const found = layout_of(kernel);
+  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  give(out, found->name.c_str());
   return CUDA_SUCCESS;
 }
 
 template <class Handle>
-CUresult parameter_info(Handle handle, size_t index, size_t* offset, size_t* size) noexcept {
-  const auto& parameters = reinterpret_cast<kernel*>(handle)->layout.parameters;
-  if (index >= parameters.size()) return CUDA_ERROR_INVALID_VALUE;
-  give(offset, parameters[index].offset);
-  give(size, parameters[index].size);
+CUresult parameter_info(Handle kernel, size_t index, size_t* offset, size_t* size) noexcept {
+  const kernel_layout* const found = layout_of(kernel);
+  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  if (index >= found->parameters.size()) return CUDA_ERROR_INVALID_VALUE;
+  give(offset, found->parameters[index].offset);
+  give(size, found->parameters[index].size);
   return CUDA_SUCCESS;
 }
 
 template <class Handle>
-CUresult parameter_count(Handle handle, size_t* out) noexcept {
-  give(out, reinterpret_cast<kernel*>(handle)->layout.parameters.size());
+CUresult parameter_count(Handle kernel, size_t* out) noexcept {
+  const kernel_layout* const found = layout_of(kernel);
+  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  give(out, found->parameters.size());
   return CUDA_SUCCESS;
 }
 
@@ -145,9 +208,8 @@ CUresult cuKernelGetFunction(CUfunction* pFunc, CUkernel kernel) noexcept {
   return CUDA_SUCCESS;
 }
 
-CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel handle) noexcept {
-  give(pLib, reinterpret_cast<kernel*>(handle)->owner);
-  return CUDA_SUCCESS;
+CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) noexcept {
+  return owner_of(pLib, kernel);
 }
 
 CUresult cuKernelGetName(const char** name, CUkernel hfunc) noexcept { return name_of(name, hfunc); }
@@ -196,8 +258,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunct
 CUresult cuFuncGetName(const char** name, CUfunction hfunc) noexcept { return name_of(name, hfunc); }
 
 CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) noexcept {
-  give(hmod, reinterpret_cast<kernel*>(hfunc)->owner);
-  return CUDA_SUCCESS;
+  return owner_of(hmod, hfunc);
 }
 
 CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction) noexcept {

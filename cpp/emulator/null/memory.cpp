@@ -11,8 +11,7 @@ namespace {
 
 template <class T>
 CUresult allocate(T* out, std::size_t bytes) noexcept {
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
-  *out = (T)next_address(bytes);  // NOLINT: T is a pointer or CUdeviceptr
+  give(out, next_address(bytes));
   return CUDA_SUCCESS;
 }
 
@@ -58,8 +57,8 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPoo
 
 CUresult cuMemAddressReserve(CUdeviceptr* ptr, size_t size, size_t, CUdeviceptr addr,
                              unsigned long long) noexcept {
-  if (!ptr || !addr) return allocate(ptr, size);
-  *ptr = addr;
+  if (!addr) return allocate(ptr, size);
+  give(ptr, addr);
   return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The null driver: answers at once, runs nothing, knows the parameter layouts of loaded kernels."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+# Functions of the null driver by their addresses, as the table has them.
+PREPARE = """
+import ctypes
+from cuda.bindings import _loader
+
+def function(name, library="driver"):
+    return ctypes.CFUNCTYPE(ctypes.c_int)(_loader.inspect_function_pointer(library, name))
+
+def fresh(name, *rest):
+    out = ctypes.c_void_p()
+    assert function(name)(ctypes.byref(out), *rest) == 0
+    return out.value
+
+def compile_kernel(source, kind):
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    create = function("nvrtcCreateProgram", "nvrtc")
+    options = (ctypes.c_char_p * 1)(b"-arch=sm_90")
+    source = ctypes.c_char_p(source)
+    assert create(ctypes.byref(program), source, None, 0, None, None) == 0
+    assert function("nvrtcCompileProgram", "nvrtc")(program, 1, options) == 0
+    assert function(f"nvrtcGet{kind}Size", "nvrtc")(program, ctypes.byref(size)) == 0
+    image = ctypes.create_string_buffer(size.value)
+    assert function(f"nvrtcGet{kind}", "nvrtc")(program, image) == 0
+    return image
+"""
+
+
+CODE = ("cuKernel", "cuFunc", "cuLibrary", "cuModule")
+
+
+def run(code):
+    """Lines that a fresh interpreter on the null driver prints."""
+    environment = os.environ | {"HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_MODE": "null"}
+    done = subprocess.run(
+        [sys.executable, "-c", PREPARE + textwrap.dedent(code)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "null driver" in done.stderr
+    return done.stdout.splitlines()
+
+
+def test_every_function_answers_at_once_even_when_it_gets_only_zeros():
+    lines = run("""
+        zeros = [ctypes.c_void_p()] * 12
+        failing = {n for n in _loader.exported_names("driver") if function(n)(*zeros) != 0}
+        print(len(_loader.exported_names("driver")) > 500)
+        print(*sorted(failing))
+    """)
+    assert lines[0] == "True"
+    code = {name for name in lines[1].split() if name.startswith(CODE)}
+    # Nothing is loaded, so every function that asks about code has nothing to ask about.
+    assert len(code) == 19
+    assert set(lines[1].split()) - code == {
+        "cuCtxCreate_v4",  # nowhere to put the context that becomes current
+        "cuCtxPopCurrent_v2",  # nothing to pop
+        "cuDeviceGetAttribute",  # no attribute is number 0
+        "cuGetExportTable",  # never: its tables are undocumented
+        "cuGetProcAddress_v2",  # no name
+    }
+
+
+def test_handles_are_fresh_across_threads():
+    lines = run("""
+        import threading
+        made = []
+        def make():
+            made.extend([fresh("cuStreamCreate", 0) for _ in range(1000)])
+        threads = [threading.Thread(target=make) for _ in range(8)]
+        [t.start() for t in threads]; [t.join() for t in threads]
+        print(len(made), len(set(made)), 0 in made)
+    """)
+    assert lines == ["8000 8000 False"]
+
+
+def test_allocations_differ_and_can_be_touched():
+    lines = run("""
+        a, b = (fresh("cuMemAlloc", ctypes.c_size_t(1000)) for _ in range(2))
+        ctypes.memset(a, 7, 1000)
+        print(abs(a - b) >= 1000, ctypes.string_at(a, 3))
+    """)
+    assert lines == ["True b'\\x07\\x07\\x07'"]
+
+
+def test_the_current_context_belongs_to_the_thread():
+    lines = run("""
+        import threading
+        context = fresh("cuDevicePrimaryCtxRetain", 0)
+        print(fresh("cuCtxGetCurrent"))
+        function("cuCtxSetCurrent")(ctypes.c_void_p(context))
+        print(fresh("cuCtxGetCurrent") == context == fresh("cuDevicePrimaryCtxRetain", 0))
+        other = threading.Thread(target=lambda: print(fresh("cuCtxGetCurrent")))
+        other.start(); other.join()
+    """)
+    assert lines == ["None", "True", "None"]
+
+
+def test_the_device_is_one_of_compute_capability_9_0():
+    lines = run("""
+        out = ctypes.c_int()
+        def ask(name, *rest):
+            function(name)(ctypes.byref(out), *rest)
+            return out.value
+        print(ask("cuDeviceGetCount"), ask("cuDeviceGetAttribute", 75, 0),
+              ask("cuDeviceGetAttribute", 76, 0), ask("cuDeviceGetAttribute", 10, 0))
+    """)
+    assert lines == ["1 9 0 32"]
+
+
+@pytest.mark.parametrize("kind", ["PTX", "CUBIN"])
+def test_a_kernel_knows_the_parameters_that_its_image_declares(kind):
+    lines = run(f"""
+        image = compile_kernel(b'''
+            struct pair {{ double d; char c; }};
+            extern "C" __global__ void k(char a, double b, pair p, const float* q, short s) {{
+                if (q) *(double*)q = a + b + p.d + p.c + s;
+            }}
+            extern "C" __global__ void empty() {{}}
+        ''', {kind!r})
+        def layout(name):
+            kernel = ctypes.c_void_p(fresh("cuLibraryGetKernel", library, ctypes.c_char_p(name)))
+            offset, size, count = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_size_t()
+            found = []
+            where = ctypes.byref(offset), ctypes.byref(size)
+            while function("cuKernelGetParamInfo")(kernel, len(found), *where) == 0:
+                found.append((offset.value, size.value))
+            assert function("cuKernelGetParamCount")(kernel, ctypes.byref(count)) == 0
+            assert count.value == len(found)
+            return found
+        library = ctypes.c_void_p(fresh("cuLibraryLoadData", image, None, None, 0, None, None, 0))
+        print(layout(b"k"))
+        print(layout(b"empty"))
+        none = ctypes.byref(ctypes.c_void_p())
+        print(function("cuLibraryGetKernel")(none, library, ctypes.c_char_p(b"none")))
+        print(function("cuLibraryUnload")(library))
+    """)
+    assert lines == ["[(0, 1), (8, 8), (16, 16), (32, 8), (40, 2)]", "[]", "500", "0"]
+
+
+def test_a_made_up_handle_is_refused_not_followed():
+    lines = run("""
+        made_up = ctypes.c_void_p(0x1234567)
+        out = ctypes.c_size_t()
+        print(function("cuKernelGetParamCount")(made_up, ctypes.byref(out)),
+              function("cuModuleUnload")(made_up),
+              function("cuModuleGetFunctionCount")(ctypes.byref(out), made_up))
+    """)
+    assert lines == ["400 0 400"]
