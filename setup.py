@@ -2,9 +2,8 @@
 """Build halfwarp: generate -> cythonize -> compile and link, in parallel and incrementally."""
 
 import fcntl
-import importlib.util
+import importlib
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -18,8 +17,9 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))  # a build front end need not have done it
 OBJECTS = ROOT / "build" / "objects"
-CUDA_LEVEL = 13050  # of the headers; newer ones come with their own generator/api
+CUDA_LEVEL = "13.5"  # of the headers; generator/api holds the facts of the same
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
 DEBUG = os.environ.get("DEBUG") == "1"
 COMMON = shlex.split("-fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -Wall")
@@ -30,6 +30,8 @@ C_ONLY += ["-fno-asynchronous-unwind-tables"]
 LINK = shlex.split("-shared -Wl,--gc-sections -Wl,--as-needed") + ([] if DEBUG else ["-s"])
 OFF = ("embedsignature", "auto_pickle", "allow_none_for_extension_args")
 DIRECTIVES = {"freethreading_compatible": True, "binding": True, **dict.fromkeys(OFF, False)}
+
+headers = importlib.import_module("generator.headers")
 
 
 @dataclass(frozen=True)
@@ -70,23 +72,6 @@ PARTS = [
         flags=("-ffp-contract=off", "-fno-math-errno"),
     ),
 ]
-
-
-def cuda_headers():
-    """The first folder that has cuda.h of our level: CUDA_PATH, CUDA_HOME, the PyPI packages."""
-    roots = [Path(os.environ[v]) for v in ("CUDA_PATH", "CUDA_HOME") if os.environ.get(v)]
-    nvidia = importlib.util.find_spec("nvidia")
-    roots += [Path(p) / "cu13" for p in (nvidia.submodule_search_locations if nvidia else [])]
-    for folder in (root / "include" for root in roots):
-        header = folder / "cuda.h"
-        text = header.read_text("utf-8", "replace") if header.exists() else ""
-        if re.search(rf"#define CUDA_VERSION {CUDA_LEVEL}\b", text):
-            return folder
-    looked = ", ".join(str(root) for root in roots) or "neither variable set, nothing installed"
-    sys.exit(
-        f"setup.py: no cuda.h of CUDA {CUDA_LEVEL} in CUDA_PATH, CUDA_HOME or the header "
-        f"packages ({looked}); install the build requirements of pyproject.toml"
-    )
 
 
 def make(target, inputs, command, record=None):
@@ -132,7 +117,13 @@ class Build(build_ext):
         modules = [p.module() for p in parts if p.python]
         cythonize(modules, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
         own = [ROOT / folder for folder in ("cpp", "build/generated", "cpp/driver/foreign", ".")]
-        self.includes = [f"-I{folder}" for folder in (*own, cuda_headers())]
+        if not (cuda := headers.find(CUDA_LEVEL)):
+            looked = ", ".join(map(str, headers.candidates()))
+            sys.exit(
+                f"setup.py: no cuda.h of CUDA {CUDA_LEVEL} in {looked or 'any place'}: install "
+                "the build requirements of pyproject.toml, or set CUDA_PATH"
+            )
+        self.includes = [f"-I{folder}" for folder in (*own, cuda)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             jobs = [(p, [pool.submit(self.compile, p, *j) for j in self.objects(p)]) for p in parts]
             for part, objects in jobs:
