@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of anonymous structs and unions: `anon_struct<N>`, `anon_union<N>`, counted per kind in header order."""
+"""Names of anonymous types: `anon_struct<N>`, `anon_union<N>`, counted per kind in header order."""
 
 from __future__ import annotations
 

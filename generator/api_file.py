@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `.api` files: facts as text, one declaration a line, so that a header bump is a readable diff."""
+"""The `.api` files: facts as text, one a line, so that a header bump is a readable diff."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .facts import (
 INDENT = "    "
 HEAD = """\
 # The {library} API as its headers state it, one declaration a line.
-# Written by `python -m generator extract {library}`; decisions about it are in overrides/{library}.toml.
+# Written by `python -m generator extract {library}`; decisions: overrides/{library}.toml.
 #
-# Functions are sorted by name: that is the order of the function table. Types stand in header order.
+# Functions are sorted by name: the order of the function table. Types stand in header order.
 # A parameter without a role is an input by value or address; the roles are listed in README.md.
 """
 
@@ -128,7 +128,7 @@ def read(path: Path) -> Facts:
 
 
 class Reader:
-    """Reads line by line; `open` holds the enum and records whose closing brace has not come yet."""
+    """Reads line by line; `open` holds the types whose closing brace has not come yet."""
 
     def __init__(self, path: Path):
         self.facts = Facts(path.stem, "", [])

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heuristics: what each C parameter means, told from its type, name, place and the header's comment.
+"""Heuristics: what a C parameter means, told from its type, name, place and the header's comment.
 
 No rule names a function. What they get wrong is corrected in `overrides/`, and `report` counts it.
-The outcome is a role per parameter; `resolve` joins it with the C type to the kind that emitters see.
+The outcome is a role per parameter; `resolve` joins it with the C type to the kind that emitters
+see.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ class Classifier:
             r"Import|Create|Set", function
         )
         returned = view.is_returned or getter or PLACED.search(view.comment)
-        if returned and not setter or view.comment.startswith("Returned"):
+        if (returned and not setter) or view.comment.startswith("Returned"):
             return "out"
         return "in"
 
@@ -290,7 +291,7 @@ def capacity_index(views: list[View]) -> int | None:
 
 
 def count_groups(views: list[View]) -> dict[int, int]:
-    """Array parameter -> the count parameter that owns it: the run of arrays right before it, or after."""
+    """Array parameter -> the count that owns it: the run of arrays right before it, or after."""
     groups: dict[int, int] = {}
     for count, view in enumerate(views):
         if not view.is_counter or any(v.name.endswith("ArrayDesc") for v in views[:count]):
@@ -322,12 +323,9 @@ def run_before(views: list[View], groups: dict[int, int], count: int) -> list[in
 
 
 def is_count_output(view: View) -> bool:
-    number = view.kind == "scalar" and view.stars == 1 and not view.is_const
-    return (
-        number
-        and bool(re.match(r"p?([nN]um|CudaDeviceCount)", view.name))
-        or view.name.endswith("Count")
-    )
+    is_number = view.kind == "scalar" and view.stars == 1 and not view.is_const
+    is_named = re.match(r"p?([nN]um|CudaDeviceCount)", view.name)
+    return bool(is_number and is_named) or view.name.endswith("Count")
 
 
 def run_after(views: list[View], count: int) -> list[int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decisions about one library, from `overrides/<library>.toml`. Every table there carries a reason."""
+"""Decisions about one library, from `overrides/<library>.toml`, where each carries its reason."""
 
 from __future__ import annotations
 

@@ -209,10 +209,10 @@ class HeaderReader:
     # --- functions -----------------------------------------------------------------------------
 
     def read_aliases(self) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """Public name -> C name and flags, from `#define X X_vN` and `#define X __CUDA_API_PTSZ(X_vN)`.
+        """Public name -> C name and flags: `#define X X_v2`, `#define X __CUDA_API_PTSZ(X_v2)`.
 
-        The macros that only the per-thread stream build defines do not appear in a plain parse, so they
-        are read from the text of the header."""
+        The macros that only the per-thread stream build defines do not appear in a plain parse,
+        so they are read from the text of the header."""
         aliases = {}
         for folder, header in ((f, h) for h in self.decisions.headers for f in self.folders):
             path = folder / header
@@ -267,8 +267,8 @@ class HeaderReader:
     def read_versions(self, declared: dict[str, Cursor]) -> dict[str, str]:
         """C name -> CUDA release, from the `PFN_<name>_v<number>` typedefs.
 
-        A typedef carries no variant number. Variants and releases both ascend, and the newest of the one
-        is the newest of the other."""
+        A typedef carries no variant number. Variants and releases both ascend, and the newest of
+        the one is the newest of the other."""
         releases: dict[str, set[int]] = {}
         for folder, header in (
             (f, h) for h in self.decisions.typedef_headers for f in self.folders

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a header says, nothing decided yet: the records that `extract` writes and `api_file` stores."""
+"""What a header says, nothing decided yet: records that `extract` makes and `api_file` stores."""
 
 from __future__ import annotations
 

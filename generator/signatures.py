@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from .cython_text import cython_type
 from .decisions import Decisions
 from .facts import FactFunction
 
@@ -21,17 +22,14 @@ def capsule_signature(function: FactFunction, types: TypeTable, decisions: Decis
 
 
 def spell(c_type: str, types: TypeTable, decisions: Decisions) -> str:
-    """`const char *` -> `char const *`; constness of a pointer itself and raw function types are dropped,
-    as in the declarations that clients were compiled against. What the .pxd itself declares is mangled."""
-    if "(*)" in c_type:
-        return "void *"
-    c_type = re.sub(r"\*\s*const\b", "*", c_type).replace("* *", "**")
-    constant = re.fullmatch(r"const ([\w ]+?)( ?\*.*)?", c_type)
-    if constant:
-        c_type = f"{constant.group(1)} const{constant.group(2) or ''}"
-    c_type = re.sub(r"\blong long\b", "PY_LONG_LONG", c_type)
-    base = re.match(r"[\w ]*?(\w+)(?= const|\s*\*|$)", c_type)
-    if base and types.header_of(base.group(1)) in decisions.module_scope:
-        prefix = f"__pyx_t_4cuda_8bindings_{len('cy' + decisions.library)}cy{decisions.library}_"
-        c_type = c_type.replace(base.group(1), prefix + base.group(1), 1)
-    return c_type
+    """`const char *` -> `char const *`; what the .pxd itself declares is mangled."""
+    pointed = cython_type(c_type)
+    base = pointed.rstrip("*")
+    word = base.removeprefix("const ")
+    text = re.sub(r"\blong long\b", "PY_LONG_LONG", word)
+    if types.header_of(word) in decisions.module_scope:
+        module = f"cy{decisions.library}"
+        text = f"__pyx_t_4cuda_8bindings_{len(module)}{module}_{word}"
+    if word != base:
+        text += " const"
+    return f"{text} {pointed[len(base) :]}".rstrip()

@@ -73,7 +73,7 @@ def answer(param: Param, function: Function, handles: set[str]) -> str | None:
     kind, name = param.kind, param.c_name
     if kind == "inout:count":
         return f"zero({name})"
-    if not kind.startswith("out") or param.c_type in ("void *", "void **") and ":attr" in kind:
+    if not kind.startswith("out") or (param.c_type in ("void *", "void **") and ":attr" in kind):
         return None
     if counted := COUNTED.match(kind):
         count = next((p.c_name for p in function.params if p.c_name == counted[1]), None)
