@@ -15,13 +15,14 @@ struct parse_error {
   std::uint32_t line = 0, column = 0;  // from 1; 0: the whole text
   std::string message;
 
-  // "ptx, line 12; error: expected ';', found ','"
+  // "ptx input, line 12; error: expected ';', found ','"
   std::string to_text() const;
 };
 
 struct parse_result {
   std::shared_ptr<module> value;  // null when the text is malformed
   parse_error error;              // meaningful when value is null
+  std::string log;                // every error, a line each; empty without errors
 
   explicit operator bool() const noexcept { return value != nullptr; }
 };

@@ -204,25 +204,28 @@ std::string parse_error::to_text() const {
   return "ptx input" + place + "; error: " + message;
 }
 
-parse_result parse(std::string_view text) noexcept {
+static parse_result parse_or_explain(std::string_view text) {
   constexpr std::size_t longest = 0xffff'ffffu;  // offsets and counts have 32 bits
   parse_result result;
   try {
-    if (text.size() > longest) {
-      result.error.message = "the text is longer than 4 GiB";
-      return result;
-    }
+    if (text.size() > longest) throw syntax::syntax_error{0, 0, "the text is longer than 4 GiB"};
     auto parsed = std::make_shared<module>();
     parsed->text = std::make_shared<const std::string>(syntax::without_padding(text));
     syntax::module_parser{*parsed}.run();
     result.value = std::move(parsed);
   } catch (syntax::syntax_error& error) {
     result.error = {error.line, error.column, std::move(error.message)};
-  } catch (const std::bad_alloc&) {
-    result.error = {0, 0, {}};
-    result.error.message = "out of memory";  // fits without an allocation
+    result.log = result.error.to_text() + '\n';
   }
   return result;
+}
+
+parse_result parse(std::string_view text) noexcept {
+  try {
+    return parse_or_explain(text);
+  } catch (const std::bad_alloc&) {
+    return {nullptr, {0, 0, "out of memory"}, {}};  // short enough to need no allocation
+  }
 }
 
 }  // namespace halfwarp::emulator::ptx
