@@ -3,6 +3,7 @@
 #include "emulator/api/call.hpp"
 
 #include "emulator/api/entry_points.hpp"
+#include "emulator/device/memory_pool.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
@@ -58,12 +59,14 @@ std::shared_ptr<stream> call::stream_of(CUstream raw) const {
 
 CUresult call::wait(const stream_point& until, context& owner) {
   d.streams.wait(guard, until);
+  settle_pools(d);
   owner.flush_prints();
   return owner.take_failure();
 }
 
 CUresult call::wait_for_all(context& owner) {
   d.streams.wait_for_all(guard, owner);
+  settle_pools(d);
   owner.flush_prints();
   return owner.take_failure();
 }

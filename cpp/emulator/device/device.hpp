@@ -34,7 +34,8 @@ class device {
   std::shared_ptr<context> primary;  // made at the first retain; its handle stays the same
   unsigned primary_retains = 0;
   unsigned primary_flags = 0;
-  std::shared_ptr<memory_pool> default_pool, default_managed_pool, current_pool;
+  std::shared_ptr<memory_pool> default_pool, default_managed_pool;
+  std::shared_ptr<memory_pool> current_pool, current_managed_pool;  // chosen; null: the default
 
  private:
   int ordinal_;

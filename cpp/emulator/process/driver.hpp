@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct driver {
   std::mutex lock;      // guards everything that does not say it is thread-safe
   object_table objects;
   std::vector<std::unique_ptr<device>> devices;
+  std::shared_ptr<memory_pool> host_pool, current_host_pool;  // for pinned memory
+  std::vector<std::shared_ptr<memory_pool>> pools;            // all that hold or may hold memory
+  std::set<memory::address> being_freed;                      // whose free is queued in a stream
   memory::address_space memory;
   scheduler streams;
   report_stream report;

@@ -14,6 +14,7 @@
 namespace halfwarp::emulator {
 
 class stream;
+struct driver;
 
 // How an operation ended. A sticky failure breaks the context; another one is told once, by the
 // next synchronising call.
@@ -39,6 +40,8 @@ class operation {
   virtual failure execute(stream& in) = 0;
   // Called instead of execute() when the context broke before it was this operation's turn.
   virtual void drop() noexcept {}
+  // Called after either, under the driver's lock.
+  virtual void finish(driver&) noexcept {}
 
   bool is_bookkeeping() const noexcept { return kind_ == operation_kind::bookkeeping; }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "emulator/device/context.hpp"
+#include "emulator/process/driver.hpp"
 
 namespace halfwarp::emulator {
 namespace {
@@ -116,10 +117,11 @@ void scheduler::run_one(driver_guard& guard) {
   } else {
     guard.unlock();
     const failure result = execute_guarded(*what, *in);
-    what.reset();
     guard.lock();
     if (result) owner.fail(result);
   }
+  what->finish(the_driver());
+  what.reset();
   std::vector<std::shared_ptr<stream>> freed;
   complete_head(*in, freed);
   advance(in);

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device and managed memory, at once or in the order of a stream.
+#include <string>
+
+#include "emulator/api/call.hpp"
+#include "emulator/api/memory/memory_call.hpp"
+#include "emulator/device/memory_pool.hpp"
+#include "emulator/process/call_site.hpp"
+#include "emulator/stream/memory_operations.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+void require_size(std::size_t bytes) {
+  require(bytes > 0, CUDA_ERROR_INVALID_VALUE, "an allocation needs at least one byte");
+}
+
+[[noreturn]] void refuse_memory(const call& c, const device& of, std::uint64_t bytes) {
+  const auto usage = c.d.memory.device_usage(of.ordinal());
+  refuse(CUDA_ERROR_OUT_OF_MEMORY,
+         std::to_string(bytes) + " bytes asked of device " + std::to_string(of.ordinal()) + ", " +
+             std::to_string(usage.capacity - usage.used) + " of " + std::to_string(usage.capacity) +
+             " bytes free; the emulator's option `memory` sets the size");
+}
+
+// Memory that frees in streams will give back may be what is missing.
+template <class Attempt>
+memory::address allocate_or_wait(call& c, context& owner, std::uint64_t bytes, Attempt&& attempt) {
+  auto found = attempt();
+  if (!found && !c.d.being_freed.empty()) {
+    c.d.streams.wait_for_all(c.guard, owner);
+    found = attempt();
+  }
+  if (!found) refuse_memory(c, owner.on(), bytes);
+  return *found;
+}
+
+CUdeviceptr allocate_from(call& c, memory_pool& pool, stream& in, std::size_t bytes) {
+  require_size(bytes);
+  auto& owner = in.owner();
+  return allocate_or_wait(c, owner, bytes,
+                          [&] { return pool.allocate(c.d, bytes, owner.id(), in.number()); });
+}
+
+CUdeviceptr allocate_at_once(call& c, std::size_t bytes, memory::allocation_kind kind) {
+  require_size(bytes);
+  auto& owner = *c.current();
+  memory::allocation_request request;
+  request.size = bytes;
+  request.kind = kind;
+  request.device = owner.on().ordinal();
+  request.context = owner.id();
+  request.created_at = call_site();
+  return allocate_or_wait(c, owner, bytes, [&] { return c.d.memory.allocate(request); });
+}
+
+std::shared_ptr<memory_pool> pool_of(const call& c, const memory::allocation& of) {
+  if (of.pool == 0) return nullptr;
+  for (const auto& each : c.d.pools) {
+    if (each->id() == of.pool) return each;
+  }
+  return nullptr;
+}
+
+constexpr std::size_t pitch_alignment = 512;
+
+}  // namespace
+
+memory::allocation require_base(const call& c, CUdeviceptr at) {
+  const auto found = c.d.memory.find_live(at);
+  if (found && found->base == at && !c.d.being_freed.contains(at)) return *found;
+  const auto nearest = c.d.memory.nearest(at);
+  std::string text = report::grouped_address(at);
+  if (found && found->base != at) {
+    text += " lies inside an allocation, which begins at " + report::grouped_address(found->base);
+  } else if (found || (nearest && nearest->base == at)) {
+    text += " was freed already";
+    if (nearest && !nearest->freed_at.empty()) text += ", at " + nearest->freed_at;
+    c.d.report.note("double free", "double free: " + text);
+  } else {
+    text += " was not allocated by this driver";
+  }
+  refuse(CUDA_ERROR_INVALID_VALUE, text);
+}
+
+CUresult cuMemAlloc(CUdeviceptr* dptr, size_t bytesize) noexcept {
+  return answer([&](call& c) {
+    require_outputs(dptr);
+    *dptr = allocate_at_once(c, bytesize, memory::allocation_kind::device);
+  });
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flags) noexcept {
+  return answer([&](call& c) {
+    require_outputs(dptr);
+    require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST, CUDA_ERROR_INVALID_VALUE,
+            "the flags of managed memory are CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST");
+    *dptr = allocate_at_once(c, bytesize, memory::allocation_kind::managed);
+  });
+}
+
+CUresult cuMemAllocPitch(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
+                         unsigned int ElementSizeBytes) noexcept {
+  return answer([&](call& c) {
+    require_outputs(dptr, pPitch);
+    require(ElementSizeBytes == 4 || ElementSizeBytes == 8 || ElementSizeBytes == 16,
+            CUDA_ERROR_INVALID_VALUE, "the element size is 4, 8 or 16 bytes");
+    const auto pitch = (WidthInBytes + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
+    *dptr = allocate_at_once(c, pitch * Height, memory::allocation_kind::device);
+    *pPitch = pitch;
+  });
+}
+
+CUresult cuMemFree(CUdeviceptr dptr) noexcept {
+  return answer([&](call& c) {
+    if (dptr == 0) return;
+    const auto found = require_base(c, dptr);
+    require(found.kind != memory::allocation_kind::pinned || found.pool != 0,
+            CUDA_ERROR_INVALID_VALUE, "pinned host memory is freed with cuMemFreeHost");
+    require(found.kind != memory::allocation_kind::variable &&
+                found.kind != memory::allocation_kind::registered,
+            CUDA_ERROR_INVALID_VALUE, "this memory was not allocated, so it cannot be freed");
+    auto& owner = *c.current();
+    c.d.being_freed.insert(dptr);
+    c.d.streams.wait_for_all(c.guard, owner);
+    c.d.being_freed.erase(dptr);
+    if (const auto pool = pool_of(c, found)) pool->give_back(found.size);
+    c.d.memory.release(dptr, {0, call_site()});
+  });
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) noexcept {
+  return answer([&](call& c) {
+    require_outputs(dptr);
+    const auto in = c.stream_of(hStream);
+    *dptr = allocate_from(c, *current_pool(c.d, in->owner().on()), *in, bytesize);
+  });
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool pool,
+                                 CUstream hStream) noexcept {
+  return answer([&](call& c) {
+    require_outputs(dptr);
+    const auto from = c.find<memory_pool>(pool, CUDA_ERROR_INVALID_VALUE);
+    *dptr = allocate_from(c, *from, *c.stream_of(hStream), bytesize);
+  });
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) noexcept {
+  return answer([&](call& c) {
+    const auto in = c.stream_of(hStream);
+    const auto found = require_base(c, dptr);
+    require(found.kind != memory::allocation_kind::variable &&
+                found.kind != memory::allocation_kind::registered,
+            CUDA_ERROR_INVALID_VALUE, "this memory was not allocated, so it cannot be freed");
+    c.d.being_freed.insert(dptr);
+    c.submit(*in, std::make_shared<free_memory>(dptr, pool_of(c, found), found.size, in->number(),
+                                                call_site()));
+  });
+}
+
+CUresult cuMemGetInfo(size_t* free, size_t* total) noexcept {
+  return answer([&](call& c) {
+    require_outputs(free, total);
+    const int device = c.current()->on().ordinal();
+    const auto usage = c.d.memory.device_usage(device);
+    std::uint64_t cached = 0;  // held by pools, but in no allocation
+    for (const auto& each : c.d.pools) {
+      if (each->is_device_pool() && each->home() == device) cached += each->reserved - each->used;
+    }
+    const auto taken = usage.used + cached;
+    *total = usage.capacity;
+    *free = taken < usage.capacity ? usage.capacity - taken : 0;
+  });
+}
+
+CUresult cuMemGetAddressRange(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) noexcept {
+  return answer([&](call& c) {
+    const auto found = c.d.memory.find_live(dptr);
+    require(found.has_value(), CUDA_ERROR_NOT_FOUND, "no allocation holds this address");
+    if (pbase) *pbase = found->base;
+    if (psize) *psize = found->size;
+  });
+}
+
+}  // namespace halfwarp::emulator::api

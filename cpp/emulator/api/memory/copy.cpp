@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of one range. Plain host memory is read, or written, before the call returns.
+#include <string>
+
+#include "emulator/api/call.hpp"
+#include "emulator/api/memory/memory_call.hpp"
+#include "emulator/stream/memory_operations.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+enum class waiting : std::uint8_t {
+  always,         // the call returns when the bytes are there
+  for_host_only,  // the same, unless both sides are device memory
+  if_needed,      // only where the host could see the difference
+};
+
+bool is_on_host(const call& c, const memory_area& area) {
+  return area.is_pageable || c.d.memory.device_of(area.first) < 0;
+}
+
+// Asynchronous copies from plain host memory take the bytes along.
+std::unique_ptr<std::byte[]> take_snapshot(memory_area& from) {
+  auto bytes = std::make_unique_for_overwrite<std::byte[]>(from.bytes());
+  memory_area dense = from;
+  dense.first = reinterpret_cast<memory::address>(bytes.get());
+  dense.pitch = from.row_bytes;
+  dense.slice_pitch = from.row_bytes * from.rows;
+  dense.is_pageable = true;
+  copy_area(dense, from);
+  from = dense;
+  return bytes;
+}
+
+CUresult copy(call& c, stream& in, memory_area to, memory_area from, waiting when) {
+  admit_area(c, to, true);
+  admit_area(c, from, false);
+  if (to.bytes() == 0) return CUDA_SUCCESS;
+  const bool touches_host = is_on_host(c, to) || is_on_host(c, from);
+  const bool waits =
+      when == waiting::always || to.is_pageable || (when == waiting::for_host_only && touches_host);
+  auto snapshot = from.is_pageable && !waits ? take_snapshot(from) : nullptr;
+  const auto end = c.submit(in, std::make_shared<copy_memory>(to, from, std::move(snapshot)));
+  return waits ? c.wait(end, in.owner()) : CUDA_SUCCESS;
+}
+
+CUresult copy_range(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream in,
+                    waiting when) {
+  return answer([&](call& c) {
+    const auto stream = c.stream_of(in);
+    const int device = stream->owner().on().ordinal();
+    return copy(c, *stream, range(to, bytes, device), range(from, bytes, device), when);
+  });
+}
+
+CUdeviceptr address_of(const void* host) { return reinterpret_cast<CUdeviceptr>(host); }
+
+// Needs no peer access: each side is accessed from its own device.
+CUresult copy_between_peers(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                            CUcontext from_context, std::size_t bytes, CUstream in) {
+  return answer([&](call& c) {
+    const int target = c.context_of(to_context)->on().ordinal();
+    const int source = c.context_of(from_context)->on().ordinal();
+    return copy(c, *c.stream_of(in), range(to, bytes, target), range(from, bytes, source),
+                waiting::if_needed);
+  });
+}
+
+}  // namespace
+
+memory_area range(CUdeviceptr first, std::size_t bytes, int device) {
+  memory_area area;
+  area.first = first;
+  area.row_bytes = bytes;
+  area.device = device;
+  return area;
+}
+
+void admit_area(const call& c, memory_area& area, bool is_write) {
+  const auto problem = c.d.memory.check(area.first, area.span(), area.device, is_write);
+  if (!problem) return;
+  if (problem->problem == memory::range_problem::host_memory) {
+    area.is_pageable = true;
+    return;
+  }
+  std::string text = std::to_string(area.span()) + " bytes from " +
+                     report::grouped_address(area.first) + " on may not be " +
+                     (is_write ? "written" : "read");
+  if (problem->nearest) {
+    text += std::string{": the nearest allocation is the "} +
+            (problem->nearest->is_live ? "live " : "freed ") +
+            std::to_string(problem->nearest->size) + " bytes at " +
+            report::grouped_address(problem->nearest->base);
+  }
+  refuse(CUDA_ERROR_INVALID_VALUE, text);
+}
+
+CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) noexcept {
+  return copy_range(dst, src, ByteCount, nullptr, waiting::for_host_only);
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
+                       CUstream hStream) noexcept {
+  return copy_range(dst, src, ByteCount, hStream, waiting::if_needed);
+}
+
+CUresult cuMemcpyHtoD(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount) noexcept {
+  return copy_range(dstDevice, address_of(srcHost), ByteCount, nullptr, waiting::always);
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount,
+                           CUstream hStream) noexcept {
+  return copy_range(dstDevice, address_of(srcHost), ByteCount, hStream, waiting::if_needed);
+}
+
+CUresult cuMemcpyDtoH(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount) noexcept {
+  return copy_range(address_of(dstHost), srcDevice, ByteCount, nullptr, waiting::always);
+}
+
+CUresult cuMemcpyDtoHAsync(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount,
+                           CUstream hStream) noexcept {
+  return copy_range(address_of(dstHost), srcDevice, ByteCount, hStream, waiting::if_needed);
+}
+
+CUresult cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) noexcept {
+  return copy_range(dstDevice, srcDevice, ByteCount, nullptr, waiting::for_host_only);
+}
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
+                           CUstream hStream) noexcept {
+  return copy_range(dstDevice, srcDevice, ByteCount, hStream, waiting::if_needed);
+}
+
+CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                      CUcontext srcContext, size_t ByteCount) noexcept {
+  return copy_between_peers(dstDevice, dstContext, srcDevice, srcContext, ByteCount, nullptr);
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                           CUcontext srcContext, size_t ByteCount, CUstream hStream) noexcept {
+  return copy_between_peers(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream);
+}
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory that devices can reach: pinned, or the program's own, registered.
+#include "emulator/api/call.hpp"
+#include "emulator/api/memory/memory_call.hpp"
+#include "emulator/process/call_site.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+using enum memory::allocation_kind;
+
+constexpr unsigned allocation_flags =
+    CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+
+void allocate_pinned(call& c, void** out, std::size_t bytes) {
+  require_outputs(out);
+  require(bytes > 0, CUDA_ERROR_INVALID_VALUE, "an allocation needs at least one byte");
+  const auto& owner = *c.current();
+  memory::allocation_request request;
+  request.size = bytes;
+  request.kind = pinned;
+  request.device = owner.on().ordinal();
+  request.context = owner.id();
+  request.created_at = call_site();
+  const auto at = c.d.memory.allocate(request);
+  require(at.has_value(), CUDA_ERROR_OUT_OF_MEMORY, "the addresses for pinned memory are used up");
+  *out = reinterpret_cast<void*>(*at);
+}
+
+memory::allocation find_host(const call& c, const void* at) {
+  const auto found = c.d.memory.find_live(reinterpret_cast<memory::address>(at));
+  require(found && (found->kind == pinned || found->kind == registered), CUDA_ERROR_INVALID_VALUE,
+          "this is neither pinned nor registered host memory");
+  return *found;
+}
+
+}  // namespace
+
+CUresult cuMemAllocHost(void** pp, size_t bytesize) noexcept {
+  return answer([&](call& c) { allocate_pinned(c, pp, bytesize); });
+}
+
+CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) noexcept {
+  return answer([&](call& c) {
+    require((Flags & ~allocation_flags) == 0, CUDA_ERROR_INVALID_VALUE,
+            "these are no flags of cuMemHostAlloc");
+    allocate_pinned(c, pp, bytesize);
+  });
+}
+
+CUresult cuMemFreeHost(void* p) noexcept {
+  return answer([&](call& c) {
+    const auto at = reinterpret_cast<CUdeviceptr>(p);
+    require(require_base(c, at).kind == pinned, CUDA_ERROR_INVALID_VALUE,
+            "cuMemFreeHost frees memory of cuMemAllocHost and cuMemHostAlloc only");
+    auto& owner = *c.current();
+    c.d.being_freed.insert(at);
+    c.d.streams.wait_for_all(c.guard, owner);
+    c.d.being_freed.erase(at);
+    c.d.memory.release(at, {0, call_site()});
+  });
+}
+
+CUresult cuMemHostGetDevicePointer(CUdeviceptr* pdptr, void* p, unsigned int Flags) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pdptr);
+    require(Flags == 0, CUDA_ERROR_INVALID_VALUE, "the flags must be 0");
+    find_host(c, p);
+    *pdptr = reinterpret_cast<CUdeviceptr>(p);
+  });
+}
+
+CUresult cuMemHostGetFlags(unsigned int* pFlags, void* p) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pFlags);
+    find_host(c, p);
+    *pFlags = CU_MEMHOSTALLOC_DEVICEMAP;
+  });
+}
+
+CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int Flags) noexcept {
+  return answer([&](call& c) {
+    require(p != nullptr && bytesize > 0, CUDA_ERROR_INVALID_VALUE,
+            "the memory to register is null or empty");
+    constexpr unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP;
+    require((Flags & ~(known | CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)) == 0,
+            CUDA_ERROR_INVALID_VALUE, "these are no flags of cuMemHostRegister");
+    require((Flags & ~known) == 0, CUDA_ERROR_NOT_SUPPORTED,
+            "the emulator registers neither device I/O memory nor read-only memory");
+    require(c.d.memory.register_host(p, bytesize, c.current()->id(), call_site()),
+            CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+            "part of this memory is registered already, or was allocated by the driver");
+  });
+}
+
+CUresult cuMemHostUnregister(void* p) noexcept {
+  return answer([&](call& c) {
+    require(p != nullptr, CUDA_ERROR_INVALID_VALUE, "the memory to unregister is null");
+    auto& owner = *c.current();
+    c.d.streams.wait_for_all(c.guard, owner);
+    const auto result = c.d.memory.unregister_host(p);
+    require(result.status == memory::free_status::done, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+            "this address does not begin a registered range");
+  });
+}
+
+}  // namespace halfwarp::emulator::api

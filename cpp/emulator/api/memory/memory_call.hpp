@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the bodies on memory share: finding allocations, classifying addresses.
+#pragma once
+
+#include "emulator/api/call.hpp"
+#include "emulator/stream/memory_operations.hpp"
+
+namespace halfwarp::emulator::api {
+
+// The live allocation that begins at an address and whose free is not queued yet.
+memory::allocation require_base(const call& c, CUdeviceptr at);
+
+// The pool that cuMemAllocAsync takes from.
+std::shared_ptr<memory_pool> current_pool(driver& d, device& of);
+
+// Checks the addresses of an area against what is allocated now, and notes whether it is plain
+// host memory.
+void admit_area(const call& c, memory_area& area, bool is_write);
+
+memory_area range(CUdeviceptr first, std::size_t bytes, int device);
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory pools: making them, choosing them, their attributes, who may use their memory.
+#include "emulator/device/memory_pool.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "emulator/api/call.hpp"
+#include "emulator/api/memory/memory_call.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+std::shared_ptr<memory_pool> find_pool(const call& c, CUmemoryPool raw) {
+  return c.find<memory_pool>(raw, CUDA_ERROR_INVALID_VALUE);
+}
+
+bool is_host(CUmemLocationType type) {
+  return type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+         type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
+// Where a pool may live: pinned memory on a device or the host, managed memory anywhere.
+void require_place(const call& c, const CUmemLocation& where, CUmemAllocationType type) {
+  require(type == CU_MEM_ALLOCATION_TYPE_PINNED || type == CU_MEM_ALLOCATION_TYPE_MANAGED,
+          CUDA_ERROR_INVALID_VALUE, "the allocation type is neither pinned nor managed");
+  const bool is_device = where.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  if (is_device) c.device_of(where.id);
+  const bool is_anywhere =
+      where.type == CU_MEM_LOCATION_TYPE_NONE && type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+  require(is_device || is_host(where.type) || is_anywhere, CUDA_ERROR_INVALID_VALUE,
+          "a pool lies on a device or on the host");
+  require(where.type != CU_MEM_LOCATION_TYPE_HOST_NUMA || where.id == 0, CUDA_ERROR_INVALID_VALUE,
+          "the emulator has the NUMA node 0 only");
+}
+
+using counter = std::uint64_t memory_pool::*;
+using reuse_switch = bool memory_pool::*;
+
+reuse_switch switch_of(CUmemPool_attribute attribute) {
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+      return &memory_pool::follows_event_dependencies;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+      return &memory_pool::allows_opportunistic;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      return &memory_pool::allows_internal_dependencies;
+    default:
+      return nullptr;
+  }
+}
+
+counter counter_of(CUmemPool_attribute attribute) {
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      return &memory_pool::threshold;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+      return &memory_pool::reserved;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      return &memory_pool::reserved_high;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+      return &memory_pool::used;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      return &memory_pool::used_high;
+    default:
+      return nullptr;
+  }
+}
+
+// What the pool was made with.
+int property_of(const CUmemPoolProps& made_with, CUmemPool_attribute attribute) {
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_ALLOCATION_TYPE:
+      return made_with.allocType;
+    case CU_MEMPOOL_ATTR_EXPORT_HANDLE_TYPES:
+      return made_with.handleTypes;
+    case CU_MEMPOOL_ATTR_LOCATION_ID:
+      return made_with.location.id;
+    case CU_MEMPOOL_ATTR_LOCATION_TYPE:
+      return made_with.location.type;
+    case CU_MEMPOOL_ATTR_HW_DECOMPRESS_ENABLED:
+    case CU_MEMPOOL_ATTR_LOCALITY_DOMAIN_ID:
+      return 0;
+    default:
+      refuse(CUDA_ERROR_INVALID_VALUE, "cuda.h has no such pool attribute");
+  }
+}
+
+template <class Value>
+void store(void* out, Value value) {
+  std::memcpy(out, &value, sizeof value);
+}
+
+template <class Value>
+Value fetch(const void* from) {
+  Value value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+// A high-water mark can only be set back to what is there now.
+void set_counter(memory_pool& pool, CUmemPool_attribute attribute, cuuint64_t value) {
+  if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
+    pool.threshold = value;
+    return;
+  }
+  require(value == 0, CUDA_ERROR_INVALID_VALUE, "a high-water mark can be set to 0 only");
+  if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH) {
+    pool.reserved_high = pool.reserved;
+  } else if (attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
+    pool.used_high = pool.used;
+  } else {
+    refuse(CUDA_ERROR_INVALID_VALUE, "this attribute cannot be set");
+  }
+}
+
+std::shared_ptr<memory_pool>& selected(driver& d, const CUmemLocation& where,
+                                       CUmemAllocationType type) {
+  if (type == CU_MEM_ALLOCATION_TYPE_MANAGED) {
+    const int home = where.type == CU_MEM_LOCATION_TYPE_DEVICE ? where.id : 0;
+    return d.devices[static_cast<std::size_t>(home)]->current_managed_pool;
+  }
+  if (where.type == CU_MEM_LOCATION_TYPE_DEVICE) {
+    return d.devices[static_cast<std::size_t>(where.id)]->current_pool;
+  }
+  return d.current_host_pool;
+}
+
+std::shared_ptr<memory_pool> selected_or_default(driver& d, const CUmemLocation& where,
+                                                 CUmemAllocationType type) {
+  auto& chosen = selected(d, where, type);
+  return chosen && !chosen->is_destroyed ? chosen : default_pool(d, where, type);
+}
+
+}  // namespace
+
+std::shared_ptr<memory_pool> current_pool(driver& d, device& of) {
+  return selected_or_default(d, {CU_MEM_LOCATION_TYPE_DEVICE, {of.ordinal()}},
+                             CU_MEM_ALLOCATION_TYPE_PINNED);
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolProps) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pool, poolProps);
+    require_place(c, poolProps->location, poolProps->allocType);
+    require(poolProps->handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_NOT_SUPPORTED,
+            "the emulator has no handles between processes; the device attribute says so");
+    const bool is_device = poolProps->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    const auto made =
+        c.d.objects.make<memory_pool>(*poolProps, is_device ? poolProps->location.id : 0);
+    c.d.pools.push_back(made);
+    *pool = made->handle_as<CUmemoryPool>();
+  });
+}
+
+// Allocations stay usable until they are freed; the pool itself goes at once.
+CUresult cuMemPoolDestroy(CUmemoryPool pool) noexcept {
+  return answer([&](call& c) {
+    const auto gone = find_pool(c, pool);
+    require(!gone->is_library_owned, CUDA_ERROR_INVALID_VALUE,
+            "a default pool cannot be destroyed");
+    gone->is_destroyed = true;
+    c.d.objects.remove(*gone);
+    settle_pools(c.d);
+  });
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value) noexcept {
+  return answer([&](call& c) {
+    require_outputs(value);
+    const auto asked = find_pool(c, pool);
+    if (const auto found = switch_of(attr)) return store<int>(value, asked.get()->*found);
+    if (const auto found = counter_of(attr)) return store<cuuint64_t>(value, asked.get()->*found);
+    if (attr == CU_MEMPOOL_ATTR_MAX_POOL_SIZE) {
+      return store<cuuint64_t>(value, asked->properties().maxSize);
+    }
+    store<int>(value, property_of(asked->properties(), attr));
+  });
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value) noexcept {
+  return answer([&](call& c) {
+    require_outputs(value);
+    const auto target = find_pool(c, pool);
+    if (const auto found = switch_of(attr)) {
+      target.get()->*found = fetch<int>(value) != 0;
+      return;
+    }
+    require(counter_of(attr) != nullptr, CUDA_ERROR_INVALID_VALUE, "this attribute cannot be set");
+    set_counter(*target, attr, fetch<cuuint64_t>(value));
+  });
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) noexcept {
+  return answer([&](call& c) { find_pool(c, pool)->trim(minBytesToKeep); });
+}
+
+CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool memPool,
+                            CUmemLocation* location) noexcept {
+  return answer([&](call& c) {
+    require_outputs(flags, location);
+    const auto asked = find_pool(c, memPool);
+    if (location->type == CU_MEM_LOCATION_TYPE_DEVICE) c.device_of(location->id);
+    *flags = asked->access_from(*location);
+  });
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) noexcept {
+  return answer([&](call& c) {
+    const auto target = find_pool(c, pool);
+    require(map != nullptr || count == 0, CUDA_ERROR_INVALID_VALUE, "the access list is null");
+    for (std::size_t i = 0; i < count; ++i) {
+      require(map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_INVALID_VALUE,
+              "access to a pool is given to devices");
+      c.device_of(map[i].location.id);
+      require(map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ||
+                  map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+              CUDA_ERROR_INVALID_VALUE, "the access to a pool is none, or read and write");
+      const bool is_own = target->is_device_pool() && map[i].location.id == target->home();
+      require(!is_own || map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE, CUDA_ERROR_INVALID_DEVICE,
+              "a device cannot lose access to its own pool");
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      target->set_access(c.d, map[i].location.id, map[i].flags);
+    }
+  });
+}
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice dev) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pool_out);
+    const CUmemLocation where{CU_MEM_LOCATION_TYPE_DEVICE, {c.device_of(dev).ordinal()}};
+    *pool_out = default_pool(c.d, where, CU_MEM_ALLOCATION_TYPE_PINNED)->handle_as<CUmemoryPool>();
+  });
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pool);
+    *pool = current_pool(c.d, c.device_of(dev))->handle_as<CUmemoryPool>();
+  });
+}
+
+CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) noexcept {
+  return answer([&](call& c) {
+    auto& device = c.device_of(dev);
+    const auto chosen = find_pool(c, pool);
+    require(chosen->is_device_pool() && chosen->home() == device.ordinal(),
+            CUDA_ERROR_INVALID_VALUE, "the pool belongs to another device");
+    device.current_pool = chosen;
+  });
+}
+
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* location,
+                                CUmemAllocationType type) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pool_out, location);
+    require_place(c, *location, type);
+    *pool_out = default_pool(c.d, *location, type)->handle_as<CUmemoryPool>();
+  });
+}
+
+CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location,
+                         CUmemAllocationType type) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pool, location);
+    require_place(c, *location, type);
+    *pool = selected_or_default(c.d, *location, type)->handle_as<CUmemoryPool>();
+  });
+}
+
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type,
+                         CUmemoryPool pool) noexcept {
+  return answer([&](call& c) {
+    require_outputs(location);
+    require_place(c, *location, type);
+    const auto chosen = find_pool(c, pool);
+    require(chosen->properties().allocType == type, CUDA_ERROR_INVALID_VALUE,
+            "the pool has another allocation type");
+    selected(c.d, *location, type) = chosen;
+  });
+}
+
+}  // namespace halfwarp::emulator::api

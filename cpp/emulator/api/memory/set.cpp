@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filling memory with one value, as a range or as a rectangle.
+#include "emulator/api/call.hpp"
+#include "emulator/api/memory/memory_call.hpp"
+#include "emulator/stream/memory_operations.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+struct rectangle {
+  std::size_t width, height = 1, pitch = 0;  // width in elements, pitch in bytes
+};
+
+template <class Element>
+CUresult fill(CUdeviceptr first, Element value, const rectangle& shape, CUstream raw,
+              bool is_synchronous) {
+  return answer([&](call& c) {
+    const auto in = c.stream_of(raw);
+    require(first % sizeof(Element) == 0 && shape.pitch % sizeof(Element) == 0,
+            CUDA_ERROR_INVALID_VALUE, "the address and the pitch must be multiples of the element");
+    require(shape.width <= SIZE_MAX / sizeof(Element) &&
+                (shape.height <= 1 || shape.pitch >= shape.width * sizeof(Element)),
+            CUDA_ERROR_INVALID_VALUE, "the pitch is smaller than a row");
+    auto area = range(first, shape.width * sizeof(Element), in->owner().on().ordinal());
+    area.rows = shape.height;
+    area.pitch = shape.pitch;
+    admit_area(c, area, true);
+    require(!area.is_pageable || area.bytes() == 0, CUDA_ERROR_INVALID_VALUE,
+            "this is plain host memory");
+    if (area.bytes() == 0) return CUDA_SUCCESS;
+    const auto end = c.submit(*in, std::make_shared<fill_memory>(area, value, sizeof(Element)));
+    // The host does not wait for its device, but could see the bytes of its own memory too early.
+    const bool waits = is_synchronous && c.d.memory.device_of(first) < 0;
+    return waits ? c.wait(end, in->owner()) : CUDA_SUCCESS;
+  });
+}
+
+}  // namespace
+
+CUresult cuMemsetD8(CUdeviceptr dstDevice, unsigned char uc, size_t N) noexcept {
+  return fill<std::uint8_t>(dstDevice, uc, {N}, nullptr, true);
+}
+
+CUresult cuMemsetD16(CUdeviceptr dstDevice, unsigned short us, size_t N) noexcept {
+  return fill<std::uint16_t>(dstDevice, us, {N}, nullptr, true);
+}
+
+CUresult cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t N) noexcept {
+  return fill<std::uint32_t>(dstDevice, ui, {N}, nullptr, true);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N,
+                         CUstream hStream) noexcept {
+  return fill<std::uint8_t>(dstDevice, uc, {N}, hStream, false);
+}
+
+CUresult cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N,
+                          CUstream hStream) noexcept {
+  return fill<std::uint16_t>(dstDevice, us, {N}, hStream, false);
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N,
+                          CUstream hStream) noexcept {
+  return fill<std::uint32_t>(dstDevice, ui, {N}, hStream, false);
+}
+
+CUresult cuMemsetD2D8(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+                      size_t Height) noexcept {
+  return fill<std::uint8_t>(dstDevice, uc, {Width, Height, dstPitch}, nullptr, true);
+}
+
+CUresult cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+                       size_t Height) noexcept {
+  return fill<std::uint16_t>(dstDevice, us, {Width, Height, dstPitch}, nullptr, true);
+}
+
+CUresult cuMemsetD2D32(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+                       size_t Height) noexcept {
+  return fill<std::uint32_t>(dstDevice, ui, {Width, Height, dstPitch}, nullptr, true);
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+                           size_t Height, CUstream hStream) noexcept {
+  return fill<std::uint8_t>(dstDevice, uc, {Width, Height, dstPitch}, hStream, false);
+}
+
+CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+                            size_t Height, CUstream hStream) noexcept {
+  return fill<std::uint16_t>(dstDevice, us, {Width, Height, dstPitch}, hStream, false);
+}
+
+CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+                            size_t Height, CUstream hStream) noexcept {
+  return fill<std::uint32_t>(dstDevice, ui, {Width, Height, dstPitch}, hStream, false);
+}
+
+}  // namespace halfwarp::emulator::api

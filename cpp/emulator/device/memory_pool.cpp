@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counting what pools hold: the addresses themselves come from the address space.
+#include "emulator/device/memory_pool.hpp"
+
+#include <algorithm>
+
+#include "emulator/process/call_site.hpp"
+#include "emulator/process/driver.hpp"
+
+namespace halfwarp::emulator {
+namespace {
+
+constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to) noexcept {
+  return (bytes + to - 1) / to * to;
+}
+
+memory::allocation_kind kind_in(const CUmemPoolProps& properties) {
+  if (properties.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED)
+    return memory::allocation_kind::managed;
+  return properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? memory::allocation_kind::pool
+                                                                 : memory::allocation_kind::pinned;
+}
+
+}  // namespace
+
+memory_pool::memory_pool(const CUmemPoolProps& properties, int home)
+    : object{kind_of},
+      properties_{properties},
+      home_{home},
+      accessible_from_{kind_in(properties) == memory::allocation_kind::pool
+                           ? 1u << home
+                           : memory::every_device} {}
+
+bool memory_pool::is_device_pool() const noexcept {
+  return kind_in(properties_) == memory::allocation_kind::pool;
+}
+
+std::optional<memory::address> memory_pool::allocate(driver& d, std::uint64_t bytes,
+                                                     std::uint64_t context, std::uint64_t stream) {
+  const std::uint64_t charged = round_up(bytes, memory::alignment);
+  if (charged < bytes) return std::nullopt;
+  const bool is_too_much = properties_.maxSize != 0 && used + charged > properties_.maxSize;
+  if (is_too_much) return std::nullopt;
+  memory::allocation_request request;
+  request.size = bytes;
+  request.kind = kind_in(properties_);
+  request.device = home_;
+  request.context = context;
+  request.pool = id();
+  request.stream = stream;
+  request.created_at = call_site();
+  const auto at = d.memory.allocate(request);
+  if (!at) return std::nullopt;
+  for (int i = 0; is_device_pool() && i < d.memory.devices(); ++i) {
+    if (i != home_ && (accessible_from_ >> i & 1)) d.memory.set_access(*at, i, true);
+  }
+  used += charged;
+  used_high = std::max(used_high, used);
+  reserved = std::max(reserved, round_up(used, pool_segment));
+  reserved_high = std::max(reserved_high, reserved);
+  ++live;
+  return at;
+}
+
+void memory_pool::give_back(std::uint64_t bytes) noexcept {
+  used -= std::min(used, round_up(bytes, memory::alignment));
+  --live;
+}
+
+void memory_pool::trim(std::uint64_t keep) noexcept {
+  const std::uint64_t needed = round_up(used, pool_segment);
+  const std::uint64_t kept = keep >= reserved ? reserved : round_up(keep, pool_segment);
+  reserved = std::min(reserved, std::max(needed, kept));
+}
+
+CUmemAccess_flags memory_pool::access_from(const CUmemLocation& where) const noexcept {
+  if (where.type != CU_MEM_LOCATION_TYPE_DEVICE) {
+    return is_device_pool() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  }
+  return accessible_from_ >> where.id & 1 ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                          : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+}
+
+void memory_pool::set_access(driver& d, int device, CUmemAccess_flags flags) {
+  const bool enabled = flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  accessible_from_ = enabled ? accessible_from_ | 1u << device : accessible_from_ & ~(1u << device);
+  if (is_device_pool()) d.memory.set_pool_access(id(), device, enabled);
+}
+
+std::shared_ptr<memory_pool> default_pool(driver& d, const CUmemLocation& where,
+                                          CUmemAllocationType type) {
+  const bool is_on_device = where.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  const int home = is_on_device ? where.id : 0;
+  auto& of = *d.devices[static_cast<std::size_t>(home)];
+  auto& slot = type == CU_MEM_ALLOCATION_TYPE_MANAGED ? of.default_managed_pool
+               : is_on_device                         ? of.default_pool
+                                                      : d.host_pool;
+  if (!slot) {
+    CUmemPoolProps properties{};
+    properties.allocType = type;
+    properties.location = where;
+    slot = d.objects.make<memory_pool>(properties, home);
+    slot->is_library_owned = true;
+    d.pools.push_back(slot);
+  }
+  return slot;
+}
+
+void settle_pools(driver& d) {
+  for (const auto& each : d.pools) each->settle();
+  std::erase_if(d.pools, [](const auto& each) { return each->is_destroyed && each->live == 0; });
+}
+
+}  // namespace halfwarp::emulator

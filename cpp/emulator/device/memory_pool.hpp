@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pool of memory: what it holds, what it keeps, where it may be used.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "emulator/memory/address_space.hpp"
+#include "emulator/process/object.hpp"
+
+namespace halfwarp::emulator {
+
+struct driver;
+
+inline constexpr std::uint64_t pool_segment = 2 << 20;  // what a pool takes from its device at once
+
+// Guarded by the driver's lock.
+class memory_pool : public object {
+ public:
+  static constexpr object_kind kind_of = object_kind::memory_pool;
+
+  // `home`: device that the memory is counted for; for host and managed pools the first one.
+  memory_pool(const CUmemPoolProps& properties, int home);
+
+  const CUmemPoolProps& properties() const noexcept { return properties_; }
+  int home() const noexcept { return home_; }
+  bool is_device_pool() const noexcept;
+
+  // An address for an allocation in a stream; nothing when the memory is used up.
+  std::optional<memory::address> allocate(driver& d, std::uint64_t bytes, std::uint64_t context,
+                                          std::uint64_t stream);
+  void give_back(std::uint64_t bytes) noexcept;
+  // Gives unused segments back to the device, down to so many bytes.
+  void trim(std::uint64_t keep) noexcept;
+  // The same at a synchronisation, when the threshold says what may be kept.
+  void settle() noexcept { trim(threshold); }
+
+  CUmemAccess_flags access_from(const CUmemLocation& where) const noexcept;
+  void set_access(driver& d, int device, CUmemAccess_flags flags);
+
+  // The attributes, by their names in cuda.h.
+  bool follows_event_dependencies = true, allows_opportunistic = true,
+       allows_internal_dependencies = true;
+  std::uint64_t threshold = 0;
+  std::uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0;
+  std::uint64_t live = 0;  // allocations
+  bool is_destroyed = false;
+
+ private:
+  CUmemPoolProps properties_;
+  int home_;
+  std::uint32_t accessible_from_;  // one bit per device
+};
+
+// The pool that a device, or the host, has without being asked.
+std::shared_ptr<memory_pool> default_pool(driver& d, const CUmemLocation& where,
+                                          CUmemAllocationType type);
+
+// At every synchronisation: pools give back what their thresholds do not let them keep.
+void settle_pools(driver& d);
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies, fills and frees, checked when their turn comes.
+#include "emulator/stream/memory_operations.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "emulator/process/driver.hpp"
+#include "emulator/stream/stream.hpp"
+
+namespace halfwarp::emulator {
+namespace {
+
+std::byte* bytes_at(const memory_area& area) {
+  return area.is_pageable ? reinterpret_cast<std::byte*>(area.first)
+                          : the_driver().memory.view(area.first);
+}
+
+template <class Row>
+void for_each_row(const memory_area& area, Row&& row) {
+  for (std::uint64_t slice = 0; slice < area.slices; ++slice) {
+    for (std::uint64_t y = 0; y < area.rows; ++y) row(slice * area.slice_pitch + y * area.pitch);
+  }
+}
+
+report::fault_kind kind_of(memory::range_problem problem) {
+  using enum memory::range_problem;
+  switch (problem) {
+    case out_of_bounds:
+      return report::fault_kind::out_of_bounds;
+    case use_after_free:
+      return report::fault_kind::use_after_free;
+    case wrong_device:
+      return report::fault_kind::wrong_device;
+    case host_memory:
+      return report::fault_kind::host_memory;
+    case read_only:
+      return report::fault_kind::read_only;
+    case unmapped:
+      break;
+  }
+  return report::fault_kind::unmapped;
+}
+
+template <class Element>
+void fill_row(std::byte* row, std::uint32_t value, std::uint64_t bytes) {
+  std::fill_n(reinterpret_cast<Element*>(row), bytes / sizeof(Element),
+              static_cast<Element>(value));
+}
+
+}  // namespace
+
+std::optional<memory::range_fault> check_area(const memory_area& area, bool is_write) {
+  if (area.is_pageable) return std::nullopt;
+  return the_driver().memory.check(area.first, area.span(), area.device, is_write);
+}
+
+failure area_failure(std::string_view what, const memory_area& area,
+                     const memory::range_fault& problem, const stream& in, bool is_write) {
+  report::fault f;
+  f.kind = kind_of(problem.problem);
+  f.access = is_write ? report::access_kind::store : report::access_kind::load;
+  f.space = report::memory_space::global;
+  f.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(area.span(), UINT32_MAX));
+  f.address = problem.first_bad;
+  f.device = area.device;
+  f.stream = in.number();
+  f.nearest = problem.nearest;
+  f.detail = std::string{what} + " of " + std::to_string(area.bytes()) + " bytes from " +
+             report::grouped_address(area.first) + " on";
+  f.hint = "the memory was in order when the call was made; it was freed before its turn came";
+  f.seed = the_driver().settings.seed;
+  return {report::code(f.kind), true, std::move(f)};
+}
+
+void copy_area(const memory_area& to, const memory_area& from) {
+  std::byte* const target = bytes_at(to);
+  const std::byte* const source = bytes_at(from);
+  const bool is_dense = to.rows * to.slices == 1;
+  if (is_dense) {
+    std::memmove(target, source, to.row_bytes);
+    return;
+  }
+  for (std::uint64_t slice = 0; slice < to.slices; ++slice) {
+    for (std::uint64_t y = 0; y < to.rows; ++y) {
+      std::memmove(target + slice * to.slice_pitch + y * to.pitch,
+                   source + slice * from.slice_pitch + y * from.pitch, to.row_bytes);
+    }
+  }
+}
+
+failure copy_memory::execute(stream& in) {
+  if (const auto problem = check_area(to_, true)) {
+    return area_failure("copy", to_, *problem, in, true);
+  }
+  if (const auto problem = check_area(from_, false)) {
+    return area_failure("copy", from_, *problem, in, false);
+  }
+  copy_area(to_, from_);
+  return {};
+}
+
+failure fill_memory::execute(stream& in) {
+  if (const auto problem = check_area(target_, true)) {
+    return area_failure("memset", target_, *problem, in, true);
+  }
+  std::byte* const base = bytes_at(target_);
+  for_each_row(target_, [&](std::uint64_t offset) {
+    if (width_ == 1) fill_row<std::uint8_t>(base + offset, value_, target_.row_bytes);
+    if (width_ == 2) fill_row<std::uint16_t>(base + offset, value_, target_.row_bytes);
+    if (width_ == 4) fill_row<std::uint32_t>(base + offset, value_, target_.row_bytes);
+  });
+  return {};
+}
+
+failure free_memory::execute(stream&) {
+  the_driver().memory.release(base_, {stream_number_, site_});
+  return {};
+}
+
+void free_memory::drop() noexcept { the_driver().memory.release(base_, {stream_number_, site_}); }
+
+void free_memory::finish(driver& d) noexcept {
+  d.being_freed.erase(base_);
+  if (from_) from_->give_back(bytes_);
+}
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations on memory: copying, filling, freeing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "emulator/device/memory_pool.hpp"
+#include "emulator/stream/operation.hpp"
+
+namespace halfwarp::emulator {
+
+// A rectangle of bytes; a plain range has one row.
+struct memory_area {
+  memory::address first = 0;
+  std::uint64_t row_bytes = 0, rows = 1, pitch = 0;  // pitch: from one row to the next
+  std::uint64_t slices = 1, slice_pitch = 0;
+  int device = 0;            // that reads or writes it
+  bool is_pageable = false;  // plain host memory, which is not checked
+
+  std::uint64_t span() const noexcept {
+    if (row_bytes == 0 || rows == 0 || slices == 0) return 0;
+    return (slices - 1) * slice_pitch + (rows - 1) * pitch + row_bytes;
+  }
+  std::uint64_t bytes() const noexcept { return row_bytes * rows * slices; }
+};
+
+// What is wrong with an access of a whole area.
+std::optional<memory::range_fault> check_area(const memory_area& area, bool is_write);
+// The failure of an operation whose area is no longer good when its turn comes.
+failure area_failure(std::string_view what, const memory_area& area,
+                     const memory::range_fault& problem, const stream& in, bool is_write);
+
+class copy_memory final : public operation {
+ public:
+  // The bytes of a pageable source that must be read now are in `snapshot`.
+  copy_memory(const memory_area& to, const memory_area& from,
+              std::unique_ptr<std::byte[]> snapshot = nullptr)
+      : to_{to}, from_{from}, snapshot_{std::move(snapshot)} {}
+  failure execute(stream& in) override;
+
+ private:
+  memory_area to_, from_;
+  std::unique_ptr<std::byte[]> snapshot_;
+};
+
+class fill_memory final : public operation {
+ public:
+  fill_memory(const memory_area& target, std::uint32_t value, unsigned width)
+      : target_{target}, value_{value}, width_{width} {}
+  failure execute(stream& in) override;
+
+ private:
+  memory_area target_;
+  std::uint32_t value_;
+  unsigned width_;  // bytes of one element: 1, 2 or 4
+};
+
+// Frees in stream order.
+class free_memory final : public operation {
+ public:
+  free_memory(memory::address base, std::shared_ptr<memory_pool> from, std::uint64_t bytes,
+              std::uint64_t stream_number, std::string site)
+      : base_{base},
+        from_{std::move(from)},
+        bytes_{bytes},
+        stream_number_{stream_number},
+        site_{std::move(site)} {}
+  failure execute(stream& in) override;
+  void drop() noexcept override;
+  void finish(driver& d) noexcept override;
+
+ private:
+  memory::address base_;
+  std::shared_ptr<memory_pool> from_;  // null: memory of cuMemAlloc
+  std::uint64_t bytes_, stream_number_;
+  std::string site_;
+};
+
+// Copies between areas of equal shape that were checked.
+void copy_area(const memory_area& to, const memory_area& from);
+
+}  // namespace halfwarp::emulator
