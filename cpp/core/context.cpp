@@ -38,6 +38,31 @@ context_handle context_of(CUcontext raw) {
 
 context_handle current_context() { return context_of(raw_current_context()); }
 
+context_handle adopt_current_context(CUdevice device) {
+  context_handle current = current_context();
+  if (!current || current.facts().device != device) return {};
+  if (current.is_owned()) return current;
+  // To retain a primary context that is not active would create it.
+  unsigned flags = 0;
+  int is_active = 0;
+  driver::call(driver::table->cuDevicePrimaryCtxGetState, device, &flags, &is_active);
+  if (is_active != 0) {
+    context_handle primary = retain_primary_context(device);
+    if (primary.raw() == current.raw()) return primary;
+  }
+  return current;
+}
+
+void get_memory_info(const context_handle& context, std::size_t* free_bytes, std::size_t* total) {
+  const current_scope scope{context.raw()};
+  driver::call(driver::table->cuMemGetInfo, free_bytes, total);
+}
+
+void synchronize_context(const context_handle& context) {
+  const current_scope scope{context.raw()};
+  driver::call(driver::table->cuCtxSynchronize);
+}
+
 priority_range stream_priorities(const context_handle& context) {
   const context_facts& facts = context.facts();
   const long long known = facts.priorities.load(std::memory_order_relaxed);

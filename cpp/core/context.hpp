@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 
 #include "core/handle.hpp"
 #include "driver/call.hpp"
@@ -23,6 +24,8 @@ struct context_facts {
   constexpr context_facts() noexcept = default;
   constexpr context_facts(CUdevice of, context_kind is) noexcept : device{of}, kind{is} {}
   context_facts(context_facts&& other) noexcept : device{other.device}, kind{other.kind} {}
+
+  [[nodiscard]] bool is_green() const noexcept { return kind == context_kind::green; }
 
   // Asked of the driver once per context.
   static constexpr long long unknown_priorities = -1;
@@ -50,6 +53,16 @@ using context_handle = handle<context_traits>;
 
 // The context current on this thread; a null handle when there is none.
 [[nodiscard]] context_handle current_context();
+
+// The context current on this thread when it belongs to `device`, else a null handle. A primary
+// context that somebody else made current is retained, so that it outlives their interest in it.
+[[nodiscard]] context_handle adopt_current_context(CUdevice device);
+
+// The memory of the context's device, in bytes.
+void get_memory_info(const context_handle& context, std::size_t* free_bytes, std::size_t* total);
+
+// Blocks until all work of that context is done, whichever is current.
+void synchronize_context(const context_handle& context);
 
 [[nodiscard]] inline CUcontext raw_current_context() {
   CUcontext current = nullptr;

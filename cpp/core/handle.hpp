@@ -6,8 +6,8 @@
 
 #include <utility>
 
-#include "core/process.hpp"
-#include "core/registry.hpp"
+#include "core/lifetime/process.hpp"
+#include "core/lifetime/registry.hpp"
 
 namespace halfwarp::core {
 
@@ -15,7 +15,7 @@ namespace halfwarp::core {
 // a borrowed stream. `release` is called once, on any thread, and takes what locks it needs.
 struct keeper {
   void* object = nullptr;
-  void (*release)(void*) noexcept = nullptr;
+  void (*release)(void*) = nullptr;  // must not throw
 };
 
 enum class ownership : unsigned char {

@@ -13,14 +13,18 @@ stream_handle create_stream(const context_handle& context, unsigned flags, int p
 }
 
 stream_handle stream_of(CUstream raw, keeper kept) {
-  if (!is_default_stream(raw) && kept.release == nullptr) {
-    if (stream_handle known = stream_handle::find(raw)) return known;
+  if (!is_default_stream(raw)) {
+    if (stream_handle known = stream_handle::find(raw)) {
+      if (kept.release != nullptr) kept.release(kept.object);
+      return known;
+    }
   }
   return stream_handle::borrow(raw, {}, {}, kept);
 }
 
 context_handle context_of(const stream_handle& stream) {
   if (stream.parent()) return stream.parent();
+  if (is_default_stream(stream.raw())) return current_context();
   CUcontext raw = nullptr;
   driver::call(driver::table->cuStreamGetCtx, stream.raw(), &raw);
   return context_of(raw);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds a live handle again by its raw driver value.
-#include "core/registry.hpp"
+#include "core/lifetime/registry.hpp"
 
-#include "core/process.hpp"
+#include "core/lifetime/process.hpp"
 
 namespace halfwarp::core {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts of the whole process that decide whether a driver object may still be destroyed.
-#include "core/process.hpp"
+#include "core/lifetime/process.hpp"
 
-#include "core/registry.hpp"
+#include "core/lifetime/registry.hpp"
 
 namespace halfwarp::core {
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place where what C++ or the driver reports becomes a Python exception.
+#pragma once
+
+#include <Python.h>
+#include <cuda.h>
+
+namespace halfwarp::python {
+
+// Sets CUDAError (or OutOfMemoryError) for a driver function that answered `code`; returns -1. An
+// error that is set already stays: the loader's, when there was no function to call. `function`
+// may be null. Needs the interpreter lock.
+using raise_function = int (*)(CUresult code, const char* function);
+
+// Written once, when the extension is imported.
+inline raise_function raise_driver_error = nullptr;
+
+// Call inside a catch block, with the interpreter lock: sets the exception for what was thrown.
+void translate_exception() noexcept;
+
+// For a function whose status is at hand: 0, or -1 with the exception set. Takes the interpreter
+// lock only to raise.
+[[nodiscard]] inline int check(CUresult code, const char* function) noexcept {
+  if (code == CUDA_SUCCESS) [[likely]] return 0;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  raise_driver_error(code, function);
+  PyGILState_Release(state);
+  return -1;
+}
+
+// Whether the interpreter is going down: module globals may be gone.
+[[nodiscard]] bool is_finalizing() noexcept;
+
+}  // namespace halfwarp::python

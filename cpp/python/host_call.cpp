@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host functions that the driver calls on a thread of its own: Python callables and C pointers.
+#include "python/host_call.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace halfwarp::python {
+namespace {
+
+// Calls that were made and whose references are to be dropped on a Python thread.
+constinit std::atomic<host_call*> finished{nullptr};
+constinit std::atomic<bool> is_stopped{false};
+constinit std::atomic<int> running{0};
+
+// On a Python thread, with the interpreter lock.
+int drop_finished(void*) noexcept {
+  host_call* call = finished.exchange(nullptr, std::memory_order_acquire);
+  while (call != nullptr) discard(std::exchange(call, call->next));
+  return 0;
+}
+
+void give_up(host_call* call) noexcept {
+  host_call* first = finished.load(std::memory_order_relaxed);
+  do {
+    call->next = first;
+  } while (!finished.compare_exchange_weak(first, call, std::memory_order_release,
+                                           std::memory_order_relaxed));
+  // A list that was not empty is going to be dropped already. A full queue of the interpreter is
+  // no loss: the next call drops both.
+  if (first == nullptr) Py_AddPendingCall(drop_finished, nullptr);
+}
+
+void call_python(PyObject* function) noexcept {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyObject* const result = PyObject_CallNoArgs(function);
+  if (result == nullptr) PyErr_WriteUnraisable(function);
+  Py_XDECREF(result);
+  PyGILState_Release(state);
+}
+
+}  // namespace
+
+host_call* make_host_call(PyObject* function) noexcept {
+  drop_finished(nullptr);
+  auto* const call = new (std::nothrow) host_call;
+  if (call == nullptr) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  call->function = Py_NewRef(function);
+  return call;
+}
+
+int copy_argument(host_call& call, const void* bytes, std::size_t size) noexcept {
+  call.argument = std::malloc(size == 0 ? 1 : size);
+  if (call.argument == nullptr) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  std::memcpy(call.argument, bytes, size);
+  call.owns_argument = true;
+  return 0;
+}
+
+void discard(host_call* call) noexcept {
+  if (call->owns_argument) std::free(call->argument);
+  Py_DECREF(call->function);
+  delete call;
+}
+
+void run_host_call(void* data) noexcept {
+  auto* const call = static_cast<host_call*>(data);
+  running.fetch_add(1);
+  if (!is_stopped.load()) {
+    if (call->native != nullptr) {
+      call->native(call->argument);
+    } else {
+      call_python(call->function);
+    }
+    give_up(call);
+  }
+  running.fetch_sub(1);
+  running.notify_all();
+}
+
+void stop_host_calls() noexcept {
+  is_stopped.store(true);
+  Py_BEGIN_ALLOW_THREADS;
+  for (int count = running.load(); count != 0; count = running.load()) running.wait(count);
+  Py_END_ALLOW_THREADS;
+  drop_finished(nullptr);
+}
+
+}  // namespace halfwarp::python

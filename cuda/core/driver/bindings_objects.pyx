@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# Handles as the low layer's Python objects, and addresses out of Python objects.
+
+from cpython.number cimport PyIndex_Check
+
+cdef dict handle_classes = {}
+
+
+cdef object as_bindings(str class_name, const void* raw):
+    if is_finalizing():
+        return None
+    cls = handle_classes.get(class_name)
+    if cls is None:
+        cls = getattr(import_module("cuda.bindings.driver"), class_name)
+        handle_classes[class_name] = cls
+    return cls(<uintptr_t>raw)
+
+
+cdef uintptr_t address_from(object given) except? 0:
+    if not PyIndex_Check(given):
+        if isinstance(given, float) or not hasattr(type(given), "__int__"):
+            raise TypeError(f"an integer is required (got type {type(given).__name__})")
+        given = int(given)
+    return given

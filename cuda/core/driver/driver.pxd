@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# The driver's types, its function table, and the two forms of a driver call.
+
+from libc.stdint cimport int8_t, int32_t, intptr_t, uintptr_t
+
+
+cdef extern from "cuda.h" nogil:
+    ctypedef int CUdevice
+    ctypedef struct CUctx_st
+    ctypedef CUctx_st* CUcontext
+    ctypedef struct CUstream_st
+    ctypedef CUstream_st* CUstream
+    ctypedef struct CUevent_st
+    ctypedef CUevent_st* CUevent
+    ctypedef struct CUuuid:
+        char bytes[16]
+    ctypedef enum CUresult:
+        CUDA_SUCCESS
+        CUDA_ERROR_OUT_OF_MEMORY
+        CUDA_ERROR_INVALID_CONTEXT
+        CUDA_ERROR_INVALID_HANDLE
+        CUDA_ERROR_INVALID_VALUE
+        CUDA_ERROR_NOT_INITIALIZED
+        CUDA_ERROR_NOT_READY
+    ctypedef enum CUdevice_attribute:
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
+    const CUstream CU_STREAM_LEGACY
+    const CUstream CU_STREAM_PER_THREAD
+    const unsigned CU_STREAM_DEFAULT
+    const unsigned CU_STREAM_NON_BLOCKING
+    const unsigned CU_EVENT_DEFAULT
+    const unsigned CU_EVENT_BLOCKING_SYNC
+    const unsigned CU_EVENT_DISABLE_TIMING
+
+
+cdef extern from "python/errors.hpp" namespace "halfwarp::python" nogil:
+    void translate_exception()
+    bint is_finalizing() noexcept
+    # For a status that is at hand; `function` names the driver function.
+    int check(CUresult code, const char* function) except -1
+
+
+cdef extern from "python/errors.hpp" namespace "halfwarp::python":
+    ctypedef int (*raise_function)(CUresult, const char*) except -1
+    raise_function raise_driver_error_in_cpp "halfwarp::python::raise_driver_error"
+
+
+cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
+    # A slot of the table, under its C name. What is called through it is checked by C++.
+    ctypedef const void* driver_function
+    cppclass driver_table:
+        driver_function cuInit
+        driver_function cuDriverGetVersion
+        driver_function cuGetErrorName
+        driver_function cuGetErrorString
+        driver_function cuDeviceGetCount
+        driver_function cuDeviceGetName
+        driver_function cuDeviceGetUuid
+        driver_function cuDeviceTotalMem
+        driver_function cuDeviceGetAttribute
+        driver_function cuDeviceGetPCIBusId
+        driver_function cuDeviceCanAccessPeer
+        driver_function cuCtxGetCurrent
+        driver_function cuCtxSetCurrent
+        driver_function cuCtxGetDevice
+        driver_function cuStreamSynchronize
+        driver_function cuStreamQuery
+        driver_function cuStreamWaitEvent
+        driver_function cuStreamIsCapturing
+        driver_function cuLaunchHostFunc
+        driver_function cuEventRecord
+        driver_function cuEventQuery
+        driver_function cuEventSynchronize
+        driver_function cuEventElapsedTime
+    cppclass nvrtc_table:
+        pass
+    cppclass loader_api:
+        const char* (*backend)() noexcept
+    const driver_table* driver "halfwarp::driver::table"
+    const nvrtc_table* nvrtc "halfwarp::driver::nvrtc"
+    const loader_api* loader "halfwarp::driver::loader"
+    const char* HALFWARP_LOADER_CAPSULE "HALFWARP_LOADER_CAPSULE"
+    void attach_driver "halfwarp::driver::attach"(const loader_api*) noexcept
+
+    # call(driver.cuX, ...) raises unless the driver says success; try_call gives its status.
+    void call(...) except +translate_exception
+    CUresult try_call(...) noexcept

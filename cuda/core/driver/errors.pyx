@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# Exceptions for what the driver answers: their classes, their text, and how they are raised.
+
+from cpython.exc cimport PyErr_Occurred, PyErr_WarnEx
+
+import sys
+from importlib import import_module
+
+
+class CUDAError(Exception):
+    """A driver or runtime function failed.
+
+    The text is the name of the error, what it means and what to do, and the function that
+    answered it.
+
+    Attributes
+    ----------
+    code : int or None
+        The number of the error, as in ``CUresult``.
+    name : str or None
+        The name of the error, for instance ``"CUDA_ERROR_INVALID_VALUE"``.
+    where : str or None
+        The driver function that failed, for instance ``"cuStreamCreateWithPriority"``.
+    """
+
+    def __init__(self, *args, code=None, name=None, where=None):
+        super().__init__(*args)
+        self.code = code
+        self.name = name
+        self.where = where
+
+
+class NVRTCError(CUDAError):
+    """A function of the runtime compiler failed; the text holds the compilation log, if any."""
+
+
+class OutOfMemoryError(CUDAError, MemoryError):
+    """There is not enough memory on the device, or a limit was reached.
+
+    Attributes
+    ----------
+    requested, used, reserved, peak, limit, largest_free_block : int or None
+        In bytes; None where it is not known.
+    device_free, device_total : int or None
+        In bytes, as the driver reports them for the whole device.
+    device_id : int or None
+        The ordinal of the device.
+    largest_allocations : list
+        The largest live allocations, when they are tracked.
+    """
+
+    def __init__(self, *args, code=None, name=None, where=None, requested=None, device_id=None,
+                 used=None, reserved=None, peak=None, limit=None, largest_free_block=None,
+                 device_free=None, device_total=None, largest_allocations=()):
+        super().__init__(*args, code=code, name=name, where=where)
+        self.requested = requested
+        self.device_id = device_id
+        self.used = used
+        self.reserved = reserved
+        self.peak = peak
+        self.limit = limit
+        self.largest_free_block = largest_free_block
+        self.device_free = device_free
+        self.device_total = device_total
+        self.largest_allocations = list(largest_allocations)
+
+
+# Where users find them; pickling looks there as well.
+for _class in (CUDAError, NVRTCError, OutOfMemoryError):
+    _class.__module__ = "cuda.core"
+del _class
+
+
+cdef str name_of(CUresult code):
+    """None for a number that the driver does not know, or without a driver to ask."""
+    cdef const char* text = NULL
+    if try_call(driver.cuGetErrorName, code, &text) != CUDA_SUCCESS or text is NULL:
+        return None
+    return text.decode("ascii", "backslashreplace")
+
+
+cdef str driver_text_of(CUresult code):
+    cdef const char* text = NULL
+    if try_call(driver.cuGetErrorString, code, &text) != CUDA_SUCCESS or text is NULL:
+        return None
+    return text.decode("utf-8", "backslashreplace")
+
+
+cdef str explanation_of(CUresult code):
+    """Why and what next: the docstring of the enum member; None where there is none."""
+    try:
+        return import_module("cuda.bindings.driver").CUresult(<int>code).__doc__
+    except Exception:  # a number without a member, or an interpreter on its way out
+        return None
+
+
+cdef str emulated_suffix():
+    """What the emulator adds: the first line of the last fault, and its mark."""
+    cdef const char* backend = loader.backend()
+    if backend is NULL or backend != b"emulator":
+        return ""
+    try:
+        fault = import_module("cuda.core.emulation").last_fault()
+    except Exception:  # as above: the error at hand matters more than what explains it
+        fault = None
+    return f"\n{str(fault).splitlines()[0]} [emulated]" if fault else " [emulated]"
+
+
+cdef object driver_error(CUresult code, const char* function):
+    name = name_of(code)
+    where = function.decode() if function is not NULL else None
+    if name is None:
+        text = f"UNEXPECTED ERROR CODE: {<int>code}"
+    else:
+        why = explanation_of(code) or driver_text_of(code)
+        text = f"{name}: {why}" if why else name
+    if where:
+        text += f" [{where}]"
+    text += emulated_suffix()
+    cls = OutOfMemoryError if code == CUDA_ERROR_OUT_OF_MEMORY else CUDAError
+    return cls(text, code=<int>code, name=name, where=where)
+
+
+cdef int raise_driver_error(CUresult code, const char* function) except -1:
+    if PyErr_Occurred() is not NULL:
+        return -1
+    raise driver_error(code, function)
+
+
+cdef object nvrtc_error(int code, const char* function, str log):
+    where = function.decode() if function is not NULL else None
+    try:
+        name = import_module("cuda.bindings.nvrtc").nvrtcResult(code).name
+    except ValueError:
+        name = "UNEXPECTED ERROR CODE"
+    text = f"{code}: {name}"
+    if where:
+        text += f" [{where}]"
+    if log:
+        text += f"\ncompilation log:\n\n{log}"
+    return NVRTCError(text, code=code, name=name, where=where)
+
+
+cdef int raise_closed(str class_name) except -1:
+    raise RuntimeError(f"{class_name} has been closed")
+
+
+cdef int warn_deprecated(str old, str new) except -1:
+    # Compiled code has no frame of its own: level 1 is the caller's line.
+    return PyErr_WarnEx(DeprecationWarning, f"{old} is deprecated: use {new}".encode(), 1)
+
+
+def _set_error_hook():
+    """Let C++ raise what is defined here."""
+    global raise_driver_error_in_cpp
+    raise_driver_error_in_cpp = raise_driver_error
+
+
+_set_error_hook()

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# The counted driver objects of cpp/core.
+
+
+cdef extern from "core/lifetime/process.hpp" namespace "halfwarp::core" nogil:
+    void after_fork_in_child() noexcept
+    void set_exiting "halfwarp::core::is_exiting.store"(bint) noexcept
+
+
+cdef extern from "core/context.hpp" namespace "halfwarp::core" nogil:
+    cppclass context_facts:
+        CUdevice device
+        bint is_green() noexcept
+    cppclass context_handle:
+        context_handle() noexcept
+        CUcontext raw() noexcept
+        bint is_open() noexcept
+        bint is_owned() noexcept
+        bint is_last() noexcept
+        context_facts& facts() noexcept
+        void reset() noexcept
+    struct priority_range:
+        int least
+        int greatest
+    context_handle retain_primary_context(CUdevice) except +translate_exception
+    context_handle adopt_current_context(CUdevice) except +translate_exception
+    context_handle current_context() except +translate_exception
+    context_handle context_of_raw "halfwarp::core::context_of"(CUcontext) \
+        except +translate_exception
+    CUcontext raw_current_context() except +translate_exception
+    priority_range stream_priorities(const context_handle&) except +translate_exception
+    void get_memory_info(const context_handle&, size_t* free_bytes, size_t* total) \
+        except +translate_exception
+    void synchronize_context(const context_handle&) except +translate_exception
+
+
+cdef extern from "core/event.hpp" namespace "halfwarp::core" nogil:
+    cppclass event_facts:
+        unsigned flags
+        bint is_timing_enabled() noexcept
+        bint is_blocking_sync() noexcept
+        bint is_ipc_enabled() noexcept
+    cppclass event_handle:
+        event_handle() noexcept
+        CUevent raw() noexcept
+        bint is_open() noexcept
+        bint is_last() noexcept
+        event_facts& facts() noexcept
+        const context_handle& parent() noexcept
+        void reset() noexcept
+    event_handle create_event(const context_handle&, unsigned flags) except +translate_exception
+
+
+cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
+    cppclass keeper:
+        keeper() noexcept
+        void* object
+        void (*release)(void*) noexcept
+    cppclass stream_handle:
+        stream_handle() noexcept
+        CUstream raw() noexcept
+        bint is_open() noexcept
+        bint is_owned() noexcept
+        bint is_last() noexcept
+        const context_handle& parent() noexcept
+        void reset() noexcept
+    bint is_default_stream(CUstream) noexcept
+    stream_handle create_stream(const context_handle&, unsigned flags, int priority) \
+        except +translate_exception
+    stream_handle stream_of(CUstream, keeper) except +translate_exception
+    context_handle context_of_stream "halfwarp::core::context_of"(const stream_handle&) \
+        except +translate_exception
+    bint is_nonblocking(const stream_handle&) except +translate_exception
+    int priority_of(const stream_handle&) except +translate_exception
+    event_handle record_event(const stream_handle&, unsigned flags) except +translate_exception
+    void wait_for_stream(const stream_handle&, const stream_handle&) except +translate_exception
+
+
+cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
+    struct stream_fields:
+        CUstream raw
+        int32_t device
+        bint is_open
+        bint is_default_token
+    int register_stream_class "halfwarp::python::register_class"(object, const stream_fields*) \
+        except -1

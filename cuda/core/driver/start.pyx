@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# What happens once, when the extension is imported.
+
+from cpython.pycapsule cimport PyCapsule_GetPointer
+
+import atexit
+import os
+
+from cuda.bindings import _loader
+
+
+cdef extern from "python/host_call.hpp" namespace "halfwarp::python":
+    void stop_host_calls() noexcept
+
+
+attach_driver(<const loader_api*>PyCapsule_GetPointer(_loader._api, HALFWARP_LOADER_CAPSULE))
+
+
+def _after_fork():
+    """In the child: the objects of the parent are its own to destroy."""
+    after_fork_in_child()
+
+
+def _before_exit():
+    """Before the interpreter goes: no host call may be left in the middle."""
+    set_exiting(True)
+    stop_host_calls()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_before_exit)

@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: Apache-2.0
+# Device: a GPU as one thread sees it.
+
+
+@cython.final
+cdef class Device:
+    """Device(device_id=None)
+--
+
+One GPU, as the calling thread sees it.
+
+``Device(n)`` is always the same object on one thread, and an equal one on another;
+``Device()`` is the device of the thread's current context, or device 0. To make one does not touch
+a context: `set_current` does, and the methods that create something need it.
+
+Parameters
+----------
+device_id : int or Device, optional
+    The ordinal among the devices that CUDA can see.
+
+Raises
+------
+ValueError
+    If there is no device of that ordinal.
+CUDAError
+    If the driver finds no device at all.
+"""
+
+    @classmethod
+    def get_all_devices(cls):
+        """All devices that CUDA can see, as a tuple with one `Device` each.
+
+        Host only.
+
+        See Also
+        --------
+        cuDeviceGetCount : the driver function.
+        """
+        return devices_of_thread()
+
+    @property
+    def device_id(self):
+        """The ordinal among the devices that CUDA can see. Host only."""
+        return self.ordinal
+
+    @property
+    def name(self):
+        """The name that the driver gives the device. Host only."""
+        cdef char text[256]
+        call(driver.cuDeviceGetName, text, <int>sizeof(text), self.ordinal)
+        return text.decode("utf-8", "backslashreplace")
+
+    @property
+    def uuid(self):
+        """The 16 bytes that identify the device, in hex and grouped 8-4-4-4-12. Host only."""
+        cdef CUuuid raw
+        if self.cached_uuid is None:
+            call(driver.cuDeviceGetUuid, &raw, self.ordinal)
+            digits = (<bytes>raw.bytes[:16]).hex()
+            self.cached_uuid = "-".join(
+                (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+        return self.cached_uuid
+
+    @property
+    def pci_bus_id(self):
+        """The address on the PCI bus, ``DDDD:BB:DD.F`` in hex. Host only."""
+        cdef char text[32]
+        call(driver.cuDeviceGetPCIBusId, text, <int>sizeof(text), self.ordinal)
+        return text.decode("ascii")
+
+    @property
+    def compute_capability(self):
+        """The compute capability, as the named tuple ``(major, minor)``. Host only."""
+        if self.cached_capability is None:
+            self.cached_capability = import_module("cuda.core.execution.records").ComputeCapability(
+                device_attribute(self.ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                device_attribute(self.ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
+        return self.cached_capability
+
+    @property
+    def arch(self):
+        """The compute capability as compilers write it, for instance ``"90"``. Host only."""
+        major, minor = self.compute_capability
+        return f"{major}{minor}"
+
+    @property
+    def properties(self):
+        """What the device can do, as `DeviceProperties`. Host only."""
+        if self.cached_properties is None:
+            self.cached_properties = make_properties(self.ordinal)
+        return self.cached_properties
+
+    @property
+    def total_memory(self):
+        """The memory of the device, in bytes. Host only."""
+        cdef size_t size = 0
+        call(driver.cuDeviceTotalMem, &size, self.ordinal)
+        return size
+
+    @property
+    def memory_info(self):
+        """The memory of the device, as the named tuple ``(free, total)`` in bytes.
+
+        Host only. The device must be initialised.
+
+        See Also
+        --------
+        cuMemGetInfo : the driver function.
+        """
+        cdef size_t free_bytes = 0
+        cdef size_t total = 0
+        cdef context_handle context = self.context_to_use()
+        with nogil:
+            get_memory_info(context, &free_bytes, &total)
+        return import_module("cuda.core.execution.records").MemoryInfo(free_bytes, total)
+
+    def can_access_peer(self, peer):
+        """Whether this device can read and write the memory of another one.
+
+        Host only.
+
+        Parameters
+        ----------
+        peer : Device or int
+            The other device; True for the device itself.
+
+        See Also
+        --------
+        cuDeviceCanAccessPeer : the driver function.
+        """
+        cdef int answer = 0
+        other = as_device(peer if peer is not None else "None")
+        if other.ordinal == self.ordinal:
+            return True
+        call(driver.cuDeviceCanAccessPeer, &answer, self.ordinal, other.ordinal)
+        return answer != 0
+
+    cdef context_handle context_to_use(self):
+        if self.native.is_open():
+            return self.native
+        cdef context_handle adopted = adopt_current_context(self.ordinal)
+        if not adopted.is_open():
+            raise CUDAError(
+                f"Device {self.ordinal} is not yet initialized, perhaps you forgot to call "
+                ".set_current() first?")
+        if adopted.is_owned():
+            self.native = adopted
+        return adopted
+
+    def set_current(self, ctx=None):
+        """Make a context of this device current on the calling thread.
+
+        Host only; the first call for a device may take long.
+
+        Parameters
+        ----------
+        ctx : Context, optional
+            A context of this device; None is the primary one, which is retained at the first call.
+
+        Returns
+        -------
+        Context or None
+            With `ctx`, the context that was current before, or None if there was none; without,
+            None.
+
+        Raises
+        ------
+        TypeError
+            If `ctx` is not a Context.
+        RuntimeError
+            If `ctx` is closed or belongs to another device.
+
+        See Also
+        --------
+        cuDevicePrimaryCtxRetain, cuCtxSetCurrent : the driver functions.
+        """
+        if ctx is not None:
+            return self.exchange_current(ctx)
+        if not self.primary.is_open():
+            with nogil:
+                self.primary = retain_primary_context(self.ordinal)
+        call(driver.cuCtxSetCurrent, self.primary.raw())
+        if self.native.raw() is not self.primary.raw():
+            self.native = self.primary
+            self.current_wrapper = None
+        return None
+
+    cdef object exchange_current(self, object given):
+        if not isinstance(given, Context):
+            raise TypeError(f"Expected type Context, got {qualified_name(given)}")
+        cdef Context wanted = <Context>given
+        check_open(wanted.native.is_open(), "Context")
+        if wanted.device != self.ordinal:
+            raise RuntimeError(
+                "the provided context was created on the device with id="
+                f"{wanted.device}, which is different from the target id={self.ordinal}")
+        cdef CUcontext before = raw_current_context()
+        previous = self.wrapper_of(before)
+        call(driver.cuCtxSetCurrent, wanted.native.raw())
+        self.native = wanted.native
+        self.current_wrapper = wanted
+        return previous
+
+    cdef Context wrapper_of(self, CUcontext raw):
+        """The Context for a raw handle: the very object that users have seen, if it is that one."""
+        if raw is NULL:
+            return None
+        if raw is self.native.raw():
+            return self.own_wrapper()
+        return wrap_context(context_of_raw(raw))
+
+    cdef Context own_wrapper(self):
+        if self.current_wrapper is None or not self.current_wrapper.native.is_open():
+            self.current_wrapper = wrap_context(self.native)
+        return self.current_wrapper
+
+    @property
+    def context(self):
+        """The `Context` that `set_current` made current; the device must be initialised.
+
+        Host only.
+        """
+        cdef context_handle native = self.context_to_use()
+        if self.native.is_open():
+            return self.own_wrapper()
+        return wrap_context(native)
+
+    @property
+    def default_stream(self):
+        """The stream that stands for "no stream given"; the same object each time. Host only."""
+        return default_stream_object()
+
+    def create_stream(self, obj=None, options=None):
+        """Create a stream of this device, or wrap one of another library.
+
+        Host only. The device must be initialised.
+
+        Parameters
+        ----------
+        obj : object, optional
+            Offers a stream with ``__cuda_stream__()``; it is kept alive with the wrapper.
+        options : StreamOptions or dict, optional
+            What to ask of a new stream; excludes `obj`.
+
+        Returns
+        -------
+        Stream
+
+        Raises
+        ------
+        CUDAError
+            If the device is not initialised.
+        ValueError
+            If both arguments are given, or the priority is out of range.
+
+        See Also
+        --------
+        cuStreamCreateWithPriority : the driver function.
+        """
+        cdef context_handle context = self.context_to_use()
+        if obj is not None:
+            return Stream._init(obj, options)
+        return create_stream_in(Stream, context, options)
+
+    def create_event(self, options=None):
+        """Create an event that was not recorded yet.
+
+        Host only. The device must be initialised.
+
+        Parameters
+        ----------
+        options : EventOptions or dict, optional
+            What to ask of the event.
+
+        Returns
+        -------
+        Event
+
+        Raises
+        ------
+        CUDAError
+            If the device is not initialised.
+        TypeError
+            If an event for other processes is asked for: `Stream.record` makes those.
+
+        See Also
+        --------
+        cuEventCreate : the driver function.
+        """
+        cdef context_handle context = self.context_to_use()
+        cdef unsigned flags = event_flags(options, False)
+        cdef event_handle native
+        with nogil:
+            native = create_event(context, flags)
+        return wrap_event(Event, native)
+
+    def sync(self):
+        """Wait until all work of the device's context is finished.
+
+        Blocks the host. The device must be initialised.
+
+        Raises
+        ------
+        CUDAError
+            If the device is not initialised, or earlier work failed.
+
+        See Also
+        --------
+        cuCtxSynchronize : the driver function.
+        """
+        cdef context_handle context = self.context_to_use()
+        with nogil:
+            synchronize_context(context)
+
+    def __int__(self):
+        return self.ordinal
+
+    def __index__(self):
+        return self.ordinal
+
+    def __eq__(self, other):
+        if not isinstance(other, Device):
+            return NotImplemented
+        return self.ordinal == (<Device>other).ordinal
+
+    def __hash__(self):
+        return hash(self.uuid)
+
+    def __reduce__(self):
+        return Device, (self.ordinal,)
+
+    def __repr__(self):
+        return f"<Device {self.ordinal} ({self.name})>"
+
+
+cdef Device make_device(int ordinal):
+    cdef Device device = Device.__new__(Device)
+    device.ordinal = ordinal
+    return device
+
+
+cdef int device_attribute(int ordinal, CUdevice_attribute attribute) except? -1:
+    cdef int value = 0
+    call(driver.cuDeviceGetAttribute, &value, attribute, ordinal)
+    return value

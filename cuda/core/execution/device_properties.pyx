@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# DeviceProperties: the attributes of one device, all through one table and one getter.
+
+from cpython.object cimport PyObject, PyTypeObject
+
+
+cdef extern from "Python.h":
+    ctypedef object (*getter)(PyObject*, void*)
+    ctypedef struct PyGetSetDef:
+        const char* name
+        getter get
+        const char* doc
+        void* closure
+    object PyDescr_NewGetSet(PyTypeObject*, PyGetSetDef*)
+    void PyType_Modified(PyTypeObject*)
+    ctypedef void* vectorcallfunc
+    ctypedef void* newfunc
+    # Spelt out: Cython's own declaration of PyTypeObject lacks these members.
+    ctypedef struct mutable_type "PyTypeObject":
+        PyObject* tp_dict
+        vectorcallfunc tp_vectorcall
+        newfunc tp_new
+
+
+@cython.final
+cdef class DeviceProperties:
+    """What a device can do: each attribute is a ``CU_DEVICE_ATTRIBUTE_...`` of the driver.
+
+    It comes from `Device.properties`. Values are asked of the driver once, except clocks, compute
+    mode and the like, which may change. What the driver does not know is 0 or False.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError(
+            "DeviceProperties cannot be instantiated directly; use Device.properties")
+
+    def as_dict(self):
+        """All attributes as a dict, name to value. Host only."""
+        return {name: getattr(self, name) for name in attribute_names}
+
+    def __getitem__(self, name):
+        if name not in attribute_names:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __dir__(self):
+        special = [name for name in object.__dir__(self) if name.startswith("_")]
+        return sorted([*special, *attribute_names])
+
+
+cdef DeviceProperties make_properties(int ordinal):
+    cdef DeviceProperties properties = DeviceProperties.__new__(DeviceProperties)
+    properties.ordinal = ordinal
+    return properties
+
+
+cdef object get_property(PyObject* owner, void* closure):
+    """The getter of every attribute: `closure` is its index in the table."""
+    cdef DeviceProperties self = <DeviceProperties>owner
+    cdef Py_ssize_t index = <Py_ssize_t>closure
+    cdef const attribute_record* record = &device_attributes()[index]
+    cdef int value = self.values[index]
+    cdef CUresult code
+    if not self.is_known[index]:
+        code = try_call(driver.cuDeviceGetAttribute, &value, record.id, self.ordinal)
+        if code == CUDA_ERROR_INVALID_VALUE:
+            value = record.fallback
+        else:
+            check(code, "cuDeviceGetAttribute")
+        if record.keeps == attribute_is_cached:
+            self.values[index] = value
+            self.is_known[index] = True
+    if record.kind == attribute_is_boolean:
+        return value != 0
+    return value
+
+
+cdef PyGetSetDef[device_attribute_count] attribute_getters
+cdef dict attribute_names = {}  # name -> None, in order
+
+
+cdef int install_attribute_getters() except -1:
+    """Give the class one descriptor per record, with a docstring."""
+    cdef Py_ssize_t index
+    cls = <PyTypeObject*>DeviceProperties
+    for index in range(device_attribute_count):
+        record = &device_attributes()[index]
+        attribute_getters[index].name = record.name
+        attribute_getters[index].get = get_property
+        attribute_getters[index].doc = b"The driver attribute of that name. Host only."
+        attribute_getters[index].closure = <void*>index
+        name = record.name.decode("ascii")
+        attribute_names[name] = None
+        names = <dict>(<mutable_type*>cls).tp_dict
+        names[name] = PyDescr_NewGetSet(cls, &attribute_getters[index])
+    PyType_Modified(cls)
+    return 0
+
+
+install_attribute_getters()

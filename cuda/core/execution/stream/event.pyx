@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+# Event: a point in the work of a stream, to wait for or to take the time at.
+
+
+cdef object event_options = None  # the class, loaded when options are first given
+
+
+cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF:
+    global event_options
+    if options is None:
+        return CU_EVENT_DISABLE_TIMING
+    if event_options is None:
+        event_options = public_object("EventOptions")
+    options = as_options(options, event_options, "event options")
+    if options.ipc_enabled:
+        if options.timing_enabled:
+            raise TypeError("an event with ipc_enabled=True cannot use timing: leave "
+                            "timing_enabled=False")
+        if not bound:
+            raise TypeError("an event with ipc_enabled=True must be bound to a stream: make it "
+                            "with Stream.record(options=...)")
+        raise RuntimeError("events for other processes (ipc_enabled=True) are not supported yet")
+    cdef unsigned flags = CU_EVENT_DEFAULT
+    if not options.timing_enabled:
+        flags |= CU_EVENT_DISABLE_TIMING
+    if options.blocking_sync:
+        flags |= CU_EVENT_BLOCKING_SYNC
+    return flags
+
+
+@cython.freelist(64)
+cdef class Event:
+    """A point in the work of a stream: it is done when all work before it is.
+
+    It comes from `Stream.record` or `Device.create_event`, and keeps its context alive. It owns
+    the driver event: closing the last wrapper destroys it. ``later - earlier`` is the time between
+    two events in milliseconds.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError(
+            "Event objects cannot be instantiated directly; use Stream.record() or "
+            "Device.create_event()")
+
+    def __dealloc__(self):
+        release_event(self)
+
+    def close(self):
+        """Destroy the event, unless another wrapper shares it.
+
+        Host only. Work that was ordered behind the event stays so. Closing twice is harmless.
+
+        See Also
+        --------
+        cuEventDestroy : the driver function.
+        """
+        release_event(self)
+
+    @property
+    def is_closed(self):
+        """Whether `close` was called. Host only."""
+        return not self.native.is_open()
+
+    @property
+    def handle(self):
+        """The event as `cuda.bindings.driver.CUevent`; 0 when closed. Host only."""
+        return as_bindings("CUevent", self.native.raw())
+
+    @property
+    def is_timing_enabled(self):
+        """Whether the event takes the time. Host only."""
+        check_open(self.native.is_open(), "Event")
+        return self.native.facts().is_timing_enabled()
+
+    @property
+    def is_blocking_sync(self):
+        """Whether `sync` puts the thread to sleep rather than spinning. Host only."""
+        check_open(self.native.is_open(), "Event")
+        return self.native.facts().is_blocking_sync()
+
+    @property
+    def is_ipc_enabled(self):
+        """Whether another process may wait for the event. Host only."""
+        check_open(self.native.is_open(), "Event")
+        return self.native.facts().is_ipc_enabled()
+
+    @property
+    def is_done(self):
+        """Whether all work before the event is finished; True when it was never recorded.
+
+        Host only.
+
+        Raises
+        ------
+        CUDAError
+            If earlier work failed.
+
+        See Also
+        --------
+        cuEventQuery : the driver function.
+        """
+        check_open(self.native.is_open(), "Event")
+        cdef CUresult code = try_call(driver.cuEventQuery, self.native.raw())
+        if code == CUDA_ERROR_NOT_READY:
+            return False
+        check(code, "cuEventQuery")
+        return True
+
+    def sync(self):
+        """Wait until all work before the event is finished.
+
+        Blocks the host.
+
+        Raises
+        ------
+        CUDAError
+            If earlier work failed.
+
+        See Also
+        --------
+        cuEventSynchronize : the driver function.
+        """
+        check_open(self.native.is_open(), "Event")
+        cdef CUevent raw = self.native.raw()
+        with nogil:
+            call(driver.cuEventSynchronize, raw)
+
+    @property
+    def context(self):
+        """The `Context` of the event; None for one of another process. Host only."""
+        check_open(self.native.is_open(), "Event")
+        if not self.native.parent().is_open():
+            return None
+        return wrap_context(self.native.parent())
+
+    @property
+    def device(self):
+        """The `Device` of the event; None for one of another process. Host only."""
+        check_open(self.native.is_open(), "Event")
+        if not self.native.parent().is_open():
+            return None
+        return device_of_ordinal(self.native.parent().facts().device)
+
+    @property
+    def ipc_descriptor(self):
+        """What another process needs to wait for the event. Host only."""
+        check_open(self.native.is_open(), "Event")
+        raise RuntimeError("Event is not IPC-enabled")
+
+    @property
+    def is_timing_disabled(self):
+        """Deprecated: the contrary of `is_timing_enabled`. Host only."""
+        warn_deprecated("Event.is_timing_disabled", "Event.is_timing_enabled")
+        return not self.is_timing_enabled
+
+    @property
+    def is_sync_busy_waited(self):
+        """Deprecated spelling of `is_blocking_sync`. Host only."""
+        warn_deprecated("Event.is_sync_busy_waited", "Event.is_blocking_sync")
+        return self.is_blocking_sync
+
+    def get_ipc_descriptor(self):
+        """Deprecated spelling of `ipc_descriptor`. Host only."""
+        warn_deprecated("Event.get_ipc_descriptor()", "Event.ipc_descriptor")
+        return self.ipc_descriptor
+
+    def __enter__(self):
+        check_open(self.native.is_open(), "Event")
+        return self
+
+    def __exit__(self, *exc_info):
+        release_event(self)
+
+    def __sub__(self, other):
+        if not isinstance(other, Event):
+            return NotImplemented
+        return elapsed_milliseconds(<Event>other, self)
+
+    def __rsub__(self, other):
+        return NotImplemented
+
+    def __isub__(self, other):
+        return NotImplemented
+
+    def __eq__(self, other):
+        if not isinstance(other, Event):
+            return NotImplemented
+        if self is other:
+            return True
+        cdef Event event = <Event>other
+        return (self.native.is_open() and event.native.is_open()
+                and self.native.raw() == event.native.raw())
+
+    def __hash__(self):
+        return hash(<uintptr_t>self.identity)
+
+    def __repr__(self):
+        return f"<Event handle=0x{<uintptr_t>self.native.raw():x}>"
+
+
+cdef object elapsed_milliseconds(Event start, Event end):
+    check_open(start.native.is_open() and end.native.is_open(), "Event")
+    if not (start.native.facts().is_timing_enabled() and end.native.facts().is_timing_enabled()):
+        raise RuntimeError(
+            "Both Events must be created with timing enabled in order to subtract them: use "
+            "EventOptions(timing_enabled=True)")
+    cdef float milliseconds = 0
+    cdef CUresult code = try_call(driver.cuEventElapsedTime, &milliseconds, start.native.raw(),
+                                  end.native.raw())
+    if code == CUDA_ERROR_INVALID_HANDLE:
+        raise RuntimeError("Both Events must be recorded before they can be subtracted: use "
+                           "Stream.record()")
+    if code == CUDA_ERROR_NOT_READY:
+        raise RuntimeError("One or both events have not completed. Wait with Event.sync() or "
+                           "Stream.sync() before you subtract them")
+    check(code, "cuEventElapsedTime")
+    return milliseconds
+
+
+cdef int release_event(Event self) noexcept:
+    # Only the last share calls the driver, which may take long.
+    if self.native.is_last():
+        with nogil:
+            self.native.reset()
+    else:
+        self.native.reset()
+    return 0
+
+
+cdef Event wrap_event(object cls, event_handle& native):
+    cdef Event event
+    if cls is Event:
+        event = Event.__new__(Event)
+    else:
+        event = cls.__new__(cls)
+    event.native = native
+    event.identity = event.native.raw()
+    return event

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# Host functions in the order of a stream.
+
+cdef extern from "python/host_call.hpp" namespace "halfwarp::python" nogil:
+    ctypedef void (*native_function)(void*)
+    cppclass host_call:
+        native_function native
+        void* argument
+    host_call* make_host_call(object function) except NULL
+    int copy_argument(host_call&, const void*, size_t) except -1
+    void discard(host_call*) noexcept
+    void run_host_call(void*) noexcept
+
+
+cdef extern from "cuda.h" nogil:
+    ctypedef enum CUstreamCaptureStatus:
+        CU_STREAM_CAPTURE_STATUS_NONE
+
+
+cdef uintptr_t native_address(object fn) except? 0:
+    """The address behind a ctypes function of the right prototype; 0 for a Python callable."""
+    ctypes = sys.modules.get("ctypes")
+    if ctypes is None or not isinstance(fn, ctypes._CFuncPtr):
+        return 0
+    argument_types = tuple(fn.argtypes or ())
+    if fn.restype is not None or argument_types != (ctypes.c_void_p,):
+        raise TypeError(
+            f"this ctypes function has restype={fn.restype} and argtypes={argument_types}, but "
+            "CUDA needs a CUhostFn-compatible callback: make it with "
+            "ctypes.CFUNCTYPE(None, ctypes.c_void_p), or give a Python callable")
+    return ctypes.cast(fn, ctypes.c_void_p).value
+
+
+cdef int set_argument(host_call* made, object user_data) except -1:
+    if user_data is None:
+        return 0
+    if isinstance(user_data, int):
+        made.argument = <void*><uintptr_t>user_data
+        return 0
+    try:
+        view = memoryview(user_data).cast("B")
+    except TypeError:
+        raise TypeError("user_data must be an int or bytes-like, got "
+                        f"{qualified_name(user_data)}") from None
+    cdef const unsigned char[::1] data = view
+    return copy_argument(made[0], &data[0] if data.shape[0] else NULL, data.shape[0])
+
+
+cdef host_call* prepare_host_call(object fn, object user_data) except NULL:
+    if not callable(fn):
+        raise TypeError(f"callback must be callable, got {qualified_name(fn)}")
+    address = native_address(fn)
+    if address == 0 and user_data is not None:
+        raise ValueError("user_data is only supported with ctypes function pointers: bind it to "
+                         "the Python callable instead")
+    made = make_host_call(fn)
+    made.native = <native_function>address
+    try:
+        set_argument(made, user_data)
+    except BaseException:
+        discard(made)
+        raise
+    return made
+
+
+cdef int submit_host_call(Stream stream, object fn, object user_data) except -1:
+    cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
+    cdef CUstream raw = stream.fields.raw
+    call(driver.cuStreamIsCapturing, raw, &status)
+    if status != CU_STREAM_CAPTURE_STATUS_NONE:
+        # A graph may run the call again, when this one has given its references up.
+        raise RuntimeError("launch_host cannot be captured into a graph")
+    made = prepare_host_call(fn, user_data)
+    try:
+        with nogil:
+            call(driver.cuLaunchHostFunc, raw, run_host_call, made)
+    except BaseException:
+        discard(made)
+        raise
+    return 0
+
+
+def host_launch(stream, fn, *, user_data=None):
+    """Call a host function once all earlier work of a stream is finished.
+
+    Stream-ordered. The function form of `Stream.launch_host`, for any stream-like object.
+
+    Parameters
+    ----------
+    stream : Stream or object with ``__cuda_stream__``
+        The stream whose work comes before; its later work waits for the call.
+    fn : callable or ctypes function
+        As for `Stream.launch_host`.
+    user_data : int or bytes-like, optional
+        As for `Stream.launch_host`.
+
+    See Also
+    --------
+    cuLaunchHostFunc : the driver function.
+    """
+    submit_host_call(accept_stream(stream), fn, user_data)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+# The Device objects of each thread, and what makes `Device(...)` find them at the cost of a look-up.
+
+
+cdef extern from "Python.h":
+    PyObject* PyThreadState_GetDict()  # borrowed
+    Py_ssize_t PyVectorcall_NARGS(size_t)
+
+
+cdef extern from *:
+    """
+    namespace halfwarp::core {
+    // The objects of this thread: borrowed from its state dict, which ends with the thread.
+    static constinit thread_local PyObject* thread_devices = nullptr;
+    static constinit std::atomic<bool> is_driver_initialized{false};
+    }
+    """
+    PyObject* thread_devices "halfwarp::core::thread_devices"
+    bint is_driver_initialized "halfwarp::core::is_driver_initialized.load"() noexcept
+    void set_driver_initialized "halfwarp::core::is_driver_initialized.store"(bint) noexcept
+
+
+@cython.final
+cdef class ThreadDevices:
+    """All devices as one thread sees them; the thread's state dict owns it."""
+
+    cdef tuple devices
+
+    def __dealloc__(self):
+        global thread_devices
+        if thread_devices is <PyObject*>self:
+            thread_devices = NULL
+
+
+cdef int initialize_driver() except -1:
+    cdef int version = 0
+    if is_driver_initialized():
+        return 0
+    with nogil:
+        call(driver.cuInit, 0)
+        call(driver.cuDriverGetVersion, &version)
+    set_driver_initialized(True)
+    if version < 13000:
+        import_module("cuda.bindings.utils").warn_if_cuda_major_version_mismatch()
+    return 0
+
+
+cdef ThreadDevices make_thread_devices():
+    """The devices of a thread that asks for the first time."""
+    global thread_devices
+    cdef int count = 0
+    initialize_driver()
+    call(driver.cuDeviceGetCount, &count)
+    cdef ThreadDevices made = ThreadDevices.__new__(ThreadDevices)
+    made.devices = tuple([make_device(ordinal) for ordinal in range(count)])
+    state = <dict>PyThreadState_GetDict()
+    state["cuda.core.devices"] = made
+    thread_devices = <PyObject*>made
+    return made
+
+
+cdef inline tuple devices_of_thread():
+    if thread_devices is NULL:
+        return make_thread_devices().devices
+    return (<ThreadDevices>thread_devices).devices
+
+
+cdef Device device_of_ordinal(int ordinal):
+    devices = devices_of_thread()
+    if not 0 <= ordinal < len(devices):
+        if ordinal < 0:
+            raise ValueError(f"device_id must be >= 0, got {ordinal}")
+        raise ValueError(f"device_id must be within [0, {len(devices)}), got {ordinal}")
+    return <Device>devices[ordinal]
+
+
+cdef Device current_device():
+    cdef CUdevice ordinal = 0
+    devices = devices_of_thread()
+    cdef CUresult code = try_call(driver.cuCtxGetDevice, &ordinal)
+    if code != CUDA_SUCCESS and code != CUDA_ERROR_INVALID_CONTEXT:
+        check(code, "cuCtxGetDevice")
+    return device_of_ordinal(ordinal if code == CUDA_SUCCESS else 0)
+
+
+cdef Device as_device(object given):
+    if given is None:
+        return current_device()
+    if isinstance(given, Device):
+        return <Device>given
+    if not PyIndex_Check(given):
+        raise TypeError("device_id must be an int, a Device or None, got "
+                        f"{qualified_name(given)}")
+    return device_of_ordinal(given)
+
+
+cdef object device_from_arguments(PyObject* cls, PyObject* args, PyObject* kwargs):
+    """`Device(...)` in its less common spellings."""
+    given = list(<tuple>args)
+    if kwargs is not NULL:
+        given += [value for name, value in (<dict>kwargs).items() if name == "device_id"]
+    if len(given) > 1 or (kwargs is not NULL and len(<dict>kwargs) > (len(given) - len(<tuple>args))):
+        raise TypeError("Device() takes one argument, device_id, which may be left out")
+    return as_device(given[0] if given else None)
+
+
+cdef object device_vectorcall(PyObject* cls, PyObject* const* args, size_t flags,
+                              PyObject* names):
+    cdef Py_ssize_t given = PyVectorcall_NARGS(flags)
+    if names is NULL and given == 0:
+        return current_device()
+    if names is NULL and given == 1:
+        return as_device(<object>args[0])
+    positional = tuple([<object>args[i] for i in range(given)])
+    keywords = {}
+    if names is not NULL:
+        keywords = {name: <object>args[given + i] for i, name in enumerate(<tuple>names)}
+    return device_from_arguments(cls, <PyObject*>positional, <PyObject*>keywords)
+
+
+cdef int install_device_call() except -1:
+    """Make `Device(...)` look the object up rather than build one."""
+    cls = <mutable_type*>Device
+    cls.tp_vectorcall = <vectorcallfunc>device_vectorcall
+    cls.tp_new = <newfunc>device_from_arguments
+    return 0
+
+
+install_device_call()

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a Buffer holds of its memory, and how the memory goes back.
+
+
+# no_gc_clear: giving memory back needs `resource` and `stream`, so the collector must not clear
+# them first. A cycle through a Buffer is broken at the resource's or the owner's side.
+@cython.no_gc_clear
+cdef class _Allocation:
+    """Memory that goes back when the last object that uses it has gone."""
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("Buffer objects cannot be instantiated directly. Please use "
+                           "MemoryResource APIs.")
+
+    def __dealloc__(self):
+        if not self.fields.is_open or is_finalizing():
+            return
+        try:
+            give_back(self, None)
+        except CUDAError as error:
+            report_line(f"Warning: a Buffer could not give its memory back: {error}")
+        except Exception as error:
+            report_line(f"Warning: mr.deallocate() failed during Buffer destruction: {error}")
+
+
+cdef int report_line(str text) except -1:
+    import sys
+
+    if sys.stderr is not None:
+        print(text, file=sys.stderr)
+    return 0
+
+
+cdef int give_back(_Allocation self, Stream stream) except -1:
+    """Mark as closed first, so that nothing is given back twice whatever fails on the way."""
+    cdef buffer_fields memory = self.fields
+    cdef pool_handle pool = self.pool
+    cdef free_order order = self.order
+    resource, recorded, shared = self.resource, self.stream, self.shared
+    forget(self)
+    if shared is not None:
+        if stream is not None:
+            redirect(<_Allocation>shared, stream)
+        return 0
+    if pool.is_open():
+        return free_in_order(memory.pointer, order, stream)
+    if resource is not None and memory.is_open:
+        deallocate(resource, memory, order, recorded if stream is None else stream)
+    return 0
+
+
+cdef int forget(_Allocation self) except -1:
+    """Become closed, without giving anything back."""
+    self.fields = buffer_fields(0, 0, False)
+    self.pool.reset()
+    self.order = free_order()
+    self.resource = self.owner = self.stream = self.shared = None
+    return 0
+
+
+cdef int redirect(_Allocation self, Stream stream) except -1:
+    """Order the free on another stream than the recorded one."""
+    self.order = recorded_order(stream)
+    if self.stream is not None:
+        self.stream = stream
+    return 0
+
+
+cdef free_order recorded_order(Stream stream) except *:
+    cdef free_order order = record_free_order(stream.native)
+    if not order.is_recorded():
+        raise RuntimeError(
+            "Cannot record a default deallocation stream when no CUDA context is current. Call "
+            "Device.set_current() first, or pass a non-default stream=.")
+    return order
+
+
+cdef int free_in_order(CUdeviceptr pointer, free_order& order, Stream stream) except -1:
+    cdef CUresult code
+    if pointer == 0 or not order.is_of_this_process():
+        return 0
+    if stream is not None:
+        return free_on_stream(pointer, stream)
+    with nogil:
+        code = order.free(pointer)
+    return check(code, "cuMemFreeAsync")
+
+
+cdef int free_on_stream(CUdeviceptr pointer, Stream stream) except -1:
+    cdef CUstream raw = stream.fields.raw
+    if pointer != 0:
+        with nogil:
+            call(memory_driver.cuMemFreeAsync, pointer, raw)
+    return 0
+
+
+cdef int deallocate(object resource, buffer_fields memory, free_order& order,
+                    object stream) except -1:
+    """Run the Python deallocator, in the context that a recorded default stream meant."""
+    if order.is_recorded() and not order.is_of_this_process():
+        return 0
+    if stream is None and not isinstance(resource, _SYNCHRONOUS):
+        stream = default_stream_object()
+    cdef bint entered = order.is_recorded() and order.enter()
+    try:
+        resource.deallocate(<object>memory.pointer, <object>memory.size, stream=stream)
+    finally:
+        if entered:
+            free_order.leave()
+    return 0
+
+
+cdef object share_allocation(Buffer buffer):
+    cdef _Allocation taken
+    if buffer.shared is None:
+        taken = _Allocation.__new__(_Allocation)
+        taken.fields = buffer.fields
+        taken.pool = buffer.pool
+        taken.order = buffer.order
+        taken.resource, taken.owner, taken.stream = buffer.resource, buffer.owner, buffer.stream
+        buffer.shared = taken
+        buffer.pool.reset()
+        buffer.stream = None
+    return buffer.shared

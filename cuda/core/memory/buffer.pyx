@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: Apache-2.0
+# Buffer: a contiguous range of memory, its address, its size, and its way back.
+
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES
+
+
+@cython.freelist(64)
+cdef class Buffer(_Allocation):
+    """A contiguous range of memory.
+
+    It comes from `MemoryResource.allocate` and owns that memory, or from `Buffer.from_handle`, which
+    says who owns it. Closing, leaving a ``with`` block, and collection give the memory back in the
+    order of a stream: the one given to `close`, else the one of the allocation.
+    """
+
+    @staticmethod
+    def from_handle(ptr, size_t size, mr=None, owner=None, *, stream=None):
+        """Wrap memory that exists.
+
+        Host only.
+
+        Parameters
+        ----------
+        ptr : int
+            The address, or an object that converts to it.
+        size : int
+            In bytes.
+        mr : MemoryResource, optional
+            What the memory goes back to, once, when the buffer is closed.
+        owner : object, optional
+            Kept alive until the buffer is closed; the memory is its own.
+        stream : Stream, optional
+            With `mr`: the stream that orders the free; the default stream if None.
+
+        Returns
+        -------
+        Buffer
+
+        Raises
+        ------
+        ValueError
+            If `mr` and `owner` are both given, or `stream` without `mr`.
+        RuntimeError
+            If the default stream is to be recorded and no context is current.
+        """
+        return wrap_memory(Buffer, ptr, size, mr, owner, stream)
+
+    @classmethod
+    def _init(cls, ptr, size_t size, mr=None, ipc_descriptor=None, owner=None, *, stream=None):
+        """`from_handle` for a subclass. Host only."""
+        if ipc_descriptor is not None:
+            raise RuntimeError("Memory resource is not IPC-enabled")
+        return wrap_memory(cls, ptr, size, mr, owner, stream)
+
+    def _clear(self):
+        """Forget the memory without giving it back. Host only."""
+        forget(self)
+
+    def close(self, stream=None):
+        """Give the memory back.
+
+        Stream-ordered. Closing twice is harmless.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            The stream that orders the free; the recorded one if None.
+
+        Raises
+        ------
+        BufferError
+            While a memoryview of the buffer exists.
+        CUDAError
+            If the driver does not take the memory back; the buffer is closed all the same.
+
+        See Also
+        --------
+        cuMemFreeAsync : the driver function, for memory of a pool.
+        """
+        if not self.fields.is_open:
+            return
+        cdef Stream order = None if stream is None else accept_stream(stream)
+        if self.exports:
+            raise BufferError("Buffer.close() with existing exports: release the memoryview first")
+        give_back(self, order)
+
+    def set_deallocation_stream(self, stream):
+        """Order the free on another stream than the recorded one.
+
+        Host only. Nothing is synchronised: earlier uses must be ordered before later work of
+        `stream` by the caller.
+
+        Parameters
+        ----------
+        stream : Stream
+
+        Raises
+        ------
+        RuntimeError
+            If a default stream is given and no context is current.
+        """
+        check_open(self.fields.is_open, "Buffer")
+        redirect(self if self.shared is None else <_Allocation>self.shared, accept_stream(stream))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    @property
+    def handle(self):
+        """The address as an int; 0 when closed. Host only."""
+        return self.fields.pointer
+
+    @property
+    def size(self):
+        """In bytes; 0 when closed. Host only."""
+        return self.fields.size
+
+    @property
+    def memory_resource(self):
+        """The `MemoryResource` that the memory came from; None without one or when closed."""
+        return self.resource
+
+    @property
+    def owner(self):
+        """The object that owns the memory instead; None without one or when closed. Host only."""
+        return self.owner
+
+    @property
+    def is_closed(self):
+        """Whether the memory was given back. Host only."""
+        return not self.fields.is_open
+
+    @property
+    def device_id(self):
+        """The ordinal of the device that the memory belongs to; -1 for host memory. Host only."""
+        check_open(self.fields.is_open, "Buffer")
+        if self.resource is not None:
+            return self.resource.device_id
+        return facts_of(self).device
+
+    @property
+    def is_device_accessible(self):
+        """Whether kernels may use the memory. Host only."""
+        check_open(self.fields.is_open, "Buffer")
+        return is_device_accessible(self)
+
+    @property
+    def is_host_accessible(self):
+        """Whether the host may use the memory. Host only."""
+        check_open(self.fields.is_open, "Buffer")
+        return is_host_accessible(self)
+
+    @property
+    def is_managed(self):
+        """Whether the memory moves between host and device by itself. Host only."""
+        check_open(self.fields.is_open, "Buffer")
+        return is_managed(self)
+
+    @property
+    def is_mapped(self):
+        """Whether the memory was imported from another process. Host only."""
+        return False
+
+    @property
+    def ipc_descriptor(self):
+        """What another process needs to import the memory. Host only.
+
+        Raises
+        ------
+        RuntimeError
+            If the memory resource is not IPC-enabled.
+        """
+        check_open(self.fields.is_open, "Buffer")
+        raise RuntimeError("Memory resource is not IPC-enabled")
+
+    def get_ipc_descriptor(self):
+        """`ipc_descriptor` under its older name. Host only."""
+        warn_deprecated("Buffer.get_ipc_descriptor()", "Buffer.ipc_descriptor")
+        return self.ipc_descriptor
+
+    def __reduce__(self):
+        raise RuntimeError("Memory resource is not IPC-enabled: only memory that another process "
+                           "can import can be pickled")
+
+    def copy_to(self, dst=None, stream=NOT_GIVEN, *, options=None):
+        """Copy this buffer's bytes elsewhere.
+
+        Stream-ordered. Memory that is not page-locked is copied before the call returns.
+
+        Parameters
+        ----------
+        dst : Buffer or array, optional
+            As many bytes, in a Buffer or a contiguous object of the buffer protocol, DLPack or
+            ``__cuda_array_interface__``. None allocates from this buffer's resource.
+        stream : Stream
+            The stream that orders the copy.
+
+        Returns
+        -------
+        Buffer or array
+            The destination.
+
+        Raises
+        ------
+        ValueError
+            If the sizes differ, the object is not contiguous, or there is no resource to allocate
+            from.
+        BufferError
+            If the destination is read-only.
+
+        See Also
+        --------
+        cuMemcpyAsync : the driver function.
+        """
+        check_open(self.fields.is_open, "Buffer")
+        cdef Stream order = stream_or_default(stream, "Buffer.copy_to()")
+        refuse_copy_options(options)
+        if dst is None:
+            if self.resource is None:
+                raise ValueError("Buffer.copy_to() needs a destination buffer: this buffer has no "
+                                 "memory resource to allocate one from")
+            dst = self.resource.allocate(self.fields.size, stream=order)
+        if isinstance(dst, Buffer):
+            check_open((<Buffer>dst).fields.is_open, "Buffer")
+            copy_bytes(&(<Buffer>dst).fields, &self.fields, order)
+        else:
+            copy_to_object(dst, self, order)
+        return dst
+
+    def copy_from(self, src, stream=NOT_GIVEN, *, options=None):
+        """Copy bytes from elsewhere into this buffer.
+
+        Stream-ordered. Memory that is not page-locked is copied before the call returns.
+
+        Parameters
+        ----------
+        src : Buffer or array
+            As many bytes, in a Buffer or a contiguous object of the buffer protocol, DLPack or
+            ``__cuda_array_interface__``.
+        stream : Stream
+            The stream that orders the copy.
+
+        Raises
+        ------
+        ValueError
+            If the sizes differ or the object is not contiguous.
+
+        See Also
+        --------
+        cuMemcpyAsync : the driver function.
+        """
+        check_open(self.fields.is_open, "Buffer")
+        cdef Stream order = stream_or_default(stream, "Buffer.copy_from()")
+        refuse_copy_options(options)
+        if isinstance(src, Buffer):
+            check_open((<Buffer>src).fields.is_open, "Buffer")
+            copy_bytes(&self.fields, &(<Buffer>src).fields, order)
+        else:
+            copy_from_object(self, src, order)
+
+    def fill(self, value, stream=NOT_GIVEN):
+        """Set the bytes to a repeated pattern.
+
+        Stream-ordered.
+
+        Parameters
+        ----------
+        value : int or bytes-like
+            An int from 0 to 255 for every byte, or 1, 2 or 4 bytes as they lie in memory (a NumPy
+            scalar, for instance).
+        stream : Stream
+            The stream that orders the fill.
+
+        Raises
+        ------
+        OverflowError
+            If an int is not within 0 to 255.
+        ValueError
+            If the pattern has another length, or the size is no multiple of it.
+        TypeError
+            If `value` is neither an int nor bytes-like.
+
+        See Also
+        --------
+        cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async : the driver functions.
+        """
+        check_open(self.fields.is_open, "Buffer")
+        fill_bytes(&self.fields, value, stream_or_default(stream, "Buffer.fill()"))
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """Export the bytes as a one-dimensional int8 tensor.
+
+        Host only, unless `stream` is given: then that stream waits for the stream of the
+        allocation.
+
+        Parameters
+        ----------
+        stream : int, optional
+            The consumer's stream; -1 for no order.
+        max_version : tuple of two int, optional
+            The newest DLPack version that the consumer reads; None or below (1, 0) gives a capsule
+            of the version without a number.
+        dl_device : tuple, optional
+            Where the consumer wants the data: this buffer's own device or None.
+        copy : bool, optional
+            Must not be True.
+
+        Raises
+        ------
+        BufferError
+            If the request cannot be met without a copy.
+        """
+        check_open(self.fields.is_open, "Buffer")
+        return export_dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self):
+        """The DLPack kind and ordinal of the device. Host only."""
+        check_open(self.fields.is_open, "Buffer")
+        cdef dlpack_device where = dlpack_device_of(self)
+        return <int>where.type, where.id
+
+    @property
+    def __cuda_array_interface__(self):
+        """The CUDA Array Interface of device-accessible memory: one-dimensional int8. Host only."""
+        if not self.fields.is_open or not is_device_accessible(self):
+            raise AttributeError("__cuda_array_interface__: the buffer is not device-accessible")
+        return {"shape": (self.fields.size,), "typestr": "|i1", "version": 3, "strides": None,
+                "data": (self.fields.pointer, False), "stream": None}
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        check_open(self.fields.is_open, "Buffer")
+        if not is_host_accessible(self):
+            raise BufferError("the host cannot access the memory of this buffer: copy it with "
+                              "copy_to() first")
+        self.shape, self.stride = self.fields.size, 1
+        view.buf = <void*><uintptr_t>self.fields.pointer
+        view.obj = self
+        view.len = self.fields.size
+        view.readonly = 0
+        view.itemsize = 1
+        view.ndim = 1
+        view.format = b"b" if flags & PyBUF_FORMAT else NULL
+        view.shape = &self.shape if flags & PyBUF_ND else NULL
+        view.strides = &self.stride if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
+        view.suboffsets = view.internal = NULL
+        self.exports += 1
+
+    def __releasebuffer__(self, Py_buffer* view):
+        self.exports -= 1
+
+    def __eq__(self, other):
+        if not isinstance(other, Buffer):
+            return NotImplemented
+        cdef Buffer that = <Buffer>other
+        return (self.fields.pointer == that.fields.pointer
+                and self.fields.size == that.fields.size)
+
+    def __hash__(self):
+        return hash((self.fields.pointer, self.fields.size))
+
+    def __repr__(self):
+        return f"<Buffer ptr={self.fields.pointer:#x} size={self.fields.size}>"
+
+
+register_buffer_class(Buffer.__new__(Buffer), &(Buffer.__new__(Buffer)).fields)
+
+
+cdef int refuse_copy_options(object options) except -1:
+    if options is not None:
+        raise TypeError(f"copy options are not available yet, got {options!r}: pass None")
+    return 0
+
+
+cdef Buffer wrap_memory(object cls, object ptr, size_t size, object mr, object owner,
+                        object stream):
+    if mr is not None and owner is not None:
+        raise ValueError("owner and memory resource cannot be both specified together")
+    if stream is not None and mr is None:
+        raise ValueError("stream requires a memory resource (mr)")
+    cdef Buffer buffer = cls.__new__(cls)
+    cdef CUdeviceptr pointer = address_from(ptr)
+    if mr is not None and (stream is not None or mr.is_device_accessible):
+        buffer.stream = default_stream_object() if stream is None else accept_stream(stream)
+        buffer.order = recorded_order(buffer.stream)
+    buffer.fields = buffer_fields(pointer, size, True)
+    buffer.resource = mr
+    buffer.owner = owner
+    return buffer
+
+
+cdef Buffer wrap_pool_memory(MemoryResource resource, const pool_handle& pool,
+                             CUdeviceptr pointer, size_t size, Stream stream):
+    cdef Buffer buffer = Buffer.__new__(Buffer)
+    buffer.fields = buffer_fields(pointer, size, True)
+    buffer.pool = pool
+    buffer.resource = resource
+    buffer.order = record_free_order(stream.native)
+    return buffer
+
+
+cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *:
+    cdef CUpointer_attribute[3] attributes = [
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL]
+    cdef unsigned kind = 0, managed = 0
+    cdef int device = -1
+    cdef void** values = [&kind, &managed, &device]
+    cdef CUresult code = try_call(memory_driver.cuPointerGetAttributes, 3, attributes, values,
+                                  pointer)
+    if code == CUDA_ERROR_NOT_INITIALIZED:
+        call(driver.cuInit, 0)
+        code = try_call(memory_driver.cuPointerGetAttributes, 3, attributes, values, pointer)
+    check(code, "cuPointerGetAttributes")
+    if kind == 0:  # plain host memory: the driver does not know it
+        return pointer_facts(True, True, False, False, -1)
+    if managed or kind == CU_MEMORYTYPE_UNIFIED:
+        return pointer_facts(True, True, True, True, device)
+    if kind == CU_MEMORYTYPE_HOST:
+        return pointer_facts(True, True, True, False, device)
+    if kind == CU_MEMORYTYPE_DEVICE:
+        return pointer_facts(True, False, True, False, device)
+    raise RuntimeError(f"cuPointerGetAttributes names memory type {kind} for address "
+                       f"{pointer:#x}, which is not known here")
+
+
+cdef pointer_facts facts_of(Buffer self) except *:
+    if not self.facts.is_known:
+        self.facts = classify_pointer(self.fields.pointer)
+    return self.facts
+
+
+# A resource that answers wins over what the driver says of the address.
+
+cdef bint is_device_accessible(Buffer self) except -1:
+    if self.resource is not None:
+        return self.resource.is_device_accessible
+    return facts_of(self).is_device_accessible
+
+
+cdef bint is_host_accessible(Buffer self) except -1:
+    if self.resource is not None:
+        return self.resource.is_host_accessible
+    return facts_of(self).is_host_accessible
+
+
+cdef bint is_managed(Buffer self) except -1:
+    if self.resource is not None and self.resource.is_managed:
+        return True
+    return facts_of(self).is_managed

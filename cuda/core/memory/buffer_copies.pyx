@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copies and fills: between buffers, and between a buffer and the arrays of other libraries.
+
+from collections import deque
+
+# Page-locked arrays whose copy may still be running: (event, array), oldest first.
+cdef object arrays_in_use = deque()
+
+
+cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source,
+                    Stream stream) except -1:
+    if to.size != source.size:
+        raise ValueError(f"buffer sizes mismatch between src and dst (sizes are: "
+                         f"src={source.size}, dst={to.size})")
+    if source.size == 0:
+        return 0
+    cdef CUdeviceptr destination = to.pointer, origin = source.pointer
+    cdef size_t size = source.size
+    cdef CUstream raw = stream.fields.raw
+    with nogil:
+        call(memory_driver.cuMemcpyAsync, destination, origin, size, raw)
+    return 0
+
+
+cdef int copy_to_object(object to, Buffer source, Stream stream) except -1:
+    cdef _ForeignMemory memory = foreign_memory(to, True, stream)
+    copy_bytes(&memory.fields, &source.fields, stream)
+    return keep_until_copied(memory, stream)
+
+
+cdef int copy_from_object(Buffer to, object source, Stream stream) except -1:
+    cdef _ForeignMemory memory = foreign_memory(source, False, stream)
+    copy_bytes(&to.fields, &memory.fields, stream)
+    return keep_until_copied(memory, stream)
+
+
+cdef int keep_until_copied(_ForeignMemory memory, Stream stream) except -1:
+    """Hold an array that the device reads or writes after the call has returned.
+
+    The driver copies from and to pageable memory before it returns, so only memory that the device
+    can reach needs that.
+    """
+    release_finished_arrays()
+    if memory.fields.size and classify_pointer(memory.fields.pointer).is_device_accessible:
+        arrays_in_use.append((stream.record(), memory))
+    return 0
+
+
+cdef int release_finished_arrays() except -1:
+    """Let go of the arrays whose copies are done, oldest first."""
+    while arrays_in_use:
+        try:
+            entry = arrays_in_use.popleft()
+        except IndexError:  # another thread took the last one
+            return 0
+        if not entry[0].is_done:
+            arrays_in_use.appendleft(entry)
+            return 0
+    return 0
+
+
+cdef int check_divisible(size_t size, size_t width) except -1:
+    if size % width:
+        raise ValueError(f"buffer size ({size}) must be divisible by {width}")
+    return 0
+
+
+cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) except -1:
+    cdef unsigned pattern = 0
+    cdef size_t width = 1
+    cdef unsigned char byte
+    if isinstance(value, int) or (not PyObject_CheckBuffer(value) and PyIndex_Check(value)):
+        byte = value  # OverflowError beyond 0 to 255
+        pattern = byte
+    else:
+        width = pattern_of(value, &pattern)
+    check_divisible(memory.size, width)
+    if memory.size == 0:
+        return 0
+    cdef CUdeviceptr pointer = memory.pointer
+    cdef size_t count = memory.size // width
+    cdef CUstream raw = stream.fields.raw
+    with nogil:
+        if width == 1:
+            call(memory_driver.cuMemsetD8Async, pointer, pattern, count, raw)
+        elif width == 2:
+            call(memory_driver.cuMemsetD16Async, pointer, pattern, count, raw)
+        else:
+            call(memory_driver.cuMemsetD32Async, pointer, pattern, count, raw)
+    return 0
+
+
+cdef size_t pattern_of(object value, unsigned* pattern) except 0:
+    """The width in bytes of a bytes-like pattern, and the pattern as it lies in memory."""
+    if isinstance(value, str) or not PyObject_CheckBuffer(value):
+        raise TypeError(f"value must be an int or 1, 2 or 4 bytes, got {qualified_name(value)}")
+    cdef bytes content = bytes(memoryview(value))
+    if len(content) not in (1, 2, 4):
+        raise ValueError(f"value must be 1, 2, or 4 bytes, got {len(content)}")
+    pattern[0] = int.from_bytes(content, "little")
+    return len(content)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# A Buffer as a DLPack tensor: where it lies, and its capsules.
+
+
+cdef dlpack_device dlpack_device_of(Buffer self) except *:
+    cdef bint on_device = is_device_accessible(self)
+    cdef bint on_host = is_host_accessible(self)
+    cdef dlpack_device where
+    where.id = 0
+    if on_device and on_host:
+        where.type = device_type.cuda_managed if is_managed(self) else device_type.cuda_host
+    elif on_device:
+        where.type = device_type.cuda
+        where.id = self.device_id
+    elif on_host:
+        where.type = device_type.cpu
+    else:
+        raise BufferError("buffer is neither device-accessible nor host-accessible")
+    return where
+
+
+cdef bint wants_version(object max_version) except -1:
+    """Whether the consumer reads capsules with a version number."""
+    if max_version is None:
+        return False
+    if not isinstance(max_version, tuple):
+        raise TypeError(f"Expected max_version tuple[int, int], got {max_version!r}")
+    if len(max_version) != 2:
+        raise BufferError(f"Expected max_version tuple[int, int], got {max_version!r}")
+    return max_version >= (1, 0)
+
+
+cdef int order_consumer(Buffer self, object stream) except -1:
+    """Make the consumer's stream wait for the one that the memory was allocated on."""
+    if stream is None or stream == -1 or not self.pool.is_open():
+        return 0
+    cdef Stream consumer = Stream.from_handle(stream)
+    wait_for_stream(consumer.native, self.order.stream())
+    return 0
+
+
+cdef object export_dlpack(Buffer self, object stream, object max_version, object dl_device,
+                          object copy):
+    cdef bint versioned = wants_version(max_version)
+    cdef dlpack_device where = dlpack_device_of(self)
+    if copy is not None and copy:
+        raise BufferError("Sorry, not supported: copy=True")
+    if dl_device is not None and tuple(dl_device) != (<int>where.type, where.id):
+        raise BufferError("Sorry, not supported: dl_device other than None")
+    order_consumer(self, stream)
+    return export_bytes(self, <void*><uintptr_t>self.fields.pointer, self.fields.size, where,
+                        versioned)

@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: Apache-2.0
+# Resources over the driver's memory pools: what they share, and the one for device memory.
+
+
+cdef dict POOL_ATTRIBUTES = {
+    "release_threshold": (CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, int),
+    "reserved_mem_current": (CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, int),
+    "reserved_mem_high": (CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, int),
+    "reuse_allow_internal_dependencies":
+        (CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, bool),
+    "reuse_allow_opportunistic": (CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, bool),
+    "reuse_follow_event_dependencies": (CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, bool),
+    "used_mem_current": (CU_MEMPOOL_ATTR_USED_MEM_CURRENT, int),
+    "used_mem_high": (CU_MEMPOOL_ATTR_USED_MEM_HIGH, int),
+}
+
+
+cdef object read_attribute(const pool_handle& pool, str name):
+    attribute, kind = POOL_ATTRIBUTES[name]
+    return kind(pool_attribute(pool, <CUmemPool_attribute><int>attribute))
+
+
+cdef int write_attribute(const pool_handle& pool, str name, uint64_t value) except -1:
+    set_pool_attribute(pool, <CUmemPool_attribute><int>POOL_ATTRIBUTES[name][0], value)
+    return 0
+
+
+@cython.final
+cdef class _MemPoolAttributes:
+    """What a memory pool holds and how it behaves.
+
+    It comes from the `attributes` of a resource, holds the pool and so answers after the resource
+    was closed. Sizes are in bytes. Host only.
+
+    See Also
+    --------
+    cuMemPoolGetAttribute, cuMemPoolSetAttribute : the driver functions.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("_MemPoolAttributes cannot be instantiated directly; use the "
+                           "attributes of a memory resource")
+
+    @property
+    def release_threshold(self):
+        """What the pool keeps of freed memory when a stream is synchronised. Settable."""
+        return read_attribute(self.pool, "release_threshold")
+
+    @release_threshold.setter
+    def release_threshold(self, value):
+        write_attribute(self.pool, "release_threshold", value)
+
+    @property
+    def reuse_follow_event_dependencies(self):
+        """Whether memory is reused across streams where an event orders them. Settable."""
+        return read_attribute(self.pool, "reuse_follow_event_dependencies")
+
+    @reuse_follow_event_dependencies.setter
+    def reuse_follow_event_dependencies(self, bint value):
+        write_attribute(self.pool, "reuse_follow_event_dependencies", value)
+
+    @property
+    def reuse_allow_opportunistic(self):
+        """Whether memory is reused when its free happens to be done already. Settable."""
+        return read_attribute(self.pool, "reuse_allow_opportunistic")
+
+    @reuse_allow_opportunistic.setter
+    def reuse_allow_opportunistic(self, bint value):
+        write_attribute(self.pool, "reuse_allow_opportunistic", value)
+
+    @property
+    def reuse_allow_internal_dependencies(self):
+        """Whether the driver may order streams to be able to reuse memory. Settable."""
+        return read_attribute(self.pool, "reuse_allow_internal_dependencies")
+
+    @reuse_allow_internal_dependencies.setter
+    def reuse_allow_internal_dependencies(self, bint value):
+        write_attribute(self.pool, "reuse_allow_internal_dependencies", value)
+
+    @property
+    def reserved_mem_current(self):
+        """What the pool holds from the device now."""
+        return read_attribute(self.pool, "reserved_mem_current")
+
+    @property
+    def reserved_mem_high(self):
+        """The most that it held since the mark was reset; 0 may be assigned."""
+        return read_attribute(self.pool, "reserved_mem_high")
+
+    @reserved_mem_high.setter
+    def reserved_mem_high(self, value):
+        write_attribute(self.pool, "reserved_mem_high", only_zero(value))
+
+    @property
+    def used_mem_current(self):
+        """What is allocated from the pool now."""
+        return read_attribute(self.pool, "used_mem_current")
+
+    @property
+    def used_mem_high(self):
+        """The most that was allocated since the mark was reset; 0 may be assigned."""
+        return read_attribute(self.pool, "used_mem_high")
+
+    @used_mem_high.setter
+    def used_mem_high(self, value):
+        write_attribute(self.pool, "used_mem_high", only_zero(value))
+
+    def reset_high_water_marks(self):
+        """Let both marks start again from what is held and allocated now."""
+        self.reserved_mem_high = 0
+        self.used_mem_high = 0
+
+    def __repr__(self):
+        values = [f"{name}={read_attribute(self.pool, name)!r}" for name in POOL_ATTRIBUTES]
+        return f"_MemPoolAttributes({', '.join(values)})"
+
+
+cdef object only_zero(object value):
+    if value != 0:
+        raise ValueError(f"a high-water mark can only be reset to 0, got {value!r}")
+    return 0
+
+
+cdef class _MemPool(MemoryResource):
+    """What all resources over a driver pool share."""
+
+    def __dealloc__(self):
+        release_pool(self)
+
+    def allocate(self, size_t size, stream=NOT_GIVEN):
+        """Take memory from the pool.
+
+        Stream-ordered: the memory may be used on `stream`, and on streams that wait for it.
+
+        Parameters
+        ----------
+        size : int
+            In bytes; 0 gives a buffer without an address.
+        stream : Stream
+            The stream that orders the allocation and, unless another is named, the free.
+
+        Returns
+        -------
+        Buffer
+
+        Raises
+        ------
+        OutOfMemoryError
+            If neither the pool nor the device has that much.
+        RuntimeError
+            If the stream is capturing, or the resource is closed.
+
+        See Also
+        --------
+        cuMemAllocFromPoolAsync : the driver function.
+        """
+        check_open(self.pool.is_open(), type(self).__name__)
+        cdef Stream order = stream_or_default(stream, "allocate()")
+        cdef CUstream raw = order.fields.raw
+        cdef CUdeviceptr pointer = 0
+        if size != 0:
+            try:
+                with nogil:
+                    pointer = allocate_from_pool(self.pool, size, raw)
+            except OutOfMemoryError as error:
+                raise describe_out_of_memory(self.pool, size, error) from None
+            if pointer == 0:
+                raise RuntimeError("cannot perform memory operations on a capturing stream "
+                                   "(consider using GraphMemoryResource)")
+        return wrap_pool_memory(self, self.pool, pointer, size, order)
+
+    def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
+        """Give memory back to the pool; it works after `close` as well.
+
+        Stream-ordered.
+
+        Parameters
+        ----------
+        ptr : int
+            The address that was allocated; 0 does nothing.
+        size : int
+            Not needed; taken for the protocol's sake.
+        stream : Stream
+            The stream that orders the free.
+
+        See Also
+        --------
+        cuMemFreeAsync : the driver function.
+        """
+        cdef Stream order = stream_or_default(stream, "deallocate()")
+        free_on_stream(address_from(ptr), order)
+
+    def close(self):
+        """Give up the pool. Host only.
+
+        Buffers from it stay valid; a pool of this resource's own is destroyed with the last of
+        them. Closing twice is harmless.
+
+        See Also
+        --------
+        cuMemPoolDestroy : the driver function.
+        """
+        release_pool(self)
+
+    @property
+    def is_closed(self):
+        """Whether `close` was called. Host only."""
+        return not self.pool.is_open()
+
+    @property
+    def handle(self):
+        """The pool as `cuda.bindings.driver.CUmemoryPool`; 0 when closed. Host only."""
+        return as_bindings("CUmemoryPool", self.pool.raw())
+
+    @property
+    def attributes(self):
+        """What the pool holds and how it behaves; the same object each time. Host only."""
+        check_open(self.pool.is_open(), type(self).__name__)
+        cdef _MemPoolAttributes attributes
+        if self.attributes is None:
+            attributes = _MemPoolAttributes.__new__(_MemPoolAttributes)
+            attributes.pool = self.pool
+            self.attributes = attributes
+        return self.attributes
+
+    @property
+    def release_threshold(self):
+        """`attributes.release_threshold`, in bytes. Settable. Host only."""
+        return self.attributes.release_threshold
+
+    @release_threshold.setter
+    def release_threshold(self, value):
+        self.attributes.release_threshold = value
+
+    @property
+    def reuse_follow_event_dependencies(self):
+        """`attributes.reuse_follow_event_dependencies`. Settable. Host only."""
+        return self.attributes.reuse_follow_event_dependencies
+
+    @reuse_follow_event_dependencies.setter
+    def reuse_follow_event_dependencies(self, value):
+        self.attributes.reuse_follow_event_dependencies = value
+
+    @property
+    def reuse_allow_opportunistic(self):
+        """`attributes.reuse_allow_opportunistic`. Settable. Host only."""
+        return self.attributes.reuse_allow_opportunistic
+
+    @reuse_allow_opportunistic.setter
+    def reuse_allow_opportunistic(self, value):
+        self.attributes.reuse_allow_opportunistic = value
+
+    @property
+    def reuse_allow_internal_dependencies(self):
+        """`attributes.reuse_allow_internal_dependencies`. Settable. Host only."""
+        return self.attributes.reuse_allow_internal_dependencies
+
+    @reuse_allow_internal_dependencies.setter
+    def reuse_allow_internal_dependencies(self, value):
+        self.attributes.reuse_allow_internal_dependencies = value
+
+    def trim(self, size_t min_bytes_to_keep=0):
+        """Give free memory back to the device.
+
+        Host only.
+
+        Parameters
+        ----------
+        min_bytes_to_keep : int
+            What the pool may go on holding, in bytes.
+
+        See Also
+        --------
+        cuMemPoolTrimTo : the driver function.
+        """
+        check_open(self.pool.is_open(), type(self).__name__)
+        with nogil:
+            trim_pool(self.pool, min_bytes_to_keep)
+
+    @property
+    def is_handle_owned(self):
+        """Whether the pool is this resource's own, not the current one of a device. Host only."""
+        return self.pool.is_open() and self.pool.is_owned()
+
+    @property
+    def is_ipc_enabled(self):
+        """Whether the pool can be shared with other processes. Host only."""
+        return False
+
+    @property
+    def is_mapped(self):
+        """Whether the pool was imported from another process. Host only."""
+        return False
+
+    @property
+    def uuid(self):
+        """The identity of a pool that can be shared; None otherwise. Host only."""
+        return None
+
+
+cdef int release_pool(_MemPool self) except -1:
+    if self.pool.is_last() and self.pool.is_owned():
+        with nogil:
+            self.pool.reset()
+    else:
+        self.pool.reset()
+    return 0
+
+
+cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object error):
+    """The driver's error with what was asked for and what there is."""
+    cdef size_t free = 0, total = 0
+    facts = {name: read_attribute(pool, f"{name}_mem_current") for name in ("used", "reserved")}
+    facts["peak"] = read_attribute(pool, "used_mem_high")
+    if try_call(memory_driver.cuMemGetInfo, &free, &total) == CUDA_SUCCESS:
+        facts["device_free"], facts["device_total"] = free, total
+    known = ", ".join([f"{name.replace('_', ' ')} {value}" for name, value in facts.items()])
+    text = (f"{error}\n{size} bytes asked of the memory pool of device {pool.facts().device} "
+            f"({known}, all in bytes); free buffers, trim() other pools, or ask for less")
+    return OutOfMemoryError(text, code=error.code, name=error.name, where=error.where,
+                            requested=size, device_id=pool.facts().device, **facts)
+
+
+cdef class DeviceMemoryResource(_MemPool):
+    """Device memory from a memory pool of the driver, in stream order.
+
+    Without options it uses the device's current pool, which it never destroys; with options it makes
+    a pool of its own, destroyed when this and the last buffer from it are gone.
+
+    Parameters
+    ----------
+    device_id : Device or int
+        The device.
+    options : DeviceMemoryResourceOptions or dict, optional
+        Given, even empty: make a new pool.
+
+    Raises
+    ------
+    RuntimeError
+        If the device has no memory pools; `Device.memory_resource` works there.
+
+    See Also
+    --------
+    cuMemPoolCreate, cuDeviceGetMemPool : the driver functions.
+    """
+
+    def __init__(self, device_id, options=None):
+        cdef Device device = Device(device_id)
+        options = as_options(options, options_class("DeviceMemoryResourceOptions"),
+                             "DeviceMemoryResource options")
+        if not device.properties.memory_pools_supported:
+            raise RuntimeError(f"device {device.device_id} has no memory pools; use "
+                               "Device.memory_resource, which works without them")
+        if options is not None and options.ipc_enabled:
+            raise RuntimeError("memory that other processes can import is not available yet: "
+                               "make the resource with ipc_enabled=False")
+        cdef size_t max_size = 0 if options is None else options.max_size or 0
+        self.device = device.device_id
+        self.pool = (current_pool(self.device) if options is None
+                     else create_pool(self.device, max_size))
+
+    @property
+    def device_id(self):
+        """The ordinal of the device. Host only."""
+        return self.device
+
+    @property
+    def is_device_accessible(self):
+        """True: kernels may use the memory. Host only."""
+        return True
+
+    @property
+    def is_host_accessible(self):
+        """False: the host must copy. Host only."""
+        return False

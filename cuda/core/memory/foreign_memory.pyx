@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+# The memory of other libraries' objects: buffer protocol, DLPack, CUDA Array Interface.
+
+from cpython.buffer cimport (
+    PyBUF_STRIDES, PyBuffer_IsContiguous, PyBuffer_Release, PyObject_CheckBuffer,
+    PyObject_GetBuffer)
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
+
+
+@cython.final
+@cython.no_gc_clear  # the view must be released before the exporter may go
+cdef class _ForeignMemory:
+    """The contiguous bytes of an object, held while this lives."""
+
+    cdef buffer_fields fields
+    cdef bint is_readonly
+    cdef bint has_view
+    cdef Py_buffer view
+    cdef object kept  # the object itself, or the capsule that it gave
+
+    def __dealloc__(self):
+        if self.has_view:
+            PyBuffer_Release(&self.view)
+
+
+cdef _ForeignMemory foreign_memory(object source, bint is_written, Stream stream):
+    """The bytes of an object, ordered after what was submitted to them before."""
+    cdef _ForeignMemory memory = _ForeignMemory.__new__(_ForeignMemory)
+    memory.kept = source
+    if PyObject_CheckBuffer(source):
+        take_buffer(memory, source)
+    elif hasattr(source, "__dlpack__") and hasattr(source, "__dlpack_device__"):
+        take_dlpack(memory, source, stream)
+    elif hasattr(source, "__cuda_array_interface__"):
+        take_cuda_array(memory, source, stream)
+    else:
+        raise TypeError(f"expected a Buffer, or an array with the buffer protocol, DLPack or "
+                        f"__cuda_array_interface__, got {qualified_name(source)}")
+    if is_written and memory.is_readonly:
+        raise BufferError(f"cannot copy into {qualified_name(source)}: its memory is read-only")
+    return memory
+
+
+cdef int refuse_strided(object source) except -1:
+    raise ValueError(f"cannot copy {qualified_name(source)}: its memory is not contiguous; make a "
+                     "contiguous copy first")
+
+
+cdef int take_buffer(_ForeignMemory memory, object source) except -1:
+    # Without the format, which NumPy cannot give for the types of ml_dtypes.
+    PyObject_GetBuffer(source, &memory.view, PyBUF_STRIDES)
+    memory.has_view = True
+    if not PyBuffer_IsContiguous(&memory.view, b"A"):
+        refuse_strided(source)
+    memory.fields = buffer_fields(<uintptr_t>memory.view.buf, memory.view.len, True)
+    memory.is_readonly = memory.view.readonly
+    return 0
+
+
+cdef bint is_dense(tuple shape, tuple strides):
+    """Whether the elements fill their range: in C order or in Fortran order."""
+    for axes in (reversed(range(len(shape))), range(len(shape))):
+        expected, fits = 1, True
+        for axis in axes:
+            if shape[axis] != 1:
+                fits = fits and strides[axis] == expected
+                expected *= shape[axis]
+        if fits or expected == 0:
+            return True
+    return False
+
+
+cdef int take_dlpack(_ForeignMemory memory, object source, Stream stream) except -1:
+    cdef const dlpack_tensor* tensor
+    kind = source.__dlpack_device__()[0]
+    # A host library knows no streams; a device library orders its work before ours.
+    order = {"stream": <uintptr_t>stream.fields.raw or 1} if kind == 2 else {}
+    try:
+        capsule = source.__dlpack__(max_version=(1, 2), **order)
+    except TypeError:  # an exporter from before versions
+        capsule = source.__dlpack__(**order)
+    memory.kept = capsule
+    if PyCapsule_IsValid(capsule, versioned_capsule_name):
+        versioned = <versioned_tensor*>PyCapsule_GetPointer(capsule, versioned_capsule_name)
+        tensor = &versioned.content
+        memory.is_readonly = versioned.flags & 1
+    else:
+        tensor = &(<managed_tensor*>PyCapsule_GetPointer(capsule, capsule_name)).content
+    shape = tuple([tensor.shape[i] for i in range(tensor.ndim)])
+    if tensor.strides is not NULL:
+        if not is_dense(shape, tuple([tensor.strides[i] for i in range(tensor.ndim)])):
+            refuse_strided(source)
+    count = 1
+    for extent in shape:
+        count *= extent
+    bits = count * tensor.dtype.bits * tensor.dtype.lanes
+    memory.fields = buffer_fields(<uintptr_t>tensor.data + tensor.byte_offset, (bits + 7) // 8,
+                                  True)
+    return 0
+
+
+cdef int take_cuda_array(_ForeignMemory memory, object source, Stream stream) except -1:
+    interface = source.__cuda_array_interface__
+    itemsize = int(interface["typestr"][2:])
+    shape = tuple(interface["shape"])
+    strides = interface.get("strides")
+    if strides is not None:
+        if not is_dense(shape, tuple([s // itemsize for s in strides])):
+            refuse_strided(source)
+    size = itemsize
+    for extent in shape:
+        size *= extent
+    address, memory.is_readonly = interface["data"]
+    memory.fields = buffer_fields(address or 0, size, True)
+    producer = interface.get("stream")
+    if producer is not None:
+        wait_for_stream(stream.native, (<Stream>Stream.from_handle(producer)).native)
+    return 0

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# Memory pools and the order of frees, of cpp/core/memory.
+
+from libc.stdint cimport uint64_t
+
+
+cdef extern from "cuda.h" nogil:
+    ctypedef unsigned long long CUdeviceptr
+    ctypedef struct CUmemPoolHandle_st
+    ctypedef CUmemPoolHandle_st* CUmemoryPool
+    ctypedef enum CUmemPool_attribute:
+        CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES
+        CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC
+        CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES
+        CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+        CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
+        CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH
+        CU_MEMPOOL_ATTR_USED_MEM_CURRENT
+        CU_MEMPOOL_ATTR_USED_MEM_HIGH
+    ctypedef enum CUmemorytype:
+        CU_MEMORYTYPE_HOST
+        CU_MEMORYTYPE_DEVICE
+        CU_MEMORYTYPE_UNIFIED
+    ctypedef enum CUpointer_attribute:
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+        CU_POINTER_ATTRIBUTE_IS_MANAGED
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+
+
+cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
+    cppclass memory_functions "halfwarp::driver::driver_table":
+        driver_function cuMemAlloc
+        driver_function cuMemFree
+        driver_function cuMemFreeAsync
+        driver_function cuMemAllocHost
+        driver_function cuMemFreeHost
+        driver_function cuMemcpyAsync
+        driver_function cuMemsetD8Async
+        driver_function cuMemsetD16Async
+        driver_function cuMemsetD32Async
+        driver_function cuMemGetInfo
+        driver_function cuPointerGetAttributes
+    const memory_functions* memory_driver "halfwarp::driver::table"
+
+
+cdef extern from "core/memory/pool.hpp" namespace "halfwarp::core" nogil:
+    cppclass pool_facts:
+        CUdevice device
+    cppclass pool_handle:
+        pool_handle() noexcept
+        CUmemoryPool raw() noexcept
+        bint is_open() noexcept
+        bint is_owned() noexcept
+        bint is_last() noexcept
+        pool_facts& facts() noexcept
+        void reset() noexcept
+    pool_handle current_pool(CUdevice) except +translate_exception
+    pool_handle create_pool(CUdevice, size_t max_size) except +translate_exception
+    uint64_t pool_attribute(const pool_handle&, CUmemPool_attribute) except +translate_exception
+    void set_pool_attribute(const pool_handle&, CUmemPool_attribute, uint64_t) \
+        except +translate_exception
+    void trim_pool(const pool_handle&, size_t) except +translate_exception
+    CUdeviceptr allocate_from_pool(const pool_handle&, size_t, CUstream) \
+        except +translate_exception
+
+
+cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
+    cppclass free_order:
+        free_order() noexcept
+        bint is_recorded() noexcept
+        bint is_of_this_process() noexcept
+        const stream_handle& stream() noexcept
+        CUresult free(CUdeviceptr) noexcept
+        bint enter() except +translate_exception
+        @staticmethod
+        void leave() noexcept
+    free_order record_free_order "halfwarp::core::free_order"(const stream_handle&) \
+        except +translate_exception
+
+
+cdef extern from "core/memory/synchronous.hpp" namespace "halfwarp::core" nogil:
+    CUdeviceptr allocate_in_context(const context_handle&, size_t) except +translate_exception
+    void free_in_context(const context_handle&, CUdeviceptr) except +translate_exception
+
+
+cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
+    struct buffer_fields:
+        CUdeviceptr pointer
+        size_t size
+        bint is_open
+    int register_buffer_class "halfwarp::python::register_class"(object, const buffer_fields*) \
+        except -1
+
+
+cdef extern from "python/dlpack.hpp" namespace "halfwarp::python::dlpack":
+    enum class device_type(int32_t):
+        cpu
+        cuda
+        cuda_host
+        cuda_managed
+    cppclass dlpack_device "halfwarp::python::dlpack::device":
+        device_type type
+        int32_t id
+    object export_bytes(object owner, void* data, long long size, dlpack_device, bint versioned)
+    cppclass data_type:
+        unsigned char bits
+        unsigned short lanes
+    cppclass dlpack_tensor "halfwarp::python::dlpack::tensor":
+        void* data
+        int32_t ndim
+        data_type dtype
+        long long* shape
+        long long* strides
+        uint64_t byte_offset
+    cppclass managed_tensor:
+        dlpack_tensor content
+    cppclass versioned_tensor:
+        uint64_t flags
+        dlpack_tensor content
+    const char* capsule_name
+    const char* versioned_capsule_name

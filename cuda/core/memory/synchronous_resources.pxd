@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Resources that do not know streams: page-locked host memory, and device memory without pools.
+
+cdef class LegacyPinnedMemoryResource(MemoryResource):
+    pass
+
+cdef class _SynchronousMemoryResource(MemoryResource):
+    cdef context_handle context  # the primary one of the device
+    cdef int device              # ordinal

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+# Resources that do not know streams: page-locked host memory, and device memory without pools.
+
+
+cdef int wait_for_last_use(object stream) except -1:
+    """Memory that goes back at once must not be in use any more."""
+    if stream is None or stream is NOT_GIVEN:
+        return 0
+    cdef Stream order = accept_stream(stream)
+    cdef CUstream raw = order.fields.raw
+    with nogil:
+        call(driver.cuStreamSynchronize, raw)
+    return 0
+
+
+cdef class LegacyPinnedMemoryResource(MemoryResource):
+    """Page-locked host memory, which host and device use at the same address.
+
+    It is usable at once and freed at once: closing a buffer first waits for the stream given.
+    Allocating needs a current context.
+
+    See Also
+    --------
+    cuMemAllocHost, cuMemFreeHost : the driver functions.
+    """
+
+    def allocate(self, size_t size, stream=None):
+        """Take memory, usable at once.
+
+        Blocks the host.
+
+        Parameters
+        ----------
+        size : int
+            In bytes; 0 gives a buffer without an address.
+        stream : Stream, optional
+            Not needed; taken for the protocol's sake.
+
+        Returns
+        -------
+        Buffer
+
+        Raises
+        ------
+        OutOfMemoryError
+            If the host cannot lock that much memory.
+
+        See Also
+        --------
+        cuMemAllocHost : the driver function.
+        """
+        cdef void* pointer = NULL
+        if size:
+            with nogil:
+                call(memory_driver.cuMemAllocHost, &pointer, size)
+        return wrap_resource_memory(self, <CUdeviceptr><uintptr_t>pointer, size)
+
+    def deallocate(self, ptr, size_t size=0, stream=None):
+        """Give memory back, after waiting for `stream` when one is given.
+
+        Blocks the host.
+
+        See Also
+        --------
+        cuMemFreeHost : the driver function.
+        """
+        cdef void* pointer = <void*>address_from(ptr)
+        if pointer is NULL:
+            return
+        wait_for_last_use(stream)
+        with nogil:
+            call(memory_driver.cuMemFreeHost, pointer)
+
+    @property
+    def is_device_accessible(self):
+        """True: kernels may use the memory. Host only."""
+        return True
+
+    @property
+    def is_host_accessible(self):
+        """True: the host may use the memory. Host only."""
+        return True
+
+    @property
+    def device_id(self):
+        """Raises RuntimeError: the memory belongs to no device. Host only."""
+        raise RuntimeError("a pinned memory resource is not bound to any GPU")
+
+
+cdef class _SynchronousMemoryResource(MemoryResource):
+    """Device memory of a device without memory pools.
+
+    See Also
+    --------
+    cuMemAlloc, cuMemFree : the driver functions.
+    """
+
+    def __init__(self, device_id):
+        cdef Device device = Device(device_id)
+        self.device = device.device_id
+        self.context = retain_primary_context(self.device)
+
+    def __dealloc__(self):
+        if self.context.is_last():
+            with nogil:
+                self.context.reset()
+
+    def allocate(self, size_t size, stream=NOT_GIVEN):
+        """Take memory, usable at once on any stream.
+
+        Blocks the host.
+
+        See Also
+        --------
+        cuMemAlloc : the driver function.
+        """
+        stream_or_default(stream, "allocate()")
+        cdef CUdeviceptr pointer = 0
+        if size:
+            with nogil:
+                pointer = allocate_in_context(self.context, size)
+        return wrap_resource_memory(self, pointer, size)
+
+    def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
+        """Give memory back, after waiting for `stream`.
+
+        Blocks the host.
+
+        See Also
+        --------
+        cuMemFree : the driver function.
+        """
+        cdef CUdeviceptr pointer = address_from(ptr)
+        if pointer == 0:
+            return
+        wait_for_last_use(stream)
+        with nogil:
+            free_in_context(self.context, pointer)
+
+    @property
+    def is_device_accessible(self):
+        """True: kernels may use the memory. Host only."""
+        return True
+
+    @property
+    def is_host_accessible(self):
+        """False: the host must copy. Host only."""
+        return False
+
+    @property
+    def device_id(self):
+        """The ordinal of the device. Host only."""
+        return self.device
+
+
+cdef Buffer wrap_resource_memory(MemoryResource resource, CUdeviceptr pointer, size_t size):
+    """An open buffer whose memory goes back through `resource.deallocate`."""
+    cdef Buffer buffer = Buffer.__new__(Buffer)
+    buffer.fields = buffer_fields(pointer, size, True)
+    buffer.resource = resource
+    return buffer
+
+
+# They wait for the stream they are given, and the driver waits in any case: none is needed.
+cdef tuple _SYNCHRONOUS = (LegacyPinnedMemoryResource, _SynchronousMemoryResource)
