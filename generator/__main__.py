@@ -99,12 +99,14 @@ def write_if_changed(path: Path, text: str) -> None:
 
 
 def run_extract(options: argparse.Namespace) -> int:
-    from . import api_file, decisions, extract, headers
+    from . import api_file, decisions, extract, headers, report
 
     folders = options.include or [f for f in [headers.find()] if f]
     for name in options.libraries:
         facts = extract.extract(decisions.read(HERE / "overrides" / f"{name}.toml"), folders)
-        write_if_changed(HERE / "api" / f"{name}.api", api_file.write(facts))
+        path = HERE / "api" / f"{name}.api"
+        print(report.changes(path, facts), end="")
+        write_if_changed(path, api_file.write(facts))
         print(
             f"{name} {facts.version}: {len(facts.functions)} functions, {len(facts.types)} types, "
             f"{len(facts.constants)} constants"

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import re
 
-from .api_file import split_declaration
-
 
 def cython_type(c_type: str) -> str:
     """`const char *const *` -> `const char**`: constness of a pointer itself is dropped, and a raw
@@ -29,8 +27,3 @@ def declare_callback(name: str, target: str) -> str:
     ret, _, params = target.partition("(*)")
     inner = ", ".join(cython_type(p.strip()) for p in params.strip("()").split(","))
     return f"{cython_type(ret.strip())} (*{name})({inner})"
-
-
-def element_of(declaration: str) -> str:
-    """The type alone: for declarations such as `cuuint64_t opaque[16]`."""
-    return split_declaration(declaration)[0]

@@ -46,6 +46,7 @@ class Function:
     body: str | None = None  # name of a hand-written C++ body
     doc: str = ""
     overloads: list[str] = field(default_factory=list)  # further call forms, as a stub spells them
+    is_corrected: bool = False  # an override replaces what the heuristics said
 
     @property
     def symbol(self) -> str:

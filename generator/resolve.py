@@ -245,6 +245,7 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
     function.body = override.body
     function.doc = override.doc or describe(function, decisions)
     function.overloads = override.overloads
+    function.is_corrected = bool(override.roles)
     return function
 
 
