@@ -52,7 +52,8 @@ struct config_fields {
   dimensions cluster;  // all zero: none
   bool is_cooperative;
   bool programmatic_stream_serialization;
-  bool needs_care;  // cooperative or with dynamic shared memory: launch looks closer
+  bool is_device_checked;  // a device was current and has what this asks for
+  bool needs_care;         // launch has to ask the device, see take_care()
   bool is_valid;
 };
 

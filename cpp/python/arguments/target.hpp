@@ -4,7 +4,7 @@
 
 #include <Python.h>
 
-#include "core/launch_plan.hpp"
+#include "core/module/launch_plan.hpp"
 #include "python/arguments/argument_block.hpp"
 
 namespace halfwarp::python {

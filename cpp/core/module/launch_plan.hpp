@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/kernel_signature.hpp"
+#include "core/module/kernel_signature.hpp"
 
 namespace halfwarp::core {
 
@@ -38,6 +38,7 @@ struct parameter {
 struct parameter_layout {
   bool is_known = false;  // false: the driver is older than 12.4 and nothing can be checked
   std::string symbol;     // empty when it cannot be had
+  std::uint32_t number;   // of the kernel's name, see kernel_names.hpp
   std::vector<parameter> parameters;
   std::vector<std::uint32_t> offsets;
   parameter_descriptions descriptions;  // as many as parameters

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cctype>
 
-#include "core/kernel_signature.hpp"
+#include "core/module/kernel_signature.hpp"
 
 namespace halfwarp::core {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading parameter lists from demangled symbols.
-#include "core/kernel_signature.hpp"
+#include "core/module/kernel_signature.hpp"
 
 #include <cxxabi.h>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameter layout and shared memory limits of a kernel.
-#include "core/launch_plan.hpp"
+#include "core/module/launch_plan.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "core/module/kernel_names.hpp"
 #include "driver/call.hpp"
 
 namespace halfwarp::core {
@@ -65,7 +66,12 @@ int driver_version() {
 launch_plan::launch_plan(CUkernel kernel, std::string symbol, parameter_descriptions from_ptx)
     : kernel_{kernel}, symbol_{std::move(symbol)}, from_ptx_{std::move(from_ptx)} {}
 
-launch_plan::~launch_plan() { delete layout(); }
+launch_plan::~launch_plan() {
+  const parameter_layout* const known = layout();
+  if (known == nullptr) return;
+  retire_kernel_name(known->number);
+  delete known;
+}
 
 std::string launch_plan::readable_name() const {
   const parameter_layout* known = layout();
@@ -77,10 +83,13 @@ const parameter_layout& launch_plan::load_layout() {
   if (const parameter_layout* known = layout()) return *known;
   std::unique_ptr<parameter_layout> made = ask_layout();
   add_descriptions(*made);
+  made->number = register_kernel_name(
+      made->symbol.empty() ? std::string{"kernel"} : core::readable_name(made->symbol));
   const parameter_layout* expected = nullptr;
   if (layout_.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel)) {
     return *made.release();
   }
+  retire_kernel_name(made->number);
   return *expected;  // another thread was first
 }
 

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
-#include "core/launch_plan.hpp"
-#include "core/library.hpp"
+#include "core/module/launch_plan.hpp"
+#include "core/module/library.hpp"
 
 namespace halfwarp::core {
 
@@ -23,5 +24,12 @@ struct kernel_traits {
 };
 
 using kernel_handle = handle<kernel_traits>;
+
+// The kernel of that symbol. Throws driver_error: CUDA_ERROR_NOT_FOUND when there is none.
+[[nodiscard]] kernel_handle find_kernel(const library_handle& library, const std::string& symbol);
+
+// Wraps a kernel that exists: shared when it is one of ours, else borrowed; `library` (it may be
+// null) then stays loaded with it.
+[[nodiscard]] kernel_handle kernel_of(CUkernel raw, const library_handle& library);
 
 }  // namespace halfwarp::core

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Libraries of device code: loading them, and what is in them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/handle.hpp"
+#include "core/module/kernel_signature.hpp"
+#include "driver/call.hpp"
+
+namespace halfwarp::core {
+
+struct library_facts {
+  kernel_signatures signatures;  // of PTX text; empty for other images
+};
+
+struct library_traits {
+  using raw_type = CUlibrary;
+  using parent_type = no_parent;
+  using facts_type = library_facts;
+  static constexpr const char* destroyer = "cuLibraryUnload";
+  static CUresult destroy(CUlibrary raw, const library_facts&) noexcept {
+    return driver::try_call(driver::table->cuLibraryUnload, raw);
+  }
+};
+
+using library_handle = handle<library_traits>;
+
+// How loading went: `code` says whether, the log of the driver's compiler why not.
+struct load_report {
+  CUresult code = CUDA_SUCCESS;
+  const char* function = "";
+  std::string log;
+};
+
+// `is_ptx`: the image is text that ends with a zero byte. Null when it cannot be loaded.
+[[nodiscard]] library_handle load_library(const void* image, bool is_ptx, load_report& report);
+[[nodiscard]] library_handle load_library_file(const char* path, load_report& report);
+
+// A `__device__`, `__constant__` or `__managed__` variable.
+struct global_variable {
+  CUdeviceptr address = 0;
+  std::size_t size = 0;
+};
+
+// Both throw driver_error; a name that is not there is CUDA_ERROR_NOT_FOUND.
+[[nodiscard]] global_variable find_global(const library_handle& library, const char* name);
+[[nodiscard]] std::vector<std::string> kernel_symbols(const library_handle& library);
+
+}  // namespace halfwarp::core

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the device can tell about a launch: cooperative grids, clusters, shared memory.
+#include <string>
+
+#include "core/stream.hpp"
+#include "python/errors.hpp"
+#include "python/launch/launch.hpp"
+#include "python/launch/launch_config.hpp"
+
+namespace halfwarp::python {
+namespace {
+
+int device_attribute(CUdevice_attribute attribute, CUdevice device) {
+  int value = 0;
+  driver::call(driver::table->cuDeviceGetAttribute, &value, attribute, device);
+  return value;
+}
+
+int check_shared_memory(unsigned bytes, CUdevice device, core::launch_plan& plan) {
+  const unsigned granted = plan.grant_shared_memory(device, bytes);
+  if (bytes <= granted) return 0;
+  PyErr_Format(PyExc_ValueError,
+               "shmem_size of %u bytes exceeds the %u bytes of dynamic shared memory that device %d "
+               "grants %s()",
+               bytes, granted, device, plan.readable_name().c_str());
+  return -1;
+}
+
+// All blocks of a cooperative grid must be resident at once.
+int check_cooperative_grid(const config_fields& config, CUdevice device,
+                           const core::launch_plan& plan) {
+  const CUlaunchConfig& native = config.native;
+  const int block = static_cast<int>(native.blockDimX * native.blockDimY * native.blockDimZ);
+  int per_multiprocessor = 0;
+  driver::call(driver::table->cuOccupancyMaxActiveBlocksPerMultiprocessor, &per_multiprocessor,
+               reinterpret_cast<CUfunction>(plan.kernel()), block, native.sharedMemBytes);
+  const long long limit =
+      static_cast<long long>(per_multiprocessor) *
+      device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  const long double blocks = static_cast<long double>(native.gridDimX) * native.gridDimY *
+                             native.gridDimZ;  // may exceed 64 bits
+  if (blocks <= static_cast<long double>(limit)) return 0;
+  PyErr_Format(PyExc_ValueError,
+               "cooperative grid (%u, %u, %u) exceeds the limit of %lld blocks that device %d can "
+               "hold at once for %s(); use a smaller grid",
+               native.gridDimX, native.gridDimY, native.gridDimZ, limit, device,
+               plan.readable_name().c_str());
+  return -1;
+}
+
+}  // namespace
+
+CUdevice device_of(const stream_fields& stream) {
+  if (stream.device >= 0) return stream.device;
+  CUdevice device = 0;
+  if (core::is_default_stream(stream.raw)) {
+    driver::call(driver::table->cuCtxGetDevice, &device);
+    return device;
+  }
+  return core::context_of(core::stream_of(stream.raw)).facts().device;
+}
+
+int take_care(const config_fields& config, const stream_fields& stream,
+              core::launch_plan& plan) noexcept {
+  const unsigned shared = config.native.sharedMemBytes;
+  const bool is_plain = !config.is_cooperative && config.is_device_checked;
+  if (is_plain && shared <= plan.unasked_shared_memory()) return 0;
+  try {
+    const CUdevice device = device_of(stream);
+    if (!config.is_device_checked && check_device_supports(config, device) < 0) return -1;
+    if (shared > plan.unasked_shared_memory() && check_shared_memory(shared, device, plan) < 0) {
+      return -1;
+    }
+    return config.is_cooperative ? check_cooperative_grid(config, device, plan) : 0;
+  } catch (...) {
+    translate_exception();
+    return -1;
+  }
+}
+
+}  // namespace halfwarp::python

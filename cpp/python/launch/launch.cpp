@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The function `launch`.
+#include "python/launch/launch.hpp"
+
+#include <string>
+
+#include "python/arguments/pack.hpp"
+#include "python/errors.hpp"
+#include "python/launch/launch_config.hpp"
+#include "python/reference.hpp"
+
+namespace halfwarp::python {
+namespace {
+
+constexpr core::parameter unknown_parameter{};
+constexpr char order[] = "the order is launch(stream, config, kernel, *kernel_args)";
+
+// Asks the driver without the interpreter lock, since it may have to load the kernel first.
+const core::parameter_layout* load_layout(core::launch_plan& plan) noexcept {
+  PyThreadState* const state = PyEval_SaveThread();
+  try {
+    const core::parameter_layout& layout = plan.load_layout();
+    PyEval_RestoreThread(state);
+    return &layout;
+  } catch (...) {
+    PyEval_RestoreThread(state);
+    translate_exception();
+    return nullptr;
+  }
+}
+
+int wrong_count(const core::launch_plan& plan, std::size_t expected, std::size_t given) noexcept {
+  try {
+    const std::string name = plan.readable_name();
+    PyErr_Format(PyExc_TypeError, "%s() expected %zu argument%s, got %zu", name.c_str(), expected,
+                 expected == 1 ? "" : "s", given);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  }
+  return -1;
+}
+
+PyObject* launch_exactly(PyObject* stream, PyObject* config, PyObject* kernel,
+                         PyObject* const* arguments, std::size_t count) noexcept {
+  const auto& on = fields_of<stream_fields>(stream);
+  const auto& how = fields_of<config_fields>(config);
+  const auto& what = fields_of<kernel_fields>(kernel);
+  if (!is_usable(on, how, what)) [[unlikely]] {
+    refuse_unusable(on, how, what);
+    return nullptr;
+  }
+  packing_rule rule;
+  call_arguments block;
+  if (find_packing_rule(*what.plan, count, rule) < 0) return nullptr;
+  if (!block.prepare(count)) return PyErr_NoMemory();
+  if (pack_all(arguments, what.plan, rule.parameters, rule.step, block) < 0) return nullptr;
+  if (how.needs_care && take_care(how, on, *what.plan) < 0) return nullptr;
+  CUlaunchAttribute attributes[3];
+  CUlaunchConfig native = how.native;
+  for (unsigned i = 0; i < native.numAttrs; ++i) attributes[i] = how.attributes[i];
+  native.attrs = attributes;
+  const CUresult code = submit(native, on, what, block.pointers());
+  if (!is_finished(code) && finish(code, on.raw, kernel, arguments, count) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* wrong_argument(const char* name, const char* expected, PyObject* given) noexcept {
+  PyErr_Format(PyExc_TypeError, "launch() argument '%s' must be a %s, got %s; %s", name, expected,
+               Py_TYPE(given)->tp_name, order);
+  return nullptr;
+}
+
+// A LaunchConfig, or one made of a dict of its keywords.
+reference accept_config(PyObject* given) noexcept {
+  if (is_instance<config_fields>(given)) return reference::borrow(given);
+  if (!PyDict_Check(given)) return reference{wrong_argument("config", "LaunchConfig", given)};
+  const reference none{PyTuple_New(0)};
+  auto* const type = reinterpret_cast<PyObject*>(object_class<config_fields>::type);
+  return reference{none ? PyObject_Call(type, none.get(), given) : nullptr};
+}
+
+reference accept_stream(PyObject* given) noexcept {
+  if (is_instance<stream_fields>(given)) return reference::borrow(given);
+  return reference{hooks.accept_stream(given)};
+}
+
+// Every other combination of types: in the order in which errors are to be reported.
+PyObject* launch_general(PyObject* stream, PyObject* config, PyObject* kernel,
+                         PyObject* const* arguments, std::size_t count) noexcept {
+  const reference accepted_config = accept_config(config);
+  if (!accepted_config) return nullptr;
+  if (!is_instance<kernel_fields>(kernel)) return wrong_argument("kernel", "Kernel", kernel);
+  const reference accepted_stream = accept_stream(stream);
+  if (!accepted_stream) return nullptr;
+  return launch_exactly(accepted_stream.get(), accepted_config.get(), kernel, arguments, count);
+}
+
+// The first three parameters by name. False with TypeError set.
+bool bind_keywords(PyObject* const* arguments, std::size_t count, PyObject* keywords,
+                   PyObject* (&bound)[3]) noexcept {
+  constexpr const char* names[] = {"stream", "config", "kernel"};
+  for (std::size_t i = 0; i < count && i < 3; ++i) bound[i] = arguments[i];
+  for (Py_ssize_t k = 0; keywords != nullptr && k < PyTuple_GET_SIZE(keywords); ++k) {
+    PyObject* const keyword = PyTuple_GET_ITEM(keywords, k);
+    std::size_t place = 0;
+    while (place < 3 && PyUnicode_CompareWithASCIIString(keyword, names[place]) != 0) ++place;
+    if (place == 3 || bound[place] != nullptr) {
+      PyErr_Format(PyExc_TypeError,
+                   place == 3 ? "launch() got an unexpected keyword argument '%U'"
+                              : "launch() got multiple values for argument '%U'",
+                   keyword);
+      return false;
+    }
+    bound[place] = arguments[count + static_cast<std::size_t>(k)];
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (bound[i] != nullptr) continue;
+    PyErr_Format(PyExc_TypeError, "launch() misses its argument '%s'; %s", names[i], order);
+    return false;
+  }
+  return true;
+}
+
+PyObject* launch(PyObject*, PyObject* const* arguments, Py_ssize_t given,
+                 PyObject* keywords) noexcept {
+  const auto count = static_cast<std::size_t>(given);
+  if (keywords == nullptr && count >= 3 && is_exactly<stream_fields>(arguments[0]) &&
+      is_exactly<config_fields>(arguments[1]) && is_exactly<kernel_fields>(arguments[2]))
+      [[likely]] {
+    return launch_exactly(arguments[0], arguments[1], arguments[2], arguments + 3, count - 3);
+  }
+  PyObject* bound[3]{};
+  if (!bind_keywords(arguments, count, keywords, bound)) return nullptr;
+  const std::size_t rest = count > 3 ? count - 3 : 0;
+  return launch_general(bound[0], bound[1], bound[2], arguments + (count - rest), rest);
+}
+
+constexpr char documentation[] =
+    "launch(stream, config, kernel, *kernel_args)\n--\n\n"
+    "Launch a kernel.\n\n"
+    "Stream-ordered.\n\n"
+    "Parameters\n----------\n"
+    "stream : Stream or GraphBuilder\n"
+    "    Where the kernel runs, after all that was submitted there before.\n"
+    "config : LaunchConfig\n"
+    "    The grid and how to run it.\n"
+    "kernel : Kernel\n"
+    "    What to run.\n"
+    "*kernel_args\n"
+    "    One for each parameter of the kernel. An int or a float takes the width of its parameter; "
+    "Buffers, arrays on the device and None go as addresses; NumPy and ctypes scalars and "
+    "structures as their bytes; other objects through ``__cuda_kernel_arg__()``. The values are "
+    "copied before the call returns.\n\n"
+    "Raises\n------\n"
+    "TypeError\n"
+    "    If an argument is of a type that no parameter can take, if the number of arguments or the "
+    "size of one is not the kernel's, or if `stream`, `config` or `kernel` is something else.\n"
+    "OverflowError\n"
+    "    If a number does not fit its parameter.\n"
+    "ValueError\n"
+    "    If a cooperative grid or the dynamic shared memory exceeds the limit of the device.\n"
+    "RuntimeError\n"
+    "    If the stream or a Buffer is closed.\n"
+    "CUDAError\n"
+    "    If the driver refuses the launch. What the kernel itself does wrong shows in a later "
+    "call, or here with ``HALFWARP_SYNC_LAUNCH=1``.\n\n"
+    "See Also\n--------\n"
+    "cuLaunchKernelEx : the driver function.\n";
+
+PyMethodDef launch_method{
+    "launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launch)),
+    METH_FASTCALL | METH_KEYWORDS, documentation};
+
+}  // namespace
+
+PyObject* make_launch_function(const launch_hooks& from) noexcept {
+  hooks = from;
+  const reference module{PyUnicode_FromString("cuda.core")};
+  return module ? PyCFunction_NewEx(&launch_method, nullptr, module.get()) : nullptr;
+}
+
+int find_packing_rule(core::launch_plan& plan, std::size_t count, packing_rule& rule) noexcept {
+  const core::parameter_layout* layout = plan.layout();
+  const unsigned modes = launch_modes.load(std::memory_order_acquire);
+  if (layout == nullptr || modes & (launch_unread | launch_unchecked)) [[unlikely]] {
+    if (modes & launch_unread && read_launch_modes() < 0) return -1;
+    layout = load_layout(plan);
+    if (layout == nullptr) return -1;
+  }
+  rule = {&unknown_parameter, 0};
+  if (!layout->is_known || launch_modes.load(std::memory_order_relaxed) & launch_unchecked) {
+    return 0;
+  }
+  const std::size_t expected = layout->parameters.size();
+  if (expected != count) [[unlikely]] return wrong_count(plan, expected, count);
+  rule = {layout->parameters.data(), 1};
+  return 0;
+}
+
+int refuse_unusable(const stream_fields& stream, const config_fields& config,
+                    const kernel_fields& kernel) noexcept {
+  if (!config.is_valid) {
+    PyErr_SetString(PyExc_RuntimeError, "LaunchConfig was not initialised");
+  } else if (kernel.plan == nullptr) {
+    PyErr_SetString(PyExc_RuntimeError, "Kernel was not initialised");
+  } else if (!stream.is_open) {
+    PyErr_SetString(PyExc_RuntimeError, "Stream has been closed");
+  }
+  return -1;
+}
+
+int finish(CUresult code, CUstream stream, PyObject* kernel, PyObject* const* arguments,
+           std::size_t count) noexcept {
+  const char* function = "cuLaunchKernelEx";
+  if (code == CUDA_SUCCESS) {
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    code = driver::table->cuStreamIsCapturing(stream, &capture);
+    if (code != CUDA_SUCCESS || capture != CU_STREAM_CAPTURE_STATUS_NONE) return 0;
+    function = "cuStreamSynchronize";
+    PyThreadState* const state = PyEval_SaveThread();
+    code = driver::table->cuStreamSynchronize(stream);
+    PyEval_RestoreThread(state);
+    if (code == CUDA_SUCCESS) return 0;
+  }
+  const reference given{PyTuple_New(static_cast<Py_ssize_t>(count))};
+  if (!given) return -1;
+  for (std::size_t i = 0; i < count; ++i) {
+    PyTuple_SET_ITEM(given.get(), static_cast<Py_ssize_t>(i), Py_NewRef(arguments[i]));
+  }
+  hooks.raise_failed_launch(code, function, kernel, given.get());
+  return -1;
+}
+
+}  // namespace halfwarp::python

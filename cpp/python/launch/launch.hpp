@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a launch: checks, packing, one driver call.
+#pragma once
+
+#include <Python.h>
+#include <cuda.h>
+
+#include "core/module/launch_plan.hpp"
+#include "driver/call.hpp"
+#include "python/launch/flight_recorder.hpp"
+#include "python/launch/launch_modes.hpp"
+#include "python/objects.hpp"
+
+namespace halfwarp::python {
+
+// What launch needs of the classes above it.
+struct launch_hooks {
+  // A new reference to the Stream that an argument stands for; null with an exception set.
+  PyObject* (*accept_stream)(PyObject* given);
+  // Raises for a launch that failed with `code`, naming the kernel. `arguments` is a tuple of what
+  // the kernel was given.
+  void (*raise_failed_launch)(CUresult code, const char* function, PyObject* kernel,
+                              PyObject* arguments);
+};
+inline launch_hooks hooks{};  // written once, when the extension is imported
+
+// The function `launch`: a new reference, or null with an exception set.
+PyObject* make_launch_function(const launch_hooks& from) noexcept;
+
+// Where packing finds the parameters: one after the other, or the same for all.
+struct packing_rule {
+  const core::parameter* parameters;
+  std::size_t step;
+};
+
+// Asks for the kernel's layout if it is not known, and compares the number of arguments. 0, or -1
+// with an exception set.
+int find_packing_rule(core::launch_plan& plan, std::size_t count, packing_rule& rule) noexcept;
+
+// The ordinal of the device that a stream's work runs on. Throws driver_error.
+[[nodiscard]] CUdevice device_of(const stream_fields& stream);
+
+// What only the device can tell: cooperative grids, clusters, dynamic shared memory. 0, or -1 with
+// an exception set. For configurations that need care.
+int take_care(const config_fields& config, const stream_fields& stream,
+              core::launch_plan& plan) noexcept;
+
+// Raises for an object that is closed or was never initialised. Always -1.
+int refuse_unusable(const stream_fields& stream, const config_fields& config,
+                    const kernel_fields& kernel) noexcept;
+
+[[nodiscard]] inline bool is_usable(const stream_fields& stream, const config_fields& config,
+                                    const kernel_fields& kernel) noexcept {
+  return stream.is_open && config.is_valid && kernel.plan != nullptr;
+}
+
+// Records the launch if asked to, and hands it to the driver without the interpreter lock.
+[[nodiscard]] inline CUresult submit(CUlaunchConfig config, const stream_fields& stream,
+                                     const kernel_fields& kernel, void** arguments) noexcept {
+  config.hStream = stream.raw;
+  const unsigned modes = launch_modes.load(std::memory_order_relaxed);
+  if (modes & launch_records) {
+    std::int32_t device = stream.device;
+    if (device < 0) {
+      device = 0;
+      if (modes & launch_many_devices) {
+        static_cast<void>(driver::try_call(driver::table->cuCtxGetDevice, &device));
+      }
+    }
+    recorder.record(config, kernel.plan->layout()->number, device);
+  }
+  // The launch does not look at what other threads may change meanwhile.
+  const auto function = reinterpret_cast<CUfunction>(kernel.raw);
+  PyThreadState* const state = PyEval_SaveThread();
+  const CUresult code = driver::table->cuLaunchKernelEx(&config, function, arguments, nullptr);
+  PyEval_RestoreThread(state);
+  return code;
+}
+
+// After submit(): raises if the launch failed, or, when launches are to be waited for, if its
+// execution did. 0 or -1.
+[[nodiscard]] inline bool is_finished(CUresult code) noexcept {
+  return code == CUDA_SUCCESS &&
+         !(launch_modes.load(std::memory_order_relaxed) & launch_synchronises);
+}
+int finish(CUresult code, CUstream stream, PyObject* kernel, PyObject* const* arguments,
+           std::size_t count) noexcept;
+
+}  // namespace halfwarp::python

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// LaunchConfig: from Python values to the native struct that the driver takes.
+#pragma once
+
+#include <array>
+
+#include "python/objects.hpp"
+
+namespace halfwarp::python {
+
+// The parameters of LaunchConfig(...) in their order; the last two are older spellings.
+enum config_argument : std::size_t {
+  config_grid,
+  config_cluster,
+  config_block,
+  config_shmem_size,
+  config_is_cooperative,
+  config_programmatic,
+  config_cooperative_launch,
+  config_stream,
+  config_argument_count,
+};
+inline constexpr std::size_t config_positional_count = config_programmatic + 1;
+
+// One value for each; null: omitted. Borrowed references.
+using config_values = std::array<PyObject*, config_argument_count>;
+
+// Fills `config` anew. 0, or -1 with an exception set and `config` as it was.
+int configure(config_fields& config, const config_values& values) noexcept;
+
+// Assignment to one field, by the same rules.
+int assign(config_fields& config, config_argument field, PyObject* value) noexcept;
+
+// New reference to a tuple of three ints; None for a cluster that is not set.
+PyObject* dimensions_as_tuple(const dimensions& value) noexcept;
+
+[[nodiscard]] inline bool is_set(const dimensions& value) noexcept { return value.x != 0; }
+
+// Makes `LaunchConfig(...)` one C call instead of a tuple, a dict and __init__. Subclasses keep
+// the ordinary way. `cuda_error` is the class CUDAError. 0, or -1.
+int install_config_constructor(PyObject* type, PyObject* cuda_error) noexcept;
+
+// CUDAError when a device lacks what the configuration asks for. 0, or -1.
+int check_device_supports(const config_fields& config, CUdevice device) noexcept;
+
+}  // namespace halfwarp::python

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch that is checked and packed once and then repeated.
+#include "python/launch/prepared_launch.hpp"
+
+#include "python/arguments/pack.hpp"
+#include "python/launch/launch.hpp"
+#include "python/reference.hpp"
+
+namespace halfwarp::python {
+
+int prepared_launch::prepare(const kernel_fields& kernel, const core::kernel_handle& handle,
+                             const config_fields& config, PyObject* const* values,
+                             std::size_t count) noexcept {
+  packing_rule rule;
+  if (find_packing_rule(*kernel.plan, count, rule) < 0) return -1;
+  if (!arguments_.prepare(count)) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  if (pack_all(values, kernel.plan, rule.parameters, rule.step, arguments_) < 0) return -1;
+  handle_ = handle;
+  kernel_ = kernel;
+  config_ = config;
+  config_.native.attrs = config_.attributes;
+  return 0;
+}
+
+int prepared_launch::replace(std::size_t index, PyObject* value) noexcept {
+  packing_rule rule;
+  if (find_packing_rule(*kernel_.plan, count(), rule) < 0) return -1;
+  const target to{rule.parameters[index * rule.step], arguments_, index, kernel_.plan, true};
+  return pack_general(value, to);
+}
+
+int prepared_launch::launch(const stream_fields& stream, PyObject* kernel,
+                            PyObject* values) noexcept {
+  if (!is_usable(stream, config_, kernel_)) [[unlikely]] {
+    return refuse_unusable(stream, config_, kernel_);
+  }
+  if (config_.needs_care && take_care(config_, stream, *kernel_.plan) < 0) return -1;
+  const CUresult code = submit(config_.native, stream, kernel_, arguments_.pointers());
+  if (is_finished(code)) [[likely]] return 0;
+  const reference given{PySequence_Tuple(values)};
+  if (!given) return -1;
+  PyObject* const* const items = &PyTuple_GET_ITEM(given.get(), 0);
+  return finish(code, stream.raw, kernel, items, count());
+}
+
+CUresult prepared_launch::submit_raw(void* prepared, CUstream stream) noexcept {
+  auto* const self = static_cast<prepared_launch*>(prepared);
+  CUlaunchConfig config = self->config_.native;
+  config.hStream = stream;
+  return driver::table->cuLaunchKernelEx(&config, reinterpret_cast<CUfunction>(self->kernel_.raw),
+                                         self->arguments_.pointers(), nullptr);
+}
+
+int install_prepared_call(PyObject* type) noexcept {
+  auto* const made = reinterpret_cast<PyTypeObject*>(type);
+  made->tp_vectorcall_offset = object_class<prepared_fields>::offset +
+                               static_cast<Py_ssize_t>(offsetof(prepared_fields, vectorcall));
+  made->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  return 0;
+}
+
+PyObject* call_prepared(PyObject* self, PyObject* const* arguments, std::size_t flagged_count,
+                        PyObject* keywords) noexcept {
+  const auto& fields = fields_of<prepared_fields>(self);
+  const Py_ssize_t total =
+      PyVectorcall_NARGS(flagged_count) + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0);
+  const bool is_named =
+      keywords == nullptr || PyTuple_GET_SIZE(keywords) == 0 ||
+      PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "stream") == 0;
+  if (total != 1 || !is_named) [[unlikely]] {
+    PyErr_SetString(PyExc_TypeError, "a prepared launch takes one argument, the stream");
+    return nullptr;
+  }
+  if (fields.launch == nullptr) [[unlikely]] {
+    PyErr_SetString(PyExc_RuntimeError, "PreparedLaunch was not initialised");
+    return nullptr;
+  }
+  reference accepted;
+  PyObject* stream = arguments[0];
+  if (!is_exactly<stream_fields>(stream)) {
+    if (!is_instance<stream_fields>(stream)) {
+      accepted = reference{hooks.accept_stream(stream)};
+      if (!accepted) return nullptr;
+      stream = accepted.get();
+    }
+  }
+  if (fields.launch->launch(fields_of<stream_fields>(stream), fields.kernel, fields.values) < 0) {
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+}  // namespace halfwarp::python

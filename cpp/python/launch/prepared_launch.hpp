@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch that is checked and packed once and then repeated.
+#pragma once
+
+#include <Python.h>
+#include <cuda.h>
+
+#include "core/module/kernel.hpp"
+#include "python/arguments/argument_block.hpp"
+#include "python/objects.hpp"
+
+namespace halfwarp::python {
+
+// What `entry` of capi.pxd is called with. It refers to itself, so it is neither copied nor moved.
+class prepared_launch {
+ public:
+  prepared_launch() noexcept = default;
+  prepared_launch(const prepared_launch&) = delete;
+  prepared_launch& operator=(const prepared_launch&) = delete;
+
+  // Checks and packs as launch does. 0, or -1 with an exception set.
+  int prepare(const kernel_fields& kernel, const core::kernel_handle& handle,
+              const config_fields& config, PyObject* const* values, std::size_t count) noexcept;
+
+  // Packs a new value for one parameter. 0, or -1 with an exception set and the old value in place.
+  int replace(std::size_t index, PyObject* value) noexcept;
+
+  // Checks the stream and launches; the arguments are for error messages only. 0, or -1 with an
+  // exception set.
+  int launch(const stream_fields& stream, PyObject* kernel, PyObject* values) noexcept;
+
+  [[nodiscard]] std::size_t count() const noexcept { return arguments_.count(); }
+
+  // For C: launches as it is, without checks, recorder and interpreter lock.
+  static CUresult submit_raw(void* prepared, CUstream stream) noexcept;
+
+ private:
+  core::kernel_handle handle_;  // keeps the kernel loaded
+  kernel_fields kernel_{};
+  config_fields config_{};
+  kept_arguments arguments_;
+};
+
+struct prepared_fields {
+  vectorcallfunc vectorcall;
+  prepared_launch* launch;  // owned
+  PyObject* kernel;         // for error messages, borrowed from the object's own fields
+  PyObject* values;
+};
+
+// Makes instances callable without a tuple. Call once, when the class is ready. 0, or -1.
+int install_prepared_call(PyObject* type) noexcept;
+
+// The vectorcall function of instances.
+PyObject* call_prepared(PyObject* self, PyObject* const* arguments, std::size_t flagged_count,
+                        PyObject* keywords) noexcept;
+
+}  // namespace halfwarp::python
