@@ -36,6 +36,7 @@ struct run_options {
   unsigned threads = 1;                        // of the host, per kernel
   std::uint64_t seed = 0;                      // 0: ascending order of blocks, warps, fragments
   std::uint64_t step_limit = 1ull << 36;       // thread-instructions
+  std::uint32_t stack_bytes = 1024;            // per thread, where recursion hides the need
   bool check_memory = true, check_sync = true;
   // Receives the text of device printf, whole records; called from the threads that run the kernel,
   // one at a time. Absent: the text is dropped.

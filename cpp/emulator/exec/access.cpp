@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slow path of memory accesses: look-ups in the table of allocations, and faults.
+#include "emulator/exec/access.hpp"
+
+#include <cstring>
+#include <optional>
+
+#include "emulator/exec/program.hpp"
+#include "emulator/exec/schedule/state.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using memory::range_problem;
+using report::fault_kind;
+
+constexpr std::uint64_t cacheable_alignment = 32;  // offsets then tell about alignment
+
+bool is_write(access wanted) { return wanted.kind != report::access_kind::load; }
+
+fault_kind kind_of(range_problem problem) {
+  switch (problem) {
+    case range_problem::unmapped: return fault_kind::unmapped;
+    case range_problem::out_of_bounds: return fault_kind::out_of_bounds;
+    case range_problem::use_after_free: return fault_kind::use_after_free;
+    case range_problem::wrong_device: return fault_kind::wrong_device;
+    case range_problem::host_memory: return fault_kind::host_memory;
+    case range_problem::read_only: return fault_kind::read_only;
+  }
+  return fault_kind::unmapped;
+}
+
+std::string hint_for(const report::fault& f, const memory::address_space& space) {
+  switch (f.kind) {
+    case fault_kind::unmapped:
+      return f.address < 65536 ? "the pointer is null, or an index was added to a null pointer"
+                               : "no allocation is near; the pointer was never valid here";
+    case fault_kind::out_of_bounds:
+      return "compare the index with the number of elements, and the grid with the data";
+    case fault_kind::use_after_free:
+      return f.nearest && f.nearest->freed_stream
+                 ? "the allocation was freed by cuMemFreeAsync on stream " +
+                       std::to_string(f.nearest->freed_stream) +
+                       "; order the free after this kernel"
+                 : "the allocation was freed before this kernel ran; keep it until then";
+    case fault_kind::wrong_device:
+      return "the memory belongs to device " + std::to_string(space.device_of(f.address)) +
+             "; enable peer access first";
+    case fault_kind::host_memory:
+      return "the address is host memory that is not pinned; copy it to the device, or register it";
+    case fault_kind::read_only:
+      return "the address is a .const variable, which kernels may only read";
+    case fault_kind::misaligned:
+      return "an access of " + std::to_string(f.bytes) +
+             " bytes needs an address that is a multiple of " + std::to_string(f.bytes);
+    default: return {};
+  }
+}
+
+// What the bytes at a global or generic address are to one lane.
+struct lane_result {
+  std::uint64_t host = 0;
+  std::optional<report::fault> fault;
+};
+
+struct generic_access {
+  warp& w;
+  const instruction& in;
+  access wanted;
+  launch_state& launch = *w.block->launch;
+
+  std::optional<memory::access_range> range(std::uint64_t at) const {
+    int device = launch.request.entry->owner().device;
+    auto found = launch.space.accessible_range(at, device, is_write(wanted));
+    if (found || launch.options.check_memory) return found;
+    // Without checks any byte of an arena will do.
+    int owner = launch.space.device_of(at);
+    if (owner < 0) return std::nullopt;
+    std::uint64_t first = launch.space.device_arena_base(owner);
+    std::uint64_t view = reinterpret_cast<std::uint64_t>(launch.space.view(first));
+    return memory::access_range{first, first + memory::arena_bytes, view - first};
+  }
+
+  bool is_inside(const memory::access_range& r, std::uint64_t at) const {
+    return at >= r.first && at < r.last && r.last - at >= wanted.bytes;
+  }
+
+  report::fault fault_at(int lane, std::uint64_t at, fault_kind kind,
+                         report::memory_space space) const {
+    report::fault f = describe_place(w, in, lane);
+    f.kind = kind;
+    f.access = wanted.kind;
+    f.bytes = wanted.bytes;
+    f.address = at;
+    f.space = space;
+    return f;
+  }
+
+  lane_result in_shared_window(int lane, std::uint64_t at) const {
+    std::uint64_t offset = at - launch.space.shared_window();
+    bool fits = offset <= w.shared_bytes && w.shared_bytes - offset >= wanted.bytes;
+    if (fits) return {reinterpret_cast<std::uint64_t>(w.shared) + offset, {}};
+    report::fault f = fault_at(lane, offset, fault_kind::out_of_bounds,
+                               report::memory_space::shared);
+    f.detail = "the block has " + std::to_string(w.shared_bytes) + " bytes of shared memory";
+    return {0, f};
+  }
+
+  lane_result in_local_window(int lane, std::uint64_t at) const {
+    std::uint64_t offset = at - launch.space.local_window();
+    bool fits = offset <= w.stack_top && w.stack_top - offset >= wanted.bytes;
+    std::uint64_t base = reinterpret_cast<std::uint64_t>(w.local);
+    if (fits) return {base + static_cast<std::uint64_t>(lane) * w.local_stride + offset, {}};
+    report::fault f = fault_at(lane, offset, fault_kind::out_of_bounds,
+                               report::memory_space::local);
+    f.detail = "the thread has " + std::to_string(w.stack_top) + " bytes of local memory in use";
+    return {0, f};
+  }
+
+  lane_result locate(int lane, std::uint64_t at) const {
+    bool is_shared = at - launch.space.shared_window() < memory::window_bytes;
+    bool is_local = at - launch.space.local_window() < memory::window_bytes;
+    if ((is_shared || is_local) && (in.flags & access_flag::global_only)) {
+      report::fault f = fault_at(lane, at, fault_kind::wrong_space, report::memory_space::global);
+      f.detail = is_shared ? "the address is in shared memory" : "the address is in local memory";
+      f.hint = "the pointer was converted to the global space, but never pointed there";
+      return {0, f};
+    }
+    if (at % wanted.bytes) {
+      report::fault f = fault_at(lane, at, fault_kind::misaligned, report::memory_space::generic);
+      f.nearest = launch.space.nearest(at);
+      f.hint = hint_for(f, launch.space);
+      return {0, f};
+    }
+    if (is_shared) return in_shared_window(lane, at);
+    if (is_local) return in_local_window(lane, at);
+    auto found = range(at);
+    if (found && is_inside(*found, at)) return {at + found->view_offset, {}};
+    auto problem = launch.space.check(at, wanted.bytes, launch.request.entry->owner().device,
+                                      is_write(wanted));
+    report::fault f = fault_at(lane, at, problem ? kind_of(problem->problem) : fault_kind::unmapped,
+                               report::memory_space::global);
+    if (problem) f.nearest = problem->nearest;
+    f.hint = hint_for(f, launch.space);
+    return {0, f};
+  }
+};
+
+// All lanes in one range: remember it. The range counts as addresses of the generic space.
+bool remember(generic_access& a, const std::uint64_t* address, const range_cache& candidate) {
+  std::uint64_t misaligned = 0;
+  for (lane_mask rest = a.w.active; rest; rest &= rest - 1) {
+    std::uint64_t at = address[__builtin_ctz(rest)] + static_cast<std::uint64_t>(a.in.immediate);
+    misaligned |= at;
+    bool is_inside = at >= candidate.first && at < candidate.last &&
+                     candidate.last - at >= a.wanted.bytes;
+    if (!is_inside) return false;
+  }
+  if (misaligned % a.wanted.bytes) return false;
+  if (candidate.first % cacheable_alignment == 0) a.w.ranges[a.in.cache] = candidate;
+  return true;
+}
+
+std::optional<range_cache> candidate_range(const generic_access& a, std::uint64_t at) {
+  const memory::address_space& space = a.launch.space;
+  if (at - space.shared_window() < memory::window_bytes) {
+    if (a.in.flags & access_flag::global_only) return std::nullopt;
+    std::uint64_t first = space.shared_window();
+    return range_cache{first, first + a.w.shared_bytes, 0, true};
+  }
+  auto found = a.range(at);
+  if (!found) return std::nullopt;
+  return range_cache{found->first, found->last, found->view_offset, false};
+}
+
+void count_others(generic_access& a, const std::uint64_t* address, lane_mask rest,
+                  report::fault& first) {
+  for (; rest; rest &= rest - 1) {
+    int lane = __builtin_ctz(rest);
+    std::uint64_t at = address[lane] + static_cast<std::uint64_t>(a.in.immediate);
+    lane_result result = a.locate(lane, at);
+    first.other_threads += result.fault && result.fault->kind == first.kind;
+  }
+}
+
+}  // namespace
+
+lane_view find_lanes(warp& w, const instruction& in, const std::uint64_t* address, access wanted) {
+  generic_access a{w, in, wanted};
+  std::uint64_t displacement = static_cast<std::uint64_t>(in.immediate);
+  std::uint64_t first = address[__builtin_ctz(w.active)] + displacement;
+  if (auto candidate = candidate_range(a, first); candidate && remember(a, address, *candidate)) {
+    std::uint64_t offset = candidate->is_shared
+                               ? reinterpret_cast<std::uint64_t>(w.shared) - candidate->first
+                               : candidate->view_offset;
+    return {address, offset + displacement, false};
+  }
+  for (lane_mask rest = w.active; rest; rest &= rest - 1) {
+    int lane = __builtin_ctz(rest);
+    lane_result result = a.locate(lane, address[lane] + displacement);
+    if (result.fault) {
+      count_others(a, address, rest & (rest - 1), *result.fault);
+      throw kernel_fault{*result.fault};
+    }
+    w.host_address[lane] = result.host;
+  }
+  return {w.host_address.data(), 0, false};
+}
+
+namespace {
+
+[[noreturn]] void raise_offset_fault(warp& w, const instruction& in, access wanted,
+                                     report::memory_space space, std::uint64_t bytes_there,
+                                     std::uint64_t (*offset)(warp&, const instruction&, int)) {
+  std::optional<report::fault> first;
+  for (lane_mask rest = w.active; rest; rest &= rest - 1) {
+    int lane = __builtin_ctz(rest);
+    std::uint64_t at = offset(w, in, lane);
+    bool is_outside = at > bytes_there || bytes_there - at < wanted.bytes;
+    if (!is_outside && at % wanted.bytes == 0) continue;
+    fault_kind kind = is_outside ? fault_kind::out_of_bounds : fault_kind::misaligned;
+    if (first) {
+      first->other_threads += kind == first->kind;
+      continue;
+    }
+    first = describe_place(w, in, lane);
+    first->kind = kind;
+    first->access = wanted.kind;
+    first->bytes = wanted.bytes;
+    first->address = at;
+    first->space = space;
+  }
+  launch_state& launch = *w.block->launch;
+  const memory::address_space& spaces = launch.space;
+  bool is_generic = first->address - spaces.shared_window() < memory::window_bytes ||
+                    first->address - spaces.local_window() < memory::window_bytes;
+  if (is_generic) {
+    first->kind = fault_kind::wrong_space;
+    first->detail = "the operand is a generic address";
+    first->hint = "convert the pointer to the space of the instruction first";
+  } else if (first->kind == fault_kind::misaligned) {
+    first->hint = hint_for(*first, spaces);
+  } else if (space == report::memory_space::shared) {
+    std::uint32_t dynamic = launch.request.dynamic_shared_bytes;
+    first->detail = "the block has " + std::to_string(bytes_there) + " bytes of shared memory";
+    first->hint = dynamic || launch.code.static_shared_bytes == 0
+                      ? "index is beyond the dynamic shared memory size " +
+                            std::to_string(dynamic) + " given at launch"
+                      : "index is beyond the shared memory that the kernel declares";
+  } else {
+    first->detail = "the thread has " + std::to_string(bytes_there) + " bytes of local memory in use";
+    first->hint = "index is beyond an array of the thread";
+  }
+  throw kernel_fault{*first};
+}
+
+}  // namespace
+
+void raise_shared_fault(warp& w, const instruction& in, access wanted,
+                        std::uint64_t (*offset)(warp&, const instruction&, int lane)) {
+  raise_offset_fault(w, in, wanted, report::memory_space::shared, w.shared_bytes, offset);
+}
+
+void raise_local_fault(warp& w, const instruction& in, access wanted,
+                       std::uint64_t (*offset)(warp&, const instruction&, int lane)) {
+  raise_offset_fault(w, in, wanted, report::memory_space::local, w.stack_top, offset);
+}
+
+report::fault describe_place(const warp& w, const instruction& in, int lane) {
+  const block_state& block = *w.block;
+  const launch_state& launch = *block.launch;
+  const launch_request& request = launch.request;
+  report::fault f;
+  f.kernel = request.entry->name();
+  f.device = request.entry->owner().device;
+  f.stream = request.stream;
+  f.grid = {request.grid.x, request.grid.y, request.grid.z};
+  f.block = {request.block.x, request.block.y, request.block.z};
+  f.block_index = block.index;
+  for (int axis = 0; axis < 3; ++axis) f.thread[axis] = w.thread[axis][lane];
+  f.seed = launch.options.seed;
+  set_source(f, *request.entry->owner().source, *w.function->source, in.source);
+  return f;
+}
+
+void set_source(report::fault& f, const ptx::module& owner, const ptx::function& function,
+                std::uint32_t index) {
+  if (index >= function.instructions.size()) return;
+  const ptx::instruction& source = function.instructions[index];
+  f.ptx_line = source.line;
+  f.instruction = source.text;
+  if (source.location == ptx::no_index) return;
+  const ptx::source_location& location = function.locations[source.location];
+  f.source_file = owner.file_path(location.file);
+  f.source_line = location.line;
+}
+
+bool read_generic(warp& w, int lane, std::uint64_t address, void* to, std::uint32_t bytes) {
+  instruction none;
+  generic_access a{w, none, {report::access_kind::load, 1}};
+  auto* out = static_cast<std::byte*>(to);
+  for (std::uint32_t i = 0; i < bytes; ++i) {
+    lane_result result = a.locate(lane, address + i);
+    if (result.fault) return false;
+    out[i] = *reinterpret_cast<const std::byte*>(result.host);
+  }
+  return true;
+}
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoded functions: what a kernel runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulator/exec/instruction.hpp"
+#include "emulator/ptx/ast.hpp"
+#include "emulator/report/fault.hpp"
+
+namespace halfwarp::emulator::exec {
+
+// Bytes with the alignment of a cache line; lane-laid-out values start on one.
+class lane_storage {
+ public:
+  void resize(std::size_t bytes);  // keeps what is there, new bytes are zero
+  std::byte* data() noexcept { return reinterpret_cast<std::byte*>(lines_.data()); }
+  const std::byte* data() const noexcept {
+    return reinterpret_cast<const std::byte*>(lines_.data());
+  }
+  std::size_t size() const noexcept { return lines_.size() * sizeof(line); }
+
+ private:
+  struct alignas(64) line {
+    std::byte bytes[64];
+  };
+  std::vector<line> lines_;
+};
+
+// A parameter on its way between two frames, for the lanes that call or return.
+struct parameter_copy {
+  enum class place : std::uint8_t { memory, slot };
+  place from_place = place::memory, to_place = place::memory;
+  std::int32_t from = 0, to = 0;  // offset from the first byte of the frame, or operand_slot
+  std::uint32_t bytes = 0;
+};
+
+enum class builtin : std::uint8_t { none, vprintf, assertfail };
+
+struct call_site {
+  builtin known = builtin::none;
+  std::uint32_t callee = 0;  // index in kernel_code::functions
+  std::vector<parameter_copy> arguments, results;
+};
+
+struct function_code {
+  const ptx::function* source = nullptr;
+  std::vector<instruction> code;      // ends with a return
+  lane_storage constants;
+  std::uint32_t register_bytes = 0;   // all lanes
+  std::uint32_t predicates = 1;       // predicate 0 is the carry flag
+  std::uint32_t local_bytes = 0;      // .local variables, per thread
+  std::uint32_t frame_bytes = 0;      // with parameters and results, per thread
+  std::vector<std::uint32_t> parameter_offsets, result_offsets;  // in the frame
+  std::vector<call_site> calls;
+};
+
+struct kernel_code {
+  std::vector<function_code> functions;  // the entry first
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t range_caches = 0;
+  std::uint32_t local_bytes = 0;   // deepest chain of frames without recursion
+  bool is_recursive = false;
+  // The first instruction, in the order of the text, that cannot be run.
+  std::optional<report::fault> refusal;
+};
+
+}  // namespace halfwarp::emulator::exec

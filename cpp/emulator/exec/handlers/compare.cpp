@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparisons into predicates, logic of predicates, selection.
+#include "emulator/exec/handlers/half.hpp"
+#include "emulator/exec/handlers/numbers.hpp"
+
+namespace halfwarp::emulator::exec::HALFWARP_ISA {
+namespace {
+
+using i16 = int16_t;
+using i32 = int32_t;
+using i64 = int64_t;
+using u16 = uint16_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
+
+struct equal {
+  template <class T>
+  static bool of(T a, T b) { return a == b; }
+};
+struct less {
+  template <class T>
+  static bool of(T a, T b) { return a < b; }
+};
+struct less_equal {
+  template <class T>
+  static bool of(T a, T b) { return a <= b; }
+};
+struct unequal_numbers {  // false when a side is NaN
+  template <class T>
+  static bool of(T a, T b) { return (a < b) | (a > b); }
+};
+struct both_numbers {
+  template <class T>
+  static bool of(T a, T b) { return (a == a) & (b == b); }
+};
+
+// Predicate operand 0 = comparison of operands 1 and 2; immediate 1 inverts the result.
+template <class Comparison, class T>
+void compare(warp& w, const instruction& in) {
+  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
+  lane_mask result = collect([=](int l) { return Comparison::of(a[l], b[l]); });
+  set_predicate(w, in.operand[0], in.immediate ? ~result : result);
+}
+
+template <class Comparison>
+void compare_flushed(warp& w, const instruction& in) {
+  const float *a = w.at<float>(in.operand[1]), *b = w.at<float>(in.operand[2]);
+  lane_mask result = collect([=](int l) { return Comparison::of(flushed(a[l]), flushed(b[l])); });
+  set_predicate(w, in.operand[0], in.immediate ? ~result : result);
+}
+
+// Format is a 16-bit format. Lane 2l + part of a register of `stride` values; flags say ftz.
+template <class Comparison, class Format, int Stride>
+void compare_half(warp& w, const instruction& in) {
+  const u16* a = w.at<u16>(in.operand[1]) + in.target;
+  const u16* b = w.at<u16>(in.operand[2]) + in.target;
+  bool ftz = in.flags & float_flag::ftz;
+  auto value = [=](u16 bits) {
+    return Format::to_float(ftz ? Format::flushed(bits) : bits);
+  };
+  lane_mask result = collect([=](int l) {
+    return Comparison::of(value(a[Stride * l]), value(b[Stride * l]));
+  });
+  set_predicate(w, in.operand[0], in.immediate ? ~result : result);
+}
+
+// d = a op b, each side inverted first where bits 0 and 1 of the immediate say so.
+template <class Operation>
+void combine(warp& w, const instruction& in) {
+  lane_mask a = w.predicates[in.operand[1]], b = w.predicates[in.operand[2]];
+  if (in.immediate & 1) a = ~a;
+  if (in.immediate & 2) b = ~b;
+  set_predicate(w, in.operand[0], Operation::of(a, b));
+}
+struct predicate_and {
+  static lane_mask of(lane_mask a, lane_mask b) { return a & b; }
+};
+struct predicate_or {
+  static lane_mask of(lane_mask a, lane_mask b) { return a | b; }
+};
+struct predicate_xor {
+  static lane_mask of(lane_mask a, lane_mask b) { return a ^ b; }
+};
+
+void move_predicate(warp& w, const instruction& in) {
+  lane_mask a = w.predicates[in.operand[1]];
+  set_predicate(w, in.operand[0], in.immediate ? ~a : a);
+}
+void set_predicate_constant(warp& w, const instruction& in) {
+  set_predicate(w, in.operand[0], in.immediate ? all_lanes : 0);
+}
+void look_up_predicate_logic(warp& w, const instruction& in) {
+  lane_mask a = w.predicates[in.operand[1]], b = w.predicates[in.operand[2]];
+  lane_mask c = w.predicates[in.operand[3]], result = 0;
+  for (int i = 0; i < 8; ++i) {
+    lane_mask term = (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+    if (in.immediate >> i & 1) result |= term;
+  }
+  set_predicate(w, in.operand[0], result);
+}
+
+// d = p ? a : b, with the predicate in operand 3, inverted when the immediate is 1.
+template <class T>
+void select(warp& w, const instruction& in) {
+  T* d = w.at<T>(in.operand[0]);
+  const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
+  lane_mask p = w.predicates[in.operand[3]];
+  if (in.immediate) p = ~p;
+  assign(w, d, [=](int l) { return (p & lanes.bit[l]) ? a[l] : b[l]; });
+}
+
+// One half of a packed register: d.half[target] = p ? a.half[target] : b.half[target].
+void select_half(warp& w, const instruction& in) {
+  u16* d = w.at<u16>(in.operand[0]) + in.target;
+  const u16* a = w.at<u16>(in.operand[1]) + in.target;
+  const u16* b = w.at<u16>(in.operand[2]) + in.target;
+  lane_mask p = w.predicates[in.operand[3]];
+  for_active(w, [=](int l) { d[2 * l] = (p >> l & 1) ? a[2 * l] : b[2 * l]; });
+}
+
+constexpr handler_entry entries[] = {
+    {"and.pred", &combine<predicate_and>},
+    {"lop3.pred", &look_up_predicate_logic},
+    {"mov.pred", &move_predicate},
+    {"or.pred", &combine<predicate_or>},
+    {"selp.b16", &select<u16>},
+    {"selp.b32", &select<u32>},
+    {"selp.b64", &select<u64>},
+    {"selp.half", &select_half},
+    {"set.pred", &set_predicate_constant},
+    {"setp.eq.b16", &compare<equal, u16>},
+    {"setp.eq.b32", &compare<equal, u32>},
+    {"setp.eq.b64", &compare<equal, u64>},
+    {"setp.eq.bf16", &compare_half<equal, bfloat, 1>},
+    {"setp.eq.bf16x2", &compare_half<equal, bfloat, 2>},
+    {"setp.eq.f16", &compare_half<equal, half, 1>},
+    {"setp.eq.f16x2", &compare_half<equal, half, 2>},
+    {"setp.eq.f32", &compare<equal, float>},
+    {"setp.eq.f64", &compare<equal, double>},
+    {"setp.eq.ftz.f32", &compare_flushed<equal>},
+    {"setp.le.bf16", &compare_half<less_equal, bfloat, 1>},
+    {"setp.le.bf16x2", &compare_half<less_equal, bfloat, 2>},
+    {"setp.le.f16", &compare_half<less_equal, half, 1>},
+    {"setp.le.f16x2", &compare_half<less_equal, half, 2>},
+    {"setp.le.f32", &compare<less_equal, float>},
+    {"setp.le.f64", &compare<less_equal, double>},
+    {"setp.le.ftz.f32", &compare_flushed<less_equal>},
+    {"setp.le.s16", &compare<less_equal, i16>},
+    {"setp.le.s32", &compare<less_equal, i32>},
+    {"setp.le.s64", &compare<less_equal, i64>},
+    {"setp.le.u16", &compare<less_equal, u16>},
+    {"setp.le.u32", &compare<less_equal, u32>},
+    {"setp.le.u64", &compare<less_equal, u64>},
+    {"setp.lt.bf16", &compare_half<less, bfloat, 1>},
+    {"setp.lt.bf16x2", &compare_half<less, bfloat, 2>},
+    {"setp.lt.f16", &compare_half<less, half, 1>},
+    {"setp.lt.f16x2", &compare_half<less, half, 2>},
+    {"setp.lt.f32", &compare<less, float>},
+    {"setp.lt.f64", &compare<less, double>},
+    {"setp.lt.ftz.f32", &compare_flushed<less>},
+    {"setp.lt.s16", &compare<less, i16>},
+    {"setp.lt.s32", &compare<less, i32>},
+    {"setp.lt.s64", &compare<less, i64>},
+    {"setp.lt.u16", &compare<less, u16>},
+    {"setp.lt.u32", &compare<less, u32>},
+    {"setp.lt.u64", &compare<less, u64>},
+    {"setp.ne.bf16", &compare_half<unequal_numbers, bfloat, 1>},
+    {"setp.ne.bf16x2", &compare_half<unequal_numbers, bfloat, 2>},
+    {"setp.ne.f16", &compare_half<unequal_numbers, half, 1>},
+    {"setp.ne.f16x2", &compare_half<unequal_numbers, half, 2>},
+    {"setp.ne.f32", &compare<unequal_numbers, float>},
+    {"setp.ne.f64", &compare<unequal_numbers, double>},
+    {"setp.ne.ftz.f32", &compare_flushed<unequal_numbers>},
+    {"setp.num.bf16", &compare_half<both_numbers, bfloat, 1>},
+    {"setp.num.bf16x2", &compare_half<both_numbers, bfloat, 2>},
+    {"setp.num.f16", &compare_half<both_numbers, half, 1>},
+    {"setp.num.f16x2", &compare_half<both_numbers, half, 2>},
+    {"setp.num.f32", &compare<both_numbers, float>},
+    {"setp.num.f64", &compare<both_numbers, double>},
+    {"setp.num.ftz.f32", &compare_flushed<both_numbers>},
+    {"xor.pred", &combine<predicate_xor>},
+};
+static_assert(is_sorted_by_name(entries));
+
+}  // namespace
+
+extern const handler_family compare_handlers;
+const handler_family compare_handlers{entries};
+
+}  // namespace halfwarp::emulator::exec::HALFWARP_ISA

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// 16-bit floating-point formats, and rounding into them: exact, in integers, without branches
+// where the compiler shall vectorise.
+#pragma once
+
+#include "emulator/exec/handlers/numbers.hpp"
+
+namespace halfwarp::emulator::exec::HALFWARP_ISA {
+
+// Numeric values of float_flag::rounding.
+inline constexpr int to_nearest = 0, to_zero = 1, down = 2, up = 3;
+
+// Subnormal numbers become zero of the same sign.
+[[gnu::always_inline]] inline float flushed(float value) noexcept {
+  return (bits(value) & 0x7f80'0000u) ? value : from_bits(bits(value) & 0x8000'0000u);
+}
+
+struct half {
+  static constexpr uint16_t nan = 0x7fff;
+  static constexpr uint16_t exponent_mask = 0x7c00;
+  static constexpr uint16_t highest = 0x7bff;
+  static constexpr int fraction_bits = 10;
+  static constexpr int minimum_exponent = -14;
+
+  [[gnu::always_inline]] static float to_float(uint16_t value) noexcept {
+    uint32_t magnitude = value & 0x7fffu;
+    uint32_t sign = static_cast<uint32_t>(value & 0x8000) << 16;
+    // Subnormal: the fraction as an integer, scaled. Normal: the exponent moved to the new bias.
+    uint32_t tiny = bits(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f);
+    uint32_t normal = (magnitude << 13) + ((127u - 15u) << 23);
+    uint32_t special = (magnitude << 13) | 0x7f80'0000u;
+    uint32_t result = magnitude < 0x0400 ? tiny : normal;
+    return from_bits(sign | (magnitude >= exponent_mask ? special : result));
+  }
+  static uint16_t flushed(uint16_t value) noexcept {
+    return value & exponent_mask ? value : value & 0x8000;
+  }
+};
+
+struct bfloat {
+  static constexpr uint16_t nan = 0x7fff;
+  static constexpr uint16_t exponent_mask = 0x7f80;
+  static constexpr uint16_t highest = 0x7f7f;
+  static constexpr int fraction_bits = 7;
+  static constexpr int minimum_exponent = -126;
+
+  [[gnu::always_inline]] static float to_float(uint16_t value) noexcept {
+    return from_bits(static_cast<uint32_t>(value) << 16);
+  }
+  static uint16_t flushed(uint16_t value) noexcept { return value; }
+};
+
+// Whether a magnitude that lies between two numbers of a format moves to the upper one.
+// `rest` is what is cut off, `unit` the distance between the two; `is_odd`: the lower one is odd.
+constexpr bool rounds_up(int rounding, bool is_negative, bool is_odd, uint64_t rest,
+                         uint64_t unit) {
+  if (rest == 0) return false;
+  switch (rounding) {
+    case to_zero: return false;
+    case down: return is_negative;
+    case up: return !is_negative;
+    default: return rest > unit / 2 || (rest == unit / 2 && is_odd);
+  }
+}
+
+// A double rounded once into a 16-bit format; NaN becomes the canonical one.
+template <class Format>
+inline uint16_t rounded_to(double value, int rounding) noexcept {
+  uint64_t raw = bits(value);
+  uint16_t sign = static_cast<uint16_t>(raw >> 48 & 0x8000);
+  int exponent = static_cast<int>(raw >> 52 & 0x7ff);
+  uint64_t fraction = raw & 0xf'ffff'ffff'ffffu;
+  if (exponent == 0x7ff) return fraction ? Format::nan : sign | Format::exponent_mask;
+  if (exponent == 0) return sign | (fraction && rounds_up(rounding, sign, false, 1, 4) ? 1 : 0);
+  fraction |= 1ull << 52;
+  int power = exponent - 1023;
+  int shift = 52 - Format::fraction_bits;
+  if (power < Format::minimum_exponent) shift += Format::minimum_exponent - power;
+  if (shift > 54) {  // far below the smallest subnormal number
+    fraction = 1;
+    shift = 54;
+  }
+  uint64_t kept = fraction >> shift, unit = 1ull << shift, rest = fraction & (unit - 1);
+  kept += rounds_up(rounding, sign, kept & 1, rest, unit);
+  // The hidden bit of a normal number adds one to the exponent below it; so does a carry.
+  int biased = power < Format::minimum_exponent ? 0 : power - Format::minimum_exponent;
+  uint64_t result = kept + (static_cast<uint64_t>(biased) << Format::fraction_bits);
+  if (result >= Format::exponent_mask) {
+    bool is_infinite = rounds_up(rounding, sign, true, 3, 4);
+    return sign | (is_infinite ? Format::exponent_mask : Format::highest);
+  }
+  return sign | static_cast<uint16_t>(result);
+}
+
+// A float rounded to nearest even, for vectorised loops; NaN becomes the canonical one.
+template <class Format>
+[[gnu::always_inline]] inline uint16_t nearest(float value) noexcept;
+
+template <>
+[[gnu::always_inline]] inline uint16_t nearest<half>(float value) noexcept {
+  uint32_t raw = bits(value), magnitude = raw & 0x7fff'ffffu;
+  uint32_t sign = raw >> 16 & 0x8000;
+  // Normal: rebias, then add half a unit less one, plus one when the kept part is odd.
+  uint32_t odd = magnitude >> 13 & 1;
+  uint32_t normal = (magnitude - ((127u - 15u) << 23) + 0xfffu + odd) >> 13;
+  // Subnormal: adding 0.5 puts the unit of the result at the last bit of the sum.
+  uint32_t tiny = bits(from_bits(magnitude) + 0.5f) - bits(0.5f);
+  uint32_t finite = magnitude < 0x3880'0000u ? tiny : normal;
+  uint32_t large = magnitude > 0x7f80'0000u ? half::nan : half::exponent_mask;
+  uint32_t result = magnitude >= 0x477f'f000u ? large : finite;
+  return static_cast<uint16_t>(magnitude > 0x7f80'0000u ? result : result | sign);
+}
+
+template <>
+[[gnu::always_inline]] inline uint16_t nearest<bfloat>(float value) noexcept {
+  uint32_t raw = bits(value);
+  uint32_t odd = raw >> 16 & 1;
+  uint32_t result = (raw + 0x7fffu + odd) >> 16;
+  return static_cast<uint16_t>((raw & 0x7fff'ffffu) > 0x7f80'0000u ? bfloat::nan : result);
+}
+
+}  // namespace halfwarp::emulator::exec::HALFWARP_ISA

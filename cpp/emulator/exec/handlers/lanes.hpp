@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over the lanes of a warp, in the form that the compiler turns into vector instructions.
+//
+// Handler files are compiled once per instruction set, each time into a namespace of its own.
+// Whatever such a file uses must be in that namespace or be inlined without fail: a function with
+// external linkage compiled for a newer processor could replace its twin everywhere.
+#pragma once
+
+#include <cstdint>
+
+#include "emulator/exec/handlers/handler_table.hpp"
+#include "emulator/exec/warp.hpp"
+
+#ifndef HALFWARP_ISA
+#define HALFWARP_ISA baseline
+#endif
+
+namespace halfwarp::emulator::exec::HALFWARP_ISA {
+
+using std::int16_t;
+using std::int32_t;
+using std::int64_t;
+using std::int8_t;
+using std::uint16_t;
+using std::uint32_t;
+using std::uint64_t;
+using std::uint8_t;
+
+struct lane_bits {
+  uint32_t bit[warp_size];
+};
+constexpr lane_bits make_lane_bits() {
+  lane_bits bits{};
+  for (int lane = 0; lane < warp_size; ++lane) bits.bit[lane] = 1u << lane;
+  return bits;
+}
+inline constexpr lane_bits lanes = make_lane_bits();
+
+// result[l] = f(l) for active lanes. f must be pure: it may be evaluated for the others too.
+template <class D, class F>
+[[gnu::always_inline]] inline void assign(warp& w, D* result, F f) {
+  if (w.active == all_lanes) {
+#pragma GCC ivdep
+    for (int l = 0; l < warp_size; ++l) result[l] = f(l);
+  } else {
+    lane_mask active = w.active;
+#pragma GCC ivdep
+    for (int l = 0; l < warp_size; ++l) {
+      D computed = f(l);
+      result[l] = (active & lanes.bit[l]) ? computed : result[l];
+    }
+  }
+}
+
+// Two values packed in each register, lane 2l and 2l+1.
+template <class D, class F>
+[[gnu::always_inline]] inline void assign_packed(warp& w, D* result, F f) {
+  lane_mask active = w.active;
+  if (active == all_lanes) {
+#pragma GCC ivdep
+    for (int l = 0; l < 2 * warp_size; ++l) result[l] = f(l);
+  } else {
+    for (int l = 0; l < 2 * warp_size; ++l) {
+      if (active & lanes.bit[l / 2]) result[l] = f(l);
+    }
+  }
+}
+
+// f(l) for each active lane, ascending.
+template <class F>
+[[gnu::always_inline]] inline void for_active(const warp& w, F f) {
+  for (lane_mask rest = w.active; rest; rest &= rest - 1) f(__builtin_ctz(rest));
+}
+
+// Bits of f(l), for all lanes.
+template <class F>
+[[gnu::always_inline]] inline lane_mask collect(F f) {
+  uint32_t part[warp_size];
+#pragma GCC ivdep
+  for (int l = 0; l < warp_size; ++l) part[l] = f(l) ? lanes.bit[l] : 0;
+  lane_mask result = 0;
+  for (int l = 0; l < warp_size; ++l) result |= part[l];
+  return result;
+}
+
+[[gnu::always_inline]] inline void set_predicate(warp& w, operand_slot index, lane_mask value) {
+  lane_mask& p = w.predicates[index];
+  p = (p & ~w.active) | (value & w.active);
+}
+
+// Handlers whose operands 0, 1, 2, 3 are the result and the sources, all of type T.
+template <class Operation, class D, class S = D>
+void unary(warp& w, const instruction& in) {
+  D* d = w.at<D>(in.operand[0]);
+  const S* a = w.at<S>(in.operand[1]);
+  assign(w, d, [=](int l) { return static_cast<D>(Operation::of(a[l])); });
+}
+
+template <class Operation, class D, class S = D>
+void binary(warp& w, const instruction& in) {
+  D* d = w.at<D>(in.operand[0]);
+  const S* a = w.at<S>(in.operand[1]);
+  const S* b = w.at<S>(in.operand[2]);
+  assign(w, d, [=](int l) { return static_cast<D>(Operation::of(a[l], b[l])); });
+}
+
+template <class Operation, class D, class S = D>
+void ternary(warp& w, const instruction& in) {
+  D* d = w.at<D>(in.operand[0]);
+  const S* a = w.at<S>(in.operand[1]);
+  const S* b = w.at<S>(in.operand[2]);
+  const D* c = w.at<D>(in.operand[3]);
+  assign(w, d, [=](int l) { return static_cast<D>(Operation::of(a[l], b[l], c[l])); });
+}
+
+}  // namespace halfwarp::emulator::exec::HALFWARP_ISA

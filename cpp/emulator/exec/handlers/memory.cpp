@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores of every space.
+#include "emulator/exec/handlers/location.hpp"
+
+namespace halfwarp::emulator::exec::HALFWARP_ISA {
+namespace {
+
+template <class M>
+[[gnu::always_inline]] inline M load_one(uint64_t at) {
+  M value;
+  __builtin_memcpy(&value, reinterpret_cast<const void*>(at), sizeof(M));
+  return value;
+}
+template <class M>
+[[gnu::always_inline]] inline void store_one(uint64_t at, M value) {
+  __builtin_memcpy(reinterpret_cast<void*>(at), &value, sizeof(M));
+}
+
+// The registers of a vector access may be those of its addresses: keep the addresses.
+struct address_copy {
+  alignas(64) uint64_t address[warp_size];
+  lane_view keep(lane_view view) {
+    for (int l = 0; l < warp_size; ++l) address[l] = view.address[l];
+    view.address = address;
+    return view;
+  }
+};
+
+// D register <- M in memory, extended as M says.
+template <class M, class D>
+[[gnu::always_inline]] inline void load_lanes(warp& w, D* d, lane_view from) {
+  const uint64_t* address = from.address;
+  uint64_t offset = from.offset;
+  if (from.is_contiguous && sizeof(M) == sizeof(D)) {
+    __builtin_memcpy(d, reinterpret_cast<const void*>(address[0] + offset), warp_size * sizeof(D));
+  } else if (w.active == all_lanes) {
+    for (int l = 0; l < warp_size; ++l) d[l] = static_cast<D>(load_one<M>(address[l] + offset));
+  } else {
+    for_active(w, [=](int l) { d[l] = static_cast<D>(load_one<M>(address[l] + offset)); });
+  }
+}
+
+template <class M, class D, class Location>
+void load(warp& w, const instruction& in) {
+  uint32_t count = in.flags & access_flag::count;
+  access wanted{report::access_kind::load, static_cast<uint32_t>(count * sizeof(M))};
+  lane_view from = Location::find(w, in, wanted);
+  if (count == 1) return load_lanes<M>(w, w.at<D>(in.operand[0]), from);
+  address_copy kept;
+  from = kept.keep(from);
+  from.is_contiguous = false;
+  for (uint32_t i = 0; i < count; ++i, from.offset += sizeof(M)) {
+    load_lanes<M>(w, w.at<D>(in.operand[i]), from);
+  }
+}
+
+template <class M, class S>
+[[gnu::always_inline]] inline void store_lanes(warp& w, const S* s, lane_view to) {
+  const uint64_t* address = to.address;
+  uint64_t offset = to.offset;
+  if (to.is_contiguous && sizeof(M) == sizeof(S)) {
+    __builtin_memcpy(reinterpret_cast<void*>(address[0] + offset), s, warp_size * sizeof(S));
+  } else if (w.active == all_lanes) {
+    for (int l = 0; l < warp_size; ++l) store_one(address[l] + offset, static_cast<M>(s[l]));
+  } else {
+    for_active(w, [=](int l) { store_one(address[l] + offset, static_cast<M>(s[l])); });
+  }
+}
+
+template <class M, class S, class Location>
+void store(warp& w, const instruction& in) {
+  uint32_t count = in.flags & access_flag::count;
+  access wanted{report::access_kind::store, static_cast<uint32_t>(count * sizeof(M))};
+  lane_view to = Location::find(w, in, wanted);
+  if (count > 1) to.is_contiguous = false;
+  for (uint32_t i = 0; i < count; ++i, to.offset += sizeof(M)) {
+    store_lanes<M>(w, w.at<S>(in.operand[i]), to);
+  }
+}
+
+// Parameters of the kernel are the same for all threads; the offset is known when decoding.
+template <class M, class D>
+void load_parameter(warp& w, const instruction& in) {
+  uint32_t count = in.flags & access_flag::count;
+  uint64_t from = reinterpret_cast<uint64_t>(w.parameters) + static_cast<uint64_t>(in.immediate);
+  for (uint32_t i = 0; i < count; ++i) {
+    D value = static_cast<D>(load_one<M>(from + i * sizeof(M)));
+    assign(w, w.at<D>(in.operand[i]), [=](int) { return value; });
+  }
+}
+
+// Address checks alone: prefetch, discard.
+void touch(warp& w, const instruction& in) {
+  global_location::find(w, in, {report::access_kind::load, 1});
+}
+
+// d = a + first byte of the frame in local memory (a variable of a called function)
+void local_address(warp& w, const instruction& in) {
+  uint64_t* d = w.at<uint64_t>(in.operand[0]);
+  uint64_t address = static_cast<uint64_t>(in.immediate) + w.frame_base;
+  assign(w, d, [=](int) { return address; });
+}
+
+using u8 = uint8_t;
+using s8 = int8_t;
+using u16 = uint16_t;
+using s16 = int16_t;
+using u32 = uint32_t;
+using s32 = int32_t;
+using u64 = uint64_t;
+using s64 = int64_t;
+using in_global = global_location;
+using in_local = local_location;
+using in_shared32 = shared_location<uint32_t>;
+using in_shared64 = shared_location<uint64_t>;
+
+// ld.SPACE.MEMORY.REGISTER and st.SPACE.MEMORY.REGISTER: the type in memory, bits of the register
+constexpr handler_entry entries[] = {
+    {"ld.global.s16.b32", &load<s16, s32, in_global>},
+    {"ld.global.s16.b64", &load<s16, s64, in_global>},
+    {"ld.global.s32.b64", &load<s32, s64, in_global>},
+    {"ld.global.s8.b16", &load<s8, s16, in_global>},
+    {"ld.global.s8.b32", &load<s8, s32, in_global>},
+    {"ld.global.s8.b64", &load<s8, s64, in_global>},
+    {"ld.global.u16.b16", &load<u16, u16, in_global>},
+    {"ld.global.u16.b32", &load<u16, u32, in_global>},
+    {"ld.global.u16.b64", &load<u16, u64, in_global>},
+    {"ld.global.u32.b32", &load<u32, u32, in_global>},
+    {"ld.global.u32.b64", &load<u32, u64, in_global>},
+    {"ld.global.u64.b64", &load<u64, u64, in_global>},
+    {"ld.global.u8.b16", &load<u8, u16, in_global>},
+    {"ld.global.u8.b32", &load<u8, u32, in_global>},
+    {"ld.global.u8.b64", &load<u8, u64, in_global>},
+    {"ld.local.s16.b32", &load<s16, s32, in_local>},
+    {"ld.local.s16.b64", &load<s16, s64, in_local>},
+    {"ld.local.s32.b64", &load<s32, s64, in_local>},
+    {"ld.local.s8.b16", &load<s8, s16, in_local>},
+    {"ld.local.s8.b32", &load<s8, s32, in_local>},
+    {"ld.local.s8.b64", &load<s8, s64, in_local>},
+    {"ld.local.u16.b16", &load<u16, u16, in_local>},
+    {"ld.local.u16.b32", &load<u16, u32, in_local>},
+    {"ld.local.u16.b64", &load<u16, u64, in_local>},
+    {"ld.local.u32.b32", &load<u32, u32, in_local>},
+    {"ld.local.u32.b64", &load<u32, u64, in_local>},
+    {"ld.local.u64.b64", &load<u64, u64, in_local>},
+    {"ld.local.u8.b16", &load<u8, u16, in_local>},
+    {"ld.local.u8.b32", &load<u8, u32, in_local>},
+    {"ld.local.u8.b64", &load<u8, u64, in_local>},
+    {"ld.param.s16.b32", &load_parameter<s16, s32>},
+    {"ld.param.s16.b64", &load_parameter<s16, s64>},
+    {"ld.param.s32.b64", &load_parameter<s32, s64>},
+    {"ld.param.s8.b16", &load_parameter<s8, s16>},
+    {"ld.param.s8.b32", &load_parameter<s8, s32>},
+    {"ld.param.s8.b64", &load_parameter<s8, s64>},
+    {"ld.param.u16.b16", &load_parameter<u16, u16>},
+    {"ld.param.u16.b32", &load_parameter<u16, u32>},
+    {"ld.param.u16.b64", &load_parameter<u16, u64>},
+    {"ld.param.u32.b32", &load_parameter<u32, u32>},
+    {"ld.param.u32.b64", &load_parameter<u32, u64>},
+    {"ld.param.u64.b64", &load_parameter<u64, u64>},
+    {"ld.param.u8.b16", &load_parameter<u8, u16>},
+    {"ld.param.u8.b32", &load_parameter<u8, u32>},
+    {"ld.param.u8.b64", &load_parameter<u8, u64>},
+    {"ld.shared32.s16.b32", &load<s16, s32, in_shared32>},
+    {"ld.shared32.s16.b64", &load<s16, s64, in_shared32>},
+    {"ld.shared32.s32.b64", &load<s32, s64, in_shared32>},
+    {"ld.shared32.s8.b16", &load<s8, s16, in_shared32>},
+    {"ld.shared32.s8.b32", &load<s8, s32, in_shared32>},
+    {"ld.shared32.s8.b64", &load<s8, s64, in_shared32>},
+    {"ld.shared32.u16.b16", &load<u16, u16, in_shared32>},
+    {"ld.shared32.u16.b32", &load<u16, u32, in_shared32>},
+    {"ld.shared32.u16.b64", &load<u16, u64, in_shared32>},
+    {"ld.shared32.u32.b32", &load<u32, u32, in_shared32>},
+    {"ld.shared32.u32.b64", &load<u32, u64, in_shared32>},
+    {"ld.shared32.u64.b64", &load<u64, u64, in_shared32>},
+    {"ld.shared32.u8.b16", &load<u8, u16, in_shared32>},
+    {"ld.shared32.u8.b32", &load<u8, u32, in_shared32>},
+    {"ld.shared32.u8.b64", &load<u8, u64, in_shared32>},
+    {"ld.shared64.s16.b32", &load<s16, s32, in_shared64>},
+    {"ld.shared64.s16.b64", &load<s16, s64, in_shared64>},
+    {"ld.shared64.s32.b64", &load<s32, s64, in_shared64>},
+    {"ld.shared64.s8.b16", &load<s8, s16, in_shared64>},
+    {"ld.shared64.s8.b32", &load<s8, s32, in_shared64>},
+    {"ld.shared64.s8.b64", &load<s8, s64, in_shared64>},
+    {"ld.shared64.u16.b16", &load<u16, u16, in_shared64>},
+    {"ld.shared64.u16.b32", &load<u16, u32, in_shared64>},
+    {"ld.shared64.u16.b64", &load<u16, u64, in_shared64>},
+    {"ld.shared64.u32.b32", &load<u32, u32, in_shared64>},
+    {"ld.shared64.u32.b64", &load<u32, u64, in_shared64>},
+    {"ld.shared64.u64.b64", &load<u64, u64, in_shared64>},
+    {"ld.shared64.u8.b16", &load<u8, u16, in_shared64>},
+    {"ld.shared64.u8.b32", &load<u8, u32, in_shared64>},
+    {"ld.shared64.u8.b64", &load<u8, u64, in_shared64>},
+    {"local_address.b64", &local_address},
+    {"st.global.u16.b16", &store<u16, u16, in_global>},
+    {"st.global.u16.b32", &store<u16, u32, in_global>},
+    {"st.global.u16.b64", &store<u16, u64, in_global>},
+    {"st.global.u32.b32", &store<u32, u32, in_global>},
+    {"st.global.u32.b64", &store<u32, u64, in_global>},
+    {"st.global.u64.b64", &store<u64, u64, in_global>},
+    {"st.global.u8.b16", &store<u8, u16, in_global>},
+    {"st.global.u8.b32", &store<u8, u32, in_global>},
+    {"st.global.u8.b64", &store<u8, u64, in_global>},
+    {"st.local.u16.b16", &store<u16, u16, in_local>},
+    {"st.local.u16.b32", &store<u16, u32, in_local>},
+    {"st.local.u16.b64", &store<u16, u64, in_local>},
+    {"st.local.u32.b32", &store<u32, u32, in_local>},
+    {"st.local.u32.b64", &store<u32, u64, in_local>},
+    {"st.local.u64.b64", &store<u64, u64, in_local>},
+    {"st.local.u8.b16", &store<u8, u16, in_local>},
+    {"st.local.u8.b32", &store<u8, u32, in_local>},
+    {"st.local.u8.b64", &store<u8, u64, in_local>},
+    {"st.shared32.u16.b16", &store<u16, u16, in_shared32>},
+    {"st.shared32.u16.b32", &store<u16, u32, in_shared32>},
+    {"st.shared32.u16.b64", &store<u16, u64, in_shared32>},
+    {"st.shared32.u32.b32", &store<u32, u32, in_shared32>},
+    {"st.shared32.u32.b64", &store<u32, u64, in_shared32>},
+    {"st.shared32.u64.b64", &store<u64, u64, in_shared32>},
+    {"st.shared32.u8.b16", &store<u8, u16, in_shared32>},
+    {"st.shared32.u8.b32", &store<u8, u32, in_shared32>},
+    {"st.shared32.u8.b64", &store<u8, u64, in_shared32>},
+    {"st.shared64.u16.b16", &store<u16, u16, in_shared64>},
+    {"st.shared64.u16.b32", &store<u16, u32, in_shared64>},
+    {"st.shared64.u16.b64", &store<u16, u64, in_shared64>},
+    {"st.shared64.u32.b32", &store<u32, u32, in_shared64>},
+    {"st.shared64.u32.b64", &store<u32, u64, in_shared64>},
+    {"st.shared64.u64.b64", &store<u64, u64, in_shared64>},
+    {"st.shared64.u8.b16", &store<u8, u16, in_shared64>},
+    {"st.shared64.u8.b32", &store<u8, u32, in_shared64>},
+    {"st.shared64.u8.b64", &store<u8, u64, in_shared64>},
+    {"touch.global", &touch},
+};
+static_assert(is_sorted_by_name(entries));
+
+}  // namespace
+
+extern const handler_family memory_handlers;
+const handler_family memory_handlers{entries};
+
+}  // namespace halfwarp::emulator::exec::HALFWARP_ISA

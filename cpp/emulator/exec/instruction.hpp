@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// One decoded step of a kernel: what the interpreter's loop reads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace halfwarp::emulator::exec {
+
+struct warp;
+struct instruction;
+
+// Executes one instruction for the lanes of warp::active. Throws kernel_fault.
+using handler = void (*)(warp&, const instruction&);
+
+// What the scheduler does; everything but `next` leaves the straight line.
+enum class flow : std::uint8_t {
+  next,        // run the handler, go on
+  branch,      // target: index of an instruction
+  call,        // target: index in function_code::calls
+  builtin,     // target: index in function_code::calls; run the handler, go on
+  ret,
+  exit,
+  barrier,     // immediate: barrier_kind; operands: id, thread count; see schedule/barrier.cpp
+  collective,  // operand `members`: lanes that take part together
+  yield,       // run the handler, then give way to other warps
+};
+
+inline constexpr std::int32_t no_predicate = -1;
+
+// Where an operand is: a non-negative byte offset in the registers of the frame, or the bitwise
+// complement of a byte offset in the constants of the function. Both hold 32 lanes one after
+// another, so a handler need not know which. Predicate operands are indices of predicates.
+using operand_slot = std::int32_t;
+
+struct instruction {
+  handler run = nullptr;
+  std::array<operand_slot, 5> operand{};    // destination first; see each handler
+  std::int32_t guard = no_predicate;
+  std::uint32_t guard_flip = 0;             // all ones for @!p
+  std::int64_t immediate = 0;               // byte offset of an access; else by handler
+  std::uint32_t target = 0;                 // by flow; else a further operand by handler
+  std::uint32_t cache = 0;                  // of memory accesses: index of the range cache
+  std::uint32_t source = 0;                 // index in ptx::function::instructions
+  std::uint16_t flags = 0;                  // by handler
+  flow kind = flow::next;
+  bool needs_attention = false;             // starts a basic block, or kind is not `next`
+};
+static_assert(sizeof(instruction) == 64, "one cache line");
+
+// flags of floating-point instructions
+namespace float_flag {
+inline constexpr std::uint16_t rounding = 3;  // mask: 0 nearest even, 1 zero, 2 down, 3 up
+inline constexpr std::uint16_t ftz = 4, sat = 8, relu = 16, nan = 32, xorsign_abs = 64;
+inline constexpr std::uint16_t satfinite = 128, approx = 256;
+}  // namespace float_flag
+
+// immediate of carry.* instructions: which side of the carry flag the spelling has
+namespace carry_use {
+inline constexpr std::int64_t takes = 1, gives = 2;
+}  // namespace carry_use
+
+// flags of memory instructions
+namespace access_flag {
+inline constexpr std::uint16_t count = 15;          // mask: elements of a vector access
+inline constexpr std::uint16_t frame_relative = 16;  // local: offset from the frame's first byte
+inline constexpr std::uint16_t global_only = 32;     // the spelling says .global or .const
+}  // namespace access_flag
+
+}  // namespace halfwarp::emulator::exec

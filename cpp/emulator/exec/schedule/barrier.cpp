@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrival at barriers, their opening, and the reductions among their threads.
+//
+// The aligned form is for whole warps: lanes that come first wait until the rest of their warp has
+// reached the same instruction, then arrive with it.
+#include "emulator/exec/schedule/barrier.hpp"
+
+#include "emulator/exec/access.hpp"
+#include "emulator/exec/schedule/collective.hpp"
+#include "emulator/exec/schedule/frame.hpp"
+#include "emulator/exec/schedule/interpret.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+const instruction& instruction_of(const fragment& f) { return f.in->function->code[f.next]; }
+
+void deliver(warp_state& w, const fragment& f, const barrier_state& barrier) {
+  const instruction& in = instruction_of(f);
+  auto operation = static_cast<barrier_operation>(in.immediate);
+  activate(w.view, *f.in);
+  if (operation == barrier_operation::red_popc) {
+    auto* result = w.view.at<std::uint32_t>(in.operand[0]);
+    for (lane_mask rest = f.lanes; rest; rest &= rest - 1) {
+      result[__builtin_ctz(rest)] = barrier.count;
+    }
+  } else if (operation != barrier_operation::sync) {
+    lane_mask value = operation == barrier_operation::red_and ? barrier.all : barrier.any;
+    lane_mask& p = w.view.predicates[in.operand[0]];
+    p = (p & ~f.lanes) | (value & f.lanes);
+  }
+}
+
+void open_if_complete(block_state& block, std::uint32_t id) {
+  barrier_state& barrier = block.barriers[id];
+  std::uint32_t expected = barrier.expected ? barrier.expected : block.live_threads;
+  if (barrier.arrived == 0 || barrier.arrived < expected) return;
+  barrier_state opened = barrier;
+  barrier = {};
+  for (warp_state& w : block.warps) {
+    for (std::size_t i = 0; i < w.fragments.size();) {
+      fragment f = w.fragments[i];
+      if (f.state != fragment_state::at_barrier || f.barrier != id) {
+        ++i;
+        continue;
+      }
+      deliver(w, f, opened);
+      w.fragments.erase(w.fragments.begin() + static_cast<std::ptrdiff_t>(i));
+      ++f.next;
+      add_ready(w, f);
+      i = 0;  // adding may have merged or moved others
+    }
+  }
+}
+
+void reduce(warp_state& w, const fragment& f, const instruction& in, barrier_state& barrier) {
+  if (static_cast<barrier_operation>(in.immediate) < barrier_operation::red_popc) return;
+  activate(w.view, *f.in);
+  lane_mask source = w.view.predicates[in.operand[1]];
+  if (in.flags & barrier_flag::negated_source) source = ~source;
+  barrier.count += static_cast<std::uint32_t>(__builtin_popcount(source & f.lanes));
+  if (source & f.lanes) barrier.any = all_lanes;
+  if (~source & f.lanes) barrier.all = 0;
+}
+
+std::uint32_t value_of(warp_state& w, const fragment& f, operand_slot slot) {
+  activate(w.view, *f.in);
+  return w.view.at<std::uint32_t>(slot)[__builtin_ctz(f.lanes)];
+}
+
+void arrive_together(warp_state& w, fragment f, const instruction& in) {
+  block_state& block = *w.view.block;
+  f.barrier = value_of(w, f, in.operand[2]);
+  if (f.barrier >= barrier_count) {
+    report::fault fault = describe_place(w.view, in, __builtin_ctz(f.lanes));
+    fault.kind = report::fault_kind::divergent_barrier;
+    fault.detail = "there is no barrier " + std::to_string(f.barrier);
+    fault.hint = "barrier numbers are 0 to 15";
+    throw kernel_fault{fault};
+  }
+  barrier_state& barrier = block.barriers[f.barrier];
+  bool has_count = in.flags & barrier_flag::has_count;
+  if (has_count) barrier.expected = value_of(w, f, in.operand[3]);
+  // A count is in whole warps, for the aligned form also of warps with fewer threads.
+  bool counts_warps = has_count && (in.flags & barrier_flag::aligned);
+  barrier.arrived += counts_warps ? warp_size
+                                  : static_cast<std::uint32_t>(__builtin_popcount(f.lanes));
+  reduce(w, f, in, barrier);
+  std::uint32_t id = f.barrier;
+  if (static_cast<barrier_operation>(in.immediate) == barrier_operation::arrive) {
+    ++f.next;
+    add_ready(w, f);
+  } else {
+    f.state = fragment_state::at_barrier;
+    w.fragments.push_back(f);
+  }
+  open_if_complete(block, id);
+}
+
+// Joins the lanes that wait at the same instruction in the same frame.
+void wait_for_warp(warp_state& w, const fragment& f) {
+  for (fragment& other : w.fragments) {
+    bool is_same = other.state == fragment_state::before_aligned && other.next == f.next &&
+                   other.in == f.in;
+    if (!is_same) continue;
+    other.lanes |= f.lanes;
+    drop_frame(w, f.in);
+    return;
+  }
+  w.fragments.push_back(f);
+  w.fragments.back().state = fragment_state::before_aligned;
+}
+
+void arrive_if_whole(warp_state& w) {
+  for (std::size_t i = 0; i < w.fragments.size(); ++i) {
+    fragment f = w.fragments[i];
+    if (f.state != fragment_state::before_aligned || f.lanes != w.view.live) continue;
+    w.fragments.erase(w.fragments.begin() + static_cast<std::ptrdiff_t>(i));
+    return arrive_together(w, f, instruction_of(f));
+  }
+}
+
+}  // namespace
+
+void arrive(warp_state& w, fragment& f, const instruction& in) {
+  bool is_whole = !(in.flags & barrier_flag::aligned) || f.lanes == w.view.live;
+  if (is_whole) return arrive_together(w, f, in);
+  wait_for_warp(w, f);
+  arrive_if_whole(w);
+}
+
+void arrive_in_part(warp_state& w, fragment& f) { arrive_together(w, f, instruction_of(f)); }
+
+void threads_exited(warp_state& w) {
+  check_members(w);
+  arrive_if_whole(w);
+  block_state& block = *w.view.block;
+  for (std::uint32_t id = 0; id < barrier_count; ++id) {
+    if (block.barriers[id].arrived && !block.barriers[id].expected) open_if_complete(block, id);
+  }
+}
+
+}  // namespace halfwarp::emulator::exec

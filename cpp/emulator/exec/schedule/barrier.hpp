@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers of a block.
+#pragma once
+
+#include "emulator/exec/schedule/state.hpp"
+
+namespace halfwarp::emulator::exec {
+
+// The immediate of a barrier instruction. Operands: 0 result (register or predicate), 1 source
+// predicate, 2 barrier id, 3 thread count.
+enum class barrier_operation : std::int64_t { sync, arrive, red_popc, red_and, red_or };
+
+namespace barrier_flag {
+inline constexpr std::uint16_t aligned = 1, has_count = 2, negated_source = 4;
+}
+
+// The fragment, whose `next` is a barrier instruction, arrives there; it is put back into the warp.
+void arrive(warp_state& w, fragment& f, const instruction& in);
+// Lanes of an aligned barrier that have waited for their warp arrive without it.
+void arrive_in_part(warp_state& w, fragment& f);
+// Some threads have exited: what waited for them may go on.
+void threads_exited(warp_state& w);
+
+}  // namespace halfwarp::emulator::exec

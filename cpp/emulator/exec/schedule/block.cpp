@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warps of a block, one after another; what to say when none can move.
+#include "emulator/exec/schedule/block.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "emulator/exec/access.hpp"
+#include "emulator/exec/schedule/barrier.hpp"
+#include "emulator/exec/schedule/frame.hpp"
+#include "emulator/exec/schedule/interpret.hpp"
+#include "emulator/exec/schedule/order.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+constexpr std::uint64_t warp_budget = 1u << 14;  // warp instructions until the next warp's turn
+
+void number_threads(warp& view, const extent& size) {
+  std::uint64_t threads = size.count();
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    std::uint32_t thread = view.index * warp_size + lane;
+    if (thread < threads) view.existing |= 1u << lane;
+    view.thread[0][lane] = thread % size.x;
+    view.thread[1][lane] = thread / size.x % size.y;
+    view.thread[2][lane] = thread / size.x / size.y;
+  }
+}
+
+void fill_fresh(lane_storage& memory, std::uint64_t seed, std::uint64_t number) {
+  auto* words = reinterpret_cast<std::uint32_t*>(memory.data());
+  std::fill_n(words, memory.size() / sizeof(*words), memory::fresh_pattern(seed, number));
+}
+
+bool has_ready(const warp_state& w) {
+  return std::any_of(w.fragments.begin(), w.fragments.end(),
+                     [](const fragment& f) { return f.state == fragment_state::ready; });
+}
+
+const char* what_it_waits_for(fragment_state state) {
+  switch (state) {
+    case fragment_state::at_barrier: return "waits at the barrier on PTX line ";
+    case fragment_state::before_aligned:
+      return "waits for the rest of its warp before the barrier on PTX line ";
+    case fragment_state::at_collective:
+      return "waits for the other threads of its mask on PTX line ";
+    case fragment_state::ready: break;
+  }
+  return "is ready on PTX line ";
+}
+
+std::string describe_group(const warp_state& w, const fragment& f) {
+  const ptx::function& source = *f.in->function->source;
+  std::uint32_t index = f.in->function->code[f.next].source;
+  std::uint32_t line = index < source.instructions.size() ? source.instructions[index].line : 0;
+  return "warp " + std::to_string(w.view.index) + " lanes " + report::grouped_address(f.lanes) +
+         " " + what_it_waits_for(f.state) + std::to_string(line);
+}
+
+// Nothing in the block can move. What waits in the most telling way gives the fault its kind.
+[[noreturn]] void raise_stuck(block_state& block) {
+  constexpr std::pair<fragment_state, report::fault_kind> kinds[] = {
+      {fragment_state::at_collective, report::fault_kind::member_mask},
+      {fragment_state::before_aligned, report::fault_kind::divergent_barrier},
+      {fragment_state::at_barrier, report::fault_kind::deadlock},
+  };
+  std::string groups;
+  std::size_t listed = 0;
+  for (const warp_state& w : block.warps) {
+    for (const fragment& f : w.fragments) {
+      if (listed++ < 8) groups += (groups.empty() ? "" : "; ") + describe_group(w, f);
+    }
+  }
+  if (listed > 8) groups += "; and " + std::to_string(listed - 8) + " more groups";
+  for (auto [state, kind] : kinds) {
+    for (warp_state& w : block.warps) {
+      for (const fragment& f : w.fragments) {
+        if (f.state != state) continue;
+        activate(w.view, *f.in);
+        const instruction& in = f.in->function->code[f.next];
+        report::fault fault = describe_place(w.view, in, __builtin_ctz(f.lanes));
+        fault.kind = kind;
+        fault.other_threads = static_cast<std::uint32_t>(__builtin_popcount(f.lanes)) - 1;
+        fault.detail = groups;
+        fault.hint = "every thread that a barrier or a mask counts on must reach it";
+        throw kernel_fault{fault};
+      }
+    }
+  }
+  throw std::logic_error("a block without waiting threads is stuck");
+}
+
+// Without the check, parts of a warp may stand at different aligned barriers, as if each were the
+// form for single threads.
+bool let_parts_arrive(block_state& block) {
+  if (block.launch->options.check_sync) return false;
+  for (warp_state& w : block.warps) {
+    for (std::size_t i = 0; i < w.fragments.size(); ++i) {
+      fragment f = w.fragments[i];
+      if (f.state != fragment_state::before_aligned) continue;
+      w.fragments.erase(w.fragments.begin() + static_cast<std::ptrdiff_t>(i));
+      arrive_in_part(w, f);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void prepare(block_state& block, launch_state& launch, range_cache* ranges) {
+  block.launch = &launch;
+  block.warps.resize(launch.warps_per_block);
+  block.shared.resize(launch.shared_bytes);
+  std::size_t per_warp = std::size_t{launch.stack_bytes} * warp_size;
+  block.local.resize(per_warp * block.warps.size());
+  block.order.resize(block.warps.size());
+  for (std::uint32_t i = 0; i < block.warps.size(); ++i) {
+    warp& view = block.warps[i].view;
+    view.block = &block;
+    view.ranges = ranges;
+    view.index = i;
+    view.shared = block.shared.data();
+    view.shared_bytes = launch.shared_bytes;
+    view.local = block.local.data() + i * per_warp;
+    view.local_stride = launch.stack_bytes;
+    view.parameters = launch.request.parameters.data();
+    number_threads(view, launch.request.block);
+  }
+}
+
+void begin(block_state& block, std::uint64_t number) {
+  launch_state& launch = *block.launch;
+  const extent& grid = launch.request.grid;
+  std::uint64_t seed = launch.options.seed;
+  block.number = number;
+  block.index = {static_cast<std::uint32_t>(number % grid.x),
+                 static_cast<std::uint32_t>(number / grid.x % grid.y),
+                 static_cast<std::uint32_t>(number / grid.x / grid.y)};
+  block.barriers.fill({});
+  block.live_threads = static_cast<std::uint32_t>(launch.request.block.count());
+  fill_fresh(block.shared, seed, 2 * number);
+  fill_fresh(block.local, seed, 2 * number + 1);
+  for (std::uint32_t i = 0; i < block.order.size(); ++i) {
+    block.order[i] = static_cast<std::uint32_t>(shuffled(i, block.order.size(), seed, number));
+  }
+  for (warp_state& w : block.warps) {
+    w.view.live = w.view.existing;
+    w.backward_branches = w.turn = 0;
+    w.is_rotating = false;
+    w.fragments.clear();
+    frame* entry = make_frame(w, launch.code.functions.front());
+    entry->parent = nullptr;
+    entry->depth = entry->base = 0;
+    entry->users = 1;
+    fragment start;
+    start.lanes = w.view.live;
+    start.in = entry;
+    w.fragments.push_back(start);
+  }
+}
+
+block_progress run_round(block_state& block) {
+  bool has_yielded = false;
+  while (!has_yielded) {
+    bool has_moved = false;
+    for (std::uint32_t index : block.order) {
+      warp_state& w = block.warps[index];
+      if (!has_ready(w)) continue;
+      has_moved = true;
+      has_yielded |= run_warp(w, warp_budget) == warp_progress::yielded;
+    }
+    if (block.live_threads == 0) return block_progress::finished;
+    if (!has_moved && !let_parts_arrive(block)) raise_stuck(block);
+  }
+  return block_progress::yielded;
+}
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions that the members of a mask execute together: shfl, vote, match, redux,
+// bar.warp.sync. Operand 4 is the mask.
+#pragma once
+
+#include "emulator/exec/schedule/state.hpp"
+
+namespace halfwarp::emulator::exec {
+
+// Executes the instruction if all members of each lane's mask are among the lanes.
+bool run_together(warp_state& w, const instruction& in, lane_mask lanes);
+// Puts the fragment, whose `next` is a collective instruction, back into the warp: waiting until
+// the other members have come, or behind the instruction when they are there already.
+void join_collective(warp_state& w, fragment& f, const instruction& in);
+// Some threads have exited. Throws kernel_fault when others wait for them; without check_sync these
+// wait no longer.
+void check_members(warp_state& w);
+
+}  // namespace halfwarp::emulator::exec

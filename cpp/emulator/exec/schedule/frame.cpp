@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames: allocation, parameter passing, and the check for stack overflow.
+#include "emulator/exec/schedule/frame.hpp"
+
+#include <cstring>
+
+#include "emulator/exec/access.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+constexpr std::uint32_t return_address_bytes = 16;  // what a call costs beside the frame itself
+constexpr std::uint32_t line = 64;
+
+std::uint32_t register_file_bytes(const function_code& f) {
+  return (f.register_bytes + line - 1) / line * line;
+}
+
+struct place {
+  frame* in;
+  parameter_copy::place kind;
+  std::int32_t at;
+};
+
+std::byte* address_of(warp& view, const place& p, int lane, std::uint32_t bytes) {
+  if (p.kind == parameter_copy::place::memory) {
+    return view.local + static_cast<std::size_t>(lane) * view.local_stride + p.in->base + p.at;
+  }
+  std::byte* first = p.at >= 0 ? p.in->values.data() + p.at
+                               : const_cast<std::byte*>(p.in->function->constants.data()) + ~p.at;
+  return first + static_cast<std::size_t>(lane) * bytes;
+}
+
+void copy_parameter(warp& view, const place& from, const place& to, std::uint32_t bytes,
+                    lane_mask lanes) {
+  for (; lanes; lanes &= lanes - 1) {
+    int lane = __builtin_ctz(lanes);
+    std::memcpy(address_of(view, to, lane, bytes), address_of(view, from, lane, bytes), bytes);
+  }
+}
+
+[[noreturn]] void raise_stack_overflow(const warp& view, const instruction& in, lane_mask lanes,
+                                       std::uint32_t depth) {
+  report::fault f = describe_place(view, in, __builtin_ctz(lanes));
+  f.kind = report::fault_kind::stack_overflow;
+  f.other_threads = static_cast<std::uint32_t>(__builtin_popcount(lanes)) - 1;
+  f.detail = "call depth " + std::to_string(depth) + " needs more than the " +
+             std::to_string(view.block->launch->stack_bytes) + " bytes of stack of a thread";
+  f.hint = "bound the recursion, or raise CU_LIMIT_STACK_SIZE";
+  throw kernel_fault{f};
+}
+
+}  // namespace
+
+frame* make_frame(warp_state& w, const function_code& function) {
+  std::unique_ptr<frame> made;
+  for (auto& unused : w.unused_frames) {
+    if (unused->function != &function) continue;
+    made = std::move(unused);
+    unused = std::move(w.unused_frames.back());
+    w.unused_frames.pop_back();
+    break;
+  }
+  if (!made) made = std::make_unique<frame>();
+  std::size_t bytes = register_file_bytes(function) + function.predicates * sizeof(lane_mask);
+  if (made->values.size() < bytes) made->values.resize(bytes);
+  std::memset(made->values.data(), 0, bytes);
+  made->function = &function;
+  made->users = 0;
+  w.frames.push_back(std::move(made));
+  return w.frames.back().get();
+}
+
+void drop_frame(warp_state& w, frame* left) {
+  while (left && --left->users == 0) {
+    frame* parent = left->parent;
+    for (auto& owned : w.frames) {
+      if (owned.get() != left) continue;
+      w.unused_frames.push_back(std::move(owned));
+      owned = std::move(w.frames.back());
+      w.frames.pop_back();
+      break;
+    }
+    left = parent;
+  }
+}
+
+void activate(warp& view, frame& f) {
+  view.function = f.function;
+  view.registers = f.values.data();
+  view.constants = f.function->constants.data();
+  view.predicates = reinterpret_cast<lane_mask*>(f.values.data() + register_file_bytes(*f.function));
+  view.frame_base = f.base;
+  view.stack_top = f.base + f.function->frame_bytes;
+}
+
+void enter_function(warp_state& w, fragment& caller, const instruction& in) {
+  frame* from = caller.in;
+  const call_site& site = from->function->calls[in.target];
+  const function_code& callee = w.view.block->launch->code.functions[site.callee];
+  std::uint32_t base = from->base + from->function->frame_bytes + return_address_bytes;
+  if (base + callee.frame_bytes > w.view.block->launch->stack_bytes) {
+    raise_stack_overflow(w.view, in, caller.lanes, from->depth + 1);
+  }
+  frame* to = make_frame(w, callee);
+  to->parent = from;
+  to->site = &site;
+  to->return_index = caller.next + 1;
+  to->depth = from->depth + 1;
+  to->base = base;
+  to->users = 1;
+  for (const parameter_copy& p : site.arguments) {
+    copy_parameter(w.view, {from, p.from_place, p.from}, {to, p.to_place, p.to}, p.bytes,
+                   caller.lanes);
+  }
+  caller.in = to;
+  caller.next = 0;
+}
+
+void leave_function(warp_state& w, fragment& f) {
+  frame* from = f.in;
+  frame* to = from->parent;
+  for (const parameter_copy& p : from->site->results) {
+    copy_parameter(w.view, {from, p.from_place, p.from}, {to, p.to_place, p.to}, p.bytes, f.lanes);
+  }
+  f.in = to;
+  f.next = from->return_index;
+  ++to->users;
+  drop_frame(w, from);
+}
+
+}  // namespace halfwarp::emulator::exec

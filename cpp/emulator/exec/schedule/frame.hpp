@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entering and leaving functions.
+#pragma once
+
+#include "emulator/exec/schedule/state.hpp"
+
+namespace halfwarp::emulator::exec {
+
+// A frame of the warp for a function; its registers are zero.
+frame* make_frame(warp_state& w, const function_code& function);
+// One fragment, or one called frame, has left it; unused frames go back to the warp.
+void drop_frame(warp_state& w, frame* left);
+// Makes the frame the one that handlers see.
+void activate(warp& view, frame& f);
+
+// Lanes of `caller` enter the function that `in` calls; the fragment becomes one of the callee.
+void enter_function(warp_state& w, fragment& caller, const instruction& in);
+// The fragment goes on behind the call that entered its frame. Depth must not be 0.
+void leave_function(warp_state& w, fragment& f);
+
+}  // namespace halfwarp::emulator::exec

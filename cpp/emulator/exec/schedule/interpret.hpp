@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running one warp.
+#pragma once
+
+#include "emulator/exec/schedule/state.hpp"
+
+namespace halfwarp::emulator::exec {
+
+enum class warp_progress : std::uint8_t {
+  finished,  // every thread has exited
+  waiting,   // no fragment is ready
+  yielded,   // used up its budget, or asked to give way
+};
+
+// Runs ready fragments until there is none, or for about `budget` warp instructions.
+warp_progress run_warp(warp_state& w, std::uint64_t budget);
+
+// Adds a ready fragment, merging it with one of equal position and frame. The caller has counted
+// it as a user of its frame.
+void add_ready(warp_state& w, const fragment& f);
+// Lanes of a fragment end; it is removed from its frame when none is left.
+void exit_lanes(warp_state& w, fragment& f, lane_mask lanes);
+
+}  // namespace halfwarp::emulator::exec

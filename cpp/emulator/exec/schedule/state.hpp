@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// State of a launch while it runs: frames, fragments, warps, blocks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "emulator/exec/code.hpp"
+#include "emulator/exec/launch.hpp"
+#include "emulator/exec/warp.hpp"
+
+namespace halfwarp::emulator::exec {
+
+// Thrown by handlers and the scheduler; ends the launch.
+struct kernel_fault {
+  report::fault record;
+};
+
+// Registers and local memory of one activation of a function, for the lanes that made the call.
+struct frame {
+  const function_code* function = nullptr;
+  frame* parent = nullptr;
+  const call_site* site = nullptr;   // in the parent
+  std::uint32_t return_index = 0;    // instruction of the parent
+  std::uint32_t depth = 0;           // 0: the kernel
+  std::uint32_t base = 0;            // in local memory of each thread
+  std::uint32_t users = 0;           // fragments in it, and frames called from it
+  lane_storage values;               // registers, then predicates
+};
+
+enum class fragment_state : std::uint8_t {
+  ready,
+  at_barrier,     // arrived; the barrier opens later
+  before_aligned,  // waits for the rest of the warp before it arrives
+  at_collective,  // waits for the other members
+};
+
+// Lanes of a warp that go the same way.
+struct fragment {
+  std::uint32_t next = 0;  // instruction
+  lane_mask lanes = 0;
+  frame* in = nullptr;
+  fragment_state state = fragment_state::ready;
+  std::uint32_t barrier = 0;
+  lane_mask members = 0;   // of a collective, without lanes that the block has no thread for
+};
+
+struct warp_state {
+  warp view;
+  std::vector<fragment> fragments;
+  std::vector<std::unique_ptr<frame>> frames, unused_frames;
+  std::uint32_t backward_branches = 0;  // taken by a part of a fragment, since the last turn
+  std::uint32_t turn = 0;          // of the round robin among fragments
+  bool is_rotating = false;        // the next fragment is chosen by turn
+};
+
+struct barrier_state {
+  std::uint32_t arrived = 0;    // threads
+  std::uint32_t expected = 0;   // 0: all that have not exited
+  lane_mask any = 0, all = all_lanes;  // of bar.red, as 0 or all ones
+  std::uint32_t count = 0;
+};
+
+struct launch_state;
+
+inline constexpr int barrier_count = 16;
+
+struct block_state {
+  launch_state* launch = nullptr;
+  std::uint64_t number = 0;  // in ascending order of z, y, x
+  std::array<std::uint32_t, 3> index{};
+  std::vector<warp_state> warps;
+  lane_storage shared, local;
+  std::array<barrier_state, barrier_count> barriers;
+  std::uint32_t live_threads = 0;
+  std::vector<std::uint32_t> order;  // of the warps
+};
+
+// Shared by the host threads that run one launch.
+struct launch_state {
+  memory::address_space& space;
+  const launch_request& request;
+  const run_options& options;
+  const kernel_code& code;
+  std::uint32_t shared_bytes = 0, stack_bytes = 0, warps_per_block = 0;
+  std::atomic<std::uint64_t> next_block{0}, executed{0};
+  std::atomic<std::uint64_t> last_block{~0ull};  // blocks after it need not run: a fault is known
+  std::atomic<bool> was_cancelled{false};
+  std::mutex mutex;                      // of what follows, and of options.print
+  std::optional<report::fault> fault;
+  std::uint64_t faulting_block = ~0ull;
+};
+
+}  // namespace halfwarp::emulator::exec

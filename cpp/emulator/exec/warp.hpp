@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// State of one warp while it runs, as far as handlers see it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "emulator/exec/instruction.hpp"
+
+namespace halfwarp::emulator::exec {
+
+inline constexpr int warp_size = 32;
+using lane_mask = std::uint32_t;
+inline constexpr lane_mask all_lanes = 0xffff'ffffu;
+
+struct block_state;
+struct function_code;
+
+// Last allocation that an instruction used: accesses inside it need no look-up.
+struct range_cache {
+  std::uint64_t first = 1, last = 0;  // empty: no address is inside
+  std::uint64_t view_offset = 0;      // from an address to its byte in this process
+  bool is_shared = false;             // the window of shared memory: the offset is the block's
+};
+
+// Two-step execution of an instruction in which lanes read each other, when its lanes arrived
+// in several fragments: all give, then all take.
+enum class exchange_step : std::uint8_t { give_and_take, give, take };
+
+struct warp {
+  // Of the frame that runs.
+  std::byte* registers = nullptr;
+  const std::byte* constants = nullptr;
+  lane_mask* predicates = nullptr;
+  lane_mask active = 0;                // lanes that execute the instruction
+  std::uint32_t frame_base = 0;        // of the frame in local memory, bytes
+  std::uint32_t stack_top = 0;         // end of the frame in local memory, bytes
+  const function_code* function = nullptr;
+
+  // Of the block and the launch.
+  range_cache* ranges = nullptr;
+  std::byte* shared = nullptr;
+  std::uint32_t shared_bytes = 0;
+  std::byte* local = nullptr;          // of lane 0; the others follow at local_stride
+  std::uint32_t local_stride = 0;
+  const std::byte* parameters = nullptr;  // of the kernel
+  block_state* block = nullptr;
+
+  std::uint32_t index = 0;             // within the block
+  lane_mask existing = 0;              // lanes that the block has threads for
+  lane_mask live = 0;                  // of these, not exited
+  std::array<std::array<std::uint32_t, warp_size>, 3> thread{};  // x, y, z of each lane
+  std::uint64_t executed = 0;          // thread-instructions
+
+  // Collective instructions.
+  exchange_step step = exchange_step::give_and_take;
+  lane_mask participants = 0;
+  std::array<std::uint64_t, warp_size> exchange{};
+  // Host addresses of lanes whose accesses touch several allocations.
+  alignas(64) std::array<std::uint64_t, warp_size> host_address{};
+
+  template <class T>
+  T* at(operand_slot slot) noexcept {
+    std::byte* base = slot >= 0 ? registers : const_cast<std::byte*>(constants);
+    return reinterpret_cast<T*>(base + (slot >= 0 ? slot : ~slot));
+  }
+};
+
+}  // namespace halfwarp::emulator::exec
