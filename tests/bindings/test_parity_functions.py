@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of the low layer are those of the reference: names, parameters, results, kinds."""
+
+import re
+
+
+def python_functions(library):
+    return {f.name: f for f in library.functions if f.in_python}
+
+
+def test_the_same_functions_exist_in_python(reference, library):
+    assert python_functions(library).keys() ^ reference.functions.keys() == set()
+
+
+def test_every_parameter_list_is_the_same(reference, library):
+    different = {
+        name: (f.py, reference.functions[name]["py"])
+        for name, f in python_functions(library).items()
+        if f.py != reference.functions[name]["py"]
+    }
+    assert different == {}
+
+
+def test_every_result_has_the_same_parts(reference, library):
+    different = {}
+    for name, f in python_functions(library).items():
+        expected = reference.exception("results", name, reference.functions[name]["ret"])
+        if f.returns != expected:
+            different[name] = (f.returns, expected)
+    assert different == {}
+
+
+def test_every_parameter_is_converted_the_same_way(reference, library):
+    different = {}
+    for name, f in python_functions(library).items():
+        for ours, theirs in zip(f.params, reference.functions[name].get("a", ()), strict=False):
+            expected = theirs.split("|")
+            key = f"{name}.{ours.c_name}"
+            expected[2] = reference.exception("kinds", key, expected[2])
+            found = [ours.c_name, ours.c_type, ours.kind]
+            if [without_count(part) for part in found] != [without_count(p) for p in expected]:
+                different[key] = (found, expected)
+    assert different == {}
+
+
+def without_count(kind):
+    """The reference writes an internal name where a capacity comes from a parameter."""
+    return re.sub(r"\[_?[a-zA-Z]\w*\]$", "[]", kind)
+
+
+def test_every_function_calls_the_same_symbol(reference, library):
+    functions = python_functions(library)
+    different = {
+        name: (functions[name].c_name, record.get("c", name))
+        for name, record in reference.base["functions"].items()
+        if functions[name].c_name != record.get("c", name)
+    }
+    assert different == {}
+
+
+def test_every_function_is_found_in_the_same_header(reference, library):
+    functions = python_functions(library)
+    different = {
+        name: (functions[name].header, record["h"])
+        for name, record in reference.base["functions"].items()
+        if functions[name].header != record["h"]
+    }
+    assert different == {}
+
+
+def test_functions_for_cimport_only_are_those_without_a_python_counterpart(reference, library):
+    hidden = {f.name for f in library.functions if not f.in_python}
+    assert hidden == reference.capsules.keys() - reference.functions.keys()
+
+
+def test_every_exception_of_parity_is_needed(reference, library):
+    functions = python_functions(library)
+    for name in reference.exceptions["results"].get(reference.library, {}).keys() - {"reason"}:
+        assert functions[name].returns != reference.functions[name]["ret"]
+    for key in reference.exceptions["kinds"].get(reference.library, {}).keys() - {"reason"}:
+        name, _, parameter = key.partition(".")
+        kinds = [p.kind for p in functions[name].params if p.c_name == parameter]
+        assert not any(a.endswith(f"|{k}") for k in kinds for a in reference.functions[name]["a"])
