@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// ELF headers and sections, every offset checked.
+#include "emulator/image/elf.hpp"
+
+#include <algorithm>
+
+namespace halfwarp::emulator::image {
+namespace {
+
+// Offsets within the file header.
+constexpr std::size_t class_at = 4, abi_version_at = 8, machine_at = 18, sections_at = 40,
+                      flags_at = 48, section_size_at = 58, section_count_at = 60, names_at = 62;
+constexpr std::uint16_t machine_cuda = 190;
+constexpr char class_64_bits = 2;
+// Offsets within a section header.
+constexpr std::size_t header_bytes = 64, name_at = 0, type_at = 4, offset_at = 24, size_at = 32;
+constexpr std::uint32_t type_nobits = 8;
+
+struct section {
+  std::uint64_t offset = 0, size = 0;
+  std::uint32_t name = 0;
+  bool has_bytes = true;
+};
+
+section read_section(bytes header) noexcept {
+  return {number_at<std::uint64_t>(header, offset_at), number_at<std::uint64_t>(header, size_at),
+          number_at<std::uint32_t>(header, name_at),
+          number_at<std::uint32_t>(header, type_at) != type_nobits};
+}
+
+}  // namespace
+
+bool is_elf(bytes data) noexcept {
+  return as_text(data).starts_with(
+      "\x7f"
+      "ELF");
+}
+
+bool is_cubin(bytes data) noexcept {
+  return data.size() >= elf_header_bytes && is_elf(data) &&
+         std::to_integer<char>(data[class_at]) == class_64_bits &&
+         number_at<std::uint16_t>(data, machine_at) == machine_cuda;
+}
+
+section_table find_section_table(bytes header) noexcept {
+  if (number_at<std::uint16_t>(header, section_size_at) != header_bytes) return {};
+  const std::uint64_t count = number_at<std::uint16_t>(header, section_count_at);
+  return {number_at<std::uint64_t>(header, sections_at), count * header_bytes};
+}
+
+std::uint64_t end_of_sections(bytes table) noexcept {
+  std::uint64_t end = 0;
+  for (std::size_t at = 0; at + header_bytes <= table.size(); at += header_bytes) {
+    const section s = read_section(table.subspan(at, header_bytes));
+    if (s.has_bytes && s.size <= ~std::uint64_t{0} - s.offset) {
+      end = std::max(end, s.offset + s.size);
+    }
+  }
+  return end;
+}
+
+std::optional<bytes> find_section(bytes cubin, std::string_view name) noexcept {
+  if (cubin.size() < elf_header_bytes) return std::nullopt;
+  const section_table where = find_section_table(cubin);
+  const auto table = part(cubin, where.offset, where.bytes);
+  const std::uint64_t names_index = number_at<std::uint16_t>(cubin, names_at);
+  if (!table || names_index * header_bytes >= table->size()) return std::nullopt;
+  const section names_header = read_section(table->subspan(names_index * header_bytes));
+  const auto names = part(cubin, names_header.offset, names_header.size);
+  if (!names) return std::nullopt;
+  for (std::size_t at = 0; at + header_bytes <= table->size(); at += header_bytes) {
+    const section s = read_section(table->subspan(at, header_bytes));
+    if (s.name >= names->size()) continue;
+    const std::string_view found = as_text(names->subspan(s.name));
+    const bool is_it =
+        found.starts_with(name) && (found.size() == name.size() || found[name.size()] == '\0');
+    if (is_it && s.has_bytes) return part(cubin, s.offset, s.size);
+  }
+  return std::nullopt;
+}
+
+std::uint32_t cubin_architecture(bytes cubin) noexcept {
+  constexpr std::uint8_t abi_of_wide_flags = 8;  // CUDA 13: architecture in bits 8 to 15
+  const std::uint32_t flags = number_at<std::uint32_t>(cubin, flags_at);
+  const bool is_wide = number_at<std::uint8_t>(cubin, abi_version_at) >= abi_of_wide_flags;
+  return is_wide ? flags >> 8 & 0xff : flags & 0xff;
+}
+
+}  // namespace halfwarp::emulator::image

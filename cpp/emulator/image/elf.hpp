@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The little of ELF that a cubin needs: is it one, which sections has it, how long is it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "emulator/image/bytes.hpp"
+
+namespace halfwarp::emulator::image {
+
+bool is_elf(bytes data) noexcept;
+bool is_cubin(bytes data) noexcept;  // an ELF file of 64 bits for the CUDA machine
+
+// Bytes of a file whose length is not known: headers and sections. `header` has at least
+// elf_header_bytes; `table` gives the section headers that the header names.
+inline constexpr std::size_t elf_header_bytes = 64;
+struct section_table {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+section_table find_section_table(bytes header) noexcept;
+std::uint64_t end_of_sections(bytes table) noexcept;
+
+// Content of a section; none when there is no such section or it lies outside the file.
+std::optional<bytes> find_section(bytes cubin, std::string_view name) noexcept;
+
+// 90 for a cubin of sm_90; 0 when it does not say.
+std::uint32_t cubin_architecture(bytes cubin) noexcept;
+
+}  // namespace halfwarp::emulator::image

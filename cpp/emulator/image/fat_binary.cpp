@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Headers of fat binaries, as observed in the output of nvcc 11 to 13.
+#include "emulator/image/fat_binary.hpp"
+
+namespace halfwarp::emulator::image {
+namespace {
+
+constexpr std::uint32_t magic = 0xBA55ED50;
+// Offsets within the header of the file.
+constexpr std::size_t header_size_at = 6, content_size_at = 8;
+// Offsets within the header of an entry.
+constexpr std::size_t smallest_entry = 64, kind_at = 0, entry_header_at = 4, payload_size_at = 8,
+                      packed_size_at = 16, architecture_at = 28, flags_at = 40,
+                      unpacked_size_at = 56;
+constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000;
+
+entry_kind kind_of(std::uint16_t written) noexcept {
+  switch (written) {
+    case 1:
+      return entry_kind::ptx;
+    case 2:
+      return entry_kind::cubin;
+    default:
+      return entry_kind::other;
+  }
+}
+
+compression compression_of(std::uint64_t flags, std::uint64_t packed_size) noexcept {
+  if ((flags & flag_lz4) != 0) return compression::lz4;
+  if ((flags & flag_zstd) != 0) return compression::zstd;
+  return packed_size == 0 ? compression::none : compression::unknown;
+}
+
+}  // namespace
+
+bool is_fat_binary(bytes data) noexcept {
+  return data.size() >= fat_binary_header_bytes && number_at<std::uint32_t>(data, 0) == magic;
+}
+
+std::uint64_t fat_binary_bytes(bytes header) noexcept {
+  return number_at<std::uint16_t>(header, header_size_at) +
+         number_at<std::uint64_t>(header, content_size_at);
+}
+
+std::optional<std::vector<fat_binary_entry>> read_entries(bytes fat_binary) {
+  std::vector<fat_binary_entry> entries;
+  const auto content = part(fat_binary, number_at<std::uint16_t>(fat_binary, header_size_at),
+                            number_at<std::uint64_t>(fat_binary, content_size_at));
+  if (!content) return std::nullopt;
+  bytes rest = *content;
+  while (rest.size() >= smallest_entry) {
+    fat_binary_entry e;
+    const std::uint64_t header = number_at<std::uint32_t>(rest, entry_header_at);
+    const std::uint64_t padded = number_at<std::uint64_t>(rest, payload_size_at);
+    const std::uint64_t packed = number_at<std::uint32_t>(rest, packed_size_at);
+    if (header < smallest_entry || header > rest.size()) return std::nullopt;
+    e.kind = kind_of(number_at<std::uint16_t>(rest, kind_at));
+    e.architecture = number_at<std::uint32_t>(rest, architecture_at);
+    e.packed = compression_of(number_at<std::uint64_t>(rest, flags_at), packed);
+    e.unpacked_bytes = number_at<std::uint64_t>(rest, unpacked_size_at);
+    const auto whole = part(rest, header, padded);
+    const auto payload = part(rest, header, e.packed == compression::none ? padded : packed);
+    if (!whole || !payload || packed > padded) return std::nullopt;
+    e.payload = *payload;
+    entries.push_back(e);
+    rest = rest.subspan(header + padded);
+  }
+  return entries;
+}
+
+}  // namespace halfwarp::emulator::image

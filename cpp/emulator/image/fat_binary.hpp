@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fat binaries: several images of one program in a file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "emulator/image/bytes.hpp"
+
+namespace halfwarp::emulator::image {
+
+inline constexpr std::size_t fat_binary_header_bytes = 16;
+
+enum class entry_kind : std::uint8_t { ptx, cubin, other };
+enum class compression : std::uint8_t { none, lz4, zstd, unknown };
+
+struct fat_binary_entry {
+  entry_kind kind = entry_kind::other;
+  compression packed = compression::none;
+  std::uint32_t architecture = 0;  // 90 for compute_90 and sm_90
+  bytes payload;
+  std::uint64_t unpacked_bytes = 0;  // of a compressed payload
+};
+
+bool is_fat_binary(bytes data) noexcept;
+// Bytes of the whole, from its header.
+std::uint64_t fat_binary_bytes(bytes header) noexcept;
+// In the order of the file. None when an entry leaves the file.
+std::optional<std::vector<fat_binary_entry>> read_entries(bytes fat_binary);
+
+}  // namespace halfwarp::emulator::image

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recognises images and finds the PTX in them.
+#include "emulator/image/image.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emulator/image/elf.hpp"
+#include "emulator/image/fat_binary.hpp"
+#include "emulator/image/lz4.hpp"
+
+namespace halfwarp::emulator::image {
+namespace {
+
+constexpr std::string_view ptx_section = ".nv_debug_ptx_txt";
+constexpr std::string_view device_ir_magic =
+    "\xed"
+    "CN\x7f";                                        // LTO-IR, OptiX-IR
+constexpr std::uint32_t wrapper_magic = 0x466243b1;  // { magic, version, pointer to fat binary }
+constexpr std::size_t wrapped_pointer_at = 8;
+
+image_result failed(failure reason, std::string message) {
+  return {std::nullopt, {reason, std::move(message)}};
+}
+
+image_result found(std::string text, origin from) {
+  return {ptx_source{std::move(text), from}, {}};
+}
+
+bool is_blank(char c) noexcept {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+// Behind blanks, comments and a byte order mark.
+std::string_view content(std::string_view text) noexcept {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  for (;;) {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    const std::string_view end = text.starts_with("//") ? "\n" : "*/";
+    if (!text.starts_with("//") && !text.starts_with("/*")) return text;
+    const auto close = text.find(end, 2);
+    if (close == std::string_view::npos) return {};
+    text.remove_prefix(close + end.size());
+  }
+}
+
+image_result machine_code(bytes cubin) {
+  const std::uint32_t architecture = cubin_architecture(cubin);
+  return failed(failure::no_binary,
+                "the image is a cubin with machine code for sm_" + std::to_string(architecture) +
+                    " and without PTX; machine code cannot be emulated. Compile to PTX, or to a "
+                    "cubin with -lineinfo or -G, which then carries its PTX");
+}
+
+image_result from_cubin(bytes cubin, cubin_registry& registry) {
+  // The registered text is preferred: it still has its .loc lines.
+  if (const auto text = registry.find(cubin)) return found(*text, origin::registered);
+  const auto section = find_section(cubin, ptx_section);
+  if (!section || section->empty()) return machine_code(cubin);
+  std::string text{as_text(*section)};
+  std::ranges::replace(text, '\0', '\n');
+  return found(std::move(text), origin::debug_section);
+}
+
+image_result unpacked_text(const fat_binary_entry& e) {
+  const auto damaged = [] {
+    return failed(failure::invalid_image, "the PTX of the fat binary is damaged");
+  };
+  std::string text;
+  switch (e.packed) {
+    case compression::none:
+      text = as_text(e.payload);
+      break;
+    case compression::lz4: {
+      auto unpacked = decompress_lz4(e.payload, e.unpacked_bytes);
+      if (!unpacked) return damaged();
+      text = std::move(*unpacked);
+      break;
+    }
+    default:
+      return failed(failure::no_decompressor,
+                    "the PTX of the fat binary is compressed with zstd, which the emulator does "
+                    "not read; make it with nvcc --compress-mode=none or --compress-mode=speed");
+  }
+  text.resize(std::min(text.find('\0'), text.size()));
+  return found(std::move(text), origin::fat_binary);
+}
+
+const fat_binary_entry* best_entry(const std::vector<fat_binary_entry>& entries, entry_kind kind,
+                                   std::uint32_t architecture) noexcept {
+  const fat_binary_entry* best = nullptr;
+  for (const fat_binary_entry& e : entries) {
+    const bool fits = e.kind == kind && e.architecture <= architecture;
+    if (fits && (best == nullptr || e.architecture > best->architecture)) best = &e;
+  }
+  return best;
+}
+
+std::string listed(const std::vector<fat_binary_entry>& entries) {
+  std::string text;
+  for (const fat_binary_entry& e : entries) {
+    if (e.kind == entry_kind::other) continue;
+    text += text.empty() ? "" : ", ";
+    text += (e.kind == entry_kind::ptx ? "PTX for compute_" : "machine code for sm_") +
+            std::to_string(e.architecture);
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+image_result from_fat_binary(bytes data, std::uint32_t architecture, cubin_registry& registry) {
+  const auto entries = read_entries(data);
+  if (!entries) return failed(failure::invalid_image, "the fat binary is cut off or damaged");
+  if (const auto* ptx = best_entry(*entries, entry_kind::ptx, architecture)) {
+    return unpacked_text(*ptx);
+  }
+  const auto* cubin = best_entry(*entries, entry_kind::cubin, architecture);
+  if (cubin != nullptr && cubin->packed == compression::none && is_cubin(cubin->payload)) {
+    image_result result = from_cubin(cubin->payload, registry);
+    if (result) return result;
+  }
+  return failed(failure::no_binary,
+                "the fat binary has " + listed(*entries) + ", but no PTX for compute_" +
+                    std::to_string(architecture) +
+                    " or older; machine code cannot be emulated. Add PTX with nvcc -gencode "
+                    "arch=compute_" +
+                    std::to_string(architecture) + ",code=compute_" + std::to_string(architecture));
+}
+
+image_result recognised(bytes data, std::uint32_t architecture, cubin_registry& registry) {
+  if (is_cubin(data)) return from_cubin(data, registry);
+  if (is_elf(data)) {
+    return failed(failure::invalid_image, "the image is an ELF file, but not of a CUDA device");
+  }
+  if (is_fat_binary(data)) return from_fat_binary(data, architecture, registry);
+  if (as_text(data).starts_with(device_ir_magic)) {
+    return failed(failure::no_binary,
+                  "the image is LTO-IR, which a linker must turn into PTX first (nvJitLink with "
+                  "-lto -ptx)");
+  }
+  const std::string_view whole = as_text(data);
+  const std::string_view text = whole.substr(0, whole.find('\0'));
+  if (content(text).starts_with(".")) return found(std::string{text}, origin::ptx_text);
+  return failed(failure::invalid_image, "the image is neither PTX text, a cubin nor a fat binary");
+}
+
+std::uint64_t measured_elf(const std::byte* data) noexcept {
+  const section_table table = find_section_table({data, elf_header_bytes});
+  const std::uint64_t sections = end_of_sections({data + table.offset, table.bytes});
+  return std::max({std::uint64_t{elf_header_bytes}, table.offset + table.bytes, sections});
+}
+
+}  // namespace
+
+bytes view_of(const void* data) noexcept {
+  const auto* start = static_cast<const std::byte*>(data);
+  const auto* const text = static_cast<const char*>(data);
+  constexpr std::size_t magic_bytes = 4;
+  // A short text must not be overrun in search of a magic number.
+  if (strnlen(text, magic_bytes) < magic_bytes) return {start, std::strlen(text)};
+  if (number_at<std::uint32_t>({start, magic_bytes}, 0) == wrapper_magic) {
+    std::memcpy(&start, start + wrapped_pointer_at, sizeof(start));
+  }
+  if (is_elf({start, magic_bytes})) return {start, measured_elf(start)};
+  const bytes header{start, fat_binary_header_bytes};
+  if (is_fat_binary(header)) return {start, fat_binary_bytes(header)};
+  return {start, std::strlen(reinterpret_cast<const char*>(start))};
+}
+
+image_result find_ptx(bytes data, std::uint32_t architecture, cubin_registry& registry) noexcept {
+  try {
+    return recognised(data, architecture, registry);
+  } catch (const std::bad_alloc&) {
+    return {std::nullopt, {failure::out_of_memory, "out of memory"}};
+  }
+}
+
+}  // namespace halfwarp::emulator::image

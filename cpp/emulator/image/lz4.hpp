@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decompression of one LZ4 block.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "emulator/image/bytes.hpp"
+
+namespace halfwarp::emulator::image {
+
+// None when the block is damaged or does not give exactly `size` bytes.
+std::optional<std::string> decompress_lz4(bytes block, std::uint64_t size);
+
+}  // namespace halfwarp::emulator::image

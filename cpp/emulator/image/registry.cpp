@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registry of cubins and their texts.
+#include "emulator/image/registry.hpp"
+
+#include <bit>
+#include <utility>
+
+namespace halfwarp::emulator::image {
+namespace {
+
+// Two lanes of multiply and rotate, eight bytes at a time, with full avalanche at the end.
+constexpr std::uint64_t multiplier_a = 0x9e3779b97f4a7c15u, multiplier_b = 0xc2b2ae3d27d4eb4fu;
+
+std::uint64_t avalanche(std::uint64_t x) noexcept {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+}  // namespace
+
+digest digest_of(bytes data) noexcept {
+  std::uint64_t a = avalanche(data.size()), b = avalanche(~std::uint64_t{data.size()});
+  while (!data.empty()) {
+    const bytes chunk = data.first(data.size() < 8 ? data.size() : 8);
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      value |= std::to_integer<std::uint64_t>(chunk[i]) << (8 * i);
+    }
+    a = std::rotl(a ^ value * multiplier_b, 29) * multiplier_a + b;
+    b = std::rotl(b + value * multiplier_a, 33) * multiplier_b ^ a;
+    data = data.subspan(chunk.size());
+  }
+  return {avalanche(a + b), avalanche(a ^ std::rotl(b, 17))};
+}
+
+void cubin_registry::add(bytes cubin, std::string ptx) {
+  entry added{digest_of(cubin), std::make_shared<const std::string>(std::move(ptx))};
+  const std::lock_guard lock{mutex_};
+  if (const auto known = index_.find(added.key); known != index_.end()) drop(known->second);
+  bytes_ += added.ptx->size();
+  const digest key = added.key;
+  entries_.push_front(std::move(added));
+  index_.emplace(key, entries_.begin());
+  while (bytes_ > limit_ && entries_.size() > 1) drop(std::prev(entries_.end()));
+}
+
+std::shared_ptr<const std::string> cubin_registry::find(bytes cubin) {
+  const digest key = digest_of(cubin);
+  const std::lock_guard lock{mutex_};
+  const auto found = index_.find(key);
+  if (found == index_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return found->second->ptx;
+}
+
+std::size_t cubin_registry::size() const {
+  const std::lock_guard lock{mutex_};
+  return entries_.size();
+}
+
+void cubin_registry::clear() {
+  const std::lock_guard lock{mutex_};
+  entries_.clear();
+  index_.clear();
+  bytes_ = 0;
+}
+
+void cubin_registry::drop(entry_list::iterator which) {
+  bytes_ -= which->ptx->size();
+  index_.erase(which->key);
+  entries_.erase(which);
+}
+
+}  // namespace halfwarp::emulator::image
