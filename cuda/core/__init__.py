@@ -13,9 +13,11 @@ __implementation__ = f"halfwarp {_release}"
 
 _HOMES = {
     "_core": (
-        "CUDAError Context Device Event LEGACY_DEFAULT_STREAM NVRTCError OutOfMemoryError "
+        "Buffer CUDAError Context Device DeviceMemoryResource Event LEGACY_DEFAULT_STREAM "
+        "LegacyPinnedMemoryResource MemoryResource NVRTCError OutOfMemoryError "
         "PER_THREAD_DEFAULT_STREAM Stream host_launch"
     ),
+    "memory.device_memory_resource_options": "DeviceMemoryResourceOptions",
     "execution.stream.event_options": "EventOptions",
     "execution.stream.stream_options": "StreamOptions",
 }

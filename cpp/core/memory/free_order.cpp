@@ -8,24 +8,52 @@ namespace {
 // Numbers are never reused, unlike the addresses and the identifiers of threads that have ended.
 unsigned long long this_thread() noexcept {
   static std::atomic<unsigned long long> last{0};
-  static thread_local const unsigned long long mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  static thread_local const unsigned long long mine =
+      last.fetch_add(1, std::memory_order_relaxed) + 1;
   return mine;
 }
 
 }  // namespace
 
-free_order::free_order(stream_handle stream) : stream_{std::move(stream)} {
-  if (!is_default_stream(stream_.raw())) return;
-  context_ = current_context();
-  if (!context_) throw no_context{};
-  if (stream_.raw() == CU_STREAM_PER_THREAD) {
-    recorded_ = record_event(stream_, CU_EVENT_DISABLE_TIMING);
-    thread_ = this_thread();
+free_order::free_order(const stream_handle& stream)
+    : generation_{fork_generation.load(std::memory_order_relaxed)} {
+  if (is_default_stream(stream.raw())) {
+    context_ = current_context();
+    if (!context_) return;
+    if (stream.raw() == CU_STREAM_PER_THREAD) {
+      recorded_ = create_event(context_, CU_EVENT_DISABLE_TIMING);
+      driver::call(driver::table->cuEventRecord, recorded_.raw(), stream.raw());
+      thread_ = this_thread();
+    }
+  }
+  stream_ = stream;
+}
+
+CUresult free_order::free(CUdeviceptr pointer) const noexcept {
+  if (!is_of_this_process()) return CUDA_SUCCESS;
+  if (!context_) return driver::try_call(driver::table->cuMemFreeAsync, pointer, stream_.raw());
+  try {
+    const current_scope scope{context_.raw()};
+    wait_for_recording();
+    return driver::try_call(driver::table->cuMemFreeAsync, pointer, stream_.raw());
+  } catch (const driver::driver_error& error) {
+    return error.code;
   }
 }
 
+bool free_order::enter() const {
+  if (!context_ || raw_current_context() == context_.raw()) return false;
+  driver::call(driver::table->cuCtxPushCurrent, context_.raw());
+  return true;
+}
+
+void free_order::leave() noexcept {
+  CUcontext popped;
+  static_cast<void>(driver::try_call(driver::table->cuCtxPopCurrent, &popped));
+}
+
 void free_order::wait_for_recording() const {
-  if (thread_ == this_thread()) return;
+  if (!recorded_ || thread_ == this_thread()) return;
   driver::call(driver::table->cuStreamWaitEvent, stream_.raw(), recorded_.raw(), 0u);
 }
 

@@ -6,28 +6,28 @@
 
 namespace halfwarp::core {
 
-// Thrown when a default stream is to be recorded and it means nothing yet.
-struct no_context {};
-
 // A recorded deallocation stream. A default stream means another stream in each context, and the
 // per-thread one another in each thread, so what it meant when it was recorded is kept with it.
 class free_order {
  public:
   free_order() noexcept = default;
 
-  // Throws driver_error; with a default stream and no current context it throws `no_context`.
-  explicit free_order(stream_handle stream);
+  // Stays empty when a default stream is given and no context is current: it means nothing then.
+  explicit free_order(const stream_handle& stream);
 
+  [[nodiscard]] bool is_recorded() const noexcept { return stream_.is_open(); }
   [[nodiscard]] const stream_handle& stream() const noexcept { return stream_; }
-  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(stream_); }
 
-  // `free(CUstream)` runs with the recorded context current, after what the recording saw.
-  template <class Free>
-  CUresult run(Free&& free) const {
-    if (!context_) return free(stream_.raw());
-    const current_scope scope{context_.raw()};
-    if (recorded_) wait_for_recording();
-    return free(stream_.raw());
+  // Gives device memory back to its pool, in the recorded context, after what the recording saw.
+  // Does nothing in the child of a fork: the memory is the parent's.
+  [[nodiscard]] CUresult free(CUdeviceptr pointer) const noexcept;
+
+  // Makes the recorded context current; whether leave() is due.
+  [[nodiscard]] bool enter() const;
+  static void leave() noexcept;
+
+  [[nodiscard]] bool is_of_this_process() const noexcept {
+    return generation_ == fork_generation.load(std::memory_order_relaxed);
   }
 
  private:
@@ -35,9 +35,10 @@ class free_order {
   void wait_for_recording() const;
 
   stream_handle stream_;
-  context_handle context_;    // of a default stream only
-  event_handle recorded_;     // of the per-thread default stream only
+  context_handle context_;  // of a default stream only
+  event_handle recorded_;   // of the per-thread default stream only
   unsigned long long thread_ = 0;
+  std::uint32_t generation_ = 0;
 };
 
 }  // namespace halfwarp::core

@@ -71,7 +71,7 @@ void trim_pool(const pool_handle& pool, std::size_t bytes_to_keep) {
 CUdeviceptr allocate_from_pool(const pool_handle& pool, std::size_t size, CUstream stream) {
   CUstreamCaptureStatus status{};
   driver::call(driver::table->cuStreamIsCapturing, stream, &status);
-  if (status != CU_STREAM_CAPTURE_STATUS_NONE) throw capturing_stream{};
+  if (status != CU_STREAM_CAPTURE_STATUS_NONE) return 0;
   CUdeviceptr pointer = 0;
   driver::call(driver::table->cuMemAllocFromPoolAsync, &pointer, size, pool.raw(), stream);
   return pointer;

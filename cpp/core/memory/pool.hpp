@@ -39,10 +39,8 @@ void set_pool_attribute(const pool_handle& pool, CUmemPool_attribute attribute, 
 // Gives back to the device what is free beyond `bytes_to_keep`.
 void trim_pool(const pool_handle& pool, std::size_t bytes_to_keep);
 
-// Thrown when memory is asked for on a stream that records a graph.
-struct capturing_stream {};
-
-// Memory of the pool, usable on `stream` from here on. Throws `capturing_stream`.
+// Memory of the pool, usable on `stream` from here on; 0 when the stream records a graph, to which
+// such memory would belong.
 [[nodiscard]] CUdeviceptr allocate_from_pool(const pool_handle& pool, std::size_t size,
                                              CUstream stream);
 

@@ -64,7 +64,7 @@ CUDAError
     @property
     def pci_bus_id(self):
         """The address on the PCI bus, ``DDDD:BB:DD.F`` in hex. Host only."""
-        cdef char text[32]
+        cdef char text[13]
         call(driver.cuDeviceGetPCIBusId, text, <int>sizeof(text), self.ordinal)
         return text.decode("ascii")
 
@@ -229,6 +229,51 @@ CUDAError
     def default_stream(self):
         """The stream that stands for "no stream given"; the same object each time. Host only."""
         return default_stream_object()
+
+    @property
+    def memory_resource(self):
+        """What `allocate` takes memory from; any `MemoryResource` may be assigned.
+
+        Host only. At first it is a `DeviceMemoryResource` on the device's current pool, or a
+        resource without pools where the device has none.
+        """
+        if self.cached_memory_resource is None:
+            self.cached_memory_resource = default_memory_resource(self)
+        return self.cached_memory_resource
+
+    @memory_resource.setter
+    def memory_resource(self, resource):
+        if not (isinstance(resource, MemoryResource)
+                or getattr(resource, "__cuda_core_memory_resource__", False)):
+            raise TypeError(f"Expected type MemoryResource, got {qualified_name(resource)}")
+        self.cached_memory_resource = resource
+
+    def allocate(self, size, stream=NOT_GIVEN):
+        """Allocate memory of the device from its `memory_resource`.
+
+        Stream-ordered. The device must be initialised, unless no stream is given.
+
+        Parameters
+        ----------
+        size : int
+            In bytes.
+        stream : Stream
+            The stream that orders the allocation.
+
+        Returns
+        -------
+        Buffer
+
+        Raises
+        ------
+        OutOfMemoryError
+            If there is not that much memory.
+        """
+        if stream is NOT_GIVEN:
+            warn_deprecated("Device.allocate() without a stream", "stream=device.default_stream")
+            return allocate_on_default_stream(self, size)
+        self.context_to_use()
+        return self.memory_resource.allocate(size, stream=stream)
 
     def create_stream(self, obj=None, options=None):
         """Create a stream of this device, or wrap one of another library.

@@ -1,26 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a Buffer holds of its memory, and how the memory goes back.
+# How the memory of a Buffer goes back: once, in order, whatever fails on the way.
 
 
-# no_gc_clear: giving memory back needs `resource` and `stream`, so the collector must not clear
-# them first. A cycle through a Buffer is broken at the resource's or the owner's side.
-@cython.no_gc_clear
-cdef class _Allocation:
-    """Memory that goes back when the last object that uses it has gone."""
-
-    def __init__(self, *args, **kwargs):
-        raise RuntimeError("Buffer objects cannot be instantiated directly. Please use "
-                           "MemoryResource APIs.")
-
-    def __dealloc__(self):
-        if not self.fields.is_open or is_finalizing():
-            return
-        try:
-            give_back(self, None)
-        except CUDAError as error:
-            report_line(f"Warning: a Buffer could not give its memory back: {error}")
-        except Exception as error:
-            report_line(f"Warning: mr.deallocate() failed during Buffer destruction: {error}")
+cdef int give_back_at_collection(Buffer self) except -1:
+    """What `__dealloc__` does: report instead of raise."""
+    try:
+        give_back(self, None)
+    except CUDAError as error:
+        report_line(f"Warning: a Buffer could not give its memory back: {error}")
+    except Exception as error:
+        report_line(f"Warning: mr.deallocate() failed during Buffer destruction: {error}")
+    return 0
 
 
 cdef int report_line(str text) except -1:
@@ -31,16 +21,17 @@ cdef int report_line(str text) except -1:
     return 0
 
 
-cdef int give_back(_Allocation self, Stream stream) except -1:
+cdef int give_back(Buffer self, Stream stream) except -1:
     """Mark as closed first, so that nothing is given back twice whatever fails on the way."""
     cdef buffer_fields memory = self.fields
     cdef pool_handle pool = self.pool
     cdef free_order order = self.order
-    resource, recorded, shared = self.resource, self.stream, self.shared
+    cdef Buffer shared = self.shared
+    resource, recorded = self.resource, self.stream
     forget(self)
     if shared is not None:
         if stream is not None:
-            redirect(<_Allocation>shared, stream)
+            redirect(shared, stream)
         return 0
     if pool.is_open():
         return free_in_order(memory.pointer, order, stream)
@@ -49,16 +40,16 @@ cdef int give_back(_Allocation self, Stream stream) except -1:
     return 0
 
 
-cdef int forget(_Allocation self) except -1:
+cdef int forget(Buffer self) except -1:
     """Become closed, without giving anything back."""
     self.fields = buffer_fields(0, 0, False)
     self.pool.reset()
     self.order = free_order()
-    self.resource = self.owner = self.stream = self.shared = None
+    self.resource = self.kept = self.stream = self.shared = None
     return 0
 
 
-cdef int redirect(_Allocation self, Stream stream) except -1:
+cdef int redirect(Buffer self, Stream stream) except -1:
     """Order the free on another stream than the recorded one."""
     self.order = recorded_order(stream)
     if self.stream is not None:
@@ -110,15 +101,13 @@ cdef int deallocate(object resource, buffer_fields memory, free_order& order,
     return 0
 
 
-cdef object share_allocation(Buffer buffer):
-    cdef _Allocation taken
-    if buffer.shared is None:
-        taken = _Allocation.__new__(_Allocation)
-        taken.fields = buffer.fields
-        taken.pool = buffer.pool
-        taken.order = buffer.order
-        taken.resource, taken.owner, taken.stream = buffer.resource, buffer.owner, buffer.stream
-        buffer.shared = taken
-        buffer.pool.reset()
-        buffer.stream = None
-    return buffer.shared
+cdef object share_allocation(Buffer self):
+    cdef Buffer taken
+    if self.shared is None:
+        taken = Buffer.__new__(Buffer)
+        taken.fields, taken.pool, taken.order = self.fields, self.pool, self.order
+        taken.resource, taken.kept, taken.stream = self.resource, self.kept, self.stream
+        self.shared = taken
+        self.pool.reset()
+        self.stream = None
+    return self.shared

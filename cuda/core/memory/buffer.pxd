@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Buffer: a contiguous range of memory.
+# Buffer: a contiguous range of memory, and how it goes back.
 
 # What the driver, or the resource, says of an address.
 cdef struct pointer_facts:
@@ -9,11 +9,27 @@ cdef struct pointer_facts:
     bint is_managed
     int device
 
-cdef class Buffer(_Allocation):
-    cdef pointer_facts facts  # asked of the driver once, for memory without a resource
-    cdef Py_ssize_t exports   # live views of the buffer protocol
-    cdef Py_ssize_t shape     # what those views point at
+# The way back is one of: `pool` (a driver pool), `resource` alone (its deallocate), none.
+cdef class Buffer:
+    cdef buffer_fields fields   # what C++ reads
+    cdef free_order order       # recorded when the memory came; empty for what needs none
+    cdef pool_handle pool
+    cdef object resource        # the MemoryResource that the memory came from, or None
+    cdef object kept            # the object that owns the memory instead, or None
+    cdef object stream          # the Stream that `resource.deallocate` is given, or None
+    cdef Buffer shared          # the hidden Buffer that took the memory over, or None
+    cdef pointer_facts facts    # asked of the driver once, for memory without a resource
+    cdef Py_ssize_t exports     # live views of the buffer protocol
+    cdef Py_ssize_t shape       # what those views point at
     cdef Py_ssize_t stride
+    cdef object __weakref__
+
+# Give the memory back, ordered on `stream` (None: as recorded). The buffer is closed whatever
+# happens; a failure is raised.
+cdef int give_back(Buffer self, Stream stream) except -1
+
+# An object that keeps the memory of an open Buffer, also when the Buffer is closed.
+cdef object share_allocation(Buffer self)
 
 # An open Buffer of class Buffer over memory of a pool, to be freed on `stream`.
 cdef Buffer wrap_pool_memory(MemoryResource resource, const pool_handle& pool,

@@ -3,15 +3,28 @@
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES
 
+cdef char* BYTE_FORMAT = b"b"
 
+
+# no_gc_clear: giving memory back needs `resource` and `stream`, so the collector must not clear
+# them first. A cycle through a Buffer is broken at the resource's or the owner's side.
+@cython.no_gc_clear
 @cython.freelist(64)
-cdef class Buffer(_Allocation):
+cdef class Buffer:
     """A contiguous range of memory.
 
     It comes from `MemoryResource.allocate` and owns that memory, or from `Buffer.from_handle`, which
     says who owns it. Closing, leaving a ``with`` block, and collection give the memory back in the
     order of a stream: the one given to `close`, else the one of the allocation.
     """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("Buffer objects cannot be instantiated directly. Please use "
+                           "MemoryResource APIs.")
+
+    def __dealloc__(self):
+        if self.fields.is_open and not is_finalizing():
+            give_back_at_collection(self)
 
     @staticmethod
     def from_handle(ptr, size_t size, mr=None, owner=None, *, stream=None):
@@ -100,7 +113,7 @@ cdef class Buffer(_Allocation):
             If a default stream is given and no context is current.
         """
         check_open(self.fields.is_open, "Buffer")
-        redirect(self if self.shared is None else <_Allocation>self.shared, accept_stream(stream))
+        redirect(self if self.shared is None else self.shared, accept_stream(stream))
 
     def __enter__(self):
         return self
@@ -126,7 +139,7 @@ cdef class Buffer(_Allocation):
     @property
     def owner(self):
         """The object that owns the memory instead; None without one or when closed. Host only."""
-        return self.owner
+        return self.kept
 
     @property
     def is_closed(self):
@@ -342,7 +355,7 @@ cdef class Buffer(_Allocation):
         view.readonly = 0
         view.itemsize = 1
         view.ndim = 1
-        view.format = b"b" if flags & PyBUF_FORMAT else NULL
+        view.format = BYTE_FORMAT if flags & PyBUF_FORMAT else NULL
         view.shape = &self.shape if flags & PyBUF_ND else NULL
         view.strides = &self.stride if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
         view.suboffsets = view.internal = NULL
@@ -365,7 +378,12 @@ cdef class Buffer(_Allocation):
         return f"<Buffer ptr={self.fields.pointer:#x} size={self.fields.size}>"
 
 
-register_buffer_class(Buffer.__new__(Buffer), &(Buffer.__new__(Buffer)).fields)
+cdef int register_buffer() except -1:
+    cdef Buffer sample = Buffer.__new__(Buffer)
+    return register_buffer_class(sample, &sample.fields)
+
+
+register_buffer()
 
 
 cdef int refuse_copy_options(object options) except -1:
@@ -387,7 +405,7 @@ cdef Buffer wrap_memory(object cls, object ptr, size_t size, object mr, object o
         buffer.order = recorded_order(buffer.stream)
     buffer.fields = buffer_fields(pointer, size, True)
     buffer.resource = mr
-    buffer.owner = owner
+    buffer.kept = owner
     return buffer
 
 

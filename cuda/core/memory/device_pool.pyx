@@ -346,7 +346,7 @@ cdef class DeviceMemoryResource(_MemPool):
 
     def __init__(self, device_id, options=None):
         cdef Device device = Device(device_id)
-        options = as_options(options, options_class("DeviceMemoryResourceOptions"),
+        options = as_options(options, public_object("DeviceMemoryResourceOptions"),
                              "DeviceMemoryResource options")
         if not device.properties.memory_pools_supported:
             raise RuntimeError(f"device {device.device_id} has no memory pools; use "
