@@ -8,8 +8,9 @@ namespace halfwarp::emulator::image {
 namespace {
 
 // Offsets within the file header.
-constexpr std::size_t class_at = 4, abi_version_at = 8, machine_at = 18, sections_at = 40,
-                      flags_at = 48, section_size_at = 58, section_count_at = 60, names_at = 62;
+constexpr std::size_t class_at = 4, abi_version_at = 8, machine_at = 18, segments_at = 32,
+                      sections_at = 40, flags_at = 48, segment_size_at = 54, segment_count_at = 56,
+                      section_size_at = 58, section_count_at = 60, names_at = 62;
 constexpr std::uint16_t machine_cuda = 190;
 constexpr char class_64_bits = 2;
 // Offsets within a section header.
@@ -48,15 +49,29 @@ section_table find_section_table(bytes header) noexcept {
   return {number_at<std::uint64_t>(header, sections_at), count * header_bytes};
 }
 
-std::uint64_t end_of_sections(bytes table) noexcept {
-  std::uint64_t end = 0;
-  for (std::size_t at = 0; at + header_bytes <= table.size(); at += header_bytes) {
-    const section s = read_section(table.subspan(at, header_bytes));
-    if (s.has_bytes && s.size <= ~std::uint64_t{0} - s.offset) {
-      end = std::max(end, s.offset + s.size);
-    }
+std::uint64_t end_of_file(bytes header, bytes sections) noexcept {
+  const auto end_of = [](std::uint64_t offset, std::uint64_t size) {
+    return size <= ~std::uint64_t{0} - offset ? offset + size : 0;
+  };
+  const std::uint64_t segments = std::uint64_t{number_at<std::uint16_t>(header, segment_size_at)} *
+                                 number_at<std::uint16_t>(header, segment_count_at);
+  const section_table table = find_section_table(header);
+  std::uint64_t end = std::max({std::uint64_t{elf_header_bytes}, end_of(table.offset, table.bytes),
+                                end_of(number_at<std::uint64_t>(header, segments_at), segments)});
+  for (std::size_t at = 0; at + header_bytes <= sections.size(); at += header_bytes) {
+    const section s = read_section(sections.subspan(at, header_bytes));
+    if (s.has_bytes) end = std::max(end, end_of(s.offset, s.size));
   }
   return end;
+}
+
+bytes without_padding(bytes file) noexcept {
+  if (file.size() < elf_header_bytes) return file;
+  const section_table where = find_section_table(file);
+  const auto sections = part(file, where.offset, where.bytes);
+  if (!sections) return file;
+  const std::uint64_t end = end_of_file(file.first(elf_header_bytes), *sections);
+  return end < file.size() ? file.first(end) : file;
 }
 
 std::optional<bytes> find_section(bytes cubin, std::string_view name) noexcept {

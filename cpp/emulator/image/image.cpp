@@ -149,9 +149,9 @@ image_result recognised(bytes data, std::uint32_t architecture, cubin_registry& 
 }
 
 std::uint64_t measured_elf(const std::byte* data) noexcept {
-  const section_table table = find_section_table({data, elf_header_bytes});
-  const std::uint64_t sections = end_of_sections({data + table.offset, table.bytes});
-  return std::max({std::uint64_t{elf_header_bytes}, table.offset + table.bytes, sections});
+  const bytes header{data, elf_header_bytes};
+  const section_table table = find_section_table(header);
+  return end_of_file(header, {data + table.offset, table.bytes});
 }
 
 }  // namespace

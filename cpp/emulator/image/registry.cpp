@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "emulator/image/elf.hpp"
+
 namespace halfwarp::emulator::image {
 namespace {
 
@@ -17,6 +19,11 @@ std::uint64_t avalanche(std::uint64_t x) noexcept {
   x ^= x >> 27;
   x *= 0x94d049bb133111ebu;
   return x ^ x >> 31;
+}
+
+// The same for a cubin with its length and for one that came as a bare pointer.
+digest key_of(bytes cubin) noexcept {
+  return digest_of(is_cubin(cubin) ? without_padding(cubin) : cubin);
 }
 
 }  // namespace
@@ -37,7 +44,7 @@ digest digest_of(bytes data) noexcept {
 }
 
 void cubin_registry::add(bytes cubin, std::string ptx) {
-  entry added{digest_of(cubin), std::make_shared<const std::string>(std::move(ptx))};
+  entry added{key_of(cubin), std::make_shared<const std::string>(std::move(ptx))};
   const std::lock_guard lock{mutex_};
   if (const auto known = index_.find(added.key); known != index_.end()) drop(known->second);
   bytes_ += added.ptx->size();
@@ -48,7 +55,7 @@ void cubin_registry::add(bytes cubin, std::string ptx) {
 }
 
 std::shared_ptr<const std::string> cubin_registry::find(bytes cubin) {
-  const digest key = digest_of(cubin);
+  const digest key = key_of(cubin);
   const std::lock_guard lock{mutex_};
   const auto found = index_.find(key);
   if (found == index_.end()) return nullptr;
