@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packs kernel parameters: the array of pointers first, then the values, in one piece of memory.
+#include "bindings/arguments/kernel_params.hpp"
+
+#include "bindings/arguments/ctypes_values.hpp"
+#include "bindings/arguments/memory.hpp"
+#include "bindings/types/kept_objects.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// `(values, types)` taken apart.
+struct typed_values {
+  PyObject *values, *types;
+  Py_ssize_t count;
+
+  bool take(PyObject* pair) {
+    if (PyTuple_GET_SIZE(pair) == 2) {
+      values = PyTuple_GET_ITEM(pair, 0);
+      types = PyTuple_GET_ITEM(pair, 1);
+      if (PyTuple_Check(values) && PyTuple_Check(types) && PyTuple_GET_SIZE(values) == PyTuple_GET_SIZE(types)) {
+        count = PyTuple_GET_SIZE(values);
+        return true;
+      }
+    }
+    PyErr_SetString(PyExc_TypeError, "expected (values, types): two tuples of equal length");
+    return false;
+  }
+
+  std::size_t bytes() const { return std::size_t(count) * (sizeof(void*) + sizeof(word)); }
+};
+
+bool name_parameter(Py_ssize_t index) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_Format(type, "parameter %zd: %S", index, value);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(traceback);
+  return false;
+}
+
+// Each value gets 8 aligned bytes, so every type has its natural alignment.
+bool pack(const typed_values& given, void* memory) {
+  auto** pointers = static_cast<void**>(memory);
+  auto* cells = reinterpret_cast<word*>(pointers + given.count);
+  for (Py_ssize_t i = 0; i < given.count; ++i) {
+    pointers[i] = &cells[i];
+    if (!pack_value(PyTuple_GET_ITEM(given.values, i), PyTuple_GET_ITEM(given.types, i), &cells[i], pointers[i]))
+      return name_parameter(i);
+  }
+  return true;
+}
+
+bool is_plain_address(PyObject* object) { return object == Py_None || PyLong_Check(object); }
+
+bool address_of_buffer(PyObject* object, scratch& memory, word& out) {
+  if (const Py_buffer* view = memory.view(object)) {
+    out = reinterpret_cast<word>(view->buf);
+    return true;
+  }
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  PyErr_Clear();
+  return raise_expected("(values, types), an address, a buffer of addresses or None", object);
+}
+
+}  // namespace
+
+bool kernel_params_argument(PyObject* object, scratch& memory, word& out) {
+  if (is_plain_address(object)) return address_argument(object, memory, out);
+  if (!PyTuple_Check(object)) return address_of_buffer(object, memory, out);
+  typed_values given;
+  if (!given.take(object)) return false;
+  void* packed = memory.allocate(given.bytes());
+  out = reinterpret_cast<word>(packed);
+  return packed && pack(given, packed);
+}
+
+bool kernel_params_block(PyObject* object, word& out, PyObject*& block) {
+  scratch memory;
+  if (is_plain_address(object)) return address_argument(object, memory, out);
+  if (!PyTuple_Check(object)) {
+    if (!address_of_buffer(object, memory, out)) return false;
+    block = PyMemoryView_FromObject(object);
+    return block != nullptr;
+  }
+  typed_values given;
+  if (!given.take(object) || !(block = new_memory_block(given.bytes()))) return false;
+  // the values stay: some parameters point into their memory
+  as_struct(block)->kept = Py_BuildValue("{i:O}", -1, given.values);
+  bool ok = as_struct(block)->kept && pack(given, block_memory(block));
+  out = reinterpret_cast<word>(block_memory(block));
+  if (!ok) Py_CLEAR(block);
+  return ok;
+}
+
+}  // namespace halfwarp::bindings

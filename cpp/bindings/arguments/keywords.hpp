@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Python's calling rules: keywords, missing and superfluous arguments, and the name of a bad one.
+#pragma once
+
+#include "bindings/records.hpp"
+
+namespace halfwarp::bindings {
+
+// Puts the arguments of a call in the order of the record; nullptr where an optional one is missing.
+bool bind_arguments(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+                    PyObject* keywords, PyObject** bound);
+
+// The name of a Python parameter.
+const char* parameter_name(const function& f, int position);
+
+// Puts `name() argument 'parameter': ` before the message of the error that is set.
+PyObject* raise_for_argument(const function& f, const param& p);
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Python numbers to C words: the general case, with range checks.
+#include "bindings/arguments/numbers.hpp"
+
+#include <cstring>
+
+namespace halfwarp::bindings {
+namespace {
+
+struct range {
+  const char* c_type;
+  long long lowest;
+  unsigned long long highest;
+};
+
+constexpr range ranges[] = {
+    {"int8_t", INT8_MIN, INT8_MAX},   {"uint8_t", 0, UINT8_MAX},   {"int16_t", INT16_MIN, INT16_MAX},
+    {"uint16_t", 0, UINT16_MAX},      {"int", INT32_MIN, INT32_MAX}, {"unsigned int", 0, UINT32_MAX},
+    {"int64_t", INT64_MIN, INT64_MAX}, {"uint64_t", 0, UINT64_MAX},
+};
+// enumerators are passed as int, but written down as unsigned where the header has them so
+constexpr range enumerators = {"enum", INT32_MIN, UINT32_MAX};
+
+const range& range_of(kind k) { return k == kind::enumeration ? enumerators : ranges[int(k)]; }
+
+bool fits(PyObject* number, const range& r, word& out) {
+  int overflow;
+  long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow > 0 && r.highest > INT64_MAX) {
+    out = PyLong_AsUnsignedLongLong(number);
+    if (out != word(-1) || !PyErr_Occurred()) return true;
+    PyErr_Clear();
+    return false;
+  }
+  out = word(value);
+  if (overflow) return false;
+  return value < 0 ? value >= r.lowest : word(value) <= r.highest;
+}
+
+bool check_range(PyObject* number, kind k, word& out) {
+  const range& r = range_of(k);
+  if (fits(number, r, out)) return true;
+  PyErr_Format(PyExc_OverflowError, "%S does not fit %s (%lld to %llu)", number, r.c_type, r.lowest, r.highest);
+  return false;
+}
+
+// `__index__`, else `__int__`; but not of floats and their like, which would lose digits silently.
+PyObject* as_int(PyObject* object) {
+  if (PyIndex_Check(object)) return PyNumber_Index(object);
+  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
+  if (number && number->nb_int && !number->nb_float) return PyNumber_Long(object);
+  raise_expected("an integer", object);
+  return nullptr;
+}
+
+}  // namespace
+
+bool raise_expected(const char* what, PyObject* got) {
+  PyErr_Format(PyExc_TypeError, "expected %s, got %s", what, Py_TYPE(got)->tp_name);
+  return false;
+}
+
+bool integer_slow(PyObject* object, kind k, word& out) {
+  if (PyLong_Check(object)) return check_range(object, k, out);
+  PyObject* number = as_int(object);
+  if (!number) return false;
+  bool ok = check_range(number, k, out);
+  Py_DECREF(number);
+  return ok;
+}
+
+bool float_argument(PyObject* object, kind k, word& out) {
+  double value = PyFloat_AsDouble(object);
+  if (value == -1.0 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+    PyErr_Clear();
+    return raise_expected("a number", object);
+  }
+  out = 0;
+  if (k == kind::f64) {
+    std::memcpy(&out, &value, sizeof value);
+  } else {
+    float narrow = float(value);
+    std::memcpy(&out, &narrow, sizeof narrow);
+  }
+  return true;
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interpreter of function records.
+#include "bindings/engine.hpp"
+
+#include <utility>
+
+#include "bindings/arguments/keywords.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+constexpr int kinds = int(kind::count_of_parameter_kinds);
+
+using preparer = bool (*)(frame&, int, const param&);
+using maker = PyObject* (*)(frame&, int, const param&, int output);
+
+template <kind K>
+constexpr preparer completer_of() {
+  if constexpr (requires { &parameter<K>::complete; }) return &parameter<K>::complete;
+  return nullptr;
+}
+
+template <kind K>
+constexpr maker maker_of() {
+  if constexpr (requires { &parameter<K>::result; }) return &parameter<K>::result;
+  return nullptr;
+}
+
+// The converters of all kinds, by kind.
+struct converter_tables {
+  preparer prepare[kinds], complete[kinds];
+  maker result[kinds];
+};
+
+template <std::size_t... K>
+constexpr converter_tables make_tables(std::index_sequence<K...>) {
+  return {{&parameter<kind(K)>::prepare...}, {completer_of<kind(K)>()...}, {maker_of<kind(K)>()...}};
+}
+constexpr converter_tables tables = make_tables(std::make_index_sequence<kinds>());
+
+// The C position of a parameter that was refused, -1 when all are converted.
+int convert(frame& c) {
+  for (int i = 0; i < c.f.n; ++i) {
+    const param& p = c.f.params[i];
+    if (!tables.prepare[int(p.k)](c, i, p)) return i;
+  }
+  if (!(c.f.f & second_pass)) return -1;
+  for (int i = 0; i < c.f.n; ++i) {
+    const param& p = c.f.params[i];
+    preparer complete = tables.complete[int(p.k)];
+    if (complete && !complete(c, i, p)) return i;
+  }
+  return -1;
+}
+
+word invoke(const frame& c) {
+  void* function = function_of(c.lib, c.f);
+  if (!(c.f.f & releases_gil)) return c.f.call(function, c.w);
+  PyThreadState* state = PyEval_SaveThread();
+  word result = c.f.call(function, c.w);
+  PyEval_RestoreThread(state);
+  return result;
+}
+
+PyObject* text_result(const frame& c, word text) {
+  if (!text && PyErr_Occurred()) return nullptr;
+  PyObject* value = text ? PyBytes_FromString(reinterpret_cast<const char*>(text)) : Py_NewRef(Py_None);
+  return success_pair(c.lib, value, true);
+}
+
+PyObject* outputs_result(frame& c) {
+  PyObject* values[max_parameters];
+  int made = 0;
+  kind last{};
+  for (int i = 0; i < c.f.n; ++i) {
+    const param& p = c.f.params[i];
+    if (!is_output(p.k)) continue;
+    last = p.k;
+    values[made] = tables.result[int(p.k)](c, i, p, made);
+    if (!values[made]) {
+      while (made--) Py_DECREF(values[made]);
+      return nullptr;
+    }
+    ++made;
+  }
+  return made == 1 ? success_pair(c.lib, values[0], recycles(last)) : success_many(c.lib, values, made);
+}
+
+}  // namespace
+
+PyObject* failure(const frame& c, int code) {
+  if (PyErr_Occurred()) return nullptr;
+  return failure_tuple(c.lib, code, c.f.outputs);
+}
+
+PyObject* call_by_record(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+                         PyObject* names) {
+  PyObject* bound[max_parameters];
+  if (names || n != f.positional) {
+    if (!bind_arguments(lib, f, args, n, names, bound)) return nullptr;
+    args = bound;
+  }
+  frame c{lib, f, args};
+  int refused = convert(c);
+  if (refused >= 0) return raise_for_argument(f, f.params[refused]);
+  if (f.special && f.special->before && !f.special->before(c)) return nullptr;
+  word result = invoke(c);
+  if (f.f & returns_text) return text_result(c, result);
+  int code = int(result);
+  if (f.special && f.special->after && !f.special->after(c, code)) return nullptr;
+  if (code) return failure(c, code);
+  return f.outputs ? outputs_result(c) : success_tuple(lib);
+}
+
+PyObject* call(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  if (f.special && f.special->entry) return f.special->entry(lib, f, args, n, names);
+  return call_by_record(lib, f, args, n, names);
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls a C function as its record says.
+#pragma once
+
+#include "bindings/results/outputs.hpp"
+#include "bindings/results/tuples.hpp"
+
+namespace halfwarp::bindings {
+
+// The Python call: binds, converts, calls, builds the result.
+PyObject* call(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n, PyObject* names);
+// The same without the function's own entry, for that entry to use.
+PyObject* call_by_record(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n, PyObject* names);
+
+// What a function of a module points to: the engine with the record's place in the table.
+template <const library& Library, int Index>
+PyObject* entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  return call(Library, Library.functions[Index], args, n, names);
+}
+
+// The C function in the library's table; an unfilled slot holds a resolver, which may leave a
+// Python error behind.
+inline void* function_of(const library& lib, const function& f) {
+  return __atomic_load_n(&lib.state->slots[f.slot], __ATOMIC_RELAXED);
+}
+
+// The result of a call that returned an error code; nullptr when it left a Python error (no
+// library, no such symbol).
+PyObject* failure(const frame& c, int code);
+
+}  // namespace halfwarp::bindings

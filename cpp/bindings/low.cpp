@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's side of the extension `cuda.bindings._low`.
+#include "bindings/low.hpp"
+
+#include <cstring>
+
+#include "bindings/module.hpp"
+#include "bindings/types/class_type.hpp"
+#include "bindings/types/enum_type.hpp"
+#include "bindings/types/struct_methods.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+const library* find_library(const char* name) {
+  for (const library* lib : libraries)
+    if (std::strcmp(short_name(lib->module), name) == 0) return lib;
+  PyErr_Format(PyExc_LookupError, "no tables for '%s'", name);
+  return nullptr;
+}
+
+PyObject* as_object(PyTypeObject* type) { return Py_XNewRef(reinterpret_cast<PyObject*>(type)); }
+
+}  // namespace
+}  // namespace halfwarp::bindings
+
+using namespace halfwarp::bindings;
+
+int low_attach(const char* name, void* const* slots) {
+  const library* lib = find_library(name);
+  if (lib) lib->state->slots = slots;
+  return lib ? 0 : -1;
+}
+
+int low_fill(PyObject* module) {
+  const char* name = PyModule_GetName(module);
+  const library* lib = name ? find_library(short_name(name)) : nullptr;
+  return lib ? fill_module(*lib, module) : -1;
+}
+
+PyObject* low_fast_enum(void) { return as_object(fast_enum()); }
+PyObject* low_fast_enum_metaclass(void) { return as_object(fast_enum_metaclass()); }
+PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents) { return struct_from_bytes(type, contents); }

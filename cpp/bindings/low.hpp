@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the extension `cuda.bindings._low` calls; C as well as C++. */
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Gives the library of that name ("driver") its function table. 0, or -1 with an error set. */
+int low_attach(const char* name, void* const* slots);
+
+/* Fills a module ("cuda.bindings.driver") from the tables of its library. 0, or -1 with an error. */
+int low_fill(PyObject* module);
+
+/* The base class of all enumerations and its metaclass: new references, or NULL. */
+PyObject* low_fast_enum(void);
+PyObject* low_fast_enum_metaclass(void);
+
+/* A struct of a class with the given contents: what pickle calls. */
+PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills modules from tables.
+#include "bindings/module.hpp"
+
+#include <cstring>
+
+#include "bindings/types/class_type.hpp"
+#include "bindings/types/creation_lock.hpp"
+#include "bindings/types/enum_type.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+PyMethodDef common_methods[] = {
+    {"sizeof", module_sizeof, METH_O,
+     "sizeof(objType)\n--\n\nSize in bytes of the C type behind a class of this module. Host only."},
+    {}};
+
+int add_classes(const library& lib, PyObject* dictionary) {
+  for (std::size_t i = 0; i < lib.classes.size(); ++i) {
+    class_type* made = ready_class(lib, int(i));
+    auto* object = reinterpret_cast<PyObject*>(made);
+    if (!made || PyDict_SetItemString(dictionary, short_name(lib.classes[i].name), object) < 0) return -1;
+  }
+  return 0;
+}
+
+int add_enums(const library& lib, PyObject* dictionary) {
+  for (std::size_t i = 0; i < lib.enums.size(); ++i) {
+    auto* made = reinterpret_cast<PyObject*>(ready_enum(lib, int(i)));
+    if (!made || PyDict_SetItemString(dictionary, short_name(lib.enums[i].name), made) < 0) return -1;
+  }
+  return 0;
+}
+
+int add_constants(const library& lib, PyObject* dictionary) {
+  for (const constant& c : lib.constants) {
+    PyObject* value = PyLong_FromLongLong(c.value);
+    int status = value ? PyDict_SetItemString(dictionary, c.name, value) : -1;
+    Py_XDECREF(value);
+    if (status < 0) return -1;
+  }
+  return 0;
+}
+
+// All public names, for `from module import *`.
+int add_all(PyObject* dictionary) {
+  PyObject* names = PyList_New(0);
+  PyObject *name, *value;
+  Py_ssize_t at = 0;
+  int status = names ? 0 : -1;
+  while (status == 0 && PyDict_Next(dictionary, &at, &name, &value))
+    if (PyUnicode_READ_CHAR(name, 0) != '_') status = PyList_Append(names, name);
+  if (status == 0) status = PyDict_SetItemString(dictionary, "__all__", names);
+  Py_XDECREF(names);
+  return status;
+}
+
+int forget(PyObject* dictionary, const char* name) {
+  PyObject* key = PyUnicode_FromString(name);
+  int present = key ? PyDict_Contains(dictionary, key) : -1;
+  if (present == 1) present = PyDict_DelItem(dictionary, key);
+  Py_XDECREF(key);
+  return present < 0 ? -1 : 0;
+}
+
+bool is_complete(PyObject* dictionary) { return PyDict_GetItemString(dictionary, "__all__") != nullptr; }
+
+PyObject* raise_no_attribute(const library& lib, PyObject* name) {
+  PyErr_Format(PyExc_AttributeError, "module '%s' has no attribute '%U'", lib.module, name);
+  return nullptr;
+}
+
+// `__path__`, `__wrapped__` and so on: the import system and others ask every module for them.
+bool is_private_protocol(PyObject* name) {
+  return PyUnicode_GET_LENGTH(name) > 1 && PyUnicode_READ_CHAR(name, 0) == '_' &&
+         PyUnicode_READ_CHAR(name, 1) == '_' && PyUnicode_CompareWithASCIIString(name, "__all__") != 0;
+}
+
+}  // namespace
+
+int fill_module(const library& lib, PyObject* module) {
+  lib.state->module = Py_NewRef(module);
+  if (!lib.state->keywords) {
+    lib.state->keywords = static_cast<PyObject**>(PyMem_Calloc(lib.functions.size(), sizeof(PyObject*)));
+    if (!lib.state->keywords) return PyErr_NoMemory() ? 0 : -1;
+  }
+  if (PyModule_AddFunctions(module, lib.methods) < 0 || PyModule_AddFunctions(module, common_methods) < 0) return -1;
+  return PyModule_AddFunctions(module, lib.lazy_methods);
+}
+
+int complete_module(const library& lib) {
+  creation_lock lock;
+  PyObject* dictionary = PyModule_GetDict(lib.state->module);
+  if (is_complete(dictionary)) return 0;
+  if (add_classes(lib, dictionary) < 0 || add_enums(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0) return -1;
+  if (forget(dictionary, "__getattr__") < 0 || forget(dictionary, "__dir__") < 0) return -1;
+  return add_all(dictionary);
+}
+
+PyObject* missing_name(const library& lib, PyObject* name) {
+  if (is_private_protocol(name)) return raise_no_attribute(lib, name);
+  if (complete_module(lib) < 0) return nullptr;
+  PyObject* found = PyDict_GetItemWithError(PyModule_GetDict(lib.state->module), name);
+  if (!found && !PyErr_Occurred()) return raise_no_attribute(lib, name);
+  return Py_XNewRef(found);
+}
+
+PyObject* directory(const library& lib) {
+  if (complete_module(lib) < 0) return nullptr;
+  PyObject* names = PyDict_Keys(PyModule_GetDict(lib.state->module));
+  if (names && PyList_Sort(names) < 0) Py_CLEAR(names);
+  return names;
+}
+
+PyObject* size_of(PyObject* type) {
+  for (const library* lib : libraries) {
+    auto* candidate = reinterpret_cast<class_type*>(type);
+    if (candidate >= lib->types && candidate < lib->types + lib->classes.size())
+      return PyLong_FromLong(candidate->record->size);
+  }
+  PyErr_Format(PyExc_TypeError, "Unknown type: %R", type);
+  return nullptr;
+}
+
+}  // namespace halfwarp::bindings

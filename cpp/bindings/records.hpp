@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records that describe a C library to the engine: one per function, class, field and enumeration.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <cstdint>
+#include <span>
+
+namespace halfwarp::bindings {
+
+// One argument of a C call, as the engine passes it: a value, or the address of one.
+using word = std::uint64_t;
+
+// What a parameter, a field or an element is. Inputs come first, then what is also returned, then
+// pure outputs, so that `is_output` is a comparison. Each has one converter (arguments/, results/).
+enum class kind : std::uint8_t {
+  i8, u8, i16, u16, i32, u32, i64, u64, f32, f64,
+  enumeration,
+  handle32, handle64,  // an opaque pointer or a named integer, by value
+  structure_value,     // a struct by value
+  structure,           // the address of one struct; None is NULL
+  handle_pointer,      // the address of a handle object's value
+  address,             // void*: an integer, None or anything with a buffer
+  text,                // const char*: bytes
+  text_output,         // char* that the caller made large enough, written in place
+  kernel_params,
+  raw_pointer,         // an integer, taken as an address
+  colour,              // const float[4]
+  attribute_value,     // void* whose type the attribute beside it decides
+  attribute_size,      // size_t* of such a value
+  attribute_options,   // void*[]: one value per option of the list beside it
+  list_i32, list_u32, list_u64,
+  list_enumeration, list_handle32, list_handle64, list_structure, list_text, list_address,
+  short_list_handle32, short_list_handle64,  // at most five, without a count
+  iterator,            // a handle object that the call advances and returns
+  in_out_count, in_out_u32, in_out_u64, in_out_enumeration,
+  out_i32, out_u32, out_i64, out_u64, out_f32, out_f64,
+  out_enumeration, out_handle, out_structure, out_address, out_text,
+  out_buffer,          // char[n] of a length that another parameter gives
+  out_bytes,           // char[n] of a fixed length
+  out_attribute, out_attribute_list,
+  out_list_i32, out_list_u32, out_list_handle, out_list_structure,
+  out_callee_handles, out_callee_structures,  // an array that the library owns
+  count_of_parameter_kinds,
+  // fields only
+  field_array,         // T[n]: a list
+  field_text,          // char[n]: bytes up to NUL
+  field_bytes,         // char[n]: all of it
+  field_pointer_list,  // T*: an array that the object owns
+};
+
+constexpr bool is_output(kind k) { return k >= kind::iterator; }
+constexpr bool is_integer(kind k) { return k <= kind::u64; }
+constexpr bool is_list(kind k) { return k >= kind::list_i32 && k <= kind::list_address; }
+
+struct param {
+  kind k;
+  std::int8_t py;         // position in the Python call; -1: not an argument
+  std::int16_t type = 0;  // index of a class, enumeration or attribute table; a length (out_bytes)
+  std::int8_t aux = -1;   // C position of the count, or of the attribute
+  std::int8_t size = -1;  // C position of the size of an attribute's value
+};
+
+enum flags : std::uint8_t {
+  no_flags = 0,
+  releases_gil = 1,
+  second_pass = 2,    // has parameters that depend on the value of others
+  returns_text = 4,   // the C function returns a string instead of a result code
+  read_only = 8,      // field: no setter
+  view_only = 16,     // class: exists inside others only
+  is_handle = 32,     // class
+  compares = 64,      // handle: equality and hash by value
+  opaque = 128,       // handle: a pointer, printed in hexadecimal
+};
+constexpr flags operator|(flags a, flags b) { return flags(int(a) | int(b)); }
+
+using thunk = word (*)(void* function, const word* arguments);
+struct frame;
+
+struct library;
+struct function;
+
+// What a function does besides what its record says. `before` may change the words of the call;
+// `after` sees its code; `entry` takes the place of the whole call.
+struct body {
+  bool (*before)(frame&) = nullptr;
+  bool (*after)(frame&, int code) = nullptr;
+  PyObject* (*entry)(const library&, const function&, PyObject* const* args, Py_ssize_t n, PyObject* names) = nullptr;
+};
+
+struct function {
+  const char* name;
+  const char* names;  // of the Python parameters, each ended by NUL
+  const param* params;
+  thunk call;
+  const body* special;
+  std::uint16_t slot;
+  std::uint8_t n, positional, required, outputs;
+  flags f;
+};
+
+struct field {
+  const char* name;
+  kind k;
+  flags f;
+  kind element;          // field_array, field_pointer_list
+  std::uint8_t child;    // index among the fields whose objects are views of this one
+  std::int16_t type;     // class or enumeration, -1: none
+  std::uint16_t offset, size;
+};
+
+struct class_record {
+  const char* name;  // dotted
+  std::span<const field> fields;
+  std::int16_t base;
+  std::uint16_t size, alignment;  // of the C type
+  flags f;
+  bool is_signed;
+  std::uint8_t children;
+};
+
+struct member {
+  const char* name;
+  std::int64_t value;
+  const char* doc;
+};
+
+struct enumeration {
+  const char* name;  // dotted
+  std::span<const member> members;
+};
+
+struct constant {
+  const char* name;
+  std::int64_t value;
+};
+
+// The Python type of the value behind an attribute, per member of the attribute's enumeration.
+enum class value_kind : std::uint8_t {
+  i32, u32, u64, boolean, f32, enumeration, handle, structure, address, text, text_buffer,
+  list_i32, list_text, list_address,
+};
+struct attribute {
+  std::int64_t member;
+  value_kind k;
+  std::int16_t type = -1;
+};
+struct attribute_table {
+  std::int16_t enumeration;
+  std::span<const attribute> attributes;
+};
+
+struct class_type;
+struct enum_type;
+
+// What of a library changes while the program runs. All of it is made on demand, under the
+// interpreter lock or `lock`.
+struct library_state {
+  void* const* slots;
+  PyObject* module;
+  PyObject* success;        // the member of the result enumeration that means success
+  PyObject* success_tuple;  // shared by every call that returns nothing else
+  PyObject* spare;          // a result tuple that is used again when nobody holds it
+  PyObject** keywords;      // per function: interned names of its parameters
+};
+
+struct library {
+  const char* module;  // dotted
+  std::span<const function> functions;
+  std::span<const class_record> classes;
+  std::span<const enumeration> enums;
+  std::span<const constant> constants;
+  std::span<const attribute_table> attributes;
+  class_type* types;      // one per class record
+  enum_type** enum_types;  // one per enumeration, null until made
+  PyMethodDef* methods;
+  PyMethodDef* lazy_methods;
+  library_state* state;
+  std::int16_t result_enum;
+};
+
+// Every library of this extension, by the order of the loader's tables.
+extern const std::span<const library* const> libraries;
+
+}  // namespace halfwarp::bindings

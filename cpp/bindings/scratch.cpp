@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slow side of a call's scratch memory: heap blocks and exported buffers.
+#include "bindings/scratch.hpp"
+
+#include <cstring>
+
+namespace halfwarp::bindings {
+
+struct alignas(16) scratch::block {
+  block* next;
+};
+
+struct scratch::exported {
+  Py_buffer view;
+  exported* next;
+};
+
+void* scratch::allocate_block(std::size_t bytes) {
+  if (bytes > std::size_t(PY_SSIZE_T_MAX) - sizeof(block)) return PyErr_NoMemory();
+  auto* made = static_cast<block*>(PyMem_Malloc(sizeof(block) + bytes));
+  if (!made) return PyErr_NoMemory();
+  made->next = blocks_;
+  blocks_ = made;
+  return made + 1;
+}
+
+void* scratch::allocate_zeroed(std::size_t bytes) {
+  void* memory = allocate(bytes);
+  if (memory) std::memset(memory, 0, bytes);
+  return memory;
+}
+
+const Py_buffer* scratch::view(PyObject* object, bool writable) {
+  auto* made = static_cast<exported*>(allocate(sizeof(exported)));
+  if (!made) return nullptr;
+  if (PyObject_GetBuffer(object, &made->view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) < 0) return nullptr;
+  made->next = views_;
+  views_ = made;
+  return &made->view;
+}
+
+void scratch::release() {
+  for (; views_; views_ = views_->next) PyBuffer_Release(&views_->view);
+  while (blocks_) {
+    block* next = blocks_->next;
+    PyMem_Free(blocks_);
+    blocks_ = next;
+  }
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory and buffer views of one call: on the stack first, the heap beyond; released together.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <cstddef>
+
+namespace halfwarp::bindings {
+
+class scratch {
+ public:
+  scratch() = default;
+  scratch(const scratch&) = delete;  // hands out addresses of itself
+  ~scratch() {
+    if (views_ || blocks_) [[unlikely]]
+      release();
+  }
+
+  // Aligned for any C type; nullptr with MemoryError set when there is no more.
+  void* allocate(std::size_t bytes) {
+    std::size_t rounded = (bytes + 15) & ~std::size_t{15};
+    if (rounded <= sizeof inline_ - used_ && rounded >= bytes) [[likely]] {
+      void* memory = inline_ + used_;
+      used_ += rounded;
+      return memory;
+    }
+    return allocate_block(bytes);
+  }
+  void* allocate_zeroed(std::size_t bytes);
+
+  // The bytes of an object's contiguous buffer, exported until the call ends; nullptr when it has
+  // none (the Python error is left set). `writable` asks for memory that may be written.
+  const Py_buffer* view(PyObject* object, bool writable = false);
+
+ private:
+  struct block;
+  struct exported;
+  void* allocate_block(std::size_t bytes);
+  void release();
+
+  std::size_t used_ = 0;
+  block* blocks_ = nullptr;
+  exported* views_ = nullptr;
+  alignas(16) std::byte inline_[768];
+};
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What single functions do besides their record; the overrides of the generator name them.
+#pragma once
+
+#include "bindings/records.hpp"
+
+namespace halfwarp::bindings::bodies {
+
+// Contexts, linker invocations.
+extern const body create_context;
+extern const body create_link;
+extern const body destroy_link;
+
+// Callbacks that take the interpreter lock.
+extern const body launch_host_function;
+extern const body add_stream_callback;
+extern const body register_async_notification;
+extern const body unregister_async_notification;
+extern const body register_logs_callback;
+extern const body unregister_logs_callback;
+
+// NVRTC.
+extern const body get_output;
+extern const body get_supported_architectures;
+
+}  // namespace halfwarp::bindings::bodies

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks of the driver into functions of the user: the trampolines take the interpreter lock.
+#include <pthread.h>
+
+#include "bindings/frame.hpp"
+#include "bindings/special/bodies.hpp"
+#include "bindings/types/class_type.hpp"
+#include "driver/table.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// Who frees the pair of a function and its data.
+enum class life {
+  one_shot,    // the trampoline, after its only call
+  graph,       // the graph that a capture recorded it into
+  registered,  // the function that unregisters it
+};
+
+struct callback {
+  void* function;
+  void* data;
+  life freed_by;
+  word key;  // registered: the driver's handle
+  callback* next;
+};
+
+// Frees without the interpreter lock: the driver calls it from threads of its own.
+void release(void* record) { PyMem_RawFree(record); }
+
+callback* make_callback(word function, word data, life freed_by) {
+  auto* made = static_cast<callback*>(PyMem_RawCalloc(1, sizeof(callback)));
+  if (!made) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  made->function = reinterpret_cast<void*>(function);
+  made->data = reinterpret_cast<void*>(data);
+  made->freed_by = freed_by;
+  return made;
+}
+
+bool interpreter_is_ending() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return !Py_IsInitialized() || Py_IsFinalizing();
+#else
+  return !Py_IsInitialized() || _Py_IsFinalizing();
+#endif
+}
+
+// Runs the user's function with the lock; at interpreter exit there is nobody left to call.
+template <class... A>
+void run(callback* record, A... arguments) {
+  if (!interpreter_is_ending()) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    reinterpret_cast<void (*)(A...)>(record->function)(arguments...);
+    PyGILState_Release(state);
+  }
+  if (record->freed_by == life::one_shot) release(record);
+}
+
+void CUDA_CB host_trampoline(void* data) {
+  auto* record = static_cast<callback*>(data);
+  run(record, record->data);
+}
+
+void CUDA_CB stream_trampoline(CUstream stream, CUresult status, void* data) {
+  auto* record = static_cast<callback*>(data);
+  run(record, stream, status, record->data);
+}
+
+void CUDA_CB async_trampoline(CUasyncNotificationInfo* info, void* data, CUasyncCallbackHandle handle) {
+  auto* record = static_cast<callback*>(data);
+  run(record, info, record->data, handle);
+}
+
+void CUDA_CB logs_trampoline(void* data, CUlogLevel level, char* message, size_t length) {
+  auto* record = static_cast<callback*>(data);
+  run(record, record->data, level, message, length);
+}
+
+// ---- registered callbacks, by the handle that the driver gave
+
+pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
+callback* registry;
+
+void add_to_registry(callback* record, word key) {
+  pthread_mutex_lock(&registry_mutex);
+  record->key = key;
+  record->next = registry;
+  registry = record;
+  pthread_mutex_unlock(&registry_mutex);
+}
+
+// Handles of the two kinds cannot clash while both live: each is an address of the driver.
+void remove_from_registry(word key) {
+  pthread_mutex_lock(&registry_mutex);
+  callback** link = &registry;
+  while (*link && (*link)->key != key) link = &(*link)->next;
+  callback* found = *link;
+  if (found) *link = found->next;
+  pthread_mutex_unlock(&registry_mutex);
+  if (found) release(found);
+}
+
+// ---- bodies; `At` is the C position of the function, its data follow
+
+template <int At, class Trampoline>
+bool wrap(frame& c, Trampoline trampoline, life freed_by) {
+  if (!c.w[At]) return true;  // NULL is the driver's to refuse
+  callback* record = make_callback(c.w[At], c.w[At + 1], freed_by);
+  if (!record) return false;
+  c.w[At] = reinterpret_cast<word>(trampoline);
+  c.w[At + 1] = reinterpret_cast<word>(record);
+  return true;
+}
+
+template <int At, class Trampoline>
+callback* wrapped(const frame& c, Trampoline trampoline) {
+  return c.w[At] == reinterpret_cast<word>(trampoline) ? reinterpret_cast<callback*>(c.w[At + 1]) : nullptr;
+}
+
+const driver::driver_table& table_of(const frame& c) {
+  return *reinterpret_cast<const driver::driver_table*>(c.lib.state->slots);
+}
+
+// The graph that the stream is being captured into, nullptr when it is not.
+CUgraph capturing_graph(const frame& c, CUstream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUgraph graph = nullptr;
+  const auto& table = table_of(c);
+  if (table.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return nullptr;
+  CUresult code = table.cuStreamGetCaptureInfo(stream, &status, nullptr, &graph, nullptr, nullptr, nullptr);
+  return code == CUDA_SUCCESS ? graph : nullptr;
+}
+
+// A captured callback runs at every launch of the graph: it lives as long as the graph does.
+bool give_to_graph(const frame& c, CUgraph graph, callback* record) {
+  CUuserObject owner = nullptr;
+  const auto& table = table_of(c);
+  CUresult code = table.cuUserObjectCreate(&owner, record, release, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+  if (code == CUDA_SUCCESS) code = table.cuGraphRetainUserObject(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE);
+  return code == CUDA_SUCCESS;
+}
+
+bool before_host_function(frame& c) {
+  CUgraph graph = capturing_graph(c, reinterpret_cast<CUstream>(c.w[0]));
+  if (PyErr_Occurred()) return false;
+  if (!wrap<1>(c, host_trampoline, graph ? life::graph : life::one_shot)) return false;
+  callback* record = wrapped<1>(c, host_trampoline);
+  if (graph && record) give_to_graph(c, graph, record);  // refused: the record stays for ever, which is safe
+  return true;
+}
+
+template <int At, auto Trampoline>
+bool release_refused(frame& c, int code) {
+  callback* record = code ? wrapped<At>(c, Trampoline) : nullptr;
+  if (record && record->freed_by == life::one_shot) release(record);
+  return true;
+}
+
+bool before_stream_callback(frame& c) { return wrap<1>(c, stream_trampoline, life::one_shot); }
+
+template <int At, auto Trampoline>
+bool before_registration(frame& c) {
+  return wrap<At>(c, Trampoline, life::registered);
+}
+
+template <int At, auto Trampoline>
+bool after_registration(frame& c, int code) {
+  callback* record = wrapped<At>(c, Trampoline);
+  if (!record) return true;
+  if (code) {
+    release(record);
+  } else {
+    add_to_registry(record, *static_cast<word*>(as_handle(c.out[0])->where));
+  }
+  return true;
+}
+
+template <int At>
+bool after_unregistration(frame& c, int code) {
+  if (!code) remove_from_registry(c.w[At]);
+  return true;
+}
+
+}  // namespace
+
+namespace bodies {
+const body launch_host_function = {.before = before_host_function, .after = release_refused<1, host_trampoline>};
+const body add_stream_callback = {.before = before_stream_callback, .after = release_refused<1, stream_trampoline>};
+const body register_async_notification = {.before = before_registration<1, async_trampoline>,
+                                          .after = after_registration<1, async_trampoline>};
+const body unregister_async_notification = {.after = after_unregistration<1>};
+const body register_logs_callback = {.before = before_registration<0, logs_trampoline>,
+                                     .after = after_registration<0, logs_trampoline>};
+const body unregister_logs_callback = {.after = after_unregistration<0>};
+}  // namespace bodies
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies of driver functions that a record cannot say: contexts and linker invocations.
+#include <cstring>
+
+#include "bindings/arguments/keywords.hpp"
+#include "bindings/engine.hpp"
+#include "bindings/special/bodies.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// CUDA 12 called it with (flags, dev), CUDA 13 with (ctxCreateParams, flags, dev).
+PyObject* enter_create_context(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+                               PyObject* names) {
+  constexpr int most = 3;
+  Py_ssize_t given = n + (names ? PyTuple_GET_SIZE(names) : 0);
+  if (given != most - 1) return call_by_record(lib, f, args, n, names);
+  PyObject* shifted[most] = {Py_None, args[0], args[1]};
+  return call_by_record(lib, f, shifted, n + 1, names);
+}
+
+// Linker states -> (options, values, arrays): the driver writes into them until the state goes.
+PyObject* open_links;
+
+constexpr int options_at = 1, values_at = 2;  // C positions
+
+// A bytes object that holds a copy of an array which the driver may write later.
+PyObject* persistent(word& array, std::size_t bytes) {
+  PyObject* copy = PyBytes_FromStringAndSize(reinterpret_cast<const char*>(array), Py_ssize_t(bytes));
+  if (copy) array = bytes ? reinterpret_cast<word>(PyBytes_AS_STRING(copy)) : 0;
+  return copy;
+}
+
+// Exports of the buffers among the values, so that nobody resizes them meanwhile.
+PyObject* export_buffers(PyObject* values) {
+  PyObject* kept = PyList_New(0);
+  Py_ssize_t n = values == Py_None ? 0 : PySequence_Fast_GET_SIZE(values);
+  for (Py_ssize_t i = 0; kept && i < n; ++i) {
+    PyObject* value = PySequence_Fast_GET_ITEM(values, i);
+    PyObject* export_ = PyObject_CheckBuffer(value) ? PyMemoryView_FromObject(value) : Py_NewRef(value);
+    if (!export_ || PyList_Append(kept, export_) < 0) Py_CLEAR(kept);
+    Py_XDECREF(export_);
+  }
+  return kept;
+}
+
+bool keep_link_options(frame& c) {
+  word n = c.cell[values_at];
+  PyObject* options = persistent(c.w[options_at], std::size_t(n) * sizeof(std::int32_t));
+  PyObject* values = options ? persistent(c.w[values_at], std::size_t(n) * sizeof(word)) : nullptr;
+  PyObject* exports = values ? export_buffers(c.argument(c.f.params[values_at])) : nullptr;
+  PyObject* kept = exports ? Py_BuildValue("(NNN)", options, values, exports) : nullptr;
+  c.cell[options_at] = reinterpret_cast<word>(kept);  // for `after`, which runs whatever happens
+  return kept != nullptr;
+}
+
+PyObject* key_of(word handle) { return PyLong_FromUnsignedLongLong(handle); }
+
+bool remember_link(frame& c, int code) {
+  auto* kept = reinterpret_cast<PyObject*>(c.cell[options_at]);
+  bool ok = true;
+  if (code == 0) {
+    if (!open_links) open_links = PyDict_New();
+    PyObject* key = open_links ? key_of(load_handle(c.out[0], 8)) : nullptr;
+    ok = key && PyDict_SetItem(open_links, key, kept) == 0;
+    Py_XDECREF(key);
+  }
+  Py_XDECREF(kept);
+  return ok;
+}
+
+bool forget_link(frame& c, int code) {
+  if (code != 0 || !open_links) return true;
+  PyObject* key = key_of(c.w[0]);
+  int present = key ? PyDict_Contains(open_links, key) : -1;
+  if (present == 1) present = PyDict_DelItem(open_links, key);
+  Py_XDECREF(key);
+  return present >= 0;
+}
+
+}  // namespace
+
+namespace bodies {
+const body create_context = {.entry = enter_create_context};
+const body create_link = {.before = keep_link_options, .after = remember_link};
+const body destroy_link = {.after = forget_link};
+}  // namespace bodies
+
+}  // namespace halfwarp::bindings

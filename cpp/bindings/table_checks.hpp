@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine relies on in tables, checked while they are compiled.
+#pragma once
+
+#include "bindings/frame.hpp"
+
+namespace halfwarp::bindings {
+
+constexpr bool is_position(int i, int n) { return i >= -1 && i < n; }
+
+// Parameters: positions inside the call, one class, enumeration or table where the kind needs one.
+constexpr bool is_consistent(const library& lib, const function& f, const param& p) {
+  if (!is_position(p.py, f.positional) || !is_position(p.aux, f.n) || !is_position(p.size, f.n)) return false;
+  bool has_attribute = p.k == kind::attribute_value || p.k == kind::attribute_options || p.k == kind::out_attribute ||
+                       p.k == kind::out_attribute_list;
+  if (has_attribute) return p.aux >= 0 && std::size_t(p.type) < lib.attributes.size();
+  bool has_class = p.k == kind::handle32 || p.k == kind::handle64 || p.k == kind::structure ||
+                   p.k == kind::structure_value || p.k == kind::out_handle || p.k == kind::out_structure;
+  if (has_class) return std::size_t(p.type) < lib.classes.size();
+  return p.type >= -1;
+}
+
+constexpr bool is_consistent(const library& lib, const function& f) {
+  if (f.n > max_parameters || f.required > f.positional) return false;
+  int outputs = f.f & returns_text ? 1 : 0;
+  for (int i = 0; i < f.n; ++i) {
+    if (!is_consistent(lib, f, f.params[i])) return false;
+    outputs += is_output(f.params[i].k);
+  }
+  return outputs == f.outputs;
+}
+
+constexpr bool is_consistent(const library& lib, const class_record& record) {
+  for (const field& f : record.fields) {
+    bool has_type = f.k == kind::structure || f.k == kind::handle32 || f.k == kind::handle64;
+    if (has_type && std::size_t(f.type) >= lib.classes.size()) return false;
+    if (f.k == kind::structure && f.child >= record.children) return false;
+    if (int(f.offset) + int(f.size) > int(record.size)) return false;
+  }
+  return is_position(record.base, int(lib.classes.size()));
+}
+
+constexpr bool is_consistent(const library& lib) {
+  for (const function& f : lib.functions)
+    if (!is_consistent(lib, f)) return false;
+  for (const class_record& record : lib.classes)
+    if (!is_consistent(lib, record)) return false;
+  return std::size_t(lib.result_enum) < lib.enums.size();
+}
+
+}  // namespace halfwarp::bindings

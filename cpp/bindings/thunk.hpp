@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed C calls from words, and the kind of a C scalar, both taken from the header's own declaration.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "bindings/records.hpp"
+
+namespace halfwarp::bindings {
+
+template <class T>
+T from_word(word w) {
+  if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<T>(w);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    T value;
+    std::memcpy(&value, &w, sizeof value);
+    return value;
+  } else if constexpr (std::is_class_v<T> || std::is_union_v<T>) {
+    return *reinterpret_cast<const T*>(w);  // structs by value travel as their address
+  } else {
+    return static_cast<T>(w);
+  }
+}
+
+template <class R>
+word to_word(R result) {
+  if constexpr (std::is_pointer_v<R>) {
+    return reinterpret_cast<word>(result);
+  } else {
+    return static_cast<word>(result);
+  }
+}
+
+// One thunk per C type: functions of equal type share it.
+template <class F>
+struct caller;
+template <class R, class... A>
+struct caller<R (*)(A...)> {
+  static constexpr int arity = sizeof...(A);
+  static word call(void* function, const word* w) { return call(function, w, std::index_sequence_for<A...>{}); }
+
+ private:
+  template <std::size_t... I>
+  static word call(void* function, const word* w, std::index_sequence<I...>) {
+    auto typed = reinterpret_cast<R (*)(A...)>(function);
+    if constexpr (std::is_void_v<R>) {
+      typed(from_word<A>(w[I])...);
+      return 0;
+    } else {
+      return to_word(typed(from_word<A>(w[I])...));
+    }
+  }
+};
+
+// The kind of a C number: its width and sign as the header has them.
+template <class T>
+constexpr kind scalar_kind() {
+  using V = std::remove_cv_t<std::remove_reference_t<T>>;
+  if constexpr (std::is_floating_point_v<V>) {
+    return sizeof(V) == 4 ? kind::f32 : kind::f64;
+  } else {
+    constexpr int log2[] = {0, 0, 1, 1, 2, 2, 2, 2, 3};
+    return kind(2 * log2[sizeof(V)] + (std::is_signed_v<V> ? 0 : 1));
+  }
+}
+
+// The kind of an output cell for a C number.
+template <class T>
+constexpr kind scalar_output_kind() {
+  constexpr kind k = scalar_kind<T>();
+  static_assert(k >= kind::i32, "no output cells narrower than an int");
+  return kind(int(kind::out_i32) + int(k) - int(kind::i32));
+}
+
+// The kind of a handle, by the width of what it stores.
+template <class T>
+inline constexpr kind handle_kind = sizeof(T) == 4 ? kind::handle32 : kind::handle64;
+template <class T>
+inline constexpr kind handle_list_kind = sizeof(T) == 4 ? kind::list_handle32 : kind::list_handle64;
+template <class T>
+inline constexpr kind short_list_kind = sizeof(T) == 4 ? kind::short_list_handle32 : kind::short_list_handle64;
+
+static_assert(scalar_kind<int>() == kind::i32 && scalar_kind<unsigned long long>() == kind::u64);
+static_assert(scalar_output_kind<double>() == kind::out_f64 && scalar_output_kind<unsigned>() == kind::out_u32);
+
+}  // namespace halfwarp::bindings

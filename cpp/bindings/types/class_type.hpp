@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layouts of handle and struct objects, and the static types they are instances of.
+#pragma once
+
+#include "bindings/records.hpp"
+
+namespace halfwarp::bindings {
+
+// A static type object with its record. Lies in zeroed memory until first use (`ready_class`), so
+// that its address is known before it is made and a type check is one comparison.
+struct class_type {
+  PyTypeObject type;
+  const library* lib;
+  const class_record* record;
+  bool is_ready;
+};
+
+// A handle: a C value and where it lies. A view points elsewhere and holds the owner of that memory.
+struct handle_object {
+  PyObject_HEAD
+  word value;   // a view: PyObject* of the owner, 0 for foreign memory
+  void* where;  // &value unless a view
+};
+
+// A struct: the C struct follows the header, unless it is a view on `owner` or on foreign memory.
+struct struct_object {
+  PyObject_HEAD
+  void* where;
+  PyObject* owner;            // keeps a viewed memory alive
+  PyObject* kept;             // dict: offset -> object that an address field depends on
+  PyObject** children;        // borrowed: live views of fields, cleared by the view when it dies
+  PyObject** child_of_owner;  // where the owner remembers this view
+};
+
+// Where the C struct of an object lies: right behind the header, or where its alignment wants it.
+inline void* storage_of(struct_object* object, std::size_t alignment = alignof(void*)) {
+  auto address = reinterpret_cast<std::uintptr_t>(object + 1);
+  return reinterpret_cast<void*>((address + alignment - 1) & ~(alignment - 1));
+}
+
+// Makes a class (and its bases) usable; nullptr with an error set on failure.
+class_type* ready_class(const library& lib, int index);
+
+// The class of an object that is known to be an instance of one of ours or of a user's subclass.
+inline class_type& class_of(PyTypeObject* type) {
+  while (type->tp_flags & Py_TPFLAGS_HEAPTYPE) type = type->tp_base;
+  return *reinterpret_cast<class_type*>(type);
+}
+
+inline bool is_exactly(PyObject* object, const library& lib, int type) {
+  return Py_TYPE(object) == &lib.types[type].type;
+}
+
+// Whether `object` is an instance of the class, subclasses included.
+inline bool is_instance(PyObject* object, const library& lib, int type) {
+  return is_exactly(object, lib, type) || PyType_IsSubtype(Py_TYPE(object), &lib.types[type].type);
+}
+
+// The class if `object` is an instance of any handle or struct class of ours, else nullptr.
+class_type* any_class_of(PyObject* object);
+
+// Where the C value of any handle or struct object lies (what `getPtr()` returns).
+void* address_of(PyObject* object);
+
+inline const char* short_name(const char* dotted) {
+  const char* name = dotted;
+  for (const char* c = dotted; *c; ++c)
+    if (*c == '.') name = c + 1;
+  return name;
+}
+
+// New objects; nullptr with an error set on failure.
+PyObject* new_handle(const library& lib, int type);
+PyObject* new_handle_view(const library& lib, int type, void* where, PyObject* owner);
+PyObject* new_struct(const library& lib, int type);
+PyObject* new_struct_view(const library& lib, int type, void* where, PyObject* owner);
+
+inline handle_object* as_handle(PyObject* object) { return reinterpret_cast<handle_object*>(object); }
+inline struct_object* as_struct(PyObject* object) { return reinterpret_cast<struct_object*>(object); }
+
+// Fills the slots of a type that is being readied.
+void set_handle_slots(class_type& type);
+bool set_struct_slots(class_type& type);
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handle objects: construction, the free list, value protocol.
+#include <cstring>
+
+#include "bindings/arguments/objects.hpp"
+#include "bindings/types/class_type.hpp"
+#include "bindings/types/construction.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// All handle types have equal size, so one list serves them all; `where` links it.
+struct free_list {
+  static constexpr int capacity = 128;
+  handle_object* first;
+  int length;
+};
+[[maybe_unused]] free_list recycled;
+
+handle_object* allocate() {
+#ifndef Py_GIL_DISABLED
+  if (handle_object* object = recycled.first) [[likely]] {
+    recycled.first = static_cast<handle_object*>(object->where);
+    --recycled.length;
+    return object;
+  }
+#endif
+  auto* object = static_cast<handle_object*>(PyObject_Malloc(sizeof(handle_object)));
+  if (!object) PyErr_NoMemory();
+  return object;
+}
+
+void free_handle(PyObject* self) {
+  auto* object = as_handle(self);
+  if (object->where != &object->value) Py_XDECREF(reinterpret_cast<PyObject*>(object->value));
+  PyTypeObject* type = Py_TYPE(self);
+  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+    type->tp_free(self);
+    return;
+  }
+#ifndef Py_GIL_DISABLED
+  if (recycled.length < free_list::capacity) [[likely]] {
+    object->where = recycled.first;
+    recycled.first = object;
+    ++recycled.length;
+    return;
+  }
+#endif
+  PyObject_Free(self);
+}
+
+const class_record& record_of(PyObject* self) { return *class_of(Py_TYPE(self)).record; }
+
+kind value_kind_of(const class_record& record) {
+  return record.size == 8 ? kind::u64 : record.is_signed ? kind::i32 : kind::u32;
+}
+
+bool set_value(const class_record& record, PyObject* value, word& out) {
+  word converted;
+  if (value == Py_None || !integer_slow(value, value_kind_of(record), converted)) {
+    if (value == Py_None) raise_expected("an integer", value);
+    return false;
+  }
+  out = 0;
+  std::memcpy(&out, &converted, record.size);
+  return true;
+}
+
+PyObject* finish(PyObject* self, const constructor_arguments& given) {
+  if (!self) return nullptr;
+  auto* object = as_handle(self);
+  object->value = 0;
+  object->where = given.where ? given.where : &object->value;
+  if (given.value && !given.where && !set_value(record_of(self), given.value, object->value)) {
+    Py_DECREF(self);
+    return nullptr;
+  }
+  return self;
+}
+
+PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged, PyObject* keywords) {
+  auto& type = *reinterpret_cast<class_type*>(callable);
+  Py_ssize_t n = PyVectorcall_NARGS(flagged);
+  if (n == 1 && !keywords) [[likely]] {
+    PyObject* self = new_handle(*type.lib, int(&type - type.lib->types));
+    if (self && !set_value(*type.record, args[0], as_handle(self)->value)) Py_CLEAR(self);
+    return self;
+  }
+  constructor_arguments given;
+  if (!given.parse(*type.record, args, n, keywords, true)) return nullptr;
+  return finish(new_handle(*type.lib, int(&type - type.lib->types)), given);
+}
+
+// Reached by subclasses of users; the arguments come as a tuple and a dictionary.
+PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+  constructor_arguments given;
+  if (!given.parse(*class_of(type).record, args, keywords, true)) return nullptr;
+  return finish(type->tp_alloc(type, 0), given);
+}
+
+PyObject* as_integer(PyObject* self) {
+  const class_record& record = record_of(self);
+  word value = load_handle(self, record.size);
+  return record.is_signed ? PyLong_FromLong(std::int32_t(value)) : PyLong_FromUnsignedLongLong(value);
+}
+
+PyObject* represent(PyObject* self) {
+  const class_record& record = record_of(self);
+  word value = load_handle(self, record.size);
+  const char* name = short_name(record.name);
+  if (record.f & opaque) return PyUnicode_FromFormat("<%s 0x%llx>", name, value);
+  if (record.is_signed) return PyUnicode_FromFormat("<%s %d>", name, std::int32_t(value));
+  return PyUnicode_FromFormat("<%s %llu>", name, value);
+}
+
+Py_hash_t hash(PyObject* self) {
+  PyObject* value = as_integer(self);
+  if (!value) return -1;
+  Py_hash_t made = PyObject_Hash(value);
+  Py_DECREF(value);
+  return made;
+}
+
+// Equal handles are of one class (or a subclass of it) and have one value; an int is not a handle.
+PyObject* compare(PyObject* self, PyObject* other, int operation) {
+  if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  class_type& type = class_of(Py_TYPE(self));
+  if (!PyType_IsSubtype(Py_TYPE(other), &type.type)) Py_RETURN_NOTIMPLEMENTED;
+  bool equal = load_handle(self, type.record->size) == load_handle(other, type.record->size);
+  return PyBool_FromLong(equal == (operation == Py_EQ));
+}
+
+PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_handle(self)->where); }
+
+PyObject* refuse_pickling(PyObject* self, PyObject*) {
+  PyErr_Format(PyExc_TypeError, "cannot pickle '%s' object: a handle means nothing in another process",
+               Py_TYPE(self)->tp_name);
+  return nullptr;
+}
+
+PyObject* stream_protocol(PyObject* self, PyObject*) { return Py_BuildValue("(iN)", 0, as_integer(self)); }
+
+PyMethodDef methods[] = {
+    {"getPtr", get_ptr, METH_NOARGS, "getPtr($self)\n--\n\nAddress of the stored handle. Host only."},
+    {"__reduce__", refuse_pickling, METH_NOARGS, nullptr},
+    {}};
+PyMethodDef stream_methods[] = {
+    methods[0],
+    methods[1],
+    {"__cuda_stream__", stream_protocol, METH_NOARGS,
+     "__cuda_stream__($self)\n--\n\nProtocol version and handle, for other libraries. Host only."},
+    {}};
+
+PyNumberMethods number_protocol = {.nb_int = as_integer, .nb_index = as_integer};
+
+}  // namespace
+
+PyObject* new_handle(const library& lib, int type) {
+  class_type& made = lib.types[type];
+  if (!__atomic_load_n(&made.is_ready, __ATOMIC_ACQUIRE) && !ready_class(lib, type)) [[unlikely]]
+    return nullptr;
+  handle_object* object = allocate();
+  if (!object) return nullptr;
+  PyObject_Init(reinterpret_cast<PyObject*>(object), &made.type);
+  object->value = 0;
+  object->where = &object->value;
+  return reinterpret_cast<PyObject*>(object);
+}
+
+PyObject* new_handle_view(const library& lib, int type, void* where, PyObject* owner) {
+  PyObject* made = new_handle(lib, type);
+  if (!made) return nullptr;
+  as_handle(made)->where = where;
+  as_handle(made)->value = reinterpret_cast<word>(Py_XNewRef(owner));
+  return made;
+}
+
+void set_handle_slots(class_type& type) {
+  PyTypeObject& slots = type.type;
+  slots.tp_basicsize = sizeof(handle_object);
+  slots.tp_new = make;
+  slots.tp_vectorcall = vectorcall;
+  slots.tp_dealloc = free_handle;
+  slots.tp_repr = represent;
+  slots.tp_as_number = &number_protocol;
+  slots.tp_methods = std::strcmp(short_name(type.record->name), "CUstream") == 0 ? stream_methods : methods;
+  slots.tp_doc = "(init_value=0, _ptr=0)\n--\n\nA handle of the C API. `_ptr`: view the handle at that address.";
+  if (type.record->f & compares) {
+    slots.tp_hash = hash;
+    slots.tp_richcompare = compare;
+  }
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects kept alive by address fields: a dictionary from offset to object, at the memory's owner.
+#include "bindings/types/kept_objects.hpp"
+
+#include <cstring>
+
+#include "bindings/types/creation_lock.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+PyObject* key_of(struct_object* root, const void* where) {
+  return PyLong_FromSsize_t(static_cast<const char*>(where) - static_cast<const char*>(root->where));
+}
+
+void free_block(PyObject* self) {
+  Py_XDECREF(as_struct(self)->kept);
+  PyObject_Free(self);
+}
+
+PyTypeObject block_type = {
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
+    .tp_name = "cuda.bindings._low._memory_block",
+    .tp_basicsize = sizeof(struct_object),
+    .tp_itemsize = 1,
+    .tp_dealloc = free_block,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "Memory that struct objects view.",
+};
+
+bool ready_block_type() {
+  creation_lock lock;
+  return (block_type.tp_flags & Py_TPFLAGS_READY) || PyType_Ready(&block_type) == 0;
+}
+
+}  // namespace
+
+struct_object* root_of(struct_object* self) {
+  while (self->owner) self = as_struct(self->owner);
+  return self;
+}
+
+int keep_for_field(struct_object* self, const void* where, PyObject* object) {
+  struct_object* root = root_of(self);
+  if (!root->kept && !object) return 0;
+  if (!root->kept && !(root->kept = PyDict_New())) return -1;
+  PyObject* key = key_of(root, where);
+  if (!key) return -1;
+  int status = 0;
+  if (object) {
+    status = PyDict_SetItem(root->kept, key, object);
+  } else if (PyDict_Contains(root->kept, key) == 1) {
+    status = PyDict_DelItem(root->kept, key);
+  }
+  Py_DECREF(key);
+  return status;
+}
+
+PyObject* kept_for_field(struct_object* self, const void* where) {
+  struct_object* root = root_of(self);
+  if (!root->kept) return nullptr;
+  PyObject* key = key_of(root, where);
+  if (!key) return nullptr;
+  PyObject* object = PyDict_GetItemWithError(root->kept, key);
+  Py_DECREF(key);
+  return object;
+}
+
+int copy_kept(struct_object* target, const void* target_where, struct_object* source, const void* source_where,
+              std::size_t size) {
+  struct_object* from = root_of(source);
+  if (!from->kept) return 0;
+  PyObject* snapshot = PyDict_Copy(from->kept);
+  if (!snapshot) return -1;
+  auto offset = static_cast<const char*>(source_where) - static_cast<const char*>(from->where);
+  PyObject *key, *object;
+  Py_ssize_t at = 0;
+  int status = 0;
+  while (status == 0 && PyDict_Next(snapshot, &at, &key, &object)) {
+    Py_ssize_t inside = PyLong_AsSsize_t(key) - offset;
+    if (inside < 0 || std::size_t(inside) >= size) continue;
+    status = keep_for_field(target, static_cast<const char*>(target_where) + inside, object);
+  }
+  Py_DECREF(snapshot);
+  return status;
+}
+
+PyObject* new_memory_block(std::size_t bytes) {
+  if (!ready_block_type()) return nullptr;
+  void* memory = PyObject_Malloc(sizeof(struct_object) + bytes);
+  if (!memory) return PyErr_NoMemory();
+  std::memset(memory, 0, sizeof(struct_object) + bytes);
+  auto* block = static_cast<struct_object*>(memory);
+  PyObject_Init(reinterpret_cast<PyObject*>(block), &block_type);
+  block->where = storage_of(block);
+  block->children = reinterpret_cast<PyObject**>(bytes);  // a block has no children, but a size
+  return reinterpret_cast<PyObject*>(block);
+}
+
+std::size_t block_size(PyObject* block) { return reinterpret_cast<std::size_t>(as_struct(block)->children); }
+
+}  // namespace halfwarp::bindings

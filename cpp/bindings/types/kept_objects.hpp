@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the address fields of a struct depend on is kept alive by whoever owns the struct's memory.
+#pragma once
+
+#include "bindings/types/class_type.hpp"
+
+namespace halfwarp::bindings {
+
+// The object whose storage holds the memory that `self` shows: the end of the chain of owners.
+struct_object* root_of(struct_object* self);
+
+// Keeps `object` (nullptr: nothing any more) for the field at `where`; 0, or -1 with an error set.
+int keep_for_field(struct_object* self, const void* where, PyObject* object);
+// What is kept for the field at `where`: borrowed, nullptr when nothing is.
+PyObject* kept_for_field(struct_object* self, const void* where);
+
+// After `size` bytes were copied from one struct to another: what they depend on is kept there too.
+int copy_kept(struct_object* target, const void* target_where, struct_object* source, const void* source_where,
+              std::size_t size);
+
+// A struct object of no class: plain memory that others view. Zeroed.
+PyObject* new_memory_block(std::size_t bytes);
+inline void* block_memory(PyObject* block) { return as_struct(block)->where; }
+std::size_t block_size(PyObject* block);
+
+}  // namespace halfwarp::bindings

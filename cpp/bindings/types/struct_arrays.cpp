@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Array fields of struct objects.
+#include "bindings/types/struct_arrays.hpp"
+
+#include <cstring>
+
+#include "bindings/arguments/objects.hpp"
+#include "bindings/types/enum_type.hpp"
+#include "bindings/types/kept_objects.hpp"
+#include "bindings/types/struct_fields.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+int element_size(const library& lib, const field& f) {
+  constexpr int numbers[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+  if (f.element <= kind::f64) return numbers[int(f.element)];
+  return f.element == kind::enumeration ? 4 : lib.classes[f.type].size;
+}
+
+PyObject* read_element(const library& lib, const field& f, PyObject* owner, char* where) {
+  if (f.element <= kind::f64) return read_number(f.element, where);
+  if (f.element == kind::enumeration) return enum_member(lib, f.type, *reinterpret_cast<std::int32_t*>(where));
+  if (f.element == kind::structure) return new_struct_view(lib, f.type, where, owner);
+  return new_handle_view(lib, f.type, where, owner);
+}
+
+// `target` is the object whose memory is written: structs bring along what they depend on.
+int write_element(const library& lib, const field& f, PyObject* target, char* where, PyObject* value) {
+  if (f.element <= kind::f64) return write_number(f.element, where, value);
+  word converted;
+  if (f.element == kind::structure) {
+    if (!structure_argument(value, lib, f.type, false, converted)) return -1;
+    auto* source = reinterpret_cast<void*>(converted);
+    auto size = std::size_t(lib.classes[f.type].size);
+    std::memmove(where, source, size);
+    return copy_kept(as_struct(target), where, as_struct(value), source, size);
+  }
+  bool ok = f.element == kind::enumeration ? enum_argument(value, converted)
+                                           : handle_slow(value, lib, f.type, converted);
+  if (ok) store(where, converted, element_size(lib, f));
+  return ok ? 0 : -1;
+}
+
+PyObject* read_elements(const library& lib, const field& f, PyObject* owner, char* where, Py_ssize_t n) {
+  PyObject* list = PyList_New(n);
+  int size = element_size(lib, f);
+  for (Py_ssize_t i = 0; list && i < n; ++i) {
+    PyObject* item = read_element(lib, f, owner, where + i * size);
+    if (item) {
+      PyList_SET_ITEM(list, i, item);
+    } else {
+      Py_CLEAR(list);
+    }
+  }
+  return list;
+}
+
+int write_elements(const library& lib, const field& f, PyObject* target, char* where, PyObject* sequence) {
+  int size = element_size(lib, f);
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
+    PyObject* item = Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i));
+    int status = write_element(lib, f, target, where + i * size, item);
+    Py_DECREF(item);
+    if (status < 0) return -1;
+  }
+  return 0;
+}
+
+// A tuple of the elements, so that nothing that runs meanwhile can change their number.
+PyObject* frozen(PyObject* value) {
+  if (PyUnicode_Check(value)) {
+    raise_expected("a sequence", value);
+    return nullptr;
+  }
+  return PySequence_Tuple(value);
+}
+
+Py_ssize_t array_length(const library& lib, const field& f) { return f.size / element_size(lib, f); }
+
+int write_exact(const library& lib, const field& f, PyObject* self, char* where, PyObject* items) {
+  Py_ssize_t n = array_length(lib, f);
+  if (PyTuple_GET_SIZE(items) == n) return write_elements(lib, f, self, where, items);
+  PyErr_Format(PyExc_ValueError, "expected %zd elements, got %zd", n, PyTuple_GET_SIZE(items));
+  return -1;
+}
+
+}  // namespace
+
+PyObject* read_array(const library& lib, const field& f, PyObject* self, char* where) {
+  return read_elements(lib, f, self, where, array_length(lib, f));
+}
+
+int write_array(const library& lib, const field& f, PyObject* self, char* where, PyObject* value) {
+  PyObject* items = frozen(value);
+  if (!items) return -1;
+  int status = write_exact(lib, f, self, where, items);
+  Py_DECREF(items);
+  return status;
+}
+
+PyObject* read_bytes(const library&, const field& f, PyObject*, char* where) {
+  return PyBytes_FromStringAndSize(where, f.size);
+}
+
+PyObject* read_text(const library&, const field& f, PyObject*, char* where) {
+  const void* end = std::memchr(where, 0, f.size);
+  return PyBytes_FromStringAndSize(where, end ? static_cast<const char*>(end) - where : f.size);
+}
+
+int write_bytes(const library&, const field& f, PyObject*, char* where, PyObject* value) {
+  PyObject* bytes = PyUnicode_Check(value) || PyLong_Check(value) ? nullptr : PyBytes_FromObject(value);
+  if (!bytes) {
+    if (!PyErr_Occurred()) raise_expected("bytes or a sequence of integers", value);
+    return -1;
+  }
+  Py_ssize_t n = PyBytes_GET_SIZE(bytes);
+  bool fits = n == f.size || (f.k == kind::field_text && n < f.size);
+  if (fits) {
+    std::memset(where, 0, f.size);
+    std::memcpy(where, PyBytes_AS_STRING(bytes), std::size_t(n));
+  } else {
+    PyErr_Format(PyExc_ValueError, "expected %d bytes, got %zd", int(f.size), n);
+  }
+  Py_DECREF(bytes);
+  return fits ? 0 : -1;
+}
+
+PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* where) {
+  PyObject* block = kept_for_field(as_struct(self), where);
+  if (!block) return PyErr_Occurred() ? nullptr : PyList_New(0);
+  Py_ssize_t n = Py_ssize_t(block_size(block)) / element_size(lib, f);
+  return read_elements(lib, f, block, static_cast<char*>(block_memory(block)), n);
+}
+
+int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where, PyObject* value) {
+  PyObject* items = value == Py_None ? PyTuple_New(0) : frozen(value);
+  if (!items) return -1;
+  Py_ssize_t n = PyTuple_GET_SIZE(items);
+  PyObject* block = n ? new_memory_block(std::size_t(n * element_size(lib, f))) : nullptr;
+  int status = n && !block ? -1 : 0;
+  if (block) status = write_elements(lib, f, block, static_cast<char*>(block_memory(block)), items);
+  Py_DECREF(items);
+  if (status == 0) status = keep_for_field(as_struct(self), where, block);
+  if (status == 0) store(where, block ? reinterpret_cast<word>(block_memory(block)) : 0, 8);
+  Py_XDECREF(block);
+  return status;
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields by kind: numbers, enumerators, child objects, addresses. Arrays are in struct_arrays.cpp.
+#include "bindings/types/struct_fields.hpp"
+
+#include <cstring>
+
+#include "bindings/arguments/kernel_params.hpp"
+#include "bindings/arguments/memory.hpp"
+#include "bindings/arguments/objects.hpp"
+#include "bindings/types/enum_type.hpp"
+#include "bindings/types/kept_objects.hpp"
+#include "bindings/types/struct_arrays.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+template <class T>
+T load(const void* where) {
+  T value;
+  std::memcpy(&value, where, sizeof value);
+  return value;
+}
+
+// The object that shows a field remembers nothing but the memory; the same one is handed out as
+// long as somebody holds it. The parent's pointer to it is borrowed, so there is no cycle.
+#ifndef Py_GIL_DISABLED
+PyObject** child_slot(const field& f, struct_object* parent) {
+  if (!parent->children) {
+    int n = class_of(Py_TYPE(reinterpret_cast<PyObject*>(parent))).record->children;
+    parent->children = static_cast<PyObject**>(PyMem_Calloc(std::size_t(n), sizeof(PyObject*)));
+    if (!parent->children) PyErr_NoMemory();
+  }
+  return parent->children ? &parent->children[f.child] : nullptr;
+}
+#endif
+
+PyObject* child_struct(const library& lib, const field& f, PyObject* self) {
+  void* where = static_cast<char*>(as_struct(self)->where) + f.offset;
+#ifndef Py_GIL_DISABLED
+  PyObject** slot = child_slot(f, as_struct(self));
+  if (!slot) return nullptr;
+  if (*slot) return Py_NewRef(*slot);
+  PyObject* made = new_struct_view(lib, f.type, where, self);
+  if (made) {
+    *slot = made;
+    as_struct(made)->child_of_owner = slot;
+  }
+  return made;
+#else
+  return new_struct_view(lib, f.type, where, self);
+#endif
+}
+
+using reader = PyObject* (*)(const library&, const field&, PyObject* self, char* where);
+using writer = int (*)(const library&, const field&, PyObject* self, char* where, PyObject* value);
+
+PyObject* read_plain(const library&, const field& f, PyObject*, char* where) { return read_number(f.k, where); }
+PyObject* read_enum(const library& lib, const field& f, PyObject*, char* where) {
+  return enum_member(lib, f.type, load<std::int32_t>(where));
+}
+PyObject* read_handle(const library& lib, const field& f, PyObject* self, char* where) {
+  return new_handle_view(lib, f.type, where, self);
+}
+PyObject* read_struct(const library& lib, const field& f, PyObject* self, char*) { return child_struct(lib, f, self); }
+PyObject* read_address(const library&, const field&, PyObject*, char* where) {
+  return PyLong_FromUnsignedLongLong(load<word>(where));
+}
+
+int write_plain(const library&, const field& f, PyObject*, char* where, PyObject* value) {
+  return write_number(f.k, where, value);
+}
+
+int write_enum(const library&, const field& f, PyObject*, char* where, PyObject* value) {
+  word converted;
+  if (!enum_argument(value, converted)) return -1;
+  store(where, converted, f.size);
+  return 0;
+}
+
+int write_handle(const library& lib, const field& f, PyObject*, char* where, PyObject* value) {
+  word converted;
+  if (!handle_slow(value, lib, f.type, converted)) return -1;
+  store(where, converted, f.size);
+  return 0;
+}
+
+int write_struct(const library& lib, const field& f, PyObject* self, char* where, PyObject* value) {
+  word source;
+  if (!structure_argument(value, lib, f.type, false, source)) return -1;
+  auto* memory = reinterpret_cast<void*>(source);
+  if (copy_kept(as_struct(self), where, as_struct(value), memory, f.size) < 0) return -1;
+  std::memmove(where, memory, f.size);
+  return 0;
+}
+
+// The buffer stays exported until the field is written again or the struct dies.
+int write_address(const library&, const field&, PyObject* self, char* where, PyObject* value) {
+  scratch memory;
+  word address;
+  if (!address_argument(value, memory, address)) return -1;
+  PyObject* export_ = nullptr;
+  if (!PyLong_Check(value) && PyObject_CheckBuffer(value) && !(export_ = PyMemoryView_FromObject(value))) return -1;
+  int status = keep_for_field(as_struct(self), where, export_);
+  Py_XDECREF(export_);
+  if (status == 0) store(where, address, 8);
+  return status;
+}
+
+int write_kernel_params(const library&, const field&, PyObject* self, char* where, PyObject* value) {
+  word address;
+  PyObject* block = nullptr;
+  if (!kernel_params_block(value, address, block)) return -1;
+  int status = keep_for_field(as_struct(self), where, block);
+  Py_XDECREF(block);
+  if (status == 0) store(where, address, 8);
+  return status;
+}
+
+struct accessor {
+  kind k;
+  reader read;
+  writer write;
+};
+
+constexpr accessor accessors[] = {
+    {kind::enumeration, read_enum, write_enum},
+    {kind::handle32, read_handle, write_handle},
+    {kind::handle64, read_handle, write_handle},
+    {kind::structure, read_struct, write_struct},
+    {kind::address, read_address, write_address},
+    {kind::kernel_params, read_address, write_kernel_params},
+    {kind::field_array, read_array, write_array},
+    {kind::field_text, read_text, write_bytes},
+    {kind::field_bytes, read_bytes, write_bytes},
+    {kind::field_pointer_list, read_pointer_list, write_pointer_list},
+};
+
+const accessor& accessor_of(kind k) {
+  static constexpr accessor plain = {kind::i8, read_plain, write_plain};
+  if (k <= kind::f64) return plain;
+  for (const accessor& a : accessors)
+    if (a.k == k) return a;
+  Py_UNREACHABLE();  // the tables are checked when they are compiled
+}
+
+int raise_for_field(const class_record& record, const field& f) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (type == PyExc_TypeError || type == PyExc_OverflowError || type == PyExc_ValueError) {
+    PyErr_Format(type, "%s.%s: %S", short_name(record.name), f.name, value);
+    Py_DECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+  } else {
+    PyErr_Restore(type, value, traceback);
+  }
+  return -1;
+}
+
+}  // namespace
+
+PyObject* read_number(kind k, const void* where) {
+  switch (k) {
+    case kind::i8: return PyLong_FromLong(load<std::int8_t>(where));
+    case kind::u8: return PyLong_FromLong(load<std::uint8_t>(where));
+    case kind::i16: return PyLong_FromLong(load<std::int16_t>(where));
+    case kind::u16: return PyLong_FromLong(load<std::uint16_t>(where));
+    case kind::i32: return PyLong_FromLong(load<std::int32_t>(where));
+    case kind::u32: return PyLong_FromUnsignedLong(load<std::uint32_t>(where));
+    case kind::i64: return PyLong_FromLongLong(load<std::int64_t>(where));
+    case kind::u64: return PyLong_FromUnsignedLongLong(load<std::uint64_t>(where));
+    case kind::f32: return PyFloat_FromDouble(load<float>(where));
+    default: return PyFloat_FromDouble(load<double>(where));
+  }
+}
+
+int write_number(kind k, void* where, PyObject* value) {
+  word converted;
+  constexpr int sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+  if (k >= kind::f32) {
+    if (!float_argument(value, k, converted)) return -1;
+  } else {
+    Py_ssize_t compact;
+    bool is_small = PyLong_Check(value) && compact_value(value, compact) && compact >= 0 &&
+                    (k >= kind::i32 || compact <= compact_limit<kind::i8>);
+    if (is_small) {
+      converted = word(compact);
+    } else if (!integer_slow(value, k, converted)) {
+      return -1;
+    }
+  }
+  store(where, converted, sizes[int(k)]);
+  return 0;
+}
+
+PyObject* read_field(const library& lib, const field& f, PyObject* self) {
+  char* where = static_cast<char*>(as_struct(self)->where) + f.offset;
+  if (f.k <= kind::f64) return read_number(f.k, where);
+  return accessor_of(f.k).read(lib, f, self, where);
+}
+
+int write_field(const library& lib, const field& f, PyObject* self, PyObject* value) {
+  const class_record& record = *class_of(Py_TYPE(self)).record;
+  if (!value || f.f & read_only) {
+    PyErr_Format(PyExc_AttributeError, "%s.%s cannot be %s", short_name(record.name), f.name,
+                 value ? "written" : "deleted");
+    return -1;
+  }
+  char* where = static_cast<char*>(as_struct(self)->where) + f.offset;
+  int status = f.k <= kind::f64 ? write_number(f.k, where, value)
+                                : accessor_of(f.k).write(lib, f, self, where, value);
+  return status < 0 ? raise_for_field(record, f) : 0;
+}
+
+PyObject* get_field(PyObject* self, void* closure) {
+  auto* bound = static_cast<const bound_field*>(closure);
+  return read_field(*bound->lib, *bound->f, self);
+}
+
+int put_field(PyObject* self, PyObject* value, void* closure) {
+  auto* bound = static_cast<const bound_field*>(closure);
+  return write_field(*bound->lib, *bound->f, self, value);
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields of struct objects: one getter and one setter that follow the field's record.
+#pragma once
+
+#include "bindings/types/class_type.hpp"
+
+namespace halfwarp::bindings {
+
+// What a property is bound to.
+struct bound_field {
+  const library* lib;
+  const field* f;
+};
+
+// A new reference; nullptr with an error set.
+PyObject* read_field(const library& lib, const field& f, PyObject* self);
+// 0, or -1 with an error set.
+int write_field(const library& lib, const field& f, PyObject* self, PyObject* value);
+
+// The same as properties call them: `closure` is a bound_field.
+PyObject* get_field(PyObject* self, void* closure);
+int put_field(PyObject* self, PyObject* value, void* closure);
+
+// One element of an array, or a field of a plain kind, at `where`.
+PyObject* read_number(kind k, const void* where);
+int write_number(kind k, void* where, PyObject* value);
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Methods of struct objects: getPtr, copy, asdict, pickling, repr.
+#include "bindings/types/struct_methods.hpp"
+
+#include <cstring>
+
+#include "bindings/types/kept_objects.hpp"
+#include "bindings/types/struct_fields.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// Calls `visit` for all fields, those of bases first, until it answers false.
+template <class V>
+bool for_each_field(const library& lib, const class_record& record, V visit) {
+  if (record.base >= 0 && !for_each_field(lib, lib.classes[std::size_t(record.base)], visit)) return false;
+  for (const field& f : record.fields)
+    if (!visit(f)) return false;
+  return true;
+}
+
+PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_struct(self)->where); }
+
+PyObject* copy(PyObject* self, PyObject*) {
+  class_type& type = class_of(Py_TYPE(self));
+  PyObject* made = new_struct(*type.lib, int(&type - type.lib->types));
+  if (!made) return nullptr;
+  auto size = std::size_t(type.record->size);
+  void* source = as_struct(self)->where;
+  std::memcpy(as_struct(made)->where, source, size);
+  if (copy_kept(as_struct(made), as_struct(made)->where, as_struct(self), source, size) < 0) Py_CLEAR(made);
+  return made;
+}
+
+PyObject* deep_copy(PyObject* self, PyObject*) { return copy(self, nullptr); }
+
+PyObject* as_dict(PyObject* self, PyObject*) {
+  class_type& type = class_of(Py_TYPE(self));
+  PyObject* made = PyDict_New();
+  bool ok = made && for_each_field(*type.lib, *type.record, [&](const field& f) {
+    PyObject* value = read_field(*type.lib, f, self);
+    if (value && f.k == kind::structure) Py_SETREF(value, as_dict(value, nullptr));
+    bool stored = value && PyDict_SetItemString(made, f.name, value) == 0;
+    Py_XDECREF(value);
+    return stored;
+  });
+  if (!ok) Py_CLEAR(made);
+  return made;
+}
+
+bool is_pointer(const field& f) {
+  return f.k == kind::address || f.k == kind::kernel_params || f.k == kind::field_pointer_list || f.k == kind::handle64;
+}
+
+bool overlaps_others(const class_record& record) {
+  return record.fields.size() > 1 && record.fields[0].offset == record.fields[1].offset;
+}
+
+// Addresses and handles mean nothing in another process. Members of unions cannot be told apart.
+bool check_no_addresses(const library& lib, const class_record& record, const char* memory) {
+  if (overlaps_others(record)) return true;
+  return for_each_field(lib, record, [&](const field& f) {
+    if (f.k == kind::structure) return check_no_addresses(lib, lib.classes[std::size_t(f.type)], memory + f.offset);
+    word value = 0;
+    if (is_pointer(f)) std::memcpy(&value, memory + f.offset, sizeof value);
+    if (!value) return true;
+    PyErr_Format(PyExc_TypeError, "cannot pickle %s: '%s' holds an address or a handle", short_name(record.name),
+                 f.name);
+    return false;
+  });
+}
+
+PyObject* reduce(PyObject* self, PyObject*) {
+  class_type& type = class_of(Py_TYPE(self));
+  auto* memory = static_cast<const char*>(as_struct(self)->where);
+  if (!check_no_addresses(*type.lib, *type.record, memory)) return nullptr;
+  PyObject* low = PyImport_ImportModule("cuda.bindings._low");
+  PyObject* restore = low ? PyObject_GetAttrString(low, "struct_from_bytes") : nullptr;
+  Py_XDECREF(low);
+  if (!restore) return nullptr;
+  return Py_BuildValue("(N(Oy#))", restore, Py_TYPE(self), memory, Py_ssize_t(type.record->size));
+}
+
+PyObject* indented(PyObject* text) {
+  PyObject* newline = PyUnicode_FromString("\n");
+  PyObject* wide = PyUnicode_FromString("\n    ");
+  PyObject* made = newline && wide ? PyUnicode_Replace(text, newline, wide, -1) : nullptr;
+  Py_XDECREF(newline);
+  Py_XDECREF(wide);
+  return made;
+}
+
+PyObject* hexadecimal(PyObject* bytes) { return PyObject_CallMethod(bytes, "hex", nullptr); }
+
+// `name : value`; what a getter refuses is shown by the name of its error.
+PyObject* line_of(const library& lib, const field& f, PyObject* self) {
+  PyObject* value = read_field(lib, f, self);
+  if (!value) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return nullptr;
+    PyErr_Clear();
+    return PyUnicode_FromFormat("%s : <ValueError>", f.name);
+  }
+  PyObject* line = nullptr;
+  if (f.k == kind::structure) {
+    PyObject* text = PyObject_Repr(value);
+    PyObject* inner = text ? indented(text) : nullptr;
+    line = inner ? PyUnicode_FromFormat("%s :\n    %U", f.name, inner) : nullptr;
+    Py_XDECREF(text);
+    Py_XDECREF(inner);
+  } else if (f.k == kind::address) {
+    line = PyUnicode_FromFormat("%s : 0x%llx", f.name, PyLong_AsUnsignedLongLong(value));
+  } else if (f.k == kind::field_bytes && f.f & read_only) {  // an identifier
+    PyObject* text = hexadecimal(value);
+    line = text ? PyUnicode_FromFormat("%s : %U", f.name, text) : nullptr;
+    Py_XDECREF(text);
+  } else {
+    line = PyUnicode_FromFormat("%s : %R", f.name, value);
+  }
+  Py_DECREF(value);
+  return line;
+}
+
+}  // namespace
+
+PyObject* represent_struct(PyObject* self) {
+  class_type& type = class_of(Py_TYPE(self));
+  PyObject* lines = PyList_New(0);
+  bool ok = lines && for_each_field(*type.lib, *type.record, [&](const field& f) {
+    PyObject* line = line_of(*type.lib, f, self);
+    bool added = line && PyList_Append(lines, line) == 0;
+    Py_XDECREF(line);
+    return added;
+  });
+  PyObject* newline = ok ? PyUnicode_FromString("\n") : nullptr;
+  PyObject* text = newline ? PyUnicode_Join(newline, lines) : nullptr;
+  Py_XDECREF(newline);
+  Py_XDECREF(lines);
+  return text;
+}
+
+PyObject* struct_from_bytes(PyObject* type, PyObject* contents) {
+  Py_buffer bytes;
+  if (PyObject_GetBuffer(contents, &bytes, PyBUF_SIMPLE) < 0) return nullptr;
+  PyObject* made = PyObject_CallNoArgs(type);
+  class_type* ours = made ? any_class_of(made) : nullptr;
+  bool fits = ours && !(ours->record->f & is_handle) && ours->record->size == bytes.len;
+  if (fits) {
+    std::memcpy(as_struct(made)->where, bytes.buf, std::size_t(bytes.len));
+  } else if (made) {
+    PyErr_Format(PyExc_ValueError, "%zd bytes are not the contents of %R", bytes.len, type);
+    Py_CLEAR(made);
+  }
+  PyBuffer_Release(&bytes);
+  return made;
+}
+
+PyMethodDef struct_methods[] = {
+    {"getPtr", get_ptr, METH_NOARGS, "getPtr($self)\n--\n\nAddress of the C struct. Host only."},
+    {"copy", copy, METH_NOARGS, "copy($self)\n--\n\nA struct of its own with the same contents. Host only."},
+    {"asdict", as_dict, METH_NOARGS, "asdict($self)\n--\n\nField names and values; nested structs as dictionaries. Host only."},
+    {"__copy__", copy, METH_NOARGS, nullptr},
+    {"__deepcopy__", deep_copy, METH_O, nullptr},
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {}};
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The methods that all struct classes share.
+#pragma once
+
+#include "bindings/types/class_type.hpp"
+
+namespace halfwarp::bindings {
+
+extern PyMethodDef struct_methods[];
+
+// One `name : value` line per field; nested structs are indented.
+PyObject* represent_struct(PyObject* self);
+
+// What `pickle` calls: a struct of that class with those bytes.
+PyObject* struct_from_bytes(PyObject* type, PyObject* contents);
+
+}  // namespace halfwarp::bindings

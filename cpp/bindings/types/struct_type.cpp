@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Struct objects: construction, lifetime, representation, buffer protocol.
+#include <cstring>
+
+#include "bindings/arguments/numbers.hpp"
+#include "bindings/types/construction.hpp"
+#include "bindings/types/kept_objects.hpp"
+#include "bindings/types/struct_fields.hpp"
+#include "bindings/types/struct_methods.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+void forget_children(struct_object* object) {
+  PyMem_Free(object->children);
+  object->children = nullptr;
+}
+
+void free_struct(PyObject* self) {
+  auto* object = as_struct(self);
+  if (object->child_of_owner) *object->child_of_owner = nullptr;
+  if (object->children) forget_children(object);
+  Py_XDECREF(object->kept);
+  Py_XDECREF(object->owner);
+  PyTypeObject* type = Py_TYPE(self);
+  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+    type->tp_free(self);
+  } else {
+    PyObject_Free(self);
+  }
+}
+
+int index_of(const class_type& type) { return int(&type - type.lib->types); }
+
+// Field keywords of a constructor, after the object exists.
+bool set_field(PyObject* self, const class_type& type, PyObject* name, PyObject* value) {
+  const char* text = PyUnicode_AsUTF8(name);
+  if (!text) return false;
+  if (std::strcmp(text, "_ptr") == 0) return true;
+  const field* f = find_field(*type.lib, *type.record, text);
+  if (f) return write_field(*type.lib, *f, self, value) == 0;
+  PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%s'", short_name(type.record->name), text);
+  return false;
+}
+
+bool refuse_view_only(const class_type& type) {
+  PyErr_Format(PyExc_TypeError, "%s is part of another struct; it cannot be made alone",
+               short_name(type.record->name));
+  return false;
+}
+
+bool point_to(PyObject* self, const class_type& type, void* where) {
+  if (where) {
+    as_struct(self)->where = where;
+    return true;
+  }
+  return !(type.record->f & view_only) || refuse_view_only(type);
+}
+
+PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged, PyObject* keywords) {
+  auto& type = *reinterpret_cast<class_type*>(callable);
+  Py_ssize_t n = PyVectorcall_NARGS(flagged);
+  constructor_arguments given;
+  if ((n || keywords) && !given.parse(*type.record, args, n, keywords, false)) return nullptr;
+  PyObject* self = new_struct(*type.lib, index_of(type));
+  bool ok = self && point_to(self, type, given.where);
+  for (Py_ssize_t i = 0; ok && keywords && i < PyTuple_GET_SIZE(keywords); ++i)
+    ok = set_field(self, type, PyTuple_GET_ITEM(keywords, i), args[n + i]);
+  if (!ok) Py_CLEAR(self);
+  return self;
+}
+
+// Reached by subclasses of users.
+PyObject* make(PyTypeObject* subclass, PyObject* args, PyObject* keywords) {
+  class_type& type = class_of(subclass);
+  constructor_arguments given;
+  if (!given.parse(*type.record, args, keywords, false)) return nullptr;
+  PyObject* self = subclass->tp_alloc(subclass, 0);
+  if (!self) return nullptr;
+  as_struct(self)->where = storage_of(as_struct(self), type.record->alignment);
+  bool ok = point_to(self, type, given.where);
+  PyObject *name, *value;
+  Py_ssize_t at = 0;
+  while (ok && keywords && PyDict_Next(keywords, &at, &name, &value)) ok = set_field(self, type, name, value);
+  if (!ok) Py_CLEAR(self);
+  return self;
+}
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  return PyBuffer_FillInfo(view, self, as_struct(self)->where, class_of(Py_TYPE(self)).record->size, 0, flags);
+}
+
+PyBufferProcs buffer_protocol = {get_buffer, nullptr};
+
+int count_fields(const class_type& type) { return int(type.record->fields.size()); }
+
+// The properties of the fields, each bound to its record.
+bool add_properties(class_type& type) {
+  int n = count_fields(type);
+  if (!n) return true;
+  auto size = std::size_t(n + 1) * sizeof(PyGetSetDef) + std::size_t(n) * sizeof(bound_field);
+  auto* properties = static_cast<PyGetSetDef*>(PyMem_Calloc(1, size));  // lives as long as the type: for ever
+  if (!properties) return PyErr_NoMemory() != nullptr;
+  auto* bound = reinterpret_cast<bound_field*>(properties + n + 1);
+  for (int i = 0; i < n; ++i) {
+    const field& f = type.record->fields[std::size_t(i)];
+    bound[i] = {type.lib, &f};
+    properties[i] = {f.name, get_field, f.f & read_only ? nullptr : put_field, nullptr, &bound[i]};
+  }
+  type.type.tp_getset = properties;
+  return true;
+}
+
+}  // namespace
+
+PyObject* new_struct(const library& lib, int type) {
+  class_type& made = lib.types[type];
+  if (!__atomic_load_n(&made.is_ready, __ATOMIC_ACQUIRE) && !ready_class(lib, type)) [[unlikely]]
+    return nullptr;
+  auto size = std::size_t(made.type.tp_basicsize);
+  auto* object = static_cast<struct_object*>(PyObject_Malloc(size));
+  if (!object) return PyErr_NoMemory();
+  std::memset(static_cast<void*>(&object->where), 0, size - sizeof(PyObject));
+  PyObject_Init(reinterpret_cast<PyObject*>(object), &made.type);
+  object->where = storage_of(object, made.record->alignment);
+  return reinterpret_cast<PyObject*>(object);
+}
+
+PyObject* new_struct_view(const library& lib, int type, void* where, PyObject* owner) {
+  PyObject* made = new_struct(lib, type);
+  if (!made) return nullptr;
+  as_struct(made)->where = where;
+  as_struct(made)->owner = Py_XNewRef(owner);
+  return made;
+}
+
+bool set_struct_slots(class_type& type) {
+  PyTypeObject& slots = type.type;
+  const class_record& record = *type.record;
+  int slack = record.alignment > int(alignof(void*)) ? record.alignment : 0;
+  slots.tp_basicsize = Py_ssize_t(sizeof(struct_object)) + ((record.size + 7) & ~7) + slack;
+  slots.tp_new = make;
+  slots.tp_vectorcall = vectorcall;
+  slots.tp_dealloc = free_struct;
+  slots.tp_repr = represent_struct;
+  slots.tp_methods = struct_methods;
+  slots.tp_as_buffer = &buffer_protocol;
+  slots.tp_doc = "(_ptr=0, **fields)\n--\n\nA struct of the C API. `_ptr`: view the struct at that address.";
+  return add_properties(type);
+}
+
+}  // namespace halfwarp::bindings

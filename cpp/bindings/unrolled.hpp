@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same call with the record known to the compiler: for functions that are called per launch.
+#pragma once
+
+#include <utility>
+
+#include "bindings/arguments/keywords.hpp"
+#include "bindings/engine.hpp"
+#include "bindings/thunk.hpp"
+
+namespace halfwarp::bindings {
+
+template <const library& Library, int Index, class Caller>
+struct unrolled {
+  static constexpr const function& f = Library.functions[Index];
+  static_assert(!f.special, "a function with a body of its own goes through the engine");
+
+  static PyObject* entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+    if (names || n != f.positional) [[unlikely]]
+      return call_by_record(Library, f, args, n, names);
+    return run(args, std::make_index_sequence<f.n>{});
+  }
+
+ private:
+  template <std::size_t I>
+  static constexpr kind kind_of = f.params[I].k;
+
+  template <std::size_t I>
+  static bool prepare(frame& c, int& refused) {
+    constexpr const param& p = f.params[I];
+    if (parameter<p.k>::prepare(c, int(I), p)) [[likely]]
+      return true;
+    refused = int(I);
+    return false;
+  }
+
+  template <std::size_t I>
+  static bool complete(frame& c, int& refused) {
+    constexpr const param& p = f.params[I];
+    if constexpr (requires { &parameter<p.k>::complete; }) {
+      if (!parameter<p.k>::complete(c, int(I), p)) {
+        refused = int(I);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // How many outputs come before the C position.
+  static constexpr int output_of(std::size_t position) {
+    int found = 0;
+    for (std::size_t i = 0; i < position; ++i) found += is_output(f.params[i].k);
+    return found;
+  }
+
+  template <std::size_t I>
+  static bool make_result(frame& c, PyObject** values, int& made) {
+    constexpr const param& p = f.params[I];
+    if constexpr (is_output(p.k)) {
+      constexpr int output = output_of(I);
+      values[output] = parameter<p.k>::result(c, int(I), p, output);
+      if (!values[output]) return false;
+      made = output + 1;
+    }
+    return true;
+  }
+
+  static word invoke(const frame& c) {
+    void* function = function_of(Library, f);
+    if constexpr (!(f.f & releases_gil)) {
+      return Caller::call(function, c.w);
+    } else {
+      PyThreadState* state = PyEval_SaveThread();
+      word result = Caller::call(function, c.w);
+      PyEval_RestoreThread(state);
+      return result;
+    }
+  }
+
+  template <std::size_t... I>
+  static PyObject* run(PyObject* const* args, std::index_sequence<I...>) {
+    frame c{Library, f, args};
+    int refused = 0;
+    if (!(prepare<I>(c, refused) && ...)) [[unlikely]]
+      return raise_for_argument(f, f.params[refused]);
+    if constexpr ((f.f & second_pass) != 0) {
+      if (!(complete<I>(c, refused) && ...)) [[unlikely]]
+        return raise_for_argument(f, f.params[refused]);
+    }
+    if (int code = int(invoke(c))) [[unlikely]]
+      return failure(c, code);
+    if constexpr (f.outputs == 0) {
+      return success_tuple(Library);
+    } else {
+      return result<I...>(c);
+    }
+  }
+
+  template <std::size_t... I>
+  static PyObject* result(frame& c) {
+    PyObject* values[f.outputs];
+    int made = 0;
+    if (!(make_result<I>(c, values, made) && ...)) [[unlikely]] {
+      while (made--) Py_DECREF(values[made]);
+      return nullptr;
+    }
+    if constexpr (f.outputs == 1) {
+      constexpr bool again = ((is_output(kind_of<I>) && recycles(kind_of<I>)) || ...);
+      return success_pair(Library, values[0], again);
+    } else {
+      return success_many(Library, values, f.outputs);
+    }
+  }
+};
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine behind ``cuda.bindings.driver`` and its siblings: functions, classes and enumerations from tables."""
+
+import sys
+
+import cuda.bindings._loader  # a capsule is found in modules that are imported already
+
+from cuda.bindings._loader cimport import_loader, loader_api
+
+
+cdef extern from "bindings/low.hpp":
+    int low_attach(const char* name, void* const* slots) except -1
+    int low_fill(object module) except -1
+    object low_fast_enum()
+    object low_fast_enum_metaclass()
+    object low_struct_from_bytes(object type, object contents)
+
+
+def fill(str module_name not None):
+    """Put the functions of a library into its module, which must be imported or being imported.
+
+    Host only. Classes, enumerations and constants follow when the first of them is asked for.
+    """
+    low_fill(sys.modules[module_name])
+
+
+def struct_from_bytes(cls, contents):
+    """Make a struct object with the given contents. Host only. Used by ``pickle``."""
+    return low_struct_from_bytes(cls, contents)
+
+
+cdef int connect() except -1:
+    cdef const loader_api* loader = import_loader()
+    low_attach("driver", loader.driver)
+    low_attach("nvrtc", loader.nvrtc)
+    return 0
+
+
+connect()
+FastEnum = low_fast_enum()
+FastEnumMetaclass = low_fast_enum_metaclass()
