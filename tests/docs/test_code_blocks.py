@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every Python block of the README and of the guide runs, page by page, as it is written."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.rst"))]
+
+
+def blocks_of(page):
+    text = page.read_text()
+    if page.suffix == ".md":
+        return re.findall(r"```python\n(.*?)```", text, re.S)
+    found = re.findall(r"^\.\. code-block:: python\n\n((?:(?:   .*)?\n)+)", text + "\n", re.M)
+    return [textwrap.dedent(block) for block in found]
+
+
+def test_the_guide_has_blocks_to_run():
+    assert sum(len(blocks_of(page)) for page in PAGES) >= 7
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks_of(page)], ids=lambda page: page.name
+)
+def test_blocks_of_a_page_run(page, tmp_path):
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(blocks_of(page)))
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=os.environ)
+    assert done.returncode == 0, done.stderr
