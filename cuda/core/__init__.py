@@ -4,6 +4,8 @@
 Every public name is loaded when it is first used; importing the package opens no library.
 """
 
+import os
+import sys
 from importlib import import_module
 
 from cuda.core._version import __version__ as _release
@@ -17,14 +19,16 @@ _HOMES = {
         "LegacyPinnedMemoryResource MemoryResource NVRTCError OutOfMemoryError "
         "PER_THREAD_DEFAULT_STREAM Stream host_launch"
     ),
-    "memory.device_memory_resource_options": "DeviceMemoryResourceOptions",
     "execution.stream.event_options": "EventOptions",
     "execution.stream.stream_options": "StreamOptions",
+    "memory.device_memory_resource_options": "DeviceMemoryResourceOptions",
+    "typing": "IsStreamT",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _SUBMODULES = ("typing",)
+_SILENT = ("IsStreamT",)  # old spellings: importable, not listed
 
-__all__ = sorted([*_HOME_OF, *_SUBMODULES])  # noqa: PLE0605
+__all__ = sorted({*_HOME_OF, *_SUBMODULES}.difference(_SILENT))  # noqa: PLE0605
 
 
 def __getattr__(name):
@@ -38,4 +42,25 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*globals(), *__all__])
+    return sorted([*(name for name in globals() if name.startswith("__")), *__all__])
+
+
+class _OldPaths:
+    """Finds the modules that exist as a row of a table only; asked after all other finders."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        if not fullname.startswith("cuda.core."):
+            return None
+        return import_module("cuda.core._forwarding").find_spec(fullname)
+
+
+sys.meta_path.append(_OldPaths)
+
+if (
+    "rlcompleter" in sys.modules
+    or sys.flags.interactive
+    or hasattr(sys, "ps1")
+    or "PYTHONINSPECT" in os.environ
+):
+    import_module("cuda.core._tab_completion").make_safe()

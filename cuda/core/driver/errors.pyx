@@ -71,27 +71,32 @@ for _class in (CUDAError, NVRTCError, OutOfMemoryError):
 del _class
 
 
-cdef str name_of(CUresult code):
-    """None for a number that the driver does not know, or without a driver to ask."""
-    cdef const char* text = NULL
-    if try_call(driver.cuGetErrorName, code, &text) != CUDA_SUCCESS or text is NULL:
-        return None
-    return text.decode("ascii", "backslashreplace")
-
-
-cdef str driver_text_of(CUresult code):
-    cdef const char* text = NULL
-    if try_call(driver.cuGetErrorString, code, &text) != CUDA_SUCCESS or text is NULL:
-        return None
-    return text.decode("utf-8", "backslashreplace")
-
-
-cdef str explanation_of(CUresult code):
-    """Why and what next: the docstring of the enum member; None where there is none."""
+cdef object enum_member(str module, str enum, int code):
+    """The low layer's member for a status; None for a number that it does not have."""
     try:
-        return import_module("cuda.bindings.driver").CUresult(<int>code).__doc__
-    except Exception:  # a number without a member, or an interpreter on its way out
+        return getattr(import_module(module), enum)(code)
+    except (ImportError, ValueError):  # a half-removed package must not hide the error at hand
         return None
+
+
+cdef tuple driver_texts(CUresult code):
+    """Name and explanation of a status: of the driver in use, else of the headers; None where
+    there is none.
+    """
+    cdef const char* name = NULL
+    cdef const char* text = NULL
+    if is_finalizing():
+        return None, None
+    member = enum_member("cuda.bindings.driver", "CUresult", code)
+    if loader.backend() is NULL:  # there is no driver to ask
+        return (member.name, member.__doc__) if member is not None else (None, None)
+    if try_call(driver.cuGetErrorName, code, &name) != CUDA_SUCCESS or name is NULL:
+        return None, None
+    if member is not None:
+        return name.decode("ascii"), member.__doc__
+    if try_call(driver.cuGetErrorString, code, &text) != CUDA_SUCCESS or text is NULL:
+        return name.decode("ascii"), None
+    return name.decode("ascii"), text.decode("utf-8", "backslashreplace")
 
 
 cdef str emulated_suffix():
@@ -101,24 +106,27 @@ cdef str emulated_suffix():
         return ""
     try:
         fault = import_module("cuda.core.emulation").last_fault()
-    except Exception:  # as above: the error at hand matters more than what explains it
+    except ImportError:  # as above
         fault = None
     return f"\n{str(fault).splitlines()[0]} [emulated]" if fault else " [emulated]"
 
 
 cdef object driver_error(CUresult code, const char* function):
-    name = name_of(code)
+    name, why = driver_texts(code)
     where = function.decode() if function is not NULL else None
-    if name is None:
-        text = f"UNEXPECTED ERROR CODE: {<int>code}"
-    else:
-        why = explanation_of(code) or driver_text_of(code)
-        text = f"{name}: {why}" if why else name
+    text = name if name else f"UNEXPECTED ERROR CODE: {<int>code}"
+    if why:
+        text += f": {why}"
     if where:
         text += f" [{where}]"
     text += emulated_suffix()
     cls = OutOfMemoryError if code == CUDA_ERROR_OUT_OF_MEMORY else CUDAError
     return cls(text, code=<int>code, name=name, where=where)
+
+
+def make_driver_error(int code):
+    """The exception for a status that the low layer returned. Host only."""
+    return driver_error(<CUresult>code, NULL)
 
 
 cdef int raise_driver_error(CUresult code, const char* function) except -1:
@@ -128,17 +136,20 @@ cdef int raise_driver_error(CUresult code, const char* function) except -1:
 
 
 cdef object nvrtc_error(int code, const char* function, str log):
+    member = enum_member("cuda.bindings.nvrtc", "nvrtcResult", code)
+    name = member.name if member is not None else None
     where = function.decode() if function is not NULL else None
-    try:
-        name = import_module("cuda.bindings.nvrtc").nvrtcResult(code).name
-    except ValueError:
-        name = "UNEXPECTED ERROR CODE"
-    text = f"{code}: {name}"
+    text = f"{code}: {name or 'UNEXPECTED ERROR CODE'}"
     if where:
         text += f" [{where}]"
     if log:
         text += f"\ncompilation log:\n\n{log}"
     return NVRTCError(text, code=code, name=name, where=where)
+
+
+def make_nvrtc_error(int code, str log=None):
+    """The exception for a status of NVRTC that the low layer returned. Host only."""
+    return nvrtc_error(code, NULL, log)
 
 
 cdef int raise_closed(str class_name) except -1:

@@ -14,3 +14,10 @@ cdef object as_options(object given, object cls, str what):
 
 cdef object public_object(str name):
     return getattr(import_module("cuda.core"), name)
+
+
+def check_or_create_options(cls, options, options_description="", keep_none=False):
+    """An instance of `cls` for an instance, a dict of its keywords, or None. Host only."""
+    if options is None:
+        return None if keep_none else cls()
+    return as_options(options, cls, options_description or f"{cls.__name__} options")

@@ -45,6 +45,13 @@ cdef int initialize_driver() except -1:
     return 0
 
 
+def cuda_driver_version():
+    """The CUDA version of the driver in use, as 13050 for 13.5. Host only."""
+    cdef int version = 0
+    call(driver.cuDriverGetVersion, &version)
+    return version
+
+
 cdef ThreadDevices make_thread_devices():
     """The devices of a thread that asks for the first time."""
     global thread_devices

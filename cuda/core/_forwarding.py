@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Old and private module paths, each a module made on demand that forwards to today's objects.
+
+`MODULES` is the whole of it: the path below `cuda.core`, and the names that existing code takes
+from there. A name is looked up among the public ones of `cuda.core`, then in `PRIVATE`.
+"""
+
+import sys
+import warnings
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+ROOT = "cuda.core"
+EXPERIMENTAL = f"{ROOT}.experimental"
+
+MODULES = {
+    "_context": "Context",
+    "_device": "Device DeviceProperties",
+    "_event": "Event EventOptions",
+    "_kernel_arg_handler": "ParamHolder",
+    "_launch_config": "LaunchConfig _to_native_launch_config",
+    "_launcher": "launch",
+    "_linker": "Linker LinkerOptions _decide_nvjitlink_or_driver",
+    "_memory": (
+        "Buffer DeviceMemoryResource DeviceMemoryResourceOptions DevicePointerT DevicePointerType "
+        "LegacyPinnedMemoryResource MemoryResource"
+    ),
+    "_memory._buffer": "Buffer DevicePointerT DevicePointerType MemoryResource",
+    "_module": (
+        "Kernel KernelAttributes KernelOccupancy MaxPotentialBlockSizeOccupancyResult ObjectCode "
+        "ParamInfo"
+    ),
+    "_program": "Program ProgramOptions _can_load_generated_ptx _get_nvvm_module",
+    "_stream": (
+        "IsStreamT IsStreamType LEGACY_DEFAULT_STREAM PER_THREAD_DEFAULT_STREAM Stream "
+        "Stream_accept StreamOptions default_stream"
+    ),
+}
+
+PRIVATE = {
+    "_core": (
+        "DeviceProperties KernelAttributes KernelOccupancy ParamHolder Stream_accept "
+        "_to_native_launch_config default_stream"
+    ),
+    "_compile": "_can_load_generated_ptx _decide_nvjitlink_or_driver _get_nvvm_module",
+    "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
+    "typing": "DevicePointerT DevicePointerType IsStreamT IsStreamType",
+}
+_HOME_OF = {name: home for home, names in PRIVATE.items() for name in names.split()}
+
+
+def find_spec(fullname):
+    """The spec of a module of the table, or of a submodule of `cuda.core.experimental`."""
+    if fullname == EXPERIMENTAL:
+        return ModuleSpec(fullname, _Experimental, is_package=True)
+    if fullname.startswith(f"{EXPERIMENTAL}."):
+        return ModuleSpec(fullname, _SameModule)
+    path = fullname.removeprefix(f"{ROOT}.")
+    if path in MODULES:
+        is_package = any(other.startswith(f"{path}.") for other in MODULES)
+        return ModuleSpec(fullname, _Forwarding, is_package=is_package)
+    return None
+
+
+def resolve(name):
+    """The object that a name stands for today."""
+    home = f"{ROOT}.{_HOME_OF[name]}" if name in _HOME_OF else ROOT
+    return getattr(import_module(home), name)
+
+
+class _ForwardingModule(ModuleType):
+    """A module whose names are those of the table."""
+
+    def __getattr__(self, name):
+        if name not in self.__all__:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        value = resolve(name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self):
+        return sorted({*self.__dict__, *self.__all__})
+
+
+class _Forwarding:
+    """Loads a module of the table."""
+
+    @staticmethod
+    def create_module(spec):
+        module = _ForwardingModule(spec.name, "Forwards to the objects of `cuda.core`.")
+        module.__all__ = MODULES[spec.name.removeprefix(f"{ROOT}.")].split()
+        return module
+
+    @staticmethod
+    def exec_module(module):
+        """Nothing to run: names are looked up when they are used."""
+
+
+class _ExperimentalModule(ModuleType):
+    """`cuda.core` as it was called before 1.0."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):  # what the import system looks at is this module's own
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        if name in ("StridedMemoryView", "args_viewable_as_strided_memory"):
+            return getattr(import_module(f"{ROOT}.utils"), name)
+        return getattr(import_module(ROOT), name)
+
+    def __dir__(self):
+        return dir(import_module(ROOT))
+
+
+class _Experimental:
+    """Loads `cuda.core.experimental`."""
+
+    @staticmethod
+    def create_module(spec):
+        return _ExperimentalModule(spec.name, "Forwards to `cuda.core`.")
+
+    @staticmethod
+    def exec_module(module):
+        module.__all__ = import_module(ROOT).__all__
+        # Level 2 is the importer: warnings does not count the frames of the import system.
+        warnings.warn(
+            f"{EXPERIMENTAL} is deprecated: use {ROOT}", DeprecationWarning, stacklevel=2
+        )
+
+
+class _SameModule:
+    """Loads `cuda.core.experimental.x` as the very module `cuda.core.x`."""
+
+    @staticmethod
+    def create_module(spec):
+        return None
+
+    @staticmethod
+    def exec_module(module):
+        name = module.__name__
+        # The import system takes from sys.modules what it gives to the importer.
+        sys.modules[name] = import_module(ROOT + name.removeprefix(EXPERIMENTAL))

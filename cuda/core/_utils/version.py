@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Versions as tuples of three numbers."""
+
+import functools
+from importlib import import_module
+
+__all__ = ["binding_version", "driver_version"]
+
+
+@functools.cache
+def binding_version():
+    """The API level of `cuda.bindings`, as (major, minor, patch). Host only."""
+    version = import_module("cuda.bindings").__version__
+    major, minor, patch = (version.split(".") + ["0", "0"])[:3]
+    return int(major), int(minor), int(patch)
+
+
+@functools.cache
+def driver_version():
+    """The CUDA version of the driver in use, as (major, minor, patch). Host only.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no driver.
+    """
+    version = import_module("cuda.core._core").cuda_driver_version()
+    return version // 1000, version % 1000 // 10, version % 10

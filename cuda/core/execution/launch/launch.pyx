@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# launch: the function itself is C++; what it asks of the classes above it is here.
+
+from cpython.exc cimport PyErr_Occurred
+
+import sys
+
+
+cdef object accept_stream_for_launch(object given):
+    return accept_launch_stream(given)
+
+
+cdef void raise_failed_launch(CUresult code, const char* function, object kernel,
+                              object arguments) except *:
+    if PyErr_Occurred() is not NULL:
+        return  # the loader's: there was no driver to launch anything
+    error = driver_error(code, function)
+    error.add_note(describe_launch(<Kernel>kernel, arguments))
+    raise error
+
+
+cdef str describe_launch(Kernel kernel, tuple arguments):
+    """Which kernel with which arguments, and from where."""
+    shown = ", ".join(shorten(repr(argument)) for argument in arguments)
+    frame = sys._getframe()
+    return (f"launching {kernel_name(kernel)}({shown}) at "
+            f"{frame.f_code.co_filename}:{frame.f_lineno}")
+
+
+cdef str shorten(str text):
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+cdef object make_launch():
+    cdef launch_hooks hooks
+    hooks.accept_stream = accept_stream_for_launch
+    hooks.raise_failed_launch = raise_failed_launch
+    return make_launch_function(hooks)
+
+
+launch = make_launch()

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+# The launch path of cpp/python, and the driver types that it needs.
+
+from libc.stdint cimport uint64_t
+
+
+cdef extern from "cuda.h" nogil:
+    ctypedef struct CUkern_st
+    ctypedef CUkern_st* CUkernel
+    ctypedef struct CUfunc_st
+    ctypedef CUfunc_st* CUfunction
+    ctypedef struct CUlaunchAttribute:
+        pass
+    ctypedef struct CUlaunchConfig:
+        unsigned gridDimX
+        unsigned gridDimY
+        unsigned gridDimZ
+        unsigned blockDimX
+        unsigned blockDimY
+        unsigned blockDimZ
+        unsigned sharedMemBytes
+        CUstream hStream
+        CUlaunchAttribute* attrs
+        unsigned numAttrs
+
+
+cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
+    struct dimensions:
+        unsigned x
+        unsigned y
+        unsigned z
+    struct config_fields:
+        CUlaunchConfig native
+        dimensions grid
+        dimensions cluster
+        bint is_cooperative
+        bint programmatic_stream_serialization
+        bint is_valid
+    cppclass launch_plan "halfwarp::core::launch_plan":
+        pass
+    struct kernel_fields:
+        CUkernel raw
+        launch_plan* plan
+
+
+cdef extern from "python/objects.hpp" namespace "halfwarp::python":
+    int register_config_class "halfwarp::python::register_class"(object, const config_fields*) \
+        except -1
+    int register_kernel_class "halfwarp::python::register_class"(object, const kernel_fields*) \
+        except -1
+
+
+cdef extern from "python/launch/launch_config.hpp" namespace "halfwarp::python":
+    enum config_argument:
+        config_grid
+        config_cluster
+        config_block
+        config_shmem_size
+        config_is_cooperative
+        config_programmatic
+        config_cooperative_launch
+        config_stream
+    cppclass config_values:
+        PyObject*& operator[](size_t)
+    int configure(config_fields&, const config_values&) except -1
+    int assign(config_fields&, config_argument, object) except -1
+    object dimensions_as_tuple(const dimensions&)
+    int install_config_constructor(object config_class, object cuda_error) except -1
+
+
+cdef extern from "python/launch/launch.hpp" namespace "halfwarp::python":
+    struct launch_hooks:
+        object (*accept_stream)(object)
+        void (*raise_failed_launch)(CUresult, const char*, object, object) except *
+    object make_launch_function(const launch_hooks&)
+
+
+cdef extern from "python/launch/flight_recorder.hpp" namespace "halfwarp::python":
+    cppclass recorded_launch:
+        uint64_t number
+        uint64_t count
+        unsigned kernel
+        dimensions grid
+        dimensions block
+        unsigned shared_memory
+        CUstream stream
+        int device
+        unsigned long thread
+    cppclass launch_list "std::vector<halfwarp::python::recorded_launch>":
+        size_t size()
+        const recorded_launch& operator[](size_t)
+    launch_list recorded_launches "halfwarp::python::recorder.read"() except +MemoryError
+
+
+cdef extern from "core/module/kernel_names.hpp" namespace "halfwarp::core":
+    cppclass native_text "std::string":
+        native_text() except +MemoryError
+        native_text(const char*, size_t) except +MemoryError
+        const char* data() noexcept
+        size_t size() noexcept
+    native_text name_of_kernel(unsigned) except +MemoryError
+
+
+cdef extern from "python/arguments/argument_block.hpp" namespace "halfwarp::python":
+    cppclass kept_arguments:
+        kept_arguments()
+        bint prepare(size_t) noexcept
+        void** pointers() noexcept
+
+
+cdef extern from "python/arguments/pack.hpp" namespace "halfwarp::python":
+    # Packs a tuple for an unknown kernel.
+    int pack_unchecked(object values, kept_arguments&) except -1
+
+
+cdef extern from "python/launch/prepared_launch.hpp" namespace "halfwarp::python":
+    cppclass prepared_launch:
+        prepared_launch() except +MemoryError
+        int prepare(const kernel_fields&, const kernel_handle&, const config_fields&,
+                    object values) except -1
+        int replace(size_t, object) except -1
+        int launch(const stream_fields&, object kernel, object values) except -1
+    struct prepared_fields:
+        void* vectorcall
+        prepared_launch* launch
+        PyObject* kernel
+        PyObject* values
+    int register_prepared_class "halfwarp::python::register_class"(
+        object, const prepared_fields*) except -1
+    int install_prepared_call(object prepared_class) except -1
+    void* call_prepared
+    CUresult submit_raw "halfwarp::python::prepared_launch::submit_raw"(void*, CUstream) \
+        noexcept nogil
