@@ -67,6 +67,10 @@ constexpr kind scalar_kind() {
   }
 }
 
+// T of a member of type T[n].
+template <class T>
+using element_of = std::remove_extent_t<std::remove_reference_t<T>>;
+
 // The kind of an output cell for a C number.
 template <class T>
 constexpr kind scalar_output_kind() {

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVRTC, the run-time compiler of CUDA C++: every function returns a tuple of the result code and the outputs."""
+"""NVRTC, the run-time compiler of CUDA C++: functions return the result code, then the outputs.
+
+Functions are made at import; classes, enumerations and constants when the first of them is used.
+"""
 
 from cuda.bindings._low import fill as _fill
 

@@ -59,4 +59,4 @@ def element_kind(name: str, member: str, index) -> tuple[str, str]:
         return "kind::enumeration", f"enum_{name}"
     if name == "voidp":
         return "kind::u64", "-1"
-    return f"scalar_kind<std::remove_extent_t<std::remove_reference_t<decltype(({member}))>>>()", "-1"
+    return f"scalar_kind<element_of<decltype(({member}))>>()", "-1"

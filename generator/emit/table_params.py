@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One C++ `param` record per C parameter: its kind, its place in the Python call, what it depends on."""
+"""One C++ `param` record per C parameter: kind, place in the Python call, what it depends on."""
 
 from __future__ import annotations
 
@@ -148,10 +148,9 @@ def output_kind(_way: str, rest: str, index) -> tuple[str, str]:
         "attr": f"out_attribute, attributes_{name}",
         "attrlist": f"out_attribute_list, attributes_{name}",
     }
-    return split(f"kind::{kinds[word]}") if word in kinds else (
-        f"kind::out_{class_word(word, index)}",
-        f"class_{word}",
-    )
+    if word in kinds:
+        return split(f"kind::{kinds[word]}")
+    return f"kind::out_{class_word(word, index)}", f"class_{word}"
 
 
 def class_word(name: str, index) -> str:
