@@ -55,6 +55,7 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
     const char* loader_exported_name(library_id, unsigned)
     int loader_request_backend(backend_id)
     backend_id loader_backend()
+    backend_id loader_wanted()
     void loader_forget(int)
 
 
@@ -74,6 +75,19 @@ def backend():
         if value == used:
             return name
     return None
+
+
+def is_emulated():
+    """Whether driver calls go, or will go, to the emulator.
+
+    Host only. Opens a library only if ``HALFWARP_BACKEND=auto`` leaves the choice to it.
+    """
+    if loader_backend() == BACKEND_NONE and loader_wanted() == BACKEND_NONE:
+        try:
+            load("driver")
+        except RuntimeError:  # neither can be opened: the first driver call says so
+            return False
+    return (loader_backend() or loader_wanted()) == BACKEND_EMULATOR
 
 
 def set_backend(str name not None):

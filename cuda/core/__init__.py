@@ -19,6 +19,8 @@ _HOMES = {
         "LegacyPinnedMemoryResource MemoryResource NVRTCError OutOfMemoryError "
         "PER_THREAD_DEFAULT_STREAM Stream host_launch"
     ),
+    "_compile": "Program",
+    "compile.program_options": "ProgramOptions",
     "execution.stream.event_options": "EventOptions",
     "execution.stream.stream_options": "StreamOptions",
     "memory.device_memory_resource_options": "DeviceMemoryResourceOptions",

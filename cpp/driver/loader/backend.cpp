@@ -94,13 +94,17 @@ open_driver open_named(backend_id backend, loader_failure& failure) noexcept {
 
 }  // namespace
 
-open_driver open_backend(backend_id requested, loader_failure& failure) noexcept {
-  if (requested != BACKEND_NONE) return open_named(requested, failure);
+backend_id wanted_backend(backend_id requested) noexcept {
   const char* const value = std::getenv("HALFWARP_BACKEND");
-  if (!value || !*value || std::strcmp(value, "driver") == 0) {
-    return open_named(BACKEND_DRIVER, failure);
-  }
-  if (std::strcmp(value, "emulator") == 0) return open_named(BACKEND_EMULATOR, failure);
+  if (requested != BACKEND_NONE) return requested;
+  if (!value || !*value || std::strcmp(value, "driver") == 0) return BACKEND_DRIVER;
+  return std::strcmp(value, "emulator") == 0 ? BACKEND_EMULATOR : BACKEND_NONE;
+}
+
+open_driver open_backend(backend_id requested, loader_failure& failure) noexcept {
+  const backend_id wanted = wanted_backend(requested);
+  if (wanted != BACKEND_NONE) return open_named(wanted, failure);
+  const char* const value = std::getenv("HALFWARP_BACKEND");
   if (std::strcmp(value, "auto") == 0) return open_best(failure);
   failure.kind = FAILURE_SETTING;
   std::snprintf(failure.detail, sizeof failure.detail, "%s", value);

@@ -52,6 +52,9 @@ const char* loader_exported_name(enum library_id library, unsigned slot);
 int loader_request_backend(enum backend_id backend);
 enum backend_id loader_backend(void);
 
+/* The one that was asked for; BACKEND_NONE when that is to be found out, or not understood. */
+enum backend_id loader_wanted(void);
+
 /* For tests: forgets what is open, and answers from then on as a driver of that version does
    (0: no limit). Not for use beside running calls. */
 void loader_forget(int version_limit);

@@ -157,6 +157,11 @@ int loader_request_backend(backend_id backend) {
 
 backend_id loader_backend(void) { return __atomic_load_n(&state.backend, __ATOMIC_ACQUIRE); }
 
+backend_id loader_wanted(void) {
+  const guard owner;
+  return wanted_backend(state.requested);
+}
+
 void loader_forget(int version_limit) {
   const guard owner;
   for (const library_id library : {HALFWARP_DRIVER, HALFWARP_NVRTC}) {

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The extension behind `Program`: from source text to object code."""
+
+cimport cython
+
+from cuda.core._core cimport as_options, check_open, nvrtc_error, public_object
+
+include "compile/nvrtc_program.pyx"
+include "compile/versions.pyx"
+include "compile/nvrtc_compiler.pyx"
+include "compile/program.pyx"

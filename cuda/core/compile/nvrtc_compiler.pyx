@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+# C++ by NVRTC: one native program for each compilation, made anew when it was used.
+
+from cuda.bindings.cynvrtc cimport (
+    NVRTC_ERROR_INVALID_OPTION,
+    NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED,
+    NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED,
+)
+
+import warnings
+from weakref import finalize
+
+from cuda.core.compile import debug_source
+
+cdef bytes as_expression(object given):
+    if isinstance(given, str):
+        return given.encode()
+    if isinstance(given, bytes):
+        return given
+    raise TypeError(f"a name expression must be str or bytes, got {type(given).__name__}")
+
+
+cdef tuple as_expressions(object given):
+    if isinstance(given, (str, bytes)):
+        raise TypeError(
+            f"name_expressions must be a tuple or list of str or bytes: write ({given!r},)")
+    return tuple(given)
+
+
+@cython.final
+cdef class NvrtcCompiler:
+    """Compiles one source as often as wanted, each time with its own target and expressions."""
+
+    cdef object __weakref__
+    cdef NvrtcProgram native
+    cdef bint is_used
+    cdef bytes source
+    cdef object options, name, file_removal
+    cdef object header_status  # str once known, else None
+
+    targets = ("ptx", "cubin", "ltoir")
+    backend = "NVRTC"
+
+    def __init__(self, str source, options):
+        self.options = options
+        self.name = options.name
+        if (options.debug or options.lineinfo) and options.name == "default_program":
+            path = debug_source.write(source)
+            if path is not None:
+                self.name = path
+                self.file_removal = finalize(self, debug_source.remove, path)
+                source = debug_source.named(source, path)
+        self.source = source.encode()
+        self.native = NvrtcProgram.create(self.source, options.name.encode())
+
+    cdef int close(self) except -1:
+        if self.file_removal is not None:
+            self.file_removal()
+        self.native.close()
+        return 0
+
+    cdef object compile(self, str target, object name_expressions, object logs):
+        expressions = as_expressions(name_expressions)
+        options = self.options_for(target)
+        if target == "ptx" and not _can_load_generated_ptx():
+            warnings.warn(
+                "The CUDA driver version is older than the backend version: the driver may not be "
+                "able to load this PTX; compile to cubin, or install a newer driver",
+                RuntimeWarning, stacklevel=2)
+        self.run(options, expressions)
+        self.write_log(logs)
+        image = self.native.image(target)
+        self.check_image(target, image)
+        names = {given: self.native.lowered_name(as_expression(given)) for given in expressions}
+        make = getattr(public_object("ObjectCode"), f"from_{target}")
+        return make(image, name=self.name, symbol_mapping=names)
+
+    cdef list options_for(self, str target):
+        """What the options say, and what the target needs in addition."""
+        made = self.options.as_bytes("nvrtc")
+        if target == "ltoir" and not self.options.link_time_optimization:
+            made.append(b"--dlink-time-opt")
+        # The emulator runs the PTX that a cubin carries when it has line information.
+        if (target == "cubin" and not self.options.debug and not self.options.lineinfo
+                and runs_on_emulator()):
+            made.append(b"--generate-line-info")
+        return made
+
+    cdef int run(self, list options, tuple expressions) except -1:
+        cdef nvrtcResult status = self.run_once(options, expressions)
+        if not self.options.pch and self.options.create_pch is None:
+            self.check_run(status)
+            return 0
+        header = self.native.header_status() if status == NVRTC_SUCCESS else status
+        if header == NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED:
+            set_header_bytes(self.native.header_bytes_needed())
+            status = self.run_once(options, expressions)
+            header = self.native.header_status() if status == NVRTC_SUCCESS else status
+        self.check_run(status)
+        self.header_status = (
+            "created" if header == NVRTC_SUCCESS else
+            "not_attempted" if header == NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED else "failed")
+        return 0
+
+    cdef nvrtcResult run_once(self, list options, tuple expressions) except *:
+        if self.is_used:
+            self.native = NvrtcProgram.create(self.source, self.options.name.encode())
+        self.is_used = True
+        for given in expressions:
+            self.native.add_expression(as_expression(given))
+        return self.native.compile(options)
+
+    cdef int check_run(self, nvrtcResult status) except -1:
+        if status == NVRTC_SUCCESS:
+            return 0
+        log = self.native.log()
+        if status == NVRTC_ERROR_INVALID_OPTION:
+            log = f"NVRTC {'.'.join(map(str, nvrtc_version()))} refuses an option:\n{log}"
+        raise nvrtc_error(status, b"nvrtcCompileProgram", log)
+
+    cdef int write_log(self, object logs) except -1:
+        if logs is not None and (text := self.native.log()):
+            logs.write(text)
+        return 0
+
+    cdef int check_image(self, str target, bytes image) except -1:
+        if image.strip(b"\0") or self.options.fdevice_syntax_only:
+            return 0
+        arch = self.options.arch
+        if self.options.link_time_optimization:
+            why = "link_time_optimization makes LTO-IR only: compile to 'ltoir'"
+        elif not arch.startswith("sm_"):
+            why = f"arch={arch!r} is virtual: use arch='sm_{arch.rpartition('_')[2]}'"
+        else:
+            why = "the options leave nothing to generate"
+        raise RuntimeError(f"NVRTC made no {target}: {why}")

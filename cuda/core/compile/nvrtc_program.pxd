@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# A program of NVRTC: source in, images out.
+
+from cuda.bindings.cynvrtc cimport NVRTC_ERROR_INVALID_INPUT, nvrtcProgram, nvrtcResult
+
+ctypedef nvrtcResult (*size_getter)(nvrtcProgram, size_t*) except ?NVRTC_ERROR_INVALID_INPUT nogil
+ctypedef nvrtcResult (*image_getter)(nvrtcProgram, char*) except ?NVRTC_ERROR_INVALID_INPUT nogil
+
+
+@cython.final
+cdef class NvrtcProgram:
+    cdef nvrtcProgram raw
+
+    @staticmethod
+    cdef NvrtcProgram create(bytes source, bytes name)
+    cdef int add_expression(self, bytes expression) except -1
+    # The status of the compilation; what NVRTC has to say about it is in log().
+    cdef nvrtcResult compile(self, list options) except *
+    cdef str log(self)
+    cdef bytes image(self, str target)
+    cdef bytes fetch(self, size_getter ask_size, image_getter ask, const char* function)
+    cdef bytes lowered_name(self, bytes expression)
+    # The status of making a precompiled header in the last compilation.
+    cdef nvrtcResult header_status(self) except *
+    cdef size_t header_bytes_needed(self) except? 0
+    cdef int close(self) except -1
+
+
+cdef tuple version_of_nvrtc()
+cdef int set_header_bytes(size_t size) except -1

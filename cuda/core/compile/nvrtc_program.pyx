@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+# A program of NVRTC: source in, images out.
+
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free, malloc
+
+cimport cuda.bindings.cynvrtc as cynvrtc
+from cuda.bindings.cynvrtc cimport NVRTC_SUCCESS
+
+
+cdef int check_nvrtc(nvrtcResult status, const char* function, NvrtcProgram program=None) except -1:
+    if status != NVRTC_SUCCESS:
+        raise nvrtc_error(status, function, program.log() if program is not None else None)
+    return 0
+
+
+cdef tuple version_of_nvrtc():
+    cdef int major = 0, minor = 0
+    check_nvrtc(cynvrtc.nvrtcVersion(&major, &minor), "nvrtcVersion")
+    return major, minor
+
+
+cdef int set_header_bytes(size_t size) except -1:
+    check_nvrtc(cynvrtc.nvrtcSetPCHHeapSize(size), "nvrtcSetPCHHeapSize")
+    return 0
+
+
+cdef class NvrtcProgram:
+    def __dealloc__(self):
+        if self.raw is not NULL:
+            cynvrtc.nvrtcDestroyProgram(&self.raw)
+
+    @staticmethod
+    cdef NvrtcProgram create(bytes source, bytes name):
+        cdef NvrtcProgram self = NvrtcProgram.__new__(NvrtcProgram)
+        cdef const char* text = source
+        cdef const char* title = name
+        cdef nvrtcResult status
+        with nogil:
+            status = cynvrtc.nvrtcCreateProgram(&self.raw, text, title, 0, NULL, NULL)
+        check_nvrtc(status, "nvrtcCreateProgram")
+        return self
+
+    cdef int add_expression(self, bytes expression) except -1:
+        check_nvrtc(cynvrtc.nvrtcAddNameExpression(self.raw, expression), "nvrtcAddNameExpression",
+                    self)
+        return 0
+
+    cdef nvrtcResult compile(self, list options) except *:
+        cdef int count = len(options), i
+        cdef const char** texts = <const char**>malloc((count + 1) * sizeof(char*))
+        cdef nvrtcResult status
+        if texts is NULL:
+            raise MemoryError()
+        try:
+            for i in range(count):
+                texts[i] = <bytes>options[i]
+            with nogil:
+                status = cynvrtc.nvrtcCompileProgram(self.raw, count, texts)
+        finally:
+            free(texts)
+        return status
+
+    cdef str log(self):
+        cdef bytes text = self.fetch(cynvrtc.nvrtcGetProgramLogSize, cynvrtc.nvrtcGetProgramLog,
+                                     "nvrtcGetProgramLog")
+        return text.rstrip(b"\0").decode("utf-8", "backslashreplace")
+
+    cdef bytes image(self, str target):
+        if target == "ptx":
+            return self.fetch(cynvrtc.nvrtcGetPTXSize, cynvrtc.nvrtcGetPTX, "nvrtcGetPTX")
+        if target == "cubin":
+            return self.fetch(cynvrtc.nvrtcGetCUBINSize, cynvrtc.nvrtcGetCUBIN, "nvrtcGetCUBIN")
+        return self.fetch(cynvrtc.nvrtcGetLTOIRSize, cynvrtc.nvrtcGetLTOIR, "nvrtcGetLTOIR")
+
+    cdef bytes fetch(self, size_getter ask_size, image_getter ask, const char* function):
+        """Two calls: how many bytes, then the bytes."""
+        cdef size_t size = 0
+        check_nvrtc(ask_size(self.raw, &size), function)
+        cdef bytearray made = bytearray(size)
+        cdef char* into = made
+        cdef nvrtcResult status = NVRTC_SUCCESS
+        if size:
+            with nogil:
+                status = ask(self.raw, into)
+        check_nvrtc(status, function)
+        return bytes(made)
+
+    cdef bytes lowered_name(self, bytes expression):
+        cdef const char* name = NULL
+        check_nvrtc(cynvrtc.nvrtcGetLoweredName(self.raw, expression, &name), "nvrtcGetLoweredName",
+                    self)
+        return name
+
+    cdef nvrtcResult header_status(self) except *:
+        return cynvrtc.nvrtcGetPCHCreateStatus(self.raw)
+
+    cdef size_t header_bytes_needed(self) except? 0:
+        cdef size_t size = 0
+        check_nvrtc(cynvrtc.nvrtcGetPCHHeapSizeRequired(self.raw, &size),
+                    "nvrtcGetPCHHeapSizeRequired", self)
+        return size
+
+    cdef int close(self) except -1:
+        if self.raw is not NULL:
+            check_nvrtc(cynvrtc.nvrtcDestroyProgram(&self.raw), "nvrtcDestroyProgram")
+            self.raw = NULL
+        return 0

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which option of which compiler a field of `ProgramOptions` becomes: one row a field."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+BUNDLED_HEADERS_SINCE = (13, 3)  # of NVRTC
+
+
+def _value(flag, given):
+    return [f"{flag}={_text(given)}"]
+
+
+def _truth(flag, given):
+    return [f"{flag}={'true' if given else 'false'}"]
+
+
+def _if_true(flag, given):
+    return [flag] if given else []
+
+
+def _each(flag, given):
+    elements = given if isinstance(given, list | tuple) else (given,)
+    return [f"{flag}={_text(element)}" for element in elements]
+
+
+def _macros(flag, given):
+    elements = given if isinstance(given, list) else (given,)
+    return [f"{flag}={_macro(element)}" for element in elements]
+
+
+def _bundled_headers(flag, given):
+    if not given:
+        return []
+    from cuda.core._compile import nvrtc_version
+
+    if (found := nvrtc_version()) < BUNDLED_HEADERS_SINCE:
+        raise RuntimeError(
+            "use_bundled_headers requires NVRTC >= {}.{}; found {}.{}".format(
+                *BUNDLED_HEADERS_SINCE, *found
+            )
+        )
+    return [f"{flag}={_cache_folder() / 'nvrtc-bundled-headers'}"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """`nvvm` says when NVVM refuses the field: if it is set, if it is true, or never ("")."""
+
+    field: str
+    flag: str
+    form: object = _value
+    nvvm: str = "set"
+
+
+# In the order in which the options are given to NVRTC.
+NVRTC_ROWS = (
+    Row("arch", "-arch", nvvm=""),
+    Row("relocatable_device_code", "--relocatable-device-code", _truth),
+    Row("extensible_whole_program", "--extensible-whole-program", _if_true, "true"),
+    Row("debug", "--device-debug", _if_true, ""),
+    Row("lineinfo", "--generate-line-info", _if_true, "true"),
+    Row("device_code_optimize", "--dopt=on", _if_true, ""),
+    Row("ptxas_options", "--ptxas-options", _each),
+    Row("max_register_count", "--maxrregcount"),
+    Row("ftz", "--ftz", _truth, ""),
+    Row("prec_sqrt", "--prec-sqrt", _truth, ""),
+    Row("prec_div", "--prec-div", _truth, ""),
+    Row("fma", "--fmad", _truth, ""),
+    Row("use_fast_math", "--use_fast_math", _if_true, "true"),
+    Row("extra_device_vectorization", "--extra-device-vectorization", _if_true, "true"),
+    Row("link_time_optimization", "--dlink-time-opt", _if_true, ""),
+    Row("gen_opt_lto", "--gen-opt-lto", _if_true, "true"),
+    Row("define_macro", "--define-macro", _macros),
+    Row("undefine_macro", "--undefine-macro", _each),
+    # Before the include paths: of two headers of one name, the compiler's own is taken.
+    Row("use_bundled_headers", "--use-bundled-headers", _bundled_headers, "true"),
+    Row("include_path", "--include-path", _each),
+    Row("pre_include", "--pre-include", _each),
+    Row("no_source_include", "--no-source-include", _if_true, "true"),
+    Row("std", "--std"),
+    Row("builtin_move_forward", "--builtin-move-forward", _truth),
+    Row("builtin_initializer_list", "--builtin-initializer-list", _truth),
+    Row("disable_warnings", "--disable-warnings", _if_true, "true"),
+    Row("restrict", "--restrict", _if_true, "true"),
+    Row(
+        "device_as_default_execution_space",
+        "--device-as-default-execution-space",
+        _if_true,
+        "true",
+    ),
+    Row("device_int128", "--device-int128", _if_true, "true"),
+    Row("device_float128", "--device-float128", _if_true, ""),
+    Row("optimization_info", "--optimization-info"),
+    Row("no_display_error_number", "--no-display-error-number", _if_true, "true"),
+    Row("diag_error", "--diag-error", _each),
+    Row("diag_suppress", "--diag-suppress", _each),
+    Row("diag_warn", "--diag-warn", _each),
+    Row("brief_diagnostics", "--brief-diagnostics", _truth),
+    Row("time", "--time"),
+    Row("split_compile", "--split-compile"),
+    Row("fdevice_syntax_only", "--fdevice-syntax-only", _if_true, "true"),
+    Row("minimal", "--minimal", _if_true, "true"),
+    Row("no_cache", "--no-cache", _if_true, ""),
+    Row("fdevice_time_trace", "--fdevice-time-trace", nvvm=""),
+    Row("frandom_seed", "--frandom-seed", nvvm=""),
+    Row("ofast_compile", "--Ofast-compile", nvvm=""),
+    Row("pch", "--pch", _if_true, ""),
+    Row("create_pch", "--create-pch", nvvm=""),
+    Row("use_pch", "--use-pch", nvvm=""),
+    Row("pch_dir", "--pch-dir", nvvm=""),
+    Row("pch_verbose", "--pch-verbose", _truth, ""),
+    Row("pch_messages", "--pch-messages", _truth, ""),
+    Row("instantiate_templates_in_pch", "--instantiate-templates-in-pch", _truth, ""),
+    Row("numba_debug", "--numba-debug", _if_true, ""),
+)
+
+
+def _virtual_architecture(flag, given):
+    return [f"{flag}={given.replace('sm_', 'compute_')}"]
+
+
+def _level(flag, given):
+    return [f"{flag}={3 if given else 0}"]
+
+
+def _bit(flag, given):
+    return [f"{flag}={int(bool(given))}"]
+
+
+NVVM_ROWS = (
+    Row("arch", "-arch", _virtual_architecture),
+    Row("debug", "-g", _if_true),
+    Row("numba_debug", "-numba-debug", _if_true),
+    Row("device_code_optimize", "-opt", _level),
+    Row("ftz", "-ftz", _bit),
+    Row("prec_sqrt", "-prec-sqrt", _bit),
+    Row("prec_div", "-prec-div", _bit),
+    Row("fma", "-fma", _bit),
+)
+
+
+def for_nvrtc(options):
+    """The options of NVRTC, in order, as bytes."""
+    return _options(options, NVRTC_ROWS)
+
+
+def for_nvvm(options, target_type):
+    """The options of NVVM, in order, as bytes; refuses those that NVVM does not have."""
+    if refused := [row.field for row in NVRTC_ROWS if _is_refused(row, options)]:
+        from cuda.core import CUDAError
+
+        raise CUDAError(
+            f"The following options are not supported by NVVM backend: {', '.join(refused)}"
+        )
+    made = _options(options, NVVM_ROWS)
+    return [*made, b"-gen-lto"] if target_type == "ltoir" else made
+
+
+def _options(options, rows):
+    given = ((row, getattr(options, row.field)) for row in rows)
+    return [
+        text.encode()
+        for row, value in given
+        if value is not None
+        for text in row.form(row.flag, value)
+    ]
+
+
+def _is_refused(row, options):
+    value = getattr(options, row.field)
+    return row.nvvm and value is not None and (row.nvvm == "set" or bool(value))
+
+
+def _text(given):
+    return os.fsdecode(given) if isinstance(given, os.PathLike | bytes) else str(given)
+
+
+def _macro(given):
+    if isinstance(given, str):
+        return given
+    if not isinstance(given, tuple):
+        raise RuntimeError(
+            "Expected define_macro to be a str, a tuple of two str, or a list of these, "
+            f"got {given!r}"
+        )
+    if len(given) != 2 or not all(isinstance(part, str) for part in given):
+        raise RuntimeError(f"Expected define_macro tuple (name, value) of two str, got {given!r}")
+    return "=".join(given)
+
+
+def _cache_folder():
+    root = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(root) if root else Path.home() / ".cache") / "cuda-python"

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# Source text with its compiler.
+
+
+@cython.final
+cdef class Program:
+    cdef object __weakref__
+    cdef object compiler  # NvrtcCompiler; None when closed
+    cdef object lock      # held while the native program is in use
+    cdef str backend_name

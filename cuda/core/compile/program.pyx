@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+# Source text with its compiler.
+
+from _thread import RLock
+
+CODE_TYPES = ("c++", "ptx", "nvvm")
+
+# What the other code types are compiled by, and what each lacks before it can be.
+cdef dict OTHER_BACKENDS = {
+    "ptx": ("nvJitLink", "PTX is linked by nvJitLink (cuda.bindings.nvjitlink)"),
+    "nvvm": ("NVVM", "NVVM IR is compiled by libNVVM (cuda.bindings.nvvm, library libnvvm)"),
+}
+
+
+cdef str as_text(object code):
+    """C++ or PTX source as text; bytes are UTF-8, and may end in NULs as PTX images do."""
+    if isinstance(code, (bytes, bytearray)):
+        return bytes(code).rstrip(b"\0").decode()
+    if isinstance(code, str):
+        return code.rstrip("\0")
+    raise TypeError(f"Expected type str, but got {type(code).__name__}")
+
+
+cdef int check_source(object code, str code_type, object options) except -1:
+    if code_type != "nvvm" and options.use_libdevice:
+        raise ValueError("use_libdevice is only supported by the NVVM backend")
+    if code_type not in CODE_TYPES:
+        raise RuntimeError(
+            f"Unsupported code_type={code_type!r} (supported_code_types={CODE_TYPES!r})")
+    if code_type == "nvvm":
+        if not isinstance(code, (str, bytes, bytearray)):
+            raise TypeError("NVVM IR code must be provided as str, bytes, or bytearray, "
+                            f"got {type(code).__name__}")
+    else:
+        as_text(code)
+        if options.extra_sources is not None:
+            backend = "NVRTC backend (C++ code_type)" if code_type == "c++" else "PTX backend"
+            raise ValueError(f"extra_sources is not supported by the {backend}")
+    return 0
+
+
+cdef class Program:
+    """Source code, ready to be compiled to object code.
+
+    Host only. Owns the compiler's native program, and the temporary file that shows the source to
+    debuggers; closing releases both.
+
+    Parameters
+    ----------
+    code : str or bytes
+        The source: C++, PTX, or NVVM IR.
+    code_type : str or SourceCodeType
+        ``"c++"``, ``"ptx"`` or ``"nvvm"``, in any case.
+    options : ProgramOptions or dict, optional
+        How to compile. Without an `arch` in it, the current device is compiled for.
+
+    Raises
+    ------
+    TypeError
+        If `code` is of the wrong type.
+    RuntimeError
+        If `code_type` is not known, or a library is missing that compiles it.
+    ValueError
+        If an option is given that `code_type` does not have.
+
+    See Also
+    --------
+    nvrtcCreateProgram : the function of the runtime compiler.
+    """
+
+    def __init__(self, code, code_type, options=None):
+        code_type = str(code_type).lower()
+        cls = public_object("ProgramOptions")
+        options = as_options(options, cls, "The Program options")
+        options = cls() if options is None else options
+        check_source(code, code_type, options)
+        if code_type == "nvvm":
+            options.as_bytes("nvvm")  # raises for options that NVVM does not have
+        if code_type in OTHER_BACKENDS:
+            backend, what = OTHER_BACKENDS[code_type]
+            raise RuntimeError(f"{what}, which this version of halfwarp does not have yet")
+        self.lock = RLock()
+        self.compiler = NvrtcCompiler(as_text(code), options)
+        self.backend_name = NvrtcCompiler.backend
+
+    def __repr__(self):
+        return f"<Program backend={self.backend_name!r}>"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("cannot pickle 'Program' object: it holds a native program of the compiler")
+
+    def close(self):
+        """Release the native program and the temporary source file.
+
+        Host only. Closing again does nothing; object code that was made stays usable.
+        """
+        with self.lock:
+            if self.compiler is not None:
+                (<NvrtcCompiler>self.compiler).close()
+                self.compiler = None
+
+    @property
+    def is_closed(self):
+        """Whether `close` was called."""
+        return self.compiler is None
+
+    @property
+    def backend(self):
+        """The compiler: a `CompilerBackendType`."""
+        from cuda.core.typing import CompilerBackendType
+
+        return CompilerBackendType(self.backend_name)
+
+    @property
+    def handle(self):
+        """The native program as `cuda.bindings.nvrtc.nvrtcProgram`; of value 0 once closed."""
+        from cuda.bindings.nvrtc import nvrtcProgram
+
+        compiler = self.compiler
+        return nvrtcProgram(
+            <uintptr_t>(<NvrtcCompiler>compiler).native.raw if compiler is not None else 0)
+
+    @property
+    def pch_status(self):
+        """What became of the precompiled header in the last compilation: a `PCHStatusType`.
+
+        None when none was asked for, or nothing was compiled.
+        """
+        from cuda.core.typing import PCHStatusType
+
+        compiler = self.compiler
+        if compiler is None or (<NvrtcCompiler>compiler).header_status is None:
+            return None
+        return PCHStatusType((<NvrtcCompiler>compiler).header_status)
+
+    def compile(self, target_type, name_expressions=(), logs=None, *, cache=None, **removed):
+        """Compile to object code.
+
+        Blocks the host; other threads go on. May be called any number of times, with any target.
+
+        Parameters
+        ----------
+        target_type : str or ObjectCodeFormatType
+            ``"ptx"``, ``"cubin"`` or ``"ltoir"``, in any case.
+        name_expressions : tuple or list of str or bytes
+            Kernels to make of templates or find in namespaces, as C++ expressions; the result's
+            `symbol_mapping` has the mangled name of each.
+        logs : object with a method ``write(str)``, optional
+            Gets what the compiler says, unless that is nothing.
+        cache : ProgramCacheResource, optional
+            Where to look for the result before, and put it after compiling.
+
+        Returns
+        -------
+        ObjectCode
+
+        Raises
+        ------
+        NVRTCError
+            If the source does not compile; the text holds the compiler's log.
+        ValueError
+            If the compiler does not make that target.
+        RuntimeError
+            If the program is closed, or its options leave nothing of that target.
+
+        Warns
+        -----
+        RuntimeWarning
+            If the driver is too old for the PTX that is made.
+
+        See Also
+        --------
+        nvrtcCompileProgram : the function of the runtime compiler.
+        """
+        if "options" in removed:
+            raise TypeError("compile() takes no options: give them to Program(..., options=...)")
+        if removed:
+            raise TypeError(f"compile() got an unexpected keyword argument {next(iter(removed))!r}")
+        check_cache(cache)
+        with self.lock:
+            check_open(self.compiler is not None, "Program")
+            target = str(target_type).lower()
+            check_target(target, self.backend_name)
+            return (<NvrtcCompiler>self.compiler).compile(target, name_expressions, logs)
+
+    def link(self, target_type):
+        """Make object code of PTX: another name of `compile`.
+
+        Blocks the host.
+        """
+        return self.compile(target_type)
+
+
+cdef int check_target(str target, str backend) except -1:
+    if target not in NvrtcCompiler.targets:
+        supported = ", ".join(map(repr, NvrtcCompiler.targets))
+        raise ValueError(
+            f'Unsupported target_type="{target}" for {backend} (supported: {supported})')
+    return 0
+
+
+cdef int check_cache(object cache) except -1:
+    if cache is not None:
+        raise TypeError("cache must be an instance of cuda.core.utils.ProgramCacheResource; got "
+                        f"{type(cache).__name__}")
+    return 0
