@@ -50,7 +50,7 @@ RETURNS = re.compile(
 # wording further inside a comment that makes an output of a struct
 PLACED = re.compile(r"in here|is placed|object to create|error info", re.I)
 PARAM = re.compile(
-    r"[\\@]param\s*(?:\[\s*(\w+(?:\s*,\s*\w+)?)\s*\])?\s+([\w,]+)\s*[-\u2013]?\s*(.*?)"
+    r"[\\@]param\s*(?:\[\s*(\w+(?:\s*,\s*\w+)?)\s*\])?\s+(\w+(?:\s*,\s*\w+)*)\s*[-\u2013]?\s*(.*?)"
     r"(?=\n\s*[\\@](?:param|return|sa|note|details|brief|p\b)|\n\s*\n|\Z)",
     re.S,
 )

@@ -35,6 +35,7 @@ class Decisions:
     success: str
     not_found: str
     module_scope: list[str]  # headers whose types the .pxd declares outside `extern`
+    optional_headers: list[str]
     # heuristics
     identity_integers: set[str]
     opaque_by_pointer: set[str]
@@ -86,6 +87,7 @@ def read(path: Path) -> Decisions:
         success=library["success"],
         not_found=library["not_found"],
         module_scope=names("module_scope"),
+        optional_headers=names("optional_headers"),
         identity_integers=set(names("identity_integers")),
         opaque_by_pointer=set(names("opaque_by_pointer")),
         always_in=set(names("always_in")),

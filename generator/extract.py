@@ -111,6 +111,14 @@ class HeaderReader:
                 item = self.read_typedef(cursor, header)
                 if not isinstance(item, FactTypedef) or item.name != item.target:
                     self.facts.types.append(item)
+                elif item.word == "enum":
+                    self.mark_typedef(item.name)
+
+    def mark_typedef(self, name: str) -> None:
+        """`typedef enum X {...} X`: the tag is a typedef as well, so no other name is wanted."""
+        for item in self.facts.types:
+            if isinstance(item, FactEnum) and item.tag == name:
+                item.word = "typedef enum"
 
     def read_record(self, cursor: Cursor, header: str = "") -> FactRecord:
         record = FactRecord(

@@ -151,6 +151,7 @@ class Library:
     attributes: dict = field(default_factory=dict)  # enum -> member -> kind of the typed value
     declarations: list = field(default_factory=list)  # C types in header order, for the .pxd
     module_scope: frozenset[str] = frozenset()  # headers whose types the .pxd declares itself
+    optional_headers: frozenset[str] = frozenset()  # a client of the .pxd may lack these
     stored_as: dict[str, str] = field(default_factory=dict)  # handle -> C type of its value there
     before: list[str] = field(default_factory=list)  # headers to include ahead of `headers`
 

@@ -39,6 +39,7 @@ def resolve(facts: Facts, decisions: Decisions) -> Library:
         attributes=decisions.attributes,
         declarations=facts.types,
         module_scope=frozenset(decisions.module_scope),
+        optional_headers=frozenset(decisions.optional_headers),
         stored_as=decisions.stored_as,
         before=list(decisions.before),
     )
@@ -130,11 +131,12 @@ class TypeTable:
 
     def add_enum_typedef(self, item: FactTypedef) -> None:
         """The first typedef gives the class its name; a later one makes a class of its own."""
-        first = next((e for e in self.enums if e.name == item.target == e.c_name), None)
-        if first:
-            self.enums.remove(first)
         tag = self.canonical(item.target)
-        self.add_enum(item.name, FactEnum(tag, self.enum_tags[tag].members, item.header))
+        declared = self.enum_tags[tag]
+        first = next((e for e in self.enums if e.name == tag), None)
+        if first and declared.word == "enum":
+            self.enums.remove(first)
+        self.add_enum(item.name, FactEnum(tag, declared.members, item.header))
 
     def add_record(self, item: FactRecord) -> None:
         tagless = item.word.startswith("typedef ")

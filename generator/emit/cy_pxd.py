@@ -20,6 +20,14 @@ FIXED_WIDTH = (
     "uint64_t",
 )
 INDENT = "    "
+OPTIONAL = '''\
+cdef extern from * nogil:
+    """
+    #if __has_include(<{header}>)
+    #include <{header}>
+    #endif
+    """
+'''
 
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
@@ -39,8 +47,8 @@ def declarations(library: Library) -> str:
 def head(library: Library) -> str:
     return (
         f"# {library.origin}\n"
-        f'"""The {library.name} API for cimport: types of {", ".join(library.headers)}, and one\n'
-        "function for each of theirs, under the name that a C program uses.\n"
+        f'"""The {library.name} API for cimport, under the names that a C program uses.\n\n'
+        f"The types of {', '.join(library.headers)}; a function for each of theirs.\n"
         '"""\n\n'
         f"from libc.stdint cimport {', '.join(FIXED_WIDTH)}"
     )
@@ -57,7 +65,10 @@ def type_group(library: Library, header: str, items: list) -> str:
 def in_scope(library: Library, header: str, lines: list[str]) -> str:
     if header in library.module_scope:
         return "\n".join(f"cdef {line}" if is_definition(line) else line for line in lines)
-    return f'cdef extern from "{header}" nogil:\n' + "\n".join(INDENT + line for line in lines)
+    inner = "\n".join(INDENT + line for line in lines)
+    if header in library.optional_headers:
+        return OPTIONAL.format(header=header) + inner
+    return f'cdef extern from "{header}" nogil:\n{inner}'
 
 
 def is_definition(line: str) -> bool:

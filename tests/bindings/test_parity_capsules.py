@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The capsules of the cy* modules carry the strings that compiled clients compare, byte for byte."""
+"""The capsules of the cy* modules carry the strings that clients compare, byte for byte."""
 
 import ctypes
 import importlib

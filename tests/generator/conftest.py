@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small library that has every feature: its header, facts, model and goldens."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from generator import api_file, decisions, resolve
+
+TOY = Path(__file__).parent / "toy"
+
+
+@pytest.fixture(scope="session")
+def toy_folder():
+    return TOY
+
+
+@pytest.fixture
+def toy_decisions():
+    return decisions.read(TOY / "toy.toml")
+
+
+@pytest.fixture
+def toy_facts():
+    return api_file.read(TOY / "golden" / "toy.api")
+
+
+@pytest.fixture
+def toy(toy_facts, toy_decisions):
+    return resolve.resolve(toy_facts, toy_decisions)
+
+
+@pytest.fixture
+def golden():
+    """Compare a text with a file of `toy/golden`; HALFWARP_UPDATE_GOLDENS=1 writes it instead."""
+
+    def compare(name, text):
+        path = TOY / "golden" / name
+        if os.environ.get("HALFWARP_UPDATE_GOLDENS") == "1":
+            path.write_text(text)
+        assert path.read_text() == text
+
+    return compare

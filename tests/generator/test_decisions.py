@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The overrides: every decision has a reason, and is about something that exists."""
+
+import tomllib
+
+import pytest
+
+from generator import api_file
+from generator.model import HERE, LIBRARIES, load
+
+LISTS = ("cimport_only", "keeps_gil", "hot", "wrapped_callbacks")
+
+
+@pytest.fixture(params=LIBRARIES)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def data(name):
+    return tomllib.loads((HERE / "overrides" / f"{name}.toml").read_text())
+
+
+@pytest.fixture
+def functions(name):
+    return {f.name for f in api_file.read(HERE / "api" / f"{name}.api").functions}
+
+
+def test_every_decision_has_a_reason(data):
+    without = [t for t in data if t not in ("library", "functions", "fields")]
+    without = [t for t in without if not data[t].get("reason")]
+    without += [f for f, table in data.get("functions", {}).items() if not table.get("reason")]
+    without += [
+        f"{struct}.{field}"
+        for struct, fields in data.get("fields", {}).items()
+        for field, table in fields.items()
+        if not table.get("reason")
+    ]
+    assert without == []
+
+
+@pytest.mark.parametrize("table", LISTS)
+def test_every_function_that_a_list_names_exists(data, functions, table):
+    assert set(data.get(table, {}).get("names", ())) <= functions
+
+
+def test_no_list_names_a_function_twice(data):
+    for table in LISTS:
+        names = data.get(table, {}).get("names", [])
+        assert len(names) == len(set(names)), table
+
+
+def test_every_field_that_a_decision_names_exists(data, name):
+    structs = {s.name: {f.name for f in s.fields} for s in load(name).structs}
+    for struct, fields in data.get("fields", {}).items():
+        assert fields.keys() <= structs[struct]
+
+
+def test_every_attribute_exists_and_its_type_is_known(data, name):
+    library = load(name)
+    enums = {e.name: {m.name for m in e.members} for e in library.enums}
+    plain = {
+        "int",
+        "unsigned int",
+        "unsigned long long",
+        "size_t",
+        "float",
+        "bool",
+        "address",
+        "text",
+        "buffer",
+        "bytes",
+    }
+    words = {
+        "enum": set(enums),
+        "handle": {h.name for h in library.handles},
+        "struct": {s.name for s in library.structs},
+        "list": plain,
+    }
+    for enum, members in library.attributes.items():
+        assert members.keys() <= enums[enum]
+        for kind in members.values():
+            word, _, target = kind.partition(":")
+            assert target in words[word] if target else word in plain, kind
+
+
+def test_every_result_code_is_explained_in_a_sentence(name):
+    library = load(name)
+    results = next(e for e in library.enums if e.name == library.result_enum)
+    for member in results.members:
+        assert member.doc.endswith("."), member.name
+        assert member.doc[0].isupper(), member.name
+        assert "  " not in member.doc and "\n" not in member.doc, member.name
+
+
+def test_explanations_name_codes_that_exist(data, name):
+    enums = {e.name: {m.name for m in e.members} for e in load(name).enums}
+    for enum, members in data["docs"].items():
+        if enum != "reason":
+            assert members.keys() == enums[enum]
+
+
+def test_what_calls_back_or_submits_releases_the_gil(name):
+    """Keeping it there would deadlock or stall every other thread."""
+    risky = (
+        "Launch",
+        "Synchronize",
+        "Alloc",
+        "Memcpy",
+        "Memset",
+        "Load",
+        "Callback",
+        "Wait",
+        "Link",
+    )
+    kept = [f.name for f in load(name).functions if not f.releases_gil]
+    assert [n for n in kept if any(word in n for word in risky)] == []

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Model -> generated files: goldens, determinism, files that do not change."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from generator import __main__ as command
+from generator.emit import class_pxd, cy_pxd, cy_pyx, stubs
+
+EMITTERS = [cy_pxd, cy_pyx, class_pxd, stubs]
+
+
+@pytest.mark.parametrize("emitter", EMITTERS, ids=lambda m: m.__name__.rpartition(".")[2])
+def test_a_library_with_every_feature_gives_the_golden_files(toy, golden, emitter):
+    for path, text in emitter.emit({"toy": toy}).items():
+        golden(path.rpartition("/")[2], text)
+
+
+def test_every_generated_file_says_where_it_comes_from():
+    for path, text in command.emit_all().items():
+        first = text.partition("\n")[0]
+        assert "enerated by `python -m generator emit`" in first, path
+
+
+def test_generated_files_name_no_path_of_this_machine():
+    for path, text in command.emit_all().items():
+        assert str(command.ROOT) not in text, path
+
+
+def test_another_process_makes_the_same_bytes():
+    """Sets iterate in another order there."""
+    script = (
+        "import hashlib; from generator.__main__ import emit_all;"
+        "print(hashlib.sha256(repr(sorted(emit_all().items())).encode()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=command.ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_emitting_needs_the_standard_library_alone():
+    script = (
+        "import sys; sys.path.insert(0, '.');"
+        "from generator.__main__ import emit_all; emit_all();"
+        "print(sys.modules.keys() & {'clang', 'Cython', 'numpy'})"
+    )
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", script],
+        cwd=command.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.strip() == "set()"
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A root of its own, and emitters that make one file."""
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    monkeypatch.setattr(command, "emit_all", lambda: {"build/one.txt": "text\n"})
+    return tmp_path
+
+
+def test_a_file_that_would_not_change_keeps_its_time(tree):
+    command.main(["emit"])
+    path = tree / "build" / "one.txt"
+    os.utime(path, (1, 1))
+    command.main(["emit"])
+    assert path.stat().st_mtime == 1
+
+
+def test_a_file_that_changes_is_replaced(tree, monkeypatch):
+    command.main(["emit"])
+    monkeypatch.setattr(command, "emit_all", lambda: {"build/one.txt": "other\n"})
+    command.main(["emit"])
+    assert (tree / "build" / "one.txt").read_text() == "other\n"
+    assert [p.name for p in (tree / "build").iterdir()] == ["one.txt"]
+
+
+def test_check_passes_after_emit(tree):
+    command.main(["emit"])
+    assert command.main(["emit", "--check"]) == 0
+
+
+def test_check_names_missing_and_stale_files(tree, monkeypatch, capsys):
+    assert command.main(["emit", "--check"]) == 1
+    assert capsys.readouterr().err == "missing: build/one.txt\n"
+    command.main(["emit"])
+    (tree / "build" / "one.txt").write_text("edited\n")
+    assert command.main(["emit", "--check"]) == 1
+    assert capsys.readouterr().err == "stale: build/one.txt\n"
+
+
+def test_check_names_what_differs_from_run_to_run(tree, monkeypatch, capsys):
+    command.main(["emit"])
+    texts = iter(["text\n", "other\n"])
+    monkeypatch.setattr(command, "emit_all", lambda: {"build/one.txt": next(texts)})
+    assert command.main(["emit", "--check"]) == 1
+    assert capsys.readouterr().err == "differs from run to run: build/one.txt\n"
+
+
+def test_declarations_for_cimport_need_no_header_that_clients_may_lack(toy):
+    toy.optional_headers = frozenset(toy.headers)
+    text = cy_pxd.emit({"toy": toy})["cuda/bindings/cytoy.pxd"]
+    assert 'cdef extern from "toy.h"' not in text
+    assert "#if __has_include(<toy.h>)\n    #include <toy.h>\n    #endif" in text

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which CUDA headers are taken."""
+
+import pytest
+
+from generator import headers
+
+
+@pytest.fixture
+def toolkits(tmp_path, monkeypatch):
+    """CUDA_PATH holds 13.0, CUDA_HOME 13.5; no header package is installed."""
+    for variable, version in (("CUDA_PATH", 13000), ("CUDA_HOME", 13050)):
+        folder = tmp_path / variable / "include"
+        folder.mkdir(parents=True)
+        (folder / "cuda.h").write_text(f"#define CUDA_VERSION {version}\n")
+        monkeypatch.setenv(variable, str(tmp_path / variable))
+    monkeypatch.setattr(headers.importlib.util, "find_spec", lambda _name: None)
+    return tmp_path
+
+
+def test_a_toolkit_of_another_version_is_passed_over(toolkits):
+    assert headers.find("13.5") == toolkits / "CUDA_HOME" / "include"
+
+
+def test_the_newest_is_taken_when_no_version_is_asked_for(toolkits):
+    assert headers.find() == toolkits / "CUDA_HOME" / "include"
+
+
+def test_a_version_that_is_not_there_is_not_found(toolkits):
+    assert headers.find("12.4") is None
+
+
+def test_a_folder_without_the_header_is_no_candidate(toolkits, monkeypatch):
+    monkeypatch.setenv("CUDA_HOME", str(toolkits / "nowhere"))
+    assert headers.find() == toolkits / "CUDA_PATH" / "include"

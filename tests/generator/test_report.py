@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The committed report, and what a bump changed."""
+
+import copy
+
+from generator import api_file, report
+from generator.facts import FactEnum
+from generator.model import HERE, LIBRARIES, load
+
+
+def test_the_committed_report_is_current():
+    made = report.write({name: load(name) for name in LIBRARIES})
+    assert (HERE / "report.md").read_text() == made
+
+
+def test_the_report_counts_what_the_library_holds(toy):
+    text = report.section(toy)
+    for row in (
+        "| C functions | 10 |",
+        "| - for cimport only | 1 |",
+        "| enums | 4 |",
+        "| - explained members | 1 |",
+        "| handle classes | 4 |",
+        "| - anonymous | 2 |",
+        "| constants | 3 |",
+        "| roles corrected by hand | toyQueue |",
+        "| keeps the GIL | toyErrorText |",
+        "| 2.5 | toyQueue |",
+        "| toyProperty | none |",
+    ):
+        assert row in text
+
+
+def test_the_counts_of_the_committed_facts_are_these():
+    """A number that moves is a header bump or an accident: look which."""
+    counts = {
+        n: (len(lib.functions), len(lib.enums), len(lib.structs), len(lib.constants))
+        for n, lib in ((n, load(n)) for n in LIBRARIES)
+    }
+    assert counts == {"driver": (526, 131, 294, 74), "nvrtc": (29, 1, 2, 3)}
+
+
+def test_a_bump_is_told_declaration_by_declaration(toy_folder, toy_facts):
+    old = toy_folder / "golden" / "toy.api"
+    new = copy.deepcopy(toy_facts)
+    new.functions = [f for f in new.functions if f.name != "toyShow"]
+    next(f for f in new.functions if f.name == "toyOpen").since = "3.0"
+    next(t for t in new.types if isinstance(t, FactEnum)).members.append(("TOY_NEW", 9))
+    assert report.changes(old, new).splitlines() == [
+        "+ toyError_enum.TOY_NEW = 9",
+        "- fn toyShow(toyWindow window, int (*)(void *) filter) -> toyResult  toy.h",
+        "- fn toyOpen = toyOpen_v2(toyBox *box: out, const char *title, unsigned int flags)"
+        " -> toyResult  toy.h  since 2.3",
+        "+ fn toyOpen = toyOpen_v2(toyBox *box: out, const char *title, unsigned int flags)"
+        " -> toyResult  toy.h  since 3.0",
+    ]
+
+
+def test_the_same_facts_are_no_change(toy_folder):
+    path = toy_folder / "golden" / "toy.api"
+    assert report.changes(path, api_file.read(path)) == ""
+
+
+def test_a_new_library_has_nothing_to_compare_with(tmp_path, toy_facts):
+    assert report.changes(tmp_path / "none.api", toy_facts) == ""
