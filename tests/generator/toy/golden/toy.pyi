@@ -11,6 +11,7 @@ from cuda.bindings._internal._fast_enum import FastEnum
 _Address: TypeAlias = SupportsIndex | SupportsInt | Buffer | None
 _KernelParams: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]] | SupportsIndex | Buffer | None
 
+
 @type_check_only
 class _Handle:
     def __init__(self, init_value: SupportsIndex | SupportsInt = 0, _ptr: int = 0) -> None: ...
@@ -18,32 +19,45 @@ class _Handle:
     def __index__(self) -> int: ...
     def getPtr(self) -> int: ...
 
+
 @type_check_only
 class _Struct:
     def getPtr(self) -> int: ...
     def asdict(self) -> dict[str, Any]: ...
+
 
 class toyResult(FastEnum):
     TOY_SUCCESS = 0
     TOY_MISSING = 5
     TOY_ABSENT = TOY_MISSING
 
+
 class toyColour(FastEnum):
     TOY_RED = 1
     TOY_BLUE = -2
+
 
 class toyInk(FastEnum):
     TOY_RED = 1
     TOY_BLUE = -2
 
+
 class toyProperty(FastEnum):
     TOY_PROPERTY_WIDTH = 0
     TOY_PROPERTY_NAME = 1
 
+
 class toyWindow(_Handle): ...
+
+
 class toyBox(_Handle): ...
+
+
 class toyId(_Handle): ...
+
+
 class toyListener(_Handle): ...
+
 
 class toySize_st(_Struct):
     width: int
@@ -51,33 +65,41 @@ class toySize_st(_Struct):
     def label(self) -> Any: ...
     def __init__(self, *, width: int = ..., _ptr: int = 0) -> None: ...
 
+
 class toySize_v1(toySize_st): ...
+
+
 class toySize(toySize_v1): ...
+
 
 class anon_struct0(_Struct):
     count: int
 
+
 class toyTotals(anon_struct0): ...
+
 
 class toyPair_st(_Struct):
     first: int
     second: int
     def __init__(self, *, first: int = ..., second: int = ..., _ptr: int = 0) -> None: ...
 
+
 class anon_struct1(_Struct):
     box: toyBox
     scale: float
     exact: float
 
+
 class toyValue_union(_Struct):
     pair: toyPair_st
     inner: anon_struct1
     pad: bytes
-    def __init__(
-        self, *, pair: toyPair_st = ..., inner: anon_struct1 = ..., pad: bytes = ..., _ptr: int = 0
-    ) -> None: ...
+    def __init__(self, *, pair: toyPair_st = ..., inner: anon_struct1 = ..., pad: bytes = ..., _ptr: int = 0) -> None: ...
+
 
 class toyValue(toyValue_union): ...
+
 
 class toyMap_st(_Struct):
     sizes: list[toySize]
@@ -85,52 +107,28 @@ class toyMap_st(_Struct):
     palette: list[toyColour]
     listener: toyListener
     window: toyWindow
-    def __init__(
-        self,
-        *,
-        sizes: list[toySize] = ...,
-        kernelParams: Any = ...,
-        palette: list[toyColour] = ...,
-        listener: toyListener = ...,
-        window: toyWindow = ...,
-        _ptr: int = 0,
-    ) -> None: ...
+    def __init__(self, *, sizes: list[toySize] = ..., kernelParams: Any = ..., palette: list[toyColour] = ..., listener: toyListener = ..., window: toyWindow = ..., _ptr: int = 0) -> None: ...
+
 
 class toyMap(toyMap_st): ...
+
 
 TOY_DEFAULT_BOX: int
 TOY_LIMIT: int
 TOY_VERSION: int
 
 def toyErrorText(result: toyResult | int) -> tuple[toyResult, bytes]: ...
-def toyGetName(
-    length: SupportsIndex, box: toyBox | SupportsIndex | None
-) -> tuple[toyResult, bytes]: ...
+def toyGetName(length: SupportsIndex, box: toyBox | SupportsIndex | None) -> tuple[toyResult, bytes]: ...
 @overload
-def toyGetProperty(
-    property: Literal[toyProperty.TOY_PROPERTY_WIDTH], box: toyBox | SupportsIndex | None
-) -> tuple[toyResult, int]: ...
+def toyGetProperty(property: Literal[toyProperty.TOY_PROPERTY_WIDTH], box: toyBox | SupportsIndex | None) -> tuple[toyResult, int]: ...
 @overload
-def toyGetProperty(
-    property: Literal[toyProperty.TOY_PROPERTY_NAME], box: toyBox | SupportsIndex | None
-) -> tuple[toyResult, bytes]: ...
+def toyGetProperty(property: Literal[toyProperty.TOY_PROPERTY_NAME], box: toyBox | SupportsIndex | None) -> tuple[toyResult, bytes]: ...
 @overload
-def toyGetProperty(
-    property: toyProperty | int, box: toyBox | SupportsIndex | None
-) -> tuple[toyResult, Any]: ...
+def toyGetProperty(property: toyProperty | int, box: toyBox | SupportsIndex | None) -> tuple[toyResult, Any]: ...
 def toyList(numBoxes: int = 0) -> tuple[toyResult, list[toyBox], int]: ...
-def toyListen(
-    box: toyBox | SupportsIndex | None,
-    listener: toyListener | SupportsIndex | None,
-    userData: _Address,
-) -> tuple[toyResult, toyId]: ...
+def toyListen(box: toyBox | SupportsIndex | None, listener: toyListener | SupportsIndex | None, userData: _Address) -> tuple[toyResult, toyId]: ...
 def toyOpen(title: bytes | bytearray, flags: SupportsIndex) -> tuple[toyResult, toyBox]: ...
-def toyPack(
-    boxes: list[toyBox] | tuple[toyBox, ...] | None,
-    names: list[bytes] | tuple[bytes, ...] | None,
-    count: SupportsIndex,
-    data: _Address,
-) -> tuple[toyResult]: ...
+def toyPack(boxes: list[toyBox] | tuple[toyBox, ...] | None, names: list[bytes] | tuple[bytes, ...] | None, count: SupportsIndex, data: _Address) -> tuple[toyResult]: ...
 @overload
 def toyQueue(box: toyBox) -> tuple[toyResult, toyValue]: ...
 @overload
