@@ -190,6 +190,8 @@ bool convert_wrapped(PyObject* value, PyObject* type, void* cell) {
   word converted;
   if (PyLong_Check(value) && compact_value(value, compact)) {
     converted = word(compact);
+  } else if (PyLong_Check(value) && two_digit_value(value, converted)) {
+    // in place
   } else if (is_instance_of(value, type)) {
     return copy_bytes(value, cell, Bytes);
   } else if (!PyIndex_Check(value)) {

@@ -19,6 +19,7 @@ inline bool address_argument(PyObject* object, scratch& memory, word& out) {
     out = word(value);
     return true;
   }
+  if (PyLong_Check(object) && two_digit_value(object, out)) return true;
   return address_slow(object, memory, out);
 }
 

@@ -26,6 +26,21 @@ inline bool compact_value(PyObject* object, Py_ssize_t& value) {
   return true;
 }
 
+// A positive int of two digits (up to 60 bits): what addresses of this process are.
+inline bool two_digit_value(PyObject* object, word& value) {
+  auto* number = reinterpret_cast<PyLongObject*>(object);
+#if PY_VERSION_HEX >= 0x030C0000
+  constexpr std::uintptr_t tag = 2 << _PyLong_NON_SIZE_BITS;  // two digits, positive
+  if (number->long_value.lv_tag != tag) return false;
+  const digit* digits = number->long_value.ob_digit;
+#else
+  if (Py_SIZE(object) != 2) return false;
+  const digit* digits = number->ob_digit;
+#endif
+  value = word(digits[0]) | word(digits[1]) << PyLong_SHIFT;
+  return true;
+}
+
 // The largest compact value that fits every integer kind of 32 bits and more, and the small ones.
 template <kind K>
 inline constexpr Py_ssize_t compact_limit = K == kind::i8    ? 0x7f
@@ -41,6 +56,9 @@ inline bool integer_argument(PyObject* object, word& out) {
     out = word(value);
     return true;
   }
+  if constexpr (K == kind::u64 || K == kind::i64) {
+    if (PyLong_Check(object) && two_digit_value(object, out)) return true;
+  }
   return integer_slow(object, K, out);
 }
 
@@ -55,6 +73,14 @@ inline bool enum_argument(PyObject* object, word& out) {
 }
 
 // Stores the low `size` bytes of a word (floats are in their own width already).
-inline void store(void* where, word value, int size) { __builtin_memcpy(where, &value, std::size_t(size)); }
+inline void store(void* where, word value, int size) {
+  if (size == 4) {
+    __builtin_memcpy(where, &value, 4);
+  } else if (size == 8) {
+    __builtin_memcpy(where, &value, 8);
+  } else {
+    __builtin_memcpy(where, &value, std::size_t(size));
+  }
+}
 
 }  // namespace halfwarp::bindings

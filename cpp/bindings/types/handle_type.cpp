@@ -55,14 +55,21 @@ kind value_kind_of(const class_record& record) {
   return record.size == 8 ? kind::u64 : record.is_signed ? kind::i32 : kind::u32;
 }
 
-bool set_value(const class_record& record, PyObject* value, word& out) {
+bool set_value_slow(const class_record& record, PyObject* value, word& out) {
   word converted;
-  if (value == Py_None || !integer_slow(value, value_kind_of(record), converted)) {
-    if (value == Py_None) raise_expected("an integer", value);
-    return false;
-  }
+  if (value == Py_None) return raise_expected("an integer", value);
+  if (!integer_slow(value, value_kind_of(record), converted)) return false;
   out = 0;
   std::memcpy(&out, &converted, record.size);
+  return true;
+}
+
+bool set_value(const class_record& record, PyObject* value, word& out) {
+  Py_ssize_t compact;
+  if (!PyLong_Check(value)) return set_value_slow(record, value, out);
+  if (record.size == 8 && two_digit_value(value, out)) return true;
+  if (!compact_value(value, compact) || compact < 0) return set_value_slow(record, value, out);
+  out = word(compact);
   return true;
 }
 

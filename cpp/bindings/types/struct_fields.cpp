@@ -143,11 +143,18 @@ const accessor& accessor_of(kind k) {
   Py_UNREACHABLE();  // the tables are checked when they are compiled
 }
 
-int raise_for_field(const class_record& record, const field& f) {
+const char* class_name(PyObject* self) { return short_name(class_of(Py_TYPE(self)).record->name); }
+
+int refuse_write(PyObject* self, const field& f, PyObject* value) {
+  PyErr_Format(PyExc_AttributeError, "%s.%s cannot be %s", class_name(self), f.name, value ? "written" : "deleted");
+  return -1;
+}
+
+int raise_for_field(PyObject* self, const field& f) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   if (type == PyExc_TypeError || type == PyExc_OverflowError || type == PyExc_ValueError) {
-    PyErr_Format(type, "%s.%s: %S", short_name(record.name), f.name, value);
+    PyErr_Format(type, "%s.%s: %S", class_name(self), f.name, value);
     Py_DECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
@@ -175,19 +182,13 @@ PyObject* read_number(kind k, const void* where) {
 }
 
 int write_number(kind k, void* where, PyObject* value) {
-  word converted;
   constexpr int sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-  if (k >= kind::f32) {
-    if (!float_argument(value, k, converted)) return -1;
-  } else {
-    Py_ssize_t compact;
-    bool is_small = PyLong_Check(value) && compact_value(value, compact) && compact >= 0 &&
-                    (k >= kind::i32 || compact <= compact_limit<kind::i8>);
-    if (is_small) {
-      converted = word(compact);
-    } else if (!integer_slow(value, k, converted)) {
-      return -1;
-    }
+  word converted;
+  Py_ssize_t compact;
+  if (k >= kind::i32 && k <= kind::u64 && PyLong_Check(value) && compact_value(value, compact) && compact >= 0) [[likely]] {
+    converted = word(compact);
+  } else if (!(k >= kind::f32 ? float_argument(value, k, converted) : integer_slow(value, k, converted))) {
+    return -1;
   }
   store(where, converted, sizes[int(k)]);
   return 0;
@@ -200,16 +201,12 @@ PyObject* read_field(const library& lib, const field& f, PyObject* self) {
 }
 
 int write_field(const library& lib, const field& f, PyObject* self, PyObject* value) {
-  const class_record& record = *class_of(Py_TYPE(self)).record;
-  if (!value || f.f & read_only) {
-    PyErr_Format(PyExc_AttributeError, "%s.%s cannot be %s", short_name(record.name), f.name,
-                 value ? "written" : "deleted");
-    return -1;
-  }
+  if (!value || f.f & read_only) [[unlikely]]
+    return refuse_write(self, f, value);
   char* where = static_cast<char*>(as_struct(self)->where) + f.offset;
   int status = f.k <= kind::f64 ? write_number(f.k, where, value)
                                 : accessor_of(f.k).write(lib, f, self, where, value);
-  return status < 0 ? raise_for_field(record, f) : 0;
+  return status < 0 ? raise_for_field(self, f) : 0;
 }
 
 PyObject* get_field(PyObject* self, void* closure) {
