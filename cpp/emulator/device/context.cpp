@@ -60,8 +60,8 @@ void context::flush_prints() {
 
 stream& context::legacy() {
   if (!legacy_) {
-    legacy_ = std::make_shared<stream>(std::static_pointer_cast<context>(shared_from_this()),
-                                       stream_role::legacy_default, CU_STREAM_DEFAULT, 0);
+    legacy_ =
+        std::make_shared<stream>(as_shared(), stream_role::legacy_default, CU_STREAM_DEFAULT, 0);
   }
   return *legacy_;
 }

@@ -37,6 +37,9 @@ class context : public object {
 
   device& on() const noexcept { return on_; }
   bool is_primary() const noexcept { return is_primary_; }
+  std::shared_ptr<context> as_shared() {
+    return std::static_pointer_cast<context>(shared_from_this());
+  }
 
   // A broken context answers every call with the code that broke it. Needs no lock.
   CUresult sticky_code() const noexcept {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulator/device/device.hpp"
+#include "emulator/image/registry.hpp"
 #include "emulator/memory/address_space.hpp"
 #include "emulator/process/fault_log.hpp"
 #include "emulator/process/injection.hpp"
@@ -39,7 +40,9 @@ struct driver {
   report_stream report;
   fault_log faults;
   injection rules;
+  image::cubin_registry cubins;
   std::atomic<std::uint64_t> launches{0}, instructions{0};
+  std::uint64_t grids = 0;  // numbers of launches, for %gridid
 };
 
 // Only after `initialise` succeeded, which the gate sees to.

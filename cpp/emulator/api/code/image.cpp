@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the image a program hands over to a parsed module, with the log of what went wrong.
+#include "emulator/image/image.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "emulator/api/code/code_call.hpp"
+#include "emulator/ptx/parser.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+CUresult code_of(image::failure reason) {
+  switch (reason) {
+    case image::failure::invalid_image:
+      return CUDA_ERROR_INVALID_IMAGE;
+    case image::failure::no_binary:
+      return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    case image::failure::no_decompressor:
+      return CUDA_ERROR_NOT_SUPPORTED;
+    case image::failure::out_of_memory:
+      break;
+  }
+  return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+[[noreturn]] void refuse_image(jit_options& options, CUresult code, const std::string& text) {
+  options.write_error_log(text);
+  refuse(code, text);
+}
+
+std::uint32_t device_architecture() {
+  const auto& settings = the_driver().settings;
+  return static_cast<std::uint32_t>(settings.cc_major * 10 + settings.cc_minor);
+}
+
+std::shared_ptr<const ptx::module> parse(const std::string& text, jit_options& options) {
+  auto parsed = ptx::parse(text);
+  if (!parsed) refuse_image(options, CUDA_ERROR_INVALID_PTX, parsed.log);
+  const auto target = parsed.value->target_architecture();
+  if (target > device_architecture()) {
+    refuse_image(options, CUDA_ERROR_NO_BINARY_FOR_GPU,
+                 "the PTX is for sm_" + std::to_string(target) + ", the device has sm_" +
+                     std::to_string(device_architecture()) +
+                     "; compile for an older target, or set the emulator's option `cc`");
+  }
+  return parsed.value;
+}
+
+std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& options) {
+  const auto found = image::find_ptx(data, device_architecture(), the_driver().cubins);
+  if (!found) refuse_image(options, code_of(found.error.reason), found.error.message);
+  return parse(found.source->text, options);
+}
+
+}  // namespace
+
+jit_options::jit_options(unsigned count, CUjit_option* names, void** values)
+    : names_{names, count}, values_{values} {
+  require(count == 0 || (names && values), CUDA_ERROR_INVALID_VALUE, "the list of options is null");
+}
+
+void** jit_options::find(CUjit_option name) const {
+  const auto found = std::ranges::find(names_, name);
+  return found == names_.end() ? nullptr : values_ + (found - names_.begin());
+}
+
+// The value of a size option is the size itself, not a pointer; it comes back as the bytes written.
+void jit_options::write(CUjit_option buffer, const std::string& text) {
+  const auto size_name = buffer == CU_JIT_ERROR_LOG_BUFFER ? CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
+                                                           : CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES;
+  void** const target = find(buffer);
+  void** const size = find(size_name);
+  if (!target || !*target || !size) return;
+  const auto room = reinterpret_cast<std::uintptr_t>(*size) & 0xffff'ffff;
+  if (room == 0) return;
+  const auto length = std::min<std::uintptr_t>(text.size(), room - 1);
+  auto* const bytes = static_cast<char*>(*target);
+  std::memcpy(bytes, text.data(), length);
+  bytes[length] = '\0';
+  *size = reinterpret_cast<void*>(length);
+}
+
+std::shared_ptr<const ptx::module> open_image(const void* image, jit_options& options) {
+  require(image != nullptr, CUDA_ERROR_INVALID_VALUE, "the image is null");
+  return open_bytes(image::view_of(image), options);
+}
+
+std::shared_ptr<const ptx::module> open_image_file(const char* path, jit_options& options) {
+  require(path != nullptr, CUDA_ERROR_INVALID_VALUE, "the name of the file is null");
+  std::ifstream file{path, std::ios::binary};
+  if (!file)
+    refuse(CUDA_ERROR_FILE_NOT_FOUND, "the file '" + std::string{path} + "' cannot be read");
+  const std::vector<char> content{std::istreambuf_iterator<char>{file}, {}};
+  auto data = std::as_bytes(std::span{content});
+  const bool is_text = !content.empty() && content.back() == '\0';
+  return open_bytes(is_text ? data.first(data.size() - 1) : data, options);
+}
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches: the limits of the device, the attributes, the parameters.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "emulator/api/code/code_call.hpp"
+#include "emulator/api/code/launch_limits.hpp"
+#include "emulator/code/kernel_launch.hpp"
+#include "emulator/stream/event.hpp"
+#include "emulator/stream/operations.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+// What the attributes of a launch ask for.
+struct launch_wishes {
+  launch_shape shape;
+  CUevent completion = nullptr;  // recorded when the kernel is done
+};
+
+void read_attribute(const CUlaunchAttribute& attribute, launch_wishes& wishes) {
+  const auto& value = attribute.value;
+  switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+      wishes.shape.is_cooperative = value.cooperative != 0;
+      return;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+      wishes.shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+      return;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+      wishes.completion = value.programmaticEvent.event;
+      return;
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+      wishes.completion = value.launchCompletionEvent.event;
+      return;
+    default:  // hints about timing and caches, which are not modelled
+      require(attribute.id >= CU_LAUNCH_ATTRIBUTE_IGNORE &&
+                  attribute.id <= CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE,
+              CUDA_ERROR_INVALID_VALUE, "cuda.h has no such launch attribute");
+  }
+}
+
+// The two forms of arguments: one pointer per parameter, or one packed buffer.
+class argument_source {
+ public:
+  argument_source(void** pointers, void** extra) : pointers_{pointers} {
+    require(!pointers || !extra, CUDA_ERROR_INVALID_VALUE,
+            "arguments come as kernelParams or as extra, not both");
+    if (extra) read_extra(extra);
+  }
+
+  parameter_block pack(const exec::kernel_attributes& code) const {
+    parameter_block block{code.parameter_bytes};
+    if (code.parameters.empty()) return block;
+    if (buffer_) {
+      require(buffer_bytes_ == code.parameter_bytes, CUDA_ERROR_INVALID_VALUE,
+              "the packed arguments have another size than the parameters of the kernel");
+      std::memcpy(block.data(), buffer_, buffer_bytes_);
+      return block;
+    }
+    require(pointers_ != nullptr, CUDA_ERROR_INVALID_VALUE, "the kernel has parameters, none came");
+    for (std::size_t i = 0; i < code.parameters.size(); ++i) {
+      const auto& layout = code.parameters[i];
+      if (!pointers_[i])
+        refuse(CUDA_ERROR_INVALID_VALUE, "argument " + std::to_string(i) + " is null");
+      std::memcpy(block.data() + layout.offset, pointers_[i], layout.size);
+    }
+    return block;
+  }
+
+ private:
+  void read_extra(void** extra) {
+    const std::size_t* size = nullptr;
+    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+      if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+        buffer_ = extra[1];
+      } else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+        size = static_cast<const std::size_t*>(extra[1]);
+      } else {
+        refuse(CUDA_ERROR_INVALID_VALUE, "extra holds an unknown option");
+      }
+    }
+    require(buffer_ && size, CUDA_ERROR_INVALID_VALUE, "extra lacks the buffer or its size");
+    buffer_bytes_ = *size;
+  }
+
+  void** pointers_;
+  const void* buffer_ = nullptr;
+  std::size_t buffer_bytes_ = 0;
+};
+
+// A kernel that can reach an instruction which the emulator lacks does not start.
+void require_runnable(const call& c, const exec::kernel& code) {
+  const auto why = exec::refusal(code);
+  if (!why) return;
+  c.d.faults.keep(*why);
+  refuse(report::code(why->kind), report::first_line(*why));
+}
+
+void record_completion(call& c, CUevent raw, stream& in) {
+  const auto recorded = c.find<event>(raw);
+  const auto mark = std::make_shared<event_record>();
+  mark->at = {in.as_shared(), in.enqueued() + 1};
+  recorded->last = mark;
+  c.submit(in, std::make_shared<record_event>(mark));
+}
+
+CUresult launch(CUfunction raw, const launch_wishes& wishes, CUstream raw_stream, void** pointers,
+                void** extra) {
+  return answer([&](call& c) {
+    const auto in = c.stream_of(raw_stream);
+    const auto what = function_of(c, raw, in->owner().as_shared());
+    require(&what->on() == &in->owner().on(), CUDA_ERROR_INVALID_HANDLE,
+            "the kernel was loaded on another device than that of the stream");
+    const argument_source arguments{pointers, extra};
+    const auto request = admit_launch(*what, wishes.shape, in->number());
+    require_runnable(c, what->code());
+    c.submit(*in, std::make_shared<kernel_launch>(what->executable(), request,
+                                                  arguments.pack(what->code().attributes())));
+    if (wishes.completion) record_completion(c, wishes.completion, *in);
+  });
+}
+
+}  // namespace
+
+CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                        unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                        unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                        void** kernelParams, void** extra) noexcept {
+  launch_wishes wishes;
+  wishes.shape.grid = {gridDimX, gridDimY, gridDimZ};
+  wishes.shape.block = {blockDimX, blockDimY, blockDimZ};
+  wishes.shape.dynamic_shared = sharedMemBytes;
+  return launch(f, wishes, hStream, kernelParams, extra);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                   unsigned int gridDimZ, unsigned int blockDimX,
+                                   unsigned int blockDimY, unsigned int blockDimZ,
+                                   unsigned int sharedMemBytes, CUstream hStream,
+                                   void** kernelParams) noexcept {
+  launch_wishes wishes;
+  wishes.shape.grid = {gridDimX, gridDimY, gridDimZ};
+  wishes.shape.block = {blockDimX, blockDimY, blockDimZ};
+  wishes.shape.dynamic_shared = sharedMemBytes;
+  wishes.shape.is_cooperative = true;
+  return launch(f, wishes, hStream, kernelParams, nullptr);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams,
+                          void** extra) noexcept {
+  return answer_unlocked([&] {
+    require(config != nullptr, CUDA_ERROR_INVALID_VALUE, "the launch configuration is null");
+    require(config->numAttrs == 0 || config->attrs, CUDA_ERROR_INVALID_VALUE,
+            "the list of launch attributes is null");
+    launch_wishes wishes;
+    wishes.shape = shape_of(*config);
+    for (const auto& each : std::span{config->attrs, config->numAttrs})
+      read_attribute(each, wishes);
+    return launch(f, wishes, config->hStream, kernelParams, extra);
+  });
+}
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The limits that a launch is held to, and the occupancy of a kernel.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "emulator/code/code_objects.hpp"
+#include "emulator/exec/launch.hpp"
+
+namespace halfwarp::emulator::api {
+
+struct launch_shape {
+  exec::extent grid, block;
+  exec::extent cluster{0, 0, 0};  // zeros: not asked for
+  std::uint64_t dynamic_shared = 0;
+  bool is_cooperative = false;
+};
+
+launch_shape shape_of(const CUlaunchConfig& config);
+
+// The request for a launch that the device takes; refuses any other with the device's code.
+exec::launch_request admit_launch(const function& what, const launch_shape& shape,
+                                  std::uint64_t stream_number);
+
+// Blocks of so many threads that are resident on a multiprocessor; 0: not even one fits.
+int resident_blocks(const function& what, std::uint64_t threads, std::uint64_t dynamic_shared);
+
+// Most blocks of a cluster of this kernel.
+int largest_cluster(const function& what);
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules, libraries, and the kernels in them.
+#pragma once
+
+#include <cuda.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/device/context.hpp"
+#include "emulator/exec/kernel.hpp"
+#include "emulator/process/object.hpp"
+
+namespace halfwarp::emulator {
+
+struct driver;
+class function;
+class library;
+
+// What a program may change about a kernel on one device.
+struct kernel_settings {
+  int maximum_dynamic_shared = -1;  // bytes; -1: what needs no opt-in
+  int carveout = -1;                // percent of shared memory; -1: no preference
+  int cluster[3] = {0, 0, 0};       // blocks; 0: chosen at the launch
+  bool allows_large_clusters = false;
+  int cluster_policy = CU_CLUSTER_SCHEDULING_POLICY_DEFAULT;
+  CUfunc_cache cache = CU_FUNC_CACHE_PREFER_NONE;
+};
+
+// Code in one context. Guarded by the driver's lock, as are the others.
+class module : public object {
+ public:
+  static constexpr object_kind kind_of = object_kind::module;
+
+  module(std::shared_ptr<context> owner,
+         std::shared_ptr<exec::executable> code) :object{kind_of, owner->id()},
+      owner_{std::move(owner)}, code_{std::move(code)} {}
+
+  context& owner() const noexcept { return *owner_; }
+  const std::shared_ptr<exec::executable>& code() const noexcept { return code_; }
+
+  std::map<std::string, std::shared_ptr<function>, std::less<>> functions;  // made when asked for
+
+ private:
+  std::shared_ptr<context> owner_;
+  std::shared_ptr<exec::executable> code_;
+};
+
+// A kernel in one context: what is launched.
+class function : public object {
+ public:
+  static constexpr object_kind kind_of = object_kind::function;
+
+  function(module& in, const exec::kernel& code, std::shared_ptr<kernel_settings> settings)
+      : object{kind_of, in.context_id()},
+        in_{static_cast<CUmodule>(in.handle_as<CUmodule>())},
+        device_{in.owner().on()},
+        executable_{in.code()},
+        code_{code},
+        settings_{std::move(settings)} {}
+
+  CUmodule in() const noexcept { return in_; }
+  device& on() const noexcept { return device_; }
+  const std::shared_ptr<exec::executable>& executable() const noexcept { return executable_; }
+  const exec::kernel& code() const noexcept { return code_; }
+  kernel_settings& settings() const noexcept { return *settings_; }
+
+ private:
+  CUmodule in_;
+  device& device_;
+  std::shared_ptr<exec::executable> executable_;
+  const exec::kernel& code_;
+  std::shared_ptr<kernel_settings> settings_;
+};
+
+// A kernel of a library, in no context yet.
+class library_kernel : public object {
+ public:
+  static constexpr object_kind kind_of = object_kind::kernel;
+
+  library_kernel(CUlibrary in, std::string name)
+      : object{kind_of}, in_{in}, name_{std::move(name)} {}
+
+  CUlibrary in() const noexcept { return in_; }
+  const std::string& name() const noexcept { return name_; }
+  // The settings for one device, shared with the functions there.
+  const std::shared_ptr<kernel_settings>& settings_on(int device);
+
+ private:
+  CUlibrary in_;
+  std::string name_;
+  std::map<int, std::shared_ptr<kernel_settings>> settings_;
+};
+
+// Code that is loaded into a context when it is first used there.
+class library : public object {
+ public:
+  static constexpr object_kind kind_of = object_kind::library;
+
+  explicit library(std::shared_ptr<const ptx::module> source)
+      : object{kind_of}, source_{std::move(source)} {}
+
+  const ptx::module& source() const noexcept { return *source_; }
+  // The module in a context; loads it. Refuses when that fails.
+  std::shared_ptr<module> module_in(driver& d, const std::shared_ptr<context>& where);
+  // Attributes do not depend on the context: any in which the library is, or can be, loaded.
+  std::shared_ptr<module> module_anywhere(driver& d, const std::shared_ptr<context>& preferred);
+  void unload(driver& d);
+
+  std::map<std::string, std::shared_ptr<library_kernel>, std::less<>> kernels;  // of the text
+
+ private:
+  std::shared_ptr<const ptx::module> source_;
+  std::map<std::uint64_t, std::weak_ptr<module>> modules_;  // by id of context
+};
+
+// Loads code into a context; refuses with the reason.
+std::shared_ptr<module> load_module(driver& d, const std::shared_ptr<context>& where,
+                                    std::shared_ptr<const ptx::module> source);
+
+// The function of a name in a module; refuses with NOT_FOUND.
+std::shared_ptr<function> find_function(driver& d, module& in, std::string_view name,
+                                        std::shared_ptr<kernel_settings> settings = nullptr);
+
+void unload_module(driver& d, module& gone);
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a kernel with the options of the driver, and turns its fault into a failure.
+#include "emulator/code/kernel_launch.hpp"
+
+#include <string>
+
+#include "emulator/device/context.hpp"
+#include "emulator/process/driver.hpp"
+
+namespace halfwarp::emulator {
+namespace {
+
+exec::run_options options_for(const driver& d, context& owner) {
+  exec::run_options options;
+  options.threads = d.settings.threads;
+  options.seed = d.settings.seed;
+  options.step_limit = d.settings.step_limit;
+  options.check_memory = d.settings.checks_for(check::memory);
+  options.check_sync = d.settings.checks_for(check::sync);
+  options.print = [&owner](std::string_view record) { owner.print(record); };
+  options.cancelled = &owner.cancelled();
+  return options;
+}
+
+}  // namespace
+
+std::string short_name(const std::string& kernel) {
+  std::string name = report::demangled(kernel);
+  name.resize(std::min(name.find_first_of("(<"), name.size()));
+  return name.substr(name.rfind(' ') + 1);
+}
+
+failure kernel_launch::execute(stream& in) {
+  driver& d = the_driver();
+  d.launches.fetch_add(1, std::memory_order_relaxed);
+  if (d.rules.is_armed()) {
+    if (const auto injected = d.rules.on_launch(short_name(request_.entry->name()))) {
+      return {injected->code, injected->is_sticky, {}};
+    }
+  }
+  request_.parameters = parameters_.bytes();
+  auto result = exec::run(d.memory, request_, options_for(d, in.owner()));
+  d.instructions.fetch_add(result.instructions, std::memory_order_relaxed);
+  if (!result.fault) return {};
+  const auto kind = result.fault->kind;
+  return {report::code(kind), report::is_sticky(kind), std::move(result.fault)};
+}
+
+}  // namespace halfwarp::emulator
