@@ -15,9 +15,10 @@ __implementation__ = f"halfwarp {_release}"
 
 _HOMES = {
     "_core": (
-        "Buffer CUDAError Context Device DeviceMemoryResource Event LEGACY_DEFAULT_STREAM "
-        "LegacyPinnedMemoryResource MemoryResource NVRTCError OutOfMemoryError "
-        "PER_THREAD_DEFAULT_STREAM Stream host_launch"
+        "Buffer CUDAError Context Device DeviceMemoryResource Event Kernel LEGACY_DEFAULT_STREAM "
+        "LaunchConfig LegacyPinnedMemoryResource MemoryResource NVRTCError ObjectCode "
+        "OutOfMemoryError PER_THREAD_DEFAULT_STREAM PreparedLaunch Stream host_launch launch "
+        "recent_launches"
     ),
     "_compile": "Program",
     "compile.program_options": "ProgramOptions",

@@ -32,6 +32,8 @@ struct parameter {
       accepts_integer | accepts_double | accepts_address | accepts_8_bytes | accepts_4_bytes;
 };
 
+inline constexpr parameter unknown_parameter{};
+
 [[nodiscard]] parameter make_parameter(std::uint32_t size, parameter_kind kind) noexcept;
 
 // The parameters of a kernel as the driver lays them out, with what is known beyond that.

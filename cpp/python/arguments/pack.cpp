@@ -110,4 +110,12 @@ int pack_general(PyObject* value, const target& to) noexcept {
   return find_recipe(value, how) < 0 ? -1 : pack_as(value, how, to);
 }
 
+int pack_unchecked(PyObject* values, kept_arguments& block) noexcept {
+  if (!block.prepare(static_cast<std::size_t>(PyTuple_GET_SIZE(values)))) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  return pack_all(&PyTuple_GET_ITEM(values, 0), nullptr, &core::unknown_parameter, 0, block);
+}
+
 }  // namespace halfwarp::python

@@ -108,4 +108,7 @@ template <class Value>
   return 0;
 }
 
+// Packs a tuple of values for a kernel of which nothing is known. 0, or -1 with an exception set.
+int pack_unchecked(PyObject* values, kept_arguments& block) noexcept;
+
 }  // namespace halfwarp::python

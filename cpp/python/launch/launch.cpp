@@ -12,7 +12,6 @@
 namespace halfwarp::python {
 namespace {
 
-constexpr core::parameter unknown_parameter{};
 constexpr char order[] = "the order is launch(stream, config, kernel, *kernel_args)";
 
 // Asks the driver without the interpreter lock, since it may have to load the kernel first.
@@ -187,7 +186,7 @@ int find_packing_rule(core::launch_plan& plan, std::size_t count, packing_rule& 
     layout = load_layout(plan);
     if (layout == nullptr) return -1;
   }
-  rule = {&unknown_parameter, 0};
+  rule = {&core::unknown_parameter, 0};
   if (!layout->is_known || launch_modes.load(std::memory_order_relaxed) & launch_unchecked) {
     return 0;
   }

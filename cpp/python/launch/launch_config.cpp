@@ -2,6 +2,7 @@
 // LaunchConfig: from Python values to the native struct that the driver takes.
 #include "python/launch/launch_config.hpp"
 
+#include <array>
 #include <limits>
 
 #include "driver/call.hpp"
@@ -210,7 +211,7 @@ int set_field(config_fields& config, config_argument field, PyObject* value) noe
   }
 }
 
-int refuse_older_spellings(const config_values& values) noexcept {
+int refuse_older_spellings(PyObject* const* values) noexcept {
   if (values[config_stream] != nullptr) {
     PyErr_SetString(PyExc_TypeError,
                     "LaunchConfig takes no stream: pass it to launch(stream, config, kernel, *args)");
@@ -242,7 +243,7 @@ int find_argument(PyObject* keyword, std::size_t& place) noexcept {
 }
 
 int bind(PyObject* const* args, std::size_t count, PyObject* keywords,
-         config_values& values) noexcept {
+         PyObject** values) noexcept {
   if (count > config_positional_count) {
     PyErr_Format(PyExc_TypeError, "LaunchConfig() takes at most %zu positional arguments, got %zu",
                  config_positional_count, count);
@@ -266,7 +267,7 @@ int bind(PyObject* const* args, std::size_t count, PyObject* keywords,
 PyObject* construct(PyObject* type, PyObject* const* args, std::size_t flagged_count,
                     PyObject* keywords) noexcept {
   static PyObject* const no_arguments = PyTuple_New(0);
-  config_values values{};
+  PyObject* values[config_argument_count]{};
   if (bind(args, PyVectorcall_NARGS(flagged_count), keywords, values) < 0) return nullptr;
   PyTypeObject* const made_type = reinterpret_cast<PyTypeObject*>(type);
   reference made{made_type->tp_new(made_type, no_arguments, nullptr)};
@@ -276,7 +277,7 @@ PyObject* construct(PyObject* type, PyObject* const* args, std::size_t flagged_c
 
 }  // namespace
 
-int configure(config_fields& config, const config_values& values) noexcept {
+int configure(config_fields& config, PyObject* const* values) noexcept {
   if (refuse_older_spellings(values) < 0) return -1;
   config_fields made{};
   for (const config_argument required : {config_grid, config_block}) {

@@ -2,8 +2,6 @@
 // LaunchConfig: from Python values to the native struct that the driver takes.
 #pragma once
 
-#include <array>
-
 #include "python/objects.hpp"
 
 namespace halfwarp::python {
@@ -22,11 +20,9 @@ enum config_argument : std::size_t {
 };
 inline constexpr std::size_t config_positional_count = config_programmatic + 1;
 
-// One value for each; null: omitted. Borrowed references.
-using config_values = std::array<PyObject*, config_argument_count>;
-
-// Fills `config` anew. 0, or -1 with an exception set and `config` as it was.
-int configure(config_fields& config, const config_values& values) noexcept;
+// Fills `config` anew from one value for each argument; null: omitted. 0, or -1 with an exception
+// set and `config` as it was.
+int configure(config_fields& config, PyObject* const* values) noexcept;
 
 // Assignment to one field, by the same rules.
 int assign(config_fields& config, config_argument field, PyObject* value) noexcept;

@@ -9,15 +9,16 @@
 namespace halfwarp::python {
 
 int prepared_launch::prepare(const kernel_fields& kernel, const core::kernel_handle& handle,
-                             const config_fields& config, PyObject* const* values,
-                             std::size_t count) noexcept {
+                             const config_fields& config, PyObject* values) noexcept {
   packing_rule rule;
+  const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(values));
   if (find_packing_rule(*kernel.plan, count, rule) < 0) return -1;
   if (!arguments_.prepare(count)) {
     PyErr_NoMemory();
     return -1;
   }
-  if (pack_all(values, kernel.plan, rule.parameters, rule.step, arguments_) < 0) return -1;
+  PyObject* const* const items = &PyTuple_GET_ITEM(values, 0);
+  if (pack_all(items, kernel.plan, rule.parameters, rule.step, arguments_) < 0) return -1;
   handle_ = handle;
   kernel_ = kernel;
   config_ = config;

@@ -18,9 +18,9 @@ class prepared_launch {
   prepared_launch(const prepared_launch&) = delete;
   prepared_launch& operator=(const prepared_launch&) = delete;
 
-  // Checks and packs as launch does. 0, or -1 with an exception set.
+  // Checks and packs a tuple of values as launch does. 0, or -1 with an exception set.
   int prepare(const kernel_fields& kernel, const core::kernel_handle& handle,
-              const config_fields& config, PyObject* const* values, std::size_t count) noexcept;
+              const config_fields& config, PyObject* values) noexcept;
 
   // Packs a new value for one parameter. 0, or -1 with an exception set and the old value in place.
   int replace(std::size_t index, PyObject* value) noexcept;

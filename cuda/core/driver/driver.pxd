@@ -73,6 +73,14 @@ cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
         driver_function cuEventQuery
         driver_function cuEventSynchronize
         driver_function cuEventElapsedTime
+        driver_function cuLibraryGetModule
+        driver_function cuKernelGetAttribute
+        driver_function cuKernelSetAttribute
+        driver_function cuOccupancyMaxActiveBlocksPerMultiprocessor
+        driver_function cuOccupancyMaxPotentialBlockSize
+        driver_function cuOccupancyAvailableDynamicSMemPerBlock
+        driver_function cuOccupancyMaxPotentialClusterSize
+        driver_function cuOccupancyMaxActiveClusters
     cppclass nvrtc_table:
         pass
     cppclass loader_api:

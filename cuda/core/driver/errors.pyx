@@ -121,7 +121,9 @@ cdef object driver_error(CUresult code, const char* function):
         text += f" [{where}]"
     text += emulated_suffix()
     cls = OutOfMemoryError if code == CUDA_ERROR_OUT_OF_MEMORY else CUDAError
-    return cls(text, code=<int>code, name=name, where=where)
+    error = cls(text, code=<int>code, name=name, where=where)
+    add_launch_notes(error, code)
+    return error
 
 
 def make_driver_error(int code):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # LaunchConfig: the shape of a launch, kept as the driver takes it.
 
-from cpython.object cimport PyObject
+from libc.string cimport memset
 
 
 cdef class LaunchConfig:
@@ -39,7 +39,8 @@ CUDAError
 
     # The constructor call itself is C++ (install_config_constructor); this serves subclasses.
     def __init__(self, *args, **kwargs):
-        cdef config_values values = config_values()
+        cdef PyObject* values[config_argument_count]
+        memset(values, 0, sizeof(values))
         if len(args) > len(CONFIG_NAMES):
             raise TypeError(f"LaunchConfig() takes at most {len(CONFIG_NAMES)} positional "
                             f"arguments, got {len(args)}")

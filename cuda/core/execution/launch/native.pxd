@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The launch path of cpp/python, and the driver types that it needs.
 
+from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
 
 cdef extern from "cuda.h" nogil:
-    ctypedef struct CUkern_st
-    ctypedef CUkern_st* CUkernel
-    ctypedef struct CUfunc_st
-    ctypedef CUfunc_st* CUfunction
-    ctypedef struct CUlaunchAttribute:
-        pass
+    ctypedef struct CUlaunchAttribute
     ctypedef struct CUlaunchConfig:
         unsigned gridDimX
         unsigned gridDimY
@@ -36,8 +32,6 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
         bint is_cooperative
         bint programmatic_stream_serialization
         bint is_valid
-    cppclass launch_plan "halfwarp::core::launch_plan":
-        pass
     struct kernel_fields:
         CUkernel raw
         launch_plan* plan
@@ -60,9 +54,8 @@ cdef extern from "python/launch/launch_config.hpp" namespace "halfwarp::python":
         config_programmatic
         config_cooperative_launch
         config_stream
-    cppclass config_values:
-        PyObject*& operator[](size_t)
-    int configure(config_fields&, const config_values&) except -1
+        config_argument_count
+    int configure(config_fields&, PyObject** values) except -1
     int assign(config_fields&, config_argument, object) except -1
     object dimensions_as_tuple(const dimensions&)
     int install_config_constructor(object config_class, object cuda_error) except -1
@@ -93,11 +86,6 @@ cdef extern from "python/launch/flight_recorder.hpp" namespace "halfwarp::python
 
 
 cdef extern from "core/module/kernel_names.hpp" namespace "halfwarp::core":
-    cppclass native_text "std::string":
-        native_text() except +MemoryError
-        native_text(const char*, size_t) except +MemoryError
-        const char* data() noexcept
-        size_t size() noexcept
     native_text name_of_kernel(unsigned) except +MemoryError
 
 

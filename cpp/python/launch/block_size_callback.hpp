@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Occupancy queries whose shared memory depends on the block size through a Python function.
+#pragma once
+
+#include <Python.h>
+#include <cuda.h>
+
+namespace halfwarp::python {
+
+// cuOccupancyMaxPotentialBlockSize with `function(block_size) -> bytes`. 0, or -1 with the
+// exception of the function or of the driver set. Keeps the interpreter lock.
+int query_block_size(int* grid, int* block, CUkernel kernel, PyObject* function,
+                     int limit) noexcept;
+
+}  // namespace halfwarp::python

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+# Kernel: a function of a library that the device runs.
+
+from cuda.core.module.records import ParamInfo
+
+
+cdef class Kernel:
+    """A function that the device runs, from `ObjectCode.get_kernel`.
+
+    It keeps its code loaded, also when the ObjectCode is gone. All wrappers of one kernel are
+    equal.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("Kernel objects cannot be instantiated directly; use "
+                           "ObjectCode.get_kernel(), or Kernel.from_handle()")
+
+    def __dealloc__(self):
+        # Only the last share unloads the library, which calls the driver.
+        if self.native.is_last():
+            with nogil:
+                self.native.reset()
+
+    @staticmethod
+    def from_handle(handle, mod=None):
+        """Wrap a kernel that exists.
+
+        Host only.
+
+        Parameters
+        ----------
+        handle : int
+            The address of a ``CUkernel``, or an object that converts to it.
+        mod : ObjectCode, optional
+            What the kernel belongs to; kept alive with the wrapper.
+
+        Returns
+        -------
+        Kernel
+
+        Raises
+        ------
+        TypeError
+            If `handle` is not an integer, or `mod` not an ObjectCode.
+        """
+        if not isinstance(handle, int) and not PyIndex_Check(handle) \
+                and not hasattr(type(handle), "getPtr"):
+            raise TypeError(f"handle must be an integer, got {type(handle).__name__}")
+        if mod is not None and not isinstance(mod, ObjectCode):
+            raise TypeError(f"mod must be an ObjectCode, got {qualified_name(mod)}")
+        return kernel_of_raw(<CUkernel>address_from(handle), mod)
+
+    @staticmethod
+    def _from_obj(handle, mod=None):
+        """An older spelling of `from_handle`."""
+        warn_deprecated("Kernel._from_obj", "Kernel.from_handle")
+        return Kernel.from_handle(handle, mod)
+
+    @property
+    def handle(self):
+        """The kernel as `cuda.bindings.driver.CUkernel`. Host only."""
+        return as_bindings("CUkernel", self.fields.raw)
+
+    @property
+    def _handle(self):
+        return self.handle
+
+    @property
+    def attributes(self):
+        """What the compiled kernel needs, as `KernelAttributes` of the current device. Host only."""
+        if self.cached_attributes is None:
+            self.cached_attributes = make_attributes(self.native, FOLLOW_CURRENT_DEVICE, {})
+        return self.cached_attributes
+
+    @property
+    def occupancy(self):
+        """How many blocks fit, as `KernelOccupancy`. Host only."""
+        if self.cached_occupancy is None:
+            self.cached_occupancy = make_occupancy(self.native)
+        return self.cached_occupancy
+
+    @property
+    def num_arguments(self):
+        """The number of parameters. Host only.
+
+        Raises
+        ------
+        NotImplementedError
+            If the driver is older than CUDA 12.4.
+        CUDAError
+            If no context is current.
+
+        See Also
+        --------
+        cuKernelGetParamInfo : the driver function, asked once.
+        """
+        return known_layout(self).parameters.size()
+
+    @property
+    def arguments_info(self):
+        """Offset and size of each parameter in bytes, as a list of `ParamInfo`. Host only.
+
+        Raises
+        ------
+        NotImplementedError
+            If the driver is older than CUDA 12.4.
+        CUDAError
+            If no context is current.
+
+        See Also
+        --------
+        cuKernelGetParamInfo : the driver function, asked once.
+        """
+        cdef const parameter_layout* layout = known_layout(self)
+        return [ParamInfo(layout.offsets[i], layout.parameters[i].size)
+                for i in range(layout.parameters.size())]
+
+    def prepare(self, config, *kernel_args):
+        """Check and pack a launch once, to repeat it at the price of the driver call.
+
+        Host only.
+
+        Parameters
+        ----------
+        config : LaunchConfig
+            The grid and how to run it; copied.
+        *kernel_args
+            As for `launch`.
+
+        Returns
+        -------
+        PreparedLaunch
+            ``prepared(stream)`` launches, ``prepared[i] = value`` replaces an argument.
+
+        Raises
+        ------
+        TypeError, OverflowError
+            As for `launch`.
+        """
+        return prepare_launch(self, config, kernel_args)
+
+    def __eq__(self, other):
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return self.fields.raw == (<Kernel>other).fields.raw
+
+    def __hash__(self):
+        return hash(<uintptr_t>self.fields.raw)
+
+    def __repr__(self):
+        return f"<Kernel handle=0x{<uintptr_t>self.fields.raw:x}>"
+
+
+cdef Kernel wrap_kernel(const kernel_handle& native):
+    cdef Kernel kernel = Kernel.__new__(Kernel)
+    kernel.native = native
+    kernel.fields.raw = kernel.native.raw()
+    kernel.fields.plan = kernel.native.facts().plan.get()
+    return kernel
+
+
+cdef Kernel kernel_of_raw(CUkernel raw, ObjectCode mod):
+    cdef library_handle library
+    if mod is not None:
+        library = mod.native
+    cdef Kernel kernel = wrap_kernel(kernel_of(raw, library))
+    if mod is None:
+        return kernel
+    if kernel.native.is_owned():
+        if mod.native.is_open() and kernel.native.parent().raw() != mod.native.raw():
+            PyErr_WarnEx(UserWarning, b"the library of mod does not match the one that the kernel "
+                                      b"belongs to, which is kept instead", 1)
+    else:
+        kernel.source = mod
+    return kernel
+
+
+cdef str kernel_name(Kernel kernel):
+    return text_of(plan_of(kernel.native).readable_name())
+
+
+cdef const parameter_layout* known_layout(Kernel kernel) except NULL:
+    cdef launch_plan* plan = plan_of(kernel.native)
+    cdef const parameter_layout* layout
+    with nogil:
+        layout = &plan.load_layout()
+    if not layout.is_known:
+        raise NotImplementedError("the parameters of a kernel need a driver of CUDA 12.4 or newer "
+                                  "(cuKernelGetParamInfo)")
+    return layout
+
+
+cdef int register_kernel() except -1:
+    cdef Kernel sample = Kernel.__new__(Kernel)
+    return register_kernel_class(sample, &sample.fields)
+
+
+register_kernel()

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+# KernelAttributes: what the driver says of a compiled kernel, all through one table.
+
+from cuda.core.module.records import AttributeValue
+
+
+cdef extern from "cuda.h" nogil:
+    cdef enum:
+        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+        CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+        CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES
+        CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
+        CU_FUNC_ATTRIBUTE_NUM_REGS
+        CU_FUNC_ATTRIBUTE_PTX_VERSION
+        CU_FUNC_ATTRIBUTE_BINARY_VERSION
+        CU_FUNC_ATTRIBUTE_CACHE_MODE_CA
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+        CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH
+        CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+        CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE
+
+cdef int FOLLOW_CURRENT_DEVICE = -1
+
+# name: (number, is a bool, may be set, what it is)
+cdef dict KERNEL_ATTRIBUTES = {
+    "max_threads_per_block": (
+        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, False, False, "Most threads of a block."),
+    "shared_size_bytes": (
+        CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, False, False,
+        "Static shared memory of a block, in bytes."),
+    "const_size_bytes": (
+        CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, False, False,
+        "Constant memory that the kernel's source declares, in bytes."),
+    "local_size_bytes": (
+        CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, False, False, "Local memory of a thread, in bytes."),
+    "num_regs": (CU_FUNC_ATTRIBUTE_NUM_REGS, False, False, "Registers of a thread."),
+    "ptx_version": (
+        CU_FUNC_ATTRIBUTE_PTX_VERSION, False, False,
+        "Architecture of the PTX it was made from: 10 * major + minor."),
+    "binary_version": (
+        CU_FUNC_ATTRIBUTE_BINARY_VERSION, False, False,
+        "Architecture of the machine code: 10 * major + minor."),
+    "cache_mode_ca": (
+        CU_FUNC_ATTRIBUTE_CACHE_MODE_CA, True, False,
+        "Whether global loads are cached at all levels."),
+    "max_dynamic_shared_size_bytes": (
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, False, True,
+        "Most dynamic shared memory of a block, in bytes; `launch` raises it when it must."),
+    "preferred_shared_memory_carveout": (
+        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, False, True,
+        "Preferred share of the L1 cache used as shared memory, in percent; -1 is the default."),
+    "cluster_size_must_be_set": (
+        CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, True, False,
+        "Whether the kernel can only be launched with a cluster size."),
+    "required_cluster_width": (
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, False, True,
+        "Blocks of a cluster in x; 0 when the launch says."),
+    "required_cluster_height": (
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, False, True,
+        "Blocks of a cluster in y; 0 when the launch says."),
+    "required_cluster_depth": (
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, False, True,
+        "Blocks of a cluster in z; 0 when the launch says."),
+    "non_portable_cluster_size_allowed": (
+        CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, True, True,
+        "Whether clusters may be larger than every device of the architecture takes."),
+    "cluster_scheduling_policy_preference": (
+        CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, False, True,
+        "How the blocks of clusters are spread, a ``CUclusterSchedulingPolicy``."),
+}
+
+
+cdef class _KernelAttributes:
+    cdef kernel_handle native
+    cdef int device   # ordinal, or FOLLOW_CURRENT_DEVICE
+    cdef dict known   # shared by all views of a kernel: (ordinal, number) -> value
+
+    cdef int ordinal(self) except -1:
+        return current_device().ordinal if self.device == FOLLOW_CURRENT_DEVICE else self.device
+
+    cdef int get(self, int number) except? -1:
+        cdef int ordinal = self.ordinal()
+        cdef int value = 0
+        cached = self.known.get((ordinal, number))
+        if cached is not None:
+            return cached
+        call(driver.cuKernelGetAttribute, &value, <CUfunction_attribute>number, self.native.raw(),
+             ordinal)
+        # `launch` may raise this one at any time.
+        if number != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+            self.known[ordinal, number] = value
+        return value
+
+    cdef int set(self, int number, int value) except -1:
+        cdef int ordinal = self.ordinal()
+        call(driver.cuKernelSetAttribute, <CUfunction_attribute>number, value, self.native.raw(),
+             ordinal)
+        self.known.pop((ordinal, number), None)
+        plan_of(self.native).forget_shared_memory(ordinal)
+        return 0
+
+
+class KernelAttributes(_KernelAttributes):
+    """What a compiled kernel needs and how it is to be run, on the current device.
+
+    It comes from `Kernel.attributes`; ``attributes[device]`` is the view of another device. Values
+    are asked of the driver once for each device.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *args, **kwargs):
+        raise RuntimeError("KernelAttributes cannot be instantiated directly; use "
+                           "Kernel.attributes")
+
+    def __getitem__(self, device):
+        """The view of a `Device` or an ordinal. Host only."""
+        cdef _KernelAttributes base = self
+        return make_attributes(base.native, as_device(device).ordinal, base.known)
+
+
+cdef object make_attributes(const kernel_handle& native, int device, dict known):
+    cdef _KernelAttributes made = _KernelAttributes.__new__(KernelAttributes)
+    made.native = native
+    made.device = device
+    made.known = known
+    return made
+
+
+def attribute_property(name, number, is_boolean, is_settable, text):
+    def get(self):
+        value = (<_KernelAttributes?>self).get(number)
+        return bool(value) if is_boolean else AttributeValue(value, self, name)
+
+    def set(self, value):
+        (<_KernelAttributes?>self).set(number, value)
+
+    return property(get, set if is_settable else None, doc=f"{text} Host only.")
+
+
+for _name, _row in KERNEL_ATTRIBUTES.items():
+    setattr(KernelAttributes, _name, attribute_property(_name, *_row))
+del _name, _row

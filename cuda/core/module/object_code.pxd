@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# ObjectCode: compiled code, loaded when it is first needed.
+
+cdef class ObjectCode:
+    cdef library_handle native  # null until loaded
+    cdef object image           # bytes, or the path as str
+    cdef str format             # "cubin", "ptx", ...
+    cdef str label
+    cdef dict mapping
+    cdef object loading         # a lock: one thread loads
+    cdef object __weakref__
+
+# `image` is bytes or a path as str; nothing is loaded.
+cdef ObjectCode make_object_code(object image, str code_type, str name, object symbol_mapping)

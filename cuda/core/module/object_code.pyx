@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+# ObjectCode: compiled code, loaded when it is first needed.
+
+from _thread import allocate_lock
+
+import os
+import re
+
+cdef tuple LOADABLE = ("cubin", "ptx", "fatbin")
+cdef tuple FORMATS = (*LOADABLE, "ltoir", "object", "library")
+
+
+cdef class ObjectCode:
+    """Code that was compiled: PTX, a cubin, a fat binary, or input for a linker.
+
+    It comes from `Program.compile`, `Linker.link` or one of the ``from_`` methods. Making one reads
+    and checks nothing; the code is loaded once, for all devices, by the first use that needs it.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError(
+            "ObjectCode objects cannot be instantiated directly; use Program.compile(), "
+            "Linker.link(), or ObjectCode.from_cubin(), from_ptx() and the like")
+
+    @classmethod
+    def _init(cls, module, code_type, *, name="", symbol_mapping=None):
+        """Wrap code of any format. Host only."""
+        return make_object_code(module, str(code_type), name, symbol_mapping)
+
+    @staticmethod
+    def from_cubin(module, *, name="", symbol_mapping=None):
+        """Wrap a cubin: machine code for one architecture.
+
+        Host only.
+
+        Parameters
+        ----------
+        module : bytes, bytearray, str or PathLike
+            The image, or the path of a file.
+        name : str, optional
+            Kept as `ObjectCode.name`.
+        symbol_mapping : dict, optional
+            From names that `get_kernel` is given to symbols of the code.
+
+        Returns
+        -------
+        ObjectCode
+        """
+        return make_object_code(module, "cubin", name, symbol_mapping)
+
+    @staticmethod
+    def from_ptx(module, *, name="", symbol_mapping=None):
+        """Wrap PTX, which the driver compiles when it is loaded.
+
+        Host only. A str with a line break is PTX text, any other a path. The parameters are those
+        of `from_cubin`.
+
+        Returns
+        -------
+        ObjectCode
+        """
+        if isinstance(module, str) and "\n" in module:
+            module = module.encode()
+        return make_object_code(module, "ptx", name, symbol_mapping)
+
+    @staticmethod
+    def from_ltoir(module, *, name="", symbol_mapping=None):
+        """Wrap LTO-IR, for a `Linker`. Host only. The parameters are those of `from_cubin`."""
+        return make_object_code(module, "ltoir", name, symbol_mapping)
+
+    @staticmethod
+    def from_fatbin(module, *, name="", symbol_mapping=None):
+        """Wrap a fat binary: code for several architectures.
+
+        Host only. The parameters are those of `from_cubin`.
+        """
+        return make_object_code(module, "fatbin", name, symbol_mapping)
+
+    @staticmethod
+    def from_object(module, *, name="", symbol_mapping=None):
+        """Wrap a host object that holds device code, for a `Linker`.
+
+        Host only. The parameters are those of `from_cubin`.
+        """
+        return make_object_code(module, "object", name, symbol_mapping)
+
+    @staticmethod
+    def from_library(module, *, name="", symbol_mapping=None):
+        """Wrap a host library that holds device code, for a `Linker`.
+
+        Host only. The parameters are those of `from_cubin`.
+        """
+        return make_object_code(module, "library", name, symbol_mapping)
+
+    @property
+    def code(self):
+        """The image as bytes, or the path as str. Host only."""
+        return self.image
+
+    @property
+    def code_type(self):
+        """``"cubin"``, ``"ptx"``, ``"ltoir"``, ``"fatbin"``, ``"object"`` or ``"library"``."""
+        return self.format
+
+    @property
+    def name(self):
+        """The name that was given, or an empty string. Host only."""
+        return self.label
+
+    @property
+    def symbol_mapping(self):
+        """A copy of the mapping from names to symbols. Host only."""
+        return dict(self.mapping)
+
+    @property
+    def handle(self):
+        """The library as `cuda.bindings.driver.CUlibrary`; loads the code. Blocks the host."""
+        load(self)
+        return as_bindings("CUlibrary", self.native.raw())
+
+    def get_kernel(self, name):
+        """Look a kernel up; the first call loads the code.
+
+        Blocks the host while the code is loaded.
+
+        Parameters
+        ----------
+        name : str or bytes
+            Looked up in `symbol_mapping` first, else the symbol itself.
+
+        Returns
+        -------
+        Kernel
+            Each call makes a new object; those of one kernel are equal.
+
+        Raises
+        ------
+        RuntimeError
+            If code of this type cannot be loaded.
+        CUDAError
+            If the code cannot be loaded, or has no such kernel.
+
+        See Also
+        --------
+        cuLibraryGetKernel : the driver function.
+        """
+        cdef bytes symbol = symbol_of(self, name)
+        cdef kernel_handle found
+        load(self)
+        try:
+            found = find_kernel(self.native, native_text(symbol, len(symbol)))
+        except CUDAError as error:
+            add_known_names(error, self)
+            raise
+        return wrap_kernel(found)
+
+    def get_module(self):
+        """The code as `cuda.bindings.driver.CUmodule` of the current context, for older calls.
+
+        Blocks the host while the code is loaded.
+
+        See Also
+        --------
+        cuLibraryGetModule : the driver function.
+        """
+        cdef CUmodule module = NULL
+        load(self)
+        call(driver.cuLibraryGetModule, &module, self.native.raw())
+        return as_bindings("CUmodule", module)
+
+    def get_global(self, name):
+        """A ``__device__``, ``__constant__`` or ``__managed__`` variable of the code.
+
+        Blocks the host while the code is loaded.
+
+        Parameters
+        ----------
+        name : str or bytes
+            Looked up like that of a kernel.
+
+        Returns
+        -------
+        Buffer
+            The memory of the variable in the current context; it keeps the code loaded and closing
+            it frees nothing.
+
+        Raises
+        ------
+        CUDAError
+            If there is no such variable.
+
+        See Also
+        --------
+        cuLibraryGetGlobal : the driver function.
+        """
+        cdef bytes symbol = symbol_of(self, name)
+        load(self)
+        cdef global_variable found = find_global(self.native, symbol)
+        return Buffer.from_handle(found.address, found.size, owner=self)
+
+    def kernels(self):
+        """The symbols of all kernels of the code, as a list of str.
+
+        Blocks the host while the code is loaded.
+
+        See Also
+        --------
+        cuLibraryEnumerateKernels : the driver function.
+        """
+        load(self)
+        cdef symbol_list symbols = kernel_symbols(self.native)
+        return [text_of(symbols[i]) for i in range(symbols.size())]
+
+    def __eq__(self, other):
+        if not isinstance(other, ObjectCode):
+            return NotImplemented
+        if self is other:
+            return True
+        cdef ObjectCode code = <ObjectCode>other
+        return (self.native.is_open() and code.native.is_open()
+                and self.native.raw() == code.native.raw())
+
+    # Not by the library's address: a hash must not change when the code is loaded. Two objects are
+    # never wrappers of one library, so equal ones are identical.
+    def __hash__(self):
+        return hash(<uintptr_t><PyObject*>self)
+
+    def __reduce__(self):
+        return _restore_object_code, (self.image, self.format, self.label, self.mapping)
+
+    def __repr__(self):
+        return (f"<ObjectCode handle=0x{<uintptr_t>self.native.raw():x} "
+                f"code_type='{self.format}'>")
+
+
+def _restore_object_code(image, code_type, name, symbol_mapping):
+    """What a pickled ObjectCode is rebuilt with. Host only."""
+    return make_object_code(image, code_type, name, symbol_mapping)
+
+
+cdef ObjectCode make_object_code(object image, str code_type, str name, object symbol_mapping):
+    cdef ObjectCode made = ObjectCode.__new__(ObjectCode)
+    if code_type not in FORMATS:
+        raise ValueError(f"code_type must be one of {', '.join(FORMATS)}, got {code_type!r}")
+    if isinstance(image, (bytes, bytearray)):
+        made.image = bytes(image)
+    elif isinstance(image, (str, os.PathLike)):
+        made.image = os.fsdecode(image)
+    else:
+        raise TypeError(f"Expected type str or bytes or bytearray or os.PathLike for the code, got "
+                        f"{qualified_name(image)}")
+    made.format = code_type
+    made.label = name
+    made.mapping = dict(symbol_mapping) if symbol_mapping else {}
+    made.loading = allocate_lock()
+    return made
+
+
+cdef bytes symbol_of(ObjectCode self, object name):
+    """The symbol that a name stands for, after a check that the code can be loaded at all."""
+    check_loadable(self)
+    if not isinstance(name, (str, bytes)):
+        raise TypeError(f"name must be str or bytes, got {qualified_name(name)}")
+    symbol = self.mapping.get(name, name)
+    return symbol.encode() if isinstance(symbol, str) else bytes(symbol)
+
+
+cdef int check_loadable(ObjectCode self) except -1:
+    if self.format not in LOADABLE:
+        raise RuntimeError(f'Unsupported code type "{self.format}": only {", ".join(LOADABLE)} can '
+                           f"be loaded; link the code first, see Linker")
+    return 0
+
+
+cdef int load(ObjectCode self) except -1:
+    """Load the code unless it is loaded; one thread does it, others wait."""
+    cdef load_report report
+    cdef library_handle loaded
+    cdef bytes content
+    cdef const char* data
+    cdef bint is_ptx = self.format == "ptx"
+    with self.loading:
+        if self.native.is_open():
+            return 0
+        check_loadable(self)
+        initialize_driver()
+        is_path = isinstance(self.image, str)
+        content = os.fsencode(self.image) if is_path else self.image
+        data = content
+        if is_path:
+            with nogil:
+                loaded = load_library_file(data, report)
+        else:
+            with nogil:
+                loaded = load_library(data, is_ptx, report)
+        if not loaded.is_open():
+            raise load_error(self, report)
+        self.native = loaded
+    return 0
+
+
+cdef object load_error(ObjectCode self, const load_report& report):
+    """The driver's error with its compiler's log, and the line of PTX that the log names."""
+    if PyErr_Occurred() is not NULL:
+        return None
+    error = driver_error(report.code, report.function)
+    log = text_of(report.log).strip()
+    if log:
+        text = f"{error}\nJIT error log:\n{log}"
+        line = source_line(self, log)
+        if line:
+            text += f"\n{line}"
+        error.args = (text,)
+    return error
+
+
+cdef str source_line(ObjectCode self, str log):
+    named = re.search(r"\bline (\d+)", log)
+    if named is None or self.format != "ptx" or not isinstance(self.image, bytes):
+        return None
+    lines = self.image.decode("utf-8", "backslashreplace").splitlines()
+    number = int(named[1])
+    return f"line {number}: {lines[number - 1].strip()}" if 0 < number <= len(lines) else None
+
+
+cdef int add_known_names(object error, ObjectCode self) except -1:
+    """Which kernels there are, for one that was not found."""
+    try:
+        names = self.kernels()
+    except CUDAError:  # a driver before 12.4: the error at hand matters more
+        return 0
+    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    error.add_note(f"kernels of this code: {shown or 'none'}")
+    return 0
