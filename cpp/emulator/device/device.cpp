@@ -24,7 +24,7 @@ CUuuid device::uuid() const noexcept {
 
 std::string device::pci_bus_id() const {
   char text[24];
-  std::snprintf(text, sizeof text, "%08X:%02X:00.0", pci_domain, ordinal_);
+  std::snprintf(text, sizeof text, "%04X:%02X:00.0", pci_domain, ordinal_);
   return text;
 }
 
