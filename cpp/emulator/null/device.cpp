@@ -88,6 +88,12 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice) noexcept {
   return CUDA_SUCCESS;
 }
 
+// Who asks the null driver for functions gets those of the null driver.
+CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags,
+                          CUdriverProcAddressQueryResult* symbolStatus) noexcept {
+  return api::cuGetProcAddress(symbol, pfn, cudaVersion, flags, symbolStatus);
+}
+
 // The one answer that is no success: its tables are undocumented, and who asks would call them.
 CUresult cuGetExportTable(const void**, const CUuuid*) noexcept { return CUDA_ERROR_NOT_FOUND; }
 
