@@ -53,7 +53,7 @@ class live_sets {
  private:
   bool update(std::size_t block) {
     walk(block, false);
-    word* const kept = &live_in_[block * words_];
+    word* const kept = live_in_.data() + block * words_;
     if (std::equal(live_.begin(), live_.end(), kept)) return false;
     std::ranges::copy(live_, kept);
     return true;
@@ -64,7 +64,7 @@ class live_sets {
   std::uint32_t walk(std::size_t block, bool counts) {
     std::ranges::fill(live_, 0);
     for (const std::uint32_t next : flow_.blocks[block].successors) {
-      const word* const added = &live_in_[next * words_];
+      const word* const added = live_in_.data() + next * words_;
       for (std::size_t i = 0; i < words_; ++i) live_[i] |= added[i];
     }
     demand_ = counts ? live_weight() : 0;

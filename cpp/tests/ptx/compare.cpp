@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Structural comparison of modules, field by field.
-#include "ptx_compare.hpp"
+#include "compare.hpp"
 
 #include <string_view>
 #include <tuple>
