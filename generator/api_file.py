@@ -59,7 +59,7 @@ def write_type(item: FactRecord | FactEnum | FactTypedef) -> list[str]:
     if isinstance(item, FactEnum):
         return [f"{item.word} {item.tag} {{", *(f"{INDENT}{n} = {v}" for n, v in item.members), "}"]
     scope = f" in {item.scope}" if item.scope else ""
-    scope += f" aligned {item.alignment}" if item.alignment else ""
+    scope += f" aligned {item.alignment} size {item.size}" if item.alignment else ""
     return [f"{item.word} {item.tag}{scope} {{", *write_fields(item, INDENT), "}"]
 
 
@@ -190,13 +190,15 @@ class Reader:
 
 
 def open_type(word: str, text: str, header: str) -> FactEnum | FactRecord:
-    """`CUtensorMap_st aligned 64` -> a record that waits for its members."""
-    match = re.fullmatch(r"(\w+)(?: in (\w+))?(?: aligned (\d+))?", text)
+    """`CUtensorMap_st aligned 64 size 128` -> a record that waits for its members."""
+    match = re.fullmatch(r"(\w+)(?: in (\w+))?(?: aligned (\d+) size (\d+))?", text)
     if not match:
         raise ValueError(f"not a type: {text!r}")
     if word.endswith("enum"):
         return FactEnum(match[1], [], header, word)
-    return FactRecord(word, match[1], [], header, match[2] or "", int(match[3] or 0))
+    return FactRecord(
+        word, match[1], [], header, match[2] or "", int(match[3] or 0), int(match[4] or 0)
+    )
 
 
 def read_function(text: str) -> FactFunction:

@@ -124,8 +124,8 @@ class HeaderReader:
         record = FactRecord(
             RECORDS[cursor.kind], cursor.spelling if is_named(cursor) else "", [], header
         )
-        alignment = cursor.type.get_align()
-        record.alignment = alignment if alignment > POINTER_ALIGNMENT else 0
+        if cursor.type.get_align() > POINTER_ALIGNMENT:
+            record.alignment, record.size = cursor.type.get_align(), cursor.type.get_size()
         named = {
             c.type.get_declaration().hash
             for c in cursor.get_children()

@@ -41,6 +41,7 @@ class FactRecord:
     header: str = ""
     scope: str = ""  # tag of the record that a nested one is declared in: C++ needs it
     alignment: int = 0  # when wider than that of a pointer
+    size: int = 0  # of a record whose alignment is stated
 
 
 @dataclass(slots=True)

@@ -110,11 +110,13 @@ class Struct:
     owner: str = ""  # view_only: class that holds it, and the member there
     owner_path: str = ""
     alignment: int = 0  # when wider than that of a pointer
+    size: int = 0  # of a struct whose alignment is stated
 
     @property
     def c_name(self) -> str:
         """The name in the .pxd: a tag, a typedef, or the number of an anonymous type."""
-        return self.c_type if self.c_type.isidentifier() else self.name
+        tag = self.c_type.rpartition("::")[2]
+        return tag if tag.isidentifier() else self.name
 
 
 @dataclass(slots=True)

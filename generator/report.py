@@ -114,7 +114,10 @@ def changes(old: Path, new: Facts) -> str:
     """One line for each declaration that came, went or differs."""
     if not old.exists():
         return ""
-    before, after = declarations(api_file.read(old)), declarations(new)
+    try:
+        before, after = declarations(api_file.read(old)), declarations(new)
+    except ValueError as error:  # written by a version with another format
+        return f"? nothing to compare with: {error}\n"
     lines = [f"+ {after[name]}" for name in after if name not in before]
     lines += [f"- {before[name]}" for name in before if name not in after]
     for name in after:

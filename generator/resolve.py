@@ -150,6 +150,7 @@ class TypeTable:
             header=item.header,
             view_only=tagless,
             alignment=item.alignment,
+            size=item.size,
         )
         self.fill(struct, item, "")
         self.structs.append(struct)

@@ -17,7 +17,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
 def declarations(library: Library) -> str:
     module = f"cy{library.name}"
     classes = [handle_class(h, module) for h in library.handles]
-    classes += [struct_class(s, module) for s in library.structs]
+    classes += [struct_class(s, module) for s in library.structs if is_declared(s)]
     return "\n\n\n".join([head(library, module), *classes]) + "\n"
 
 
@@ -43,9 +43,16 @@ def struct_class(struct: Struct, module: str) -> str:
         return cdef_class(struct.name, struct.base, [])
     c_type = f"{module}.{struct.c_name}"
     members = [f"{c_type}* _pvt_ptr", *(f"void* {name}" for name in BOOKKEEPING)]
-    if not struct.alignment:  # else the C struct lies where its alignment puts it
+    if struct.alignment:  # the C struct lies somewhere within
+        members.append(f"unsigned char _pvt_storage[{struct.size + struct.alignment}]")
+    else:
         members.append(f"{c_type} _pvt_val")
     return cdef_class(struct.name, None, members)
+
+
+def is_declared(struct: Struct) -> bool:
+    """Anonymous types have views only, and numbers that move: nothing can rely on them."""
+    return not struct.view_only or struct.c_type.isidentifier()
 
 
 def cdef_class(name: str, base: str | None, members: list[str]) -> str:

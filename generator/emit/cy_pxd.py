@@ -20,14 +20,11 @@ FIXED_WIDTH = (
     "uint64_t",
 )
 INDENT = "    "
-OPTIONAL = '''\
-cdef extern from * nogil:
-    """
-    #if __has_include(<{header}>)
-    #include <{header}>
-    #endif
-    """
-'''
+OPTIONAL = """\
+#if __has_include(<{header}>)
+#include <{header}>
+#endif
+"""
 
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
@@ -59,16 +56,30 @@ def type_group(library: Library, header: str, items: list) -> str:
     lines = opaque_records(library, items)
     for item in items:
         lines += type_lines(library, item)
-    return in_scope(library, header, lines)
+    return in_scope(library, header, lines, nested_names(items))
 
 
-def in_scope(library: Library, header: str, lines: list[str]) -> str:
+def nested_names(items: list) -> str:
+    """One name for structs declared in others: C++ knows them by their scope, C by their tag."""
+    nested = [i for i in items if isinstance(i, FactRecord) and i.scope]
+    if not nested:
+        return ""
+    with_scope = "".join(f"typedef {i.scope}::{i.tag} {i.tag};\n" for i in nested)
+    with_tag = "".join(f"typedef {i.word} {i.tag} {i.tag};\n" for i in nested)
+    return f"#ifdef __cplusplus\n{with_scope}#else\n{with_tag}#endif\n"
+
+
+def in_scope(library: Library, header: str, lines: list[str], verbatim: str = "") -> str:
+    """Declarations of one header. `verbatim` is C that goes into every client after the header."""
     if header in library.module_scope:
         return "\n".join(f"cdef {line}" if is_definition(line) else line for line in lines)
-    inner = "\n".join(INDENT + line for line in lines)
+    source = f'"{header}"'
     if header in library.optional_headers:
-        return OPTIONAL.format(header=header) + inner
-    return f'cdef extern from "{header}" nogil:\n{inner}'
+        source, verbatim = "*", OPTIONAL.format(header=header) + verbatim
+    if verbatim:
+        lines = ['"""', *verbatim.splitlines(), '"""', *lines]
+    inner = "\n".join(INDENT + line for line in lines)
+    return f"cdef extern from {source} nogil:\n{inner}"
 
 
 def is_definition(line: str) -> bool:
@@ -106,7 +117,11 @@ def record_lines(record: FactRecord) -> list[str]:
     """Anonymous members first: Cython wants a name for their types."""
     lines, members = [], []
     collect(record, lines, members)
-    word = f"c{record.word}" if record.word.startswith("typedef") else record.word
+    word = record.word
+    if record.word.startswith("typedef"):
+        word = f"c{record.word}"
+    elif record.scope:
+        word = f"ctypedef {record.word}"
     return [*lines, f"{word} {record.tag}:", *(INDENT + m for m in members or ["pass"])]
 
 

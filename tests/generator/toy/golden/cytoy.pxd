@@ -9,6 +9,13 @@ from libc.stdint cimport int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, 
 ctypedef unsigned long long toyWindow
 
 cdef extern from "toy.h" nogil:
+    """
+    #ifdef __cplusplus
+    typedef toyValue_union::toyPair_st toyPair_st;
+    #else
+    typedef struct toyPair_st toyPair_st;
+    #endif
+    """
     struct toyBox_st
     enum toyError_enum:
         TOY_SUCCESS = 0
@@ -32,7 +39,7 @@ cdef extern from "toy.h" nogil:
     ctypedef toySize_v1 toySize
     ctypedef struct toyTotals:
         int count
-    struct toyPair_st:
+    ctypedef struct toyPair_st:
         int first
         int second
     struct anon_struct1:

@@ -66,15 +66,6 @@ cdef class toyPair_st:
     cdef cytoy.toyPair_st _pvt_val
 
 
-cdef class anon_struct1:
-    cdef cytoy.anon_struct1* _pvt_ptr
-    cdef void* _owner
-    cdef void* _kept
-    cdef void* _children
-    cdef void* _child_of_owner
-    cdef cytoy.anon_struct1 _pvt_val
-
-
 cdef class toyValue_union:
     cdef cytoy.toyValue_union* _pvt_ptr
     cdef void* _owner
@@ -94,6 +85,7 @@ cdef class toyMap_st:
     cdef void* _kept
     cdef void* _children
     cdef void* _child_of_owner
+    cdef unsigned char _pvt_storage[128]
 
 
 cdef class toyMap(toyMap_st):

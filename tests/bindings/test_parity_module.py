@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The built modules show what the reference shows: names, signatures, members, attributes."""
+
+import importlib
+import inspect
+
+import pytest
+
+
+@pytest.fixture
+def module(reference):
+    return importlib.import_module(f"cuda.bindings.{reference.library}")
+
+
+def test_every_public_name_of_the_reference_is_there(reference, module):
+    expected = {*reference.functions, *reference.enums, *reference.constants, "sizeof"}
+    expected |= reference.base["classes"].keys() - set(reference.exception("classes", "names", ()))
+    missing = {name for name in expected if not hasattr(module, name)}
+    # 13.5 numbered the anonymous types anew
+    assert {name for name in missing if not name.startswith("anon_")} == set()
+
+
+def test_dir_lists_the_functions_and_classes(reference, module):
+    assert {*reference.functions, *reference.enums} <= set(dir(module))
+
+
+def test_every_signature_is_exact(reference, module):
+    different = {}
+    for name, record in reference.functions.items():
+        parameters = inspect.signature(getattr(module, name)).parameters.values()
+        found = [str(p) for p in parameters]
+        if found != record["py"]:
+            different[name] = (found, record["py"])
+        assert {p.kind for p in parameters} <= {inspect.Parameter.POSITIONAL_OR_KEYWORD}, name
+    assert different == {}
+
+
+def test_every_function_is_documented_and_knows_its_module(reference, module):
+    for name in reference.functions:
+        function = getattr(module, name)
+        assert function.__doc__ and function.__doc__.endswith("."), name
+        assert (function.__name__, function.__module__) == (name, module.__name__)
+
+
+def test_every_enum_member_has_its_value(reference, module):
+    different = {}
+    for name, members in reference.enums.items():
+        enum = getattr(module, name)
+        found = {n: int(m) for n, m in enum.__members__.items()}
+        if found != members:
+            different[name] = (found, members)
+    assert different == {}
+
+
+def test_names_of_equal_value_are_one_member_the_first_declared(reference, module):
+    for name, change in reference.of_kind("enum"):
+        enum = getattr(module, name)
+        for alias, member in change.get("now_alias_of", {}).items():
+            assert getattr(enum, alias) is getattr(enum, member), (name, alias)
+            assert enum(int(getattr(enum, alias))).name == member
+
+
+def test_every_constant_has_its_value(reference, module):
+    assert {n: getattr(module, n) for n in reference.constants} == reference.constants
+
+
+def test_every_class_has_its_base(reference, module):
+    different = {}
+    for name, record in classes_of(reference):
+        if "base" in record and getattr(module, name).__base__.__name__ != record["base"]:
+            different[name] = getattr(module, name).__base__
+    assert different == {}
+
+
+def test_every_field_is_an_attribute(reference, module):
+    missing = []
+    for name, record in classes_of(reference):
+        fields = [text.partition("|")[0] for text in record.get("fields", ())]
+        fields += reference.changes.get(name, {}).get("added_fields", {})
+        missing += [f"{name}.{f}" for f in fields if not hasattr(getattr(module, name), f)]
+    assert missing == []
+
+
+def classes_of(reference):
+    skipped = set(reference.exception("classes", "names", ()))
+    return [
+        (n, r)
+        for n, r in reference.base["classes"].items()
+        if not n.startswith("anon_") and n not in skipped
+    ]
+
+
+def test_every_class_of_13_5_has_its_c_size(reference, module):
+    different = {}
+    for name, record in reference.of_kind("class"):
+        if "size" in record and hasattr(module, name):
+            size = module.sizeof(getattr(module, name))
+            if size != record["size"]:
+                different[name] = (size, record["size"])
+    assert different == {}
+
+
+def test_every_result_code_is_explained(library, module):
+    for member in getattr(module, library.result_enum):
+        assert member.__doc__.endswith("."), member

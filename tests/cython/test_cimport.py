@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The .pxd files serve a module that is built elsewhere. Each backend is a process of its own."""
+
+import ast
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import cuda.bindings
+import pytest
+
+from generator import headers, model
+
+SOURCE = Path(__file__).parent / "foreign.pyx"
+PACKAGES = Path(cuda.bindings.__path__[0]).parent.parent
+COMPILER = shlex.split(os.environ.get("CC", "gcc"))
+
+pytestmark = [
+    pytest.mark.skipif(not shutil.which(COMPILER[-1]), reason="no C compiler"),
+    pytest.mark.skipif(not headers.find(model.load("driver").version), reason="no CUDA headers"),
+]
+
+
+@pytest.fixture(scope="module", params=["c", "c++"])
+def folder(request, tmp_path_factory):
+    """The foreign module, built against the .pxd and the CUDA headers: no header of ours."""
+    pytest.importorskip("Cython", reason="cimport needs Cython")
+    folder = tmp_path_factory.mktemp("foreign")
+    made = folder / ("foreign.c" if request.param == "c" else "foreign.cpp")
+    language = ["--cplus"] if request.param == "c++" else []
+    cython = [sys.executable, "-m", "cython", "-I", str(PACKAGES), *language]
+    subprocess.run([*cython, str(SOURCE), "-o", str(made)], check=True, cwd=folder)
+    target = folder / f"foreign{sysconfig.get_config_var('EXT_SUFFIX')}"
+    includes = [sysconfig.get_path("include"), headers.find(model.load("driver").version)]
+    compiler = [*COMPILER, "-x", request.param, "-O1", "-shared", "-fPIC", "-Werror", "-Wall"]
+    compiler += ["-Wno-deprecated-declarations", *(f"-I{i}" for i in includes)]
+    subprocess.run([*compiler, str(made), "-o", str(target)], check=True)
+    return folder
+
+
+@pytest.fixture
+def run(folder):
+    """Evaluates an expression over `foreign` and `driver`; the result, or what was raised."""
+
+    def evaluate(expression, backend="emulator"):
+        script = (
+            "import foreign\nfrom cuda.bindings import driver\n"
+            f"try:\n    print(repr({expression}))\n"
+            "except Exception as error:\n    print(repr(f'{type(error).__name__}: {error}'))"
+        )
+        env = os.environ | {"HALFWARP_BACKEND": backend, "PYTHONPATH": f"{folder}:{PACKAGES}"}
+        env |= {"PYTHONWARNINGS": "error"}  # a class whose size differs warns
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=env, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return ast.literal_eval(done.stdout)
+
+    return evaluate
+
+
+def test_functions_are_called_without_the_gil(run):
+    code, count = run("foreign.count_devices()")
+    assert code == 0 and count >= 1
+
+
+def test_memory_is_allocated_and_freed(run):
+    assert run("foreign.allocate_and_free(4096)") == (0, 0, True)
+
+
+def test_a_variant_that_the_header_hides_is_callable(run):
+    assert run("foreign.call_hidden_variant()") == 0
+
+
+def test_a_cython_function_serves_as_callback(run):
+    assert run("foreign.call_host_function()") == ["called"]
+
+
+def test_the_compiler_is_reached_too(run):
+    code, major, _ = run("foreign.nvrtc_version()")
+    assert code == 0 and major >= 12
+    assert run("foreign.nvrtc_text(6)") == b"NVRTC_ERROR_COMPILATION"
+
+
+def test_constants_are_those_of_the_header(run):
+    release = model.load("driver").version.split(".")
+    assert run("foreign.constants()") == (int(release[0]) * 1000 + int(release[1]) * 10, 500, 2)
+
+
+def test_members_of_anonymous_types_are_reached(run):
+    assert run("foreign.members_of_structs()") == (7, 11, 3, 5)
+
+
+def test_types_have_their_c_sizes(run):
+    names = ("CUtensorMap", "CUdevice", "cuuint64_t", "CUeglFrame")
+    expected = ", ".join(f"driver.sizeof(driver.{n})" for n in names)
+    assert run("foreign.sizes()") == run(f"({expected})")
+
+
+def test_classes_are_cimported_with_their_layout(run):
+    assert run("foreign.stream_value(driver.CUstream(0x123))") == (0x123, 0x123)
+    assert run("foreign.pointer_value(driver.CUdeviceptr(1 << 40))") == 1 << 40
+
+
+def test_a_struct_is_written_through_its_pointer(run):
+    expression = "(lambda u: (foreign.set_uuid(u, 7), u.bytes))(driver.CUuuid())"
+    assert run(expression) == (True, b"\7" * 16)
+
+
+def test_a_wrong_class_is_a_type_error(run):
+    assert run("foreign.stream_value(driver.CUevent(1))").startswith("TypeError")
+
+
+def test_a_missing_driver_raises_where_it_was_called(run):
+    """In a block without the GIL: the value of the clause and a pending exception."""
+    if any(Path(f"/dev/nvidia{n}").exists() for n in (0, "ctl")):
+        pytest.skip("this machine has a driver")
+    raised = run("foreign.count_devices()", backend="driver")
+    assert raised.startswith("DynamicLibNotFoundError")
+    assert "cuInit()" in raised
