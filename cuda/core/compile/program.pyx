@@ -5,11 +5,21 @@ from _thread import RLock
 
 CODE_TYPES = ("c++", "ptx", "nvvm")
 
-# What the other code types are compiled by, and what each lacks before it can be.
+# What compiles the other code types: each is a part that is still to come.
 cdef dict OTHER_BACKENDS = {
-    "ptx": ("nvJitLink", "PTX is linked by nvJitLink (cuda.bindings.nvjitlink)"),
-    "nvvm": ("NVVM", "NVVM IR is compiled by libNVVM (cuda.bindings.nvvm, library libnvvm)"),
+    "ptx": "PTX is linked by nvJitLink (cuda.bindings.nvjitlink)",
+    "nvvm": "NVVM IR is compiled by libNVVM (cuda.bindings.nvvm, library libnvvm)",
 }
+
+
+cdef object missing_backend(str code_type):
+    return RuntimeError(f"{OTHER_BACKENDS[code_type]}, which this version of halfwarp does not "
+                        "have yet")
+
+
+def _get_nvvm_module():
+    """The module of libNVVM's functions."""
+    raise missing_backend("nvvm")
 
 
 cdef str as_text(object code):
@@ -77,8 +87,7 @@ cdef class Program:
         if code_type == "nvvm":
             options.as_bytes("nvvm")  # raises for options that NVVM does not have
         if code_type in OTHER_BACKENDS:
-            backend, what = OTHER_BACKENDS[code_type]
-            raise RuntimeError(f"{what}, which this version of halfwarp does not have yet")
+            raise missing_backend(code_type)
         self.lock = RLock()
         self.compiler = NvrtcCompiler(as_text(code), options)
         self.backend_name = NvrtcCompiler.backend

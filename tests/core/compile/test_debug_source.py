@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file that shows a program's source to debuggers."""
+
+import re
+
+import pytest
+from cuda.core.compile import debug_source
+
+
+@pytest.mark.parametrize(
+    ("source", "kernel"),
+    [
+        ('extern "C" __global__ void scale(float* x) {}', "scale"),
+        ("template <class T>\n__global__ void\nadd (T a) {}", "add"),
+        ("__global__ void __launch_bounds__(256) bounded(int) {}", "bounded"),
+        ("__global__ __launch_bounds__(256, (1+1)) void bounded2(int) {}", "bounded2"),
+        ("__global__ __cluster_dims__(2, 1, 1) void wide(int) {}", "wide"),
+        ("__device__ int f() { return 1; } __global__ void late() {}", "late"),
+        ("__device__ int f() { return 1; }", "kernel"),
+        ("", "kernel"),
+    ],
+)
+def test_the_file_is_named_after_the_caller_and_the_first_kernel(source, kernel, tmp_path):
+    path = write_in(tmp_path, source)
+    assert re.fullmatch(rf"test_debug_source_{kernel}_\w{{8}}\.cu", path.name)
+    assert path.read_text() == source
+
+
+def test_files_of_one_source_are_different(tmp_path):
+    assert write_in(tmp_path, "x") != write_in(tmp_path, "x")
+
+
+def test_a_folder_that_cannot_be_written_to_gives_no_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(debug_source.tempfile, "tempdir", str(tmp_path / "absent"))
+    assert debug_source.write("x") is None
+
+
+def test_a_full_disk_leaves_no_stray_file(tmp_path, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(debug_source.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(debug_source, "open", full, raising=False)
+    assert debug_source.write("x") is None
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_gone_is_removed_without_an_error(tmp_path):
+    debug_source.remove(str(tmp_path / "absent.cu"))
+
+
+def test_lines_are_counted_in_the_file():
+    assert debug_source.named("a\nb", '/tmp/"x\\y.cu') == '#line 1 "/tmp/\\"x\\\\y.cu"\na\nb'
+
+
+def write_in(folder, source):
+    """`write` looks two frames up for the caller: past the extension there is one less."""
+    old, debug_source.tempfile.tempdir = debug_source.tempfile.tempdir, str(folder)
+    try:
+        return folder / debug_source.write(source)
+    finally:
+        debug_source.tempfile.tempdir = old
