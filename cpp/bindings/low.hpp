@@ -22,6 +22,9 @@ PyObject* low_fast_enum_metaclass(void);
 /* A struct of a class with the given contents: what pickle calls. */
 PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents);
 
+/* The value of an opaque handle object as an int; None for anything else. */
+PyObject* low_native_handle(PyObject* object);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@ cdef extern from "bindings/low.hpp":
     object low_fast_enum()
     object low_fast_enum_metaclass()
     object low_struct_from_bytes(object type, object contents)
+    object low_native_handle(object)
 
 
 def fill(str module_name not None):
@@ -27,6 +28,11 @@ def fill(str module_name not None):
 def struct_from_bytes(cls, contents):
     """Make a struct object with the given contents. Host only. Used by ``pickle``."""
     return low_struct_from_bytes(cls, contents)
+
+
+def native_handle(obj):
+    """Value of an opaque handle object as an int; None for anything else. Host only."""
+    return low_native_handle(obj)
 
 
 cdef int connect() except -1:

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small services around the bindings: native handles, PTX versions, a check of the driver's age."""
+
+import os
+import re
+import warnings
+
+from cuda.bindings._low import native_handle as _native_handle
+
+__all__ = [
+    "envvar_bool",
+    "get_cuda_native_handle",
+    "get_minimal_required_cuda_ver_from_ptx_ver",
+    "get_ptx_ver",
+    "warn_if_cuda_major_version_mismatch",
+]
+
+_getters = {}
+_warned = False
+
+# First CUDA release that takes each PTX version, where the numbers say nothing about each other.
+_CUDA_OF_PTX = {
+    "1.0": "1.0", "1.1": "1.1", "1.2": "2.0", "1.3": "2.1", "1.4": "2.2",
+    "2.0": "3.0", "2.1": "3.1", "2.2": "3.2", "2.3": "4.0",
+    "3.0": "4.1", "3.1": "5.0", "3.2": "5.5",
+    "4.0": "6.0", "4.1": "6.5", "4.2": "7.0", "4.3": "7.5", "5.0": "8.0",
+    "6.0": "9.0", "6.1": "9.1", "6.2": "9.2", "6.3": "10.0", "6.4": "10.1", "6.5": "10.2",
+    "8.6": "12.7", "8.7": "12.8", "8.8": "12.9",
+}  # fmt: skip
+# and where the release follows: PTX major -> (CUDA major, last minor)
+_CUDA_IN_STEP = {"7": ("11", 8), "8": ("12", 5), "9": ("13", 5)}
+
+
+def get_cuda_native_handle(obj):
+    """Value of a handle object (stream, context, program, ...) as an int. Host only.
+
+    Raises
+    ------
+    TypeError
+        If the type of `obj` is not a handle of the C API, nor registered as one.
+    """
+    getter = _getters.get(type(obj))
+    if getter is not None:
+        return getter(obj)
+    handle = _native_handle(obj)
+    if handle is None:
+        raise TypeError(f"Unknown type: {type(obj)}")
+    return handle
+
+
+def _add_cuda_native_handle_getter(t, getter):
+    """Register how the handle of an object of type `t` is found; a second registration replaces."""
+    _getters[t] = getter
+
+
+def get_ptx_ver(ptx):
+    """Version that a PTX text states, as in ``"8.8"``. Host only.
+
+    Raises
+    ------
+    ValueError
+        If the text has no ``.version`` directive.
+    """
+    match = re.search(r"\.version\s+([0-9]+\.[0-9]+)", ptx)
+    if match is None:
+        raise ValueError("no '.version X.Y' in the PTX text")
+    return match[1]
+
+
+def get_minimal_required_cuda_ver_from_ptx_ver(ptx_version):
+    """First CUDA version whose driver takes a PTX version: ``"8.8"`` -> 12090. Host only.
+
+    Raises
+    ------
+    ValueError
+        If the PTX version is not known.
+    """
+    release = _CUDA_OF_PTX.get(ptx_version)
+    ptx_major, _, ptx_minor = ptx_version.partition(".")
+    if release is None and ptx_major in _CUDA_IN_STEP and ptx_minor.isdecimal():
+        major, last = _CUDA_IN_STEP[ptx_major]
+        if int(ptx_minor) <= last:
+            release = f"{major}.{ptx_minor}"
+    if release is None:
+        raise ValueError(f"unknown PTX version {ptx_version!r} (known up to 9.5)")
+    major, minor = release.split(".")
+    return int(major) * 1000 + int(minor) * 10
+
+
+def envvar_bool(name, default=False):
+    """Whether an environment variable is switched on. Host only.
+
+    Off are: empty, 0, ``false``, ``no`` and ``off`` in any case. All else is on.
+    """
+    text = os.environ.get(name)
+    if text is None:
+        return default
+    text = text.strip().lower()
+    return bool(text.lstrip("0")) and text not in ("false", "no", "off")
+
+
+def warn_if_cuda_major_version_mismatch():
+    """Warn, once, when the driver is of an older CUDA major version than the bindings. Host only.
+
+    ``CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING=1`` silences it.
+
+    Raises
+    ------
+    RuntimeError
+        If the driver cannot be asked for its version.
+    """
+    global _warned
+    if _warned or envvar_bool("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING"):
+        return
+    from cuda.bindings import driver
+
+    result, version = driver.cuDriverGetVersion()
+    if result != driver.CUresult.CUDA_SUCCESS:
+        raise RuntimeError(f"cuDriverGetVersion failed with {result!r}")
+    _warned = True
+    ours, theirs = driver.CUDA_VERSION // 1000, version // 1000
+    if ours > theirs:
+        warnings.warn(
+            f"the bindings are of CUDA {ours}, the installed driver of CUDA {theirs}: newer "
+            "functions will be missing. Update the driver, or silence this with "
+            "CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING=1",
+            UserWarning,
+            stacklevel=2,
+        )
