@@ -11,25 +11,42 @@ import sys
 from pathlib import Path
 
 from . import emit as emitters
-from .model import HERE, LIBRARIES, load
+from .model import HERE, library_names, load, load_all
 
 ROOT = HERE.parent
 
 
 def main(arguments: list[str] | None = None) -> int:
+    options = make_parser().parse_args(arguments)
+    options.output = ROOT if options.project == HERE else options.project
+    return options.run(options)
+
+
+def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m generator", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    command = commands.add_parser(
-        "emit", help="write the generated sources from api/ and overrides/"
+    parser.add_argument(
+        "--project",
+        type=Path,
+        default=HERE,
+        metavar="DIR",
+        help="folder with api/ and overrides/ (default: this package); files are emitted below it",
     )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("emit", help="write the generated sources")
     command.add_argument(
         "--check",
         action="store_true",
         help="write nothing; fail when a file is missing, stale, or differs from run to run",
     )
+    command.add_argument(
+        "--only",
+        action="append",
+        metavar="EMITTER",
+        help="a module of generator/emit, as in cy_pxd (default: all)",
+    )
     command.set_defaults(run=run_emit)
     command = commands.add_parser("extract", help="read the headers into api/ (needs libclang)")
-    command.add_argument("libraries", nargs="*", default=LIBRARIES, metavar="LIBRARY")
+    command.add_argument("libraries", nargs="*", metavar="LIBRARY")
     command.add_argument(
         "--include",
         action="append",
@@ -38,19 +55,18 @@ def main(arguments: list[str] | None = None) -> int:
         help="folder of headers (default: the newest CUDA headers found)",
     )
     command.set_defaults(run=run_extract)
-    command = commands.add_parser(
-        "report", help="write report.md: what the headers hold, what is special"
-    )
+    command = commands.add_parser("report", help="write report.md: what there is, what is special")
     command.set_defaults(run=run_report)
-    options = parser.parse_args(arguments)
-    return options.run(options)
+    return parser
 
 
-def emit_all() -> dict[str, str]:
+def emit_all(project: Path = HERE, only: list[str] | None = None) -> dict[str, str]:
     """Path below the root -> text, of every module in `emit/`."""
-    libraries = {name: load(name) for name in LIBRARIES}
+    libraries = load_all(project)
     files: dict[str, str] = {}
     for module in sorted(pkgutil.iter_modules(emitters.__path__), key=lambda m: m.name):
+        if only and module.name not in only:
+            continue
         emitter = importlib.import_module(f"{emitters.__name__}.{module.name}")
         if not hasattr(emitter, "emit"):
             continue
@@ -62,22 +78,20 @@ def emit_all() -> dict[str, str]:
 
 
 def run_emit(options: argparse.Namespace) -> int:
-    files = emit_all()
+    files = emit_all(options.project, options.only)
     if options.check:
-        return check(files)
+        load.cache_clear()
+        return check(files, emit_all(options.project, options.only), options.output)
     for name, text in files.items():
-        write_if_changed(ROOT / name, text)
+        write_if_changed(options.output / name, text)
     return 0
 
 
-def check(files: dict[str, str]) -> int:
+def check(files: dict[str, str], again: dict[str, str], root: Path) -> int:
     """Two runs agree, and the tree holds what they make."""
-    load.cache_clear()
-    problems = [
-        f"differs from run to run: {n}" for n, text in emit_all().items() if files.get(n) != text
-    ]
+    problems = [f"differs from run to run: {n}" for n in files if files[n] != again.get(n)]
     for name, text in files.items():
-        path = ROOT / name
+        path = root / name
         if not path.exists():
             problems.append(f"missing: {name}")
         elif path.read_text("utf-8") != text:
@@ -102,9 +116,10 @@ def run_extract(options: argparse.Namespace) -> int:
     from . import api_file, decisions, extract, headers, report
 
     folders = options.include or [f for f in [headers.find()] if f]
-    for name in options.libraries:
-        facts = extract.extract(decisions.read(HERE / "overrides" / f"{name}.toml"), folders)
-        path = HERE / "api" / f"{name}.api"
+    for name in options.libraries or library_names(options.project):
+        decided = decisions.read(options.project / "overrides" / f"{name}.toml")
+        facts = extract.extract(decided, folders)
+        path = options.project / "api" / f"{name}.api"
         print(report.changes(path, facts), end="")
         write_if_changed(path, api_file.write(facts))
         print(
@@ -114,10 +129,10 @@ def run_extract(options: argparse.Namespace) -> int:
     return 0
 
 
-def run_report(_options: argparse.Namespace) -> int:
+def run_report(options: argparse.Namespace) -> int:
     from . import report
 
-    write_if_changed(HERE / "report.md", report.write({name: load(name) for name in LIBRARIES}))
+    write_if_changed(options.project / "report.md", report.write(load_all(options.project)))
     return 0
 
 

@@ -34,6 +34,7 @@ class Decisions:
     result_enum: str
     success: str
     not_found: str
+    package: str
     module_scope: list[str]  # headers whose types the .pxd declares outside `extern`
     optional_headers: list[str]
     # heuristics
@@ -86,6 +87,7 @@ def read(path: Path) -> Decisions:
         result_enum=library["result_enum"],
         success=library["success"],
         not_found=library["not_found"],
+        package=library.get("package", "cuda.bindings"),
         module_scope=names("module_scope"),
         optional_headers=names("optional_headers"),
         identity_integers=set(names("identity_integers")),

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LIBRARIES = ("driver", "nvrtc")
 
 
 @dataclass(slots=True)
@@ -149,6 +148,7 @@ class Library:
     result_enum: str
     success: str
     not_found: str  # value that the exception clause of the cy* functions names
+    package: str = "cuda.bindings"  # that the generated modules lie in
     version: str = ""
     attributes: dict = field(default_factory=dict)  # enum -> member -> kind of the typed value
     declarations: list = field(default_factory=list)  # C types in header order, for the .pxd
@@ -156,6 +156,11 @@ class Library:
     optional_headers: frozenset[str] = frozenset()  # a client of the .pxd may lack these
     stored_as: dict[str, str] = field(default_factory=dict)  # handle -> C type of its value there
     before: list[str] = field(default_factory=list)  # headers to include ahead of `headers`
+
+    @property
+    def folder(self) -> str:
+        """Where the generated modules lie, below the root."""
+        return self.package.replace(".", "/")
 
     @property
     def origin(self) -> str:
@@ -171,9 +176,19 @@ def strip_version(name: str) -> str:
 
 
 @cache
-def load(library: str) -> Library:
+def load(library: str, project: Path = HERE) -> Library:
     """The model of one library, from `api/<library>.api` and `overrides/<library>.toml`."""
     from . import api_file, decisions, resolve
 
-    facts = api_file.read(HERE / "api" / f"{library}.api")
-    return resolve.resolve(facts, decisions.read(HERE / "overrides" / f"{library}.toml"))
+    facts = api_file.read(project / "api" / f"{library}.api")
+    return resolve.resolve(facts, decisions.read(project / "overrides" / f"{library}.toml"))
+
+
+def load_all(project: Path = HERE) -> dict[str, Library]:
+    """The models of all libraries of a project, by name."""
+    return {name: load(name, project) for name in library_names(project)}
+
+
+def library_names(project: Path = HERE) -> list[str]:
+    """Every library that decisions were made about."""
+    return sorted(path.stem for path in (project / "overrides").glob("*.toml"))

@@ -35,6 +35,7 @@ def resolve(facts: Facts, decisions: Decisions) -> Library:
         result_enum=decisions.result_enum,
         success=decisions.success,
         not_found=decisions.not_found,
+        package=decisions.package,
         version=facts.version,
         attributes=decisions.attributes,
         declarations=facts.types,

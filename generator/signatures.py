@@ -28,8 +28,8 @@ def spell(c_type: str, types: TypeTable, decisions: Decisions) -> str:
     word = base.removeprefix("const ")
     text = re.sub(r"\blong long\b", "PY_LONG_LONG", word)
     if types.header_of(word) in decisions.module_scope:
-        module = f"cy{decisions.library}"
-        text = f"__pyx_t_4cuda_8bindings_{len(module)}{module}_{word}"
+        path = [*decisions.package.split("."), f"cy{decisions.library}"]
+        text = f"__pyx_t_{''.join(f'{len(part)}{part}_' for part in path)}{word}"
     if word != base:
         text += " const"
     return f"{text} {pointed[len(base) :]}".rstrip()

@@ -11,7 +11,7 @@ BOOKKEEPING = ("_owner", "_kept", "_children", "_child_of_owner")
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    return {f"cuda/bindings/{name}.pxd": declarations(lib) for name, lib in libraries.items()}
+    return {f"{lib.folder}/{name}.pxd": declarations(lib) for name, lib in libraries.items()}
 
 
 def declarations(library: Library) -> str:
@@ -24,9 +24,9 @@ def declarations(library: Library) -> str:
 def head(library: Library, module: str) -> str:
     return (
         f"# {library.origin}\n"
-        f'"""Classes of cuda.bindings.{library.name} for cimport.\n\n'
+        f'"""Classes of {library.package}.{library.name} for cimport.\n\n'
         '`_pvt_ptr` points to the C value: `_pvt_val` unless the object is a view.\n"""\n\n'
-        f"from cuda.bindings cimport {module}"
+        f"from {library.package} cimport {module}"
     )
 
 

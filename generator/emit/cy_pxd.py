@@ -29,7 +29,7 @@ OPTIONAL = """\
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    return {f"cuda/bindings/cy{name}.pxd": declarations(lib) for name, lib in libraries.items()}
+    return {f"{lib.folder}/cy{name}.pxd": declarations(lib) for name, lib in libraries.items()}
 
 
 def declarations(library: Library) -> str:

@@ -17,7 +17,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
     files = {}
     for name, library in libraries.items():
         writer = Writer(library)
-        files[f"cuda/bindings/cy{name}.pyx"] = writer.module()
+        files[f"{library.folder}/cy{name}.pyx"] = writer.module()
         files[f"build/generated/driver/cy{name}_calls.h"] = writer.header()
     return files
 
@@ -42,8 +42,8 @@ class Writer:
         return f"""# {self.library.origin}
 \"\"\"The {self.library.name} API as C functions: each call goes through the loader's table.\"\"\"
 
-from cuda.bindings import _loader  # before the capsule is asked for
-from cuda.bindings._loader cimport import_loader
+from {self.library.package} import _loader  # before the capsule is asked for
+from {self.library.package}._loader cimport import_loader
 
 
 cdef extern from "driver/{self.prefix}_calls.h" nogil:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `<library>.pyi`: what type checkers and editors know of `cuda.bindings.<library>`.
+"""Writes `<library>.pyi`: what type checkers and editors know of `<library>`.
 
 Result tuples are typed as they are on success; on an error every output is None.
 """
@@ -21,7 +21,7 @@ from typing import Any, Literal, SupportsIndex, SupportsInt, TypeAlias, overload
 
 from typing_extensions import Buffer
 
-from cuda.bindings._internal._fast_enum import FastEnum
+from {package}._internal._fast_enum import FastEnum
 
 _Address: TypeAlias = SupportsIndex | SupportsInt | Buffer | None
 _KernelParams: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]] | SupportsIndex | Buffer | None
@@ -52,7 +52,7 @@ ATTRIBUTE_TYPES = {
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    return {f"cuda/bindings/{name}.pyi": Writer(lib).module() for name, lib in libraries.items()}
+    return {f"{lib.folder}/{name}.pyi": Writer(lib).module() for name, lib in libraries.items()}
 
 
 class Writer:
@@ -68,7 +68,9 @@ class Writer:
         classes += [self.struct(s) for s in self.library.structs]
         constants = "\n".join(f"{c.name}: int" for c in self.library.constants)
         functions = "\n".join(self.function(f) for f in self.library.functions if f.in_python)
-        head = HEAD.format(name=self.library.name, origin=self.library.origin)
+        head = HEAD.format(
+            name=self.library.name, origin=self.library.origin, package=self.library.package
+        )
         sizeof = "def sizeof(T: type) -> int: ..."
         return "\n\n".join([head, "\n\n".join(classes), constants, f"{functions}\n{sizeof}\n"])
 

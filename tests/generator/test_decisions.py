@@ -6,12 +6,12 @@ import tomllib
 import pytest
 
 from generator import api_file
-from generator.model import HERE, LIBRARIES, load
+from generator.model import HERE, library_names, load
 
 LISTS = ("cimport_only", "keeps_gil", "hot", "wrapped_callbacks")
 
 
-@pytest.fixture(params=LIBRARIES)
+@pytest.fixture(params=library_names())
 def name(request):
     return request.param
 

@@ -70,7 +70,7 @@ def test_emitting_needs_the_standard_library_alone():
 def tree(tmp_path, monkeypatch):
     """A root of its own, and emitters that make one file."""
     monkeypatch.setattr(command, "ROOT", tmp_path)
-    monkeypatch.setattr(command, "emit_all", lambda: {"build/one.txt": "text\n"})
+    monkeypatch.setattr(command, "emit_all", lambda *_: {"build/one.txt": "text\n"})
     return tmp_path
 
 
@@ -84,7 +84,7 @@ def test_a_file_that_would_not_change_keeps_its_time(tree):
 
 def test_a_file_that_changes_is_replaced(tree, monkeypatch):
     command.main(["emit"])
-    monkeypatch.setattr(command, "emit_all", lambda: {"build/one.txt": "other\n"})
+    monkeypatch.setattr(command, "emit_all", lambda *_: {"build/one.txt": "other\n"})
     command.main(["emit"])
     assert (tree / "build" / "one.txt").read_text() == "other\n"
     assert [p.name for p in (tree / "build").iterdir()] == ["one.txt"]
@@ -107,7 +107,7 @@ def test_check_names_missing_and_stale_files(tree, monkeypatch, capsys):
 def test_check_names_what_differs_from_run_to_run(tree, monkeypatch, capsys):
     command.main(["emit"])
     texts = iter(["text\n", "other\n"])
-    monkeypatch.setattr(command, "emit_all", lambda: {"build/one.txt": next(texts)})
+    monkeypatch.setattr(command, "emit_all", lambda *_: {"build/one.txt": next(texts)})
     assert command.main(["emit", "--check"]) == 1
     assert capsys.readouterr().err == "differs from run to run: build/one.txt\n"
 
@@ -117,3 +117,25 @@ def test_declarations_for_cimport_need_no_header_that_clients_may_lack(toy):
     text = cy_pxd.emit({"toy": toy})["cuda/bindings/cytoy.pxd"]
     assert 'cdef extern from "toy.h"' not in text
     assert "#if __has_include(<toy.h>)\n    #include <toy.h>\n    #endif" in text
+
+
+def test_another_project_is_extracted_emitted_and_reported(toy_folder, tmp_path):
+    """The generator pointed at a library of somebody else."""
+    pytest.importorskip("clang.cindex", reason="extraction needs libclang")
+    decisions = (toy_folder / "toy.toml").read_text()
+    (tmp_path / "overrides").mkdir()
+    (tmp_path / "overrides" / "toy.toml").write_text(
+        decisions.replace('name = "toy"', 'name = "toy"\npackage = "toys.low"')
+    )
+    project = ["--project", str(tmp_path)]
+    assert command.main([*project, "extract", "--include", str(toy_folder)]) == 0
+    assert command.main([*project, "emit", "--only", "cy_pxd", "--only", "stubs"]) == 0
+    assert command.main([*project, "report"]) == 0
+    made = {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()}
+    assert made == {
+        "overrides/toy.toml",
+        "api/toy.api",
+        "report.md",
+        "toys/low/cytoy.pxd",
+        "toys/low/toy.pyi",
+    }

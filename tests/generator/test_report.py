@@ -5,11 +5,11 @@ import copy
 
 from generator import api_file, report
 from generator.facts import FactEnum
-from generator.model import HERE, LIBRARIES, load
+from generator.model import HERE, library_names, load
 
 
 def test_the_committed_report_is_current():
-    made = report.write({name: load(name) for name in LIBRARIES})
+    made = report.write({name: load(name) for name in library_names()})
     assert (HERE / "report.md").read_text() == made
 
 
@@ -35,7 +35,7 @@ def test_the_counts_of_the_committed_facts_are_these():
     """A number that moves is a header bump or an accident: look which."""
     counts = {
         n: (len(lib.functions), len(lib.enums), len(lib.structs), len(lib.constants))
-        for n, lib in ((n, load(n)) for n in LIBRARIES)
+        for n, lib in ((n, load(n)) for n in library_names())
     }
     assert counts == {"driver": (526, 131, 294, 74), "nvrtc": (29, 1, 2, 3)}
 
