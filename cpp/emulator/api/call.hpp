@@ -70,10 +70,10 @@ CUresult answer_unlocked(Body&& body) noexcept {
       return CUDA_SUCCESS;
     }
   } catch (refusal& r) {
-    this_thread().message = std::move(r.text);
+    this_thread().note(r.code, std::move(r.text));
     return r.code;
   } catch (const std::bad_alloc&) {
-    this_thread().message = "the host is out of memory";
+    this_thread().note(CUDA_ERROR_OUT_OF_MEMORY, "the host is out of memory");
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
 }

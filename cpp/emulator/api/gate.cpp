@@ -90,7 +90,7 @@ void gate::inject() noexcept {
   if ((policy & releases_something) && is_asynchronous_error(*failure)) {
     afterwards_ = *failure;
   } else {
-    this_thread().message = "this failure was injected by a fault rule";
+    this_thread().note(*failure, "this failure was injected by a fault rule");
     block(*failure);
   }
 }

@@ -259,6 +259,8 @@ static_assert(std::size(fixed) + std::size(by_architecture) + per_device ==
 
 }  // namespace
 
+std::span<const architecture> all_architectures() noexcept { return architectures; }
+
 const architecture* find_architecture(int major, int minor) noexcept {
   const auto* found = std::ranges::find_if(
       architectures, [&](const architecture& a) { return a.major == major && a.minor == minor; });

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 
 namespace halfwarp::emulator {
 
@@ -21,7 +22,8 @@ struct architecture {
   int l2_bytes;
 };
 
-const architecture* find_architecture(int major, int minor) noexcept;
+std::span<const architecture> all_architectures() noexcept;
+const architecture* find_architecture(int major, int minor) noexcept;  // null: none such
 
 class attribute_values {
  public:

@@ -19,6 +19,14 @@ void release_memory(driver& d, const context& of) {
   }
 }
 
+std::vector<std::shared_ptr<context>> all_contexts(const driver& d) {
+  std::vector<std::shared_ptr<context>> all;
+  d.objects.for_each(object_kind::context, [&](const object& each) {
+    all.push_back(d.objects.find<context>(each.handle_as<CUcontext>()));
+  });
+  return all;
+}
+
 }  // namespace
 
 void empty_context(driver& d, driver_guard& guard, context& target) {
@@ -45,12 +53,26 @@ std::shared_ptr<context> open_primary(driver& d, device& of) {
   return of.primary;
 }
 
+void settle_contexts(driver& d, driver_guard& guard) {
+  for (const auto& each : all_contexts(d)) {
+    d.streams.wait_for_all(guard, *each);
+    each->flush_prints();
+  }
+}
+
+bool repair_contexts(driver& d, driver_guard& guard) {
+  bool was_broken = false;
+  for (const auto& each : all_contexts(d)) {
+    if (!each->is_broken()) continue;
+    was_broken = true;
+    empty_context(d, guard, *each);
+  }
+  d.faults.clear();
+  return was_broken;
+}
+
 void reset_contexts(driver& d, driver_guard& guard) {
-  std::vector<std::shared_ptr<context>> made;
-  d.objects.for_each(object_kind::context, [&](const object& each) {
-    made.push_back(d.objects.find<context>(each.handle_as<CUcontext>()));
-  });
-  for (const auto& each : made) {
+  for (const auto& each : all_contexts(d)) {
     if (each->is_primary()) {
       empty_context(d, guard, *each);
     } else {

@@ -21,4 +21,10 @@ std::shared_ptr<context> open_primary(driver& d, device& of);
 // faults forgotten. What the package owns stays.
 void reset_contexts(driver& d, driver_guard& guard);
 
+// Waits for the work of all contexts.
+void settle_contexts(driver& d, driver_guard& guard);
+
+// The last fault forgotten, and the broken contexts empty and whole again; whether there was one.
+bool repair_contexts(driver& d, driver_guard& guard);
+
 }  // namespace halfwarp::emulator

@@ -126,10 +126,11 @@ CUresult initialise() noexcept {
   if (instance) return CUDA_SUCCESS;
   try {
     const std::string problem = make_driver();
-    this_thread().message = problem;
+    this_thread().note(CUDA_ERROR_INVALID_VALUE, problem);
     if (!problem.empty()) return CUDA_ERROR_INVALID_VALUE;
   } catch (const std::exception& e) {
-    this_thread().message = std::string{"the emulator cannot start: "} + e.what();
+    this_thread().note(CUDA_ERROR_OPERATING_SYSTEM,
+                       std::string{"the emulator cannot start: "} + e.what());
     return CUDA_ERROR_OPERATING_SYSTEM;
   }
   if (instance->rules.is_armed()) obstacles.fetch_or(obstacle::injecting);

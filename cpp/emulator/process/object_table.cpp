@@ -40,6 +40,10 @@ handle_state object_table::classify(object_kind expected, std::uint64_t raw) con
   return of(kind).live.contains(id) ? handle_state::live : handle_state::destroyed;
 }
 
+void object_table::give_to_library(std::uint64_t raw) {
+  if (const auto found = lookup(handle::kind_of(raw), raw)) found->is_library_owned = true;
+}
+
 void object_table::remove(const object& gone) {
   if (of(gone.kind()).live.erase(gone.id()) == 0) return;
   graveyard_.push_back({gone.kind(), gone.id(), gone.created_at, call_site()});

@@ -39,6 +39,9 @@ class object_table {
 
   handle_state classify(object_kind expected, std::uint64_t raw) const;
 
+  // A live object that the package made for itself; nothing for a handle that has none.
+  void give_to_library(std::uint64_t raw);
+
   // Ends the life of a handle; the object goes when its last user does.
   void remove(const object& gone);
   // The same for everything that dies with a context.

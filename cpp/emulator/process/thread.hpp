@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace halfwarp::emulator {
@@ -18,7 +19,14 @@ struct thread_state {
   std::vector<std::shared_ptr<context>> contexts;  // the stack; the current one is the last
   std::unordered_map<std::uint64_t, std::shared_ptr<stream>> default_streams;  // by id of context
   bool is_in_host_function = false;
-  std::string message;  // what the last refusal on this thread was about
+
+  // What the last refusal on this thread was about; for the code that it was refused with.
+  std::string message;
+  int message_code = 0;
+  void note(int code, std::string text) noexcept {
+    message_code = code;
+    message = std::move(text);
+  }
 };
 
 // Made at the first use in a thread, and after the thread's end for whoever still asks.

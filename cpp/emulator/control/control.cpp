@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulator's own C functions.
+#include "emulator/control/control.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "emulator/api/gate.hpp"
+#include "emulator/control/records.hpp"
+#include "emulator/device/context_life.hpp"
+#include "emulator/process/call_site.hpp"
+#include "emulator/process/driver.hpp"
+#include "emulator/process/json.hpp"
+#include "emulator/process/lifecycle.hpp"
+#include "emulator/process/thread.hpp"
+
+namespace halfwarp::emulator {
+namespace {
+
+namespace obstacle = lifecycle::obstacle;
+
+bool is_running() {
+  constexpr unsigned closed = obstacle::uninitialised | obstacle::forked;
+  return (lifecycle::obstacles.load() & closed) == 0;
+}
+
+std::size_t hand_over(const std::string& text, char* into, std::size_t size) {
+  if (size > 0) {
+    const auto length = std::min(text.size(), size - 1);
+    std::memcpy(into, text.data(), length);
+    into[length] = '\0';
+  }
+  return text.size();
+}
+
+template <class Record>
+std::size_t hand_over_record(Record record, char* into, std::size_t size) {
+  if (!is_running()) return hand_over("null", into, size);
+  driver& d = the_driver();
+  const std::lock_guard guard{d.lock};
+  return hand_over(record(d), into, size);
+}
+
+void note_injection(const driver& d) {
+  if (d.rules.is_armed()) {
+    lifecycle::obstacles.fetch_or(obstacle::injecting);
+  } else {
+    lifecycle::obstacles.fetch_and(~obstacle::injecting);
+  }
+}
+
+std::string text_behind(int code) {
+  const auto last = is_running() ? the_driver().faults.last() : std::nullopt;
+  if (last && report::code(last->kind) == code) return report::first_line(*last);
+  const auto& thread = this_thread();
+  return thread.message_code == code ? thread.message : std::string{};
+}
+
+std::string device_table() {
+  json_writer json;
+  json.open_object();
+  for (const auto& kind : all_architectures()) {
+    const auto values = attributes_of(kind, 0);
+    json.key(std::to_string(kind.major) + "." + std::to_string(kind.minor)).open_array();
+    for (int i = 0; i < CU_DEVICE_ATTRIBUTE_MAX; ++i) json.value(values.find(i).value_or(0));
+    json.close();
+  }
+  return json.close().text();
+}
+
+// The value in its canonical spelling; false: `answer` says what is wrong with it.
+bool check_option(const char* name, const char* value, std::string& answer) {
+  options scratch;
+  answer = set_option(scratch, name, value);
+  if (!answer.empty()) return false;
+  answer = show_option(scratch, name);
+  return true;
+}
+
+}  // namespace
+}  // namespace halfwarp::emulator
+
+#pragma GCC visibility push(default)
+
+extern "C" {
+
+using namespace halfwarp::emulator;
+
+int halfwarp_emulator_is_active(void) { return is_running(); }
+
+size_t halfwarp_emulator_option_problem(char* text, size_t size) {
+  return hand_over(lifecycle::option_problem(), text, size);
+}
+
+int halfwarp_emulator_check_option(const char* name, const char* value, char* text, size_t size) {
+  std::string answer;
+  const bool is_good = check_option(name, value, answer);
+  hand_over(answer, text, size);
+  return is_good;
+}
+
+size_t halfwarp_emulator_device_table(char* text, size_t size) {
+  return hand_over(device_table(), text, size);
+}
+
+size_t halfwarp_emulator_options(char* text, size_t size) {
+  return hand_over(options_record(lifecycle::chosen_options()), text, size);
+}
+
+size_t halfwarp_emulator_stats(char* text, size_t size) {
+  return hand_over_record(stats_record, text, size);
+}
+
+size_t halfwarp_emulator_leaks(char* text, size_t size) {
+  return hand_over_record(leaks_record, text, size);
+}
+
+size_t halfwarp_emulator_last_fault(char* text, size_t size) {
+  return hand_over_record(fault_record, text, size);
+}
+
+size_t halfwarp_emulator_error_text(int code, char* text, size_t size) {
+  return hand_over(text_behind(code), text, size);
+}
+
+int halfwarp_emulator_repair(void) {
+  if (!is_running()) return 0;
+  driver& d = the_driver();
+  driver_guard guard{d.lock};
+  return repair_contexts(d, guard);
+}
+
+void halfwarp_emulator_settle(void) {
+  if (!is_running()) return;
+  driver& d = the_driver();
+  driver_guard guard{d.lock};
+  settle_contexts(d, guard);
+}
+
+void halfwarp_emulator_reset(void) {
+  if (!is_running()) return;
+  driver& d = the_driver();
+  driver_guard guard{d.lock};
+  reset_contexts(d, guard);
+  d.rules.clear();
+  note_injection(d);
+  api::forget_calls();
+}
+
+uint64_t halfwarp_emulator_arm(const char* rules, char* text, size_t size) {
+  std::string problem = "the emulator is not active";
+  if (is_running()) {
+    driver& d = the_driver();
+    if (const auto id = d.rules.arm(rules, problem)) {
+      note_injection(d);
+      return id;
+    }
+  }
+  hand_over(problem, text, size);
+  return 0;
+}
+
+uint64_t halfwarp_emulator_disarm(uint64_t rule, uint64_t* seen) {
+  *seen = 0;
+  if (!is_running()) return 0;
+  driver& d = the_driver();
+  const auto hits = d.rules.disarm(rule, *seen);
+  note_injection(d);
+  return hits;
+}
+
+void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size)) {
+  set_call_site_source(source);
+}
+
+void halfwarp_emulator_register_cubin(const void* cubin, size_t cubin_size, const char* ptx,
+                                      size_t ptx_size) {
+  if (!is_running()) return;
+  the_driver().cubins.add({static_cast<const std::byte*>(cubin), cubin_size},
+                          std::string(ptx, ptx_size));
+}
+
+void halfwarp_emulator_own(const void* handle) {
+  if (!is_running()) return;
+  driver& d = the_driver();
+  const std::lock_guard guard{d.lock};
+  d.objects.give_to_library(reinterpret_cast<std::uint64_t>(handle));
+}
+
+}  // extern "C"
+
+#pragma GCC visibility pop

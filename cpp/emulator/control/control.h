@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the emulator offers beyond the driver's API: C functions that cuda.core.emulation finds by
+   name. None passes the gate: they work in broken contexts, count as no call and never fail by
+   injection. Texts are UTF-8; a function that writes one returns the length of the whole text, and
+   writes as much as fits, ended by a NUL. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 1 once cuInit has succeeded in this process. */
+int halfwarp_emulator_is_active(void);
+
+/* What is wrong with the options in the environment; empty: nothing. */
+size_t halfwarp_emulator_option_problem(char* text, size_t size);
+
+/* Whether an option takes a value: 1 and its canonical spelling, or 0 and what is wrong. */
+int halfwarp_emulator_check_option(const char* name, const char* value, char* text, size_t size);
+
+/* JSON: for each compute capability the values of the device attributes, by their number. */
+size_t halfwarp_emulator_device_table(char* text, size_t size);
+
+/* JSON objects: the options; counts of calls, objects, launches, reports; what is alive; the last
+   fault, or null. All but the first need cuInit and are "null" before. */
+size_t halfwarp_emulator_options(char* text, size_t size);
+size_t halfwarp_emulator_stats(char* text, size_t size);
+size_t halfwarp_emulator_leaks(char* text, size_t size);
+size_t halfwarp_emulator_last_fault(char* text, size_t size);
+
+/* What lies behind a code that the calling thread has just got: the reason of a refusal, or the
+   first line of the last fault; empty when there is no more to say. */
+size_t halfwarp_emulator_error_text(int code, char* text, size_t size);
+
+/* Waits for all work of all contexts. */
+void halfwarp_emulator_settle(void);
+
+/* Forgets the last fault, and makes broken contexts whole, with what was made in them gone; 1 when
+   a context was broken. */
+int halfwarp_emulator_repair(void);
+
+/* Fresh contexts; faults, fault rules and counts of calls forgotten. */
+void halfwarp_emulator_reset(void);
+
+/* Adds fault rules; the id of the last one, or 0 and the reason in `text`. */
+uint64_t halfwarp_emulator_arm(const char* rules, char* text, size_t size);
+/* Removes a rule; how often it fired, and in `seen` how many calls it looked at. */
+uint64_t halfwarp_emulator_disarm(uint64_t rule, uint64_t* seen);
+
+/* Who names the call sites of option `trace=site`; see process/call_site.hpp. */
+void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size));
+
+/* The PTX that a cubin was compiled from in this process. */
+void halfwarp_emulator_register_cubin(const void* cubin, size_t cubin_size, const char* ptx,
+                                      size_t ptx_size);
+
+/* The object behind a driver handle belongs to the package, not to the program: no leak. */
+void halfwarp_emulator_own(const void* handle);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the records.
+#include "emulator/control/records.hpp"
+
+#include <map>
+
+#include "emulator/api.hpp"
+#include "emulator/api/gate.hpp"
+#include "emulator/device/memory_pool.hpp"
+#include "emulator/process/json.hpp"
+#include "emulator/process/leaks.hpp"
+
+namespace halfwarp::emulator {
+namespace {
+
+void write_live(json_writer& json, const driver& of) {
+  struct sum {
+    std::uint64_t count = 0, bytes = 0;
+  };
+  std::map<std::string, sum> kinds;
+  for (const auto& each : live_records(of)) {
+    auto& total = kinds[each.kind];
+    ++total.count;
+    total.bytes += each.bytes;
+  }
+  json.key("live").open_object();
+  for (const auto& [kind, total] : kinds) {
+    json.key(kind).open_object().member("count", total.count).member("bytes", total.bytes).close();
+  }
+  json.close();
+}
+
+void write_calls(json_writer& json) {
+  json.key("calls").open_object();
+  for (unsigned i = 0; i < api::function_count; ++i) {
+    if (const auto count = api::calls_of(i)) json.member(api::function_names[i], count);
+  }
+  json.close();
+}
+
+void write_devices(json_writer& json, const driver& of) {
+  json.key("devices").open_array();
+  for (const auto& each : of.devices) {
+    const auto usage = of.memory.device_usage(each->ordinal());
+    json.open_object()
+        .member("bytes_used", usage.used)
+        .member("bytes_high", usage.high_water)
+        .member("bytes_total", usage.capacity)
+        .member("primary_retains", each->primary_retains)
+        .close();
+  }
+  json.close();
+}
+
+}  // namespace
+
+std::string options_record(const options& of) {
+  json_writer json;
+  json.open_object();
+  for (const auto name : option_names()) json.member(name, show_option(of, name));
+  return json.close().text();
+}
+
+std::string stats_record(const driver& of) {
+  json_writer json;
+  json.open_object();
+  write_live(json, of);
+  write_calls(json);
+  write_devices(json, of);
+  json.member("launches", of.launches.load())
+      .member("instructions", of.instructions.load())
+      .member("faults", of.faults.count())
+      .key("reports")
+      .open_object();
+  for (const auto& [kind, count] : of.report.written()) json.member(kind, count);
+  return json.close().close().text();
+}
+
+std::string leaks_record(const driver& of) {
+  json_writer json;
+  json.open_array();
+  for (const auto& each : live_records(of)) {
+    json.open_object()
+        .member("kind", each.kind)
+        .member("id", each.id)
+        .member("bytes", each.bytes)
+        .member("device", each.device)
+        .member("pool", each.pool)
+        .member("stream", each.stream)
+        .member("name", each.name)
+        .member("created_at", each.created_at)
+        .close();
+  }
+  return json.close().text();
+}
+
+std::string fault_record(const driver& of) {
+  const auto last = of.faults.last();
+  return last ? to_json(*last) : "null";
+}
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the driver as JSON, for cuda.core.emulation.
+#pragma once
+
+#include <string>
+
+#include "emulator/process/driver.hpp"
+
+namespace halfwarp::emulator {
+
+std::string options_record(const options& of);
+// The others with the driver's lock held.
+std::string stats_record(const driver& of);
+std::string leaks_record(const driver& of);
+std::string fault_record(const driver& of);
+
+}  // namespace halfwarp::emulator
