@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A deterministic mutation fuzzer for machines without libFuzzer.
 //
-//   ptx_fuzz COUNT SEED FILE...     COUNT mutated inputs made from the files
+//   ptx_fuzz COUNT SEED FILE...     the files as they are, then COUNT mutated inputs made from them
 //
 // Prints one line: inputs, seconds, the slowest input. Exits with 1 when an input takes longer than
 // ten seconds; a crash leaves the input in the file "crash-SEED-NUMBER".
@@ -206,6 +206,11 @@ int run(std::size_t count, std::uint64_t seed, std::vector<std::string> seeds) {
   std::signal(SIGABRT, write_crash);
   if (__sanitizer_set_death_callback != nullptr) {
     __sanitizer_set_death_callback(write_sanitizer_crash);
+  }
+  for (const std::string& text : seeds) {
+    current_input = text;
+    crash_name = "crash-of-a-file";
+    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   }
   mutator inputs{std::move(seeds), seed};
   const auto start = clock::now();

@@ -119,9 +119,12 @@ void body_parser::directive() {
   if (word == ".reg") return registers();
   if (word == ".loc") return location();
   if (word == ".pragma") return pragma();
-  if (find_space(word.substr(1)) != state_space::generic) return variables();
+  if (begins_variable(word)) return variables();
   if (word == ".extern" || word == ".visible" || word == ".weak" || word == ".common") {
     return variables();
+  }
+  if (word == ".branchtargets" || word == ".calltargets" || word == ".callprototype") {
+    at_.fail("'" + std::string{word} + "' needs a label before it");
   }
   unknown_directive();
 }

@@ -50,16 +50,7 @@ class module_parser {
   }
 
   static bool is_variable_space(std::string_view word) {
-    switch (find_space(word.substr(1))) {
-      case state_space::global:
-      case state_space::const_:
-      case state_space::shared:
-      case state_space::local:
-      case state_space::tex:
-        return true;
-      default:
-        return false;
-    }
+    return begins_variable(word) && word != ".param";
   }
 
   void statement() {

@@ -47,6 +47,7 @@ void parse_pointer(cursor& at, variable& v) {
 }
 
 void parse_space(cursor& at, variable& v, state_space space) {
+  if (v.space != state_space::generic) at.fail("a declaration has one state space");
   v.space = space;
   at.take();
   if (space == state_space::const_ && at.accept('[')) {  // banks, gone since ISA 2.2
@@ -62,6 +63,7 @@ void parse_prefix(cursor& at, variable& v, std::uint32_t& alignment) {
     const scalar_type type = find_type(word.substr(1));
     const state_space space = find_space(word.substr(1));
     if (type != scalar_type::none) {
+      if (v.type != scalar_type::none) at.fail("a declaration has one type");
       v.type = type;
       at.take();
     } else if (space != state_space::generic) {
@@ -151,6 +153,20 @@ linkage parse_linkage(cursor& at) {
   return linkage::internal;
 }
 
+bool begins_variable(std::string_view word) noexcept {
+  switch (find_space(word.substr(1))) {
+    case state_space::global:
+    case state_space::const_:
+    case state_space::shared:
+    case state_space::local:
+    case state_space::param:
+    case state_space::tex:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string_view parse_attribute(cursor& at, bool& is_managed) {
   at.take();
   if (!at.at('(')) at.fail_expected("'(' after .attribute");
@@ -168,6 +184,7 @@ std::vector<variable> parse_variables(cursor& at, linkage link) {
   std::uint32_t alignment = 0;
   prototype.linkage = link;
   prototype.line = at.current().line;
+  if (!begins_variable(at.current().text)) at.fail_expected("a state space for variables");
   parse_prefix(at, prototype, alignment);
   std::vector<variable> result;
   do {

@@ -14,6 +14,9 @@ namespace halfwarp::emulator::ptx::syntax {
 // Current token: a linkage word (.visible .weak .extern .common); else internal, nothing is taken.
 linkage parse_linkage(cursor& at);
 
+// Whether a word such as ".global" begins a declaration; .param does within functions only.
+bool begins_variable(std::string_view word) noexcept;
+
 // Current token: the state space. Ends behind the semicolon.
 std::vector<variable> parse_variables(cursor& at, linkage link);
 
