@@ -66,7 +66,7 @@ cdef class NvrtcCompiler:
             warnings.warn(
                 "The CUDA driver version is older than the backend version: the driver may not be "
                 "able to load this PTX; compile to cubin, or install a newer driver",
-                RuntimeWarning, stacklevel=2)
+                RuntimeWarning, stacklevel=1)  # compiled code has no frame: 1 is the caller
         self.run(options, expressions)
         self.write_log(logs)
         image = self.native.image(target)

@@ -162,9 +162,7 @@ def _check_extra_sources(modules):
             )
         name, source = module
         if not isinstance(name, str):
-            raise TypeError(
-                f"Module name at index {i} must be a string, got {type(name).__name__}"
-            )
+            raise TypeError(f"Module name at index {i} must be a string, got {type(name).__name__}")
         if not isinstance(source, str | bytes | bytearray):
             raise TypeError(
                 f"Module source at index {i} must be str (text), bytes or bytearray (text or "

@@ -1,0 +1,453 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Program: C++ to PTX, cubin and LTO-IR, without a driver; what is refused, and how."""
+
+import gc
+import io
+import os
+import pickle
+import re
+import subprocess
+import sys
+import threading
+import warnings
+import weakref
+from pathlib import Path
+
+import pytest
+from cuda.core import NVRTCError, ObjectCode, Program, ProgramOptions
+from cuda.core.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType
+
+SCALE = 'extern "C" __global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }'
+TEMPLATE = "namespace n { template <class T> __global__ void add(T* x, T a) { *x += a; } }"
+OPTIONS = ProgramOptions(arch="sm_90")
+ELF = b"\x7fELF"
+
+
+def make(code=SCALE, **options):
+    return Program(code, "c++", ProgramOptions(**{"arch": "sm_90", **options}))
+
+
+def names_of_sources(image):
+    return re.findall(r'\.file\s+\d+\s+"([^"]*)"', image.decode())
+
+
+class TestConstruction:
+    @pytest.mark.parametrize("code_type", ["c++", "C++"])
+    def test_the_code_type_may_be_spelt_in_any_case(self, code_type):
+        assert Program(SCALE, code_type, OPTIONS).backend == "NVRTC"
+
+    @pytest.mark.parametrize("options", [OPTIONS, {"arch": "sm_90"}])
+    def test_options_may_be_a_dict(self, options):
+        assert ".target sm_90" in Program(SCALE, "c++", options).compile("ptx").code.decode()
+
+    def test_other_options_are_refused(self):
+        with pytest.raises(TypeError, match="must be provided as an object of type ProgramOptions"):
+            Program(SCALE, "c++", "-O3")
+
+    @pytest.mark.parametrize("code", [3, None, ["x"]])
+    @pytest.mark.parametrize("code_type", ["c++", "ptx"])
+    def test_code_that_is_no_text_is_refused(self, code, code_type):
+        with pytest.raises(TypeError, match=f"Expected type str, but got {type(code).__name__}"):
+            Program(code, code_type, OPTIONS)
+
+    def test_nvvm_code_that_is_no_text_is_refused(self):
+        with pytest.raises(TypeError, match="must be provided as str, bytes, or bytearray"):
+            Program(3, "nvvm", OPTIONS)
+
+    @pytest.mark.parametrize(
+        "code", [SCALE.encode(), SCALE.encode() + b"\0", bytearray(b"struct x;")]
+    )
+    def test_bytes_are_utf8_text(self, code):
+        assert Program(code, "c++", OPTIONS).compile("ptx").code.endswith(b"\0")
+
+    def test_an_unknown_code_type_is_named_in_lower_case(self):
+        with pytest.raises(RuntimeError, match="Unsupported code_type='fortran'.*'c\\+\\+', 'ptx'"):
+            Program(SCALE, "FORTRAN", OPTIONS)
+
+    @pytest.mark.parametrize("code_type", ["c++", "ptx", "fortran"])
+    def test_libdevice_is_for_nvvm_only(self, code_type):
+        with pytest.raises(ValueError, match="use_libdevice is only supported by the NVVM backend"):
+            Program("x", code_type, ProgramOptions(arch="sm_90", use_libdevice=True))
+
+    @pytest.mark.parametrize(("code_type", "backend"), [("c++", "NVRTC"), ("ptx", "PTX")])
+    def test_extra_sources_are_for_nvvm_only(self, code_type, backend):
+        options = ProgramOptions(arch="sm_90", extra_sources=[("a", b"x")])
+        with pytest.raises(ValueError, match=f"extra_sources is not supported by the {backend}"):
+            Program("x", code_type, options)
+
+    @pytest.mark.parametrize(
+        ("code_type", "parts"),
+        [("nvvm", ["cuda.bindings.nvvm", "libnvvm"]), ("ptx", ["cuda.bindings.nvjitlink"])],
+    )
+    def test_what_compiles_the_other_code_types_is_named(self, code_type, parts):
+        with pytest.raises(RuntimeError) as caught:
+            Program("x", code_type, OPTIONS)
+        assert all(part in str(caught.value) for part in parts)
+
+    def test_the_repr_names_the_backend(self):
+        assert repr(make()) == "<Program backend='NVRTC'>"
+
+    def test_the_backend_is_an_enum_member(self):
+        assert make().backend is CompilerBackendType.NVRTC
+
+    def test_programs_compare_by_identity_and_cannot_be_pickled(self):
+        one, other = make(), make()
+        assert one == one and one != other
+        assert len({one, other}) == 2
+        with pytest.raises(TypeError, match="cannot pickle 'Program'"):
+            pickle.dumps(one)
+
+    def test_a_change_of_the_options_counts_at_the_next_compilation(self):
+        options = ProgramOptions(arch="sm_90")
+        program = Program(SCALE, "c++", options)
+        options.arch = "sm_80"
+        assert b".target sm_80" in program.compile("ptx").code
+
+
+class TestTargets:
+    def test_ptx_ends_with_a_nul(self):
+        code = make().compile("ptx").code
+        assert isinstance(code, bytes)
+        assert b".entry scale" in code
+        assert code.endswith(b"\0")
+
+    def test_cubin_is_an_elf_file(self):
+        assert make().compile("cubin").code.startswith(ELF)
+
+    @pytest.mark.parametrize("option", [None, True])
+    def test_ltoir_needs_no_option(self, option):
+        made = make(link_time_optimization=option).compile("ltoir")
+        assert made.code_type == "ltoir"
+        assert len(made.code) > 100
+
+    @pytest.mark.parametrize("target", ["PTX", ObjectCodeFormatType.PTX])
+    def test_the_target_may_be_spelt_in_any_way(self, target):
+        made = make().compile(target)
+        assert isinstance(made, ObjectCode)
+        assert made.code_type == "ptx"
+
+    @pytest.mark.parametrize("target", ["fatbin", "", 3, "sm_90"])
+    def test_another_target_is_refused_with_the_list(self, target):
+        with pytest.raises(ValueError, match=f'target_type="{target}" for NVRTC.*ptx.*cubin.*lto'):
+            make().compile(target)
+
+    def test_the_result_has_the_name_of_the_program(self):
+        assert make().compile("ptx").name == "default_program"
+        assert make(name="mine").compile("ptx").name == "mine"
+
+    def test_a_program_compiles_any_number_of_times(self):
+        program = make()
+        images = [program.compile(target).code for target in ("ptx", "cubin", "ltoir", "ptx")]
+        assert images[0] == images[3]
+        assert images[1].startswith(ELF)
+
+    @pytest.mark.parametrize(
+        ("options", "target", "advice"),
+        [
+            ({"arch": "compute_90"}, "cubin", "use arch='sm_90'"),
+            ({"link_time_optimization": True}, "cubin", "compile to 'ltoir'"),
+            ({"link_time_optimization": True}, "ptx", "compile to 'ltoir'"),
+        ],
+    )
+    def test_an_empty_result_is_an_error_with_advice(self, options, target, advice):
+        with pytest.raises(RuntimeError, match=advice):
+            make(**options).compile(target)
+
+    @pytest.mark.parametrize("target", ["ptx", "cubin"])
+    def test_a_syntax_check_alone_is_no_error(self, target):
+        assert b"scale" not in make(fdevice_syntax_only=True).compile(target).code
+
+    def test_options_reach_the_compiler(self):
+        code = "#ifndef A\n#error no A\n#endif\nstatic_assert(B == 2 && __cplusplus >= 202002L);"
+        make(code, define_macro=["A", ("B", "2")], std="c++20").compile("ptx")
+
+    def test_headers_are_found_in_the_include_paths(self, tmp_path):
+        (tmp_path / "three.h").write_text("constexpr int three = 3;")
+        code = '#include "three.h"\nstatic_assert(three == 3);'
+        make(code, include_path=tmp_path).compile("ptx")
+
+
+class TestNameExpressions:
+    def test_each_is_mapped_as_it_was_given(self):
+        made = make(TEMPLATE).compile("ptx", name_expressions=("n::add<int>", b"n::add<float>"))
+        assert set(made.symbol_mapping) == {"n::add<int>", b"n::add<float>"}
+        for mangled in made.symbol_mapping.values():
+            assert b".entry " + mangled in made.code
+
+    def test_a_second_compilation_may_have_other_expressions(self):
+        program = make(TEMPLATE)
+        program.compile("ptx", name_expressions=["n::add<int>"])
+        made = program.compile("cubin", name_expressions=["n::add<double>"])
+        assert list(made.symbol_mapping) == ["n::add<double>"]
+
+    @pytest.mark.parametrize("given", ["n::add<int>", b"n::add<int>"])
+    def test_a_string_is_not_taken_letter_by_letter(self, given):
+        with pytest.raises(TypeError, match="must be a tuple or list.*write"):
+            make(TEMPLATE).compile("ptx", name_expressions=given)
+
+    def test_elements_must_be_text(self):
+        with pytest.raises(TypeError, match="must be str or bytes, got int"):
+            make(TEMPLATE).compile("ptx", name_expressions=(3,))
+
+    def test_an_expression_that_names_nothing_is_an_error_with_the_log(self):
+        program = make(TEMPLATE)
+        with pytest.raises(NVRTCError, match='identifier "nothing" is undefined'):
+            program.compile("ptx", name_expressions=("nothing<int>",))
+        assert program.compile("ptx", name_expressions=("n::add<int>",)).symbol_mapping
+
+
+class TestErrorsAndLogs:
+    def test_a_failure_holds_the_log_and_the_program_stays_usable(self):
+        program = make("#ifdef FAIL\n#error on purpose\n#endif")
+        failing = make("#error on purpose", name="failing")
+        for _ in range(2):
+            with pytest.raises(NVRTCError) as caught:
+                failing.compile("ptx")
+            assert str(caught.value).startswith("6: NVRTC_ERROR_COMPILATION")
+            assert "compilation log" in str(caught.value)
+            assert "failing(1): catastrophic error" in str(caught.value)
+        assert caught.value.code == 6
+        program.compile("ptx")
+
+    def test_a_refused_option_is_told_with_the_version_of_nvrtc(self):
+        with pytest.raises(NVRTCError, match=r"NVRTC \d+\.\d+ refuses an option:\n.*-arch"):
+            make(arch="sm_33").compile("ptx")
+
+    def test_text_that_is_no_utf8_in_the_log_is_kept_readable(self, tmp_path):
+        (tmp_path / "odd.h").write_bytes(b'#error "caf\xe9"\n')
+        with pytest.raises(NVRTCError, match="caf"):
+            make('#include "odd.h"', include_path=tmp_path).compile("ptx")
+
+    def test_the_log_is_written_to_logs(self):
+        logs = io.StringIO()
+        make("__device__ int f() { int unused; return 1; }").compile("ptx", logs=logs)
+        assert "unused" in logs.getvalue()
+
+    def test_nothing_is_written_when_there_is_nothing_to_say(self):
+        class Never:
+            def write(self, text):
+                raise AssertionError(f"wrote {text!r}")
+
+        make().compile("ptx", logs=Never())
+
+    def test_options_at_compile_are_refused_with_the_place_for_them(self):
+        with pytest.raises(TypeError, match=r"give them to Program\(..., options=...\)"):
+            make().compile("ptx", options=OPTIONS)
+
+    def test_an_unknown_keyword_is_refused(self):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'arch'"):
+            make().compile("ptx", arch="sm_90")
+
+    @pytest.mark.parametrize("cache", [{}, object(), "x"])
+    def test_a_cache_must_be_of_the_class_for_caches(self, cache):
+        with pytest.raises(TypeError, match="ProgramCacheResource"):
+            make().compile("ptx", cache=cache)
+
+
+class TestClosing:
+    def test_a_closed_program_compiles_nothing(self):
+        program = make()
+        assert not program.is_closed
+        program.close()
+        program.close()
+        assert program.is_closed
+        assert bool(program)
+        with pytest.raises(RuntimeError, match="Program has been closed"):
+            program.compile("ptx")
+
+    def test_the_handle_is_zero_afterwards(self):
+        from cuda.bindings.nvrtc import nvrtcProgram
+
+        program = make()
+        assert isinstance(program.handle, nvrtcProgram)
+        assert int(program.handle) != 0
+        program.close()
+        assert int(program.handle) == 0
+
+    def test_a_with_block_closes(self):
+        with make() as program:
+            program.compile("ptx")
+        assert program.is_closed
+
+    def test_a_program_can_be_referred_to_weakly(self):
+        program = make()
+        weak = weakref.ref(program)
+        del program
+        gc.collect()
+        assert weak() is None
+
+
+class TestDebugSource:
+    @pytest.mark.parametrize("option", ["debug", "lineinfo"])
+    def test_the_source_is_shown_from_a_file_named_after_caller_and_kernel(self, option):
+        program = make(**{option: True})
+        made = program.compile("ptx")
+        path = Path(made.name)
+        assert re.fullmatch(r"test_program_scale_\w{8}\.cu", path.name)
+        assert path.read_text() == SCALE
+        assert str(path) in names_of_sources(made.code)
+        program.close()
+        assert not path.exists()
+
+    def test_the_file_goes_with_the_program(self):
+        program = make(debug=True)
+        path = Path(program.compile("ptx").name)
+        assert path.exists()
+        del program
+        gc.collect()
+        assert not path.exists()
+
+    def test_files_are_unique(self):
+        one, other = make(debug=True), make(debug=True)
+        assert one.compile("ptx").name != other.compile("ptx").name
+
+    def test_a_name_of_ones_own_is_used_as_it_is(self, tmp_path):
+        mine = tmp_path / "mine.cu"
+        mine.write_text("// the user's own")
+        program = make(debug=True, name=str(mine))
+        assert program.compile("ptx").name == str(mine)
+        program.close()
+        assert mine.read_text() == "// the user's own"
+
+    def test_without_debug_there_is_no_file(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        make().compile("ptx")
+        assert not list(tmp_path.iterdir())
+
+    def test_a_folder_that_cannot_be_written_to_gives_the_plain_name(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
+        assert make(debug=True).compile("ptx").name == "default_program"
+
+    @pytest.mark.parametrize("options", [{}, {"debug": True}, {"lineinfo": True}])
+    @pytest.mark.parametrize("with_path", [False, True])
+    def test_quoted_includes_are_found_where_they_are_without_debug(
+        self, options, with_path, tmp_path, monkeypatch
+    ):
+        (tmp_path / "which.h").write_text("#define WHICH 1")
+        (tmp_path / "path").mkdir()
+        (tmp_path / "path" / "which.h").write_text("#define WHICH 2")
+        monkeypatch.chdir(tmp_path)
+        code = '#include "which.h"\nstatic_assert(WHICH == 1);'
+        make(code, include_path="path" if with_path else None, **options).compile("ptx")
+
+    def test_lines_of_errors_are_those_of_the_source(self):
+        with pytest.raises(NVRTCError, match=r"_kernel_\w{8}\.cu\(2\): error"):
+            make("int a;\nint a = bad;", debug=True).compile("ptx")
+
+
+class TestPrecompiledHeaders:
+    def test_the_status_is_none_until_one_is_asked_for_and_made(self, tmp_path):
+        assert make().pch_status is None
+        program = make(pch=True, pch_dir=tmp_path)
+        assert program.pch_status is None
+        program.compile("ptx")
+        assert program.pch_status in (PCHStatusType.CREATED, PCHStatusType.NOT_ATTEMPTED)
+
+    def test_a_header_that_is_asked_for_is_created(self, tmp_path):
+        (tmp_path / "some.h").write_text("template <class T> struct some { T value; };")
+        file = tmp_path / "some.pch"
+        program = make('#include "some.h"\n' + SCALE, include_path=tmp_path, create_pch=file)
+        program.compile("ptx")
+        assert program.pch_status is PCHStatusType.CREATED
+        assert file.exists()
+
+    def test_without_asking_there_is_no_status(self):
+        program = make()
+        program.compile("ptx")
+        assert program.pch_status is None
+
+
+class TestThreads:
+    def test_programs_compile_in_parallel(self):
+        done = []
+
+        def work():
+            done.append(make().compile("ptx").code)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        assert len(done) == 8
+        assert len(set(done)) == 1
+
+    def test_one_program_may_be_compiled_by_many_threads(self):
+        program, done = make(TEMPLATE), []
+
+        def work(expression):
+            made = program.compile("ptx", name_expressions=(expression,))
+            done.append(list(made.symbol_mapping) == [expression])
+
+        threads = [
+            threading.Thread(target=work, args=(f"n::add<{t}>",))
+            for t in ("int", "float", "double", "char", "short", "long")
+        ]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        assert done == [True] * 6
+
+
+class TestBackends:
+    def run(self, code, tmp_path, **variables):
+        """Lines printed, and stderr, of a fresh process; any driver is hidden from it."""
+        (tmp_path / "libcuda.so.1").write_text("no library\n" * 99)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            env=environment | {"LD_LIBRARY_PATH": str(tmp_path)} | variables,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines(), done.stderr
+
+    COMPILE = (
+        "from cuda.core import Program, ProgramOptions\n"
+        f"program = Program({SCALE!r}, 'c++', ProgramOptions(arch='sm_90'))\n"
+    )
+
+    def test_an_explicit_architecture_needs_no_driver(self, tmp_path):
+        code = self.COMPILE + (
+            "for target in ('ptx', 'cubin', 'ltoir'): print(len(program.compile(target).code) > 99)"
+        )
+        lines, errors = self.run(code, tmp_path)
+        assert lines == ["True"] * 3
+        assert errors == ""
+
+    def test_without_an_architecture_the_missing_driver_is_told(self, tmp_path):
+        code = (
+            "from cuda.core import Program\n"
+            "try: Program('int x;', 'c++')\n"
+            "except RuntimeError as error: print(error)"
+        )
+        lines, _ = self.run(code, tmp_path)
+        assert "libcuda.so.1" in lines[0]
+
+    @pytest.mark.parametrize(("backend", "carries"), [("driver", False), ("emulator", True)])
+    def test_a_cubin_carries_its_ptx_on_the_emulator(self, backend, carries, tmp_path):
+        code = self.COMPILE + "print(b'.nv_debug_ptx_txt' in program.compile('cubin').code)"
+        lines, _ = self.run(code, tmp_path, HALFWARP_BACKEND=backend)
+        assert lines == [str(carries)]
+
+    def test_ptx_that_is_newer_than_the_driver_warns_at_the_callers_line(self, monkeypatch):
+        import cuda.core._compile as compiled
+
+        monkeypatch.setattr(compiled, "_can_load_generated_ptx", lambda: False)
+        program = make()
+        with pytest.warns(RuntimeWarning, match="driver version is older than the backend") as got:
+            program.compile("ptx")
+        assert got[0].filename == __file__
+        with warnings.catch_warnings(action="error"):
+            program.compile("cubin")
+
+    @pytest.mark.parametrize(
+        ("nvrtc", "can"), [("13, 5", True), ("13, 6", False), ("14, 0", False)]
+    )
+    def test_the_driver_loads_ptx_of_its_own_version_and_older(self, nvrtc, can, tmp_path):
+        code = (
+            "import cuda.core._compile as compiled\n"
+            f"compiled.nvrtc_version = lambda: ({nvrtc})\n"
+            "print(compiled._can_load_generated_ptx())"
+        )
+        lines, _ = self.run(code, tmp_path, HALFWARP_BACKEND="emulator")
+        assert lines == [str(can)]
