@@ -48,6 +48,7 @@ class Decisions:
     address_roles: dict[str, str]
     export_enums: set[str]
     # decisions
+    streams: set[str]
     rename: dict[str, str]
     attributes: dict[str, dict[str, str]]
     stored_as: dict[str, str]
@@ -99,6 +100,7 @@ def read(path: Path) -> Decisions:
         handles_by_address=data.get("handles_by_address", {}).get("pattern", r"\bnone\b"),
         address_roles=texts("address_roles"),
         export_enums=set(names("export_enums")),
+        streams=set(names("streams")),
         rename=texts("rename"),
         attributes=texts("attributes"),
         stored_as=texts("stored_as"),

@@ -79,6 +79,7 @@ class Handle:
     c_type: str  # what is stored: "CUctx_st *", "void (*)(void *)", "unsigned long long"
     shape: str  # "pointer", "function", "integer"
     header: str = ""
+    is_stream: bool = False  # has `__cuda_stream__`
 
     @property
     def is_comparable(self) -> bool:

@@ -120,7 +120,11 @@ class TypeTable:
         if kind in ("handle", "callback"):
             stored = self.decisions.stored_as.get(item.name) or self.canonical(item.name)
             shape = {"callback": "function"}.get(kind, "pointer" if "*" in stored else "integer")
-            self.handles.append(Handle(item.name, None, stored, shape, item.header))
+            self.handles.append(
+                Handle(
+                    item.name, None, stored, shape, item.header, item.name in self.decisions.streams
+                )
+            )
         elif item.name == item.target:
             return
         elif kind == "enum":

@@ -17,11 +17,11 @@ HEAD = '''\
 """The {name} API. Functions return a tuple: result code, then outputs (None on an error)."""
 
 import builtins
-from typing import Any, Literal, SupportsIndex, SupportsInt, TypeAlias, overload, type_check_only
+from enum import IntEnum
+from typing import Any, Literal, Self, SupportsIndex, SupportsInt, TypeAlias
+from typing import overload, type_check_only
 
 from typing_extensions import Buffer
-
-from {package}._internal._fast_enum import FastEnum
 
 _Address: TypeAlias = SupportsIndex | SupportsInt | Buffer | None
 _KernelParams: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]] | SupportsIndex | Buffer | None
@@ -29,7 +29,7 @@ _KernelParams: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]] | SupportsInd
 
 @type_check_only
 class _Handle:
-    def __init__(self, init_value: SupportsIndex | SupportsInt = 0, _ptr: int = 0) -> None: ...
+    def __new__(cls, init_value: SupportsIndex | SupportsInt = 0, _ptr: int = 0) -> Self: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
     def getPtr(self) -> int: ...
@@ -39,6 +39,9 @@ class _Handle:
 class _Struct:
     def getPtr(self) -> int: ...
     def asdict(self) -> dict[str, Any]: ...
+    def copy(self) -> Self: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
 '''
 ATTRIBUTE_TYPES = {
     "bool": "bool",
@@ -68,24 +71,24 @@ class Writer:
         classes += [self.struct(s) for s in self.library.structs]
         constants = "\n".join(f"{c.name}: int" for c in self.library.constants)
         functions = "\n".join(self.function(f) for f in self.library.functions if f.in_python)
-        head = HEAD.format(
-            name=self.library.name, origin=self.library.origin, package=self.library.package
-        )
-        sizeof = "def sizeof(T: type) -> int: ..."
+        head = HEAD.format(name=self.library.name, origin=self.library.origin)
+        sizeof = "def sizeof(objType: type) -> int: ..."
         return "\n\n".join([head, "\n\n".join(classes), constants, f"{functions}\n{sizeof}\n"])
 
     # --- classes -------------------------------------------------------------------------------
 
     def enum(self, enum: Enum) -> str:
+        """As an IntEnum, which type checkers know, and which FastEnum behaves like."""
         first: dict[int, str] = {}
         lines = []
         for member in enum.members:
             alias = first.setdefault(member.value, member.name)
             lines.append(f"{member.name} = {member.value if alias == member.name else alias}")
-        return self.class_text(f"{enum.name}(FastEnum)", lines)
+        return self.class_text(f"{enum.name}(IntEnum)", lines)
 
     def handle(self, handle: Handle) -> str:
-        return self.class_text(f"{handle.name}(_Handle)", [])
+        lines = ["def __cuda_stream__(self) -> tuple[int, int]: ..."] if handle.is_stream else []
+        return self.class_text(f"{handle.name}(_Handle)", lines)
 
     def struct(self, struct: Struct) -> str:
         if struct.base:
@@ -97,8 +100,8 @@ class Writer:
             given = [
                 f"{f.name}: {self.field_type(f)} = ..." for f in struct.fields if not f.readonly
             ]
-            params = ", ".join(["self", "*", *given, "_ptr: int = 0"])
-            lines.append(f"def __init__({params}) -> None: ...")
+            params = ", ".join(["cls", "*", *given, "_ptr: int = 0"])
+            lines.append(f"def __new__({params}) -> Self: ...")
         return self.class_text(f"{struct.name}(_Struct)", lines)
 
     def field(self, field: Field) -> list[str]:

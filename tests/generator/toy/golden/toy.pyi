@@ -2,11 +2,11 @@
 """The toy API. Functions return a tuple: result code, then outputs (None on an error)."""
 
 import builtins
-from typing import Any, Literal, SupportsIndex, SupportsInt, TypeAlias, overload, type_check_only
+from enum import IntEnum
+from typing import Any, Literal, Self, SupportsIndex, SupportsInt, TypeAlias
+from typing import overload, type_check_only
 
 from typing_extensions import Buffer
-
-from cuda.bindings._internal._fast_enum import FastEnum
 
 _Address: TypeAlias = SupportsIndex | SupportsInt | Buffer | None
 _KernelParams: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]] | SupportsIndex | Buffer | None
@@ -14,7 +14,7 @@ _KernelParams: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]] | SupportsInd
 
 @type_check_only
 class _Handle:
-    def __init__(self, init_value: SupportsIndex | SupportsInt = 0, _ptr: int = 0) -> None: ...
+    def __new__(cls, init_value: SupportsIndex | SupportsInt = 0, _ptr: int = 0) -> Self: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
     def getPtr(self) -> int: ...
@@ -24,25 +24,28 @@ class _Handle:
 class _Struct:
     def getPtr(self) -> int: ...
     def asdict(self) -> dict[str, Any]: ...
+    def copy(self) -> Self: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
 
 
-class toyResult(FastEnum):
+class toyResult(IntEnum):
     TOY_SUCCESS = 0
     TOY_MISSING = 5
     TOY_ABSENT = TOY_MISSING
 
 
-class toyColour(FastEnum):
+class toyColour(IntEnum):
     TOY_RED = 1
     TOY_BLUE = -2
 
 
-class toyInk(FastEnum):
+class toyInk(IntEnum):
     TOY_RED = 1
     TOY_BLUE = -2
 
 
-class toyProperty(FastEnum):
+class toyProperty(IntEnum):
     TOY_PROPERTY_WIDTH = 0
     TOY_PROPERTY_NAME = 1
 
@@ -63,7 +66,7 @@ class toySize_st(_Struct):
     width: int
     @property
     def label(self) -> Any: ...
-    def __init__(self, *, width: int = ..., _ptr: int = 0) -> None: ...
+    def __new__(cls, *, width: int = ..., _ptr: int = 0) -> Self: ...
 
 
 class toySize_v1(toySize_st): ...
@@ -82,7 +85,7 @@ class toyTotals(anon_struct0): ...
 class toyPair_st(_Struct):
     first: int
     second: int
-    def __init__(self, *, first: int = ..., second: int = ..., _ptr: int = 0) -> None: ...
+    def __new__(cls, *, first: int = ..., second: int = ..., _ptr: int = 0) -> Self: ...
 
 
 class anon_struct1(_Struct):
@@ -95,7 +98,7 @@ class toyValue_union(_Struct):
     pair: toyPair_st
     inner: anon_struct1
     pad: bytes
-    def __init__(self, *, pair: toyPair_st = ..., inner: anon_struct1 = ..., pad: bytes = ..., _ptr: int = 0) -> None: ...
+    def __new__(cls, *, pair: toyPair_st = ..., inner: anon_struct1 = ..., pad: bytes = ..., _ptr: int = 0) -> Self: ...
 
 
 class toyValue(toyValue_union): ...
@@ -107,7 +110,7 @@ class toyMap_st(_Struct):
     palette: list[toyColour]
     listener: toyListener
     window: toyWindow
-    def __init__(self, *, sizes: list[toySize] = ..., kernelParams: Any = ..., palette: list[toyColour] = ..., listener: toyListener = ..., window: toyWindow = ..., _ptr: int = 0) -> None: ...
+    def __new__(cls, *, sizes: list[toySize] = ..., kernelParams: Any = ..., palette: list[toyColour] = ..., listener: toyListener = ..., window: toyWindow = ..., _ptr: int = 0) -> Self: ...
 
 
 class toyMap(toyMap_st): ...
@@ -134,4 +137,4 @@ def toyQueue(box: toyBox) -> tuple[toyResult, toyValue]: ...
 @overload
 def toyQueue(box: toyBox | SupportsIndex | None, size: toySize) -> tuple[toyResult, toyValue]: ...
 def toyShow(window: toyWindow | SupportsIndex | None, filter: _Address) -> tuple[toyResult]: ...
-def sizeof(T: type) -> int: ...
+def sizeof(objType: type) -> int: ...
