@@ -3,9 +3,13 @@
 
 
 cdef dlpack_device dlpack_device_of(Buffer self) except *:
+    cdef dlpack_device where
+    if type(self.resource) is DeviceMemoryResource:  # what every property would say, at once
+        where.type = device_type.cuda
+        where.id = (<DeviceMemoryResource>self.resource).device
+        return where
     cdef bint on_device = is_device_accessible(self)
     cdef bint on_host = is_host_accessible(self)
-    cdef dlpack_device where
     where.id = 0
     if on_device and on_host:
         where.type = device_type.cuda_managed if is_managed(self) else device_type.cuda_host
