@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The type stubs describe the modules that are built: names, parameters, members, results."""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import cuda.bindings
+import pytest
+
+FOLDER = Path(cuda.bindings.__path__[0])
+
+
+@pytest.fixture(scope="module", params=["driver", "nvrtc"])
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def module(name):
+    return importlib.import_module(f"cuda.bindings.{name}")
+
+
+@pytest.fixture(scope="module")
+def stub(name):
+    return ast.parse((FOLDER / f"{name}.pyi").read_text()).body
+
+
+def functions(stub):
+    """Name -> its definition; for overloads the last, which is the general one."""
+    return {n.name: n for n in stub if isinstance(n, ast.FunctionDef)}
+
+
+def classes(stub):
+    return {n.name: n for n in stub if isinstance(n, ast.ClassDef) and n.name[0] != "_"}
+
+
+def test_every_function_of_the_module_is_typed(stub, module):
+    built = {n for n in dir(module) if inspect.isroutine(getattr(module, n)) and n[0] != "_"}
+    assert functions(stub).keys() ^ built == set()
+
+
+def test_every_class_of_the_module_is_typed(stub, module):
+    built = {n for n in dir(module) if inspect.isclass(getattr(module, n)) and n[0] != "_"}
+    assert classes(stub).keys() ^ built == set()
+
+
+def test_every_constant_of_the_module_is_typed(stub, module):
+    typed = {n.target.id for n in stub if isinstance(n, ast.AnnAssign) and n.target.id[0] != "_"}
+    built = {n for n in dir(module) if type(getattr(module, n)) is int and n[0] != "_"}
+    assert typed ^ built == set()
+
+
+def test_every_function_is_typed_with_its_parameters(stub, module):
+    different = {}
+    for name, definition in functions(stub).items():
+        typed = [a.arg for a in definition.args.args]
+        built = list(inspect.signature(getattr(module, name)).parameters)
+        if typed != built:
+            different[name] = (typed, built)
+    assert different == {}
+
+
+def test_every_result_is_a_tuple_of_the_code_and_the_outputs(stub, name):
+    from generator import model
+
+    library = model.load(name)
+    typed = functions(stub)
+    for function in library.functions:
+        if function.in_python:
+            annotation = typed[function.name].returns
+            assert ast.unparse(annotation).startswith(f"tuple[{library.result_enum}")
+            parts = getattr(annotation.slice, "elts", [annotation.slice])
+            assert len(parts) == 1 + len(function.returns), function.name
+
+
+def test_every_attribute_of_a_class_is_typed(stub, module):
+    for name, definition in classes(stub).items():
+        if "IntEnum" not in map(ast.unparse, definition.bases):
+            typed = {n.target.id for n in definition.body if isinstance(n, ast.AnnAssign)}
+            typed |= {n.name for n in definition.body if isinstance(n, ast.FunctionDef)}
+            built = {n for n in vars(getattr(module, name)) if not n.startswith("__")}
+            typed -= {"__new__", "__cuda_stream__"}
+            assert typed == built - {"getPtr", "copy", "asdict"}, name
+
+
+def test_every_member_of_an_enum_has_its_value(stub, module):
+    for name, definition in classes(stub).items():
+        if "IntEnum" in map(ast.unparse, definition.bases):
+            values = {}
+            for line in definition.body:
+                text = ast.unparse(line.value)
+                values[line.targets[0].id] = values[text] if text in values else int(text)
+            members = getattr(module, name).__members__
+            assert values == {n: int(m) for n, m in members.items()}, name
+
+
+def test_attributes_of_pointers_are_typed_one_by_one():
+    text = (FOLDER / "driver.pyi").read_text()
+    variants = re.findall(
+        r"def cuPointerGetAttribute\(attribute: (.*?), ptr.* -> (.*): \.\.\.", text
+    )
+    typed = {result: attribute for attribute, result in variants}
+    assert "CU_POINTER_ATTRIBUTE_CONTEXT]" in typed["tuple[CUresult, CUcontext]"]
+    assert typed["tuple[CUresult, Any]"] == "CUpointer_attribute | int"
+
+
+def test_the_stubs_pass_a_strict_type_checker(name, tmp_path):
+    api = pytest.importorskip("mypy.api", reason="mypy is not installed")
+    options = ["--strict", "--namespace-packages", "--explicit-package-bases"]
+    options += ["--follow-imports=silent", f"--cache-dir={tmp_path}"]
+    output, errors, _ = api.run([*options, str(FOLDER / f"{name}.pyi")])
+    assert "no issues found" in output, output + errors
