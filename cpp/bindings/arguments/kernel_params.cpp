@@ -59,8 +59,7 @@ bool address_of_buffer(PyObject* object, scratch& memory, word& out) {
     out = reinterpret_cast<word>(view->buf);
     return true;
   }
-  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
-  PyErr_Clear();
+  if (!no_such_buffer()) return false;
   return raise_expected("(values, types), an address, a buffer of addresses or None", object);
 }
 

@@ -6,6 +6,13 @@
 
 namespace halfwarp::bindings {
 
+bool no_such_buffer() {
+  bool is_refusal = PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_BufferError) ||
+                    PyErr_ExceptionMatches(PyExc_ValueError);
+  if (is_refusal) PyErr_Clear();
+  return is_refusal;
+}
+
 bool address_slow(PyObject* object, scratch& memory, word& out) {
   if (object == Py_None) {
     out = 0;
@@ -22,8 +29,7 @@ bool address_slow(PyObject* object, scratch& memory, word& out) {
     out = reinterpret_cast<word>(view->buf);
     return true;
   }
-  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
-  PyErr_Clear();
+  if (!no_such_buffer()) return false;
   return raise_expected("an address, a contiguous buffer or None", object);
 }
 
@@ -48,7 +54,7 @@ bool text_output_argument(PyObject* object, scratch& memory, word& out, word& si
     size = word(view->len);
     return true;
   }
-  PyErr_Clear();
+  if (!no_such_buffer()) return false;
   return raise_expected("bytes or a writable buffer", object);
 }
 

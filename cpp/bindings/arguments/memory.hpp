@@ -8,6 +8,10 @@
 namespace halfwarp::bindings {
 
 bool address_slow(PyObject* object, scratch& memory, word& out);
+// After `scratch::view` failed: clears what says that the object has no (contiguous, writable)
+// buffer; false for any other error, which stays.
+bool no_such_buffer();
+
 bool text_slow(PyObject* object, scratch& memory, word& out);
 bool raw_pointer_argument(PyObject* object, word& out);
 // float[4] of one number or a sequence of up to four; what is missing is 0.

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A driver made of Python functions, one per slot, and child processes on the null driver."""
+
+import ctypes
+import os
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+SLOT = ctypes.sizeof(ctypes.c_void_p)
+TABLES = ("driver", "nvrtc")  # the first members of loader_api, in order
+
+
+@cache
+def table_address(library):
+    """Where the function table of a library lies, from the loader's capsule."""
+    from cuda.bindings import _loader
+
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    api = get(_loader._api, b"cuda.bindings._loader._api")
+    return ctypes.c_void_p.from_address(api + SLOT * TABLES.index(library)).value
+
+
+@cache
+def slot_numbers(library):
+    from generator import model
+
+    return {f.name: i for i, f in enumerate(model.load(library).functions)}
+
+
+@pytest.fixture
+def put():
+    """``put(name, function, *ctypes)``: calls of the C function arrive at a Python function.
+
+    The ctypes are those of the C parameters; the function returns the result code (None: success).
+    """
+    undo, alive = [], []
+
+    def install(name, function, *types):
+        library = "nvrtc" if name.startswith("nvrtc") else "driver"
+        address = table_address(library) + SLOT * slot_numbers(library)[name]
+        slot = ctypes.c_void_p.from_address(address)
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *types)
+        callback = prototype(lambda *args: function(*args) or 0)
+        undo.append((slot, slot.value))
+        alive.append(callback)
+        slot.value = ctypes.cast(callback, ctypes.c_void_p).value
+
+    yield install
+    for slot, value in reversed(undo):
+        slot.value = value
+
+
+@pytest.fixture
+def calls(put):
+    """``calls(name, *ctypes)``: a list that receives the arguments of each call of the C function."""
+
+    def record(name, *types):
+        seen = []
+        put(name, lambda *args: seen.append(args), *types)
+        return seen
+
+    return record
+
+
+@pytest.fixture
+def on_null_driver():
+    """``on_null_driver(code)``: what a child process on the null driver prints."""
+
+    def run(code, **environment):
+        settings = {"HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_MODE": "null"}
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, **settings, **environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's calling rules, as far as tables have to follow them."""
+
+import ctypes
+import inspect
+
+import pytest
+from cuda.bindings import driver
+
+
+@pytest.fixture
+def attribute(calls):
+    return calls("cuDeviceGetAttribute", ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
+
+
+@pytest.mark.parametrize(
+    ("args", "keywords"),
+    [((7, 8), {}), ((7,), {"dev": 8}), ((), {"attrib": 7, "dev": 8}), ((), {"dev": 8, "attrib": 7})],
+)
+def test_parameters_are_positional_or_named(attribute, args, keywords):
+    driver.cuDeviceGetAttribute(*args, **keywords)
+    assert attribute[0][1:] == (7, 8)
+
+
+def test_a_name_that_is_not_interned_is_found(attribute):
+    driver.cuDeviceGetAttribute(7, **{"".join(["d", "e", "v"]): 8})
+    assert attribute[0][1:] == (7, 8)
+
+
+@pytest.mark.parametrize(
+    ("args", "keywords", "message"),
+    [
+        ((), {}, r"missing required argument 'attrib' \(position 1\)"),
+        ((1,), {}, r"missing required argument 'dev' \(position 2\)"),
+        ((1, 2, 3), {}, "takes 2 arguments but 3 were given"),
+        ((1, 2), {"dev": 3}, "multiple values for argument 'dev'"),
+        ((1,), {"device": 3}, "unexpected keyword argument 'device'"),
+    ],
+)
+def test_wrong_calls_say_what_is_wrong(attribute, args, keywords, message):
+    with pytest.raises(TypeError, match=r"^cuDeviceGetAttribute\(\) .*" + message):
+        driver.cuDeviceGetAttribute(*args, **keywords)
+    assert attribute == []
+
+
+def test_a_count_at_the_end_may_be_left_out(put):
+    capacities = []
+
+    def get(_graph, nodes, count):
+        capacities.append((nodes, ctypes.c_size_t.from_address(count).value))
+
+    put("cuGraphGetNodes", get, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    driver.cuGraphGetNodes(1)
+    driver.cuGraphGetNodes(1, 0)
+    driver.cuGraphGetNodes(1, numNodes=2)
+    assert [count for _, count in capacities] == [0, 0, 2]
+    assert capacities[0][0] is None
+    assert capacities[2][0] is not None
+
+
+def test_signatures_are_those_of_the_tables():
+    assert str(inspect.signature(driver.cuDeviceGetAttribute)) == "(attrib, dev)"
+    assert str(inspect.signature(driver.cuGraphGetNodes)) == "(hGraph, numNodes=0)"
+    assert str(inspect.signature(driver.cuCtxGetCurrent)) == "()"
+    assert str(inspect.signature(driver.sizeof)) == "(objType)"
+
+
+def test_documentation_has_no_signature_line():
+    assert not driver.cuInit.__doc__.startswith("cuInit")
+    assert "Returns" in driver.cuInit.__doc__

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What calls return: the result code first, then the outputs; on an error None for each."""
+
+import ctypes
+import gc
+import threading
+
+import pytest
+from cuda.bindings import driver, nvrtc
+
+Pointer, Size = ctypes.c_void_p, ctypes.c_size_t
+SUCCESS = driver.CUresult.CUDA_SUCCESS
+
+
+def store(c_type, *values):
+    """A C function that writes values of a type through its leading pointers."""
+
+    def function(*pointers):
+        for pointer, value in zip(pointers, values, strict=False):
+            c_type.from_address(pointer).value = value
+
+    return function
+
+
+def test_a_call_without_outputs_returns_the_one_shared_tuple(calls):
+    calls("cuInit", ctypes.c_uint)
+    assert driver.cuInit(0) == (SUCCESS,)
+    assert driver.cuInit(0) is driver.cuInit(0)
+
+
+def test_the_code_is_the_member_itself(calls):
+    calls("cuInit", ctypes.c_uint)
+    assert driver.cuInit(0)[0] is SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("name", "c_type", "value", "call"),
+    [
+        ("cuDeviceGetCount", ctypes.c_int, -3, lambda: driver.cuDeviceGetCount()),
+        ("cuDeviceTotalMem", Size, 2**63, lambda: driver.cuDeviceTotalMem(0)),
+        ("cuEventElapsedTime", ctypes.c_float, 0.5, lambda: driver.cuEventElapsedTime(1, 2)),
+        ("cuCtxGetId", ctypes.c_uint64, 2**63, lambda: driver.cuCtxGetId(1)),
+    ],
+)
+def test_a_number_comes_back_as_it_is(put, name, c_type, value, call):
+    put(name, store(c_type, value), Pointer, *[Pointer] * 2)
+    if name == "cuCtxGetId":
+        put(name, lambda _ctx, out: store(c_type, value)(out), Pointer, Pointer)
+    assert call() == (SUCCESS, value)
+
+
+def test_several_outputs_stand_in_the_order_of_c(put):
+    put("cuMemGetInfo", store(Size, 10, 20), Pointer, Pointer)
+    assert driver.cuMemGetInfo() == (SUCCESS, 10, 20)
+
+
+def test_a_handle_is_a_new_object(put):
+    put("cuCtxGetCurrent", store(ctypes.c_uint64, 0x1234), Pointer)
+    result, context = driver.cuCtxGetCurrent()
+    assert type(context) is driver.CUcontext
+    assert int(context) == 0x1234
+    assert driver.cuCtxGetCurrent()[1] is not context
+
+
+def test_a_struct_is_a_new_object_that_the_call_wrote(put):
+    put("cuArrayGetDescriptor", lambda out, _array: store(Size, 7)(out), Pointer, Pointer)
+    result, descriptor = driver.cuArrayGetDescriptor(1)
+    assert type(descriptor) is driver.CUDA_ARRAY_DESCRIPTOR
+    assert descriptor.Width == 7
+
+
+def test_an_enumerator_is_a_member(put):
+    put("cuStreamIsCapturing", lambda _stream, out: store(ctypes.c_int, 1)(out), Pointer, Pointer)
+    active = driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
+    assert driver.cuStreamIsCapturing(0)[1] is active
+
+
+def test_an_enumerator_without_name_never_raises(put):
+    put("cuStreamIsCapturing", lambda _stream, out: store(ctypes.c_int, 99)(out), Pointer, Pointer)
+    result, status = driver.cuStreamIsCapturing(0)
+    assert result is SUCCESS
+    assert status == 99
+    assert repr(status) == "<CUstreamCaptureStatus.UNKNOWN_99: 99>"
+    assert isinstance(status, driver.CUstreamCaptureStatus)
+    assert driver.cuStreamIsCapturing(0)[1] is status
+
+
+@pytest.mark.parametrize("code", [1, 2, 999])
+def test_a_failed_call_returns_the_code_and_none_for_each_output(put, code):
+    put("cuMemGetInfo", lambda _free, _total: code, Pointer, Pointer)
+    put("cuInit", lambda _flags: code, ctypes.c_uint)
+    put("cuCtxGetCurrent", lambda _out: code, Pointer)
+    assert driver.cuMemGetInfo() == (driver.CUresult(code), None, None)
+    assert driver.cuInit(0) == (driver.CUresult(code),)
+    assert driver.cuCtxGetCurrent() == (driver.CUresult(code), None)
+
+
+def test_a_code_without_name_never_raises(put):
+    put("cuInit", lambda _flags: 12345, ctypes.c_uint)
+    (code,) = driver.cuInit(0)
+    assert isinstance(code, driver.CUresult)
+    assert (code.name, code.value) == ("UNKNOWN_12345", 12345)
+
+
+def test_texts_of_the_library_are_bytes_or_none(put):
+    text = ctypes.create_string_buffer(b"CUDA_SUCCESS")
+    answer = [ctypes.addressof(text)]
+    put("cuGetErrorName", lambda _e, out: store(Size, answer[0])(out), ctypes.c_int, Pointer)
+    assert driver.cuGetErrorName(0) == (SUCCESS, b"CUDA_SUCCESS")
+    answer[0] = 0
+    assert driver.cuGetErrorName(0) == (SUCCESS, None)
+
+
+def test_a_text_of_asked_length_has_exactly_that_length(put):
+    put("cuDeviceGetName", lambda out, n, _dev: ctypes.memmove(out, b"GPU", 4) * 0, Pointer,
+        ctypes.c_int, ctypes.c_int)  # fmt: skip
+    assert driver.cuDeviceGetName(8, 0) == (SUCCESS, b"GPU\0\0\0\0\0")
+
+
+@pytest.mark.parametrize("length", [-1, -(2**31)])
+def test_a_negative_length_is_refused(calls, length):
+    calls("cuDeviceGetName", Pointer, ctypes.c_int, ctypes.c_int)
+    with pytest.raises(ValueError, match="cannot be reserved"):
+        driver.cuDeviceGetName(length, 0)
+
+
+def test_a_count_that_no_memory_holds_is_refused(calls):
+    calls("cuGraphGetNodes", Pointer, Pointer, Pointer)
+    with pytest.raises((ValueError, MemoryError)):
+        driver.cuGraphGetNodes(1, 2**62)
+
+
+def test_all_eight_bytes_of_a_luid_come_back(put):
+    put("cuDeviceGetLuid", lambda luid, _mask, _dev: ctypes.memmove(luid, b"a\0b\0cdef", 8) * 0,
+        Pointer, Pointer, ctypes.c_int)  # fmt: skip
+    assert driver.cuDeviceGetLuid(0)[1] == b"a\0b\0cdef"
+
+
+def test_lists_have_as_many_elements_as_asked_for(put):
+    def get(_graph, nodes, count):
+        array = (ctypes.c_uint64 * 2).from_address(nodes)
+        array[0], array[1] = 11, 12
+        ctypes.c_size_t.from_address(count).value = 2
+
+    put("cuGraphGetNodes", get, Pointer, Pointer, Pointer)
+    result, nodes, count = driver.cuGraphGetNodes(1, 2)
+    assert [int(n) for n in nodes] == [11, 12]
+    assert count == 2
+
+
+def test_arrays_that_the_library_owns_are_copied(put):
+    nodes = (ctypes.c_uint64 * 2)(21, 22)
+
+    def info(_stream, _status, _id, _graph, dependencies, edges, count):
+        store(Size, ctypes.addressof(nodes))(dependencies)
+        store(Size, 0)(edges)
+        store(Size, 2)(count)
+
+    put("cuStreamGetCaptureInfo", info, *[Pointer] * 7)
+    result = driver.cuStreamGetCaptureInfo(0)
+    nodes[0] = 0
+    assert [int(n) for n in result[4]] == [21, 22]
+    assert result[5] == []
+    assert result[6] == 2
+
+
+def test_an_enumerator_that_is_swapped_comes_back(put):
+    def exchange(mode):
+        cell = ctypes.c_int.from_address(mode)
+        cell.value = 2 - cell.value
+
+    put("cuThreadExchangeStreamCaptureMode", exchange, Pointer)
+    global_, relaxed = driver.CUstreamCaptureMode(0), driver.CUstreamCaptureMode(2)
+    assert driver.cuThreadExchangeStreamCaptureMode(global_)[1] is relaxed
+
+
+def test_a_string_function_returns_success_and_the_text():
+    code = nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION
+    assert nvrtc.nvrtcGetErrorString(code) == (nvrtc.nvrtcResult(0), b"NVRTC_ERROR_COMPILATION")
+
+
+class TestRecycledTuple:
+    """(SUCCESS, value) is used again when nobody holds it: nobody who does may notice."""
+
+    @pytest.fixture(autouse=True)
+    def counting(self, put):
+        counter = iter(range(1000, 10_000_000))
+        put("cuDeviceGetCount", lambda out: store(ctypes.c_int, next(counter))(out), Pointer)
+
+    def test_a_tuple_that_is_held_keeps_its_value(self):
+        held = [driver.cuDeviceGetCount() for _ in range(50)]
+        values = [value for _, value in held]
+        assert values == sorted(set(values))
+        assert len({id(t) for t in held}) == 50
+
+    def test_a_tuple_that_only_another_tuple_holds_is_held(self):
+        nested = (driver.cuDeviceGetCount(), driver.cuDeviceGetCount())
+        assert nested[0][1] + 1 == nested[1][1]
+
+    def test_a_tuple_in_a_dictionary_key_keeps_its_hash(self):
+        keys = {}
+        for _ in range(20):
+            keys[driver.cuDeviceGetCount()] = None
+        assert all(key in keys for key in list(keys))
+
+    def test_hashes_follow_the_contents(self):
+        first = hash(driver.cuDeviceGetCount())
+        second = driver.cuDeviceGetCount()
+        assert hash(second) == hash((SUCCESS, second[1])) != first
+
+    def test_unpacking_frees_the_tuple_and_keeps_the_value(self):
+        _, first = driver.cuDeviceGetCount()
+        _, second = driver.cuDeviceGetCount()
+        assert second == first + 1
+
+    def test_values_are_released(self, put):
+        put("cuCtxGetCurrent", store(ctypes.c_uint64, 5), Pointer)
+        gc.collect()
+        before = len(gc.get_objects())
+        for _ in range(1000):
+            driver.cuCtxGetCurrent()
+        assert len(gc.get_objects()) - before < 10
+
+    def test_threads_never_see_each_others_values(self):
+        problems = []
+
+        def work():
+            last = 0
+            for _ in range(2000):
+                result = driver.cuDeviceGetCount()
+                if result[1] <= last or result[0] is not SUCCESS:
+                    problems.append(result)
+                last = result[1]
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert problems == []
+
+    def test_a_value_whose_end_calls_again_is_harmless(self, put):
+        seen = []
+
+        class Context(driver.CUcontext):
+            def __del__(self):
+                seen.append(driver.cuDeviceGetCount()[1])
+
+        Context(1)
+        assert len(seen) == 1
+        assert driver.cuDeviceGetCount()[1] == seen[0] + 1
