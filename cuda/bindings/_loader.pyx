@@ -52,6 +52,7 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
     void loader_connect(const python_side*)
     const loader_api* loader_interface()
     void* loader_address(library_id, const char*)
+    void* loader_emulator_symbol(const char*)
     const char* loader_exported_name(library_id, unsigned)
     int loader_request_backend(backend_id)
     backend_id loader_backend()
@@ -152,6 +153,20 @@ def inspect_function_pointer(str library not None, str name not None):
     """
     load(library)
     return <size_t>loader_address(library_of(library), name.encode())
+
+
+def emulator_function(str name not None):
+    """Address of a function of the emulator beyond the driver's API, as an int; 0 on a driver.
+
+    Blocks the host: opens the library if that has not happened.
+
+    Parameters
+    ----------
+    name
+        As in ``cpp/emulator/control/control.h``.
+    """
+    load("driver")
+    return <size_t>loader_emulator_symbol(name.encode())
 
 
 def exported_names(str library not None):

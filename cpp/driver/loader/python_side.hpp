@@ -45,6 +45,9 @@ int loader_fill(enum library_id library, struct loader_failure* failure);
 /* Address of a function by public or exported name in the filled table; NULL: the library lacks it. */
 void* loader_address(enum library_id library, const char* name);
 
+/* Address of whatever the open emulator exports; NULL on a driver, and for other names. */
+void* loader_emulator_symbol(const char* name);
+
 /* Exported name of the function of a slot; NULL past the last one. */
 const char* loader_exported_name(enum library_id library, unsigned slot);
 

@@ -2,6 +2,7 @@
 // Filling a table: at most one thread at a time, at the first call, and again after a failure.
 #include "driver/loader/resolve.hpp"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <cstring>
@@ -18,6 +19,7 @@ namespace {
 struct {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   bool is_full[2] = {};
+  void* handle = nullptr;  // of the open driver
   backend_id backend = BACKEND_NONE;
   backend_id requested = BACKEND_NONE;
   int version = 0;
@@ -47,6 +49,7 @@ bool fill_from_driver(loader_failure& failure) noexcept {
   if (is_full(HALFWARP_DRIVER)) return true;
   const open_driver opened = open_backend(state.requested, failure);
   if (!opened.handle) return false;
+  state.handle = opened.handle;
   state.version = fill_driver(opened.handle, state.version_limit);
   __atomic_store_n(&state.backend, opened.backend, __ATOMIC_RELEASE);
   set_full(HALFWARP_DRIVER, true);
@@ -141,6 +144,11 @@ void* loader_address(library_id library, const char* name) {
     }
   }
   return nullptr;
+}
+
+void* loader_emulator_symbol(const char* name) {
+  const guard owner;
+  return state.backend == BACKEND_EMULATOR ? dlsym(state.handle, name) : nullptr;
 }
 
 const char* loader_exported_name(library_id library, unsigned slot) {

@@ -12,6 +12,8 @@ from weakref import finalize
 
 from cuda.core.compile import debug_source
 
+ctypedef void (*register_cubin)(const void*, size_t, const char*, size_t) noexcept
+
 cdef bytes as_expression(object given):
     if isinstance(given, str):
         return given.encode()
@@ -71,6 +73,8 @@ cdef class NvrtcCompiler:
         self.write_log(logs)
         image = self.native.image(target)
         self.check_image(target, image)
+        if target == "cubin" and runs_on_emulator():
+            self.share_ptx(image)
         names = {given: self.native.lowered_name(as_expression(given)) for given in expressions}
         make = getattr(public_object("ObjectCode"), f"from_{target}")
         return make(image, name=self.name, symbol_mapping=names)
@@ -121,6 +125,14 @@ cdef class NvrtcCompiler:
     cdef int write_log(self, object logs) except -1:
         if logs is not None and (text := self.native.log()):
             logs.write(text)
+        return 0
+
+    cdef int share_ptx(self, bytes cubin) except -1:
+        """Give the emulator the PTX behind a cubin: its lines are those of the source."""
+        cdef size_t address = _loader.emulator_function("halfwarp_emulator_register_cubin")
+        cdef bytes ptx = self.native.image("ptx").rstrip(b"\0")
+        if address and ptx:
+            (<register_cubin>address)(<const char*>cubin, len(cubin), <const char*>ptx, len(ptx))
         return 0
 
     cdef int check_image(self, str target, bytes image) except -1:
