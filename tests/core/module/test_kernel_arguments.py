@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packing of kernel arguments, seen through ParamHolder: no kernel, so no parameter sizes."""
+
+import ctypes
+import enum
+import struct
+from types import SimpleNamespace
+
+import ml_dtypes
+import numpy as np
+import pytest
+from cuda.bindings import driver
+from cuda.core import Buffer
+from cuda.core._kernel_arg_handler import ParamHolder
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def packed(value, size):
+    """The first bytes of what a kernel would get for one argument."""
+    return packed_all([value], [size])[0]
+
+
+def packed_all(values, sizes):
+    holder = ParamHolder(values)
+    pointers = (ctypes.c_void_p * len(values)).from_address(holder.ptr)
+    return [ctypes.string_at(pointer, size) for pointer, size in zip(pointers, sizes, strict=True)]
+
+
+class Point(ctypes.Structure):
+    _fields_ = (("x", ctypes.c_int), ("y", ctypes.c_double))
+
+
+class Word(ctypes.Union):
+    _fields_ = (("i", ctypes.c_uint32), ("f", ctypes.c_float))
+
+
+class Colour(enum.IntEnum):
+    RED = 7
+
+
+class Flag(enum.IntFlag):
+    A = 4
+
+
+class MyInt(int):
+    pass
+
+
+class MyFloat(float):
+    pass
+
+
+class MyComplex(complex):
+    pass
+
+
+class MyCInt(ctypes.c_int32):
+    pass
+
+
+class MyFloat32(np.float32):
+    pass
+
+
+class MyBuffer(Buffer):
+    pass
+
+
+class Own:
+    """A type of the user that says what a kernel gets for it."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __cuda_kernel_arg__(self):
+        return self.answer
+
+
+def bytes_of(format, *values):
+    return struct.pack("<" + format, *values)
+
+
+OTHER = Point(3, 4.5)
+INT_CTYPES = [ctypes.c_int8, ctypes.c_int16, ctypes.c_int32, ctypes.c_int64]
+UINT_CTYPES = [ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64]
+NUMPY_INTEGERS = [np.dtype(f"{kind}{size}").type for kind in "iu" for size in (1, 2, 4, 8)]
+
+VALUES = {
+    "buffer": (Buffer.from_handle(0x123456789A, 16), bytes_of("Q", 0x123456789A)),
+    "subclass of Buffer": (MyBuffer._init(0x77, 16), bytes_of("Q", 0x77)),
+    "empty buffer": (Buffer.from_handle(0, 0), bytes(8)),
+    "true": (True, b"\1"),
+    "false": (False, b"\0"),
+    "numpy true": (np.bool_(True), b"\1"),
+    "ctypes false": (ctypes.c_bool(False), b"\0"),
+    "zero": (0, bytes(8)),
+    "small int": (-5, bytes_of("q", -5)),
+    "one digit": (2**30 - 1, bytes_of("q", 2**30 - 1)),
+    "two digits": (2**30, bytes_of("q", 2**30)),
+    "address": (0x7F00_1234_5678, bytes_of("q", 0x7F00_1234_5678)),
+    "largest signed": (2**63 - 1, bytes_of("q", 2**63 - 1)),
+    "smallest signed": (-(2**63), bytes_of("q", -(2**63))),
+    "largest unsigned": (2**64 - 1, b"\xff" * 8),
+    "int enum": (Colour.RED, bytes_of("q", 7)),
+    "int flag": (Flag.A, bytes_of("q", 4)),
+    "subclass of int": (MyInt(9), bytes_of("q", 9)),
+    "driver enum": (driver.CUresult.CUDA_ERROR_INVALID_VALUE, bytes_of("q", 1)),
+    "float": (2.5, bytes_of("d", 2.5)),
+    "infinity": (float("inf"), bytes_of("d", float("inf"))),
+    "subclass of float": (MyFloat(1.25), bytes_of("d", 1.25)),
+    "complex": (1 - 2j, bytes_of("dd", 1, -2)),
+    "subclass of complex": (MyComplex(3, 4), bytes_of("dd", 3, 4)),
+    "complex128": (np.complex128(5 + 6j), bytes_of("dd", 5, 6)),
+    "complex64": (np.complex64(5 + 6j), bytes_of("ff", 5, 6)),
+    "float16": (np.float16(1.5), np.float16(1.5).tobytes()),
+    "float32": (np.float32(1.5), bytes_of("f", 1.5)),
+    "float64": (np.float64(1.5), bytes_of("d", 1.5)),
+    "subclass of float32": (MyFloat32(2.5), bytes_of("f", 2.5)),
+    "longlong": (np.longlong(-3), bytes_of("q", -3)),
+    "ulonglong": (np.ulonglong(2**64 - 1), b"\xff" * 8),
+    "intp": (np.intp(-8), bytes_of("q", -8)),
+    "datetime64": (np.datetime64(77, "s"), bytes_of("q", 77)),
+    "timedelta64": (np.timedelta64(-7, "D"), bytes_of("q", -7)),
+    "bfloat16": (ml_dtypes.bfloat16(1.5), ml_dtypes.bfloat16(1.5).tobytes()),
+    "float8": (ml_dtypes.float8_e4m3fn(1.5), ml_dtypes.float8_e4m3fn(1.5).tobytes()),
+    "int4": (ml_dtypes.int4(-3), ml_dtypes.int4(-3).tobytes()),
+    "0-d array": (np.array(7, np.int16), bytes_of("h", 7)),
+    "0-d array of dates": (np.array(7, "M8[s]"), bytes_of("q", 7)),
+    "void": (np.void(b"abcdefgh"), b"abcdefgh"),
+    "structured scalar": (
+        np.array([(1, 2.5)], dtype=[("a", "i4"), ("b", "f8")])[0],
+        bytes_of("i", 1) + bytes_of("d", 2.5),
+    ),
+    "float ctypes": (ctypes.c_float(1.5), bytes_of("f", 1.5)),
+    "double ctypes": (ctypes.c_double(1.5), bytes_of("d", 1.5)),
+    "subclass of c_int32": (MyCInt(-6), bytes_of("i", -6)),
+    "void pointer": (ctypes.c_void_p(0x1122334455), bytes_of("Q", 0x1122334455)),
+    "null void pointer": (ctypes.c_void_p(), bytes(8)),
+    "pointer": (ctypes.pointer(OTHER), bytes_of("Q", ctypes.addressof(OTHER))),
+    "structure": (Point(3, 4.5), bytes(Point(3, 4.5))),
+    "union": (Word(i=0xDEADBEEF), bytes_of("I", 0xDEADBEEF)),
+    "array": ((ctypes.c_int * 40)(*range(40)), bytes_of("40i", *range(40))),
+    "none": (None, bytes(8)),
+    "device pointer": (driver.CUdeviceptr(0xABCDEF), bytes_of("Q", 0xABCDEF)),
+    "texture handle": (driver.CUtexObject(12), bytes_of("Q", 12)),
+    "stream handle": (driver.CUstream(0x55), bytes_of("Q", 0x55)),
+    "own protocol, bytes": (Own(b"xyz"), b"xyz"),
+    "own protocol, many bytes": (Own(bytes(range(200))), bytes(range(200))),
+    "own protocol, int": (Own(-2), bytes_of("q", -2)),
+    "array interface": (
+        SimpleNamespace(__cuda_array_interface__={"data": (0x9000, False), "version": 3}),
+        bytes_of("Q", 0x9000),
+    ),
+    **{
+        f"{t.__name__} {v}": (t(v), t(v).tobytes())
+        for t in NUMPY_INTEGERS
+        for v in (0, np.iinfo(t).min, np.iinfo(t).max)
+    },
+    **{f"{t.__name__}": (t(-100), bytes(t(-100))) for t in INT_CTYPES},
+    **{f"{t.__name__} unsigned": (t(200), bytes(t(200))) for t in UINT_CTYPES},
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_value_arrives_with_its_bytes(name):
+    value, expected = VALUES[name]
+    assert packed(value, len(expected)) == expected
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_type_that_was_met_before_packs_alike(name):
+    value, expected = VALUES[name]
+    for _ in range(3):
+        assert packed(value, len(expected)) == expected
+
+
+REFUSED = {
+    "str": "text",
+    "bytes": b"abc",
+    "bytearray": bytearray(b"abc"),
+    "memoryview": memoryview(b"abc"),
+    "list": [1],
+    "tuple": (1,),
+    "dict": {},
+    "object": object(),
+    "class": int,
+    "function": print,
+    "longdouble": np.longdouble(1),
+    "clongdouble": np.clongdouble(1),
+    "numpy str": np.str_("a"),
+    "numpy bytes": np.bytes_(b"a"),
+    "char pointer": ctypes.c_char_p(b"a"),
+    "wide char": ctypes.c_wchar("a"),
+    "swapped int": ctypes.c_int.__ctype_be__(1),
+    "python object": ctypes.py_object(1),
+    "0-d text": np.array("text"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_other_types_are_refused_by_name(name):
+    with pytest.raises(TypeError, match="unsupported type: ") as caught:
+        ParamHolder([1, REFUSED[name]])
+    assert "argument 2 of 2" in str(caught.value)
+
+
+def test_a_host_array_is_refused_with_the_reason():
+    with pytest.raises(TypeError, match=r"host memory.*numpy\.ndarray"):
+        ParamHolder([np.zeros(3)])
+
+
+def test_an_array_interface_that_raises_is_a_host_array():
+    class OnHost:
+        @property
+        def __cuda_array_interface__(self):
+            raise AttributeError("not on a device")
+
+    with pytest.raises(TypeError, match="host memory"):
+        ParamHolder([OnHost()])
+
+
+def test_a_dlpack_array_on_the_host_is_refused():
+    class OnHost:
+        def __dlpack_device__(self):
+            return 1, 0
+
+        def __dlpack__(self, **keywords):
+            raise AssertionError("a host array is refused before it is exported")
+
+    with pytest.raises(TypeError, match="host memory"):
+        ParamHolder([OnHost()])
+
+
+@pytest.mark.parametrize("versioned", [False, True], ids=["0.8", "1.x"])
+def test_a_dlpack_array_on_the_device_gives_its_address_without_synchronisation(versioned):
+    asked = []
+
+    class OnDevice:
+        def __init__(self, buffer):
+            self.buffer = buffer
+
+        def __dlpack_device__(self):
+            return 2, 0
+
+        def __dlpack__(self, *, stream):
+            asked.append(stream)
+            return make_capsule(self.buffer.handle, versioned)
+
+    buffer = Buffer.from_handle(0x4000, 64)
+    assert packed(OnDevice(buffer), 8) == bytes_of("Q", 0x4010)
+    assert asked == [-1]
+
+
+def make_capsule(address, versioned):
+    """A DLPack capsule over an address, with a byte offset of 16 and no deleter."""
+    tensor = struct.pack("<QiiiBBHQQQ", address, 2, 0, 1, 1, 8, 1, 0, 0, 16)
+    content = (struct.pack("<IIQQQ", 1, 0, 0, 0, 0) if versioned else b"") + tensor
+    content += b"" if versioned else struct.pack("<QQ", 0, 0)
+    memory = ctypes.create_string_buffer(content)
+    KEPT.append(memory)
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = (
+        ctypes.py_object,
+        (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p),
+    )
+    name = b"dltensor_versioned" if versioned else b"dltensor"
+    return new(ctypes.addressof(memory), name, None)
+
+
+KEPT = []
+
+
+@pytest.mark.parametrize("value", [2**64, -(2**63) - 1, 10**40], ids=["2^64", "below", "10^40"])
+def test_an_int_beyond_64_bits_overflows(value):
+    with pytest.raises(OverflowError, match=r"argument 1 of 1.*8 bytes"):
+        ParamHolder([value])
+
+
+def test_a_closed_buffer_is_refused():
+    buffer = Buffer.from_handle(0x1000, 16)
+    buffer.close()
+    with pytest.raises(RuntimeError, match="Buffer has been closed"):
+        ParamHolder([buffer])
+
+
+def test_an_answer_of_another_type_is_refused():
+    with pytest.raises(TypeError, match=r"__cuda_kernel_arg__\(\) must return bytes or int"):
+        ParamHolder([Own("text")])
+
+
+def test_an_exception_of_the_protocol_passes():
+    class Broken:
+        def __cuda_kernel_arg__(self):
+            raise LookupError("no value yet")
+
+    with pytest.raises(LookupError, match="no value yet"):
+        ParamHolder([Broken()])
+
+
+def test_the_protocol_may_be_added_to_a_class_that_was_refused():
+    class Late:
+        pass
+
+    with pytest.raises(TypeError):
+        ParamHolder([Late()])
+    Late.__cuda_kernel_arg__ = lambda self: 5
+    assert packed(Late(), 8) == bytes_of("q", 5)
+    Late.__cuda_kernel_arg__ = lambda self: 6
+    assert packed(Late(), 8) == bytes_of("q", 6)
+    del Late.__cuda_kernel_arg__
+    with pytest.raises(TypeError):
+        ParamHolder([Late()])
+
+
+def test_a_number_wins_over_the_protocol():
+    class Both(int):
+        def __cuda_kernel_arg__(self):
+            raise AssertionError("a subclass of int is packed like an int")
+
+    assert packed(Both(3), 8) == bytes_of("q", 3)
+
+
+def test_no_arguments_have_no_array():
+    assert ParamHolder([]).ptr == 0
+    assert ParamHolder(()).ptr == 0
+
+
+def test_any_sequence_will_do():
+    assert packed_all((1, 2), (8, 8)) == packed_all([1, 2], [8, 8])
+
+
+def test_the_values_are_copied():
+    value = Point(1, 2.0)
+    holder = ParamHolder([value])
+    value.x = 99
+    pointer = ctypes.c_void_p.from_address(holder.ptr).value
+    assert Point.from_address(pointer).x == 1
+
+
+def test_a_tensor_map_is_aligned_as_the_driver_wants_it():
+    holder = ParamHolder([1, Own(bytes(128)), 2.0, Own(bytes(300))])
+    pointers = (ctypes.c_void_p * 4).from_address(holder.ptr)
+    assert pointers[1] % 64 == 0 and pointers[3] % 64 == 0
+
+
+@pytest.mark.parametrize("count", [1, 8, 127, 128, 129, 1000, 4000])
+def test_any_number_of_arguments(count):
+    assert packed_all(range(count), [8] * count) == [bytes_of("q", i) for i in range(count)]
+
+
+def test_values_keep_apart_whatever_their_size():
+    values = [VALUES[name] for name in VALUES]
+    expected = [content for _, content in values]
+    assert packed_all([value for value, _ in values], map(len, expected)) == expected
+
+
+def scalars():
+    """Values of the types that have a fixed width, with their bytes."""
+    numpy = st.sampled_from(NUMPY_INTEGERS).flatmap(
+        lambda t: st.integers(int(np.iinfo(t).min), int(np.iinfo(t).max)).map(t)
+    )
+    return st.one_of(
+        st.integers(-(2**63), 2**63 - 1).map(lambda v: (v, bytes_of("q", v))),
+        st.floats().map(lambda v: (v, bytes_of("d", v))),
+        st.complex_numbers().map(lambda v: (v, bytes_of("dd", v.real, v.imag))),
+        st.booleans().map(lambda v: (v, bytes_of("?", v))),
+        numpy.map(lambda v: (v, v.tobytes())),
+        st.floats(width=32).map(lambda v: (np.float32(v), bytes_of("f", v))),
+        st.sampled_from(INT_CTYPES + UINT_CTYPES).flatmap(
+            lambda t: st.integers(-(2**63), 2**64 - 1).map(lambda v: (t(v), bytes(t(v))))
+        ),
+        st.binary(min_size=1, max_size=300).map(lambda v: (Own(v), v)),
+    )
+
+
+@given(st.lists(scalars(), min_size=1, max_size=150))
+def test_any_mixture_arrives_unchanged(values):
+    expected = [content for _, content in values]
+    assert packed_all([value for value, _ in values], [len(e) for e in expected]) == expected
+
+
+def test_the_holder_is_made_once():
+    holder = ParamHolder([1])
+    with pytest.raises(RuntimeError):
+        holder.__init__([2])
