@@ -39,10 +39,8 @@ struct parameter_copy {
   std::uint32_t bytes = 0;
 };
 
-enum class builtin : std::uint8_t { none, vprintf, assertfail };
-
 struct call_site {
-  builtin known = builtin::none;
+  bool is_builtin = false;     // arguments stay where they are
   std::uint32_t callee = 0;  // index in kernel_code::functions
   std::vector<parameter_copy> arguments, results;
 };
@@ -55,6 +53,8 @@ struct function_code {
   std::uint32_t predicates = 1;       // predicate 0 is the carry flag
   std::uint32_t local_bytes = 0;      // .local variables, per thread
   std::uint32_t frame_bytes = 0;      // with parameters and results, per thread
+  // Copy of a kernel's parameters in the frame, for kernels that take their address.
+  std::uint32_t parameter_block = 0, parameter_block_bytes = 0;
   std::vector<std::uint32_t> parameter_offsets, result_offsets;  // in the frame
   std::vector<call_site> calls;
 };

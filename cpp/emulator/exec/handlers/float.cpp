@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // f32 and f64 arithmetic: add, sub, mul, fma, div, rcp, sqrt, min, max, neg, abs, copysign, testp.
-#include <cfenv>
-
 #include "emulator/exec/handlers/half.hpp"
 #include "emulator/exec/handlers/numbers.hpp"
+#include "emulator/exec/handlers/rounding.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
@@ -72,24 +71,6 @@ void three(warp& w, const instruction& in) {
         Operation::of(Mode::before(a[l]), Mode::before(b[l]), Mode::before(c[l])));
   });
 }
-
-// The host's rounding mode while one instruction runs. The calls that set it are opaque to the
-// compiler, so that it keeps the loads and stores of the loop between them.
-class rounding_mode {
- public:
-  explicit rounding_mode(int rounding) : is_changed_{rounding != to_nearest} {
-    constexpr int host_modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
-    if (is_changed_) fesetround(host_modes[rounding]);
-  }
-  ~rounding_mode() {
-    if (is_changed_) fesetround(FE_TONEAREST);
-  }
-  rounding_mode(const rounding_mode&) = delete;  // restores the mode once
-  rounding_mode& operator=(const rounding_mode&) = delete;
-
- private:
-  bool is_changed_;
-};
 
 // Any combination of rounding, ftz and sat; flags of the instruction say which.
 struct general_mode {

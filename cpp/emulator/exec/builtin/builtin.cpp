@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Table of built-in callees; assertions and traps.
+#include "emulator/exec/builtin/builtin.hpp"
+
+#include <cstring>
+
+#include "emulator/exec/access.hpp"
+#include "emulator/exec/schedule/state.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+constexpr builtin_function builtins[] = {
+    {"__assertfail", &run_assertfail},
+    {"vprintf", &run_vprintf},
+};
+
+[[noreturn]] void raise(warp& w, const instruction& in, report::fault_kind kind,
+                        std::string detail, std::string hint) {
+  report::fault f = describe_place(w, in, __builtin_ctz(w.active));
+  f.kind = kind;
+  f.other_threads = static_cast<std::uint32_t>(__builtin_popcount(w.active)) - 1;
+  f.detail = std::move(detail);
+  f.hint = std::move(hint);
+  throw kernel_fault{f};
+}
+
+}  // namespace
+
+const builtin_function* find_builtin(std::string_view name) noexcept {
+  for (const builtin_function& b : builtins) {
+    if (b.name == name) return &b;
+  }
+  return nullptr;
+}
+
+std::uint64_t builtin_argument(warp& w, const instruction& in, int lane, std::size_t n) {
+  const parameter_copy& p = w.function->calls[in.target].arguments.at(n);
+  const std::byte* from = nullptr;
+  if (p.from_place == parameter_copy::place::memory) {
+    from = w.local + static_cast<std::size_t>(lane) * w.local_stride + w.frame_base + p.from;
+  } else {
+    from = w.at<std::byte>(p.from) + static_cast<std::size_t>(lane) * p.bytes;
+  }
+  std::uint64_t value = 0;
+  std::memcpy(&value, from, p.bytes);
+  return value;
+}
+
+std::string read_text(warp& w, int lane, std::uint64_t address, std::size_t most) {
+  std::string text;
+  for (char c; text.size() < most && read_generic(w, lane, address, &c, 1) && c; ++address) {
+    text.push_back(c);
+  }
+  return text;
+}
+
+void run_trap(warp& w, const instruction& in) {
+  raise(w, in, report::fault_kind::trap, "the kernel executed a trap instruction",
+        "look for __trap(), or for code that the compiler proved to be unreachable");
+}
+
+// __assertfail(message, file, line, function, char size)
+void run_assertfail(warp& w, const instruction& in) {
+  int lane = __builtin_ctz(w.active);
+  auto text = [&](std::size_t n) { return read_text(w, lane, builtin_argument(w, in, lane, n)); };
+  std::string line = std::to_string(static_cast<std::uint32_t>(builtin_argument(w, in, lane, 2)));
+  raise(w, in, report::fault_kind::device_assert,
+        text(1) + ":" + line + ": " + text(3) + ": Assertion `" + text(0) + "` failed", "");
+}
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels call that has no PTX body: vprintf and __assertfail; and the trap instruction.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "emulator/exec/warp.hpp"
+
+namespace halfwarp::emulator::exec {
+
+struct builtin_function {
+  std::string_view name;
+  handler run;
+};
+
+const builtin_function* find_builtin(std::string_view name) noexcept;
+
+void run_trap(warp& w, const instruction& in);
+void run_vprintf(warp& w, const instruction& in);
+void run_assertfail(warp& w, const instruction& in);
+
+// Parameter n of the call, of one lane, as an integer.
+std::uint64_t builtin_argument(warp& w, const instruction& in, int lane, std::size_t n);
+// A text that ends with a zero byte; cut off at `most` bytes.
+std::string read_text(warp& w, int lane, std::uint64_t address, std::size_t most = 4096);
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoding of branches, calls, returns, traps.
+#include "emulator/exec/builtin/builtin.hpp"
+#include "emulator/exec/decode/opcodes.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using ptx::operand_kind;
+using ptx::symbol_kind;
+using place = parameter_copy::place;
+
+struct call_operands {
+  std::span<const ptx::operand> results, arguments;
+  const ptx::operand* target = nullptr;
+};
+
+// call (results), target, (arguments), prototype: only the target is always there.
+call_operands split(const function_decoder& d) {
+  call_operands parts;
+  for (const ptx::operand& o : d.operands()) {
+    if (o.kind != operand_kind::list) {
+      if (!parts.target) parts.target = &o;
+    } else if (!parts.target) {
+      parts.results = d.elements(o);
+    } else {
+      parts.arguments = d.elements(o);
+    }
+  }
+  if (!parts.target) throw unsupported{"call without target"};
+  return parts;
+}
+
+std::uint32_t bytes_of(const ptx::variable& v) {
+  return static_cast<std::uint32_t>(v.size ? v.size : ptx::size_in_bytes(v.type));
+}
+
+// One side of a copy: a .param variable in the frame of the caller, or a register.
+void put_actual(function_decoder& d, const ptx::operand& o, bool is_result, std::uint32_t bytes,
+                place& kind, std::int32_t& at) {
+  bool is_variable = o.kind == operand_kind::symbol && o.symbol != symbol_kind::function;
+  if (is_variable) {
+    kind = place::memory;
+    at = static_cast<std::int32_t>(d.frame_offset(o.symbol, o.index));
+    return;
+  }
+  int bits = static_cast<int>(bytes) * 8;
+  kind = place::slot;
+  at = is_result ? d.result(o, bits) : d.value(o, bits);
+}
+
+// The callee's side is filled in when all functions of the kernel are decoded; until then its
+// place holds the number of the parameter.
+std::vector<parameter_copy> copies(function_decoder& d, std::span<const ptx::operand> actual,
+                                   std::span<const ptx::variable> formal, bool is_result) {
+  if (actual.size() != formal.size()) throw unsupported{"number of parameters of a call"};
+  std::vector<parameter_copy> made;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    parameter_copy& c = made.emplace_back();
+    c.bytes = bytes_of(formal[i]);
+    if (formal[i].register_index != ptx::no_index) throw unsupported{"parameter in a register"};
+    if (is_result) {
+      put_actual(d, actual[i], true, c.bytes, c.to_place, c.to);
+      c.from = static_cast<std::int32_t>(i);
+    } else {
+      put_actual(d, actual[i], false, c.bytes, c.from_place, c.from);
+      c.to = static_cast<std::int32_t>(i);
+    }
+  }
+  return made;
+}
+
+std::uint32_t label_of(const function_decoder& d, const ptx::operand& o) {
+  if (o.kind != operand_kind::symbol || o.symbol != symbol_kind::label) {
+    throw unsupported{"branch target"};
+  }
+  if (o.index >= d.source().labels.size()) throw unsupported{"branch target"};
+  return o.index;
+}
+
+}  // namespace
+
+void decode_bra(function_decoder& d) { d.branch_to(label_of(d, d.operand(0))); }
+
+// brx.idx index, list: a chain of comparisons.
+void decode_brx(function_decoder& d) {
+  const ptx::operand& list = d.operand(1);
+  if (list.symbol != symbol_kind::target_list) throw unsupported{"list of branch targets"};
+  operand_slot index = d.value(d.operand(0), 32);
+  const ptx::target_list& targets = d.source().target_lists.at(list.index);
+  operand_slot is_this = d.temporary_predicate();
+  for (std::size_t i = 0; i < targets.indices.size(); ++i) {
+    if (targets.indices[i] == ptx::no_index) throw unsupported{"branch target"};
+    d.emit("set.pred", {is_this}).immediate = 0;
+    emit_comparison(d, ptx::qualifier::eq, ptx::scalar_type::b32, false, is_this, index,
+                    d.constant(i, 32));
+    d.branch_to(targets.indices[i], is_this, false);
+  }
+}
+
+void decode_call(function_decoder& d) {
+  call_operands parts = split(d);
+  const ptx::operand& target = *parts.target;
+  if (target.kind != operand_kind::symbol || target.symbol != symbol_kind::function) {
+    throw unsupported{"indirect call"};
+  }
+  const ptx::function& callee = d.owner().source->functions[target.index];
+  const builtin_function* known = callee.is_definition ? nullptr : find_builtin(callee.name);
+  if (!callee.is_definition && !known) {
+    throw unsupported{"the function '" + std::string(callee.name) + "' is not defined"};
+  }
+  call_site site;
+  site.arguments = copies(d, parts.arguments, callee.parameters, false);
+  site.results = copies(d, parts.results, callee.return_parameters, true);
+  if (!known) site.callee = d.layout().index_of(target.index);
+  site.is_builtin = known != nullptr;
+  std::uint32_t index = d.call_count();
+  d.new_call() = std::move(site);
+  instruction& made = known ? d.emit(known->run, flow::builtin) : d.emit(nullptr, flow::call);
+  made.target = index;
+}
+
+void decode_ret(function_decoder& d) { d.emit(nullptr, d.is_entry() ? flow::exit : flow::ret); }
+void decode_exit(function_decoder& d) { d.emit(nullptr, flow::exit); }
+void decode_trap(function_decoder& d) { d.emit(&run_trap, flow::next); }
+
+}  // namespace halfwarp::emulator::exec

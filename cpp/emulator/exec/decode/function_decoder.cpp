@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frame layout, order of decoding, emission, branches.
+#include "emulator/exec/decode/function_decoder.hpp"
+
+#include <algorithm>
+
+#include "emulator/exec/decode/opcodes.hpp"
+#include "emulator/exec/handlers/handler_table.hpp"
+#include "emulator/ptx/analysis.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+constexpr std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);
+}
+
+// Whether a kernel's parameters are used other than by ld.param of a known offset.
+bool takes_parameter_address(const ptx::function& f) {
+  for (const ptx::instruction& i : f.instructions) {
+    for (const ptx::operand& o : f.operands_of(i)) {
+      bool is_value = o.kind == ptx::operand_kind::symbol && o.symbol == ptx::symbol_kind::parameter;
+      if (is_value) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+function_decoder::function_decoder(const program& owner, const ptx::function& source,
+                                   const kernel_layout& layout, std::uint32_t& range_caches)
+    : owner_{owner},
+      source_{source},
+      layout_{layout},
+      range_caches_{range_caches},
+      register_slots_(source.registers.size(), -1) {
+  out_.source = &source;
+  parameters_in_frame_ = !source.is_entry || takes_parameter_address(source);
+}
+
+void function_decoder::lay_out_frame() {
+  std::uint32_t end = 0;
+  auto place = [&](const ptx::variable& v) {
+    std::uint32_t at = round_up(end, std::max<std::uint32_t>(v.alignment, 1));
+    end = static_cast<std::uint32_t>(at + v.size);
+    return at;
+  };
+  variable_offsets_.resize(source_.variables.size());
+  for (bool is_parameter : {false, true}) {
+    for (std::size_t i = 0; i < source_.variables.size(); ++i) {
+      ptx::state_space space = ptx::without_sub_space(source_.variables[i].space);
+      ptx::state_space wanted = is_parameter ? ptx::state_space::param : ptx::state_space::local;
+      if (space == wanted) variable_offsets_[i] = place(source_.variables[i]);
+    }
+    if (!is_parameter) out_.local_bytes = end;
+  }
+  if (source_.is_entry && parameters_in_frame_) {
+    end = round_up(end, 16);  // the block of a kernel, as it was passed
+    for (const ptx::variable& v : source_.parameters) {
+      out_.parameter_offsets.push_back(static_cast<std::uint32_t>(end + v.offset));
+    }
+    out_.parameter_block = end;
+    out_.parameter_block_bytes = static_cast<std::uint32_t>(source_.parameter_bytes);
+    end += out_.parameter_block_bytes;
+  } else if (!source_.is_entry) {
+    for (const ptx::variable& v : source_.parameters) out_.parameter_offsets.push_back(place(v));
+    for (const ptx::variable& v : source_.return_parameters) {
+      out_.result_offsets.push_back(place(v));
+    }
+  }
+  out_.frame_bytes = round_up(end, 16);
+}
+
+function_code function_decoder::run() {
+  lay_out_frame();
+  std::uint32_t count = static_cast<std::uint32_t>(source_.instructions.size());
+  first_of_.reserve(count + 1);
+  out_.code.reserve(count + 8);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    first_of_.push_back(static_cast<std::uint32_t>(out_.code.size()));
+    decode_one(i);
+  }
+  first_of_.push_back(static_cast<std::uint32_t>(out_.code.size()));
+  current_ = nullptr;
+  current_index_ = count ? count - 1 : 0;
+  emit(nullptr, flow::ret);
+  resolve_branches();
+  return std::move(out_);
+}
+
+void function_decoder::decode_one(std::uint32_t index) {
+  current_index_ = index;
+  current_ = &source_.instructions[index];
+  spelling_ = &owner_.source->mnemonic_of(*current_);
+  used_temporaries_ = used_predicates_ = 0;
+  std::size_t code_before = out_.code.size();
+  try {
+    decode_instruction(*this, current_->opcode);
+    for (const extension& e : std::exchange(extensions_, {})) {
+      std::string name = std::string("extend.") + (e.is_signed ? "s" : "u") +
+                         std::to_string(e.from_bits) + ".b" + std::to_string(e.to_bits);
+      emit(name, {e.to, e.from});
+    }
+  } catch (const unsupported& reason) {
+    extensions_.clear();
+    out_.code.resize(code_before);
+    refused_.push_back({index, reason.why});
+  }
+}
+
+void function_decoder::resolve_branches() {
+  for (auto [at, label] : branches_) {
+    out_.code[at].target = first_of_[source_.labels[label].instruction];
+  }
+  ptx::control_flow blocks = ptx::find_blocks(source_);
+  for (const ptx::basic_block& b : blocks.blocks) {
+    out_.code[first_of_[b.first]].needs_attention = true;
+  }
+  for (instruction& i : out_.code) i.needs_attention |= i.kind != flow::next;
+}
+
+instruction& function_decoder::emit(handler run, flow kind) {
+  instruction& made = out_.code.emplace_back();
+  made.run = run;
+  made.kind = kind;
+  made.source = current_index_;
+  if (current_ && current_->guard != ptx::no_index) {
+    made.guard = static_cast<std::int32_t>(predicate_index(current_->guard));
+    made.guard_flip = current_->is_guard_negated ? ~0u : 0u;
+  }
+  return made;
+}
+
+instruction& function_decoder::emit(std::string_view handler_name) {
+  handler run = find_handler(handler_name);
+  if (!run) throw unsupported{"no handler '" + std::string(handler_name) + "'"};
+  return emit(run, flow::next);
+}
+
+instruction& function_decoder::emit(std::string_view handler_name,
+                                    std::initializer_list<operand_slot> operands) {
+  instruction& made = emit(handler_name);
+  std::copy(operands.begin(), operands.end(), made.operand.begin());
+  return made;
+}
+
+void function_decoder::extend_afterwards(operand_slot to, operand_slot from, int to_bits,
+                                         int from_bits, bool is_signed) {
+  extensions_.push_back({to, from, to_bits, from_bits, is_signed});
+}
+
+void function_decoder::branch_to(std::uint32_t label) {
+  emit(nullptr, flow::branch);
+  branches_.push_back({static_cast<std::uint32_t>(out_.code.size() - 1), label});
+}
+
+void function_decoder::branch_to(std::uint32_t label, operand_slot guard, bool is_negated) {
+  branch_to(label);
+  out_.code.back().guard = guard;
+  out_.code.back().guard_flip = is_negated ? ~0u : 0u;
+}
+
+std::uint32_t function_decoder::frame_offset(ptx::symbol_kind kind, std::uint32_t index) const {
+  switch (kind) {
+    case ptx::symbol_kind::parameter: return out_.parameter_offsets.at(index);
+    case ptx::symbol_kind::return_parameter: return out_.result_offsets.at(index);
+    default: return variable_offsets_.at(index);
+  }
+}
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reachable functions, shared memory layout, parameter passing, stack depth, refusal.
+#include "emulator/exec/decode/kernel_decoder.hpp"
+
+#include <algorithm>
+
+#include "emulator/exec/access.hpp"
+#include "emulator/exec/decode/function_decoder.hpp"
+#include "emulator/ptx/analysis.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+constexpr std::uint32_t return_address_bytes = 16;  // as frames are laid out at a call
+constexpr std::uint64_t dynamic_alignment = 16;     // at least, of extern .shared
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+bool is_shared(const ptx::variable& v) {
+  return ptx::without_sub_space(v.space) == ptx::state_space::shared;
+}
+
+// Shared variables that operands of a function name.
+void collect_shared(const ptx::module& source, const ptx::function& f,
+                    std::vector<const ptx::variable*>& found) {
+  auto add = [&](const ptx::variable& v) {
+    if (is_shared(v) && std::find(found.begin(), found.end(), &v) == found.end()) {
+      found.push_back(&v);
+    }
+  };
+  for (const ptx::operand& o : f.operands) {
+    bool names = o.kind == ptx::operand_kind::symbol || o.base == ptx::address_base::symbol;
+    if (!names) continue;
+    if (o.symbol == ptx::symbol_kind::module_variable) add(source.variables[o.index]);
+    if (o.symbol == ptx::symbol_kind::local_variable) add(f.variables[o.index]);
+  }
+}
+
+// The frames of a chain of calls, in bytes; recursion ends the chain.
+class depth_finder {
+ public:
+  explicit depth_finder(kernel_code& code) : code_{code}, open_(code.functions.size()) {}
+
+  std::uint32_t depth(std::uint32_t function) {
+    if (open_[function]) {
+      code_.is_recursive = true;
+      return 0;
+    }
+    open_[function] = true;
+    std::uint32_t deepest = 0;
+    for (const call_site& site : code_.functions[function].calls) {
+      if (site.is_builtin) continue;
+      deepest = std::max(deepest, return_address_bytes + depth(site.callee));
+    }
+    open_[function] = false;
+    return code_.functions[function].frame_bytes + deepest;
+  }
+
+ private:
+  kernel_code& code_;
+  std::vector<bool> open_;
+};
+
+void connect_calls(kernel_code& code) {
+  for (function_code& caller : code.functions) {
+    for (call_site& site : caller.calls) {
+      if (site.is_builtin) continue;
+      const function_code& callee = code.functions[site.callee];
+      for (parameter_copy& c : site.arguments) {
+        c.to = static_cast<std::int32_t>(callee.parameter_offsets.at(c.to));
+      }
+      for (parameter_copy& c : site.results) {
+        c.from = static_cast<std::int32_t>(callee.result_offsets.at(c.from));
+      }
+    }
+  }
+}
+
+report::fault refusal_of(const program& owner, const ptx::function& entry,
+                         const ptx::function& f, const function_decoder::refused& r) {
+  report::fault fault;
+  fault.kind = report::fault_kind::not_supported;
+  fault.kernel = entry.name;
+  fault.device = owner.device;
+  set_source(fault, *owner.source, f, r.instruction);
+  fault.detail = r.why;
+  return fault;
+}
+
+}  // namespace
+
+std::uint32_t kernel_layout::index_of(std::uint32_t function) const {
+  auto found = std::find(functions.begin(), functions.end(), function);
+  if (found == functions.end()) throw unsupported{"function that the kernel cannot reach"};
+  return static_cast<std::uint32_t>(found - functions.begin());
+}
+
+kernel_layout lay_out(const ptx::module& source, std::uint32_t entry) {
+  kernel_layout layout;
+  layout.functions.push_back(entry);
+  std::vector<const ptx::variable*> shared;
+  for (std::size_t i = 0; i < layout.functions.size(); ++i) {
+    const ptx::function& f = source.functions[layout.functions[i]];
+    collect_shared(source, f, shared);
+    for (std::uint32_t called : ptx::called_functions(f)) {
+      bool is_known = std::find(layout.functions.begin(), layout.functions.end(), called) !=
+                      layout.functions.end();
+      if (!is_known && source.functions[called].is_definition) layout.functions.push_back(called);
+    }
+  }
+  std::uint64_t end = 0, dynamic = dynamic_alignment;
+  for (const ptx::variable* v : shared) {
+    if (v->is_unsized) {
+      dynamic = std::max<std::uint64_t>(dynamic, v->alignment);
+      continue;
+    }
+    end = round_up(end, std::max(v->alignment, 1u));
+    layout.shared_offsets[v] = static_cast<std::uint32_t>(end);
+    end += v->size;
+  }
+  bool has_dynamic = std::any_of(shared.begin(), shared.end(),
+                                 [](const ptx::variable* v) { return v->is_unsized; });
+  if (has_dynamic) end = round_up(end, dynamic);
+  for (const ptx::variable* v : shared) {
+    if (v->is_unsized) layout.shared_offsets[v] = static_cast<std::uint32_t>(end);
+  }
+  layout.static_shared_bytes = static_cast<std::uint32_t>(end);
+  return layout;
+}
+
+std::unique_ptr<kernel_code> decode_kernel(const program& owner, std::uint32_t entry) {
+  auto code = std::make_unique<kernel_code>();
+  kernel_layout layout = lay_out(*owner.source, entry);
+  code->static_shared_bytes = layout.static_shared_bytes;
+  for (std::uint32_t index : layout.functions) {
+    const ptx::function& f = owner.source->functions[index];
+    function_decoder decoder{owner, f, layout, code->range_caches};
+    code->functions.push_back(decoder.run());
+    for (const auto& r : decoder.refused_instructions()) {
+      report::fault refused = refusal_of(owner, owner.source->functions[entry], f, r);
+      bool is_first = !code->refusal || refused.ptx_line < code->refusal->ptx_line;
+      if (is_first) code->refusal = refused;
+    }
+  }
+  if (code->refusal) return code;
+  connect_calls(*code);
+  code->local_bytes = depth_finder{*code}.depth(0);
+  return code;
+}
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoding of loads, stores, atomics, fences.
+#include <algorithm>
+
+#include "emulator/exec/decode/opcodes.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using ptx::operand_kind;
+using ptx::qualifier;
+using ptx::scalar_type;
+using ptx::state_space;
+
+using address = function_decoder::address;
+
+// "global", "shared32", "local", "param": which handlers serve an address.
+std::string space_name(const function_decoder& d, const address& at) {
+  switch (at.space) {
+    case state_space::shared: return at.is_narrow ? "shared32" : "shared64";
+    case state_space::local: return "local";
+    case state_space::param:
+      return d.parameters_in_frame() || at.is_frame_relative ? "local" : "param";
+    default: return "global";
+  }
+}
+
+void put_address(function_decoder& d, instruction& made, const address& at, std::uint32_t count) {
+  made.operand[4] = at.base;
+  made.immediate = at.displacement;
+  made.flags = static_cast<std::uint16_t>(count);
+  if (at.is_frame_relative) made.flags |= access_flag::frame_relative;
+  bool is_named = at.space == state_space::global || at.space == state_space::const_;
+  if (is_named) made.flags |= access_flag::global_only;
+  made.cache = d.new_range_cache();
+}
+
+// The register part of a load or store: one operand, or those of a vector.
+std::span<const ptx::operand> registers_of(const function_decoder& d, const ptx::operand& o) {
+  return o.kind == operand_kind::vector ? d.elements(o) : std::span{&o, 1};
+}
+
+int register_width(const function_decoder& d, std::span<const ptx::operand> registers, int bits) {
+  int width = std::max(bits, 16);
+  for (const ptx::operand& o : registers) width = std::max(width, d.register_bits(o));
+  return width;
+}
+
+// 4 registers an instruction; .v8 becomes two.
+constexpr std::size_t most_registers = 4;
+
+void reject_special_forms(const ptx::mnemonic& m) {
+  if (m.space(0) == state_space::shared_cluster) throw unsupported{"shared memory of a cluster"};
+  if (m.has(qualifier::async) || m.has(qualifier::mbarrier_complete_tx_bytes)) {
+    throw unsupported{"asynchronous access"};
+  }
+}
+
+}  // namespace
+
+void decode_ld(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  reject_special_forms(m);
+  scalar_type type = m.type(0);
+  int bits = bits_of(type);
+  auto registers = registers_of(d, d.operand(0));
+  address at = d.address_of(d.operand(1), m.space(0));
+  int width = register_width(d, registers, bits);
+  bool is_extended = ptx::is_signed(type) && width > bits;
+  std::string name = "ld." + space_name(d, at) + (is_extended ? ".s" : ".u") +
+                     std::to_string(bits) + "." + bits_name(width);
+  for (std::size_t first = 0; first < registers.size(); first += most_registers) {
+    auto part = registers.subspan(first, std::min(most_registers, registers.size() - first));
+    std::array<operand_slot, 5> slots{};
+    for (std::size_t i = 0; i < part.size(); ++i) slots[i] = d.result(part[i], width);
+    instruction& made = d.emit(name);
+    made.operand = slots;
+    put_address(d, made, at, static_cast<std::uint32_t>(part.size()));
+    at.displacement += static_cast<std::int64_t>(part.size()) * bits / 8;
+  }
+}
+
+void decode_st(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  reject_special_forms(m);
+  scalar_type type = m.type(0);
+  int bits = bits_of(type);
+  auto registers = registers_of(d, d.operand(1));
+  address at = d.address_of(d.operand(0), m.space(0));
+  int width = register_width(d, registers, bits);
+  std::string name =
+      "st." + space_name(d, at) + ".u" + std::to_string(bits) + "." + bits_name(width);
+  for (std::size_t first = 0; first < registers.size(); first += most_registers) {
+    auto part = registers.subspan(first, std::min(most_registers, registers.size() - first));
+    std::array<operand_slot, 5> slots{};
+    for (std::size_t i = 0; i < part.size(); ++i) slots[i] = d.value(part[i], width, type);
+    instruction& made = d.emit(name);
+    made.operand = slots;
+    put_address(d, made, at, static_cast<std::uint32_t>(part.size()));
+    at.displacement += static_cast<std::int64_t>(part.size()) * bits / 8;
+  }
+}
+
+// atom.SPACE.OP.TYPE d, [a], b, c and red.SPACE.OP.TYPE [a], b
+void decode_atom(function_decoder& d) {
+  const ptx::mnemonic& m = d.spelling();
+  reject_special_forms(m);
+  scalar_type type = m.type(0);
+  int bits = bits_of(type);
+  bool has_result = m.opcode == ptx::opcode::atom;
+  std::size_t first = has_result ? 1 : 0;
+  constexpr qualifier operations[] = {qualifier::add, qualifier::and_, qualifier::cas,
+                                      qualifier::dec, qualifier::exch, qualifier::inc,
+                                      qualifier::max, qualifier::min,  qualifier::or_,
+                                      qualifier::xor_};
+  auto operation = std::find_if(std::begin(operations), std::end(operations),
+                                [&](qualifier q) { return m.has(q); });
+  if (operation == std::end(operations) || m.vector_width > 1) {
+    throw unsupported{"this form of atomic operation"};
+  }
+  address at = d.address_of(d.operand(first), m.space(0));
+  if (at.space == state_space::shared && at.is_narrow) {
+    operand_slot wide = d.temporary(64);
+    d.emit("extend.u32.b64", {wide, at.base});
+    at.base = wide;
+    at.is_narrow = false;
+  }
+  bool is_arithmetic = *operation == qualifier::add || *operation == qualifier::min ||
+                       *operation == qualifier::max;
+  bool is_wrapping = *operation == qualifier::add && !ptx::is_floating(type);
+  std::string type_part = is_arithmetic && !is_wrapping ? std::string(ptx::spelling(type))
+                                                        : bits_name(bits);
+  operand_slot b = d.value(d.operand(first + 1), bits, type);
+  operand_slot c = *operation == qualifier::cas ? d.value(d.operand(first + 2), bits, type) : b;
+  operand_slot result = has_result ? d.result(d.operand(0), bits) : d.temporary(bits);
+  const char* space = at.space == state_space::shared ? "shared." : "global.";
+  instruction& made = d.emit(std::string("atom.") + space +
+                                 std::string(ptx::spelling(*operation)) + "." + type_part,
+                             {result, b, c});
+  put_address(d, made, at, 1);
+}
+
+void decode_fence(function_decoder& d) {
+  if (d.spelling().has(qualifier::proxy)) throw unsupported{"fence.proxy"};
+  d.emit("fence");
+}
+
+void decode_touch(function_decoder& d) {
+  address at = d.address_of(d.operand(0), state_space::global);
+  put_address(d, d.emit("touch.global"), at, 1);
+}
+
+void decode_nothing(function_decoder&) {}
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// How each PTX instruction becomes decoded ones.
+#pragma once
+
+#include "emulator/exec/decode/function_decoder.hpp"
+
+namespace halfwarp::emulator::exec {
+
+// Throws unsupported.
+void decode_instruction(function_decoder& d, ptx::opcode opcode);
+// made = a special register.
+void emit_special_register(function_decoder& d, const ptx::operand& o, operand_slot made, int bits);
+
+using decode_function = void (*)(function_decoder&);
+
+void decode_arithmetic(function_decoder& d);   // add sub mul mad fma div ...
+void decode_carry(function_decoder& d);        // addc subc madc
+void decode_logic(function_decoder& d);        // and or xor not
+void decode_lop3(function_decoder& d);
+void decode_prmt(function_decoder& d);
+void decode_approximate(function_decoder& d);  // rsqrt ex2 lg2 sin cos tanh
+void decode_min_max(function_decoder& d);
+void decode_testp(function_decoder& d);
+void decode_setp(function_decoder& d);
+void decode_set(function_decoder& d);
+void decode_selp(function_decoder& d);
+void decode_slct(function_decoder& d);
+void decode_mov(function_decoder& d);
+void decode_cvt(function_decoder& d);
+void decode_cvta(function_decoder& d);
+void decode_isspacep(function_decoder& d);
+void decode_ld(function_decoder& d);
+void decode_st(function_decoder& d);
+void decode_atom(function_decoder& d);  // and red
+void decode_fence(function_decoder& d);
+void decode_touch(function_decoder& d);
+void decode_nothing(function_decoder& d);
+void decode_bra(function_decoder& d);
+void decode_brx(function_decoder& d);
+void decode_call(function_decoder& d);
+void decode_ret(function_decoder& d);
+void decode_exit(function_decoder& d);
+void decode_trap(function_decoder& d);
+void decode_bar(function_decoder& d);
+void decode_nanosleep(function_decoder& d);
+void decode_shfl(function_decoder& d);
+void decode_vote(function_decoder& d);
+void decode_match(function_decoder& d);
+void decode_redux(function_decoder& d);
+void decode_activemask(function_decoder& d);
+void decode_elect(function_decoder& d);
+
+// The comparison `name` (eq, ltu, lo ...) of values of a type into a predicate.
+void emit_comparison(function_decoder& d, ptx::qualifier comparison, ptx::scalar_type type,
+                     bool ftz, operand_slot predicate, operand_slot a, operand_slot b,
+                     std::uint32_t part = 0);
+
+// Name of the type of the same width without a sign: "b32".
+std::string bits_name(int bits);
+inline int bits_of(ptx::scalar_type type) { return ptx::info(type).bits; }
+// Rounding, ftz, sat ... of the spelling, as float_flag.
+std::uint16_t float_flags(const ptx::mnemonic& m);
+
+}  // namespace halfwarp::emulator::exec

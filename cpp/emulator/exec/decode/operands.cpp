@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where operands are: registers, constants, addresses.
+#include <bit>
+
+#include "emulator/exec/decode/function_decoder.hpp"
+#include "emulator/exec/decode/opcodes.hpp"
+#include "emulator/exec/warp.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+using ptx::operand_kind;
+using ptx::scalar_type;
+using ptx::state_space;
+using ptx::symbol_kind;
+
+constexpr std::uint32_t line = 64;
+
+std::uint32_t lane_bytes(int bits) {
+  std::uint32_t bytes = static_cast<std::uint32_t>(bits) / 8 * warp_size;
+  return (bytes + line - 1) / line * line;
+}
+
+std::uint64_t low_bits(std::uint64_t value, int bits) {
+  return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
+}
+
+int component_index(ptx::component c) {
+  return c >= ptx::component::x && c <= ptx::component::w
+             ? static_cast<int>(c) - static_cast<int>(ptx::component::x)
+             : 0;
+}
+
+}  // namespace
+
+const ptx::operand& function_decoder::operand(std::size_t n) const {
+  if (n >= operands().size()) throw unsupported{"operand missing"};
+  return operands()[n];
+}
+
+int function_decoder::register_bits(const ptx::operand& o) const {
+  if (o.kind != operand_kind::register_ || o.index >= source_.registers.size()) return 0;
+  return ptx::info(source_.registers[o.index].type).bits;
+}
+
+bool function_decoder::is_predicate(const ptx::operand& o) const {
+  return o.kind == operand_kind::register_ && o.index < source_.registers.size() &&
+         source_.registers[o.index].type == scalar_type::pred;
+}
+
+operand_slot function_decoder::register_slot(std::uint32_t index, ptx::component component) {
+  if (index >= register_slots_.size()) throw unsupported{"unknown register"};
+  const ptx::register_info& r = source_.registers[index];
+  int bits = ptx::info(r.type).bits;
+  if (bits != 8 && bits != 16 && bits != 32 && bits != 64) {
+    throw unsupported{"register of " + std::to_string(bits) + " bits"};
+  }
+  if (register_slots_[index] < 0) {
+    register_slots_[index] = out_.register_bytes;
+    out_.register_bytes += lane_bytes(bits) * r.vector_width;
+  }
+  return static_cast<operand_slot>(register_slots_[index]) +
+         static_cast<operand_slot>(lane_bytes(bits)) * component_index(component);
+}
+
+std::uint32_t function_decoder::predicate_index(std::uint32_t register_index) {
+  if (register_index >= register_slots_.size()) throw unsupported{"unknown predicate"};
+  std::int64_t& slot = register_slots_[register_index];
+  if (slot < 0) slot = out_.predicates++;
+  return static_cast<std::uint32_t>(slot);
+}
+
+operand_slot function_decoder::predicate(const ptx::operand& o) {
+  if (o.kind == operand_kind::sink) return temporary_predicate();
+  if (!is_predicate(o)) throw unsupported{"a predicate is needed"};
+  return static_cast<operand_slot>(predicate_index(o.index));
+}
+
+operand_slot function_decoder::predicate_value(const ptx::operand& o) {
+  if (o.kind == operand_kind::integer) {
+    operand_slot made = temporary_predicate();
+    emit("set.pred", {made}).immediate = o.value != 0;
+    return made;
+  }
+  operand_slot from = predicate(o);
+  if (!o.is_negated) return from;
+  operand_slot made = temporary_predicate();
+  emit("mov.pred", {made, from}).immediate = 1;
+  return made;
+}
+
+operand_slot function_decoder::temporary_predicate() {
+  if (used_predicates_ == temporary_predicates_.size()) {
+    temporary_predicates_.push_back(static_cast<operand_slot>(out_.predicates++));
+  }
+  return temporary_predicates_[used_predicates_++];
+}
+
+operand_slot function_decoder::temporary(int) {
+  if (used_temporaries_ == temporaries_.size()) {
+    temporaries_.push_back(static_cast<operand_slot>(out_.register_bytes));
+    out_.register_bytes += lane_bytes(64);
+  }
+  return temporaries_[used_temporaries_++];
+}
+
+operand_slot function_decoder::constant(std::uint64_t bits, int width) {
+  bits = low_bits(bits, width);
+  auto [found, is_new] = constants_.try_emplace({bits, width}, 0);
+  if (!is_new) return found->second;
+  std::size_t at = out_.constants.size();
+  out_.constants.resize(at + lane_bytes(width));
+  std::byte* to = out_.constants.data() + at;
+  int bytes = width / 8;
+  for (int lane = 0; lane < warp_size; ++lane) {
+    for (int i = 0; i < bytes; ++i) to[lane * bytes + i] = static_cast<std::byte>(bits >> 8 * i);
+  }
+  return found->second = ~static_cast<operand_slot>(at);
+}
+
+std::uint64_t function_decoder::literal(const ptx::operand& o, scalar_type type) const {
+  std::uint64_t value = static_cast<std::uint64_t>(o.value);
+  if (o.kind == operand_kind::double_bits && type == scalar_type::f32) {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(value)));
+  }
+  if (o.kind == operand_kind::float_bits && type == scalar_type::f64) {
+    float narrow = std::bit_cast<float>(static_cast<std::uint32_t>(value));
+    return std::bit_cast<std::uint64_t>(static_cast<double>(narrow));
+  }
+  return value;
+}
+
+operand_slot function_decoder::fitted(operand_slot from, int from_bits, int bits) {
+  if (from_bits == bits) return from;
+  operand_slot made = temporary(bits);
+  std::string widths = ".b" + std::to_string(from_bits) + ".b" + std::to_string(bits);
+  if (from_bits > bits) {
+    emit("truncate" + widths, {made, from});
+  } else {
+    emit("extend.u" + std::to_string(from_bits) + ".b" + std::to_string(bits), {made, from});
+  }
+  return made;
+}
+
+operand_slot function_decoder::value(const ptx::operand& o, int bits, scalar_type type) {
+  switch (o.kind) {
+    case operand_kind::register_:
+      if (is_predicate(o)) throw unsupported{"a predicate where a value is needed"};
+      return fitted(register_slot(o.index, o.component), register_bits(o), bits);
+    case operand_kind::integer:
+    case operand_kind::float_bits:
+    case operand_kind::double_bits: return constant(literal(o, type), bits);
+    case operand_kind::special_register: return special_value(o, bits);
+    case operand_kind::symbol: return symbol_value(o, bits);
+    case operand_kind::sink: return temporary(bits);
+    default: throw unsupported{"operand of this form"};
+  }
+}
+
+operand_slot function_decoder::result(const ptx::operand& o, int bits, bool is_signed) {
+  if (o.kind == operand_kind::sink) return temporary(bits);
+  if (o.kind != operand_kind::register_ || is_predicate(o)) {
+    throw unsupported{"a register is needed for the result"};
+  }
+  operand_slot to = register_slot(o.index, o.component);
+  int has = register_bits(o);
+  if (has == bits) return to;
+  if (has < bits) throw unsupported{"the register is narrower than the result"};
+  operand_slot made = temporary(bits);
+  extend_afterwards(to, made, has, bits, is_signed);
+  return made;
+}
+
+operand_slot function_decoder::special_value(const ptx::operand& o, int bits) {
+  operand_slot made = temporary(bits);
+  emit_special_register(*this, o, made, bits);
+  return made;
+}
+
+operand_slot function_decoder::symbol_value(const ptx::operand& o, int bits) {
+  std::uint64_t addend = static_cast<std::uint64_t>(o.value);
+  if (o.symbol == symbol_kind::function) {
+    return constant(owner_.function_address(o.index) + addend, bits);
+  }
+  address at = address_of(o, state_space::generic);
+  std::uint64_t displacement = static_cast<std::uint64_t>(at.displacement);
+  if (at.is_frame_relative && !is_entry()) {
+    operand_slot made = temporary(64);
+    emit("local_address.b64", {made}).immediate = at.displacement;
+    return fitted(made, 64, bits);
+  }
+  return constant(displacement, bits);
+}
+
+// The address of a symbol is all displacement; the base is then a constant zero, or the address.
+function_decoder::address function_decoder::address_of(const ptx::operand& o, state_space space) {
+  address at;
+  at.space = ptx::without_sub_space(space);
+  at.displacement = o.value;
+  bool is_symbol = o.kind == operand_kind::symbol || o.base == ptx::address_base::symbol;
+  if (!is_symbol) {
+    if (o.base == ptx::address_base::register_) {
+      int bits = ptx::info(source_.registers.at(o.index).type).bits;
+      at.base = register_slot(o.index, o.component);
+      at.is_narrow = bits == 32 && at.space == state_space::shared;
+      if (!at.is_narrow) at.base = fitted(at.base, bits, 64);
+    } else {
+      at.base = constant(0, 64);
+    }
+    return at;
+  }
+  at.base = constant(0, 64);
+  const ptx::variable* v = nullptr;
+  if (o.symbol == symbol_kind::module_variable) v = &owner_.source->variables[o.index];
+  if (o.symbol == symbol_kind::local_variable) v = &source_.variables[o.index];
+  if (o.symbol == symbol_kind::parameter || o.symbol == symbol_kind::return_parameter) {
+    at.space = state_space::param;
+    if (parameters_in_frame_) {
+      at.is_frame_relative = true;
+      at.displacement += frame_offset(o.symbol, o.index);
+    } else {
+      at.displacement += static_cast<std::int64_t>(source_.parameters[o.index].offset);
+    }
+    return at;
+  }
+  if (!v) throw unsupported{"the symbol '" + std::string(o.name) + "' has no address here"};
+  at.space = ptx::without_sub_space(v->space);
+  switch (at.space) {
+    case state_space::shared: at.displacement += layout_.shared_offsets.at(v); break;
+    case state_space::local:
+    case state_space::param:
+      at.is_frame_relative = true;
+      at.displacement += frame_offset(o.symbol, o.index);
+      break;
+    default: at.displacement += static_cast<std::int64_t>(owner_.address_of(*v)); break;
+  }
+  return at;
+}
+
+}  // namespace halfwarp::emulator::exec

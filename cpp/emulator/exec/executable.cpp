@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading: variables into device memory, their initialisers, the list of kernels.
+#include <algorithm>
+#include <cstring>
+
+#include "emulator/exec/decode/function_decoder.hpp"
+#include "emulator/exec/decode/kernel_decoder.hpp"
+#include "emulator/exec/kernel.hpp"
+#include "emulator/exec/program.hpp"
+#include "emulator/ptx/analysis.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+// Functions have no bytes that a program may read: an address in the first page of no arena, so
+// that reading through it is a fault, which tells the function apart all the same.
+constexpr memory::address first_function_address = 0x8;
+constexpr memory::address function_address_step = 0x8;
+
+bool is_placed(const ptx::variable& v) {
+  return v.space == ptx::state_space::global || v.space == ptx::state_space::const_;
+}
+
+class placer {
+ public:
+  placer(program& owner, const load_options& options) : owner_{owner}, options_{options} {}
+
+  memory::address place(const ptx::variable& v) {
+    if (!is_placed(v)) return 0;
+    if (v.linkage == ptx::linkage::extern_) {
+      throw load_error{load_failure::unresolved_symbol,
+                       "the variable '" + std::string(v.name) + "' on PTX line " +
+                           std::to_string(v.line) + " is declared .extern and defined nowhere"};
+    }
+    memory::allocation_request request;
+    request.size = std::max<std::uint64_t>(v.size, 1);
+    request.kind = v.is_managed ? memory::allocation_kind::managed
+                                : memory::allocation_kind::variable;
+    request.device = options_.device;
+    request.alignment = v.alignment;
+    request.is_read_only = v.space == ptx::state_space::const_;
+    request.context = options_.context;
+    request.name = v.name;
+    auto base = owner_.space->allocate(request);
+    if (!base) {
+      throw load_error{load_failure::out_of_memory,
+                       "no memory for the variable '" + std::string(v.name) + "' of " +
+                           std::to_string(v.size) + " bytes"};
+    }
+    std::memset(owner_.space->view(*base), 0, v.size);
+    const auto& bytes = v.initialiser.bytes;
+    std::memcpy(owner_.space->view(*base), bytes.data(), std::min<std::size_t>(bytes.size(), v.size));
+    return *base;
+  }
+
+  void relocate(const ptx::variable& v, memory::address base) {
+    for (const ptx::relocation& r : v.initialiser.relocations) {
+      std::uint64_t value = address_of(r) + static_cast<std::uint64_t>(r.addend);
+      if (r.mask) value = (value & r.mask) >> __builtin_ctzll(r.mask);
+      if (r.offset + r.size <= v.size) {
+        std::memcpy(owner_.space->view(base) + r.offset, &value, r.size);
+      }
+    }
+  }
+
+ private:
+  std::uint64_t address_of(const ptx::relocation& r) const {
+    if (r.kind == ptx::symbol_kind::function) return owner_.function_address(r.index);
+    if (r.kind == ptx::symbol_kind::module_variable) return owner_.addresses.at(r.index);
+    throw load_error{load_failure::unresolved_symbol,
+                     "the initialiser on PTX line " + std::to_string(r.line) + " names '" +
+                         std::string(r.name) + "', which has no address"};
+  }
+
+  program& owner_;
+  const load_options& options_;
+};
+
+std::uint32_t threads_of(const ptx::function_directives& d) {
+  const auto& size = d.reqntid.is_present() ? d.reqntid.value : d.maxntid.value;
+  if (size[0] == 0) return 1024;
+  std::uint64_t count = 1;
+  for (std::uint32_t n : size) count *= std::max(n, 1u);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 1024));
+}
+
+kernel_attributes attributes_of(const program& owner, std::uint32_t index,
+                                std::uint32_t constant_bytes, std::uint32_t registers) {
+  const ptx::module& source = *owner.source;
+  const ptx::function& f = source.functions[index];
+  kernel_attributes a;
+  a.name = f.name;
+  for (const ptx::variable& p : f.parameters) {
+    a.parameters.push_back({static_cast<std::uint32_t>(p.offset),
+                            static_cast<std::uint32_t>(p.size), p.alignment});
+  }
+  a.parameter_bytes = static_cast<std::uint32_t>(f.parameter_bytes);
+  kernel_layout layout = lay_out(source, index);
+  a.static_shared_bytes = layout.static_shared_bytes;
+  a.constant_bytes = constant_bytes;
+  for (std::uint32_t reached : layout.functions) {
+    for (const ptx::variable& v : source.functions[reached].variables) {
+      if (v.space == ptx::state_space::local) a.local_bytes += static_cast<std::uint32_t>(v.size);
+    }
+  }
+  a.registers = registers;
+  if (f.directives.maxnreg) a.registers = std::min(a.registers, f.directives.maxnreg);
+  a.max_threads = threads_of(f.directives);
+  a.maximum_block = f.directives.maxntid.value;
+  a.required_block = f.directives.reqntid.value;
+  a.cluster = f.directives.reqnctapercluster.value;
+  a.minimum_blocks = f.directives.minnctapersm;
+  a.ptx_version = static_cast<int>(10 * source.version_major + source.version_minor);
+  a.binary_version = static_cast<int>(source.target_architecture());
+  return a;
+}
+
+void place_variables(program& owner, const load_options& options) {
+  const ptx::module& source = *owner.source;
+  placer p{owner, options};
+  for (const ptx::variable& v : source.variables) owner.addresses.push_back(p.place(v));
+  for (const ptx::function& f : source.functions) {
+    for (const ptx::variable& v : f.variables) {
+      if (is_placed(v)) owner.inner_addresses[&v] = p.place(v);
+    }
+  }
+  for (std::size_t i = 0; i < source.variables.size(); ++i) {
+    p.relocate(source.variables[i], owner.addresses[i]);
+  }
+  for (auto& [v, base] : owner.inner_addresses) p.relocate(*v, base);
+}
+
+void release_variables(program& owner) {
+  for (memory::address base : owner.addresses) {
+    if (base) owner.space->release(base);
+  }
+  for (auto& [v, base] : owner.inner_addresses) owner.space->release(base);
+}
+
+}  // namespace
+
+memory::address program::address_of(const ptx::variable& v) const {
+  auto inner = inner_addresses.find(&v);
+  if (inner != inner_addresses.end()) return inner->second;
+  std::size_t index = static_cast<std::size_t>(&v - source->variables.data());
+  return index < addresses.size() ? addresses[index] : 0;
+}
+
+memory::address program::function_address(std::uint32_t function) const noexcept {
+  return first_function_address + function * function_address_step;
+}
+
+const kernel_code& program::code_of(std::uint32_t function) const {
+  std::lock_guard lock{mutex};
+  std::unique_ptr<kernel_code>& code = decoded[function];
+  if (!code) code = decode_kernel(*this, function);
+  return *code;
+}
+
+kernel::kernel(const program& owner, std::uint32_t function, kernel_attributes attributes)
+    : owner_{&owner}, function_{function}, attributes_{std::move(attributes)} {}
+
+executable::executable(memory::address_space& space, const load_options& options)
+    : space_{&space}, options_{options}, program_{std::make_unique<program>()} {}
+
+executable::~executable() { release_variables(*program_); }
+
+std::shared_ptr<executable> executable::load(std::shared_ptr<const ptx::module> source,
+                                             memory::address_space& space,
+                                             const load_options& options) {
+  std::shared_ptr<executable> made{new executable(space, options)};
+  program& owner = *made->program_;
+  owner.source = std::move(source);
+  owner.space = &space;
+  owner.device = options.device;
+  place_variables(owner, options);
+  std::uint64_t constant_bytes = 0;
+  for (const ptx::variable& v : owner.source->variables) {
+    if (v.space == ptx::state_space::const_) constant_bytes += v.size;
+  }
+  const auto& functions = owner.source->functions;
+  std::vector<std::uint32_t> registers = ptx::estimate_registers(*owner.source);
+  for (std::uint32_t i = 0; i < functions.size(); ++i) {
+    if (!functions[i].is_entry || !functions[i].is_definition) continue;
+    made->kernels_.push_back(std::make_unique<kernel>(
+        owner, i, attributes_of(owner, i, static_cast<std::uint32_t>(constant_bytes), registers.at(i))));
+  }
+  return made;
+}
+
+const kernel* executable::find_kernel(std::string_view name) const noexcept {
+  for (const auto& k : kernels_) {
+    if (k->name() == name) return k.get();
+  }
+  return nullptr;
+}
+
+std::optional<variable> executable::find_variable(std::string_view name) const noexcept {
+  const auto& variables = program_->source->variables;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (variables[i].name != name || !program_->addresses[i]) continue;
+    return variable{program_->addresses[i], variables[i].size,
+                    variables[i].space == ptx::state_space::const_};
+  }
+  return std::nullopt;
+}
+
+}  // namespace halfwarp::emulator::exec

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic operations: each is one on the host, sequentially consistent, so that other threads of
+// the process see it.
+#include "emulator/exec/handlers/half.hpp"
+#include "emulator/exec/handlers/location.hpp"
+
+namespace halfwarp::emulator::exec::HALFWARP_ISA {
+namespace {
+
+using i32 = int32_t;
+using i64 = int64_t;
+using u16 = uint16_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
+
+struct sum {
+  template <class T>
+  static T of(T old, T b) { return old + b; }
+};
+struct flushed_sum {  // of f32 in global memory
+  static float of(float old, float b) { return flushed(flushed(old) + flushed(b)); }
+};
+struct conjunction {
+  template <class T>
+  static T of(T old, T b) { return old & b; }
+};
+struct disjunction {
+  template <class T>
+  static T of(T old, T b) { return old | b; }
+};
+struct exclusive_or {
+  template <class T>
+  static T of(T old, T b) { return old ^ b; }
+};
+struct exchange {
+  template <class T>
+  static T of(T, T b) { return b; }
+};
+struct minimum {
+  template <class T>
+  static T of(T old, T b) { return b < old ? b : old; }
+};
+struct maximum {
+  template <class T>
+  static T of(T old, T b) { return b > old ? b : old; }
+};
+struct increment {  // back to zero behind b
+  static u32 of(u32 old, u32 b) { return old >= b ? 0 : old + 1; }
+};
+struct decrement {  // back to b behind zero
+  static u32 of(u32 old, u32 b) { return old == 0 || old > b ? b : old - 1; }
+};
+
+// Sums of packed or single 16-bit floats.
+template <class Format, class U>
+struct half_sum {
+  static U of(U old, U b) {
+    U result = 0;
+    for (unsigned shift = 0; shift < 8 * sizeof(U); shift += 16) {
+      double x = Format::to_float(static_cast<u16>(old >> shift));
+      double y = Format::to_float(static_cast<u16>(b >> shift));
+      result = static_cast<U>(result | static_cast<U>(rounded_to<Format>(x + y, to_nearest))
+                                           << shift);
+    }
+    return result;
+  }
+};
+
+template <int Bytes>
+struct unsigned_of;
+template <> struct unsigned_of<2> { using type = u16; };
+template <> struct unsigned_of<4> { using type = u32; };
+template <> struct unsigned_of<8> { using type = u64; };
+
+// Operands: result, b, c (of cas), -, address. The result is what was there before.
+template <class Operation, class T, class Location>
+void update(warp& w, const instruction& in) {
+  using U = typename unsigned_of<sizeof(T)>::type;
+  lane_view at = Location::find(w, in, {report::access_kind::atomic, sizeof(T)});
+  U* d = w.at<U>(in.operand[0]);
+  const T* b = w.at<T>(in.operand[1]);
+  for_active(w, [=](int l) {
+    U* cell = reinterpret_cast<U*>(at.address[l] + at.offset);
+    U old = __atomic_load_n(cell, __ATOMIC_RELAXED), changed;
+    do {
+      T value = Operation::of(__builtin_bit_cast(T, old), b[l]);
+      changed = __builtin_bit_cast(U, value);
+    } while (!__atomic_compare_exchange_n(cell, &old, changed, true, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_RELAXED));
+    d[l] = old;
+  });
+}
+
+template <class U, class Location>
+void add_integer(warp& w, const instruction& in) {
+  lane_view at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
+  U* d = w.at<U>(in.operand[0]);
+  const U* b = w.at<U>(in.operand[1]);
+  for_active(w, [=](int l) {
+    U* cell = reinterpret_cast<U*>(at.address[l] + at.offset);
+    d[l] = __atomic_fetch_add(cell, b[l], __ATOMIC_SEQ_CST);
+  });
+}
+
+template <class U, class Location>
+void compare_and_swap(warp& w, const instruction& in) {
+  lane_view at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
+  U* d = w.at<U>(in.operand[0]);
+  const U *b = w.at<U>(in.operand[1]), *c = w.at<U>(in.operand[2]);
+  for_active(w, [=](int l) {
+    U* cell = reinterpret_cast<U*>(at.address[l] + at.offset);
+    U expected = b[l];
+    __atomic_compare_exchange_n(cell, &expected, c[l], false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    d[l] = expected;
+  });
+}
+
+void fence(warp&, const instruction&) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+using in_global = global_location;
+using in_shared = shared_location<uint64_t>;
+
+constexpr handler_entry entries[] = {
+    {"atom.global.add.b32", &add_integer<u32, in_global>},
+    {"atom.global.add.b64", &add_integer<u64, in_global>},
+    {"atom.global.add.bf16", &update<half_sum<bfloat, u16>, u16, in_global>},
+    {"atom.global.add.bf16x2", &update<half_sum<bfloat, u32>, u32, in_global>},
+    {"atom.global.add.f16", &update<half_sum<half, u16>, u16, in_global>},
+    {"atom.global.add.f16x2", &update<half_sum<half, u32>, u32, in_global>},
+    {"atom.global.add.f32", &update<flushed_sum, float, in_global>},
+    {"atom.global.add.f64", &update<sum, double, in_global>},
+    {"atom.global.and.b32", &update<conjunction, u32, in_global>},
+    {"atom.global.and.b64", &update<conjunction, u64, in_global>},
+    {"atom.global.cas.b16", &compare_and_swap<u16, in_global>},
+    {"atom.global.cas.b32", &compare_and_swap<u32, in_global>},
+    {"atom.global.cas.b64", &compare_and_swap<u64, in_global>},
+    {"atom.global.dec.b32", &update<decrement, u32, in_global>},
+    {"atom.global.exch.b32", &update<exchange, u32, in_global>},
+    {"atom.global.exch.b64", &update<exchange, u64, in_global>},
+    {"atom.global.inc.b32", &update<increment, u32, in_global>},
+    {"atom.global.max.s32", &update<maximum, i32, in_global>},
+    {"atom.global.max.s64", &update<maximum, i64, in_global>},
+    {"atom.global.max.u32", &update<maximum, u32, in_global>},
+    {"atom.global.max.u64", &update<maximum, u64, in_global>},
+    {"atom.global.min.s32", &update<minimum, i32, in_global>},
+    {"atom.global.min.s64", &update<minimum, i64, in_global>},
+    {"atom.global.min.u32", &update<minimum, u32, in_global>},
+    {"atom.global.min.u64", &update<minimum, u64, in_global>},
+    {"atom.global.or.b32", &update<disjunction, u32, in_global>},
+    {"atom.global.or.b64", &update<disjunction, u64, in_global>},
+    {"atom.global.xor.b32", &update<exclusive_or, u32, in_global>},
+    {"atom.global.xor.b64", &update<exclusive_or, u64, in_global>},
+    {"atom.shared.add.b32", &add_integer<u32, in_shared>},
+    {"atom.shared.add.b64", &add_integer<u64, in_shared>},
+    {"atom.shared.add.bf16", &update<half_sum<bfloat, u16>, u16, in_shared>},
+    {"atom.shared.add.bf16x2", &update<half_sum<bfloat, u32>, u32, in_shared>},
+    {"atom.shared.add.f16", &update<half_sum<half, u16>, u16, in_shared>},
+    {"atom.shared.add.f16x2", &update<half_sum<half, u32>, u32, in_shared>},
+    {"atom.shared.add.f32", &update<sum, float, in_shared>},
+    {"atom.shared.add.f64", &update<sum, double, in_shared>},
+    {"atom.shared.and.b32", &update<conjunction, u32, in_shared>},
+    {"atom.shared.and.b64", &update<conjunction, u64, in_shared>},
+    {"atom.shared.cas.b16", &compare_and_swap<u16, in_shared>},
+    {"atom.shared.cas.b32", &compare_and_swap<u32, in_shared>},
+    {"atom.shared.cas.b64", &compare_and_swap<u64, in_shared>},
+    {"atom.shared.dec.b32", &update<decrement, u32, in_shared>},
+    {"atom.shared.exch.b32", &update<exchange, u32, in_shared>},
+    {"atom.shared.exch.b64", &update<exchange, u64, in_shared>},
+    {"atom.shared.inc.b32", &update<increment, u32, in_shared>},
+    {"atom.shared.max.s32", &update<maximum, i32, in_shared>},
+    {"atom.shared.max.s64", &update<maximum, i64, in_shared>},
+    {"atom.shared.max.u32", &update<maximum, u32, in_shared>},
+    {"atom.shared.max.u64", &update<maximum, u64, in_shared>},
+    {"atom.shared.min.s32", &update<minimum, i32, in_shared>},
+    {"atom.shared.min.s64", &update<minimum, i64, in_shared>},
+    {"atom.shared.min.u32", &update<minimum, u32, in_shared>},
+    {"atom.shared.min.u64", &update<minimum, u64, in_shared>},
+    {"atom.shared.or.b32", &update<disjunction, u32, in_shared>},
+    {"atom.shared.or.b64", &update<disjunction, u64, in_shared>},
+    {"atom.shared.xor.b32", &update<exclusive_or, u32, in_shared>},
+    {"atom.shared.xor.b64", &update<exclusive_or, u64, in_shared>},
+    {"fence", &fence},
+};
+static_assert(is_sorted_by_name(entries));
+
+}  // namespace
+
+extern const handler_family atomic_handlers;
+const handler_family atomic_handlers{entries};
+
+}  // namespace halfwarp::emulator::exec::HALFWARP_ISA

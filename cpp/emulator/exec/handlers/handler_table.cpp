@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which handlers this machine can run, and finding one of them.
+#include "emulator/exec/handlers/handler_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <string>
+#include <unordered_map>
+
+namespace halfwarp::emulator::exec {
+
+namespace baseline {
+extern const handler_family atomic_handlers, bits_handlers, carry_handlers, compare_handlers,
+    convert_handlers, float_handlers, function_handlers, half_handlers, integer_handlers,
+    memory_handlers, move_handlers, special_handlers, warp_wide_handlers;
+}
+#ifdef __x86_64__
+namespace x86_64_v3 {
+extern const handler_family atomic_handlers, bits_handlers, carry_handlers, compare_handlers,
+    convert_handlers, float_handlers, function_handlers, half_handlers, integer_handlers,
+    memory_handlers, move_handlers, special_handlers, warp_wide_handlers;
+}
+namespace x86_64_v4 {
+extern const handler_family atomic_handlers, bits_handlers, carry_handlers, compare_handlers,
+    convert_handlers, float_handlers, function_handlers, half_handlers, integer_handlers,
+    memory_handlers, move_handlers, special_handlers, warp_wide_handlers;
+}
+#endif
+
+namespace {
+
+using family_list = std::array<handler_family, 13>;
+using name_map = std::unordered_map<std::string_view, handler>;
+
+family_list families_of(instruction_set set) {
+#ifdef __x86_64__
+  if (set == instruction_set::x86_64_v4) {
+    using namespace x86_64_v4;
+    return {atomic_handlers,  bits_handlers,     carry_handlers, compare_handlers, convert_handlers,
+            float_handlers,   function_handlers, half_handlers,  integer_handlers, memory_handlers,
+            move_handlers,    special_handlers,  warp_wide_handlers};
+  }
+  if (set == instruction_set::x86_64_v3) {
+    using namespace x86_64_v3;
+    return {atomic_handlers,  bits_handlers,     carry_handlers, compare_handlers, convert_handlers,
+            float_handlers,   function_handlers, half_handlers,  integer_handlers, memory_handlers,
+            move_handlers,    special_handlers,  warp_wide_handlers};
+  }
+#endif
+  using namespace baseline;
+  (void)set;
+  return {atomic_handlers,  bits_handlers,     carry_handlers, compare_handlers, convert_handlers,
+          float_handlers,   function_handlers, half_handlers,  integer_handlers, memory_handlers,
+          move_handlers,    special_handlers,  warp_wide_handlers};
+}
+
+// All families of one instruction set, built when it is first used.
+struct handler_set {
+  family_list families;
+  name_map by_name;
+
+  explicit handler_set(instruction_set set) : families{families_of(set)} {
+    for (handler_family family : families) {
+      for (const handler_entry& entry : family) by_name.emplace(entry.name, entry.run);
+    }
+  }
+};
+
+const handler_set& handlers_of(instruction_set set) {
+  switch (set) {
+    case instruction_set::x86_64_v4: {
+      static const handler_set v4{instruction_set::x86_64_v4};
+      return v4;
+    }
+    case instruction_set::x86_64_v3: {
+      static const handler_set v3{instruction_set::x86_64_v3};
+      return v3;
+    }
+    case instruction_set::baseline: break;
+  }
+  static const handler_set base{instruction_set::baseline};
+  return base;
+}
+
+std::atomic<instruction_set>& chosen() {
+  static std::atomic<instruction_set> set{detected_instruction_set()};
+  return set;
+}
+
+}  // namespace
+
+bool is_available(instruction_set set) noexcept {
+#ifdef __x86_64__
+  if (set == instruction_set::x86_64_v4) return __builtin_cpu_supports("x86-64-v4");
+  if (set == instruction_set::x86_64_v3) return __builtin_cpu_supports("x86-64-v3");
+#endif
+  return set == instruction_set::baseline;
+}
+
+instruction_set detected_instruction_set() noexcept {
+  for (instruction_set set : {instruction_set::x86_64_v4, instruction_set::x86_64_v3}) {
+    if (is_available(set)) return set;
+  }
+  return instruction_set::baseline;
+}
+
+void use_instruction_set(instruction_set set) noexcept { chosen() = set; }
+
+handler find_handler(std::string_view name) noexcept {
+  const name_map& names = handlers_of(chosen()).by_name;
+  auto found = names.find(name);
+  return found == names.end() ? nullptr : found->second;
+}
+
+std::span<const handler_family> handler_families() noexcept {
+  return handlers_of(chosen()).families;
+}
+
+}  // namespace halfwarp::emulator::exec

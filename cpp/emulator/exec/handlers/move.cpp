@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves, packing and unpacking of vectors, extension and truncation of registers.
+#include "emulator/exec/handlers/numbers.hpp"
+
+namespace halfwarp::emulator::exec::HALFWARP_ISA {
+namespace {
+
+using i8 = int8_t;
+using i16 = int16_t;
+using i32 = int32_t;
+using i64 = int64_t;
+using u8 = uint8_t;
+using u16 = uint16_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
+
+struct same {
+  template <class T>
+  static T of(T a) { return a; }
+};
+
+// Operand 0 <- operands 1 ..., lowest first.
+template <class D, class S>
+void pack(warp& w, const instruction& in) {
+  constexpr int parts = sizeof(D) / sizeof(S);
+  D* d = w.at<D>(in.operand[0]);
+  const S *a = w.at<S>(in.operand[1]), *b = w.at<S>(in.operand[2]);
+  if constexpr (parts == 2) {
+    assign(w, d, [=](int l) { return static_cast<D>(a[l] | static_cast<D>(b[l]) << bits_of<S>); });
+  } else {
+    const S *c = w.at<S>(in.operand[3]), *e = w.at<S>(in.operand[4]);
+    assign(w, d, [=](int l) {
+      return static_cast<D>(static_cast<D>(a[l]) | static_cast<D>(b[l]) << bits_of<S> |
+                            static_cast<D>(c[l]) << 2 * bits_of<S> |
+                            static_cast<D>(e[l]) << 3 * bits_of<S>);
+    });
+  }
+}
+
+// Operands 1 ... <- operand 0, lowest first. A destination may be the source's register.
+template <class D, class S>
+void unpack(warp& w, const instruction& in) {
+  constexpr int parts = sizeof(S) / sizeof(D);
+  alignas(64) S source[warp_size];
+  const S* a = w.at<S>(in.operand[0]);
+  for (int l = 0; l < warp_size; ++l) source[l] = a[l];
+  for (int part = 0; part < parts; ++part) {
+    int shift = part * bits_of<D>;
+    assign(w, w.at<D>(in.operand[1 + part]),
+           [&, shift](int l) { return static_cast<D>(source[l] >> shift); });
+  }
+}
+
+constexpr handler_entry entries[] = {
+    {"extend.s16.b32", &unary<same, i32, i16>},
+    {"extend.s16.b64", &unary<same, i64, i16>},
+    {"extend.s32.b64", &unary<same, i64, i32>},
+    {"extend.s8.b16", &unary<same, i16, i8>},
+    {"extend.s8.b32", &unary<same, i32, i8>},
+    {"extend.s8.b64", &unary<same, i64, i8>},
+    {"extend.u16.b32", &unary<same, u32, u16>},
+    {"extend.u16.b64", &unary<same, u64, u16>},
+    {"extend.u32.b64", &unary<same, u64, u32>},
+    {"extend.u8.b16", &unary<same, u16, u8>},
+    {"extend.u8.b32", &unary<same, u32, u8>},
+    {"extend.u8.b64", &unary<same, u64, u8>},
+    {"mov.b16", &unary<same, u16>},
+    {"mov.b32", &unary<same, u32>},
+    {"mov.b64", &unary<same, u64>},
+    {"mov.b8", &unary<same, u8>},
+    {"pack.b16.b32", &pack<u32, u16>},
+    {"pack.b16.b64", &pack<u64, u16>},
+    {"pack.b32.b64", &pack<u64, u32>},
+    {"pack.b8.b16", &pack<u16, u8>},
+    {"pack.b8.b32", &pack<u32, u8>},
+    {"truncate.b16.b8", &unary<same, u8, u16>},
+    {"truncate.b32.b16", &unary<same, u16, u32>},
+    {"truncate.b32.b8", &unary<same, u8, u32>},
+    {"truncate.b64.b16", &unary<same, u16, u64>},
+    {"truncate.b64.b32", &unary<same, u32, u64>},
+    {"truncate.b64.b8", &unary<same, u8, u64>},
+    {"unpack.b16.b8", &unpack<u8, u16>},
+    {"unpack.b32.b16", &unpack<u16, u32>},
+    {"unpack.b32.b8", &unpack<u8, u32>},
+    {"unpack.b64.b16", &unpack<u16, u64>},
+    {"unpack.b64.b32", &unpack<u32, u64>},
+};
+static_assert(is_sorted_by_name(entries));
+
+}  // namespace
+
+extern const handler_family move_handlers;
+const handler_family move_handlers{entries};
+
+}  // namespace halfwarp::emulator::exec::HALFWARP_ISA

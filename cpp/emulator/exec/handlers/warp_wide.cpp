@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions in which lanes see each other: shfl, vote, match, redux, activemask, elect.
+#include "emulator/exec/handlers/numbers.hpp"
+
+namespace halfwarp::emulator::exec::HALFWARP_ISA {
+namespace {
+
+using u32 = uint32_t;
+using u64 = uint64_t;
+using i32 = int32_t;
+
+// Lanes may arrive in several fragments with registers of their own: each first gives its values
+// to warp::exchange, and takes its result when all have.
+template <class T>
+bool give(warp& w, const T* source) {
+  if (w.step == exchange_step::take) return true;
+  if (w.active == all_lanes) {
+    for (int l = 0; l < warp_size; ++l) w.exchange[l] = static_cast<bits_type<T>>(source[l]);
+  } else {
+    for_active(w, [&](int l) { w.exchange[l] = static_cast<bits_type<T>>(source[l]); });
+  }
+  return w.step != exchange_step::give;
+}
+
+// A predicate travels as bit 0 of its lane.
+bool give_predicate(warp& w, operand_slot slot, bool is_negated) {
+  if (w.step == exchange_step::take) return true;
+  lane_mask value = w.predicates[slot];
+  if (is_negated) value = ~value;
+  for_active(w, [&](int l) { w.exchange[l] = value >> l & 1; });
+  return w.step != exchange_step::give;
+}
+lane_mask given_predicates(const warp& w) {
+  lane_mask result = 0;
+  for (lane_mask rest = w.participants; rest; rest &= rest - 1) {
+    int lane = __builtin_ctz(rest);
+    result |= static_cast<lane_mask>(w.exchange[lane] & 1) << lane;
+  }
+  return result;
+}
+
+enum class direction { up, down, bfly, idx };
+
+// Operands: d, a, b, c, members; target is the predicate of `d|p`, 0 when there is none.
+template <direction Direction>
+void shuffle(warp& w, const instruction& in) {
+  if (!give(w, w.at<u32>(in.operand[1]))) return;
+  u32* d = w.at<u32>(in.operand[0]);
+  const u32 *b = w.at<u32>(in.operand[2]), *c = w.at<u32>(in.operand[3]);
+  u32 result[warp_size];
+  lane_mask is_inside = 0;
+  for (i32 l = 0; l < warp_size; ++l) {
+    i32 amount = static_cast<i32>(b[l] & 31), clamp = static_cast<i32>(c[l] & 31);
+    i32 segment = static_cast<i32>(c[l] >> 8 & 31);
+    i32 highest = (l & segment) | (clamp & ~segment), lowest = l & segment, source = 0;
+    bool inside = false;
+    if constexpr (Direction == direction::up) {
+      source = l - amount;
+      inside = source >= highest;
+    } else if constexpr (Direction == direction::down) {
+      source = l + amount;
+      inside = source <= highest;
+    } else if constexpr (Direction == direction::bfly) {
+      source = l ^ amount;
+      inside = source <= highest;
+    } else {
+      source = lowest | (amount & ~segment);
+      inside = source <= highest;
+    }
+    if (!inside) source = l;
+    result[l] = static_cast<u32>(w.exchange[source & 31]);
+    is_inside |= static_cast<lane_mask>(inside) << l;
+  }
+  assign(w, d, [&](int l) { return result[l]; });
+  if (in.target) set_predicate(w, static_cast<operand_slot>(in.target), is_inside);
+}
+
+// Operands: d, source predicate, -, -, members; immediate 1: the source is inverted.
+void vote_ballot(warp& w, const instruction& in) {
+  if (!give_predicate(w, in.operand[1], in.immediate)) return;
+  u32 ballot = given_predicates(w);
+  assign(w, w.at<u32>(in.operand[0]), [=](int) { return ballot; });
+}
+void vote_all(warp& w, const instruction& in) {
+  if (!give_predicate(w, in.operand[1], in.immediate)) return;
+  set_predicate(w, in.operand[0], given_predicates(w) == w.participants ? all_lanes : 0);
+}
+void vote_any(warp& w, const instruction& in) {
+  if (!give_predicate(w, in.operand[1], in.immediate)) return;
+  set_predicate(w, in.operand[0], given_predicates(w) ? all_lanes : 0);
+}
+void vote_uniform(warp& w, const instruction& in) {
+  if (!give_predicate(w, in.operand[1], in.immediate)) return;
+  lane_mask given = given_predicates(w);
+  set_predicate(w, in.operand[0], given == 0 || given == w.participants ? all_lanes : 0);
+}
+
+template <class T>
+void match_any(warp& w, const instruction& in) {
+  if (!give(w, w.at<T>(in.operand[1]))) return;
+  u32* d = w.at<u32>(in.operand[0]);
+  for_active(w, [&](int l) {
+    u32 equal = 0;
+    for (lane_mask rest = w.participants; rest; rest &= rest - 1) {
+      int other = __builtin_ctz(rest);
+      equal |= static_cast<u32>(w.exchange[other] == w.exchange[l]) << other;
+    }
+    d[l] = equal;
+  });
+}
+// target: the predicate of `d|p`, 0 when there is none
+template <class T>
+void match_all(warp& w, const instruction& in) {
+  if (!give(w, w.at<T>(in.operand[1]))) return;
+  u64 first = w.exchange[__builtin_ctz(w.participants)];
+  bool is_same = true;
+  for (lane_mask rest = w.participants; rest; rest &= rest - 1) {
+    is_same &= w.exchange[__builtin_ctz(rest)] == first;
+  }
+  u32 result = is_same ? w.participants : 0;
+  assign(w, w.at<u32>(in.operand[0]), [=](int) { return result; });
+  if (in.target) set_predicate(w, static_cast<operand_slot>(in.target), is_same ? all_lanes : 0);
+}
+
+struct sum {
+  template <class T>
+  static T of(T a, T b) { return static_cast<T>(static_cast<u32>(a) + static_cast<u32>(b)); }
+};
+struct lowest {
+  template <class T>
+  static T of(T a, T b) { return a < b ? a : b; }
+};
+struct highest {
+  template <class T>
+  static T of(T a, T b) { return a > b ? a : b; }
+};
+struct conjunction {
+  static u32 of(u32 a, u32 b) { return a & b; }
+};
+struct disjunction {
+  static u32 of(u32 a, u32 b) { return a | b; }
+};
+struct exclusive_or {
+  static u32 of(u32 a, u32 b) { return a ^ b; }
+};
+template <class Operation, class T>
+void reduce(warp& w, const instruction& in) {
+  if (!give(w, w.at<T>(in.operand[1]))) return;
+  lane_mask rest = w.participants;
+  T result = static_cast<T>(w.exchange[__builtin_ctz(rest)]);
+  for (rest &= rest - 1; rest; rest &= rest - 1) {
+    result = Operation::of(result, static_cast<T>(w.exchange[__builtin_ctz(rest)]));
+  }
+  assign(w, w.at<T>(in.operand[0]), [=](int) { return result; });
+}
+
+void active_mask(warp& w, const instruction& in) {
+  u32 active = w.active;
+  assign(w, w.at<u32>(in.operand[0]), [=](int) { return active; });
+}
+
+// target: the predicate that is true for the leader, the lowest lane
+void elect_leader(warp& w, const instruction& in) {
+  u32 leader = static_cast<u32>(__builtin_ctz(w.participants));
+  assign(w, w.at<u32>(in.operand[0]), [=](int) { return leader; });
+  if (in.target) set_predicate(w, static_cast<operand_slot>(in.target), 1u << leader);
+}
+
+void nothing(warp&, const instruction&) {}
+
+constexpr handler_entry entries[] = {
+    {"activemask.b32", &active_mask},
+    {"elect.sync", &elect_leader},
+    {"match.all.b32", &match_all<u32>},
+    {"match.all.b64", &match_all<u64>},
+    {"match.any.b32", &match_any<u32>},
+    {"match.any.b64", &match_any<u64>},
+    {"nothing", &nothing},
+    {"redux.add.s32", &reduce<sum, i32>},
+    {"redux.add.u32", &reduce<sum, u32>},
+    {"redux.and.b32", &reduce<conjunction, u32>},
+    {"redux.max.s32", &reduce<highest, i32>},
+    {"redux.max.u32", &reduce<highest, u32>},
+    {"redux.min.s32", &reduce<lowest, i32>},
+    {"redux.min.u32", &reduce<lowest, u32>},
+    {"redux.or.b32", &reduce<disjunction, u32>},
+    {"redux.xor.b32", &reduce<exclusive_or, u32>},
+    {"shfl.bfly.b32", &shuffle<direction::bfly>},
+    {"shfl.down.b32", &shuffle<direction::down>},
+    {"shfl.idx.b32", &shuffle<direction::idx>},
+    {"shfl.up.b32", &shuffle<direction::up>},
+    {"vote.all.pred", &vote_all},
+    {"vote.any.pred", &vote_any},
+    {"vote.ballot.b32", &vote_ballot},
+    {"vote.uni.pred", &vote_uniform},
+};
+static_assert(is_sorted_by_name(entries));
+
+}  // namespace
+
+extern const handler_family warp_wide_handlers;
+const handler_family warp_wide_handlers{entries};
+
+}  // namespace halfwarp::emulator::exec::HALFWARP_ISA

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names, codes and text of faults.
+#include "emulator/report/fault.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+namespace halfwarp::emulator::report {
+namespace {
+
+struct fault_entry {
+  fault_kind kind;
+  std::string_view name;
+  CUresult code;
+  bool is_sticky;
+};
+
+constexpr fault_entry faults[] = {
+    {fault_kind::out_of_bounds, "out-of-bounds", CUDA_ERROR_ILLEGAL_ADDRESS, true},
+    {fault_kind::use_after_free, "use-after-free", CUDA_ERROR_ILLEGAL_ADDRESS, true},
+    {fault_kind::unmapped, "unmapped", CUDA_ERROR_ILLEGAL_ADDRESS, true},
+    {fault_kind::wrong_device, "wrong-device", CUDA_ERROR_ILLEGAL_ADDRESS, true},
+    {fault_kind::host_memory, "host-memory", CUDA_ERROR_ILLEGAL_ADDRESS, true},
+    {fault_kind::stream_order, "stream-order", CUDA_ERROR_ILLEGAL_ADDRESS, true},
+    {fault_kind::read_only, "read-only", CUDA_ERROR_ILLEGAL_ADDRESS, true},
+    {fault_kind::misaligned, "misaligned", CUDA_ERROR_MISALIGNED_ADDRESS, true},
+    {fault_kind::wrong_space, "wrong-space", CUDA_ERROR_INVALID_ADDRESS_SPACE, true},
+    {fault_kind::stack_overflow, "stack-overflow", CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, true},
+    {fault_kind::device_assert, "device-assert", CUDA_ERROR_ASSERT, true},
+    {fault_kind::trap, "trap", CUDA_ERROR_LAUNCH_FAILED, true},
+    {fault_kind::bad_call_target, "bad-call-target", CUDA_ERROR_INVALID_PC, true},
+    {fault_kind::divergent_barrier, "divergent-barrier", CUDA_ERROR_LAUNCH_FAILED, true},
+    {fault_kind::member_mask, "member-mask", CUDA_ERROR_LAUNCH_FAILED, true},
+    {fault_kind::deadlock, "deadlock", CUDA_ERROR_LAUNCH_FAILED, true},
+    {fault_kind::step_limit, "step-limit", CUDA_ERROR_LAUNCH_TIMEOUT, true},
+    {fault_kind::not_supported, "not-supported", CUDA_ERROR_NOT_SUPPORTED, false},
+};
+
+constexpr bool is_in_order() {
+  for (std::size_t i = 0; i < std::size(faults); ++i) {
+    if (static_cast<std::size_t>(faults[i].kind) != i) return false;
+  }
+  return true;
+}
+static_assert(is_in_order());
+
+const fault_entry& entry(fault_kind kind) { return faults[static_cast<std::size_t>(kind)]; }
+
+std::string triple(const std::array<std::uint32_t, 3>& v) {
+  return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
+}
+
+bool names_address(const fault& f) { return f.access != access_kind::none; }
+
+std::string address_text(const fault& f) {
+  if (f.space == memory_space::shared || f.space == memory_space::local) {
+    std::string space = f.space == memory_space::shared ? "shared" : "local";
+    return "byte " + std::to_string(f.address) + " of " + space + " memory";
+  }
+  return grouped_address(f.address);
+}
+
+// Where the address lies from the nearest allocation.
+std::string allocation_text(const fault& f) {
+  if (!f.nearest) return "no allocation is near";
+  const memory::allocation& a = *f.nearest;
+  std::string what = std::string(a.is_live ? "live " : "freed ") + std::to_string(a.size) +
+                     "-byte " + (a.name.empty() ? "allocation" : "variable '" + a.name + "'") +
+                     " at " + grouped_address(a.base);
+  if (f.address < a.base) {
+    return std::to_string(a.base - f.address) + " bytes before the start of the " + what;
+  }
+  if (f.address >= a.end()) {
+    return std::to_string(f.address - a.end()) + " bytes past the end of the " + what;
+  }
+  return std::to_string(f.address - a.base) + " bytes into the " + what;
+}
+
+std::string place_text(const fault& f) {
+  std::string text;
+  if (!f.source_file.empty() && f.source_line) {
+    text += f.source_file + ":" + std::to_string(f.source_line) + ", ";
+  }
+  return text + "PTX line " + std::to_string(f.ptx_line);
+}
+
+std::string what_happened(const fault& f) {
+  std::string text{name(f.kind)};
+  if (!names_address(f)) return text;
+  text += " " + std::string(name(f.access)) + " of " + std::to_string(f.bytes) + " bytes at ";
+  return text + address_text(f);
+}
+
+void add_line(std::string& text, std::string_view label, const std::string& value) {
+  if (value.empty()) return;
+  text.append("  ").append(label).append(": ").append(value).append("\n");
+}
+
+}  // namespace
+
+std::string_view name(fault_kind kind) noexcept { return entry(kind).name; }
+CUresult code(fault_kind kind) noexcept { return entry(kind).code; }
+bool is_sticky(fault_kind kind) noexcept { return entry(kind).is_sticky; }
+
+std::string_view name(access_kind kind) noexcept {
+  switch (kind) {
+    case access_kind::load: return "load";
+    case access_kind::store: return "store";
+    case access_kind::atomic: return "atomic";
+    case access_kind::none: break;
+  }
+  return "";
+}
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  std::unique_ptr<char, decltype(&std::free)> text{
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free};
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
+std::string grouped_address(std::uint64_t address) {
+  char digits[17];
+  int count = std::snprintf(digits, sizeof(digits), "%llx", static_cast<unsigned long long>(address));
+  std::string text = "0x";
+  for (int i = 0; i < count; ++i) {
+    if (i > 0 && (count - i) % 4 == 0) text += '\'';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string first_line(const fault& f) {
+  if (f.kind == fault_kind::not_supported) {
+    return "kernel '" + demangled(f.kernel) + "' needs an instruction that is not emulated, " +
+           place_text(f) + ": " + f.instruction + " (" + f.detail + ")";
+  }
+  std::string text = what_happened(f) + " by kernel '" + demangled(f.kernel) + "' block " +
+                     triple(f.block_index) + " thread " + triple(f.thread) + ", " + place_text(f);
+  bool has_allocation = names_address(f) && f.detail.empty() && f.kind != fault_kind::misaligned;
+  std::string detail = has_allocation ? allocation_text(f) : f.detail;
+  return detail.empty() ? text : text + ": " + detail;
+}
+
+std::string full_text(const fault& f) {
+  std::string text = first_line(f) + "\n";
+  if (f.kind != fault_kind::not_supported) {
+    add_line(text, "launch", "device " + std::to_string(f.device) + ", stream " +
+                                 std::to_string(f.stream) + ", grid " + triple(f.grid) +
+                                 ", block " + triple(f.block));
+    if (f.other_threads) {
+      add_line(text, "other threads", std::to_string(f.other_threads) +
+                                          " of the same warp with the same fault");
+    }
+    bool is_allocation = names_address(f) && f.space != memory_space::shared &&
+                         f.space != memory_space::local;
+    if (is_allocation) add_line(text, "nearest", allocation_text(f));
+  }
+  add_line(text, "instruction", f.instruction);
+  if (f.nearest) {
+    const memory::allocation& a = *f.nearest;
+    if (a.stream) add_line(text, "allocated on stream", std::to_string(a.stream));
+    add_line(text, "allocated at", a.created_at);
+    add_line(text, "freed at", a.freed_at);
+  }
+  add_line(text, "hint", f.hint);
+  add_line(text, "seed", std::to_string(f.seed));
+  return text;
+}
+
+}  // namespace halfwarp::emulator::report
