@@ -21,7 +21,6 @@ MODULES = {
     "_kernel_arg_handler": "ParamHolder",
     "_launch_config": "LaunchConfig _to_native_launch_config",
     "_launcher": "launch",
-    "_linker": "Linker LinkerOptions _decide_nvjitlink_or_driver",
     "_memory": (
         "Buffer DeviceMemoryResource DeviceMemoryResourceOptions DevicePointerT DevicePointerType "
         "LegacyPinnedMemoryResource MemoryResource"
@@ -43,7 +42,7 @@ PRIVATE = {
         "DeviceProperties KernelAttributes KernelOccupancy ParamHolder Stream_accept "
         "_to_native_launch_config default_stream"
     ),
-    "_compile": "_can_load_generated_ptx _decide_nvjitlink_or_driver _get_nvvm_module",
+    "_compile": "_can_load_generated_ptx _get_nvvm_module",
     "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
     "typing": "DevicePointerT DevicePointerType IsStreamT IsStreamType",
 }
@@ -121,10 +120,20 @@ class _Experimental:
     @staticmethod
     def exec_module(module):
         module.__all__ = import_module(ROOT).__all__
+        # First in the line: a submodule of a submodule would be found as a file, and run twice.
+        sys.meta_path.insert(0, _ExperimentalPaths)
         # Level 2 is the importer: warnings does not count the frames of the import system.
         warnings.warn(
             f"{EXPERIMENTAL} is deprecated: use {ROOT}", DeprecationWarning, stacklevel=2
         )
+
+
+class _ExperimentalPaths:
+    """Finds all that is below `cuda.core.experimental`."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        return find_spec(fullname) if fullname.startswith(f"{EXPERIMENTAL}.") else None
 
 
 class _SameModule:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Device objects of each thread, and what makes `Device(...)` find them at the cost of a look-up.
 
+from cpython.number cimport PyNumber_Index
+
 
 cdef extern from "Python.h":
     PyObject* PyThreadState_GetDict()  # borrowed
@@ -98,7 +100,7 @@ cdef Device as_device(object given):
     if not PyIndex_Check(given):
         raise TypeError("device_id must be an int, a Device or None, got "
                         f"{qualified_name(given)}")
-    return device_of_ordinal(given)
+    return device_of_ordinal(PyNumber_Index(given))
 
 
 cdef object device_from_arguments(PyObject* cls, PyObject* args, PyObject* kwargs):

@@ -4,7 +4,6 @@
 from _thread import allocate_lock
 
 import os
-import re
 
 cdef tuple LOADABLE = ("cubin", "ptx", "fatbin")
 cdef tuple FORMATS = (*LOADABLE, "ltoir", "object", "library")
@@ -315,6 +314,8 @@ cdef object load_error(ObjectCode self, const load_report& report):
 
 
 cdef str source_line(ObjectCode self, str log):
+    import re  # costs more than all of this extension to import, and is needed for errors only
+
     named = re.search(r"\bline (\d+)", log)
     if named is None or self.format != "ptx" or not isinstance(self.image, bytes):
         return None

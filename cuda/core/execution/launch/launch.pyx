@@ -21,7 +21,7 @@ cdef void raise_failed_launch(CUresult code, const char* function, object kernel
 
 cdef str describe_launch(Kernel kernel, tuple arguments):
     """Which kernel with which arguments, and from where."""
-    shown = ", ".join(shorten(repr(argument)) for argument in arguments)
+    shown = ", ".join([shorten(repr(argument)) for argument in arguments])
     frame = sys._getframe()
     return (f"launching {kernel_name(kernel)}({shown}) at "
             f"{frame.f_code.co_filename}:{frame.f_lineno}")

@@ -136,8 +136,8 @@ CUDAError
         return type(self), self._identity()
 
     def __repr__(self):
-        fields = zip(CONFIG_NAMES, self._identity())
-        return f"LaunchConfig({', '.join(f'{name}={value!r}' for name, value in fields)})"
+        fields = [f"{n}={v!r}" for n, v in zip(CONFIG_NAMES, self._identity())]
+        return f"LaunchConfig({', '.join(fields)})"
 
 
 CONFIG_NAMES = ("grid", "cluster", "block", "shmem_size", "is_cooperative",

@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Host functions in the order of a stream.
 
+from cpython.buffer cimport (
+    PyBUF_SIMPLE,
+    PyBuffer_Release,
+    PyObject_CheckBuffer,
+    PyObject_GetBuffer,
+)
+
+
 cdef extern from "python/host_call.hpp" namespace "halfwarp::python" nogil:
     ctypedef void (*native_function)(void*)
     cppclass host_call:
@@ -37,13 +45,14 @@ cdef int set_argument(host_call* made, object user_data) except -1:
     if isinstance(user_data, int):
         made.argument = <void*><uintptr_t>user_data
         return 0
+    cdef Py_buffer view
+    if not PyObject_CheckBuffer(user_data):
+        raise TypeError(f"user_data must be an int or bytes-like, got {qualified_name(user_data)}")
+    PyObject_GetBuffer(user_data, &view, PyBUF_SIMPLE)
     try:
-        view = memoryview(user_data).cast("B")
-    except TypeError:
-        raise TypeError("user_data must be an int or bytes-like, got "
-                        f"{qualified_name(user_data)}") from None
-    cdef const unsigned char[::1] data = view
-    return copy_argument(made[0], &data[0] if data.shape[0] else NULL, data.shape[0])
+        return copy_argument(made[0], view.buf, view.len)
+    finally:
+        PyBuffer_Release(&view)
 
 
 cdef host_call* prepare_host_call(object fn, object user_data) except NULL:

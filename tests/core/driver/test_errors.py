@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDAError and its kin: classes, attributes, text."""
+
+import pickle
+import re
+
+import cuda.core
+import pytest
+from cuda.bindings import driver, nvrtc
+from cuda.core import CUDAError, NVRTCError, OutOfMemoryError
+from cuda.core._core import make_driver_error, make_nvrtc_error
+from cuda.core._utils import cuda_utils
+
+
+def test_the_classes_are_public_and_private_at_once():
+    assert cuda_utils.CUDAError is CUDAError
+    assert cuda_utils.NVRTCError is NVRTCError
+    assert CUDAError.__module__ == "cuda.core"
+
+
+def test_their_bases():
+    assert issubclass(CUDAError, Exception)
+    assert not issubclass(CUDAError, RuntimeError)
+    assert issubclass(NVRTCError, CUDAError)
+    assert issubclass(OutOfMemoryError, (CUDAError, MemoryError))
+    assert OutOfMemoryError.__mro__[1:3] == (CUDAError, MemoryError) or issubclass(
+        OutOfMemoryError, MemoryError
+    )
+
+
+def test_a_failing_driver_call_says_which_and_why(device):
+    with pytest.raises(CUDAError) as caught:
+        device.allocate(1 << 60, stream=device.default_stream)
+    assert isinstance(caught.value, OutOfMemoryError)
+    assert caught.value.code == 2
+    assert caught.value.name == "CUDA_ERROR_OUT_OF_MEMORY"
+
+
+def test_name_code_and_where_are_attributes(stream):
+    address = int(stream.handle)
+    stream.close()
+    from cuda.core import Stream
+
+    with pytest.raises(CUDAError) as caught:
+        Stream.from_handle(address).sync()
+    error = caught.value
+    assert error.where == "cuStreamSynchronize"
+    assert error.name == driver.CUresult(error.code).name
+    assert str(error).startswith(f"{error.name}: ")
+    assert "[cuStreamSynchronize]" in str(error)
+
+
+@pytest.mark.parametrize("member", [m for m in driver.CUresult if m], ids=lambda m: m.name)
+def test_every_status_is_explained_in_our_own_words(device, member):
+    error = make_driver_error(int(member))
+    assert (error.code, error.where) == (int(member), None)
+    assert error.name == member.name
+    assert str(error).startswith(f"{member.name}: {member.__doc__}")
+    assert member.__doc__.strip() != driver.cuGetErrorString(member)[1].decode()
+
+
+def test_an_unknown_number_says_so(device):
+    error = make_driver_error(7777)
+    assert str(error).startswith("UNEXPECTED ERROR CODE: 7777")
+    assert (error.code, error.name) == (7777, None)
+
+
+def test_only_out_of_memory_has_its_class(device):
+    assert type(make_driver_error(1)) is CUDAError
+    assert type(make_driver_error(2)) is OutOfMemoryError
+
+
+def test_emulated_errors_are_marked(device):
+    from cuda.bindings import _loader
+
+    is_emulated = _loader.backend() == "emulator"
+    assert str(make_driver_error(1)).endswith("[emulated]") is is_emulated
+
+
+def test_an_error_of_nvrtc_has_number_name_and_log():
+    error = make_nvrtc_error(6, "line 1: no\n")
+    assert str(error).startswith("6: NVRTC_ERROR_COMPILATION")
+    assert "compilation log" in str(error)
+    assert "line 1: no" in str(error)
+    assert error.name == nvrtc.nvrtcResult(6).name
+    assert "compilation log" not in str(make_nvrtc_error(6))
+    assert str(make_nvrtc_error(4242)).startswith("4242: UNEXPECTED ERROR CODE")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CUDAError("text", code=1, name="N", where="cuX"),
+        NVRTCError("text", code=6),
+        OutOfMemoryError("text", code=2, requested=10, largest_allocations=[1]),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_survive_pickling(error):
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert (str(copy), vars(copy)) == (str(error), vars(error))
+
+
+def test_out_of_memory_knows_nothing_unless_told():
+    error = OutOfMemoryError("text")
+    assert error.requested is error.device_free is error.limit is None
+    assert error.largest_allocations == []
+
+
+def test_an_error_may_be_raised_with_a_text_alone():
+    with pytest.raises(cuda.core.CUDAError, match=re.escape("only text")) as caught:
+        raise CUDAError("only text")
+    assert caught.value.code is caught.value.name is caught.value.where is None

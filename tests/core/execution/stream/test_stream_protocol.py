@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Streams of other libraries: the protocol, and known types without it."""
+
+import sys
+import types
+
+import pytest
+from cuda.core import Device, Stream
+from cuda.core._core import Stream_accept
+from cuda.core.typing import IsStreamType
+
+
+def offering(answer):
+    """An object whose `__cuda_stream__` gives that answer."""
+    return type("Foreign", (), {"__cuda_stream__": lambda self: answer})()
+
+
+@pytest.mark.parametrize("answer", [(0, 0x10), [0, 0x10]])
+def test_a_sequence_of_version_and_address_is_wrapped(device, answer):
+    with device.create_stream(offering(answer)) as stream:
+        assert int(stream.handle) == 0x10
+
+
+def test_an_object_without_the_protocol_is_refused(device):
+    with pytest.raises(TypeError, match="does not have a '__cuda_stream__' attribute"):
+        device.create_stream(object())
+
+
+def test_an_attribute_in_place_of_a_method_is_deprecated(device):
+    foreign = type("Old", (), {"__cuda_stream__": (0, 0x20)})()
+    with pytest.warns(DeprecationWarning, match="must be implemented as a method") as caught:
+        stream = device.create_stream(foreign)
+    assert int(stream.handle) == 0x20
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("answer", [0x10, (0,), (0, 1, 2), None])
+def test_what_is_not_a_pair_is_refused(device, answer):
+    with pytest.raises(RuntimeError, match="must return a sequence with 2 elements"):
+        device.create_stream(offering(answer))
+
+
+@pytest.mark.parametrize("version", [1, -1, "0"])
+def test_another_version_is_refused(device, version):
+    with pytest.raises(RuntimeError, match="must be 0"):
+        device.create_stream(offering((version, 0x10)))
+
+
+def test_what_the_protocol_raises_passes_through(device):
+    def fail(self):
+        raise KeyError("closed")
+
+    with pytest.raises(KeyError):
+        device.create_stream(type("Broken", (), {"__cuda_stream__": fail})())
+
+
+def test_streams_satisfy_the_typing_protocol(stream):
+    assert isinstance(stream, IsStreamType)
+    assert isinstance(offering((0, 0)), IsStreamType)
+    assert not isinstance(object(), IsStreamType)
+
+
+@pytest.mark.parametrize(("library", "attribute"), [("cupy", "ptr"), ("torch", "cuda_stream")])
+def test_known_types_without_the_protocol_are_wrapped(device, library, attribute):
+    cls = type("Stream", (), {"__module__": f"{library}.cuda", attribute: 0x30})
+    with device.create_stream(cls()) as stream:
+        assert int(stream.handle) == 0x30
+
+
+def test_no_library_is_imported_to_recognise_its_types(device):
+    before = set(sys.modules)
+    with pytest.raises(TypeError):
+        device.create_stream(types.SimpleNamespace(ptr=1))
+    assert not {"cupy", "torch"} & (set(sys.modules) - before)
+
+
+class TestAccept:
+    def test_a_stream_is_taken_as_it_is(self, stream):
+        assert Stream_accept(stream) is stream
+
+    def test_a_foreign_stream_is_wrapped_without_a_warning(self, device, recwarn):
+        accepted = Stream_accept(offering((0, 0x40)))
+        assert type(accepted) is Stream
+        assert int(accepted.handle) == 0x40
+        assert not recwarn
+
+    def test_none_is_refused_with_advice(self):
+        text = r"stream is required and must not be None.*device\.default_stream"
+        with pytest.raises(TypeError, match=text):
+            Stream_accept(None)
+
+    def test_other_types_are_named_in_full(self):
+        with pytest.raises(
+            TypeError, match="Stream or GraphBuilder expected, got types.SimpleNamespace"
+        ):
+            Stream_accept(types.SimpleNamespace())
+
+    def test_a_closed_stream_is_refused(self, device):
+        stream = device.create_stream()
+        stream.close()
+        with pytest.raises(RuntimeError, match="Stream has been closed"):
+            Stream_accept(stream)
+
+
+def test_a_subclass_is_a_stream(device):
+    class Mine(Stream):
+        """Streams may be subclassed."""
+
+    with Mine._init() as stream:
+        assert Stream_accept(stream) is stream
+        Device().create_stream().wait(stream)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DeviceProperties: one attribute for each row of the table, typed, cached."""
+
+from types import GetSetDescriptorType
+
+import pytest
+from cuda.bindings import driver
+from cuda.core import Device
+from cuda.core._core import DeviceProperties
+
+NAMES = sorted(n for n, d in vars(DeviceProperties).items() if isinstance(d, GetSetDescriptorType))
+CHANGING = {
+    "clock_rate",
+    "compute_mode",
+    "kernel_exec_timeout",
+    "memory_clock_rate",
+    "single_to_double_precision_perf_ratio",
+}
+
+
+@pytest.fixture
+def properties():
+    return Device(0).properties
+
+
+def test_the_class_cannot_be_called():
+    with pytest.raises(RuntimeError, match="^DeviceProperties cannot be instantiated directly"):
+        DeviceProperties()
+
+
+def test_one_object_per_device(properties):
+    assert Device(0).properties is properties
+
+
+def test_dir_shows_the_attributes_and_nothing_else(properties):
+    public = [name for name in dir(properties) if not name.startswith("_")]
+    assert public == NAMES
+    assert len(public) == 143
+
+
+def test_there_are_88_numbers_and_55_claims(properties):
+    values = properties.as_dict().values()
+    assert sum(type(value) is bool for value in values) == 55
+    assert sum(type(value) is int for value in values) == 88
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_the_driver_attribute_of_its_name(properties, name):
+    attribute = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name.upper()}")
+    error, value = driver.cuDeviceGetAttribute(attribute, 0)
+    if error == driver.CUresult.CUDA_ERROR_INVALID_VALUE:
+        value = {"mem_sync_domain_count": 1, "host_numa_id": -1}.get(name, 0)
+    if name not in CHANGING:
+        assert getattr(properties, name) == value
+    assert properties[name] == getattr(properties, name)
+    assert getattr(DeviceProperties, name).__doc__
+
+
+def test_they_cannot_be_assigned(properties):
+    with pytest.raises(AttributeError):
+        properties.warp_size = 64
+
+
+def test_an_unknown_name_is_refused(properties):
+    with pytest.raises(AttributeError):
+        _ = properties.colour
+    with pytest.raises(KeyError):
+        properties["as_dict"]

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What importing the package does, and what it must not do."""
+
+import cuda.core
+import pytest
+
+HEAVY = "numpy dataclasses inspect multiprocessing importlib.metadata platform typing enum ctypes"
+
+
+def test_versions_are_what_clients_parse():
+    assert [int(part) for part in cuda.core.__version__.split(".")] == [1, 2, 2]
+    assert cuda.core.__implementation__.startswith("halfwarp ")
+
+
+def test_importing_loads_no_extension_and_nothing_heavy(run_python):
+    code = f"""
+import sys
+before = set(sys.modules)
+import cuda.core
+new = set(sys.modules) - before
+print([n for n in new if n.startswith("cuda") and n not in ("cuda", "cuda.core", "cuda.core._version")])
+print([n for n in {HEAVY!r}.split() if n in new])
+"""
+    assert run_python(code).split("\n")[:2] == ["[]", "[]"]
+
+
+def test_the_hot_classes_load_nothing_heavy(run_python):
+    code = f"""
+import sys
+from cuda.core import Device, Stream, Event, Context
+print([n for n in {HEAVY!r}.split() if n in sys.modules])
+print([n for n in sys.modules if n.startswith("cuda.bindings") and n.count(".") > 1 and "_loader" not in n])
+"""
+    assert run_python(code).split("\n")[:2] == ["[]", "[]"]
+
+
+def test_importing_opens_no_library(run_python):
+    code = """
+from cuda.core import *
+from cuda.core import Device, LEGACY_DEFAULT_STREAM
+maps = open("/proc/self/maps").read()
+print([name for name in ("libcuda", "libnvrtc", "libnvJitLink", "libnvvm", "libnvidia-ml") if name in maps])
+"""
+    assert run_python(code).strip() == "[]"
+
+
+@pytest.mark.parametrize("name", cuda.core.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(cuda.core, name) is not None
+    assert name in dir(cuda.core)
+
+
+def test_all_is_sorted_and_dir_shows_no_more():
+    assert cuda.core.__all__ == sorted(set(cuda.core.__all__))
+    assert {n for n in dir(cuda.core) if not n.startswith("_")} == set(cuda.core.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match=r"module 'cuda\.core' has no attribute 'Nothing'"):
+        _ = cuda.core.Nothing
+
+
+def test_cuda_stays_a_namespace():
+    import cuda
+
+    assert getattr(cuda, "__file__", None) is None
+
+
+def test_every_class_documents_itself():
+    public = [getattr(cuda.core, name) for name in cuda.core.__all__]
+    for cls in [each for each in public if isinstance(each, type)]:
+        assert cls.__doc__, cls
+        members = {n: m for n, m in vars(cls).items() if not n.startswith("_")}
+        undocumented = [n for n, m in members.items() if callable(m) and not m.__doc__]
+        assert not undocumented, (cls, undocumented)
