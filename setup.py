@@ -2,7 +2,6 @@
 """Build halfwarp: generate -> cythonize -> compile and link, in parallel and incrementally."""
 
 import fcntl
-import importlib
 import os
 import shlex
 import subprocess
@@ -18,20 +17,19 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # a build front end need not have done it
+from generator import headers  # noqa: E402
+
 OBJECTS = ROOT / "build" / "objects"
 CUDA_LEVEL = "13.5"  # of the headers; generator/api holds the facts of the same
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
 DEBUG = os.environ.get("DEBUG") == "1"
-COMMON = shlex.split("-fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -Wall")
+COMMON = ["-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-Wall"]
 COMMON += ["-O0", "-g"] if DEBUG else ["-O2", "-g0", "-DNDEBUG"]
 COMMON += ["-DCUDA_ENABLE_DEPRECATED"]  # no warnings: the tables name every function
 C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
-C_ONLY += ["-fno-asynchronous-unwind-tables"]
-LINK = shlex.split("-shared -Wl,--gc-sections -Wl,--as-needed") + ([] if DEBUG else ["-s"])
+LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", *([] if DEBUG else ["-s"])]
 OFF = ("embedsignature", "auto_pickle", "allow_none_for_extension_args")
 DIRECTIVES = {"freethreading_compatible": True, "binding": True, **dict.fromkeys(OFF, False)}
-
-headers = importlib.import_module("generator.headers")
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,9 @@ class Part:
     def module(self):
         sources = [str(p.relative_to(ROOT)) for p in self.files() if p.suffix == ".pyx"]
         return Extension(self.name, sources, language="c++" if self.cplusplus else "c")
+
+    def folder(self):
+        return OBJECTS / (sysconfig.get_config_var("SOABI") if self.python else "any") / self.name
 
 
 LOADER = ("cuda/bindings/_loader.pyx", "cpp/driver/loader/*.cpp", "build/generated/driver/*.cpp")
@@ -93,10 +94,8 @@ def make(target, inputs, command, record=None):
 
 def dependencies(source, depfile):
     """What an object was made of: the names in the dependency file that the compiler wrote."""
-    if not depfile.exists():
-        return [source]
-    text = depfile.read_text().replace("\\\n", " ")
-    return [Path(name) for name in text.split(":", 1)[1].split()]
+    text = depfile.read_text() if depfile.exists() else f":{source}"
+    return [Path(name) for name in text.replace("\\\n", " ").split(":", 1)[1].split()]
 
 
 class Build(build_ext):
@@ -114,15 +113,11 @@ class Build(build_ext):
     def build(self, parts):
         from Cython.Build import cythonize
 
-        modules = [p.module() for p in parts if p.python]
-        cythonize(modules, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
+        pyx = [p.module() for p in parts if p.python]
+        cythonize(pyx, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
         own = [ROOT / folder for folder in ("cpp", "build/generated", "cpp/driver/foreign", ".")]
         if not (cuda := headers.find(CUDA_LEVEL)):
-            looked = ", ".join(map(str, headers.candidates()))
-            sys.exit(
-                f"setup.py: no cuda.h of CUDA {CUDA_LEVEL} in {looked or 'any place'}: install "
-                "the build requirements of pyproject.toml, or set CUDA_PATH"
-            )
+            sys.exit(f"setup.py: no headers of CUDA {CUDA_LEVEL}; looked in {headers.candidates()}")
         self.includes = [f"-I{folder}" for folder in (*own, cuda)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             jobs = [(p, [pool.submit(self.compile, p, *j) for j in self.objects(p)]) for p in parts]
@@ -136,15 +131,12 @@ class Build(build_ext):
             yield source, "", ()
             yield from ((source, *v[1:]) for v in part.variants if source.match(v[0]))
 
-    def folder(self, part):
-        return OBJECTS / (sysconfig.get_config_var("SOABI") if part.python else "any") / part.name
-
     def compile(self, part, source, suffix, flags):
-        obj = self.folder(part) / f"{source.relative_to(ROOT)}{suffix}.o"
+        obj = part.folder() / f"{source.relative_to(ROOT)}{suffix}.o"
         dep = obj.with_suffix(".d")
         is_c = source.suffix == ".c"
         command = [*CC, "-std=gnu17"] if is_c else [*CXX, "-std=c++20"]
-        command += COMMON + (C_ONLY if not part.cplusplus and not is_c else [])
+        command += COMMON + (C_ONLY if not (part.cplusplus or is_c) else [])
         command += [*part.flags, *flags, *self.includes]
         command += [f"-I{sysconfig.get_path('include')}"] if part.python else []
         command += ["-MMD", "-MF", str(dep), "-c", str(source)]
@@ -157,7 +149,7 @@ class Build(build_ext):
             target = target.with_name(part.name.rpartition(".")[2] + ".so")
         command = (CXX if part.cplusplus else CC) + LINK + ([] if part.python else ["-Wl,-z,defs"])
         command += [*map(str, objects), *(f"-l{name}" for name in part.libraries)]
-        make(target, objects, command, record=self.folder(part) / "link.cmd")
+        make(target, objects, command, record=part.folder() / "link.cmd")
 
 
 setup(ext_modules=[Extension(p.name, []) for p in PARTS], cmdclass={"build_ext": Build})
