@@ -57,7 +57,7 @@ constexpr std::uint8_t policy_of(std::string_view name) {
   std::uint8_t policy = 0;
   if (is_constant(name) || name == "cuInit") policy |= needs_no_init;
   if (is_constant(name) || looks_up_only(name)) policy |= ignores_failure;
-  if (gives_back(name)) policy |= releases_something;
+  if (gives_back(name)) policy |= releases_something | cannot_fail;
   if (is_constant(name)) policy |= cannot_fail | allowed_in_callback;
   return policy;
 }

@@ -3,6 +3,7 @@
 #include "emulator/stream/stream.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "emulator/api/call.hpp"
 #include "emulator/stream/event.hpp"
@@ -127,6 +128,15 @@ CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus* capture
 CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
                                    cuuint64_t*, CUgraph*, const CUgraphNode**, size_t*) noexcept {
   return api::cuStreamIsCapturing(hStream, captureStatus_out);
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) noexcept {
+  return answer_unlocked([&] {
+    require_outputs(mode);
+    require(*mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && *mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
+            CUDA_ERROR_INVALID_VALUE, "cuda.h has no such capture mode");
+    std::swap(*mode, this_thread().capture_mode);
+  });
 }
 
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) noexcept {

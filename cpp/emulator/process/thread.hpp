@@ -2,6 +2,8 @@
 // What the driver keeps for each thread of the program.
 #pragma once
 
+#include <cuda.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,6 +21,7 @@ struct thread_state {
   std::vector<std::shared_ptr<context>> contexts;  // the stack; the current one is the last
   std::unordered_map<std::uint64_t, std::shared_ptr<stream>> default_streams;  // by id of context
   bool is_in_host_function = false;
+  CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
   // What the last refusal on this thread was about; for the code that it was refused with.
   std::string message;

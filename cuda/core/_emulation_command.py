@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m cuda.core.emulation``: the device table, running a script, a path for other programs."""
+
+import os
+import sys
+from pathlib import Path
+
+from cuda.core import _emulator_library as library
+
+USAGE = """\
+usage: python -m cuda.core.emulation                                  print the device table
+       python -m cuda.core.emulation run [--OPTION VALUE]... SCRIPT [ARG]...
+       python -m cuda.core.emulation path                             print a folder for LD_LIBRARY_PATH"""
+
+
+def main(arguments):
+    """Run one command; its exit status."""
+    commands = {"run": run_script, "path": print_path}
+    if not arguments:
+        return print_table()
+    if arguments[0] in commands:
+        return commands[arguments[0]](arguments[1:])
+    print(USAGE, file=sys.stdout if arguments[0] in ("-h", "--help") else sys.stderr)
+    return 0 if arguments[0] in ("-h", "--help") else 2
+
+
+def print_table():
+    """All device attributes, a column per compute capability."""
+    from cuda.bindings import driver
+
+    table = library.device_table()
+    names = {int(a): a.name.removeprefix("CU_DEVICE_ATTRIBUTE_") for a in driver.CUdevice_attribute}
+    width = max(map(len, names.values()))
+    print(f"{'compute capability':{width}}" + "".join(f"{cc:>12}" for cc in table))
+    for number in sorted(names):
+        values = [column[number] for column in table.values() if number < len(column)]
+        if values and names[number] != "MAX":
+            print(f"{names[number]:{width}}" + "".join(f"{value:>12}" for value in values))
+    return 0
+
+
+def run_script(arguments):
+    """Run a script on the emulator; 1 when it caused a fault or left something behind."""
+    import runpy
+
+    from cuda.core import emulation
+
+    options, script = read_options(arguments)
+    if not script:
+        print(USAGE, file=sys.stderr)
+        return 2
+    try:
+        emulation.enable(**options)
+    except (ValueError, RuntimeError) as error:
+        print(f"python -m cuda.core.emulation: {error}", file=sys.stderr)
+        return 2
+    sys.argv[:] = script
+    sys.path[0] = str(Path(script[0]).resolve().parent)
+    status = run_guarded(runpy.run_path, script[0])
+    return status or (1 if was_anything_reported() else 0)
+
+
+def run_guarded(run_path, script):
+    """The exit status of a script that may raise."""
+    try:
+        run_path(script, run_name="__main__")
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+        return 1
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        return 1
+    return 0
+
+
+def read_options(arguments):
+    """The options before the script, and the script with its arguments."""
+    options, rest = {}, list(arguments)
+    while rest and rest[0].startswith("--"):
+        name, has_value, value = rest.pop(0)[2:].replace("-", "_").partition("=")
+        if not has_value:
+            value = rest.pop(0) if rest else ""
+        options[name] = value
+    return options, rest
+
+
+def was_anything_reported():
+    """Whether a fault arose, or something is left; what is left is listed on standard error."""
+    import gc
+
+    from cuda.core import emulation
+
+    if not library.is_running():
+        return False
+    gc.collect()
+    emulation.settle()
+    left = emulation.leaks()
+    for leak in left:
+        size = f", {leak.bytes} bytes" if leak.bytes else ""
+        site = f", created at {leak.created_at}" if leak.created_at else ""
+        print(f"emulator: leak: {leak.kind} {leak.id:#x}{size}{site}", file=sys.stderr)
+    return bool(left) or emulation.stats()["faults"] > 0
+
+
+def print_path(arguments):
+    """A folder whose libcuda.so.1 is the emulator, made when it is not there."""
+    import hashlib
+
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    target = library.path().resolve()
+    # One folder per installation, so that several can be used side by side.
+    name = hashlib.sha256(str(target).encode()).hexdigest()[:12]
+    folder = Path(base) / "halfwarp" / f"emulated-driver-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / "libcuda.so.1"
+    if not link.exists() or link.resolve() != target:
+        fresh = folder / f".libcuda.so.1.{os.getpid()}"
+        fresh.symlink_to(target)
+        fresh.replace(link)
+    print(folder)
+    return 0

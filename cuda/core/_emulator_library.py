@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The emulator's own C functions, called through ctypes; nothing is opened before it is needed."""
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+
+from cuda.bindings import _loader
+
+PREFIX = "HALFWARP_EMULATOR_"
+_call_site_source = None  # keeps the callback alive that the library was given
+
+
+def path():
+    """Path of the emulator's library, which lies beside the loader."""
+    return Path(_loader.__file__).with_name("libcuda_emulated.so")
+
+
+@cache
+def load():
+    """The library, with the types of its functions declared.
+
+    Raises RuntimeError when it is not installed.
+    """
+    import ctypes as c
+
+    if not path().exists():
+        raise RuntimeError(
+            f"the emulator is not installed: there is no {path()}; reinstall the package halfwarp"
+        )
+    library = c.CDLL(str(path()))
+    text = [c.c_char_p, c.c_size_t]
+    for name in ("options", "stats", "leaks", "last_fault", "device_table", "option_problem"):
+        _declare(library, name, text, c.c_size_t)
+    _declare(library, "error_text", [c.c_int, *text], c.c_size_t)
+    _declare(library, "check_option", [c.c_char_p, c.c_char_p, *text], c.c_int)
+    _declare(library, "arm", [c.c_char_p, *text], c.c_uint64)
+    _declare(library, "disarm", [c.c_uint64, c.POINTER(c.c_uint64)], c.c_uint64)
+    _declare(library, "register_cubin", [c.c_char_p, c.c_size_t] * 2, None)
+    _declare(library, "own", [c.c_void_p], None)
+    for name in ("settle", "reset"):
+        _declare(library, name, [], None)
+    return library
+
+
+def _declare(library, name, arguments, result):
+    function = getattr(library, f"halfwarp_emulator_{name}")
+    function.argtypes = arguments
+    function.restype = result
+
+
+def is_chosen():
+    """Whether driver calls go, or will go, to the emulator."""
+    return _loader.is_emulated()
+
+
+def is_running():
+    """Whether the emulator has answered cuInit in this process."""
+    return _loader.backend() == "emulator" and bool(load().halfwarp_emulator_is_active())
+
+
+def choose(options):
+    """Select the emulator with options given as texts, before the first driver call."""
+    load()
+    _loader.set_backend("emulator")
+    for name, value in options.items():
+        os.environ[PREFIX + name.upper()] = value
+    if "site" in options.get("trace", os.environ.get(PREFIX + "TRACE", "")):
+        trace_call_sites()
+
+
+def option_text(value):
+    """An option's value in the spelling of its environment variable."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, (set, frozenset, list, tuple)):
+        return ",".join(sorted(map(str, value)))
+    return str(value)
+
+
+def check_option(name, value):
+    """The canonical spelling of an option's value; ValueError when it is not taken."""
+    text, good = _buffer(4096), option_text(value).encode()
+    is_taken = load().halfwarp_emulator_check_option(name.encode(), good, text, len(text))
+    answer = text.value.decode()
+    if not is_taken:
+        raise ValueError(answer)
+    return answer
+
+
+def record(name):
+    """One of the library's JSON records, as Python objects."""
+    if not is_chosen():
+        raise RuntimeError(
+            "the emulator is not active; set HALFWARP_BACKEND=emulator, or call "
+            "cuda.core.emulation.enable(), before the first driver call"
+        )
+    return json.loads(_text(getattr(load(), f"halfwarp_emulator_{name}")))
+
+
+def error_text(code):
+    return _text(load().halfwarp_emulator_error_text, code)
+
+
+def device_table():
+    return json.loads(_text(load().halfwarp_emulator_device_table))
+
+
+def arm(rules):
+    """Add fault rules; the number of the last one. ValueError when they are not understood."""
+    text = _buffer(4096)
+    rule = load().halfwarp_emulator_arm(rules.encode(), text, len(text))
+    if not rule:
+        raise ValueError(text.value.decode())
+    return rule
+
+
+def disarm(rule):
+    """Remove a rule: how often it fired, and how many calls it looked at."""
+    import ctypes
+
+    seen = ctypes.c_uint64()
+    return load().halfwarp_emulator_disarm(rule, ctypes.byref(seen)), seen.value
+
+
+def probe(what):
+    """Check that an ordinary operation works in this thread's context, if there is one."""
+    import ctypes
+
+    library, context, address = load(), ctypes.c_void_p(), ctypes.c_uint64()
+    library.cuCtxGetCurrent(ctypes.byref(context))
+    if not context:
+        return
+    codes = [library.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(256))]
+    codes += [library.cuMemFree_v2(address), library.cuCtxSynchronize()]
+    if any(codes):
+        raise AssertionError(f"sweep: after {what} allocate, free, synchronise answer {codes}")
+
+
+def trace_call_sites():
+    """Let the library ask for the line of the user's program that makes a driver call."""
+    global _call_site_source
+    import ctypes
+
+    if _call_site_source is None:
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+        _call_site_source = kind(_write_call_site)
+        load().halfwarp_emulator_set_call_site_source(_call_site_source)
+
+
+def _write_call_site(text, size):
+    import ctypes
+
+    site = _innermost_user_frame().encode()[: size - 1]
+    ctypes.memmove(text, site, len(site))
+    return len(site)
+
+
+def _innermost_user_frame():
+    import sys
+
+    package = str(Path(__file__).parent.parent)
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(package):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else ""
+
+
+def _buffer(size):
+    import ctypes
+
+    return ctypes.create_string_buffer(size)
+
+
+def _text(function, *arguments):
+    """The text that a function writes, which says how long it is."""
+    text = _buffer(4096)
+    while (length := function(*arguments, text, len(text))) >= len(text):
+        text = _buffer(length + 1024)
+    return text.value.decode("utf-8", "replace")
