@@ -252,12 +252,13 @@ class HeaderReader:
         plain_view = {c.spelling: c for c in cursors if c.kind == CursorKind.FUNCTION_DECL}
         declared = plain_view | hidden
         public = {target: (name, flags) for name, (target, flags) in self.read_aliases().items()}
+        streams = {base_name(target): flags for target, (_, flags) in public.items()}
         versions = self.read_versions(declared)
         classifier = Classifier(self.facts, self.decisions)
         for c_name, cursor in declared.items():
             name, flags = public.get(c_name, (c_name, ()))
             if c_name in hidden:
-                flags = (*flags, "hidden")
+                flags = (*streams.get(base_name(c_name), ()), "hidden")
             params = [FactParam(plain(a.type), a.spelling, "") for a in cursor.get_arguments()]
             function = FactFunction(
                 name,

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -45,13 +46,19 @@ struct source {
     return dlsym(handle, wanted.exported);
   }
 
+  // Variants for per-thread streams came with CUDA 7.0; older functions have theirs under that number.
+  int number_of(const symbol& wanted) const noexcept {
+    constexpr int first_per_thread = 7000;
+    return per_thread && wanted.per_thread ? std::max(wanted.version, first_per_thread) : wanted.version;
+  }
+
   void* ask_for(const symbol& wanted) const noexcept {
     if (!ask || !wanted.version) return nullptr;
     void* function = nullptr;
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
     const cuuint64_t flags = per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
                                         : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
-    const CUresult code = ask(wanted.base, &function, wanted.version, flags, &status);
+    const CUresult code = ask(wanted.base, &function, number_of(wanted), flags, &status);
     return code == CUDA_SUCCESS && status == CU_GET_PROC_ADDRESS_SUCCESS ? function : nullptr;
   }
 };
