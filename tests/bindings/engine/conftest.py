@@ -33,9 +33,9 @@ def slot_numbers(library):
 
 @pytest.fixture
 def put():
-    """``put(name, function, *ctypes)``: calls of the C function arrive at a Python function.
+    """``put(name, function, *ctypes)``: calls of the C function go to a Python function.
 
-    The ctypes are those of the C parameters; the function returns the result code (None: success).
+    The ctypes are those of the C parameters; the function returns the code (None: success).
     """
     undo, alive = [], []
 
@@ -56,7 +56,7 @@ def put():
 
 @pytest.fixture
 def calls(put):
-    """``calls(name, *ctypes)``: a list that receives the arguments of each call of the C function."""
+    """``calls(name, *ctypes)``: a list that receives the arguments of each C call."""
 
     def record(name, *types):
         seen = []

@@ -15,7 +15,12 @@ def attribute(calls):
 
 @pytest.mark.parametrize(
     ("args", "keywords"),
-    [((7, 8), {}), ((7,), {"dev": 8}), ((), {"attrib": 7, "dev": 8}), ((), {"dev": 8, "attrib": 7})],
+    [
+        ((7, 8), {}),
+        ((7,), {"dev": 8}),
+        ((), {"attrib": 7, "dev": 8}),
+        ((), {"dev": 8, "attrib": 7}),
+    ],
 )
 def test_parameters_are_positional_or_named(attribute, args, keywords):
     driver.cuDeviceGetAttribute(*args, **keywords)

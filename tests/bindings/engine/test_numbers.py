@@ -94,15 +94,16 @@ def arrived(put):
     return seen
 
 
+EDGES = [
+    sign * 2**bits + step
+    for sign in (1, -1)
+    for bits in (7, 8, 15, 16, 30, 31, 32, 60, 63, 64)
+    for step in (-1, 0, 1)
+]
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(
-    st.sampled_from(list(LIMITS)),
-    st.one_of(
-        st.integers(-(2**66), 2**66),
-        st.sampled_from([s * 2**b + d for s in (1, -1) for b in (7, 8, 15, 16, 30, 31, 32, 60, 63, 64)
-                         for d in (-1, 0, 1)]),
-    ),
-)  # fmt: skip
+@given(st.sampled_from(list(LIMITS)), st.integers(-(2**66), 2**66) | st.sampled_from(EDGES))
 def test_every_width_takes_exactly_its_range(arrived, c_type, value):
     lowest, highest = LIMITS[c_type]
     arrived.clear()

@@ -56,7 +56,7 @@ def test_several_outputs_stand_in_the_order_of_c(put):
 
 def test_a_handle_is_a_new_object(put):
     put("cuCtxGetCurrent", store(ctypes.c_uint64, 0x1234), Pointer)
-    result, context = driver.cuCtxGetCurrent()
+    _, context = driver.cuCtxGetCurrent()
     assert type(context) is driver.CUcontext
     assert int(context) == 0x1234
     assert driver.cuCtxGetCurrent()[1] is not context
@@ -64,7 +64,7 @@ def test_a_handle_is_a_new_object(put):
 
 def test_a_struct_is_a_new_object_that_the_call_wrote(put):
     put("cuArrayGetDescriptor", lambda out, _array: store(Size, 7)(out), Pointer, Pointer)
-    result, descriptor = driver.cuArrayGetDescriptor(1)
+    _, descriptor = driver.cuArrayGetDescriptor(1)
     assert type(descriptor) is driver.CUDA_ARRAY_DESCRIPTOR
     assert descriptor.Width == 7
 
@@ -143,7 +143,7 @@ def test_lists_have_as_many_elements_as_asked_for(put):
         ctypes.c_size_t.from_address(count).value = 2
 
     put("cuGraphGetNodes", get, Pointer, Pointer, Pointer)
-    result, nodes, count = driver.cuGraphGetNodes(1, 2)
+    _, nodes, count = driver.cuGraphGetNodes(1, 2)
     assert [int(n) for n in nodes] == [11, 12]
     assert count == 2
 

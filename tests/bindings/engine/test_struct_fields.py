@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fields of structs by kind, and what they keep alive."""
+
+import ctypes
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from cuda.bindings import driver
+
+from generator import model
+
+
+class Data(bytearray):
+    """A buffer whose end can be watched."""
+
+
+def test_numbers_are_checked_for_their_width():
+    node = driver.CUDA_MEMSET_NODE_PARAMS()
+    node.elementSize = 2**32 - 1
+    assert node.elementSize == 2**32 - 1
+    for value, error in ((2**32, OverflowError), (-1, OverflowError), ("1", TypeError)):
+        with pytest.raises(error, match=r"CUDA_MEMSET_NODE_PARAMS\.elementSize"):
+            node.elementSize = value
+
+
+def test_small_and_signed_numbers():
+    edge = driver.CUgraphEdgeData()
+    edge.from_port = 255
+    assert (edge.from_port, edge.to_port) == (255, 0)
+    with pytest.raises(OverflowError):
+        edge.from_port = 256
+    properties = driver.CUdevprop(clockRate=-5)
+    assert properties.clockRate == -5
+
+
+def test_floats():
+    window = driver.CUaccessPolicyWindow()
+    window.hitRatio = 0.5
+    assert window.hitRatio == 0.5
+    with pytest.raises(TypeError, match="expected a number"):
+        window.hitRatio = "x"
+
+
+def test_enumerators_are_members():
+    location = driver.CUmemLocation()
+    location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    assert location.type is driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    location.type = 2
+    assert location.type is driver.CUmemLocationType(2)
+    location.type = 77
+    assert location.type.name == "UNKNOWN_77"
+    with pytest.raises(TypeError):
+        location.type = None
+
+
+@pytest.mark.parametrize(("value", "expected"), [(None, 0), (5, 5), (driver.CUstream(6), 6)])
+def test_handles_are_instances_numbers_or_none(value, expected):
+    config = driver.CUlaunchConfig(hStream=value)
+    assert int(config.hStream) == expected
+    assert type(config.hStream) is driver.CUstream
+
+
+def test_structs_are_copied_in():
+    location = driver.CUmemLocation(id=3)
+    properties = driver.CUmemPoolProps(location=location)
+    location.id = 4
+    assert properties.location.id == 3
+    with pytest.raises(TypeError, match="expected CUmemLocation, got NoneType"):
+        properties.location = None
+
+
+def test_members_of_a_union_share_their_memory():
+    value = driver.CUlaunchAttributeValue(priority=-2)
+    assert value.cooperative == -2
+    assert value.pad[:4] == (-2).to_bytes(4, "little", signed=True)
+
+
+def test_fixed_bytes_take_exactly_their_length():
+    handle = driver.CUipcMemHandle()
+    handle.reserved = range(64)
+    assert handle.reserved == bytes(range(64))
+    for value in (b"short", bytes(65)):
+        with pytest.raises(ValueError, match="expected 64 bytes"):
+            handle.reserved = value
+    for value in ("x" * 64, 64, None):
+        with pytest.raises(TypeError):
+            handle.reserved = value
+
+
+def test_an_identifier_is_read_only():
+    with pytest.raises(AttributeError):
+        driver.CUuuid().bytes = bytes(16)
+
+
+def test_arrays_of_numbers_enumerators_and_handles_are_lists():
+    texture = driver.CUDA_TEXTURE_DESC(borderColor=[1, 2, 3, 4], addressMode=[1, 2, 0])
+    assert texture.borderColor == [1.0, 2.0, 3.0, 4.0]
+    assert texture.addressMode[1] is driver.CUaddress_mode(2)
+    assert driver.CUdevprop(maxGridSize=np.array([1, 2, 3])).maxGridSize == [1, 2, 3]
+    frame = driver.CUeglFrame()
+    frame.frame.pArray = [driver.CUarray(5), 6, None]
+    assert [int(a) for a in frame.frame.pArray] == [5, 6, 0]
+
+
+@pytest.mark.parametrize("value", [[1, 2], [1, 2, 3, 4], "abc", 5])
+def test_arrays_take_exactly_their_length(value):
+    properties = driver.CUdevprop()
+    with pytest.raises((ValueError, TypeError), match=r"CUdevprop\.maxGridSize|not iterable"):
+        properties.maxGridSize = value
+    assert properties.maxGridSize == [0, 0, 0]
+
+
+def test_an_address_is_a_number_a_buffer_or_none():
+    window = driver.CUaccessPolicyWindow(base_ptr=4096)
+    assert window.base_ptr == 4096
+    window.base_ptr = None
+    assert window.base_ptr == 0
+    data = np.zeros(4)
+    window.base_ptr = data
+    assert window.base_ptr == data.ctypes.data
+    with pytest.raises(TypeError, match=r"CUaccessPolicyWindow\.base_ptr"):
+        window.base_ptr = "x"
+
+
+def test_a_buffer_lives_and_keeps_its_size_until_the_field_is_overwritten():
+    window = driver.CUaccessPolicyWindow()
+    data = Data(b"abcd")
+    reference = weakref.ref(data)
+    window.base_ptr = data
+    with pytest.raises(BufferError):
+        data.extend(b"more")
+    del data
+    gc.collect()
+    assert ctypes.string_at(window.base_ptr, 4) == b"abcd"
+    window.base_ptr = 0
+    gc.collect()
+    assert reference() is None
+
+
+def test_a_buffer_set_through_a_view_lives_as_long_as_the_whole():
+    attribute = driver.CUlaunchAttribute()
+    data = Data(b"abcd")
+    reference = weakref.ref(data)
+    attribute.value.accessPolicyWindow.base_ptr = data
+    del data
+    gc.collect()
+    assert reference() is not None
+    assert ctypes.string_at(attribute.value.accessPolicyWindow.base_ptr, 4) == b"abcd"
+    del attribute
+    gc.collect()
+    assert reference() is None
+
+
+def test_a_buffer_travels_with_copies_and_assignments():
+    data = Data(b"abcd")
+    reference = weakref.ref(data)
+    window = driver.CUaccessPolicyWindow(base_ptr=data)
+    value = driver.CUlaunchAttributeValue(accessPolicyWindow=window)
+    other = value.copy()
+    del data, window, value
+    gc.collect()
+    assert ctypes.string_at(other.accessPolicyWindow.base_ptr, 4) == b"abcd"
+    del other
+    gc.collect()
+    assert reference() is None
+
+
+class TestPointerLists:
+    """A pointer field with an owned array behind it."""
+
+    def test_a_new_one_is_empty_and_null(self):
+        config = driver.CUlaunchConfig()
+        assert config.attrs == []
+        assert bytes(config)[40:48] == bytes(8)
+
+    def test_a_list_is_copied_and_its_count_is_left_to_the_user(self):
+        attribute = driver.CUlaunchAttribute()
+        attribute.value.cooperative = 1
+        config = driver.CUlaunchConfig(attrs=[attribute, attribute])
+        assert config.numAttrs == 0
+        attribute.value.cooperative = 2
+        assert [a.value.cooperative for a in config.attrs] == [1, 1]
+        assert [type(a) for a in config.attrs] == [driver.CUlaunchAttribute] * 2
+
+    def test_the_elements_are_views_of_the_array(self):
+        config = driver.CUlaunchConfig(attrs=[driver.CUlaunchAttribute()])
+        config.attrs[0].value.priority = 5
+        assert config.attrs[0].value.priority == 5
+        address = int.from_bytes(bytes(config)[40:48], "little")
+        assert config.attrs[0].getPtr() == address
+
+    @pytest.mark.parametrize("empty", [[], (), None])
+    def test_an_empty_list_frees_the_array(self, empty):
+        config = driver.CUlaunchConfig(attrs=[driver.CUlaunchAttribute()])
+        config.attrs = empty
+        assert config.attrs == []
+        assert bytes(config)[40:48] == bytes(8)
+
+    def test_an_element_outlives_the_struct(self):
+        element = driver.CUlaunchConfig(attrs=[driver.CUlaunchAttribute()]).attrs[0]
+        gc.collect()
+        element.value.priority = 3
+        assert element.value.priority == 3
+
+    def test_buffers_of_the_elements_come_along(self):
+        data = Data(b"abcd")
+        reference = weakref.ref(data)
+        attribute = driver.CUlaunchAttribute()
+        attribute.value.accessPolicyWindow.base_ptr = data
+        config = driver.CUlaunchConfig(attrs=[attribute])
+        del data, attribute
+        gc.collect()
+        address = config.attrs[0].value.accessPolicyWindow.base_ptr
+        assert ctypes.string_at(address, 4) == b"abcd"
+        del config
+        gc.collect()
+        assert reference() is None
+
+    def test_handles_in_a_list(self):
+        node = driver.CUDA_EXT_SEM_SIGNAL_NODE_PARAMS(
+            extSemArray=[1, driver.CUexternalSemaphore(2)]
+        )
+        assert [int(s) for s in node.extSemArray] == [1, 2]
+
+    @pytest.mark.parametrize("value", [5, "ab", [1]])
+    def test_wrong_values_are_refused_and_change_nothing(self, value):
+        config = driver.CUlaunchConfig(attrs=[driver.CUlaunchAttribute()])
+        with pytest.raises(TypeError):
+            config.attrs = value
+        assert len(config.attrs) == 1
+
+    def test_a_copy_shares_the_array_and_keeps_it_alive(self):
+        config = driver.CUlaunchConfig(attrs=[driver.CUlaunchAttribute()])
+        other = config.copy()
+        del config
+        gc.collect()
+        assert len(other.attrs) == 1
+        other.attrs[0].value.priority = 1
+
+
+STRUCTS = {s.name: s for s in model.load("driver").structs}
+
+
+def fields_of(name):
+    struct = STRUCTS[name]
+    return [*(fields_of(struct.base) if struct.base else []), *struct.fields]
+
+
+@pytest.mark.parametrize("name", [s.name for s in STRUCTS.values() if not s.view_only])
+def test_every_field_can_be_read_and_takes_its_own_value(name):
+    struct = getattr(driver, name)()
+    before = bytes(struct)
+    for field in fields_of(name):
+        value = getattr(struct, field.name)
+        if field.readonly:
+            with pytest.raises(AttributeError):
+                setattr(struct, field.name, value)
+        else:
+            setattr(struct, field.name, value)
+    assert bytes(struct) == before
