@@ -105,8 +105,6 @@ class Classifier:
         for p in function.params:
             direction, text = described.get(p.name, ("", ""))
             base, stars = split_type(p.c_type)
-            if stars and base not in self.kinds and base + "*" in self.decisions.opaque_by_pointer:
-                stars -= 1
             kind = base if base in ("void", "char") and stars else self.kinds.get(base, "callback")
             views.append(
                 View(

@@ -39,7 +39,6 @@ class Decisions:
     optional_headers: list[str]
     # heuristics
     identity_integers: set[str]
-    opaque_by_pointer: set[str]
     always_in: set[str]
     iterators: set[str]
     short_lists: set[str]
@@ -92,7 +91,6 @@ def read(path: Path) -> Decisions:
         module_scope=names("module_scope"),
         optional_headers=names("optional_headers"),
         identity_integers=set(names("identity_integers")),
-        opaque_by_pointer=set(names("opaque_by_pointer")),
         always_in=set(names("always_in")),
         iterators=set(names("iterators")),
         short_lists=set(names("short_lists")),

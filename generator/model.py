@@ -107,8 +107,6 @@ class Struct:
     view_only: bool = False  # anonymous: exists inside another struct only
     is_union: bool = False
     header: str = ""
-    owner: str = ""  # view_only: class that holds it, and the member there
-    owner_path: str = ""
     alignment: int = 0  # when wider than that of a pointer
     size: int = 0  # of a struct whose alignment is stated
 

@@ -80,7 +80,7 @@ class TypeTable:
             self.named[item.tag] = NamedType("struct", "")
         elif item.name in self.decisions.identity_integers:
             self.named[item.name] = NamedType("handle", item.target)
-        elif item.name != item.target:
+        else:
             kinds = {"number": "scalar", "opaque": "handle"}
             self.named[item.name] = NamedType(kinds.get(item.word, item.word), item.target)
 
@@ -95,9 +95,6 @@ class TypeTable:
         while name in self.named and self.named[name].target:
             name = self.named[name].target
         return name
-
-    def has_class(self, name: str) -> bool:
-        return self.kind_of(name) in ("handle", "callback", "struct")
 
     # --- classes -------------------------------------------------------------------------------
 
@@ -125,8 +122,6 @@ class TypeTable:
                     item.name, None, stored, shape, item.header, item.name in self.decisions.streams
                 )
             )
-        elif item.name == item.target:
-            return
         elif kind == "enum":
             self.add_enum_typedef(item)
         elif kind == "struct":
@@ -146,7 +141,7 @@ class TypeTable:
     def add_record(self, item: FactRecord) -> None:
         tagless = item.word.startswith("typedef ")
         c_type = f"{item.scope}::{item.tag}" if item.scope else item.tag
-        name = self.numbering.next("struct") if tagless else item.tag
+        name = self.numbering.next(item.word.split()[-1]) if tagless else item.tag
         struct = Struct(
             name,
             None,
@@ -157,44 +152,28 @@ class TypeTable:
             alignment=item.alignment,
             size=item.size,
         )
-        self.fill(struct, item, "")
+        self.fill(struct, item)
         self.structs.append(struct)
         if tagless:
             self.structs.append(Struct(item.tag, name, c_type, header=item.header))
 
-    def fill(self, struct: Struct, record: FactRecord, path: str) -> None:
+    def fill(self, struct: Struct, record: FactRecord) -> None:
         """Fields of a class; members of an unnamed member count as members of what holds it."""
         for member in record.fields:
             if member.record is None:
                 struct.fields.append(self.field(struct.name, member.name, member.c_type))
                 continue
             if not member.name:
-                self.fill(struct, member.record, path)
+                self.fill(struct, member.record)
                 self.numbering.next(member.record.word)
                 continue
-            inner = Struct(
-                "",
-                None,
-                "",
-                view_only=True,
-                is_union=member.record.word == "union",
-                header=struct.header,
-                owner=struct.name,
-                owner_path=member.name,
-            )
+            is_union = member.record.word == "union"
+            inner = Struct("", None, "", view_only=True, is_union=is_union, header=struct.header)
             inner.c_type = f"decltype(std::declval<{struct.c_type}&>().{member.name})"
-            self.fill(inner, member.record, "")
+            self.fill(inner, member.record)
             inner.name = member.record.tag = self.numbering.next(member.record.word)
-            self.rename_owner(inner)
             self.structs.append(inner)
             struct.fields.append(Field(member.name, f"struct:{inner.name}", False, member.name))
-
-    def rename_owner(self, holder: Struct) -> None:
-        """Inner classes are numbered before their holder, so they learn its name afterwards."""
-        names = {f.kind.removeprefix("struct:") for f in holder.fields}
-        for struct in self.structs:
-            if struct.view_only and struct.name in names and not struct.owner:
-                struct.owner = holder.name
 
     def field(self, struct: str, name: str, c_type: str) -> Field:
         special = self.decisions.fields.get(struct, {}).get(name, {})
