@@ -69,7 +69,8 @@ consteval unsigned index_of(std::string_view name) {{
 def refusing_source(library: Library) -> str:
     """A weak body for each function: a body in `cpp/emulator/api` takes its place."""
     bodies = "".join(
-        f"[[gnu::weak]] {f.ret} {f.c_name}({parameter_types(f)}) noexcept {{ return refuse({i}); }}\n"
+        f"[[gnu::weak]] {f.ret} {f.c_name}({parameter_types(f)}) noexcept "
+        f"{{ return refuse({i}); }}\n"
         for i, f in enumerate(library.functions)
     )
     return f"""{first_line([library])}

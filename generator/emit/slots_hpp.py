@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the function tables: `driver/table.hpp`, and the names and first contents of their slots."""
+"""Writes the function tables: `driver/table.hpp`, names and first contents of their slots."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def table_header(libraries: list[Library]) -> str:
     tables = [table_struct(library) for library in libraries]
     return (
         f"{first_line(libraries)}#pragma once\n\n#include <cstddef>\n\n{headers}\n"
-        f"namespace halfwarp::driver {{\n\n{chr(10).join(tables)}\n}}  // namespace halfwarp::driver\n"
+        f"namespace halfwarp::driver {{\n\n{chr(10).join(tables)}\n"
+        "}  // namespace halfwarp::driver\n"
     )
 
 
@@ -98,5 +99,5 @@ def symbol_row(function: Function) -> str:
 
 
 def per_thread_suffix(function: Function) -> str:
-    """What the name of its variant for per-thread default streams ends in; empty when it has none."""
+    """What the name of its per-thread variant ends in; empty when it has none."""
     return next((f"_{flag}" for flag in function.flags if flag in ("ptds", "ptsz")), "")
