@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import platform
 import shlex
 import subprocess
 import sys
@@ -58,6 +59,15 @@ class Part:
 LOADER = ("cuda/bindings/_loader.pyx", "cpp/driver/loader/*.cpp", "build/generated/driver/*.cpp")
 LOW = ("cuda/bindings/_low.pyx", "cpp/bindings/**/*.cpp", "build/generated/bindings/*.cpp")
 CORE = ("cuda/core/_core.pyx", "cpp/core/**/*.cpp", "cpp/python/**/*.cpp")
+# The emulator's inner loops once more for wider vector units, picked when it runs.
+HANDLERS = ("handlers/[!h]*.cpp", "handlers/half.cpp")  # all but handler_table.cpp
+LEVELS = ("v3", "v4") if platform.machine() == "x86_64" else ()
+
+
+def variant(glob, level):
+    return glob, f".{level}", (f"-march=x86-64-{level}", f"-DHALFWARP_ISA=x86_64_{level}")
+
+
 PARTS = [
     Part("cuda.bindings._loader", LOADER, cplusplus=False, libraries=("dl", "pthread")),
     Part("cuda.bindings._low", LOW, cplusplus=False),
@@ -71,6 +81,7 @@ PARTS = [
         python=False,
         libraries=("pthread", "dl"),
         flags=("-ffp-contract=off", "-fno-math-errno"),
+        variants=tuple(variant(glob, level) for glob in HANDLERS for level in LEVELS),
     ),
 ]
 
