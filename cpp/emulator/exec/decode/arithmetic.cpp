@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "emulator/exec/decode/opcodes.hpp"
-#include "emulator/exec/handlers/handler_table.hpp"
+#include "emulator/exec/handler_table.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {

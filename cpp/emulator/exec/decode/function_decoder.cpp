@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "emulator/exec/decode/opcodes.hpp"
-#include "emulator/exec/handlers/handler_table.hpp"
+#include "emulator/exec/handler_table.hpp"
 #include "emulator/ptx/analysis.hpp"
 
 namespace halfwarp::emulator::exec {

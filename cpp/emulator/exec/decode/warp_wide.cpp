@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoding of barriers and of instructions in which the lanes of a warp take part together.
 #include "emulator/exec/decode/opcodes.hpp"
-#include "emulator/exec/handlers/handler_table.hpp"
+#include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/schedule/barrier.hpp"
 
 namespace halfwarp::emulator::exec {

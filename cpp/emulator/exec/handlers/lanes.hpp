@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "emulator/exec/handlers/handler_table.hpp"
+#include "emulator/exec/handler_table.hpp"
 #include "emulator/exec/warp.hpp"
 
 #ifndef HALFWARP_ISA

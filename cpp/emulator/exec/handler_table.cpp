@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which handlers this machine can run, and finding one of them.
-#include "emulator/exec/handlers/handler_table.hpp"
+#include "emulator/exec/handler_table.hpp"
 
 #include <algorithm>
 #include <array>
