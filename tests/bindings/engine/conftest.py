@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[3]
 SLOT = ctypes.sizeof(ctypes.c_void_p)
 TABLES = ("driver", "nvrtc")  # the first members of loader_api, in order
 
@@ -74,12 +76,14 @@ def on_null_driver():
         settings = {"HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_MODE": "null"}
         done = subprocess.run(
             [sys.executable, "-c", code],
+            cwd=ROOT,
             env={**os.environ, **settings, **environment},
             capture_output=True,
             text=True,
             timeout=60,
         )
         assert done.returncode == 0, done.stderr
+        assert "Exception ignored" not in done.stderr
         return done.stdout
 
     return run

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls every driver function once on the null driver, in all call forms; prints what went wrong.
+
+Arguments are made from the generator's model. Positional calls of hot functions take the unrolled
+Arguments are made from the generator's model. Positional calls of hot functions take the unrolled
+"""
+
+import json
+
+from cuda.bindings import driver
+
+from generator import model
+
+LIBRARY = model.load("driver")
+HANDLES = {h.name for h in LIBRARY.handles}
+STRUCTS = {s.name for s in LIBRARY.structs}
+
+
+def element(word):
+    """One element of a list, or the value of a typed argument."""
+    if word in HANDLES:
+        return getattr(driver, word)(1)
+    if word in STRUCTS:
+        return getattr(driver, word)()
+    if word in ("bytes", "text"):
+        return b"text"
+    return bytearray(16) if word == "buffer" else None if word == "voidp" else 1
+
+
+def typed(word):
+    """A value of an attribute: `handle:T`, `list:T`, `unsigned int`..."""
+    kind, _, name = word.partition(":")
+    return [element(name)] if kind == "list" else element(name or kind)
+
+
+def first_attribute(enum):
+    member, word = next(iter(LIBRARY.attributes[enum].items()))
+    return int(getattr(getattr(driver, enum), member)), word
+
+
+class Arguments:
+    """Good arguments of one function, in Python order."""
+
+    def __init__(self, function):
+        self.params = {p.name: p for p in function.params}
+        self.enums = {
+            p.aux: p.kind.rpartition(":")[2] for p in function.params if ":attr" in p.kind and p.aux
+        }
+        self.names = [name.partition("=")[0] for name in function.py if "=" not in name]
+        self.values = [self.value(self.params[name]) for name in self.names]
+
+    def value(self, param):
+        words = param.kind.split(":")[1:]
+        if param.c_name in self.enums:
+            attribute = first_attribute(self.enums[param.c_name])[0]
+            return [attribute] if "list" in words else attribute
+        if not words:
+            return 1.0 if param.c_type == "float" else 1
+        return self.by_word(param, *words)
+
+    def by_word(self, param, word, name=""):
+        if word in ("attr", "attrlist"):
+            value = typed(first_attribute(name)[1])
+            return [value] if word == "attrlist" else value
+        if word in ("list", "struct", "struct*", "ptr", "handle", "iterator"):
+            value = element(name)
+            return [value] if word == "list" else value
+        if word == "bytes":
+            return b"text" if param.c_type.startswith("const") else bytearray(64)
+        nothing = {"voidp", "callback", "callback_data", "kparams", "list5"}
+        return (
+            None if word in nothing else 1.0 if word == "float*" else 0 if word == "rawptr" else 1
+        )
+
+
+def outcome(call):
+    """What a call did, comparable with another call: types of the outputs, or the error."""
+    try:
+        result = call()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return [int(result[0]), *(type(value).__name__ for value in result[1:])]
+
+
+def check_good(function, arguments):
+    call = getattr(driver, function.name)
+    positional = outcome(lambda: call(*arguments.values))
+    again = Arguments(function)
+    named = outcome(lambda: call(**dict(zip(again.names, again.values, strict=True))))
+    if positional != named:
+        yield f"positional {positional}, by keyword {named}"
+    if isinstance(positional, str):
+        yield positional
+    elif len(positional) != 1 + len(function.returns):
+        yield f"{len(positional)} results, {1 + len(function.returns)} expected"
+
+
+def takes_anything(param):
+    return param.kind.startswith("in:attr:") and first_attribute(param.kind[8:])[1] == "bool"
+
+
+def check_bad(function, arguments):
+    call = getattr(driver, function.name)
+    for i, name in enumerate(arguments.names):
+        if takes_anything(arguments.params[name]):
+            continue
+        wrong = [*arguments.values[:i], object(), *arguments.values[i + 1 :]]
+        positional = outcome(lambda wrong=wrong: call(*wrong))
+        keywords = dict(zip(arguments.names, wrong, strict=True))
+        named = outcome(lambda keywords=keywords: call(**keywords))
+        expected = f"TypeError: {function.name}() argument '{name}': "
+        if positional != named or not str(positional).startswith(expected):
+            yield f"a bad {name!r} gives {positional!r}, by keyword {named!r}"
+
+
+def main():
+    problems, swept = {}, 0
+    for function in LIBRARY.functions:
+        if not function.in_python:
+            continue
+        arguments = Arguments(function)
+        found = [*check_bad(function, arguments), *check_good(function, arguments)]
+        swept += 1
+        if found:
+            problems[function.name] = found
+    print(json.dumps({"swept": swept, "problems": problems}))
+
+
+main()

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Callbacks that the engine wraps: who calls what, with which data, and for how long."""
+
+import ctypes
+import threading
+
+import pytest
+from cuda.bindings import driver
+
+Pointer, Unsigned = ctypes.c_void_p, ctypes.c_uint
+HostFn = ctypes.CFUNCTYPE(None, Pointer)
+StreamCallback = ctypes.CFUNCTYPE(None, Pointer, ctypes.c_int, Pointer)
+AsyncCallback = ctypes.CFUNCTYPE(None, Pointer, Pointer, Pointer)
+LogsCallback = ctypes.CFUNCTYPE(None, Pointer, ctypes.c_int, Pointer, ctypes.c_size_t)
+
+
+def address(function):
+    return ctypes.cast(function, Pointer).value
+
+
+@pytest.fixture
+def not_capturing(put):
+    put("cuStreamIsCapturing", lambda _stream, _status: 0, Pointer, Pointer)
+
+
+class TestHostFunction:
+    @pytest.fixture
+    def launched(self, put, not_capturing):
+        """(function, data) pairs that the driver received."""
+        seen = []
+        put("cuLaunchHostFunc", lambda _s, f, data: seen.append((HostFn(f), data)), *[Pointer] * 3)
+        return seen
+
+    @pytest.mark.parametrize("wrap", [lambda a: a, driver.CUhostFn], ids=["int", "CUhostFn"])
+    def test_the_driver_calls_the_users_function_with_its_data(self, launched, wrap):
+        seen = []
+        function = HostFn(seen.append)
+        assert driver.cuLaunchHostFunc(0, wrap(address(function)), 77)[0] == 0
+        trampoline, data = launched[0]
+        assert address(trampoline) != address(function)
+        trampoline(data)
+        assert seen == [77]
+
+    def test_it_runs_on_threads_that_python_does_not_know(self, put, not_capturing):
+        libc = ctypes.CDLL(None)
+        threads = []
+
+        def launch(_stream, function, data):
+            thread = ctypes.c_ulong()
+            code = libc.pthread_create(ctypes.byref(thread), None, Pointer(function), Pointer(data))
+            threads.append(thread)
+            return code
+
+        put("cuLaunchHostFunc", launch, *[Pointer] * 3)
+        seen = []
+        function = HostFn(lambda data: seen.append((data, threading.get_ident())))
+        driver.cuLaunchHostFunc(0, address(function), 5)
+        libc.pthread_join(threads[0], None)
+        assert seen[0][0] == 5
+        assert seen[0][1] != threading.get_ident()
+
+    def test_a_driver_that_calls_back_at_once_does_not_deadlock(self, put, not_capturing):
+        put("cuLaunchHostFunc", lambda _s, f, data: HostFn(f)(data), *[Pointer] * 3)
+        seen = []
+        function = HostFn(seen.append)
+        driver.cuLaunchHostFunc(0, address(function), 5)
+        assert seen == [5]
+
+    def test_a_refused_callback_is_not_called(self, put, not_capturing):
+        put("cuLaunchHostFunc", lambda *_: 400, *[Pointer] * 3)
+        function = HostFn(lambda _: pytest.fail("called"))
+        result = driver.cuLaunchHostFunc(0, address(function), 5)
+        assert result == (driver.CUresult.CUDA_ERROR_INVALID_HANDLE,)
+
+    def test_null_is_the_drivers_to_refuse(self, put, not_capturing):
+        seen = []
+        put("cuLaunchHostFunc", lambda _s, f, data: seen.append((f, data)) or 1, *[Pointer] * 3)
+        driver.cuLaunchHostFunc(0, 0, 5)
+        assert seen == [(None, 5)]
+
+    def test_a_captured_callback_belongs_to_the_graph_and_may_run_often(self, put):
+        launched, owned = [], []
+
+        def is_capturing(_stream, status):
+            ctypes.c_int.from_address(status).value = 1
+
+        def info(_stream, status, _id, graph, *_):
+            ctypes.c_int.from_address(status).value = 1
+            ctypes.c_uint64.from_address(graph).value = 0xABC
+
+        def create(out, record, destroy, count, flags):
+            owned.append((record, HostFn(destroy), count, flags))
+            ctypes.c_uint64.from_address(out).value = 0xDEF
+
+        put("cuStreamIsCapturing", is_capturing, Pointer, Pointer)
+        put("cuStreamGetCaptureInfo", info, *[Pointer] * 7)
+        put("cuUserObjectCreate", create, Pointer, Pointer, Pointer, Unsigned, Unsigned)
+        put("cuGraphRetainUserObject", lambda g, o, n, f: owned.append((g, o, n, f)),
+            Pointer, Pointer, Unsigned, Unsigned)  # fmt: skip
+        put(
+            "cuLaunchHostFunc",
+            lambda _s, f, data: launched.append((HostFn(f), data)),
+            *[Pointer] * 3,
+        )
+        seen = []
+        function = HostFn(seen.append)
+        driver.cuLaunchHostFunc(0x11, address(function), 5)
+        (record, destroy, _, _), retained = owned
+        trampoline, data = launched[0]
+        for _ in range(3):
+            trampoline(data)
+        assert seen == [5, 5, 5]
+        assert data == record
+        assert retained == (0xABC, 0xDEF, 1, 1)
+        destroy(record)
+
+
+def test_a_stream_callback_gets_stream_status_and_data(put):
+    put("cuStreamAddCallback", lambda s, f, data, _flags: StreamCallback(f)(s, 2, data),
+        Pointer, Pointer, Pointer, Unsigned)  # fmt: skip
+    seen = []
+    function = StreamCallback(lambda *args: seen.append(args))
+    assert driver.cuStreamAddCallback(9, address(function), 77, 0) == (driver.CUresult(0),)
+    assert seen == [(9, 2, 77)]
+
+
+class Registration:
+    """A driver that hands out a handle per registered callback."""
+
+    def __init__(self, put, name, handle, types, at):
+        self.registered, self.unregistered = [], []
+
+        def register(*args):
+            ctypes.c_uint64.from_address(args[-1]).value = handle
+            self.registered.append(args[at : at + 2])
+
+        put(name, register, *types)
+
+
+def test_a_logs_callback_lives_until_it_is_unregistered(put):
+    types = (Pointer, Pointer, Pointer)
+    registration = Registration(put, "cuLogsRegisterCallback", 0x51, types, 0)
+    put("cuLogsUnregisterCallback", lambda handle: None, Pointer)
+    seen = []
+    function = LogsCallback(lambda *args: seen.append(args))
+    _, handle = driver.cuLogsRegisterCallback(address(function), 7)
+    assert int(handle) == 0x51
+    trampoline, data = registration.registered[0]
+    for level in (0, 1):
+        LogsCallback(trampoline)(data, level, 4096, 3)
+    assert seen == [(7, 0, 4096, 3), (7, 1, 4096, 3)]
+    assert driver.cuLogsUnregisterCallback(handle) == (driver.CUresult(0),)
+
+
+def test_an_async_notification_gets_info_data_and_handle(put):
+    types = (ctypes.c_int, Pointer, Pointer, Pointer)
+    registration = Registration(put, "cuDeviceRegisterAsyncNotification", 0x61, types, 1)
+    put("cuDeviceUnregisterAsyncNotification", lambda _device, _handle: None, ctypes.c_int, Pointer)
+    seen = []
+    function = AsyncCallback(lambda *args: seen.append(args))
+    _, handle = driver.cuDeviceRegisterAsyncNotification(0, address(function), 7)
+    trampoline, data = registration.registered[0]
+    AsyncCallback(trampoline)(4096, data, 0x61)
+    assert seen == [(4096, 7, 0x61)]
+    assert driver.cuDeviceUnregisterAsyncNotification(0, handle) == (driver.CUresult(0),)
+
+
+def test_a_refused_registration_returns_its_code(put):
+    put("cuLogsRegisterCallback", lambda *_: 801, *[Pointer] * 3)
+    function = LogsCallback(lambda *_: None)
+    result = driver.cuLogsRegisterCallback(address(function), 0)
+    assert result == (driver.CUresult.CUDA_ERROR_NOT_SUPPORTED, None)
+
+
+def test_unregistering_an_unknown_handle_is_the_drivers_to_judge(put):
+    put("cuLogsUnregisterCallback", lambda _handle: 400, Pointer)
+    assert driver.cuLogsUnregisterCallback(12345)[0] == 400
+
+
+def test_other_callbacks_are_handed_over_as_they_are(calls):
+    seen = calls("cuLaunchHostFunc_v2", Pointer, Pointer, Pointer, Unsigned)
+    function = HostFn(lambda _: None)
+    driver.cuLaunchHostFunc_v2(0, address(function), 5, 0)
+    assert seen[0][1:3] == (address(function), 5)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules made of tables: what is there at import, and what comes when it is asked for."""
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+from cuda.bindings import driver, nvrtc
+
+
+def child(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_import_makes_functions_and_nothing_else():
+    out = child(
+        "import cuda.bindings.driver as d; v = vars(d);"
+        "print('cuInit' in v, 'sizeof' in v, 'CUresult' in v, 'CUstream' in v, 'CUDA_VERSION' in v,"
+        "'__getattr__' in v)"
+    )
+    assert out == ["True", "True", "False", "False", "False", "True"]
+
+
+def test_import_needs_no_other_library():
+    out = child(
+        "import sys; before = set(sys.modules); import cuda.bindings.driver, cuda.bindings.nvrtc;"
+        "ours = ('cuda', '_cython', 'cython');"
+        "print(*sorted(m for m in set(sys.modules) - before if not m.startswith(ours)))"
+    )
+    assert out == []
+
+
+def test_a_call_makes_no_class_but_that_of_its_result(on_null_driver):
+    out = on_null_driver(
+        "import cuda.bindings.driver as d; d.cuInit(0); d.cuCtxGetCurrent();"
+        "print('CUresult' in vars(d), '__getattr__' in vars(d))"
+    )
+    assert out.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize("name", ["CUresult", "CUstream", "CUDA_VERSION", "__all__"])
+def test_the_first_name_that_is_missing_makes_all_and_ends_the_laziness(name):
+    out = child(
+        f"import cuda.bindings.driver as d; d.{name}; v = vars(d);"
+        "print('CUresult' in v, 'CUstream' in v, 'CUDA_VERSION' in v, '__all__' in v,"
+        "'__getattr__' in v, '__dir__' in v)"
+    )
+    assert out == ["True", "True", "True", "True", "False", "False"]
+
+
+def test_names_of_python_itself_make_nothing():
+    out = child(
+        "import cuda.bindings.driver as d;"
+        "print(hasattr(d, '__path__'), hasattr(d, '__wrapped__'), '__getattr__' in vars(d))"
+    )
+    assert out == ["False", "False", "True"]
+
+
+def test_an_object_is_made_once_whoever_asks_first(on_null_driver):
+    out = on_null_driver(
+        "import cuda.bindings.driver as d; result, ctx = d.cuCtxGetCurrent();"
+        "print(type(result) is d.CUresult, type(ctx) is d.CUcontext, result is d.CUresult(0))"
+    )
+    assert out.split() == ["True"] * 3
+
+
+def test_dir_lists_everything():
+    out = child("import cuda.bindings.nvrtc as n; print(*dir(n))")
+    assert {"nvrtcVersion", "nvrtcResult", "nvrtcProgram", "sizeof"} <= set(out)
+
+
+def test_star_import_takes_all_public_names():
+    out = child(
+        "from cuda.bindings.driver import *; import cuda.bindings.driver as d;"
+        "print(cuInit is d.cuInit, CUresult is d.CUresult, CUDA_VERSION, '_fill' in d.__all__)"
+    )
+    assert out == ["True", "True", str(driver.CUDA_VERSION), "False"]
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error():
+    for _ in range(2):  # lazily, then plainly
+        with pytest.raises(AttributeError, match="'cuda.bindings.driver' has no attribute 'cuNo"):
+            _ = driver.cuNothing
+
+
+def test_threads_that_ask_at_once_get_the_same_objects():
+    out = child(
+        "import threading, cuda.bindings.driver as d\n"
+        "barrier, found = threading.Barrier(8), []\n"
+        "def ask():\n"
+        "    barrier.wait(); found.append((d.CUresult, d.CUstream, d.CUlaunchConfig))\n"
+        "threads = [threading.Thread(target=ask) for _ in range(8)]\n"
+        "[t.start() for t in threads]; [t.join() for t in threads]\n"
+        "print(len(found), len(set(found)))"
+    )
+    assert out == ["8", "1"]
+
+
+@pytest.mark.parametrize("function", [driver.cuInit, driver.cuLaunchKernel, nvrtc.nvrtcVersion])
+def test_functions_are_pickled_by_name(function):
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_functions_say_where_they_come_from():
+    assert driver.cuInit.__module__ == "cuda.bindings.driver"
+    assert driver.cuInit.__qualname__ == "cuInit"
+
+
+def test_exit_with_live_objects_says_nothing(on_null_driver):
+    assert (
+        on_null_driver(
+            "import cuda.bindings.driver as d;"
+            "keep = [d.CUlaunchConfig(attrs=[d.CUlaunchAttribute()]).attrs, d.cuCtxGetCurrent(),"
+            "d.CUmemPoolProps().location, d.CUresult(1), d.cuDeviceGetCount()]; d.keep = keep"
+        )
+        == ""
+    )
