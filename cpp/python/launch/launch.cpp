@@ -173,6 +173,11 @@ PyMethodDef launch_method{
 }  // namespace
 
 PyObject* make_launch_function(const launch_hooks& from) noexcept {
+  if (!object_class<stream_fields>::type || !object_class<config_fields>::type ||
+      !object_class<kernel_fields>::type || !object_class<buffer_fields>::type) {
+    PyErr_SetString(PyExc_SystemError, "launch was made before the classes that it reads");
+    return nullptr;
+  }
   hooks = from;
   const reference module{PyUnicode_FromString("cuda.core")};
   return module ? PyCFunction_NewEx(&launch_method, nullptr, module.get()) : nullptr;

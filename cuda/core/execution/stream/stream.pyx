@@ -453,3 +453,11 @@ cdef int wait_for_other(Stream self, object other) except -1:
     with nogil:
         wait_for_stream(self.native, earlier.native)
     return 0
+
+
+cdef int register_stream() except -1:
+    cdef Stream sample = Stream.__new__(Stream)
+    return register_stream_class(sample, &sample.fields)
+
+
+register_stream()
