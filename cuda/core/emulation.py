@@ -30,6 +30,7 @@ __all__ = [
     "last_fault",
     "leaks",
     "options",
+    "repair",
     "reset",
     "settle",
     "stats",
@@ -201,11 +202,19 @@ def stats():
 
 
 def settle():
-    """Wait for all work of all contexts.
+    """Wait for all work of all contexts; printed text comes out.
 
     Blocks the host.
     """
     _library.load().halfwarp_emulator_settle()
+
+
+def repair():
+    """Forget the last fault, and make broken contexts whole; whether there was one.
+
+    Blocks the host. What was made in a broken context is gone; its handles are stale.
+    """
+    return bool(_library.load().halfwarp_emulator_repair())
 
 
 def reset():
@@ -313,9 +322,8 @@ def expect_fault(kind):
     """
     from cuda.core import CUDAError
 
-    library = _library.load()
     expectation = _Expectation()
-    library.halfwarp_emulator_repair()
+    repair()
     try:
         yield expectation
     except CUDAError:
@@ -323,7 +331,7 @@ def expect_fault(kind):
             raise
     settle()
     expectation.fault = last_fault()
-    library.halfwarp_emulator_repair()
+    repair()
     if expectation.fault is None:
         raise AssertionError(f"expected a fault of kind {kind!r}, there was none")
     if expectation.fault.kind != kind:
