@@ -59,16 +59,13 @@ class Part:
 LOADER = ("cuda/bindings/_loader.pyx", "cpp/driver/loader/*.cpp", "build/generated/driver/*.cpp")
 LOW = ("cuda/bindings/_low.pyx", "cpp/bindings/**/*.cpp", "build/generated/bindings/*.cpp")
 CORE = ("cuda/core/_core.pyx", "cpp/core/**/*.cpp", "cpp/python/**/*.cpp")
-# The emulator's inner loops once more for wider vector units, picked when it runs.
-HANDLERS = "exec/handlers/*.cpp"
-LEVELS = ("v3", "v4") if platform.machine() == "x86_64" else ()
-
-
-def variant(level):
-    flags = ("-O3", f"-march=x86-64-{level}", f"-DHALFWARP_ISA=x86_64_{level}")
-    return HANDLERS, f".{level}", flags
-
-
+EMULATOR = ("cpp/emulator/**/*.cpp", "build/generated/emulator/*.cpp")
+# Its inner loops once more for wider vector units, picked when it runs.
+VARIANTS = [
+    ("exec/handlers/*.cpp", f".{v}", ("-O3", f"-march=x86-64-{v}", f"-DHALFWARP_ISA=x86_64_{v}"))
+    for v in ("v3", "v4")
+    if platform.machine() == "x86_64"
+]
 PARTS = [
     Part("cuda.bindings._loader", LOADER, cplusplus=False, libraries=("dl", "pthread")),
     Part("cuda.bindings._low", LOW, cplusplus=False),
@@ -78,11 +75,11 @@ PARTS = [
     Part("cuda.core._compile", ("cuda/core/_compile.pyx",)),
     Part(
         "cuda.bindings.libcuda_emulated",
-        ("cpp/emulator/**/*.cpp", "build/generated/emulator/*.cpp"),
+        EMULATOR,
         python=False,
         libraries=("pthread", "dl"),
         flags=("-ffp-contract=off", "-fno-math-errno"),
-        variants=tuple(map(variant, LEVELS)),
+        variants=VARIANTS,
     ),
 ]
 
@@ -102,12 +99,6 @@ def make(target, inputs, command, record=None):
     os.utime(new, (start, start))  # an input that changes meanwhile is newer
     os.replace(new, target)  # a process that has the old one loaded keeps it
     record.write_text(text)
-
-
-def dependencies(source, depfile):
-    """What an object was made of: the names in the dependency file that the compiler wrote."""
-    text = depfile.read_text() if depfile.exists() else f":{source}"
-    return [Path(name) for name in text.replace("\\\n", " ").split(":", 1)[1].split()]
 
 
 class Build(build_ext):
@@ -152,7 +143,8 @@ class Build(build_ext):
         command += [*part.flags, *flags, *self.includes]
         command += [f"-I{sysconfig.get_path('include')}"] if part.python else []
         command += ["-MMD", "-MF", str(dep), "-c", str(source)]
-        make(obj, dependencies(source, dep), command)
+        made_of = dep.read_text().replace("\\\n", " ") if dep.exists() else f":{source}"
+        make(obj, [Path(name) for name in made_of.split(":", 1)[1].split()], command)
         return obj
 
     def link(self, part, objects):
