@@ -34,7 +34,8 @@ struct converter_tables {
 
 template <std::size_t... K>
 constexpr converter_tables make_tables(std::index_sequence<K...>) {
-  return {{&parameter<kind(K)>::prepare...}, {completer_of<kind(K)>()...}, {maker_of<kind(K)>()...}};
+  return {
+      {&parameter<kind(K)>::prepare...}, {completer_of<kind(K)>()...}, {maker_of<kind(K)>()...}};
 }
 constexpr converter_tables tables = make_tables(std::make_index_sequence<kinds>());
 
@@ -64,7 +65,8 @@ word invoke(const frame& c) {
 
 PyObject* text_result(const frame& c, word text) {
   if (!text && PyErr_Occurred()) return nullptr;
-  PyObject* value = text ? PyBytes_FromString(reinterpret_cast<const char*>(text)) : Py_NewRef(Py_None);
+  PyObject* value =
+      text ? PyBytes_FromString(reinterpret_cast<const char*>(text)) : Py_NewRef(Py_None);
   return success_pair(c.lib, value, true);
 }
 
@@ -83,7 +85,8 @@ PyObject* outputs_result(frame& c) {
     }
     ++made;
   }
-  return made == 1 ? success_pair(c.lib, values[0], recycles(last)) : success_many(c.lib, values, made);
+  return made == 1 ? success_pair(c.lib, values[0], recycles(last))
+                   : success_many(c.lib, values, made);
 }
 
 }  // namespace
@@ -112,7 +115,8 @@ PyObject* call_by_record(const library& lib, const function& f, PyObject* const*
   return f.outputs ? outputs_result(c) : success_tuple(lib);
 }
 
-PyObject* call(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+PyObject* call(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+               PyObject* names) {
   if (f.special && f.special->entry) return f.special->entry(lib, f, args, n, names);
   return call_by_record(lib, f, args, n, names);
 }

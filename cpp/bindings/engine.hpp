@@ -8,9 +8,11 @@
 namespace halfwarp::bindings {
 
 // The Python call: binds, converts, calls, builds the result.
-PyObject* call(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n, PyObject* names);
+PyObject* call(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+               PyObject* names);
 // The same without the function's own entry, for that entry to use.
-PyObject* call_by_record(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n, PyObject* names);
+PyObject* call_by_record(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+                         PyObject* names);
 
 // What a function of a module points to: the engine with the record's place in the table.
 template <const library& Library, int Index>

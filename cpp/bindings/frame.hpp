@@ -10,7 +10,8 @@ namespace halfwarp::bindings {
 inline constexpr int max_parameters = 20;
 
 struct frame {
-  frame(const library& l, const function& fn, PyObject* const* arguments) : lib{l}, f{fn}, args{arguments} {}
+  frame(const library& l, const function& fn, PyObject* const* arguments)
+      : lib{l}, f{fn}, args{arguments} {}
   frame(const frame&) = delete;  // the words point into it
   ~frame() {
     for (int i = 0; i < made; ++i) Py_XDECREF(out[i]);

@@ -41,10 +41,13 @@ int low_fill(PyObject* module) {
 
 PyObject* low_fast_enum(void) { return as_object(fast_enum()); }
 PyObject* low_fast_enum_metaclass(void) { return as_object(fast_enum_metaclass()); }
-PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents) { return struct_from_bytes(type, contents); }
+PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents) {
+  return struct_from_bytes(type, contents);
+}
 
 PyObject* low_native_handle(PyObject* object) {
   class_type* type = any_class_of(object);
-  bool is_opaque = type && type->record->f & opaque && type->record->f & compares;  // not a function pointer
+  bool is_opaque =
+      type && type->record->f & opaque && type->record->f & compares;  // not a function pointer
   return is_opaque ? PyLong_FromUnsignedLongLong(load_handle(object, 8)) : Py_NewRef(Py_None);
 }

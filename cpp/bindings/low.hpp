@@ -12,7 +12,7 @@ extern "C" {
 /* Gives the library of that name ("driver") its function table. 0, or -1 with an error set. */
 int low_attach(const char* name, void* const* slots);
 
-/* Fills a module ("cuda.bindings.driver") from the tables of its library. 0, or -1 with an error. */
+/* Fills a module ("cuda.bindings.driver") from the tables of its library. 0, or -1. */
 int low_fill(PyObject* module);
 
 /* The base class of all enumerations and its metaclass: new references, or NULL. */

@@ -11,16 +11,17 @@
 namespace halfwarp::bindings {
 namespace {
 
-PyMethodDef common_methods[] = {
-    {"sizeof", module_sizeof, METH_O,
-     "sizeof(objType)\n--\n\nSize in bytes of the C type behind a class of this module. Host only."},
-    {}};
+PyMethodDef common_methods[] = {{"sizeof", module_sizeof, METH_O,
+                                 "sizeof(objType)\n--\n\nSize in bytes of the C type behind a "
+                                 "class of this module. Host only."},
+                                {}};
 
 int add_classes(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.classes.size(); ++i) {
     class_type* made = ready_class(lib, int(i));
     auto* object = reinterpret_cast<PyObject*>(made);
-    if (!made || PyDict_SetItemString(dictionary, short_name(lib.classes[i].name), object) < 0) return -1;
+    if (!made || PyDict_SetItemString(dictionary, short_name(lib.classes[i].name), object) < 0)
+      return -1;
   }
   return 0;
 }
@@ -28,7 +29,8 @@ int add_classes(const library& lib, PyObject* dictionary) {
 int add_enums(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.enums.size(); ++i) {
     auto* made = reinterpret_cast<PyObject*>(ready_enum(lib, int(i)));
-    if (!made || PyDict_SetItemString(dictionary, short_name(lib.enums[i].name), made) < 0) return -1;
+    if (!made || PyDict_SetItemString(dictionary, short_name(lib.enums[i].name), made) < 0)
+      return -1;
   }
   return 0;
 }
@@ -64,7 +66,9 @@ int forget(PyObject* dictionary, const char* name) {
   return present < 0 ? -1 : 0;
 }
 
-bool is_complete(PyObject* dictionary) { return PyDict_GetItemString(dictionary, "__all__") != nullptr; }
+bool is_complete(PyObject* dictionary) {
+  return PyDict_GetItemString(dictionary, "__all__") != nullptr;
+}
 
 PyObject* raise_no_attribute(const library& lib, PyObject* name) {
   PyErr_Format(PyExc_AttributeError, "module '%s' has no attribute '%U'", lib.module, name);
@@ -74,7 +78,8 @@ PyObject* raise_no_attribute(const library& lib, PyObject* name) {
 // `__path__`, `__wrapped__` and so on: the import system and others ask every module for them.
 bool is_private_protocol(PyObject* name) {
   return PyUnicode_GET_LENGTH(name) > 1 && PyUnicode_READ_CHAR(name, 0) == '_' &&
-         PyUnicode_READ_CHAR(name, 1) == '_' && PyUnicode_CompareWithASCIIString(name, "__all__") != 0;
+         PyUnicode_READ_CHAR(name, 1) == '_' &&
+         PyUnicode_CompareWithASCIIString(name, "__all__") != 0;
 }
 
 }  // namespace
@@ -82,10 +87,13 @@ bool is_private_protocol(PyObject* name) {
 int fill_module(const library& lib, PyObject* module) {
   lib.state->module = Py_NewRef(module);
   if (!lib.state->keywords) {
-    lib.state->keywords = static_cast<PyObject**>(PyMem_Calloc(lib.functions.size(), sizeof(PyObject*)));
+    lib.state->keywords =
+        static_cast<PyObject**>(PyMem_Calloc(lib.functions.size(), sizeof(PyObject*)));
     if (!lib.state->keywords) return PyErr_NoMemory() ? 0 : -1;
   }
-  if (PyModule_AddFunctions(module, lib.methods) < 0 || PyModule_AddFunctions(module, common_methods) < 0) return -1;
+  if (PyModule_AddFunctions(module, lib.methods) < 0 ||
+      PyModule_AddFunctions(module, common_methods) < 0)
+    return -1;
   return PyModule_AddFunctions(module, lib.lazy_methods);
 }
 
@@ -93,7 +101,9 @@ int complete_module(const library& lib) {
   creation_lock lock;
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
   if (is_complete(dictionary)) return 0;
-  if (add_classes(lib, dictionary) < 0 || add_enums(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0) return -1;
+  if (add_classes(lib, dictionary) < 0 || add_enums(lib, dictionary) < 0 ||
+      add_constants(lib, dictionary) < 0)
+    return -1;
   if (forget(dictionary, "__getattr__") < 0 || forget(dictionary, "__dir__") < 0) return -1;
   return add_all(dictionary);
 }

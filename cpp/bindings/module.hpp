@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python modules made of tables: functions at once, classes, enumerations and constants when needed.
+// Python modules made of tables: functions at once, classes, enumerations and constants when
+// needed.
 #pragma once
 
 #include "bindings/records.hpp"

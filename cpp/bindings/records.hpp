@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records that describe a C library to the engine: one per function, class, field and enumeration.
+// The records that describe a C library to the engine: one per function, class, field and
+// enumeration.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -16,33 +17,76 @@ using word = std::uint64_t;
 // What a parameter, a field or an element is. Inputs come first, then what is also returned, then
 // pure outputs, so that `is_output` is a comparison. Each has one converter (arguments/, results/).
 enum class kind : std::uint8_t {
-  i8, u8, i16, u16, i32, u32, i64, u64, f32, f64,
+  // numbers by value
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  f32,
+  f64,
   enumeration,
-  handle32, handle64,  // an opaque pointer or a named integer, by value
-  structure_value,     // a struct by value
-  structure,           // the address of one struct; None is NULL
-  handle_pointer,      // the address of a handle object's value
-  address,             // void*: an integer, None or anything with a buffer
-  text,                // const char*: bytes
-  text_output,         // char* that the caller made large enough, written in place
-  kernel_params,
-  raw_pointer,         // an integer, taken as an address
-  colour,              // const float[4]
-  attribute_value,     // void* whose type the attribute beside it decides
-  attribute_size,      // size_t* of such a value
-  attribute_options,   // void*[]: one value per option of the list beside it
-  list_i32, list_u32, list_u64,
-  list_enumeration, list_handle32, list_handle64, list_structure, list_text, list_address,
-  short_list_handle32, short_list_handle64,  // at most five, without a count
-  iterator,            // a handle object that the call advances and returns
-  in_out_count, in_out_u32, in_out_u64, in_out_enumeration,
-  out_i32, out_u32, out_i64, out_u64, out_f32, out_f64,
-  out_enumeration, out_handle, out_structure, out_address, out_text,
-  out_buffer,          // char[n] of a length that another parameter gives
-  out_bytes,           // char[n] of a fixed length
-  out_attribute, out_attribute_list,
-  out_list_i32, out_list_u32, out_list_handle, out_list_structure,
-  out_callee_handles, out_callee_structures,  // an array that the library owns
+  // opaque pointers and named integers by value, of 4 and 8 bytes
+  handle32,
+  handle64,
+  structure_value,    // a struct by value
+  structure,          // the address of one struct; None is NULL
+  handle_pointer,     // the address of a handle object's value
+  address,            // void*: an integer, None or anything with a buffer
+  text,               // const char*: bytes
+  text_output,        // char* that the caller made large enough, written in place
+  kernel_params,      // void**: values with their types
+  raw_pointer,        // an integer, taken as an address
+  colour,             // const float[4]
+  attribute_value,    // void* whose type the attribute beside it decides
+  attribute_size,     // size_t* of such a value
+  attribute_options,  // void*[]: one value per option of the list beside it
+  // arrays with a count beside them
+  list_i32,
+  list_u32,
+  list_u64,
+  list_enumeration,
+  list_handle32,
+  list_handle64,
+  list_structure,
+  list_text,
+  list_address,
+  // at most five handles, without a count
+  short_list_handle32,
+  short_list_handle64,
+  iterator,  // a handle object that the call advances and returns
+  // passed in by address, changed, returned
+  in_out_count,
+  in_out_u32,
+  in_out_u64,
+  in_out_enumeration,
+  // returned
+  out_i32,
+  out_u32,
+  out_i64,
+  out_u64,
+  out_f32,
+  out_f64,
+  out_enumeration,
+  out_handle,
+  out_structure,
+  out_address,
+  out_text,
+  out_buffer,  // char[n] of a length that another parameter gives
+  out_bytes,   // char[n] of a fixed length
+  out_attribute,
+  out_attribute_list,
+  // arrays that the call fills
+  out_list_i32,
+  out_list_u32,
+  out_list_handle,
+  out_list_structure,
+  // arrays that the library owns
+  out_callee_handles,
+  out_callee_structures,
   count_of_parameter_kinds,
   // fields only
   field_array,         // T[n]: a list
@@ -66,13 +110,13 @@ struct param {
 enum flags : std::uint8_t {
   no_flags = 0,
   releases_gil = 1,
-  second_pass = 2,    // has parameters that depend on the value of others
-  returns_text = 4,   // the C function returns a string instead of a result code
-  read_only = 8,      // field: no setter
-  view_only = 16,     // class: exists inside others only
-  is_handle = 32,     // class
-  compares = 64,      // handle: equality and hash by value
-  opaque = 128,       // handle: a pointer, printed in hexadecimal
+  second_pass = 2,   // has parameters that depend on the value of others
+  returns_text = 4,  // the C function returns a string instead of a result code
+  read_only = 8,     // field: no setter
+  view_only = 16,    // class: exists inside others only
+  is_handle = 32,    // class
+  compares = 64,     // handle: equality and hash by value
+  opaque = 128,      // handle: a pointer, printed in hexadecimal
 };
 constexpr flags operator|(flags a, flags b) { return flags(int(a) | int(b)); }
 
@@ -87,7 +131,8 @@ struct function;
 struct body {
   bool (*before)(frame&) = nullptr;
   bool (*after)(frame&, int code) = nullptr;
-  PyObject* (*entry)(const library&, const function&, PyObject* const* args, Py_ssize_t n, PyObject* names) = nullptr;
+  PyObject* (*entry)(const library&, const function&, PyObject* const* args, Py_ssize_t n,
+                     PyObject* names) = nullptr;
 };
 
 struct function {
@@ -105,10 +150,18 @@ struct field {
   const char* name;
   kind k;
   flags f;
-  kind element;          // field_array, field_pointer_list
-  std::uint8_t child;    // index among the fields whose objects are views of this one
-  std::int16_t type;     // class or enumeration, -1: none
+  kind element;        // field_array, field_pointer_list
+  std::uint8_t child;  // index among the fields whose objects are views of this one
+  std::int16_t type;   // class or enumeration, -1: none
   std::uint16_t offset, size;
+};
+
+// Lists of a struct that go with one count: a method sets them together.
+struct joint_lists {
+  const char* method;
+  const char* doc;
+  const char* count;  // names of fields
+  std::span<const char* const> lists;
 };
 
 struct class_record {
@@ -119,6 +172,7 @@ struct class_record {
   flags f;
   bool is_signed;
   std::uint8_t children;
+  const joint_lists* joint = nullptr;
 };
 
 struct member {
@@ -139,8 +193,20 @@ struct constant {
 
 // The Python type of the value behind an attribute, per member of the attribute's enumeration.
 enum class value_kind : std::uint8_t {
-  i32, u32, u64, boolean, f32, enumeration, handle, structure, address, text, text_buffer,
-  list_i32, list_text, list_address,
+  i32,
+  u32,
+  u64,
+  boolean,
+  f32,
+  enumeration,
+  handle,
+  structure,
+  address,
+  text,
+  text_buffer,
+  list_i32,
+  list_text,
+  list_address,
 };
 struct attribute {
   std::int64_t member;
@@ -173,7 +239,7 @@ struct library {
   std::span<const enumeration> enums;
   std::span<const constant> constants;
   std::span<const attribute_table> attributes;
-  class_type* types;      // one per class record
+  class_type* types;       // one per class record
   enum_type** enum_types;  // one per enumeration, null until made
   PyMethodDef* methods;
   PyMethodDef* lazy_methods;

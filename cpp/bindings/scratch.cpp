@@ -33,7 +33,8 @@ void* scratch::allocate_zeroed(std::size_t bytes) {
 const Py_buffer* scratch::view(PyObject* object, bool writable) {
   auto* made = static_cast<exported*>(allocate(sizeof(exported)));
   if (!made) return nullptr;
-  if (PyObject_GetBuffer(object, &made->view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) < 0) return nullptr;
+  if (PyObject_GetBuffer(object, &made->view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) < 0)
+    return nullptr;
   made->next = views_;
   views_ = made;
   return &made->view;

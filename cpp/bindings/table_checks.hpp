@@ -10,12 +10,14 @@ constexpr bool is_position(int i, int n) { return i >= -1 && i < n; }
 
 // Parameters: positions inside the call, one class, enumeration or table where the kind needs one.
 constexpr bool is_consistent(const library& lib, const function& f, const param& p) {
-  if (!is_position(p.py, f.positional) || !is_position(p.aux, f.n) || !is_position(p.size, f.n)) return false;
-  bool has_attribute = p.k == kind::attribute_value || p.k == kind::attribute_options || p.k == kind::out_attribute ||
-                       p.k == kind::out_attribute_list;
+  if (!is_position(p.py, f.positional) || !is_position(p.aux, f.n) || !is_position(p.size, f.n))
+    return false;
+  bool has_attribute = p.k == kind::attribute_value || p.k == kind::attribute_options ||
+                       p.k == kind::out_attribute || p.k == kind::out_attribute_list;
   if (has_attribute) return p.aux >= 0 && std::size_t(p.type) < lib.attributes.size();
   bool has_class = p.k == kind::handle32 || p.k == kind::handle64 || p.k == kind::structure ||
-                   p.k == kind::structure_value || p.k == kind::out_handle || p.k == kind::out_structure;
+                   p.k == kind::structure_value || p.k == kind::out_handle ||
+                   p.k == kind::out_structure;
   if (has_class) return std::size_t(p.type) < lib.classes.size();
   return p.type >= -1;
 }

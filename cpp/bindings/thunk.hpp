@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed C calls from words, and the kind of a C scalar, both taken from the header's own declaration.
+// Typed C calls from words, and the kind of a C scalar, both taken from the header's own
+// declaration.
 #pragma once
 
 #include <cstring>
@@ -40,7 +41,9 @@ struct caller;
 template <class R, class... A>
 struct caller<R (*)(A...)> {
   static constexpr int arity = sizeof...(A);
-  static word call(void* function, const word* w) { return call(function, w, std::index_sequence_for<A...>{}); }
+  static word call(void* function, const word* w) {
+    return call(function, w, std::index_sequence_for<A...>{});
+  }
 
  private:
   template <std::size_t... I>
@@ -85,9 +88,11 @@ inline constexpr kind handle_kind = sizeof(T) == 4 ? kind::handle32 : kind::hand
 template <class T>
 inline constexpr kind handle_list_kind = sizeof(T) == 4 ? kind::list_handle32 : kind::list_handle64;
 template <class T>
-inline constexpr kind short_list_kind = sizeof(T) == 4 ? kind::short_list_handle32 : kind::short_list_handle64;
+inline constexpr kind short_list_kind = sizeof(T) == 4 ? kind::short_list_handle32
+                                                       : kind::short_list_handle64;
 
 static_assert(scalar_kind<int>() == kind::i32 && scalar_kind<unsigned long long>() == kind::u64);
-static_assert(scalar_output_kind<double>() == kind::out_f64 && scalar_output_kind<unsigned>() == kind::out_u32);
+static_assert(scalar_output_kind<double>() == kind::out_f64 &&
+              scalar_output_kind<unsigned>() == kind::out_u32);
 
 }  // namespace halfwarp::bindings

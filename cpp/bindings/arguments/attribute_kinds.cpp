@@ -15,11 +15,21 @@ constexpr word longest_text = 1024;
 
 // ---- Python to C: the value in a word, or the address of one
 
-bool from_i32(frame&, const attribute&, PyObject* object, word& out) { return integer_argument<kind::i32>(object, out); }
-bool from_u32(frame&, const attribute&, PyObject* object, word& out) { return integer_argument<kind::u32>(object, out); }
-bool from_u64(frame&, const attribute&, PyObject* object, word& out) { return integer_argument<kind::u64>(object, out); }
-bool from_f32(frame&, const attribute&, PyObject* object, word& out) { return float_argument(object, kind::f32, out); }
-bool from_enum(frame&, const attribute&, PyObject* object, word& out) { return enum_argument(object, out); }
+bool from_i32(frame&, const attribute&, PyObject* object, word& out) {
+  return integer_argument<kind::i32>(object, out);
+}
+bool from_u32(frame&, const attribute&, PyObject* object, word& out) {
+  return integer_argument<kind::u32>(object, out);
+}
+bool from_u64(frame&, const attribute&, PyObject* object, word& out) {
+  return integer_argument<kind::u64>(object, out);
+}
+bool from_f32(frame&, const attribute&, PyObject* object, word& out) {
+  return float_argument(object, kind::f32, out);
+}
+bool from_enum(frame&, const attribute&, PyObject* object, word& out) {
+  return enum_argument(object, out);
+}
 
 bool from_bool(frame&, const attribute&, PyObject* object, word& out) {
   int truth = PyObject_IsTrue(object);
@@ -36,8 +46,12 @@ bool from_struct(frame& c, const attribute& a, PyObject* object, word& out) {
   return structure_argument(object, c.lib, a.type, true, out);
 }
 
-bool from_address(frame& c, const attribute&, PyObject* object, word& out) { return address_argument(object, c.memory, out); }
-bool from_text(frame& c, const attribute&, PyObject* object, word& out) { return text_argument(object, c.memory, out); }
+bool from_address(frame& c, const attribute&, PyObject* object, word& out) {
+  return address_argument(object, c.memory, out);
+}
+bool from_text(frame& c, const attribute&, PyObject* object, word& out) {
+  return text_argument(object, c.memory, out);
+}
 
 bool from_buffer(frame& c, const attribute&, PyObject* object, word& out) {
   if (PyLong_Check(object)) return integer_argument<kind::u64>(object, out);
@@ -47,7 +61,8 @@ bool from_buffer(frame& c, const attribute&, PyObject* object, word& out) {
 
 template <bool (*Convert)(frame&, const attribute&, PyObject*, word&)>
 bool from_list(frame& c, const attribute& a, PyObject* object, word& out) {
-  if (!PyList_Check(object) && !PyTuple_Check(object)) return raise_expected("a list or tuple", object);
+  if (!PyList_Check(object) && !PyTuple_Check(object))
+    return raise_expected("a list or tuple", object);
   Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
   auto* array = static_cast<word*>(c.memory.allocate_zeroed(std::size_t(n) * sizeof(word)));
   if (!array) return false;
@@ -66,11 +81,21 @@ T load(const void* memory) {
   return value;
 }
 
-PyObject* to_i32(const library&, const attribute&, const void* m, word) { return PyLong_FromLong(load<std::int32_t>(m)); }
-PyObject* to_u32(const library&, const attribute&, const void* m, word) { return PyLong_FromUnsignedLong(load<std::uint32_t>(m)); }
-PyObject* to_u64(const library&, const attribute&, const void* m, word) { return PyLong_FromUnsignedLongLong(load<word>(m)); }
-PyObject* to_f32(const library&, const attribute&, const void* m, word) { return PyFloat_FromDouble(load<float>(m)); }
-PyObject* to_bool(const library&, const attribute&, const void* m, word) { return PyBool_FromLong(load<unsigned char>(m)); }
+PyObject* to_i32(const library&, const attribute&, const void* m, word) {
+  return PyLong_FromLong(load<std::int32_t>(m));
+}
+PyObject* to_u32(const library&, const attribute&, const void* m, word) {
+  return PyLong_FromUnsignedLong(load<std::uint32_t>(m));
+}
+PyObject* to_u64(const library&, const attribute&, const void* m, word) {
+  return PyLong_FromUnsignedLongLong(load<word>(m));
+}
+PyObject* to_f32(const library&, const attribute&, const void* m, word) {
+  return PyFloat_FromDouble(load<float>(m));
+}
+PyObject* to_bool(const library&, const attribute&, const void* m, word) {
+  return PyBool_FromLong(load<unsigned char>(m));
+}
 
 PyObject* to_enum(const library& lib, const attribute& a, const void* m, word) {
   return enum_member(lib, a.type, load<std::int32_t>(m));
@@ -89,7 +114,8 @@ PyObject* to_struct(const library& lib, const attribute& a, const void* m, word)
 }
 
 PyObject* to_text(const library&, const attribute&, const void* m, word) {
-  return PyBytes_FromStringAndSize(static_cast<const char*>(m), Py_ssize_t(strnlen(static_cast<const char*>(m), longest_text)));
+  return PyBytes_FromStringAndSize(static_cast<const char*>(m),
+                                   Py_ssize_t(strnlen(static_cast<const char*>(m), longest_text)));
 }
 
 PyObject* to_list(const library&, const attribute&, const void* m, word bytes) {
@@ -142,7 +168,8 @@ word value_size(const library& lib, const attribute& a) {
 
 bool value_to_memory(frame& c, const attribute& a, PyObject* object, word& out, word& size) {
   size = value_size(c.lib, a);
-  if (a.k == value_kind::text && PyObject_Length(object) >= 0) size = word(PyObject_Length(object)) + 1;
+  if (a.k == value_kind::text && PyObject_Length(object) >= 0)
+    size = word(PyObject_Length(object)) + 1;
   PyErr_Clear();  // what has no length is refused by the converter
   if (type_of(a).is_address) return type_of(a).from(c, a, object, out);
   auto* cell = static_cast<word*>(c.memory.allocate_zeroed(sizeof(word)));
@@ -154,7 +181,8 @@ bool option_to_word(frame& c, const attribute& a, PyObject* object, word& out) {
   return type_of(a).from(c, a, object, out);
 }
 
-PyObject* value_from_memory(const library& lib, const attribute& a, const void* memory, word bytes) {
+PyObject* value_from_memory(const library& lib, const attribute& a, const void* memory,
+                            word bytes) {
   return type_of(a).to(lib, a, memory, bytes);
 }
 

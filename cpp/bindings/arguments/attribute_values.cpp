@@ -70,7 +70,8 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
   if (!check_count(c, p)) return false;
   word count = count_of(c, p);
   if (object == Py_None && !count) return true;
-  if (!PyList_Check(object) && !PyTuple_Check(object)) return raise_expected("a list or tuple", object);
+  if (!PyList_Check(object) && !PyTuple_Check(object))
+    return raise_expected("a list or tuple", object);
   Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
   if (count > word(n)) return raise_short(n, count);
   auto* values = static_cast<word*>(c.memory.allocate_zeroed(std::size_t(count) * sizeof(word)));
@@ -79,8 +80,10 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
   c.cell[i] = count;
   for (word k = 0; k < count; ++k) {
     const attribute* a = type_of(c, p, members_of(c, p)[k]);
-    if (!a || Py_ssize_t(k) >= PySequence_Fast_GET_SIZE(object)) return a && raise_short(Py_ssize_t(k), count);
-    if (!option_to_word(c, *a, PySequence_Fast_GET_ITEM(object, Py_ssize_t(k)), values[k])) return false;
+    if (!a || Py_ssize_t(k) >= PySequence_Fast_GET_SIZE(object))
+      return a && raise_short(Py_ssize_t(k), count);
+    if (!option_to_word(c, *a, PySequence_Fast_GET_ITEM(object, Py_ssize_t(k)), values[k]))
+      return false;
   }
   return true;
 }
@@ -103,7 +106,8 @@ PyObject* attribute_result(frame& c, int i, const param& p) {
 bool make_attribute_outputs(frame& c, int i, const param& p) {
   if (!check_count(c, p)) return false;
   word count = count_of(c, p);
-  auto** pointers = static_cast<void**>(c.memory.allocate_zeroed(std::size_t(count) * sizeof(void*)));
+  auto** pointers =
+      static_cast<void**>(c.memory.allocate_zeroed(std::size_t(count) * sizeof(void*)));
   if (!pointers) return false;
   c.w[i] = reinterpret_cast<word>(pointers);
   auto* sizes = p.size >= 0 ? reinterpret_cast<const word*>(c.w[p.size]) : nullptr;

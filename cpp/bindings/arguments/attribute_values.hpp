@@ -16,5 +16,4 @@ bool make_attribute_outputs(frame& c, int i, const param& p);
 PyObject* attribute_result(frame& c, int i, const param& p);
 PyObject* attribute_results(frame& c, int i, const param& p);
 
-
 }  // namespace halfwarp::bindings

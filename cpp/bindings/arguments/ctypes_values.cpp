@@ -52,8 +52,8 @@ constexpr ctype ctypes[] = {
     {"c_wchar", int(sizeof(wchar_t)), convert_by_ctypes<int(sizeof(wchar_t))>},
 };
 constexpr int count = std::size(ctypes);
-PyObject* types[count];      // the type objects of module ctypes, once a kernel parameter needs them
-PyObject* structure_type;    // ctypes.Structure
+PyObject* types[count];    // the type objects of module ctypes, once a kernel parameter needs them
+PyObject* structure_type;  // ctypes.Structure
 bool are_known;
 
 bool learn_types() {
@@ -166,7 +166,8 @@ template <kind K>
 bool convert_checked(PyObject* value, PyObject* type, void* cell) {
   word converted;
   if (PyLong_Check(value) ? integer_argument<K>(value, converted)
-                          : !is_instance_of(value, type) && PyIndex_Check(value) && integer_slow(value, K, converted)) {
+                          : !is_instance_of(value, type) && PyIndex_Check(value) &&
+                                integer_slow(value, K, converted)) {
     store(cell, converted, bytes_of(K));
     return true;
   }
@@ -205,7 +206,8 @@ bool convert_wrapped(PyObject* value, PyObject* type, void* cell) {
 
 template <int Bytes>
 bool convert_by_ctypes(PyObject* value, PyObject* type, void* cell) {
-  PyObject* made = is_instance_of(value, type) ? Py_NewRef(value) : PyObject_CallOneArg(type, value);
+  PyObject* made =
+      is_instance_of(value, type) ? Py_NewRef(value) : PyObject_CallOneArg(type, value);
   bool ok = made && copy_bytes(made, cell, Bytes);
   Py_XDECREF(made);
   return ok;
@@ -223,7 +225,8 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   if (is_instance_of(value, structure_type)) {
     Py_buffer view;
     if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE) < 0) return false;
-    pointer = view.buf;  // ctypes memory stays in place as long as the object, which the caller holds
+    pointer =
+        view.buf;  // ctypes memory stays in place as long as the object, which the caller holds
     PyBuffer_Release(&view);
     return true;
   }
@@ -234,7 +237,8 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   }
   if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
   PyErr_Clear();
-  PyErr_Format(PyExc_TypeError, "%s needs a ctypes type beside it (None goes with handles, structs and enums)",
+  PyErr_Format(PyExc_TypeError,
+               "%s needs a ctypes type beside it (None goes with handles, structs and enums)",
                Py_TYPE(value)->tp_name);
   return false;
 }
@@ -246,7 +250,8 @@ bool pack_value(PyObject* value, PyObject* type, void* cell, void*& pointer) {
   for (int i = 0; i < count; ++i)
     if (types[i] == type) return ctypes[i].convert(value, type, cell);
   if (type == Py_None) return pack_in_place(value, cell, pointer);
-  PyErr_Format(PyExc_TypeError, "Unsupported type: %R (a scalar type of ctypes or None is accepted)", type);
+  PyErr_Format(PyExc_TypeError,
+               "Unsupported type: %R (a scalar type of ctypes or None is accepted)", type);
   return false;
 }
 

@@ -18,7 +18,8 @@ struct typed_values {
     if (PyTuple_GET_SIZE(pair) == 2) {
       values = PyTuple_GET_ITEM(pair, 0);
       types = PyTuple_GET_ITEM(pair, 1);
-      if (PyTuple_Check(values) && PyTuple_Check(types) && PyTuple_GET_SIZE(values) == PyTuple_GET_SIZE(types)) {
+      if (PyTuple_Check(values) && PyTuple_Check(types) &&
+          PyTuple_GET_SIZE(values) == PyTuple_GET_SIZE(types)) {
         count = PyTuple_GET_SIZE(values);
         return true;
       }
@@ -46,7 +47,8 @@ bool pack(const typed_values& given, void* memory) {
   auto* cells = reinterpret_cast<word*>(pointers + given.count);
   for (Py_ssize_t i = 0; i < given.count; ++i) {
     pointers[i] = &cells[i];
-    if (!pack_value(PyTuple_GET_ITEM(given.values, i), PyTuple_GET_ITEM(given.types, i), &cells[i], pointers[i]))
+    if (!pack_value(PyTuple_GET_ITEM(given.values, i), PyTuple_GET_ITEM(given.types, i), &cells[i],
+                    pointers[i]))
       return name_parameter(i);
   }
   return true;

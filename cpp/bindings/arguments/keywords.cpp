@@ -23,7 +23,8 @@ PyObject* names_of(const library& lib, const function& f) {
     PyTuple_SET_ITEM(names, i, text);
   }
   PyObject* none = nullptr;
-  if (__atomic_compare_exchange_n(cached, &none, names, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return names;
+  if (__atomic_compare_exchange_n(cached, &none, names, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return names;
   Py_DECREF(names);  // another thread was first
   return none;
 }
@@ -41,8 +42,8 @@ int position_of(PyObject* names, PyObject* keyword) {
   return -1;
 }
 
-bool bind_keywords(const library& lib, const function& f, PyObject* const* values, PyObject* keywords,
-                   PyObject** bound) {
+bool bind_keywords(const library& lib, const function& f, PyObject* const* values,
+                   PyObject* keywords, PyObject** bound) {
   PyObject* names = names_of(lib, f);
   if (!names) return false;
   for (Py_ssize_t j = 0; j < PyTuple_GET_SIZE(keywords); ++j) {
@@ -50,7 +51,8 @@ bool bind_keywords(const library& lib, const function& f, PyObject* const* value
     int i = position_of(names, keyword);
     if (i == -2) return false;
     if (i < 0) {
-      PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", f.name, keyword);
+      PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", f.name,
+                   keyword);
       return false;
     }
     if (bound[i]) {
@@ -73,8 +75,8 @@ const char* parameter_name(const function& f, int position) {
 bool bind_arguments(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                     PyObject* keywords, PyObject** bound) {
   if (n > f.positional) {
-    PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s but %zd were given", f.name, int(f.positional),
-                 f.positional == 1 ? "" : "s", n);
+    PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s but %zd were given", f.name,
+                 int(f.positional), f.positional == 1 ? "" : "s", n);
     return false;
   }
   for (int i = 0; i < f.positional; ++i) bound[i] = i < n ? args[i] : nullptr;
@@ -93,7 +95,8 @@ PyObject* raise_for_argument(const function& f, const param& p) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   // only our own wording is completed; an error raised inside a user's __int__ stays as it is
-  if (type == PyExc_TypeError || type == PyExc_OverflowError || type == PyExc_ValueError || type == PyExc_RuntimeError) {
+  if (type == PyExc_TypeError || type == PyExc_OverflowError || type == PyExc_ValueError ||
+      type == PyExc_RuntimeError) {
     PyErr_Format(type, "%s() argument '%s': %S", f.name, parameter_name(f, p.py), value);
     Py_DECREF(type);
     Py_XDECREF(value);

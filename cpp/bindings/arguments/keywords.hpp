@@ -6,7 +6,8 @@
 
 namespace halfwarp::bindings {
 
-// Puts the arguments of a call in the order of the record; nullptr where an optional one is missing.
+// Puts the arguments of a call in the order of the record; nullptr where an optional one is
+// missing.
 bool bind_arguments(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                     PyObject* keywords, PyObject** bound);
 

@@ -13,7 +13,7 @@ namespace {
 // Converts one element to a word, whose low `bytes` bytes go into the array.
 struct element {
   bool (*convert)(frame& c, int type, PyObject* object, word& out);
-  int bytes;  // 0: the size of the class
+  int bytes;    // 0: the size of the class
   bool copies;  // the word is the address of what goes into the array
 };
 
@@ -33,14 +33,22 @@ bool convert_structure(frame& c, int type, PyObject* object, word& out) {
   return structure_argument(object, c.lib, type, false, out);
 }
 
-bool convert_text(frame& c, int, PyObject* object, word& out) { return text_argument(object, c.memory, out); }
-bool convert_address(frame& c, int, PyObject* object, word& out) { return address_argument(object, c.memory, out); }
+bool convert_text(frame& c, int, PyObject* object, word& out) {
+  return text_argument(object, c.memory, out);
+}
+bool convert_address(frame& c, int, PyObject* object, word& out) {
+  return address_argument(object, c.memory, out);
+}
 
 constexpr element elements[] = {
-    {convert_integer<kind::i32>, 4, false}, {convert_integer<kind::u32>, 4, false},
-    {convert_integer<kind::u64>, 8, false}, {convert_enum, 4, false},
-    {convert_handle, 4, false},             {convert_handle, 8, false},
-    {convert_structure, 0, true},           {convert_text, 8, false},
+    {convert_integer<kind::i32>, 4, false},
+    {convert_integer<kind::u32>, 4, false},
+    {convert_integer<kind::u64>, 8, false},
+    {convert_enum, 4, false},
+    {convert_handle, 4, false},
+    {convert_handle, 8, false},
+    {convert_structure, 0, true},
+    {convert_text, 8, false},
     {convert_address, 8, false},
 };
 static_assert(int(kind::list_address) - int(kind::list_i32) + 1 == std::size(elements));
@@ -57,7 +65,8 @@ bool name_element(Py_ssize_t index) {
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
-bool convert_elements(frame& c, int type, PyObject* list, Py_ssize_t n, const element& e, int bytes, char* array) {
+bool convert_elements(frame& c, int type, PyObject* list, Py_ssize_t n, const element& e, int bytes,
+                      char* array) {
   for (Py_ssize_t k = 0; k < n; ++k, array += bytes) {
     // converting may run Python code, which may change the list
     if (k >= PySequence_Fast_GET_SIZE(list)) {
@@ -67,7 +76,8 @@ bool convert_elements(frame& c, int type, PyObject* list, Py_ssize_t n, const el
     PyObject* item = Py_NewRef(PySequence_Fast_GET_ITEM(list, k));
     word value;
     bool ok = e.convert(c, type, item, value);
-    if (ok) std::memcpy(array, e.copies ? reinterpret_cast<void*>(value) : &value, std::size_t(bytes));
+    if (ok)
+      std::memcpy(array, e.copies ? reinterpret_cast<void*>(value) : &value, std::size_t(bytes));
     Py_DECREF(item);
     if (!ok) return name_element(k);
   }
@@ -88,7 +98,8 @@ bool list_argument(frame& c, int i, const param& p, PyObject* object) {
   Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
   c.cell[i] = word(n);
   if (n == 1 && p.k == kind::list_structure)  // so that the caller sees what the call writes
-    return convert_structure(c, p.type, PySequence_Fast_GET_ITEM(object, 0), c.w[i]) || name_element(0);
+    return convert_structure(c, p.type, PySequence_Fast_GET_ITEM(object, 0), c.w[i]) ||
+           name_element(0);
   auto* array = static_cast<char*>(c.memory.allocate(std::size_t(n) * std::size_t(bytes)));
   if (!array) return false;
   c.w[i] = n ? reinterpret_cast<word>(array) : 0;
@@ -115,7 +126,8 @@ bool short_list_argument(frame& c, int i, const param& p, PyObject* object) {
 bool check_list_length(frame& c, int i, const param& p) {
   if (p.aux < 0) return true;
   word count = c.value_of(p.aux), length = c.cell[i];
-  if (c.f.params[p.aux].k == kind::i32 && std::int32_t(count) < 0) return true;  // the library's to judge
+  if (c.f.params[p.aux].k == kind::i32 && std::int32_t(count) < 0)
+    return true;  // the library's to judge
   if (count <= length) return true;
   PyErr_Format(PyExc_RuntimeError, "List is too small: %llu < %llu", length, count);
   return false;

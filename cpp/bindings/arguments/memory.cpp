@@ -7,7 +7,8 @@
 namespace halfwarp::bindings {
 
 bool no_such_buffer() {
-  bool is_refusal = PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_BufferError) ||
+  bool is_refusal = PyErr_ExceptionMatches(PyExc_TypeError) ||
+                    PyErr_ExceptionMatches(PyExc_BufferError) ||
                     PyErr_ExceptionMatches(PyExc_ValueError);
   if (is_refusal) PyErr_Clear();
   return is_refusal;
@@ -20,7 +21,8 @@ bool address_slow(PyObject* object, scratch& memory, word& out) {
   }
   PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
   bool is_number = number && (number->nb_index || (number->nb_int && !number->nb_float));
-  // an array of one element has both: as data it means its memory, as an address it would be an accident
+  // an array of one element has both: as data it means its memory, as an address it would be an
+  // accident
   if (PyLong_Check(object) || (is_number && !PyObject_CheckBuffer(object)))
     return integer_slow(object, kind::u64, out);
   if (is_number && integer_slow(object, kind::u64, out)) return true;

@@ -14,8 +14,9 @@ struct range {
 };
 
 constexpr range ranges[] = {
-    {"int8_t", INT8_MIN, INT8_MAX},   {"uint8_t", 0, UINT8_MAX},   {"int16_t", INT16_MIN, INT16_MAX},
-    {"uint16_t", 0, UINT16_MAX},      {"int", INT32_MIN, INT32_MAX}, {"unsigned int", 0, UINT32_MAX},
+    {"int8_t", INT8_MIN, INT8_MAX},    {"uint8_t", 0, UINT8_MAX},
+    {"int16_t", INT16_MIN, INT16_MAX}, {"uint16_t", 0, UINT16_MAX},
+    {"int", INT32_MIN, INT32_MAX},     {"unsigned int", 0, UINT32_MAX},
     {"int64_t", INT64_MIN, INT64_MAX}, {"uint64_t", 0, UINT64_MAX},
 };
 // enumerators are passed as int, but written down as unsigned where the header has them so
@@ -40,7 +41,8 @@ bool fits(PyObject* number, const range& r, word& out) {
 bool check_range(PyObject* number, kind k, word& out) {
   const range& r = range_of(k);
   if (fits(number, r, out)) return true;
-  PyErr_Format(PyExc_OverflowError, "%S does not fit %s (%lld to %llu)", number, r.c_type, r.lowest, r.highest);
+  PyErr_Format(PyExc_OverflowError, "%S does not fit %s (%lld to %llu)", number, r.c_type, r.lowest,
+               r.highest);
   return false;
 }
 

@@ -52,7 +52,8 @@ inline constexpr Py_ssize_t compact_limit = K == kind::i8    ? 0x7f
 template <kind K>
 inline bool integer_argument(PyObject* object, word& out) {
   Py_ssize_t value;
-  if (PyLong_Check(object) && compact_value(object, value) && value >= 0 && value <= compact_limit<K>) [[likely]] {
+  if (PyLong_Check(object) && compact_value(object, value) && value >= 0 &&
+      value <= compact_limit<K>) [[likely]] {
     out = word(value);
     return true;
   }

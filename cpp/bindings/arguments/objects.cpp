@@ -6,7 +6,8 @@ namespace halfwarp::bindings {
 namespace {
 
 bool raise_expected_class(const class_record& record, const char* also, PyObject* got) {
-  PyErr_Format(PyExc_TypeError, "expected %s%s, got %s", short_name(record.name), also, Py_TYPE(got)->tp_name);
+  PyErr_Format(PyExc_TypeError, "expected %s%s, got %s", short_name(record.name), also,
+               Py_TYPE(got)->tp_name);
   return false;
 }
 

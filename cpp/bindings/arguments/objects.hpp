@@ -39,7 +39,8 @@ inline bool handle32_argument(PyObject* object, const library& lib, int type, wo
   return handle_slow(object, lib, type, out);
 }
 
-inline bool structure_argument(PyObject* object, const library& lib, int type, bool none_is_null, word& out) {
+inline bool structure_argument(PyObject* object, const library& lib, int type, bool none_is_null,
+                               word& out) {
   if (is_exactly(object, lib, type)) [[likely]] {
     out = reinterpret_cast<word>(as_struct(object)->where);
     return true;

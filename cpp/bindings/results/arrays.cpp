@@ -32,7 +32,8 @@ PyObject* unsigned_number(const library&, int, const char* source) {
 
 using maker = PyObject* (*)(const library&, int type, const char* source);
 
-PyObject* list_of(const library& lib, int type, const void* array, Py_ssize_t n, int bytes, maker make) {
+PyObject* list_of(const library& lib, int type, const void* array, Py_ssize_t n, int bytes,
+                  maker make) {
   PyObject* list = PyList_New(n);
   const char* source = static_cast<const char*>(array);
   for (Py_ssize_t k = 0; list && k < n; ++k, source += bytes) {
@@ -53,7 +54,8 @@ int element_size(const library& lib, const param& p) {
 maker maker_of(kind k) {
   if (k == kind::out_list_i32) return signed_number;
   if (k == kind::out_list_u32) return unsigned_number;
-  return k == kind::out_list_handle || k == kind::out_callee_handles ? copied_handle : copied_struct;
+  return k == kind::out_list_handle || k == kind::out_callee_handles ? copied_handle
+                                                                     : copied_struct;
 }
 
 // The count that goes with an output, refused when negative or too large to reserve.
@@ -61,7 +63,8 @@ bool count_of(frame& c, const param& p, int bytes, word& count) {
   count = c.value_of(p.aux);
   if (c.f.params[p.aux].k == kind::i32) count = word(std::int64_t(std::int32_t(count)));
   if (std::int64_t(count) < 0 || count > word(PY_SSIZE_T_MAX) / word(bytes)) {
-    PyErr_Format(PyExc_ValueError, "%s(): a count of %lld cannot be reserved", c.f.name, std::int64_t(count));
+    PyErr_Format(PyExc_ValueError, "%s(): a count of %lld cannot be reserved", c.f.name,
+                 std::int64_t(count));
     return false;
   }
   return true;
@@ -88,8 +91,8 @@ bool make_output_array(frame& c, int i, const param& p) {
 }
 
 PyObject* list_from_output(frame& c, int i, const param& p) {
-  return list_of(c.lib, p.type, reinterpret_cast<void*>(c.w[i]), Py_ssize_t(c.cell[i]), element_size(c.lib, p),
-                 maker_of(p.k));
+  return list_of(c.lib, p.type, reinterpret_cast<void*>(c.w[i]), Py_ssize_t(c.cell[i]),
+                 element_size(c.lib, p), maker_of(p.k));
 }
 
 PyObject* list_from_callee(frame& c, int i, const param& p) {

@@ -13,10 +13,14 @@ namespace halfwarp::bindings {
 // Numbers: the driver writes a cell of the frame.
 inline PyObject* number_from(kind k, word value) {
   switch (k) {
-    case kind::i32: return PyLong_FromLong(std::int32_t(value));
-    case kind::u32: return PyLong_FromUnsignedLong(std::uint32_t(value));
-    case kind::i64: return PyLong_FromLongLong(std::int64_t(value));
-    case kind::u64: return PyLong_FromUnsignedLongLong(value);
+    case kind::i32:
+      return PyLong_FromLong(std::int32_t(value));
+    case kind::u32:
+      return PyLong_FromUnsignedLong(std::uint32_t(value));
+    case kind::i64:
+      return PyLong_FromLongLong(std::int64_t(value));
+    case kind::u64:
+      return PyLong_FromUnsignedLongLong(value);
     case kind::f32: {
       float narrow;
       std::memcpy(&narrow, &value, sizeof narrow);
@@ -30,16 +34,19 @@ inline PyObject* number_from(kind k, word value) {
   }
 }
 
-constexpr kind number_kind(kind output) { return kind(int(kind::i32) + int(output) - int(kind::out_i32)); }
+constexpr kind number_kind(kind output) {
+  return kind(int(kind::i32) + int(output) - int(kind::out_i32));
+}
 
 template <kind K>
-  requires(K >= kind::out_i32 && K <= kind::out_f64)
-struct parameter<K> {
+requires(K >= kind::out_i32 && K <= kind::out_f64) struct parameter<K> {
   static bool prepare(frame& c, int i, const param&) {
     c.add_output();
     return c.point_to_cell(i);
   }
-  static PyObject* result(frame& c, int i, const param&, int) { return number_from(number_kind(K), c.cell[i]); }
+  static PyObject* result(frame& c, int i, const param&, int) {
+    return number_from(number_kind(K), c.cell[i]);
+  }
 };
 
 template <>
@@ -108,25 +115,29 @@ struct parameter<kind::out_buffer> {
   }
   static bool complete(frame& c, int i, const param& p) { return make_output_buffer(c, i, p); }
   static PyObject* result(frame& c, int i, const param& p, int) {
-    return PyBytes_FromStringAndSize(reinterpret_cast<char*>(c.w[i]), Py_ssize_t(c.value_of(p.aux)));
+    return PyBytes_FromStringAndSize(reinterpret_cast<char*>(c.w[i]),
+                                     Py_ssize_t(c.value_of(p.aux)));
   }
 };
 
 template <kind K>
-  requires(K >= kind::out_list_i32 && K <= kind::out_list_structure)
-struct parameter<K> {
+requires(K >= kind::out_list_i32 && K <= kind::out_list_structure) struct parameter<K> {
   static bool prepare(frame& c, int, const param&) {
     c.add_output();
     return true;
   }
   static bool complete(frame& c, int i, const param& p) { return make_output_array(c, i, p); }
-  static PyObject* result(frame& c, int i, const param& p, int) { return list_from_output(c, i, p); }
+  static PyObject* result(frame& c, int i, const param& p, int) {
+    return list_from_output(c, i, p);
+  }
 };
 
 template <kind K>
-  requires(K == kind::out_callee_handles || K == kind::out_callee_structures)
-struct parameter<K> : parameter<kind::out_u64> {
-  static PyObject* result(frame& c, int i, const param& p, int) { return list_from_callee(c, i, p); }
+requires(K == kind::out_callee_handles || K == kind::out_callee_structures) struct parameter<K>
+    : parameter<kind::out_u64> {
+  static PyObject* result(frame& c, int i, const param& p, int) {
+    return list_from_callee(c, i, p);
+  }
 };
 
 template <>
@@ -136,7 +147,9 @@ struct parameter<kind::out_attribute> {
     return true;
   }
   static bool complete(frame& c, int i, const param& p) { return make_attribute_output(c, i, p); }
-  static PyObject* result(frame& c, int i, const param& p, int) { return attribute_result(c, i, p); }
+  static PyObject* result(frame& c, int i, const param& p, int) {
+    return attribute_result(c, i, p);
+  }
 };
 
 template <>
@@ -146,7 +159,9 @@ struct parameter<kind::out_attribute_list> {
     return true;
   }
   static bool complete(frame& c, int i, const param& p) { return make_attribute_outputs(c, i, p); }
-  static PyObject* result(frame& c, int i, const param& p, int) { return attribute_results(c, i, p); }
+  static PyObject* result(frame& c, int i, const param& p, int) {
+    return attribute_results(c, i, p);
+  }
 };
 
 // Passed in, changed, returned.
@@ -157,19 +172,22 @@ struct parameter<kind::in_out_count> {
     c.point_to_cell(i);
     return p.py < 0 || !c.argument(p) || integer_argument<kind::u64>(c.argument(p), c.cell[i]);
   }
-  static PyObject* result(frame& c, int i, const param&, int) { return PyLong_FromUnsignedLongLong(c.cell[i]); }
+  static PyObject* result(frame& c, int i, const param&, int) {
+    return PyLong_FromUnsignedLongLong(c.cell[i]);
+  }
 };
 
 template <kind K>
-  requires(K == kind::in_out_u32 || K == kind::in_out_u64)
-struct parameter<K> {
+requires(K == kind::in_out_u32 || K == kind::in_out_u64) struct parameter<K> {
   static constexpr kind number = K == kind::in_out_u32 ? kind::u32 : kind::u64;
   static bool prepare(frame& c, int i, const param& p) {
     c.add_output();
     c.point_to_cell(i);
     return integer_argument<number>(c.argument(p), c.cell[i]);
   }
-  static PyObject* result(frame& c, int i, const param&, int) { return number_from(number, c.cell[i]); }
+  static PyObject* result(frame& c, int i, const param&, int) {
+    return number_from(number, c.cell[i]);
+  }
 };
 
 template <>
@@ -193,8 +211,8 @@ struct parameter<kind::iterator> {
 
 // Whether a result may live in the tuple that calls share: nothing that can hold a reference cycle.
 constexpr bool recycles(kind k) {
-  return k == kind::out_handle || k == kind::out_address || k == kind::out_text || k == kind::out_bytes ||
-         (k >= kind::in_out_count && k <= kind::out_enumeration);
+  return k == kind::out_handle || k == kind::out_address || k == kind::out_text ||
+         k == kind::out_bytes || (k >= kind::in_out_count && k <= kind::out_enumeration);
 }
 
 }  // namespace halfwarp::bindings

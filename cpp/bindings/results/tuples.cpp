@@ -10,7 +10,8 @@ namespace {
 // Publishes a shared object; when another thread was first, that one's stays.
 PyObject* publish(PyObject** where, PyObject* made) {
   PyObject* none = nullptr;
-  if (__atomic_compare_exchange_n(where, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;
+  if (__atomic_compare_exchange_n(where, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return made;
   Py_DECREF(made);
   return none;
 }

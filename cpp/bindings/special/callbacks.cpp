@@ -69,7 +69,8 @@ void CUDA_CB stream_trampoline(CUstream stream, CUresult status, void* data) {
   run(record, stream, status, record->data);
 }
 
-void CUDA_CB async_trampoline(CUasyncNotificationInfo* info, void* data, CUasyncCallbackHandle handle) {
+void CUDA_CB async_trampoline(CUasyncNotificationInfo* info, void* data,
+                              CUasyncCallbackHandle handle) {
   auto* record = static_cast<callback*>(data);
   run(record, info, record->data, handle);
 }
@@ -117,7 +118,8 @@ bool wrap(frame& c, Trampoline trampoline, life freed_by) {
 
 template <int At, class Trampoline>
 callback* wrapped(const frame& c, Trampoline trampoline) {
-  return c.w[At] == reinterpret_cast<word>(trampoline) ? reinterpret_cast<callback*>(c.w[At + 1]) : nullptr;
+  return c.w[At] == reinterpret_cast<word>(trampoline) ? reinterpret_cast<callback*>(c.w[At + 1])
+                                                       : nullptr;
 }
 
 const driver::driver_table& table_of(const frame& c) {
@@ -129,8 +131,11 @@ CUgraph capturing_graph(const frame& c, CUstream stream) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   CUgraph graph = nullptr;
   const auto& table = table_of(c);
-  if (table.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return nullptr;
-  CUresult code = table.cuStreamGetCaptureInfo(stream, &status, nullptr, &graph, nullptr, nullptr, nullptr);
+  if (table.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+      status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+    return nullptr;
+  CUresult code =
+      table.cuStreamGetCaptureInfo(stream, &status, nullptr, &graph, nullptr, nullptr, nullptr);
   return code == CUDA_SUCCESS ? graph : nullptr;
 }
 
@@ -138,8 +143,10 @@ CUgraph capturing_graph(const frame& c, CUstream stream) {
 bool give_to_graph(const frame& c, CUgraph graph, callback* record) {
   CUuserObject owner = nullptr;
   const auto& table = table_of(c);
-  CUresult code = table.cuUserObjectCreate(&owner, record, release, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
-  if (code == CUDA_SUCCESS) code = table.cuGraphRetainUserObject(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE);
+  CUresult code =
+      table.cuUserObjectCreate(&owner, record, release, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+  if (code == CUDA_SUCCESS)
+    code = table.cuGraphRetainUserObject(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE);
   return code == CUDA_SUCCESS;
 }
 
@@ -148,7 +155,8 @@ bool before_host_function(frame& c) {
   if (PyErr_Occurred()) return false;
   if (!wrap<1>(c, host_trampoline, graph ? life::graph : life::one_shot)) return false;
   callback* record = wrapped<1>(c, host_trampoline);
-  if (graph && record) give_to_graph(c, graph, record);  // refused: the record stays for ever, which is safe
+  if (graph && record)
+    give_to_graph(c, graph, record);  // refused: the record stays for ever, which is safe
   return true;
 }
 
@@ -187,8 +195,10 @@ bool after_unregistration(frame& c, int code) {
 }  // namespace
 
 namespace bodies {
-const body launch_host_function = {.before = before_host_function, .after = release_refused<1, host_trampoline>};
-const body add_stream_callback = {.before = before_stream_callback, .after = release_refused<1, stream_trampoline>};
+const body launch_host_function = {.before = before_host_function,
+                                   .after = release_refused<1, host_trampoline>};
+const body add_stream_callback = {.before = before_stream_callback,
+                                  .after = release_refused<1, stream_trampoline>};
 const body register_async_notification = {.before = before_registration<1, async_trampoline>,
                                           .after = after_registration<1, async_trampoline>};
 const body unregister_async_notification = {.after = after_unregistration<1>};

@@ -10,8 +10,8 @@ namespace halfwarp::bindings {
 namespace {
 
 // CUDA 12 called it with (flags, dev), CUDA 13 with (ctxCreateParams, flags, dev).
-PyObject* enter_create_context(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
-                               PyObject* names) {
+PyObject* enter_create_context(const library& lib, const function& f, PyObject* const* args,
+                               Py_ssize_t n, PyObject* names) {
   constexpr int most = 3;
   Py_ssize_t given = n + (names ? PyTuple_GET_SIZE(names) : 0);
   if (given != most - 1) return call_by_record(lib, f, args, n, names);
@@ -26,7 +26,8 @@ constexpr int options_at = 1, values_at = 2;  // C positions
 
 // A bytes object that holds a copy of an array which the driver may write later.
 PyObject* persistent(word& array, std::size_t bytes) {
-  PyObject* copy = PyBytes_FromStringAndSize(reinterpret_cast<const char*>(array), Py_ssize_t(bytes));
+  PyObject* copy =
+      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(array), Py_ssize_t(bytes));
   if (copy) array = bytes ? reinterpret_cast<word>(PyBytes_AS_STRING(copy)) : 0;
   return copy;
 }
@@ -37,7 +38,8 @@ PyObject* export_buffers(PyObject* values) {
   Py_ssize_t n = values == Py_None ? 0 : PySequence_Fast_GET_SIZE(values);
   for (Py_ssize_t i = 0; kept && i < n; ++i) {
     PyObject* value = PySequence_Fast_GET_ITEM(values, i);
-    PyObject* export_ = PyObject_CheckBuffer(value) ? PyMemoryView_FromObject(value) : Py_NewRef(value);
+    PyObject* export_ =
+        PyObject_CheckBuffer(value) ? PyMemoryView_FromObject(value) : Py_NewRef(value);
     if (!export_ || PyList_Append(kept, export_) < 0) Py_CLEAR(kept);
     Py_XDECREF(export_);
   }

@@ -15,7 +15,9 @@ constexpr int program_at = 0, output_at = 1;
 const function* size_function(const library& lib, const function& f) {
   std::size_t length = std::strlen(f.name);
   for (const function& other : lib.functions)
-    if (std::strncmp(other.name, f.name, length) == 0 && std::strcmp(other.name + length, "Size") == 0) return &other;
+    if (std::strncmp(other.name, f.name, length) == 0 &&
+        std::strcmp(other.name + length, "Size") == 0)
+      return &other;
   return nullptr;
 }
 
@@ -26,7 +28,8 @@ bool check_output_size(frame& c) {
   word arguments[] = {c.w[program_at], reinterpret_cast<word>(&needed)};
   if (!sizes || sizes->call(function_of(c.lib, *sizes), arguments) != 0) return !PyErr_Occurred();
   if (needed <= c.cell[output_at]) return true;
-  PyErr_Format(PyExc_ValueError, "%s() argument '%s': %llu bytes given, %llu needed (%s says how many)", c.f.name,
+  PyErr_Format(PyExc_ValueError,
+               "%s() argument '%s': %llu bytes given, %llu needed (%s says how many)", c.f.name,
                parameter_name(c.f, output_at), c.cell[output_at], needed, sizes->name);
   return false;
 }
@@ -45,7 +48,8 @@ PyObject* call_with_size(const library& lib, const function& f, PyObject* progra
   PyObject* pair = nullptr;
   if (result) {
     bool ok = PyTuple_GET_ITEM(result, 0) == success(lib);
-    PyObject* text = ok ? PyBytes_FromStringAndSize(PyByteArray_AS_STRING(output), bytes) : Py_NewRef(Py_None);
+    PyObject* text =
+        ok ? PyBytes_FromStringAndSize(PyByteArray_AS_STRING(output), bytes) : Py_NewRef(Py_None);
     if (text) pair = PyTuple_Pack(2, PyTuple_GET_ITEM(result, 0), text);
     Py_XDECREF(text);
   }
@@ -54,11 +58,12 @@ PyObject* call_with_size(const library& lib, const function& f, PyObject* progra
   return pair;
 }
 
-PyObject* enter_get_output(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
-                           PyObject* names) {
+PyObject* enter_get_output(const library& lib, const function& f, PyObject* const* args,
+                           Py_ssize_t n, PyObject* names) {
   PyObject* bound[max_parameters];
   if (!bind_arguments(lib, f, args, n, names, bound)) return nullptr;
-  if (PyLong_Check(bound[output_at])) return call_with_size(lib, f, bound[program_at], bound[output_at]);
+  if (PyLong_Check(bound[output_at]))
+    return call_with_size(lib, f, bound[program_at], bound[output_at]);
   return call_by_record(lib, f, bound, f.positional, nullptr);
 }
 
@@ -72,7 +77,8 @@ bool reserve_architectures(frame& c) {
   if (!count_function || count_function->call(function_of(c.lib, *count_function), arguments) != 0)
     return !PyErr_Occurred();  // the call itself will say what is wrong
   c.cell[0] = word(count);
-  c.w[0] = reinterpret_cast<word>(c.memory.allocate_zeroed(std::size_t(count) * sizeof(std::int32_t)));
+  c.w[0] =
+      reinterpret_cast<word>(c.memory.allocate_zeroed(std::size_t(count) * sizeof(std::int32_t)));
   return c.w[0] != 0;
 }
 

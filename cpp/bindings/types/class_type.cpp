@@ -52,7 +52,8 @@ class_type* any_class_of(PyObject* object) {
 }
 
 void* address_of(PyObject* object) {
-  return class_of(Py_TYPE(object)).record->f & is_handle ? as_handle(object)->where : as_struct(object)->where;
+  return class_of(Py_TYPE(object)).record->f & is_handle ? as_handle(object)->where
+                                                         : as_struct(object)->where;
 }
 
 }  // namespace halfwarp::bindings

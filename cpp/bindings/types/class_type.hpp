@@ -15,17 +15,16 @@ struct class_type {
   bool is_ready;
 };
 
-// A handle: a C value and where it lies. A view points elsewhere and holds the owner of that memory.
+// A handle: a C value and where it lies. A view points elsewhere and holds the owner of that
+// memory.
 struct handle_object {
-  PyObject_HEAD
-  word value;   // a view: PyObject* of the owner, 0 for foreign memory
-  void* where;  // &value unless a view
+  PyObject_HEAD word value;  // a view: PyObject* of the owner, 0 for foreign memory
+  void* where;               // &value unless a view
 };
 
 // A struct: the C struct follows the header, unless it is a view on `owner` or on foreign memory.
 struct struct_object {
-  PyObject_HEAD
-  void* where;
+  PyObject_HEAD void* where;
   PyObject* owner;            // keeps a viewed memory alive
   PyObject* kept;             // dict: offset -> object that an address field depends on
   PyObject** children;        // borrowed: live views of fields, cleared by the view when it dies
@@ -75,8 +74,12 @@ PyObject* new_handle_view(const library& lib, int type, void* where, PyObject* o
 PyObject* new_struct(const library& lib, int type);
 PyObject* new_struct_view(const library& lib, int type, void* where, PyObject* owner);
 
-inline handle_object* as_handle(PyObject* object) { return reinterpret_cast<handle_object*>(object); }
-inline struct_object* as_struct(PyObject* object) { return reinterpret_cast<struct_object*>(object); }
+inline handle_object* as_handle(PyObject* object) {
+  return reinterpret_cast<handle_object*>(object);
+}
+inline struct_object* as_struct(PyObject* object) {
+  return reinterpret_cast<struct_object*>(object);
+}
 
 // Fills the slots of a type that is being readied.
 void set_handle_slots(class_type& type);

@@ -16,8 +16,8 @@ bool constructor_arguments::set_address(PyObject* object) {
   return true;
 }
 
-bool constructor_arguments::take_positional(const class_record& record, PyObject* const* args, Py_ssize_t n,
-                                            bool takes_value) {
+bool constructor_arguments::take_positional(const class_record& record, PyObject* const* args,
+                                            Py_ssize_t n, bool takes_value) {
   Py_ssize_t most = takes_value ? 2 : 1;
   if (n > most) {
     PyErr_Format(PyExc_TypeError, "%s() takes at most %zd positional arguments (%zd given)",
@@ -28,7 +28,8 @@ bool constructor_arguments::take_positional(const class_record& record, PyObject
   return n < most || set_address(args[most - 1]);
 }
 
-bool constructor_arguments::take(const class_record& record, PyObject* name, PyObject* object, bool takes_value) {
+bool constructor_arguments::take(const class_record& record, PyObject* name, PyObject* object,
+                                 bool takes_value) {
   if (PyUnicode_CompareWithASCIIString(name, "_ptr") == 0) return set_address(object);
   if (!takes_value) return true;
   if (PyUnicode_CompareWithASCIIString(name, "init_value") == 0 && !value) {
@@ -49,8 +50,10 @@ bool constructor_arguments::parse(const class_record& record, PyObject* const* a
   return true;
 }
 
-bool constructor_arguments::parse(const class_record& record, PyObject* args, PyObject* keywords, bool takes_value) {
-  if (!take_positional(record, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), takes_value)) return false;
+bool constructor_arguments::parse(const class_record& record, PyObject* args, PyObject* keywords,
+                                  bool takes_value) {
+  if (!take_positional(record, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), takes_value))
+    return false;
   PyObject *name, *object;
   Py_ssize_t at = 0;
   while (keywords && PyDict_Next(keywords, &at, &name, &object))

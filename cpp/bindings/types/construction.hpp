@@ -12,12 +12,14 @@ struct constructor_arguments {
   void* where = nullptr;      // foreign memory to view
 
   // For structs `fields` collects nothing: keywords that are not `_ptr` are left to the caller.
-  bool parse(const class_record& record, PyObject* const* args, Py_ssize_t n, PyObject* keywords, bool takes_value);
+  bool parse(const class_record& record, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
+             bool takes_value);
   bool parse(const class_record& record, PyObject* args, PyObject* keywords, bool takes_value);
 
  private:
   bool take(const class_record& record, PyObject* name, PyObject* object, bool takes_value);
-  bool take_positional(const class_record& record, PyObject* const* args, Py_ssize_t n, bool takes_value);
+  bool take_positional(const class_record& record, PyObject* const* args, Py_ssize_t n,
+                       bool takes_value);
   bool set_address(PyObject* object);
 };
 

@@ -12,14 +12,19 @@ namespace {
 extern PyTypeObject metaclass;
 extern enum_type base_class;
 
-bool is_enum_class(PyTypeObject* type) { return type != &base_class.heap.ht_type && PyObject_TypeCheck(reinterpret_cast<PyObject*>(type), &metaclass); }
+bool is_enum_class(PyTypeObject* type) {
+  return type != &base_class.heap.ht_type &&
+         PyObject_TypeCheck(reinterpret_cast<PyObject*>(type), &metaclass);
+}
 
 std::int64_t value_of(PyObject* member) {
   Py_ssize_t compact;
   return compact_value(member, compact) ? compact : PyLong_AsLongLong(member);
 }
 
-const enum_entry* entry_of(PyObject* member) { return find_entry(as_enum(Py_TYPE(member)), value_of(member)); }
+const enum_entry* entry_of(PyObject* member) {
+  return find_entry(as_enum(Py_TYPE(member)), value_of(member));
+}
 
 // ---- members
 
@@ -35,7 +40,8 @@ PyObject* member_value(PyObject* self, void*) { return PyLong_FromLongLong(value
 PyObject* member_represent(PyObject* self) {
   PyObject* name = member_name(self, nullptr);
   PyObject* type_name = name ? PyType_GetName(Py_TYPE(self)) : nullptr;
-  PyObject* text = type_name ? PyUnicode_FromFormat("<%U.%U: %lld>", type_name, name, value_of(self)) : nullptr;
+  PyObject* text =
+      type_name ? PyUnicode_FromFormat("<%U.%U: %lld>", type_name, name, value_of(self)) : nullptr;
   Py_XDECREF(name);
   Py_XDECREF(type_name);
   return text;
@@ -54,32 +60,36 @@ PyObject* member_format(PyObject* self, PyObject* specification) {
   return text;
 }
 
-PyObject* member_reduce(PyObject* self, PyObject*) { return Py_BuildValue("(O(N))", Py_TYPE(self), member_value(self, nullptr)); }
+PyObject* member_reduce(PyObject* self, PyObject*) {
+  return Py_BuildValue("(O(N))", Py_TYPE(self), member_value(self, nullptr));
+}
 
 PyObject* member_itself(PyObject* self, PyObject*) { return Py_NewRef(self); }
 
-PyMethodDef member_methods[] = {
-    {"__format__", member_format, METH_O, nullptr},
-    {"__reduce__", member_reduce, METH_NOARGS, nullptr},
-    {"__copy__", member_itself, METH_NOARGS, nullptr},
-    {"__deepcopy__", member_itself, METH_O, nullptr},
-    {}};
+PyMethodDef member_methods[] = {{"__format__", member_format, METH_O, nullptr},
+                                {"__reduce__", member_reduce, METH_NOARGS, nullptr},
+                                {"__copy__", member_itself, METH_NOARGS, nullptr},
+                                {"__deepcopy__", member_itself, METH_O, nullptr},
+                                {}};
 PyGetSetDef member_properties[] = {
     {"name", member_name, nullptr, "The name that the header gives the value.", nullptr},
     {"value", member_value, nullptr, "The value as a plain int.", nullptr},
     {}};
 
 // As large as the classes derived from it, since what its metaclass does reads those fields.
-enum_type base_class = {.heap = {.ht_type = {
-    .ob_base = {PyObject_HEAD_INIT(&metaclass) 0},
-    .tp_name = "cuda.bindings._internal._fast_enum.FastEnum",
-    .tp_repr = member_represent,
-    .tp_str = member_represent,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE,
-    .tp_doc = "An enumeration whose members are ints. `E(value)` is the member of that value.",
-    .tp_methods = member_methods,
-    .tp_getset = member_properties,
-}}};
+enum_type base_class = {
+    .heap = {
+        .ht_type = {
+            .ob_base = {PyObject_HEAD_INIT(&metaclass) 0},
+            .tp_name = "cuda.bindings._internal._fast_enum.FastEnum",
+            .tp_repr = member_represent,
+            .tp_str = member_represent,
+            .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE,
+            .tp_doc =
+                "An enumeration whose members are ints. `E(value)` is the member of that value.",
+            .tp_methods = member_methods,
+            .tp_getset = member_properties,
+        }}};
 
 // ---- `__doc__`: of the class when asked of the class, of the member when asked of a member
 
@@ -124,11 +134,13 @@ PyObject* call_slow(PyTypeObject* type, PyObject* value) {
 }
 
 // `E(value)`
-PyObject* call_class(PyObject* callable, PyObject* const* args, std::size_t flagged, PyObject* keywords) {
+PyObject* call_class(PyObject* callable, PyObject* const* args, std::size_t flagged,
+                     PyObject* keywords) {
   auto* type = reinterpret_cast<PyTypeObject*>(callable);
   bool is_named = keywords && PyTuple_GET_SIZE(keywords) == 1 &&
                   PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "value") == 0;
-  if (PyVectorcall_NARGS(flagged) + is_named != 1 || (keywords && !is_named && PyTuple_GET_SIZE(keywords))) {
+  if (PyVectorcall_NARGS(flagged) + is_named != 1 ||
+      (keywords && !is_named && PyTuple_GET_SIZE(keywords))) {
     PyErr_Format(PyExc_TypeError, "%s() takes one value", type->tp_name);
     return nullptr;
   }
@@ -143,12 +155,14 @@ PyObject* call_class(PyObject* callable, PyObject* const* args, std::size_t flag
 bool add_from_class_body(enum_type* type, PyObject* name, PyObject* value, PyObject* namespace_) {
   const char* text = PyUnicode_AsUTF8(name);
   if (!text || text[0] == '_') return text != nullptr;
-  PyObject* number = PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 2 ? PyTuple_GET_ITEM(value, 0) : value;
+  PyObject* number =
+      PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 2 ? PyTuple_GET_ITEM(value, 0) : value;
   if (!PyLong_Check(number)) return true;
   std::int64_t converted = PyLong_AsLongLong(number);
   if (converted == -1 && PyErr_Occurred()) return false;
   // a text given in the class body lives as long as the class, which is for ever
-  const char* doc = number == value ? nullptr : PyUnicode_AsUTF8(Py_NewRef(PyTuple_GET_ITEM(value, 1)));
+  const char* doc =
+      number == value ? nullptr : PyUnicode_AsUTF8(Py_NewRef(PyTuple_GET_ITEM(value, 1)));
   if (number != value && !doc) return false;
   return add_member(type, name, converted, doc, namespace_);
 }
@@ -159,7 +173,8 @@ bool add_class_body(enum_type* type) {
   PyObject *name, *value;
   Py_ssize_t at = 0;
   bool ok = body != nullptr;
-  while (ok && PyDict_Next(body, &at, &name, &value)) ok = add_from_class_body(type, name, value, namespace_);
+  while (ok && PyDict_Next(body, &at, &name, &value))
+    ok = add_from_class_body(type, name, value, namespace_);
   Py_XDECREF(body);
   return ok && finish_members(type);
 }
@@ -175,7 +190,8 @@ PyObject* make_class(PyTypeObject* meta, PyObject* args, PyObject* keywords) {
 
 PyObject* member_list(enum_type* type) {
   PyObject* list = PyList_New(type->count);
-  for (Py_ssize_t i = 0; list && i < type->count; ++i) PyList_SET_ITEM(list, i, Py_NewRef(type->entries[i].object));
+  for (Py_ssize_t i = 0; list && i < type->count; ++i)
+    PyList_SET_ITEM(list, i, Py_NewRef(type->entries[i].object));
   return list;
 }
 
@@ -218,7 +234,8 @@ PyObject* members(PyObject* self, void*) {
 }
 
 PyGetSetDef class_properties[] = {
-    {"__members__", members, nullptr, "All names, aliases included, with their members.", nullptr}, {}};
+    {"__members__", members, nullptr, "All names, aliases included, with their members.", nullptr},
+    {}};
 PyMappingMethods class_mapping = {.mp_length = length, .mp_subscript = by_name};
 PySequenceMethods class_sequence = {.sq_contains = contains};
 
@@ -231,7 +248,8 @@ PyTypeObject metaclass = {
     .tp_as_sequence = &class_sequence,
     .tp_as_mapping = &class_mapping,
     .tp_call = PyVectorcall_Call,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_TYPE_SUBCLASS | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_TYPE_SUBCLASS |
+                Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_doc = "The type of enumeration classes.",
     .tp_iter = iterate,
     .tp_getset = class_properties,
@@ -257,7 +275,9 @@ bool prepare_enum_class(enum_type* type) {
   PyTypeObject& made = type->heap.ht_type;
   made.tp_vectorcall = call_class;
   type->doc = made.tp_doc ? PyUnicode_FromString(made.tp_doc) : nullptr;
-  return (type->doc || !PyErr_Occurred()) && PyDict_SetItemString(made.tp_dict, "__doc__", reinterpret_cast<PyObject*>(&doc_descriptor)) == 0;
+  return (type->doc || !PyErr_Occurred()) &&
+         PyDict_SetItemString(made.tp_dict, "__doc__",
+                              reinterpret_cast<PyObject*>(&doc_descriptor)) == 0;
 }
 
 }  // namespace halfwarp::bindings

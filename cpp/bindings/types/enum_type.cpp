@@ -70,7 +70,8 @@ PyObject* unknown_member(enum_type* type, std::int64_t value) {
   PyObject* key = PyLong_FromLongLong(value);
   if (!key) return nullptr;
   if (!type->unknown) type->unknown = PyDict_New();
-  PyObject* made = type->unknown ? Py_XNewRef(PyDict_GetItemWithError(type->unknown, key)) : nullptr;
+  PyObject* made =
+      type->unknown ? Py_XNewRef(PyDict_GetItemWithError(type->unknown, key)) : nullptr;
   if (!made && !PyErr_Occurred()) {
     made = new_member(&type->heap.ht_type, value);
     if (made && PyDict_SetItem(type->unknown, key, made) < 0) Py_CLEAR(made);
@@ -81,10 +82,12 @@ PyObject* unknown_member(enum_type* type, std::int64_t value) {
 
 }  // namespace
 
-bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char* doc, PyObject* namespace_) {
+bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char* doc,
+                PyObject* namespace_) {
   if (!type->aliases && !(type->aliases = PyDict_New())) return false;
   PyObject* object = member_for(type, name, value, doc);
-  return object && PyDict_SetItem(type->aliases, name, object) == 0 && PyDict_SetItem(namespace_, name, object) == 0;
+  return object && PyDict_SetItem(type->aliases, name, object) == 0 &&
+         PyDict_SetItem(namespace_, name, object) == 0;
 }
 
 bool finish_members(enum_type* type) {
@@ -94,9 +97,11 @@ bool finish_members(enum_type* type) {
     if (type->entries[i].value < type->lowest) type->lowest = type->entries[i].value;
   for (Py_ssize_t i = 0; i < type->count; ++i) {
     auto distance = std::uint64_t(type->entries[i].value) - std::uint64_t(type->lowest);
-    if (distance < std::uint64_t(largest_span) && Py_ssize_t(distance) >= type->span) type->span = Py_ssize_t(distance) + 1;
+    if (distance < std::uint64_t(largest_span) && Py_ssize_t(distance) >= type->span)
+      type->span = Py_ssize_t(distance) + 1;
   }
-  type->dense = static_cast<std::int16_t*>(PyMem_Malloc(std::size_t(type->span + 1) * sizeof(std::int16_t)));
+  type->dense =
+      static_cast<std::int16_t*>(PyMem_Malloc(std::size_t(type->span + 1) * sizeof(std::int16_t)));
   if (!type->dense) return PyErr_NoMemory() != nullptr;
   for (Py_ssize_t i = 0; i < type->span; ++i) type->dense[i] = -1;
   for (Py_ssize_t i = type->count - 1; i >= 0; --i) {

@@ -45,7 +45,8 @@ PyObject* enum_member(const library& lib, int index, std::int64_t value);
 const enum_entry* find_entry(const enum_type* type, std::int64_t value);
 
 // Fills an enumeration under construction: distinct values only; `name` is borrowed.
-bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char* doc, PyObject* namespace_);
+bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char* doc,
+                PyObject* namespace_);
 bool finish_members(enum_type* type);
 
 inline enum_type* as_enum(PyTypeObject* type) { return reinterpret_cast<enum_type*>(type); }

@@ -85,7 +85,8 @@ PyObject* finish(PyObject* self, const constructor_arguments& given) {
   return self;
 }
 
-PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged, PyObject* keywords) {
+PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged,
+                     PyObject* keywords) {
   auto& type = *reinterpret_cast<class_type*>(callable);
   Py_ssize_t n = PyVectorcall_NARGS(flagged);
   if (n == 1 && !keywords) [[likely]] {
@@ -108,7 +109,8 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
 PyObject* as_integer(PyObject* self) {
   const class_record& record = record_of(self);
   word value = load_handle(self, record.size);
-  return record.is_signed ? PyLong_FromLong(std::int32_t(value)) : PyLong_FromUnsignedLongLong(value);
+  return record.is_signed ? PyLong_FromLong(std::int32_t(value))
+                          : PyLong_FromUnsignedLongLong(value);
 }
 
 PyObject* represent(PyObject* self) {
@@ -140,17 +142,20 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
 PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_handle(self)->where); }
 
 PyObject* refuse_pickling(PyObject* self, PyObject*) {
-  PyErr_Format(PyExc_TypeError, "cannot pickle '%s' object: a handle means nothing in another process",
+  PyErr_Format(PyExc_TypeError,
+               "cannot pickle '%s' object: a handle means nothing in another process",
                Py_TYPE(self)->tp_name);
   return nullptr;
 }
 
-PyObject* stream_protocol(PyObject* self, PyObject*) { return Py_BuildValue("(iN)", 0, as_integer(self)); }
+PyObject* stream_protocol(PyObject* self, PyObject*) {
+  return Py_BuildValue("(iN)", 0, as_integer(self));
+}
 
-PyMethodDef methods[] = {
-    {"getPtr", get_ptr, METH_NOARGS, "getPtr($self)\n--\n\nAddress of the stored handle. Host only."},
-    {"__reduce__", refuse_pickling, METH_NOARGS, nullptr},
-    {}};
+PyMethodDef methods[] = {{"getPtr", get_ptr, METH_NOARGS,
+                          "getPtr($self)\n--\n\nAddress of the stored handle. Host only."},
+                         {"__reduce__", refuse_pickling, METH_NOARGS, nullptr},
+                         {}};
 PyMethodDef stream_methods[] = {
     methods[0],
     methods[1],
@@ -190,8 +195,11 @@ void set_handle_slots(class_type& type) {
   slots.tp_dealloc = free_handle;
   slots.tp_repr = represent;
   slots.tp_as_number = &number_protocol;
-  slots.tp_methods = std::strcmp(short_name(type.record->name), "CUstream") == 0 ? stream_methods : methods;
-  slots.tp_doc = "(init_value=0, _ptr=0)\n--\n\nA handle of the C API. `_ptr`: view the handle at that address.";
+  slots.tp_methods =
+      std::strcmp(short_name(type.record->name), "CUstream") == 0 ? stream_methods : methods;
+  slots.tp_doc =
+      "(init_value=0, _ptr=0)\n--\n\nA handle of the C API. `_ptr`: view the handle at that "
+      "address.";
   if (type.record->f & compares) {
     slots.tp_hash = hash;
     slots.tp_richcompare = compare;

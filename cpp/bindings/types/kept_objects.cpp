@@ -10,7 +10,8 @@ namespace halfwarp::bindings {
 namespace {
 
 PyObject* key_of(struct_object* root, const void* where) {
-  return PyLong_FromSsize_t(static_cast<const char*>(where) - static_cast<const char*>(root->where));
+  return PyLong_FromSsize_t(static_cast<const char*>(where) -
+                            static_cast<const char*>(root->where));
 }
 
 void free_block(PyObject* self) {
@@ -66,8 +67,8 @@ PyObject* kept_for_field(struct_object* self, const void* where) {
   return object;
 }
 
-int copy_kept(struct_object* target, const void* target_where, struct_object* source, const void* source_where,
-              std::size_t size) {
+int copy_kept(struct_object* target, const void* target_where, struct_object* source,
+              const void* source_where, std::size_t size) {
   struct_object* from = root_of(source);
   if (!from->kept) return 0;
   PyObject* snapshot = PyDict_Copy(from->kept);
@@ -97,6 +98,8 @@ PyObject* new_memory_block(std::size_t bytes) {
   return reinterpret_cast<PyObject*>(block);
 }
 
-std::size_t block_size(PyObject* block) { return reinterpret_cast<std::size_t>(as_struct(block)->children); }
+std::size_t block_size(PyObject* block) {
+  return reinterpret_cast<std::size_t>(as_struct(block)->children);
+}
 
 }  // namespace halfwarp::bindings

@@ -15,8 +15,8 @@ int keep_for_field(struct_object* self, const void* where, PyObject* object);
 PyObject* kept_for_field(struct_object* self, const void* where);
 
 // After `size` bytes were copied from one struct to another: what they depend on is kept there too.
-int copy_kept(struct_object* target, const void* target_where, struct_object* source, const void* source_where,
-              std::size_t size);
+int copy_kept(struct_object* target, const void* target_where, struct_object* source,
+              const void* source_where, std::size_t size);
 
 // A struct object of no class: plain memory that others view. Zeroed.
 PyObject* new_memory_block(std::size_t bytes);

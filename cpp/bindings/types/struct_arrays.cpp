@@ -20,13 +20,15 @@ int element_size(const library& lib, const field& f) {
 
 PyObject* read_element(const library& lib, const field& f, PyObject* owner, char* where) {
   if (f.element <= kind::f64) return read_number(f.element, where);
-  if (f.element == kind::enumeration) return enum_member(lib, f.type, *reinterpret_cast<std::int32_t*>(where));
+  if (f.element == kind::enumeration)
+    return enum_member(lib, f.type, *reinterpret_cast<std::int32_t*>(where));
   if (f.element == kind::structure) return new_struct_view(lib, f.type, where, owner);
   return new_handle_view(lib, f.type, where, owner);
 }
 
 // `target` is the object whose memory is written: structs bring along what they depend on.
-int write_element(const library& lib, const field& f, PyObject* target, char* where, PyObject* value) {
+int write_element(const library& lib, const field& f, PyObject* target, char* where,
+                  PyObject* value) {
   if (f.element <= kind::f64) return write_number(f.element, where, value);
   word converted;
   if (f.element == kind::structure) {
@@ -42,7 +44,8 @@ int write_element(const library& lib, const field& f, PyObject* target, char* wh
   return ok ? 0 : -1;
 }
 
-PyObject* read_elements(const library& lib, const field& f, PyObject* owner, char* where, Py_ssize_t n) {
+PyObject* read_elements(const library& lib, const field& f, PyObject* owner, char* where,
+                        Py_ssize_t n) {
   PyObject* list = PyList_New(n);
   int size = element_size(lib, f);
   for (Py_ssize_t i = 0; list && i < n; ++i) {
@@ -56,7 +59,8 @@ PyObject* read_elements(const library& lib, const field& f, PyObject* owner, cha
   return list;
 }
 
-int write_elements(const library& lib, const field& f, PyObject* target, char* where, PyObject* sequence) {
+int write_elements(const library& lib, const field& f, PyObject* target, char* where,
+                   PyObject* sequence) {
   int size = element_size(lib, f);
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
     PyObject* item = Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i));
@@ -76,7 +80,9 @@ PyObject* frozen(PyObject* value) {
   return PySequence_Tuple(value);
 }
 
-Py_ssize_t array_length(const library& lib, const field& f) { return f.size / element_size(lib, f); }
+Py_ssize_t array_length(const library& lib, const field& f) {
+  return f.size / element_size(lib, f);
+}
 
 int write_exact(const library& lib, const field& f, PyObject* self, char* where, PyObject* items) {
   Py_ssize_t n = array_length(lib, f);
@@ -109,7 +115,8 @@ PyObject* read_text(const library&, const field& f, PyObject*, char* where) {
 }
 
 int write_bytes(const library&, const field& f, PyObject*, char* where, PyObject* value) {
-  PyObject* bytes = PyUnicode_Check(value) || PyLong_Check(value) ? nullptr : PyBytes_FromObject(value);
+  PyObject* bytes =
+      PyUnicode_Check(value) || PyLong_Check(value) ? nullptr : PyBytes_FromObject(value);
   if (!bytes) {
     if (!PyErr_Occurred()) raise_expected("bytes or a sequence of integers", value);
     return -1;
@@ -133,7 +140,8 @@ PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, 
   return read_elements(lib, f, block, static_cast<char*>(block_memory(block)), n);
 }
 
-int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where, PyObject* value) {
+int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where,
+                       PyObject* value) {
   PyObject* items = value == Py_None ? PyTuple_New(0) : frozen(value);
   if (!items) return -1;
   Py_ssize_t n = PyTuple_GET_SIZE(items);

@@ -54,14 +54,18 @@ PyObject* child_struct(const library& lib, const field& f, PyObject* self) {
 using reader = PyObject* (*)(const library&, const field&, PyObject* self, char* where);
 using writer = int (*)(const library&, const field&, PyObject* self, char* where, PyObject* value);
 
-PyObject* read_plain(const library&, const field& f, PyObject*, char* where) { return read_number(f.k, where); }
+PyObject* read_plain(const library&, const field& f, PyObject*, char* where) {
+  return read_number(f.k, where);
+}
 PyObject* read_enum(const library& lib, const field& f, PyObject*, char* where) {
   return enum_member(lib, f.type, load<std::int32_t>(where));
 }
 PyObject* read_handle(const library& lib, const field& f, PyObject* self, char* where) {
   return new_handle_view(lib, f.type, where, self);
 }
-PyObject* read_struct(const library& lib, const field& f, PyObject* self, char*) { return child_struct(lib, f, self); }
+PyObject* read_struct(const library& lib, const field& f, PyObject* self, char*) {
+  return child_struct(lib, f, self);
+}
 PyObject* read_address(const library&, const field&, PyObject*, char* where) {
   return PyLong_FromUnsignedLongLong(load<word>(where));
 }
@@ -99,14 +103,17 @@ int write_address(const library&, const field&, PyObject* self, char* where, PyO
   word address;
   if (!address_argument(value, memory, address)) return -1;
   PyObject* export_ = nullptr;
-  if (!PyLong_Check(value) && PyObject_CheckBuffer(value) && !(export_ = PyMemoryView_FromObject(value))) return -1;
+  if (!PyLong_Check(value) && PyObject_CheckBuffer(value) &&
+      !(export_ = PyMemoryView_FromObject(value)))
+    return -1;
   int status = keep_for_field(as_struct(self), where, export_);
   Py_XDECREF(export_);
   if (status == 0) store(where, address, 8);
   return status;
 }
 
-int write_kernel_params(const library&, const field&, PyObject* self, char* where, PyObject* value) {
+int write_kernel_params(const library&, const field&, PyObject* self, char* where,
+                        PyObject* value) {
   word address;
   PyObject* block = nullptr;
   if (!kernel_params_block(value, address, block)) return -1;
@@ -146,7 +153,8 @@ const accessor& accessor_of(kind k) {
 const char* class_name(PyObject* self) { return short_name(class_of(Py_TYPE(self)).record->name); }
 
 int refuse_write(PyObject* self, const field& f, PyObject* value) {
-  PyErr_Format(PyExc_AttributeError, "%s.%s cannot be %s", class_name(self), f.name, value ? "written" : "deleted");
+  PyErr_Format(PyExc_AttributeError, "%s.%s cannot be %s", class_name(self), f.name,
+               value ? "written" : "deleted");
   return -1;
 }
 
@@ -168,16 +176,26 @@ int raise_for_field(PyObject* self, const field& f) {
 
 PyObject* read_number(kind k, const void* where) {
   switch (k) {
-    case kind::i8: return PyLong_FromLong(load<std::int8_t>(where));
-    case kind::u8: return PyLong_FromLong(load<std::uint8_t>(where));
-    case kind::i16: return PyLong_FromLong(load<std::int16_t>(where));
-    case kind::u16: return PyLong_FromLong(load<std::uint16_t>(where));
-    case kind::i32: return PyLong_FromLong(load<std::int32_t>(where));
-    case kind::u32: return PyLong_FromUnsignedLong(load<std::uint32_t>(where));
-    case kind::i64: return PyLong_FromLongLong(load<std::int64_t>(where));
-    case kind::u64: return PyLong_FromUnsignedLongLong(load<std::uint64_t>(where));
-    case kind::f32: return PyFloat_FromDouble(load<float>(where));
-    default: return PyFloat_FromDouble(load<double>(where));
+    case kind::i8:
+      return PyLong_FromLong(load<std::int8_t>(where));
+    case kind::u8:
+      return PyLong_FromLong(load<std::uint8_t>(where));
+    case kind::i16:
+      return PyLong_FromLong(load<std::int16_t>(where));
+    case kind::u16:
+      return PyLong_FromLong(load<std::uint16_t>(where));
+    case kind::i32:
+      return PyLong_FromLong(load<std::int32_t>(where));
+    case kind::u32:
+      return PyLong_FromUnsignedLong(load<std::uint32_t>(where));
+    case kind::i64:
+      return PyLong_FromLongLong(load<std::int64_t>(where));
+    case kind::u64:
+      return PyLong_FromUnsignedLongLong(load<std::uint64_t>(where));
+    case kind::f32:
+      return PyFloat_FromDouble(load<float>(where));
+    default:
+      return PyFloat_FromDouble(load<double>(where));
   }
 }
 
@@ -185,9 +203,11 @@ int write_number(kind k, void* where, PyObject* value) {
   constexpr int sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
   word converted;
   Py_ssize_t compact;
-  if (k >= kind::i32 && k <= kind::u64 && PyLong_Check(value) && compact_value(value, compact) && compact >= 0) [[likely]] {
+  if (k >= kind::i32 && k <= kind::u64 && PyLong_Check(value) && compact_value(value, compact) &&
+      compact >= 0) [[likely]] {
     converted = word(compact);
-  } else if (!(k >= kind::f32 ? float_argument(value, k, converted) : integer_slow(value, k, converted))) {
+  } else if (!(k >= kind::f32 ? float_argument(value, k, converted)
+                              : integer_slow(value, k, converted))) {
     return -1;
   }
   store(where, converted, sizes[int(k)]);

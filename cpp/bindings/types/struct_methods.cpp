@@ -13,7 +13,8 @@ namespace {
 // Calls `visit` for all fields, those of bases first, until it answers false.
 template <class V>
 bool for_each_field(const library& lib, const class_record& record, V visit) {
-  if (record.base >= 0 && !for_each_field(lib, lib.classes[std::size_t(record.base)], visit)) return false;
+  if (record.base >= 0 && !for_each_field(lib, lib.classes[std::size_t(record.base)], visit))
+    return false;
   for (const field& f : record.fields)
     if (!visit(f)) return false;
   return true;
@@ -28,7 +29,8 @@ PyObject* copy(PyObject* self, PyObject*) {
   auto size = std::size_t(type.record->size);
   void* source = as_struct(self)->where;
   std::memcpy(as_struct(made)->where, source, size);
-  if (copy_kept(as_struct(made), as_struct(made)->where, as_struct(self), source, size) < 0) Py_CLEAR(made);
+  if (copy_kept(as_struct(made), as_struct(made)->where, as_struct(self), source, size) < 0)
+    Py_CLEAR(made);
   return made;
 }
 
@@ -38,18 +40,19 @@ PyObject* as_dict(PyObject* self, PyObject*) {
   class_type& type = class_of(Py_TYPE(self));
   PyObject* made = PyDict_New();
   bool ok = made && for_each_field(*type.lib, *type.record, [&](const field& f) {
-    PyObject* value = read_field(*type.lib, f, self);
-    if (value && f.k == kind::structure) Py_SETREF(value, as_dict(value, nullptr));
-    bool stored = value && PyDict_SetItemString(made, f.name, value) == 0;
-    Py_XDECREF(value);
-    return stored;
-  });
+              PyObject* value = read_field(*type.lib, f, self);
+              if (value && f.k == kind::structure) Py_SETREF(value, as_dict(value, nullptr));
+              bool stored = value && PyDict_SetItemString(made, f.name, value) == 0;
+              Py_XDECREF(value);
+              return stored;
+            });
   if (!ok) Py_CLEAR(made);
   return made;
 }
 
 bool is_pointer(const field& f) {
-  return f.k == kind::address || f.k == kind::kernel_params || f.k == kind::field_pointer_list || f.k == kind::handle64;
+  return f.k == kind::address || f.k == kind::kernel_params || f.k == kind::field_pointer_list ||
+         f.k == kind::handle64;
 }
 
 bool overlaps_others(const class_record& record) {
@@ -60,12 +63,13 @@ bool overlaps_others(const class_record& record) {
 bool check_no_addresses(const library& lib, const class_record& record, const char* memory) {
   if (overlaps_others(record)) return true;
   return for_each_field(lib, record, [&](const field& f) {
-    if (f.k == kind::structure) return check_no_addresses(lib, lib.classes[std::size_t(f.type)], memory + f.offset);
+    if (f.k == kind::structure)
+      return check_no_addresses(lib, lib.classes[std::size_t(f.type)], memory + f.offset);
     word value = 0;
     if (is_pointer(f)) std::memcpy(&value, memory + f.offset, sizeof value);
     if (!value) return true;
-    PyErr_Format(PyExc_TypeError, "cannot pickle %s: '%s' holds an address or a handle", short_name(record.name),
-                 f.name);
+    PyErr_Format(PyExc_TypeError, "cannot pickle %s: '%s' holds an address or a handle",
+                 short_name(record.name), f.name);
     return false;
   });
 }
@@ -126,11 +130,11 @@ PyObject* represent_struct(PyObject* self) {
   class_type& type = class_of(Py_TYPE(self));
   PyObject* lines = PyList_New(0);
   bool ok = lines && for_each_field(*type.lib, *type.record, [&](const field& f) {
-    PyObject* line = line_of(*type.lib, f, self);
-    bool added = line && PyList_Append(lines, line) == 0;
-    Py_XDECREF(line);
-    return added;
-  });
+              PyObject* line = line_of(*type.lib, f, self);
+              bool added = line && PyList_Append(lines, line) == 0;
+              Py_XDECREF(line);
+              return added;
+            });
   PyObject* newline = ok ? PyUnicode_FromString("\n") : nullptr;
   PyObject* text = newline ? PyUnicode_Join(newline, lines) : nullptr;
   Py_XDECREF(newline);
@@ -154,10 +158,82 @@ PyObject* struct_from_bytes(PyObject* type, PyObject* contents) {
   return made;
 }
 
+namespace {
+
+const class_record& record_with_lists(const class_type& type) {
+  const class_record* record = type.record;
+  while (!record->joint) record = &type.lib->classes[record->base];
+  return *record;
+}
+
+// The arguments in the order of the lists, by position or keyword; false with an error set.
+bool bind_lists(const joint_lists& joint, PyObject* const* args, Py_ssize_t n, PyObject* names, PyObject** bound) {
+  Py_ssize_t wanted = std::ssize(joint.lists), given = n + (names ? PyTuple_GET_SIZE(names) : 0);
+  if (given != wanted || n > wanted) {
+    PyErr_Format(PyExc_TypeError, "%s() takes %zd lists, got %zd", joint.method, wanted, given);
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < wanted; ++i) {
+    bound[i] = i < n ? args[i] : nullptr;
+    for (Py_ssize_t k = 0; names && !bound[i] && k < PyTuple_GET_SIZE(names); ++k)
+      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), joint.lists[i]) == 0) bound[i] = args[n + k];
+    if (bound[i]) continue;
+    PyErr_Format(PyExc_TypeError, "%s() misses the list '%s'", joint.method, joint.lists[i]);
+    return false;
+  }
+  return true;
+}
+
+// The length that all lists share; -1 with an error set.
+Py_ssize_t common_length(const joint_lists& joint, PyObject* const* bound) {
+  Py_ssize_t length = PyObject_Length(bound[0]);
+  for (std::size_t i = 1; length >= 0 && i < joint.lists.size(); ++i) {
+    Py_ssize_t other = PyObject_Length(bound[i]);
+    if (other == length) continue;
+    if (other >= 0)
+      PyErr_Format(PyExc_ValueError, "%s() lists differ in length: %s has %zd, %s has %zd", joint.method,
+                   joint.lists[0], length, joint.lists[i], other);
+    return -1;
+  }
+  return length;
+}
+
+PyObject* set_jointly(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  constexpr std::size_t most = 4;
+  const class_type& type = class_of(Py_TYPE(self));
+  const class_record& record = record_with_lists(type);
+  const joint_lists& joint = *record.joint;
+  PyObject* bound[most];
+  if (!bind_lists(joint, args, n, names, bound)) return nullptr;
+  Py_ssize_t length = common_length(joint, bound);
+  PyObject* count = length < 0 ? nullptr : PyLong_FromSsize_t(length);
+  bool ok = count && write_field(*type.lib, *find_field(*type.lib, record, joint.count), self, count) == 0;
+  for (std::size_t i = 0; ok && i < joint.lists.size(); ++i)
+    ok = write_field(*type.lib, *find_field(*type.lib, record, joint.lists[i]), self, bound[i]) == 0;
+  Py_XDECREF(count);
+  return ok ? Py_NewRef(Py_None) : nullptr;
+}
+
+}  // namespace
+
+PyMethodDef* methods_of(const class_record& record) {
+  if (!record.joint) return struct_methods;
+  std::size_t n = 0;
+  while (struct_methods[n].ml_name) ++n;
+  auto* methods = static_cast<PyMethodDef*>(PyMem_Calloc(n + 2, sizeof(PyMethodDef)));
+  if (!methods) return PyErr_NoMemory(), nullptr;
+  std::memcpy(methods, struct_methods, n * sizeof(PyMethodDef));
+  methods[n] = {record.joint->method, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(set_jointly)),
+                METH_FASTCALL | METH_KEYWORDS, record.joint->doc};
+  return methods;
+}
+
 PyMethodDef struct_methods[] = {
     {"getPtr", get_ptr, METH_NOARGS, "getPtr($self)\n--\n\nAddress of the C struct. Host only."},
-    {"copy", copy, METH_NOARGS, "copy($self)\n--\n\nA struct of its own with the same contents. Host only."},
-    {"asdict", as_dict, METH_NOARGS, "asdict($self)\n--\n\nField names and values; nested structs as dictionaries. Host only."},
+    {"copy", copy, METH_NOARGS,
+     "copy($self)\n--\n\nA struct of its own with the same contents. Host only."},
+    {"asdict", as_dict, METH_NOARGS,
+     "asdict($self)\n--\n\nField names and values; nested structs as dictionaries. Host only."},
     {"__copy__", copy, METH_NOARGS, nullptr},
     {"__deepcopy__", deep_copy, METH_O, nullptr},
     {"__reduce__", reduce, METH_NOARGS, nullptr},

@@ -39,7 +39,8 @@ bool set_field(PyObject* self, const class_type& type, PyObject* name, PyObject*
   if (std::strcmp(text, "_ptr") == 0) return true;
   const field* f = find_field(*type.lib, *type.record, text);
   if (f) return write_field(*type.lib, *f, self, value) == 0;
-  PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%s'", short_name(type.record->name), text);
+  PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%s'",
+               short_name(type.record->name), text);
   return false;
 }
 
@@ -57,7 +58,8 @@ bool point_to(PyObject* self, const class_type& type, void* where) {
   return !(type.record->f & view_only) || refuse_view_only(type);
 }
 
-PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged, PyObject* keywords) {
+PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged,
+                     PyObject* keywords) {
   auto& type = *reinterpret_cast<class_type*>(callable);
   Py_ssize_t n = PyVectorcall_NARGS(flagged);
   constructor_arguments given;
@@ -81,13 +83,15 @@ PyObject* make(PyTypeObject* subclass, PyObject* args, PyObject* keywords) {
   bool ok = point_to(self, type, given.where);
   PyObject *name, *value;
   Py_ssize_t at = 0;
-  while (ok && keywords && PyDict_Next(keywords, &at, &name, &value)) ok = set_field(self, type, name, value);
+  while (ok && keywords && PyDict_Next(keywords, &at, &name, &value))
+    ok = set_field(self, type, name, value);
   if (!ok) Py_CLEAR(self);
   return self;
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  return PyBuffer_FillInfo(view, self, as_struct(self)->where, class_of(Py_TYPE(self)).record->size, 0, flags);
+  return PyBuffer_FillInfo(view, self, as_struct(self)->where, class_of(Py_TYPE(self)).record->size,
+                           0, flags);
 }
 
 PyBufferProcs buffer_protocol = {get_buffer, nullptr};
@@ -99,7 +103,8 @@ bool add_properties(class_type& type) {
   int n = count_fields(type);
   if (!n) return true;
   auto size = std::size_t(n + 1) * sizeof(PyGetSetDef) + std::size_t(n) * sizeof(bound_field);
-  auto* properties = static_cast<PyGetSetDef*>(PyMem_Calloc(1, size));  // lives as long as the type: for ever
+  auto* properties =
+      static_cast<PyGetSetDef*>(PyMem_Calloc(1, size));  // lives as long as the type: for ever
   if (!properties) return PyErr_NoMemory() != nullptr;
   auto* bound = reinterpret_cast<bound_field*>(properties + n + 1);
   for (int i = 0; i < n; ++i) {
@@ -143,10 +148,11 @@ bool set_struct_slots(class_type& type) {
   slots.tp_vectorcall = vectorcall;
   slots.tp_dealloc = free_struct;
   slots.tp_repr = represent_struct;
-  slots.tp_methods = struct_methods;
+  slots.tp_methods = methods_of(record);
   slots.tp_as_buffer = &buffer_protocol;
-  slots.tp_doc = "(_ptr=0, **fields)\n--\n\nA struct of the C API. `_ptr`: view the struct at that address.";
-  return add_properties(type);
+  slots.tp_doc =
+      "(_ptr=0, **fields)\n--\n\nA struct of the C API. `_ptr`: view the struct at that address.";
+  return slots.tp_methods && add_properties(type);
 }
 
 }  // namespace halfwarp::bindings

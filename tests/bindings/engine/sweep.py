@@ -2,7 +2,7 @@
 """Calls every driver function once on the null driver, in all call forms; prints what went wrong.
 
 Arguments are made from the generator's model. Positional calls of hot functions take the unrolled
-Arguments are made from the generator's model. Positional calls of hot functions take the unrolled
+form, calls by keyword the table-driven one: both must do the same, with good and bad arguments.
 """
 
 import json
