@@ -128,11 +128,12 @@ class Build(build_ext):
                 self.link(part, [o.result() for o in objects])
 
     def objects(self, part):
-        for source in part.files():
-            if source.suffix == ".pyx":
-                source = source.with_suffix(".cpp" if part.cplusplus else ".c")
-            yield source, "", ()
-            yield from ((source, *v[1:]) for v in part.variants if source.match(v[0]))
+        suffix = ".cpp" if part.cplusplus else ".c"
+        sources = [p.with_suffix(suffix) if p.suffix == ".pyx" else p for p in part.files()]
+        yield from ((source, "", ()) for source in sources)
+        # Last: of an inline function in several objects, the linker keeps the first, which any
+        # processor must be able to run.
+        yield from ((s, *v[1:]) for v in part.variants for s in sources if s.match(v[0]))
 
     def compile(self, part, source, suffix, flags):
         obj = part.folder() / f"{source.relative_to(ROOT)}{suffix}.o"
