@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the object layer share: a current device, a stream, a fresh thread or process."""
 
+import ctypes
 import os
 import subprocess
 import sys
 import threading
 
 import pytest
-from cuda.core import Device
+from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, ObjectCode, launch
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def run_python():
     `allowed`.
     """
 
-    def run(code, *arguments, allowed="halfwarp: CUDA", **environment):
+    def run(code, *arguments, allowed=(), **environment):
         done = subprocess.run(
             [sys.executable, *arguments, "-c", code],
             env={**os.environ, **environment},
@@ -66,7 +67,66 @@ def run_python():
         )
         assert done.returncode == 0, done.stderr
         for line in done.stderr.splitlines():
-            assert line.startswith(("halfwarp: CUDA is emulated", allowed)), done.stderr
+            assert line.startswith(("halfwarp: CUDA is emulated", *allowed)), done.stderr
         return done.stdout
 
     return run
+
+
+def writer_ptx(declaration, size):
+    """PTX of a kernel `store(out, value)` that writes the bytes of its parameter `value` to `out`.
+
+    `declaration` is what PTX says of the parameter: ``".u32 value"``.
+    """
+    copies = "\n".join(
+        f"ld.param.u8 %rs1, [value+{i}]; st.global.u8 [%rd1+{i}], %rs1;" for i in range(size)
+    )
+    return f"""
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry store(.param .u64 out, .param {declaration})
+{{
+    .reg .u64 %rd<2>;
+    .reg .u16 %rs<2>;
+    ld.param.u64 %rd1, [out];
+    {copies}
+    ret;
+}}
+"""
+
+
+@pytest.fixture
+def pinned_block():
+    """Sixteen kilobytes that host and device can read and write."""
+    with LegacyPinnedMemoryResource().allocate(16384) as block:
+        yield block
+
+
+@pytest.fixture
+def argument_in_kernel(device, stream, pinned_block):
+    """Launch a kernel with one argument and give the bytes that it got."""
+    config = LaunchConfig(grid=1, block=1)
+
+    def run(value, size, declaration=None):
+        declaration = declaration or f".align 16 .b8 value[{size}]"
+        kernel = ObjectCode.from_ptx(writer_ptx(declaration, size)).get_kernel("store")
+        launch(stream, config, kernel, pinned_block, value)
+        stream.sync()
+        return ctypes.string_at(pinned_block.handle, size)
+
+    return run
+
+
+@pytest.fixture
+def load_kernel(device):
+    """The kernel `name` of a PTX body: parameters and instructions of an entry."""
+
+    def load(parameters="", body="", name="kernel", module=""):
+        text = (
+            f".version 8.0\n.target sm_75\n.address_size 64\n{module}\n"
+            f".visible .entry {name}({parameters})\n{{\n{body}\nret;\n}}\n"
+        )
+        return ObjectCode.from_ptx(text).get_kernel(name)
+
+    return load

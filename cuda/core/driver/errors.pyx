@@ -99,16 +99,16 @@ cdef tuple driver_texts(CUresult code):
     return name.decode("ascii"), text.decode("utf-8", "backslashreplace")
 
 
-cdef str emulated_suffix():
-    """What the emulator adds: the first line of the last fault, and its mark."""
+cdef str emulated_suffix(CUresult code):
+    """What the emulator knows beyond the code, and its mark."""
     cdef const char* backend = loader.backend()
     if backend is NULL or backend != b"emulator":
         return ""
     try:
-        fault = import_module("cuda.core.emulation").last_fault()
+        known = import_module("cuda.core.emulation").error_text(<int>code)
     except ImportError:  # as above
-        fault = None
-    return f"\n{str(fault).splitlines()[0]} [emulated]" if fault else " [emulated]"
+        known = ""
+    return f"\n{known} [emulated]" if known else " [emulated]"
 
 
 cdef object driver_error(CUresult code, const char* function):
@@ -119,7 +119,7 @@ cdef object driver_error(CUresult code, const char* function):
         text += f": {why}"
     if where:
         text += f" [{where}]"
-    text += emulated_suffix()
+    text += emulated_suffix(code)
     cls = OutOfMemoryError if code == CUDA_ERROR_OUT_OF_MEMORY else CUDAError
     error = cls(text, code=<int>code, name=name, where=where)
     add_launch_notes(error, code)

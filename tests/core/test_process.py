@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads, forks and the end of the interpreter: no crash, no message, no leak."""
+
+import gc
+import os
+import threading
+
+import pytest
+from cuda.core import Device, Stream
+
+needs_emulator = pytest.mark.skipif(
+    os.environ.get("HALFWARP_BACKEND") != "emulator", reason="counts the objects of the emulator"
+)
+
+START = """
+from cuda.core import Device, Event, Stream
+device = Device(0)
+device.set_current()
+"""
+
+
+@pytest.fixture
+def live_objects():
+    """Numbers of live driver objects by kind, as the emulator counts them."""
+    from cuda.core import emulation
+
+    def count():
+        gc.collect()
+        return {kind: entry for kind, entry in emulation.stats()["live"].items()}
+
+    return count
+
+
+class TestThreads:
+    def test_objects_are_made_and_closed_on_many_threads(self, device):
+        failures = []
+
+        def work():
+            try:
+                own = Device(0)
+                own.set_current()
+                for _ in range(100):
+                    with own.create_stream() as stream, stream.record() as event:
+                        stream.wait(event)
+                        stream.sync()
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures
+
+    def test_one_stream_serves_many_threads(self, stream):
+        barrier = threading.Barrier(8)
+        failures = []
+
+        def work():
+            try:
+                Device(0).set_current()
+                barrier.wait()
+                for _ in range(50):
+                    stream.record().sync()
+                    assert Stream.from_handle(int(stream.handle)) == stream
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures
+
+    def test_what_a_thread_made_outlives_it(self, in_new_thread):
+        def make():
+            Device(0).set_current()
+            return Device(0).create_stream()
+
+        stream = in_new_thread(make)
+        stream.sync()
+        stream.close()
+
+    def test_the_first_use_may_come_from_many_threads_at_once(self, run_python):
+        code = """
+import threading
+from cuda.core import Device
+barrier = threading.Barrier(16)
+seen = []
+def work():
+    barrier.wait()
+    device = Device(0)
+    device.set_current()
+    seen.append(device)
+threads = [threading.Thread(target=work) for _ in range(16)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(seen), len(set(seen)), len({id(each) for each in seen}))
+"""
+        assert run_python(code).split() == ["16", "1", "16"]
+
+
+class TestExit:
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "stream = device.create_stream(); event = stream.record()",
+            "import builtins; builtins.kept = device.create_stream().record()",
+            "class Mine(Stream): pass\ns = Mine._init(); s.me = s",
+            "import atexit; s = device.create_stream(); atexit.register(s.close)",
+            "import weakref; s = device.create_stream(); weakref.finalize(s, print, end='')",
+            "import sys; sys.exit(0)",
+        ],
+    )
+    def test_live_objects_at_exit_say_nothing(self, run_python, code):
+        run_python(START + code)
+
+    def test_a_daemon_thread_may_still_be_at_work(self, run_python):
+        code = """
+import threading, time
+def work():
+    device = Device(0)
+    device.set_current()
+    while True:
+        with device.create_stream() as stream:
+            stream.record().sync()
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+"""
+        run_python(START + code, allowed=["emulator: "])
+
+    def test_a_handle_during_shutdown_is_none_or_a_handle(self, run_python):
+        code = """
+class Late:
+    def __init__(self, stream):
+        self.stream = stream
+    def __del__(self):
+        handle = self.stream.handle
+        assert handle is None or int(handle) != 0
+import builtins
+builtins.late = Late(device.create_stream())
+"""
+        run_python(START + code)
+
+
+class TestFork:
+    FORK = """
+import os, sys
+def in_child(work):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException as error:
+            print(error, file=sys.stderr)
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+"""
+
+    def test_objects_of_the_parent_are_not_destroyed_by_the_child(self, run_python):
+        """A driver call of the child would fail, and be reported on stderr."""
+        code = """
+stream = device.create_stream(); event = stream.record(); stream.sync()
+def work():
+    global stream, event
+    stream.close()
+    assert stream.is_closed
+    del stream, event
+in_child(work)
+stream.sync()
+"""
+        run_python(START + self.FORK + code)
+
+    def test_a_child_shares_no_handle_with_the_parent(self, run_python):
+        code = """
+stream = device.create_stream(); stream.sync()
+address = int(stream.handle)
+def work():
+    wrapper = Stream.from_handle(address)
+    assert repr(wrapper).endswith("context=0x0>"), wrapper
+in_child(work)
+assert Stream.from_handle(address).context == device.context
+"""
+        run_python(START + self.FORK + code)
+
+    def test_a_child_may_be_the_first_to_use_cuda(self, run_python):
+        code = """
+from cuda.core import Device
+def work():
+    device = Device(0)
+    device.set_current()
+    with device.create_stream() as stream:
+        stream.record().sync()
+in_child(work)
+"""
+        run_python(self.FORK + code)
+
+
+@needs_emulator
+class TestLeaks:
+    def test_every_object_made_is_destroyed(self, device, live_objects):
+        def use():
+            with device.create_stream() as stream:
+                stream.wait(stream.record())
+                other = Stream.from_handle(int(stream.handle))
+                other.wait(device.default_stream)
+            device.create_event()
+            other.sync()
+
+        use()
+        before = live_objects()
+        for _ in range(100):
+            use()
+        assert live_objects() == before
+
+    def test_failing_calls_leave_nothing(self, device, live_objects):
+        def use():
+            with pytest.raises(ValueError):
+                device.create_stream(options={"priority": 99})
+            with pytest.raises(TypeError):
+                device.create_event({"ipc_enabled": True})
+            with pytest.raises(TypeError):
+                device.create_stream(object())
+
+        use()
+        before = live_objects()
+        for _ in range(50):
+            use()
+        assert live_objects() == before
