@@ -59,6 +59,7 @@ class Decisions:
     wrapped_callbacks: set[str]
     functions: dict[str, Override]
     fields: dict[str, dict]
+    joint_lists: dict[str, dict]
     enum_docs: dict[str, dict[str, str]]
 
     @property
@@ -110,5 +111,6 @@ def read(path: Path) -> Decisions:
         wrapped_callbacks=set(names("wrapped_callbacks")),
         functions={name: Override(**table) for name, table in data.get("functions", {}).items()},
         fields=texts("fields"),
+        joint_lists=texts("joint_lists"),
         enum_docs=texts("docs"),
     )

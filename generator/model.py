@@ -109,6 +109,13 @@ class Struct:
     header: str = ""
     alignment: int = 0  # when wider than that of a pointer
     size: int = 0  # of a struct whose alignment is stated
+    joint_lists: list[str] = field(default_factory=list)  # fields that share the next one
+    joint_count: str = ""
+
+    @property
+    def joint_method(self) -> str:
+        """The method that sets those lists and their count."""
+        return "set_" + "_".join(self.joint_lists)
 
     @property
     def c_name(self) -> str:

@@ -153,6 +153,8 @@ class TypeTable:
             size=item.size,
         )
         self.fill(struct, item)
+        joint = self.decisions.joint_lists.get(item.tag, {})
+        struct.joint_lists, struct.joint_count = joint.get("lists", []), joint.get("count", "")
         self.structs.append(struct)
         if tagless:
             self.structs.append(Struct(item.tag, name, c_type, header=item.header))

@@ -96,6 +96,10 @@ class Writer:
         lines = []
         for field in struct.fields:
             lines += self.field(field)
+        if struct.joint_lists:
+            types = {f.name: self.field_type(f) for f in struct.fields}
+            given = ", ".join(f"{name}: {types[name]}" for name in struct.joint_lists)
+            lines.append(f"def {struct.joint_method}(self, {given}) -> None: ...")
         if not struct.view_only:
             given = [
                 f"{f.name}: {self.field_type(f)} = ..." for f in struct.fields if not f.readonly

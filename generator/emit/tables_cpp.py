@@ -149,8 +149,9 @@ def classes_table(library: Library, index: Index) -> str:
             "class_type* const types = nullptr;\n"
         )
     lines = "".join(f"  {r},\n" for r in records)
+    joint = "".join(joint_block(s) for s in library.structs if s.joint_lists)
     return (
-        f"constexpr class_record class_records[] = {{\n{lines}}};\n"
+        f"{joint}constexpr class_record class_records[] = {{\n{lines}}};\n"
         f"class_type types[{len(records)}];\n"
     )
 
@@ -172,9 +173,24 @@ def struct_record(library: Library, struct: Struct, index: Index) -> str:
     base = f"class_{struct.base}" if struct.base else "-1"
     flags = "view_only" if struct.view_only else "no_flags"
     c_type = f"std::remove_reference_t<{struct.c_type}>"
+    joint = f", &{struct.name}_joint" if struct.joint_lists else ""
     return (
         f"{{{dotted(library, struct.name)}, {fields}, {base}, sizeof({c_type}), alignof({c_type}), "
-        f"{flags}, false, {index.children(struct)}}}"
+        f"{flags}, false, {index.children(struct)}{joint}}}"
+    )
+
+
+def joint_block(struct: Struct) -> str:
+    """Lists that share a count: the method that sets them together."""
+    lists = ", ".join(map(quoted, struct.joint_lists))
+    doc = (
+        f"{struct.joint_method}($self, {', '.join(struct.joint_lists)})\\n--\\n\\n"
+        f"Set the lists and `{struct.joint_count}`, which they share. Host only."
+    )
+    return (
+        f"constexpr const char* {struct.name}_lists[] = {{{lists}}};\n"
+        f'constexpr joint_lists {struct.name}_joint = {{{quoted(struct.joint_method)}, "{doc}",\n'
+        f"  {quoted(struct.joint_count)}, {struct.name}_lists}};\n"
     )
 
 

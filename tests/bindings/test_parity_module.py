@@ -81,6 +81,14 @@ def test_every_field_is_an_attribute(reference, module):
     assert missing == []
 
 
+def test_every_member_that_13_5_added_is_there(reference, module):
+    missing = []
+    for name, record in reference.of_kind("class"):
+        members = [*record.get("members", ()), *record.get("added_members", ())]
+        missing += [f"{name}.{m}" for m in members if not hasattr(getattr(module, name), m)]
+    assert missing == []
+
+
 def classes_of(reference):
     skipped = set(reference.exception("classes", "names", ()))
     return [

@@ -27,9 +27,10 @@ def functions(name):
 
 
 def test_every_decision_has_a_reason(data):
-    without = [t for t in data if t not in ("library", "functions", "fields")]
+    without = [t for t in data if t not in ("library", "functions", "fields", "joint_lists")]
     without = [t for t in without if not data[t].get("reason")]
     without += [f for f, table in data.get("functions", {}).items() if not table.get("reason")]
+    without += [n for n, table in data.get("joint_lists", {}).items() if not table.get("reason")]
     without += [
         f"{struct}.{field}"
         for struct, fields in data.get("fields", {}).items()
@@ -54,6 +55,8 @@ def test_every_field_that_a_decision_names_exists(data, name):
     structs = {s.name: {f.name for f in s.fields} for s in load(name).structs}
     for struct, fields in data.get("fields", {}).items():
         assert fields.keys() <= structs[struct]
+    for struct, table in data.get("joint_lists", {}).items():
+        assert {*table["lists"], table["count"]} <= structs[struct]
 
 
 def test_every_attribute_exists_and_its_type_is_known(data, name):

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods of struct objects: getPtr, copy, asdict, pickling, repr.
+// Methods of struct objects: getPtr, copy, asdict, lists with a common count, pickling, repr.
 #include "bindings/types/struct_methods.hpp"
 
 #include <cstring>
 
+#include "bindings/types/construction.hpp"
 #include "bindings/types/kept_objects.hpp"
 #include "bindings/types/struct_fields.hpp"
 

@@ -110,6 +110,7 @@ class toyMap_st(_Struct):
     palette: list[toyColour]
     listener: toyListener
     window: toyWindow
+    def set_sizes_palette(self, sizes: list[toySize], palette: list[toyColour]) -> None: ...
     def __new__(cls, *, sizes: list[toySize] = ..., kernelParams: Any = ..., palette: list[toyColour] = ..., listener: toyListener = ..., window: toyWindow = ..., _ptr: int = 0) -> Self: ...
 
 
