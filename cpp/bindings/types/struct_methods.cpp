@@ -168,7 +168,8 @@ const class_record& record_with_lists(const class_type& type) {
 }
 
 // The arguments in the order of the lists, by position or keyword; false with an error set.
-bool bind_lists(const joint_lists& joint, PyObject* const* args, Py_ssize_t n, PyObject* names, PyObject** bound) {
+bool bind_lists(const joint_lists& joint, PyObject* const* args, Py_ssize_t n, PyObject* names,
+                PyObject** bound) {
   Py_ssize_t wanted = std::ssize(joint.lists), given = n + (names ? PyTuple_GET_SIZE(names) : 0);
   if (given != wanted || n > wanted) {
     PyErr_Format(PyExc_TypeError, "%s() takes %zd lists, got %zd", joint.method, wanted, given);
@@ -177,7 +178,8 @@ bool bind_lists(const joint_lists& joint, PyObject* const* args, Py_ssize_t n, P
   for (Py_ssize_t i = 0; i < wanted; ++i) {
     bound[i] = i < n ? args[i] : nullptr;
     for (Py_ssize_t k = 0; names && !bound[i] && k < PyTuple_GET_SIZE(names); ++k)
-      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), joint.lists[i]) == 0) bound[i] = args[n + k];
+      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), joint.lists[i]) == 0)
+        bound[i] = args[n + k];
     if (bound[i]) continue;
     PyErr_Format(PyExc_TypeError, "%s() misses the list '%s'", joint.method, joint.lists[i]);
     return false;
@@ -192,8 +194,8 @@ Py_ssize_t common_length(const joint_lists& joint, PyObject* const* bound) {
     Py_ssize_t other = PyObject_Length(bound[i]);
     if (other == length) continue;
     if (other >= 0)
-      PyErr_Format(PyExc_ValueError, "%s() lists differ in length: %s has %zd, %s has %zd", joint.method,
-                   joint.lists[0], length, joint.lists[i], other);
+      PyErr_Format(PyExc_ValueError, "%s() lists differ in length: %s has %zd, %s has %zd",
+                   joint.method, joint.lists[0], length, joint.lists[i], other);
     return -1;
   }
   return length;
@@ -208,9 +210,11 @@ PyObject* set_jointly(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObj
   if (!bind_lists(joint, args, n, names, bound)) return nullptr;
   Py_ssize_t length = common_length(joint, bound);
   PyObject* count = length < 0 ? nullptr : PyLong_FromSsize_t(length);
-  bool ok = count && write_field(*type.lib, *find_field(*type.lib, record, joint.count), self, count) == 0;
+  bool ok = count &&
+            write_field(*type.lib, *find_field(*type.lib, record, joint.count), self, count) == 0;
   for (std::size_t i = 0; ok && i < joint.lists.size(); ++i)
-    ok = write_field(*type.lib, *find_field(*type.lib, record, joint.lists[i]), self, bound[i]) == 0;
+    ok =
+        write_field(*type.lib, *find_field(*type.lib, record, joint.lists[i]), self, bound[i]) == 0;
   Py_XDECREF(count);
   return ok ? Py_NewRef(Py_None) : nullptr;
 }
@@ -224,7 +228,8 @@ PyMethodDef* methods_of(const class_record& record) {
   auto* methods = static_cast<PyMethodDef*>(PyMem_Calloc(n + 2, sizeof(PyMethodDef)));
   if (!methods) return PyErr_NoMemory(), nullptr;
   std::memcpy(methods, struct_methods, n * sizeof(PyMethodDef));
-  methods[n] = {record.joint->method, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(set_jointly)),
+  methods[n] = {record.joint->method,
+                reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(set_jointly)),
                 METH_FASTCALL | METH_KEYWORDS, record.joint->doc};
   return methods;
 }
