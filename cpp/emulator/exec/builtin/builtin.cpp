@@ -19,7 +19,7 @@ constexpr builtin_function builtins[] = {
                         std::string detail, std::string hint) {
   report::fault f = describe_place(w, in, __builtin_ctz(w.active));
   f.kind = kind;
-  f.other_threads = static_cast<std::uint32_t>(__builtin_popcount(w.active)) - 1;
+  f.other_threads = lanes_in(w.active) - 1;
   f.detail = std::move(detail);
   f.hint = std::move(hint);
   throw kernel_fault{f};

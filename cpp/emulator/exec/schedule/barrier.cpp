@@ -15,7 +15,7 @@ namespace {
 
 const instruction& instruction_of(const fragment& f) { return f.in->function->code[f.next]; }
 
-void deliver(warp_state& w, const fragment& f, const barrier_state& barrier) {
+void deliver_reduction(warp_state& w, const fragment& f, const barrier_state& barrier) {
   const instruction& in = instruction_of(f);
   auto operation = static_cast<barrier_operation>(in.immediate);
   activate(w.view, *f.in);
@@ -24,7 +24,7 @@ void deliver(warp_state& w, const fragment& f, const barrier_state& barrier) {
     for (lane_mask rest = f.lanes; rest; rest &= rest - 1) {
       result[__builtin_ctz(rest)] = barrier.count;
     }
-  } else if (operation != barrier_operation::sync) {
+  } else {
     lane_mask value = operation == barrier_operation::red_and ? barrier.all : barrier.any;
     lane_mask& p = w.view.predicates[in.operand[0]];
     p = (p & ~f.lanes) | (value & f.lanes);
@@ -39,15 +39,18 @@ void open_if_complete(block_state& block, std::uint32_t id) {
   barrier = {};
   for (warp_state& w : block.warps) {
     for (std::size_t i = 0; i < w.fragments.size();) {
-      fragment f = w.fragments[i];
+      fragment& f = w.fragments[i];
       if (f.state != fragment_state::at_barrier || f.barrier != id) {
         ++i;
         continue;
       }
-      deliver(w, f, opened);
-      w.fragments.erase(w.fragments.begin() + static_cast<std::ptrdiff_t>(i));
+      if (opened.is_reduction) deliver_reduction(w, f, opened);
       ++f.next;
-      add_ready(w, f);
+      if (w.fragments.size() == 1) {
+        f.state = fragment_state::ready;
+        break;
+      }
+      add_ready(w, w.fragments.take(i));
       i = 0;  // adding may have merged or moved others
     }
   }
@@ -55,19 +58,19 @@ void open_if_complete(block_state& block, std::uint32_t id) {
 
 void reduce(warp_state& w, const fragment& f, const instruction& in, barrier_state& barrier) {
   if (static_cast<barrier_operation>(in.immediate) < barrier_operation::red_popc) return;
-  activate(w.view, *f.in);
+  barrier.is_reduction = true;
   lane_mask source = w.view.predicates[in.operand[1]];
   if (in.flags & barrier_flag::negated_source) source = ~source;
-  barrier.count += static_cast<std::uint32_t>(__builtin_popcount(source & f.lanes));
+  barrier.count += lanes_in(source & f.lanes);
   if (source & f.lanes) barrier.any = all_lanes;
   if (~source & f.lanes) barrier.all = 0;
 }
 
 std::uint32_t value_of(warp_state& w, const fragment& f, operand_slot slot) {
-  activate(w.view, *f.in);
   return w.view.at<std::uint32_t>(slot)[__builtin_ctz(f.lanes)];
 }
 
+// The frame of the fragment is active.
 void arrive_together(warp_state& w, fragment f, const instruction& in) {
   block_state& block = *w.view.block;
   f.barrier = value_of(w, f, in.operand[2]);
@@ -83,8 +86,7 @@ void arrive_together(warp_state& w, fragment f, const instruction& in) {
   if (has_count) barrier.expected = value_of(w, f, in.operand[3]);
   // A count is in whole warps, for the aligned form also of warps with fewer threads.
   bool counts_warps = has_count && (in.flags & barrier_flag::aligned);
-  barrier.arrived += counts_warps ? warp_size
-                                  : static_cast<std::uint32_t>(__builtin_popcount(f.lanes));
+  barrier.arrived += counts_warps ? warp_size : lanes_in(f.lanes);
   reduce(w, f, in, barrier);
   std::uint32_t id = f.barrier;
   if (static_cast<barrier_operation>(in.immediate) == barrier_operation::arrive) {
@@ -92,7 +94,7 @@ void arrive_together(warp_state& w, fragment f, const instruction& in) {
     add_ready(w, f);
   } else {
     f.state = fragment_state::at_barrier;
-    w.fragments.push_back(f);
+    w.fragments.add(f);
   }
   open_if_complete(block, id);
 }
@@ -107,16 +109,14 @@ void wait_for_warp(warp_state& w, const fragment& f) {
     drop_frame(w, f.in);
     return;
   }
-  w.fragments.push_back(f);
-  w.fragments.back().state = fragment_state::before_aligned;
+  w.fragments.add(f).state = fragment_state::before_aligned;
 }
 
 void arrive_if_whole(warp_state& w) {
   for (std::size_t i = 0; i < w.fragments.size(); ++i) {
-    fragment f = w.fragments[i];
+    const fragment& f = w.fragments[i];
     if (f.state != fragment_state::before_aligned || f.lanes != w.view.live) continue;
-    w.fragments.erase(w.fragments.begin() + static_cast<std::ptrdiff_t>(i));
-    return arrive_together(w, f, instruction_of(f));
+    return arrive_in_part(w, i);
   }
 }
 
@@ -129,7 +129,11 @@ void arrive(warp_state& w, fragment& f, const instruction& in) {
   arrive_if_whole(w);
 }
 
-void arrive_in_part(warp_state& w, fragment& f) { arrive_together(w, f, instruction_of(f)); }
+void arrive_in_part(warp_state& w, std::size_t index) {
+  fragment f = w.fragments.take(index);
+  activate(w.view, *f.in);
+  arrive_together(w, f, instruction_of(f));
+}
 
 void threads_exited(warp_state& w) {
   check_members(w);

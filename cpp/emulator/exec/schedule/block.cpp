@@ -81,7 +81,7 @@ std::string describe_group(const warp_state& w, const fragment& f) {
         const instruction& in = f.in->function->code[f.next];
         report::fault fault = describe_place(w.view, in, __builtin_ctz(f.lanes));
         fault.kind = kind;
-        fault.other_threads = static_cast<std::uint32_t>(__builtin_popcount(f.lanes)) - 1;
+        fault.other_threads = lanes_in(f.lanes) - 1;
         fault.detail = groups;
         fault.hint = "every thread that a barrier or a mask counts on must reach it";
         throw kernel_fault{fault};
@@ -97,10 +97,8 @@ bool let_parts_arrive(block_state& block) {
   if (block.launch->options.check_sync) return false;
   for (warp_state& w : block.warps) {
     for (std::size_t i = 0; i < w.fragments.size(); ++i) {
-      fragment f = w.fragments[i];
-      if (f.state != fragment_state::before_aligned) continue;
-      w.fragments.erase(w.fragments.begin() + static_cast<std::ptrdiff_t>(i));
-      arrive_in_part(w, f);
+      if (w.fragments[i].state != fragment_state::before_aligned) continue;
+      arrive_in_part(w, i);
       return true;
     }
   }
@@ -150,6 +148,7 @@ void begin(block_state& block, std::uint64_t number) {
     w.backward_branches = w.turn = 0;
     w.is_rotating = false;
     w.fragments.clear();
+    reclaim_frames(w);
     frame* entry = make_frame(w, launch.code.functions.front());
     entry->parent = nullptr;
     entry->depth = entry->base = 0;
@@ -157,7 +156,7 @@ void begin(block_state& block, std::uint64_t number) {
     fragment start;
     start.lanes = w.view.live;
     start.in = entry;
-    w.fragments.push_back(start);
+    w.fragments.add(start);
   }
 }
 

@@ -98,11 +98,13 @@ void run_if_complete(warp_state& w, lane_mask required, handler run) {
   }
   if (present == 0 || present != required) return;
   std::vector<fragment> together;
-  std::erase_if(w.fragments, [&](const fragment& f) {
-    bool takes_part = waits_with(f, required, run);
-    if (takes_part) together.push_back(f);
-    return takes_part;
-  });
+  for (std::size_t i = 0; i < w.fragments.size();) {
+    if (waits_with(w.fragments[i], required, run)) {
+      together.push_back(w.fragments.take(i));
+    } else {
+      ++i;
+    }
+  }
   run_waiting(w, std::move(together));
 }
 
@@ -146,7 +148,7 @@ void join_collective(warp_state& w, fragment& f, const instruction& in) {
     parts.push_back(part);
   }
   f.in->users += static_cast<std::uint32_t>(parts.size()) - 1;
-  w.fragments.insert(w.fragments.end(), parts.begin(), parts.end());
+  for (const fragment& part : parts) w.fragments.add(part);
   for (const fragment& part : parts) run_if_complete(w, part.members, in.run);
 }
 

@@ -43,7 +43,7 @@ void copy_parameter(warp& view, const place& from, const place& to, std::uint32_
                                        std::uint32_t depth) {
   report::fault f = describe_place(view, in, __builtin_ctz(lanes));
   f.kind = report::fault_kind::stack_overflow;
-  f.other_threads = static_cast<std::uint32_t>(__builtin_popcount(lanes)) - 1;
+  f.other_threads = lanes_in(lanes) - 1;
   f.detail = "call depth " + std::to_string(depth) + " needs more than the " +
              std::to_string(view.block->launch->stack_bytes) + " bytes of stack of a thread";
   f.hint = "bound the recursion, or raise CU_LIMIT_STACK_SIZE";
@@ -83,6 +83,11 @@ void drop_frame(warp_state& w, frame* left) {
     }
     left = parent;
   }
+}
+
+void reclaim_frames(warp_state& w) {
+  for (auto& left : w.frames) w.unused_frames.push_back(std::move(left));
+  w.frames.clear();
 }
 
 void activate(warp& view, frame& f) {

@@ -10,6 +10,8 @@ namespace halfwarp::emulator::exec {
 frame* make_frame(warp_state& w, const function_code& function);
 // One fragment, or one called frame, has left it; unused frames go back to the warp.
 void drop_frame(warp_state& w, frame* left);
+// Takes back the frames of a block that ended by a fault.
+void reclaim_frames(warp_state& w);
 // Makes the frame the one that handlers see.
 void activate(warp& view, frame& f);
 

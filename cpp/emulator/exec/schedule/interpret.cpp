@@ -23,10 +23,6 @@ enum class leave_reason : std::uint8_t {
   yield,     // the warp shall pause
 };
 
-std::uint32_t lanes_in(lane_mask lanes) {
-  return static_cast<std::uint32_t>(__builtin_popcount(lanes));
-}
-
 // Runs one fragment, which is not in the warp's list meanwhile.
 class fragment_run {
  public:
@@ -231,8 +227,7 @@ void add_ready(warp_state& w, const fragment& f) {
     drop_frame(w, f.in);
     return;
   }
-  w.fragments.push_back(f);
-  w.fragments.back().state = fragment_state::ready;
+  w.fragments.add(f).state = fragment_state::ready;
 }
 
 void exit_lanes(warp_state& w, fragment& f, lane_mask lanes) {
@@ -249,8 +244,7 @@ warp_progress run_warp(warp_state& w, std::uint64_t budget) {
     if (chosen == w.fragments.size()) {
       return w.view.live ? warp_progress::waiting : warp_progress::finished;
     }
-    fragment f = w.fragments[chosen];
-    w.fragments.erase(w.fragments.begin() + static_cast<std::ptrdiff_t>(chosen));
+    fragment f = w.fragments.take(chosen);
     std::uint32_t stop = no_stop;
     bool has_others = false;
     for (const fragment& other : w.fragments) {

@@ -12,6 +12,7 @@
 
 #include "emulator/exec/code.hpp"
 #include "emulator/exec/launch.hpp"
+#include "emulator/exec/schedule/fragment_list.hpp"
 #include "emulator/exec/warp.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -33,26 +34,9 @@ struct frame {
   lane_storage values;               // registers, then predicates
 };
 
-enum class fragment_state : std::uint8_t {
-  ready,
-  at_barrier,     // arrived; the barrier opens later
-  before_aligned,  // waits for the rest of the warp before it arrives
-  at_collective,  // waits for the other members
-};
-
-// Lanes of a warp that go the same way.
-struct fragment {
-  std::uint32_t next = 0;  // instruction
-  lane_mask lanes = 0;
-  frame* in = nullptr;
-  fragment_state state = fragment_state::ready;
-  std::uint32_t barrier = 0;
-  lane_mask members = 0;   // of a collective, without lanes that the block has no thread for
-};
-
 struct warp_state {
   warp view;
-  std::vector<fragment> fragments;
+  fragment_list fragments;
   std::vector<std::unique_ptr<frame>> frames, unused_frames;
   std::uint32_t backward_branches = 0;  // taken by a part of a fragment, since the last turn
   std::uint32_t turn = 0;          // of the round robin among fragments
@@ -63,7 +47,8 @@ struct barrier_state {
   std::uint32_t arrived = 0;    // threads
   std::uint32_t expected = 0;   // 0: all that have not exited
   lane_mask any = 0, all = all_lanes;  // of bar.red, as 0 or all ones
-  std::uint32_t count = 0;
+  std::uint32_t count = 0;             // of true predicates
+  bool is_reduction = false;
 };
 
 struct launch_state;
@@ -87,7 +72,14 @@ struct launch_state {
   const launch_request& request;
   const run_options& options;
   const kernel_code& code;
-  std::uint32_t shared_bytes = 0, stack_bytes = 0, warps_per_block = 0;
+
+  launch_state(memory::address_space& s, const launch_request& r, const run_options& o,
+               const kernel_code& c)
+      : space{s}, request{r}, options{o}, code{c} {}
+
+  std::uint32_t shared_bytes = 0;     // of a block
+  std::uint32_t stack_bytes = 0;      // local memory of a thread
+  std::uint32_t warps_per_block = 0;
   std::atomic<std::uint64_t> next_block{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // blocks after it need not run: a fault is known
   std::atomic<bool> was_cancelled{false};

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fragments of one warp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "emulator/exec/warp.hpp"
+
+namespace halfwarp::emulator::exec {
+
+struct frame;
+
+enum class fragment_state : std::uint8_t {
+  ready,
+  at_barrier,      // arrived; the barrier opens later
+  before_aligned,  // waits for the rest of the warp before it arrives
+  at_collective,   // waits for the other members
+};
+
+// Lanes of a warp that go the same way.
+struct fragment {
+  std::uint32_t next = 0;  // instruction
+  lane_mask lanes = 0;
+  frame* in = nullptr;
+  fragment_state state = fragment_state::ready;
+  std::uint32_t barrier = 0;
+  lane_mask members = 0;  // of a collective, without lanes that the block has no thread for
+};
+
+// In order of insertion. Lanes of fragments are disjoint, so there are never more than lanes.
+class fragment_list {
+ public:
+  fragment* begin() noexcept { return items_.data(); }
+  fragment* end() noexcept { return items_.data() + count_; }
+  const fragment* begin() const noexcept { return items_.data(); }
+  const fragment* end() const noexcept { return items_.data() + count_; }
+  std::size_t size() const noexcept { return count_; }
+  fragment& operator[](std::size_t i) noexcept { return items_[i]; }
+  const fragment& operator[](std::size_t i) const noexcept { return items_[i]; }
+
+  void clear() noexcept { count_ = 0; }
+  fragment& add(const fragment& f) noexcept { return items_[count_++] = f; }
+  fragment take(std::size_t i) noexcept {
+    fragment taken = items_[i];
+    --count_;
+    for (; i < count_; ++i) items_[i] = items_[i + 1];
+    return taken;
+  }
+
+ private:
+  std::array<fragment, warp_size> items_;
+  std::size_t count_ = 0;
+};
+
+// __builtin_popcount is a function call where the processor is not known to have the instruction.
+inline std::uint32_t lanes_in(lane_mask lanes) noexcept {
+  if (lanes == all_lanes) return warp_size;
+  lanes -= lanes >> 1 & 0x5555'5555u;
+  lanes = (lanes & 0x3333'3333u) + (lanes >> 2 & 0x3333'3333u);
+  return ((lanes + (lanes >> 4)) & 0x0f0f'0f0fu) * 0x0101'0101u >> 24;
+}
+
+}  // namespace halfwarp::emulator::exec
