@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Source text with its compiler.
 
+import sys
 from _thread import RLock
 
 CODE_TYPES = ("c++", "ptx", "nvvm")
@@ -129,6 +130,8 @@ cdef class Program:
     @property
     def handle(self):
         """The native program as `cuda.bindings.nvrtc.nvrtcProgram`; of value 0 once closed."""
+        if sys.is_finalizing():
+            return None
         from cuda.bindings.nvrtc import nvrtcProgram
 
         compiler = self.compiler
