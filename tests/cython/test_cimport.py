@@ -2,6 +2,7 @@
 """The .pxd files serve a module that is built elsewhere. Each backend is a process of its own."""
 
 import ast
+import functools
 import os
 import shlex
 import shutil
@@ -42,25 +43,47 @@ def folder(request, tmp_path_factory):
     return folder
 
 
-@pytest.fixture
+# Answers one expression a line; what is raised comes back as a string.
+CLIENT = """
+import sys
+import foreign
+from cuda.bindings import driver
+for line in sys.stdin:
+    try:
+        answer = eval(line)
+    except Exception as error:
+        answer = f"{type(error).__name__}: {error}"
+    print(repr(answer), flush=True)
+"""
+
+
+def start(folder, backend):
+    env = os.environ | {"HALFWARP_BACKEND": backend, "PYTHONPATH": f"{folder}:{PACKAGES}"}
+    env |= {"PYTHONWARNINGS": "error"}  # a class whose size differs warns
+    return subprocess.Popen(
+        [sys.executable, "-c", CLIENT],
+        env=env,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def ask(client, expression):
+    client.stdin.write(f"{expression}\n")
+    client.stdin.flush()
+    answer = client.stdout.readline()
+    assert answer, client.stderr.read()
+    return ast.literal_eval(answer)
+
+
+@pytest.fixture(scope="module")
 def run(folder):
-    """Evaluates an expression over `foreign` and `driver`; the result, or what was raised."""
-
-    def evaluate(expression, backend="emulator"):
-        script = (
-            "import foreign\nfrom cuda.bindings import driver\n"
-            f"try:\n    print(repr({expression}))\n"
-            "except Exception as error:\n    print(repr(f'{type(error).__name__}: {error}'))"
-        )
-        env = os.environ | {"HALFWARP_BACKEND": backend, "PYTHONPATH": f"{folder}:{PACKAGES}"}
-        env |= {"PYTHONWARNINGS": "error"}  # a class whose size differs warns
-        done = subprocess.run(
-            [sys.executable, "-c", script], env=env, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return ast.literal_eval(done.stdout)
-
-    return evaluate
+    """Evaluates an expression over `foreign` and `driver` in a process with the emulator."""
+    with start(folder, "emulator") as client:
+        yield functools.partial(ask, client)
+        client.stdin.close()
 
 
 def test_functions_are_called_without_the_gil(run):
@@ -115,10 +138,12 @@ def test_a_wrong_class_is_a_type_error(run):
     assert run("foreign.stream_value(driver.CUevent(1))").startswith("TypeError")
 
 
-def test_a_missing_driver_raises_where_it_was_called(run):
+def test_a_missing_driver_raises_where_it_was_called(folder):
     """In a block without the GIL: the value of the clause and a pending exception."""
     if any(Path(f"/dev/nvidia{n}").exists() for n in (0, "ctl")):
         pytest.skip("this machine has a driver")
-    raised = run("foreign.count_devices()", backend="driver")
+    with start(folder, "driver") as client:
+        raised = ask(client, "foreign.count_devices()")
+        client.stdin.close()
     assert raised.startswith("DynamicLibNotFoundError")
     assert "cuInit()" in raised
