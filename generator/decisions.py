@@ -16,8 +16,6 @@ class Override:
     roles: dict[str, str] = field(
         default_factory=dict
     )  # C parameter -> role in place of the heuristics'
-    py: list[str] | None = None  # Python parameters in place of the derived ones
-    returns: list[str] | None = None
     body: str | None = None
     doc: str = ""
     overloads: list[str] = field(default_factory=list)

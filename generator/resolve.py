@@ -222,10 +222,8 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
         version_number(fact.since),
         fact.flags,
     )
-    function.py = override.py or python_parameters(params)
-    function.returns = (
-        override.returns if override.returns is not None else outputs(params, fact.ret, decisions)
-    )
+    function.py = python_parameters(params)
+    function.returns = outputs(params, fact.ret, decisions)
     function.signature = capsule_signature(fact, types, decisions)
     function.releases_gil = fact.name not in decisions.keeps_gil
     function.is_hot = fact.name in decisions.hot
