@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -160,6 +161,63 @@ def test_auto_takes_a_driver_that_has_a_device(tmp_path):
     (tmp_path / "libcuda.so.1").symlink_to(EMULATOR)
     lines = run('call("cuInit", 0); print(_loader.backend())', tmp_path, HALFWARP_BACKEND="auto")
     assert lines == ["driver"]
+
+
+@pytest.mark.parametrize(
+    ("status", "count", "backend"),
+    [
+        (100, 0, "emulator"),  # CUDA_ERROR_NO_DEVICE
+        (34, 0, "emulator"),  # CUDA_ERROR_STUB_LIBRARY
+        (0, 0, "emulator"),
+        (0, 1, "driver"),
+        (803, 0, "driver"),  # CUDA_ERROR_SYSTEM_DRIVER_MISMATCH is for the user to see
+    ],
+)
+def test_auto_takes_the_emulator_only_where_there_is_no_device(tmp_path, status, count, backend):
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if not compiler:
+        pytest.skip("no C compiler to make a driver with")
+    source = tmp_path / "driver.c"
+    source.write_text(
+        f"int cuInit(unsigned flags) {{ return {status}; }}"
+        f"int cuDeviceGetCount(int* n) {{ *n = {count}; return 0; }}"
+        "int cuDriverGetVersion(int* v) { *v = 13000; return 0; }"
+    )
+    library = tmp_path / "libcuda.so.1"
+    subprocess.run([compiler, "-shared", "-fPIC", "-w", source, "-o", library], check=True)
+    code = 'print(_loader.is_emulated()); call("cuInit", 0); print(_loader.backend())'
+    assert run(code, tmp_path, HALFWARP_BACKEND="auto") == [str(backend == "emulator"), backend]
+
+
+def test_the_notice_says_why_auto_took_the_emulator(no_driver):
+    done = subprocess.run(
+        [sys.executable, "-c", TABLE + 'call("cuInit", 0)'],
+        env=os.environ | {"HALFWARP_BACKEND": "auto", "LD_LIBRARY_PATH": str(no_driver)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "because" in done.stderr
+    assert "libcuda.so.1" in done.stderr
+
+
+@pytest.mark.parametrize("backend", ["driver", "emulator"])
+def test_whether_it_is_emulated_is_known_without_opening_anything(no_driver, backend):
+    lines = run(
+        "print(_loader.is_emulated(), _loader.backend())", no_driver, HALFWARP_BACKEND=backend
+    )
+    assert lines == [f"{backend == 'emulator'} None"]
+
+
+def test_functions_of_the_emulator_are_found_by_name():
+    lines = run(
+        """
+        print(_loader.emulator_function("halfwarp_emulator_is_active") != 0)
+        print(_loader.emulator_function("no_such_function"))
+        """,
+        HALFWARP_BACKEND="emulator",
+    )
+    assert lines == ["True", "0"]
 
 
 def test_set_backend_comes_before_the_variable_and_after_nothing_else():

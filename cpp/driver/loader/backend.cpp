@@ -46,17 +46,18 @@ void* open_emulator(loader_failure& failure) noexcept {
   return handle ? handle : fail_to_open(failure, BACKEND_EMULATOR, dlerror());
 }
 
-// Null when the driver can run something here, else why not.
+// Why the driver has nothing to run on here; null when it has, and when it fails in another way: that
+// is for the caller to see, not to be hidden by emulation.
 const char* why_unusable(void* handle) noexcept {
   const auto init = find<decltype(::cuInit)>(handle, "cuInit");
   const auto count = find<decltype(::cuDeviceGetCount)>(handle, "cuDeviceGetCount");
   if (!init || !count) return "libcuda.so.1 is not a CUDA driver";
   int devices = 0;
   const CUresult code = init(0);
+  if (code == CUDA_ERROR_STUB_LIBRARY) return "libcuda.so.1 is the stub of the CUDA toolkit";
   if (code == CUDA_ERROR_NO_DEVICE) return "the CUDA driver finds no device";
-  if (code != CUDA_SUCCESS) return "the CUDA driver cannot start";
-  if (count(&devices) != CUDA_SUCCESS || devices == 0) return "the CUDA driver finds no device";
-  return nullptr;
+  if (code != CUDA_SUCCESS || count(&devices) != CUDA_SUCCESS) return nullptr;
+  return devices == 0 ? "the CUDA driver finds no device" : nullptr;
 }
 
 // The emulator's notice says why it was chosen.
@@ -72,7 +73,7 @@ open_driver open_best(loader_failure& failure) noexcept {
   if (!reason) return {real, BACKEND_DRIVER};
   char because[sizeof failure.detail];
   std::snprintf(because, sizeof because, "%s", reason);
-  if (real) dlclose(real);
+  // The driver stays loaded: having started, it may have left threads and exit handlers behind.
   loader_failure second{};
   void* const emulator = open_emulator(second);
   if (!emulator) {

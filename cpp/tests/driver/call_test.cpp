@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// driver::call: what it passes on, and what it throws.
+#include "driver/call.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace halfwarp::driver {
+namespace {
+
+CUresult answer = CUDA_SUCCESS;
+int passed = 0;
+
+CUresult fake_event_query(CUevent event) {
+  passed = event == nullptr ? 1 : 2;
+  return answer;
+}
+
+CUresult fake_copy(CUdeviceptr to, const void* from, size_t bytes) {
+  passed = static_cast<int>(to + reinterpret_cast<std::uintptr_t>(from) + bytes);
+  return answer;
+}
+
+nvrtcResult fake_version(int*, int*) { return NVRTC_ERROR_INTERNAL_ERROR; }
+
+const char* name_of(library_id library, const void* function) {
+  if (library == HALFWARP_NVRTC) return "nvrtcVersion";
+  return function == reinterpret_cast<const void*>(&fake_event_query) ? "cuEventQuery" : "other";
+}
+
+class call_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    slots.cuEventQuery = &fake_event_query;
+    slots.cuMemcpyHtoD = &fake_copy;
+    compiler.nvrtcVersion = &fake_version;
+    api.driver = &slots;
+    api.nvrtc = &compiler;
+    api.name_of = &name_of;
+    attach(&api);
+    answer = CUDA_SUCCESS;
+    passed = 0;
+  }
+
+  driver_table slots{};
+  nvrtc_table compiler{};
+  loader_api api{};
+};
+
+TEST_F(call_test, success_passes_the_arguments_on) {
+  call(table->cuEventQuery, nullptr);
+  EXPECT_EQ(passed, 1);
+}
+
+TEST_F(call_test, arguments_convert_as_in_a_direct_call) {
+  call(table->cuMemcpyHtoD, 1, nullptr, 2);
+  EXPECT_EQ(passed, 3);
+}
+
+TEST_F(call_test, a_failure_throws_the_code_and_the_public_name) {
+  answer = CUDA_ERROR_NOT_READY;
+  try {
+    call(table->cuEventQuery, nullptr);
+    FAIL() << "nothing was thrown";
+  } catch (const driver_error& error) {
+    EXPECT_EQ(error.code, CUDA_ERROR_NOT_READY);
+    EXPECT_STREQ(error.function, "cuEventQuery");
+  }
+}
+
+TEST_F(call_test, nvrtc_throws_its_own_error) {
+  int version = 0;
+  EXPECT_THROW(call(nvrtc->nvrtcVersion, &version, &version), nvrtc_error);
+}
+
+TEST_F(call_test, the_twin_gives_the_status) {
+  static_assert(noexcept(try_call(table->cuEventQuery, nullptr)));
+  answer = CUDA_ERROR_DEINITIALIZED;
+  EXPECT_EQ(try_call(table->cuEventQuery, nullptr), CUDA_ERROR_DEINITIALIZED);
+}
+
+TEST_F(call_test, a_slot_has_the_name_that_the_header_gives_it) {
+  EXPECT_EQ(static_cast<const void*>(&slots.cuMemcpyHtoD_v2),
+            static_cast<const void*>(&slots.cuMemcpyHtoD));
+  EXPECT_EQ(sizeof(slots) / sizeof(void*), driver_slot_count);
+}
+
+}  // namespace
+}  // namespace halfwarp::driver
