@@ -31,16 +31,6 @@ struct typed_values {
   std::size_t bytes() const { return std::size_t(count) * (sizeof(void*) + sizeof(word)); }
 };
 
-bool name_parameter(Py_ssize_t index) {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_Format(type, "parameter %zd: %S", index, value);
-  Py_XDECREF(type);
-  Py_XDECREF(value);
-  Py_XDECREF(traceback);
-  return false;
-}
-
 // Each value gets 8 aligned bytes, so every type has its natural alignment.
 bool pack(const typed_values& given, void* memory) {
   auto** pointers = static_cast<void**>(memory);
@@ -49,7 +39,7 @@ bool pack(const typed_values& given, void* memory) {
     pointers[i] = &cells[i];
     if (!pack_value(PyTuple_GET_ITEM(given.values, i), PyTuple_GET_ITEM(given.types, i), &cells[i],
                     pointers[i]))
-      return name_parameter(i);
+      return add_context("parameter %zd: ", i);
   }
   return true;
 }

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "bindings/arguments/errors.hpp"
+
 namespace halfwarp::bindings {
 namespace {
 
@@ -91,19 +93,7 @@ bool bind_arguments(const library& lib, const function& f, PyObject* const* args
 }
 
 PyObject* raise_for_argument(const function& f, const param& p) {
-  if (p.py < 0) return nullptr;
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  // only our own wording is completed; an error raised inside a user's __int__ stays as it is
-  if (type == PyExc_TypeError || type == PyExc_OverflowError || type == PyExc_ValueError ||
-      type == PyExc_RuntimeError) {
-    PyErr_Format(type, "%s() argument '%s': %S", f.name, parameter_name(f, p.py), value);
-    Py_DECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
-  } else {
-    PyErr_Restore(type, value, traceback);
-  }
+  if (p.py >= 0) add_context("%s() argument '%s': ", f.name, parameter_name(f, p.py));
   return nullptr;
 }
 

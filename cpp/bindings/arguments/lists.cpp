@@ -53,15 +53,7 @@ constexpr element elements[] = {
 };
 static_assert(int(kind::list_address) - int(kind::list_i32) + 1 == std::size(elements));
 
-bool name_element(Py_ssize_t index) {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_Format(type, "element %zd: %S", index, value);
-  Py_XDECREF(type);
-  Py_XDECREF(value);
-  Py_XDECREF(traceback);
-  return false;
-}
+bool name_element(Py_ssize_t index) { return add_context("element %zd: ", index); }
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 

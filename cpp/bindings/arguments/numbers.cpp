@@ -57,11 +57,6 @@ PyObject* as_int(PyObject* object) {
 
 }  // namespace
 
-bool raise_expected(const char* what, PyObject* got) {
-  PyErr_Format(PyExc_TypeError, "expected %s, got %s", what, Py_TYPE(got)->tp_name);
-  return false;
-}
-
 bool integer_slow(PyObject* object, kind k, word& out) {
   if (PyLong_Check(object)) return check_range(object, k, out);
   PyObject* number = as_int(object);

@@ -2,6 +2,7 @@
 // Python numbers to C words. The inline part takes small ints; all else is out of line.
 #pragma once
 
+#include "bindings/arguments/errors.hpp"
 #include "bindings/records.hpp"
 
 namespace halfwarp::bindings {
@@ -10,7 +11,6 @@ namespace halfwarp::bindings {
 // and the argument.
 bool integer_slow(PyObject* object, kind k, word& out);
 bool float_argument(PyObject* object, kind k, word& out);
-bool raise_expected(const char* what, PyObject* got);
 
 // An int of one digit, which needs no allocation and no call to read.
 inline bool compact_value(PyObject* object, Py_ssize_t& value) {

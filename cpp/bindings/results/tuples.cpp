@@ -35,7 +35,7 @@ PyObject* make_success_tuple(const library& lib) {
   return tuple ? Py_NewRef(publish(&lib.state->success_tuple, tuple)) : nullptr;
 }
 
-PyObject* new_pair(const library& lib, PyObject* value, bool recycles) {
+PyObject* new_pair(const library& lib, PyObject* value, [[maybe_unused]] bool recycles) {
   PyObject* code = success(lib);
   PyObject* tuple = code ? tuple_of(code, 1) : nullptr;
   if (!tuple) {

@@ -5,6 +5,7 @@
 #include "bindings/arguments/keywords.hpp"
 #include "bindings/engine.hpp"
 #include "bindings/special/bodies.hpp"
+#include "bindings/types/creation_lock.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -58,12 +59,17 @@ bool keep_link_options(frame& c) {
 
 PyObject* key_of(word handle) { return PyLong_FromUnsignedLongLong(handle); }
 
+bool make_open_links() {
+  creation_lock lock;
+  if (!open_links) open_links = PyDict_New();
+  return open_links != nullptr;
+}
+
 bool remember_link(frame& c, int code) {
   auto* kept = reinterpret_cast<PyObject*>(c.cell[options_at]);
   bool ok = true;
   if (code == 0) {
-    if (!open_links) open_links = PyDict_New();
-    PyObject* key = open_links ? key_of(load_handle(c.out[0], 8)) : nullptr;
+    PyObject* key = make_open_links() ? key_of(load_handle(c.out[0], 8)) : nullptr;
     ok = key && PyDict_SetItem(open_links, key, kept) == 0;
     Py_XDECREF(key);
   }

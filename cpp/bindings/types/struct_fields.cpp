@@ -159,16 +159,7 @@ int refuse_write(PyObject* self, const field& f, PyObject* value) {
 }
 
 int raise_for_field(PyObject* self, const field& f) {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  if (type == PyExc_TypeError || type == PyExc_OverflowError || type == PyExc_ValueError) {
-    PyErr_Format(type, "%s.%s: %S", class_name(self), f.name, value);
-    Py_DECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
-  } else {
-    PyErr_Restore(type, value, traceback);
-  }
+  add_context("%s.%s: ", class_name(self), f.name);
   return -1;
 }
 
