@@ -81,8 +81,10 @@ _before = pytest.StashKey()
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
     """Fixtures are set up by now: what they hold is no leak of the test."""
-    item.stash[_before] = _Live()
-    return (yield)
+    before = _Live()
+    outcome = yield
+    item.stash[_before] = before  # not for a failed test, whose traceback keeps objects alive
+    return outcome
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -210,9 +210,10 @@ def settle():
 
 
 def repair():
-    """Forget the last fault, and make broken contexts whole; whether there was one.
+    """Forget the last fault, and make broken contexts usable again; whether there was one.
 
-    Blocks the host. What was made in a broken context is gone; its handles are stale.
+    Blocks the host. No device can do that; it is for tests that go on after a fault. What was
+    queued behind the fault is dropped.
     """
     return bool(_library.load().halfwarp_emulator_repair())
 
@@ -308,7 +309,7 @@ def expect_fault(kind):
     """Assert that the block causes a fault, and clear what it leaves behind.
 
     Blocks the host: waits for all work at the end. The CUDAError that tells of the fault may leave
-    the block; it goes no further. What was made in the broken context is gone.
+    the block; it goes no further. The context is usable again.
 
     Parameters
     ----------

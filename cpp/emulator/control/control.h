@@ -38,8 +38,8 @@ size_t halfwarp_emulator_error_text(int code, char* text, size_t size);
 /* Waits for all work of all contexts. */
 void halfwarp_emulator_settle(void);
 
-/* Forgets the last fault, and makes broken contexts whole, with what was made in them gone; 1 when
-   a context was broken. */
+/* Forgets the last fault, and makes broken contexts usable again with all that is in them; 1 when a
+   context was broken. */
 int halfwarp_emulator_repair(void);
 
 /* Fresh contexts; faults, fault rules and counts of calls forgotten. */

@@ -65,7 +65,9 @@ bool repair_contexts(driver& d, driver_guard& guard) {
   for (const auto& each : all_contexts(d)) {
     if (!each->is_broken()) continue;
     was_broken = true;
-    empty_context(d, guard, *each);
+    d.streams.wait_for_all(guard, *each);
+    each->flush_prints();
+    each->repair();
   }
   d.faults.clear();
   return was_broken;

@@ -24,7 +24,8 @@ void reset_contexts(driver& d, driver_guard& guard);
 // Waits for the work of all contexts.
 void settle_contexts(driver& d, driver_guard& guard);
 
-// The last fault forgotten, and the broken contexts empty and whole again; whether there was one.
+// The last fault forgotten, and broken contexts usable again with all that is in them; whether
+// there was one. No device can do that: it is for tests that go on after a fault.
 bool repair_contexts(driver& d, driver_guard& guard);
 
 }  // namespace halfwarp::emulator

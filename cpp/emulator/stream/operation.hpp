@@ -26,9 +26,10 @@ struct failure {
   explicit operator bool() const noexcept { return code != CUDA_SUCCESS; }
 };
 
-// How an operation is run: bookkeeping takes no time and is done under the driver's lock, as soon
-// as it is its turn and even in a broken context; the rest is done by whoever runs the stream.
-enum class operation_kind : std::uint8_t { work, bookkeeping };
+// Who runs an operation. Bookkeeping takes no time and is done under the driver's lock, as soon as
+// it is its turn and even in a broken context. Work is done by a worker, or by a thread that waits
+// for it; functions of the program by a worker only, since the waiting thread may hold locks.
+enum class operation_kind : std::uint8_t { work, bookkeeping, host_function };
 
 class operation {
  public:
@@ -43,7 +44,7 @@ class operation {
   // Called after either, under the driver's lock.
   virtual void finish(driver&) noexcept {}
 
-  bool is_bookkeeping() const noexcept { return kind_ == operation_kind::bookkeeping; }
+  operation_kind kind() const noexcept { return kind_; }
 
  private:
   operation_kind kind_;

@@ -36,7 +36,8 @@ class record_event final : public operation {
 // Calls a function of the program, which may not call the driver.
 class host_call final : public operation {
  public:
-  host_call(CUhostFn function, void* data) noexcept : function_{function}, data_{data} {}
+  host_call(CUhostFn function, void* data) noexcept
+      : operation{operation_kind::host_function}, function_{function}, data_{data} {}
   failure execute(stream&) override;
 
  private:
@@ -48,7 +49,7 @@ class host_call final : public operation {
 class stream_callback final : public operation {
  public:
   stream_callback(CUstream raw, CUstreamCallback function, void* data) noexcept
-      : raw_{raw}, function_{function}, data_{data} {}
+      : operation{operation_kind::host_function}, raw_{raw}, function_{function}, data_{data} {}
   failure execute(stream&) override;
 
  private:

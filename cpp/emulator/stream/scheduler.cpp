@@ -68,13 +68,14 @@ void scheduler::advance(std::shared_ptr<stream> from) {
     while (!next->queue_.empty() && next->head_ == stream::head_state::unexamined) {
       if (hold_back(*next)) break;
       auto& head = *next->queue_.front().what;
-      if (head.is_bookkeeping()) {
+      if (head.kind() == operation_kind::bookkeeping) {
         head.execute(*next);
         complete_head(*next, todo);
         continue;
       }
       next->head_ = stream::head_state::ready;
-      ready_.emplace(rank{next->priority(), next_sequence_++}, next);
+      next->rank_ = {next->priority(), next_sequence_++};
+      ready_.emplace(next->rank_, next);
       if (mode_ == run_mode::async) call_worker();
     }
   }
@@ -105,10 +106,8 @@ void scheduler::complete_head(stream& in, std::vector<std::shared_ptr<stream>>& 
   in.progressed_.notify_all();
 }
 
-void scheduler::run_one(driver_guard& guard) {
-  const auto first = ready_.begin();
-  const auto in = first->second;
-  ready_.erase(first);
+void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> in) {
+  ready_.erase(in->rank_);
   in->head_ = stream::head_state::running;
   auto what = in->queue_.front().what;
   context& owner = in->owner();
@@ -129,12 +128,25 @@ void scheduler::run_one(driver_guard& guard) {
 }
 
 void scheduler::run_ready(driver_guard& guard) {
-  while (!ready_.empty()) run_one(guard);
+  while (!ready_.empty()) run_head(guard, ready_.begin()->second);
+}
+
+// A thread that waits for a stream may as well do the work: it is awake, the worker has to wake up.
+bool scheduler::can_help(const stream& in) const noexcept {
+  return in.head_ == stream::head_state::ready &&
+         in.queue_.front().what->kind() == operation_kind::work;
 }
 
 void scheduler::wait(driver_guard& guard, const stream_point& until) {
-  if (mode_ != run_mode::async || workers_ == 0) run_ready(guard);
-  if (until.in) until.in->progressed_.wait(guard, [&] { return until.is_reached(); });
+  while (!until.is_reached()) {
+    if (!has_workers() && !ready_.empty()) {
+      run_ready(guard);
+    } else if (can_help(*until.in)) {
+      run_head(guard, until.in);
+    } else {
+      until.in->progressed_.wait(guard);
+    }
+  }
 }
 
 void scheduler::wait_for_all(driver_guard& guard, const context& of) {
@@ -144,7 +156,7 @@ void scheduler::wait_for_all(driver_guard& guard, const context& of) {
 }
 
 bool scheduler::poll(driver_guard& guard, const stream_point& until) {
-  if (!until.is_reached() && mode_ != run_mode::async) run_ready(guard);
+  if (!until.is_reached() && !has_workers()) run_ready(guard);
   return until.is_reached();
 }
 

@@ -41,23 +41,20 @@ class scheduler {
   std::uint64_t pending() const noexcept { return pending_; }
 
  private:
-  struct rank {  // the order in which ready operations are picked
-    int priority;
-    std::uint64_t sequence;
-    auto operator<=>(const rank&) const = default;
-  };
-
   void advance(std::shared_ptr<stream> from);
   bool hold_back(stream& held);
   void complete_head(stream& in, std::vector<std::shared_ptr<stream>>& freed);
-  void run_one(driver_guard& guard);
+  void run_head(driver_guard& guard, std::shared_ptr<stream> in);
   void run_ready(driver_guard& guard);
+  // False where calls run what is ready: by the mode, or because no thread could be made.
+  bool has_workers() const noexcept { return workers_ > 0; }
+  bool can_help(const stream& in) const noexcept;
   void call_worker();
   void work();
 
   run_mode mode_;
   std::mutex& lock_;
-  std::map<rank, std::shared_ptr<stream>> ready_;
+  std::map<stream_rank, std::shared_ptr<stream>> ready_;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t pending_ = 0;
   unsigned workers_ = 0, idle_workers_ = 0;

@@ -2,6 +2,7 @@
 // A stream: a queue of operations, and what it waits for.
 #pragma once
 
+#include <compare>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -16,6 +17,13 @@ namespace halfwarp::emulator {
 class context;
 
 enum class stream_role : std::uint8_t { created, legacy_default, per_thread_default };
+
+// The order in which ready operations are picked: by priority, then by age.
+struct stream_rank {
+  int priority = 0;
+  std::uint64_t sequence = 0;
+  auto operator<=>(const stream_rank&) const = default;
+};
 
 // All members are guarded by the driver's lock; the scheduler alone changes them.
 class stream : public object {
@@ -69,6 +77,7 @@ class stream : public object {
 
   std::deque<entry> queue_;
   head_state head_ = head_state::unexamined;
+  stream_rank rank_;  // while the head is ready
   std::uint64_t enqueued_ = 0, completed_ = 0;
   std::vector<waiter> waiters_;  // streams whose head waits for a place in this one
   std::condition_variable progressed_;
