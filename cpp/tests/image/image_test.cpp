@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images of every kind, built byte by byte, whole and damaged.
+#include "emulator/image/image.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "emulator/image/elf.hpp"
+
+namespace {
+
+using namespace halfwarp::emulator::image;
+
+const std::string ptx = ".version 8.0\n.target sm_75\n";
+
+bytes bytes_of(const std::string& text) { return std::as_bytes(std::span{text}); }
+
+image_result find(const std::string& data, std::uint32_t architecture = 90) {
+  cubin_registry registry;
+  return find_ptx(bytes_of(data), architecture, registry);
+}
+
+template <class T>
+void put(std::string& out, std::size_t at, T value) {
+  if (out.size() < at + sizeof(T)) out.resize(at + sizeof(T));
+  std::memcpy(&out[at], &value, sizeof(T));
+}
+
+struct section {
+  std::string name, content;
+};
+
+// A cubin of sm_90 with these sections; the table of their headers comes last.
+std::string make_cubin(std::vector<section> sections) {
+  constexpr std::size_t header = 64;
+  std::string names{'\0'};
+  sections.push_back({".shstrtab", ""});
+  std::string out = std::string{
+      "\x7f"
+      "ELF\x02\x01\x01",
+      7};
+  put<std::uint16_t>(out, 18, 190);
+  put<std::uint32_t>(out, 48, 90);
+  out.resize(header);
+  std::string table(header, '\0');
+  for (section& s : sections) {
+    const std::size_t at = table.size();
+    put<std::uint32_t>(table, at, static_cast<std::uint32_t>(names.size()));
+    names += s.name + '\0';
+    if (s.name == ".shstrtab") s.content = names;
+    put<std::uint64_t>(table, at + 24, out.size());
+    put<std::uint64_t>(table, at + 32, s.content.size());
+    table.resize(at + header);
+    out += s.content;
+  }
+  put<std::uint64_t>(out, 40, out.size());
+  put<std::uint16_t>(out, 58, header);
+  put<std::uint16_t>(out, 60, static_cast<std::uint16_t>(sections.size() + 1));
+  put<std::uint16_t>(out, 62, static_cast<std::uint16_t>(sections.size()));
+  return out + table;
+}
+
+std::string debug_ptx() {
+  std::string text = ptx;
+  for (char& c : text) c = c == '\n' ? '\0' : c;
+  return text;
+}
+
+struct entry {
+  std::uint16_t kind;  // 1: PTX, 2: cubin, 8: LTO-IR
+  std::uint32_t architecture;
+  std::string payload;
+  std::uint64_t flags = 0x11;
+  std::uint64_t unpacked = 0;
+};
+
+std::string make_fat_binary(const std::vector<entry>& entries) {
+  std::string content;
+  for (const entry& e : entries) {
+    const std::size_t at = content.size();
+    const std::size_t padded = (e.payload.size() + 7) / 8 * 8;
+    put<std::uint16_t>(content, at, e.kind);
+    put<std::uint32_t>(content, at + 4, 64);
+    put<std::uint64_t>(content, at + 8, padded);
+    put<std::uint32_t>(content, at + 16,
+                       e.unpacked != 0 ? static_cast<std::uint32_t>(e.payload.size()) : 0);
+    put<std::uint32_t>(content, at + 28, e.architecture);
+    put<std::uint64_t>(content, at + 40, e.flags);
+    put<std::uint64_t>(content, at + 56, e.unpacked);
+    content += e.payload;
+    content.resize(at + 64 + padded);
+  }
+  std::string out;
+  put<std::uint32_t>(out, 0, 0xBA55ED50);
+  put<std::uint16_t>(out, 4, 1);
+  put<std::uint16_t>(out, 6, 16);
+  put<std::uint64_t>(out, 8, content.size());
+  return out + content;
+}
+
+TEST(Image, MayBePtxText) {
+  const std::string text = "\n// comment .x\n/* more */ " + ptx;
+  const auto found = find(text + '\0' + "garbage");
+  ASSERT_TRUE(found) << found.error.message;
+  EXPECT_EQ(found.source->text, text);
+  EXPECT_EQ(found.source->from, origin::ptx_text);
+}
+
+TEST(Image, MayBeACubinWithItsPtx) {
+  const auto found = find(make_cubin({{".text.k", "code"}, {".nv_debug_ptx_txt", debug_ptx()}}));
+  ASSERT_TRUE(found) << found.error.message;
+  EXPECT_EQ(found.source->text, ptx);
+  EXPECT_EQ(found.source->from, origin::debug_section);
+}
+
+TEST(Image, MayBeACubinThatIsKnown) {
+  const std::string cubin = make_cubin({{".nv_debug_ptx_txt", debug_ptx()}});
+  cubin_registry registry;
+  registry.add(bytes_of(cubin), "better text");
+  const auto found = find_ptx(bytes_of(cubin + "padding"), 90, registry);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found.source->text, "better text");
+  EXPECT_EQ(found.source->from, origin::registered);
+}
+
+TEST(Image, ExplainsMachineCode) {
+  const auto found = find(make_cubin({{".text.k", "code"}}));
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error.reason, failure::no_binary);
+  EXPECT_NE(found.error.message.find("machine code for sm_90"), std::string::npos);
+  EXPECT_NE(found.error.message.find("-lineinfo"), std::string::npos);
+}
+
+TEST(FatBinary, GivesTheNewestPtxThatTheDeviceRuns) {
+  const std::string data = make_fat_binary({{1, 75, ptx + "// 75"},
+                                            {1, 90, ptx + "// 90"},
+                                            {2, 90, make_cubin({})},
+                                            {1, 100, ptx + "// 100"}});
+  EXPECT_EQ(find(data, 90).source->text, ptx + "// 90");
+  EXPECT_EQ(find(data, 86).source->text, ptx + "// 75");
+  EXPECT_EQ(find(data, 120).source->text, ptx + "// 100");
+  const auto none = find(data, 70);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error.reason, failure::no_binary);
+  EXPECT_NE(none.error.message.find("PTX for compute_75, PTX for compute_90, machine code for "
+                                    "sm_90, PTX for compute_100"),
+            std::string::npos)
+      << none.error.message;
+}
+
+TEST(FatBinary, GivesThePtxOfACubinWhenThereIsNoOther) {
+  const std::string cubin = make_cubin({{".nv_debug_ptx_txt", debug_ptx()}});
+  const auto found = find(make_fat_binary({{2, 90, cubin}}));
+  ASSERT_TRUE(found) << found.error.message;
+  EXPECT_EQ(found.source->text, ptx);
+}
+
+TEST(FatBinary, UnpacksLz4) {
+  // All literals: 15 and the rest.
+  std::string packed = "\xf0";
+  packed += static_cast<char>(ptx.size() - 15);
+  packed += ptx;
+  const auto found = find(make_fat_binary({{1, 75, packed, 0x2011, ptx.size()}}));
+  ASSERT_TRUE(found) << found.error.message;
+  EXPECT_EQ(found.source->text, ptx);
+  const auto damaged = find(make_fat_binary({{1, 75, packed, 0x2011, ptx.size() + 1}}));
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error.reason, failure::invalid_image);
+}
+
+TEST(FatBinary, SaysThatZstdIsNotRead) {
+  const auto found = find(make_fat_binary({{1, 75, "\x28\xb5\x2f\xfd....", 0x8011, 100}}));
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error.reason, failure::no_decompressor);
+  EXPECT_NE(found.error.message.find("zstd"), std::string::npos);
+}
+
+TEST(Image, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(find("").error.reason, failure::invalid_image);
+  EXPECT_EQ(find("hello").error.reason, failure::invalid_image);
+  EXPECT_EQ(find("/* never ends").error.reason, failure::invalid_image);
+  EXPECT_EQ(find("\x7f"
+                 "ELF")
+                .error.reason,
+            failure::invalid_image);
+  EXPECT_EQ(find("\xed"
+                 "CN\x7f more")
+                .error.reason,
+            failure::no_binary);
+}
+
+TEST(Image, SurvivesEveryTruncationAndEveryChangedByte) {
+  const std::vector<std::string> images = {
+      make_cubin({{".text.k", "code"}, {".nv_debug_ptx_txt", debug_ptx()}}),
+      make_fat_binary({{1, 75, ptx}, {2, 90, make_cubin({{".nv_debug_ptx_txt", debug_ptx()}})}})};
+  for (const std::string& whole : images) {
+    for (std::size_t n = 0; n < whole.size(); ++n) {
+      // An own allocation, so that a sanitizer sees reads past the end.
+      const std::vector<std::byte> cut{bytes_of(whole).begin(), bytes_of(whole).begin() + n};
+      cubin_registry registry;
+      const auto found = find_ptx(cut, 90, registry);
+      EXPECT_TRUE(found || !found.error.message.empty());
+      for (const char value : {'\0', '\1', '\x7f', '\xff'}) {
+        std::string changed = whole;
+        changed[n] = value;
+        find(changed);
+      }
+    }
+  }
+}
+
+TEST(Elf, FindsSectionsByTheirWholeName) {
+  const std::string cubin = make_cubin({{".text.kernel", "a"}, {".text", "bc"}});
+  EXPECT_EQ(find_section(bytes_of(cubin), ".text")->size(), 2u);
+  EXPECT_FALSE(find_section(bytes_of(cubin), ".text.k"));
+  EXPECT_TRUE(is_cubin(bytes_of(cubin)));
+  EXPECT_EQ(cubin_architecture(bytes_of(cubin)), 90u);
+}
+
+TEST(ViewOf, MeasuresImagesThatComeAsPointers) {
+  const std::string cubin = make_cubin({{".text.k", "code"}}), padding(100, 'x');
+  EXPECT_EQ(view_of((cubin + padding).data()).size(), cubin.size());
+  const std::string fat = make_fat_binary({{1, 75, ptx}});
+  EXPECT_EQ(view_of((fat + padding).data()).size(), fat.size());
+  EXPECT_EQ(view_of(ptx.c_str()).size(), ptx.size());
+  EXPECT_EQ(view_of("").size(), 0u);
+  EXPECT_EQ(view_of("ab").size(), 2u);
+}
+
+TEST(ViewOf, FollowsTheWrapperOfAnEmbeddedFatBinary) {
+  const std::string fat = make_fat_binary({{1, 75, ptx}});
+  struct {
+    std::uint32_t magic = 0x466243b1, version = 1;
+    const char* data = nullptr;
+    void* unused = nullptr;
+  } wrapper;
+  wrapper.data = fat.data();
+  const bytes found = view_of(&wrapper);
+  EXPECT_EQ(as_text(found), fat);
+}
+
+}  // namespace

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verifier finds, and what it leaves alone.
+#include "emulator/ptx/verifier.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sample.hpp"
+
+namespace {
+
+using namespace halfwarp::emulator::ptx;
+using halfwarp::tests::kernel_with;
+using halfwarp::tests::parsed;
+using halfwarp::tests::sample_head;
+
+// The messages of all findings, one a line.
+std::string findings(const std::string& declarations) {
+  std::string text;
+  for (const parse_error& e : verify(*parsed(declarations))) text += e.message + "\n";
+  return text;
+}
+std::string findings_in(const std::string& body) { return findings(kernel_with(body)); }
+
+TEST(Verifier, AcceptsWhatCompilersWrite) {
+  EXPECT_EQ(
+      findings_in("ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1;\n"
+                  "mov.u32 %r1, %tid.x; setp.ge.s32 %p1, %r1, 4; @%p1 bra L;\n"
+                  "mul.wide.s32 %rd3, %r1, 4; add.s64 %rd4, %rd2, %rd3;\n"
+                  "ld.global.s8 %h1, [%rd4]; ld.global.u16 %r2, [%rd4]; st.global.u8 [%rd4], %r2;\n"
+                  "ld.global.v2.f32 {%f1, _}, [%rd4]; selp.b32 %r3, 1, %r1, %p1;\n"
+                  "add.f16x2 %r1, %r2, %r3; and.pred %p1, %p2, !%p3; L: ret;"),
+      "");
+}
+
+TEST(Verifier, FindsUnknownNames) {
+  EXPECT_EQ(findings_in("add.s32 %r1, %r99, 1;"), "unknown symbol '%r99'\n");
+  EXPECT_EQ(findings_in("bra nowhere;"), "unknown symbol 'nowhere'\n");
+  EXPECT_EQ(findings_in("ld.global.v2.u32 {%r1, %x}, [%rd1];"), "unknown symbol '%x'\n");
+  EXPECT_EQ(findings_in("t: .branchtargets a, b; a: ret;"), "unknown label 'b'\n");
+  EXPECT_EQ(findings(".global .u64 x = missing;"),
+            "unknown symbol 'missing' in the initialiser of 'x'\n");
+}
+
+TEST(Verifier, FindsSecondDefinitions) {
+  EXPECT_EQ(findings(".func f { ret; }\n.func f { ret; }"), "function 'f' is defined twice\n");
+  EXPECT_EQ(findings(".global .u32 x;\n.global .u32 x;"), "variable 'x' is defined twice\n");
+  EXPECT_EQ(findings(".func f;\n.global .u32 f;"), "variable 'f' is defined twice\n");
+  EXPECT_EQ(findings(".extern .global .u32 x;\n.global .u32 x;\n.func f;\n.func f { ret; }"), "");
+}
+
+TEST(Verifier, ChecksPredicates) {
+  EXPECT_EQ(findings_in("@%r1 ret;"), "guard '%r1' is not a predicate\n");
+  EXPECT_EQ(findings_in("setp.eq.s32 %r1, %r2, 0;"), "operand 1 of 'setp' is not a predicate\n");
+  EXPECT_EQ(findings_in("selp.b32 %r1, %r2, 0, %r3;"), "operand 4 of 'selp' is not a predicate\n");
+  EXPECT_EQ(findings_in("selp.b32 %r1, %r2, 0;"), "'selp' has too few operands\n");
+}
+
+TEST(Verifier, ChecksWidths) {
+  EXPECT_EQ(findings_in("add.s32 %r1, %r2, %rd1;"),
+            "register '%rd1' of type .b64 does not fit 'add.s32'\n");
+  EXPECT_EQ(findings_in("ld.global.u64 %r1, [%rd1];"),
+            "register '%r1' of type .b32 does not fit 'ld.global.u64'\n");
+  EXPECT_EQ(findings_in("ld.global.u8 %p1, [%rd1];"),
+            "register '%p1' of type .pred does not fit 'ld.global.u8'\n");
+  EXPECT_EQ(findings_in("ld.global.v4.u32 {%r1, %r2}, [%rd1];"),
+            "'ld.global.v4.u32' has a vector of 2 elements\n");
+}
+
+TEST(Verifier, ChecksBranchesAndCalls) {
+  const std::string f = ".func (.param .b32 r) f(.param .b32 x);\n.func v(.param .b8 rest[]);\n";
+  EXPECT_EQ(findings(f + kernel_with(".param .b32 a; call (a), f, (a); call v, (a, a);")), "");
+  EXPECT_EQ(findings(f + kernel_with(".param .b32 a; call (a), f, (a, a);")),
+            "call of 'f' has 2 arguments, the function has 1\n");
+  EXPECT_EQ(findings(f + kernel_with(".param .b32 a; call f, (a);")),
+            "call of 'f' has 0 results, the function has 1\n");
+  EXPECT_EQ(findings_in("call p;"), "'call' needs a function or a register\n");
+  EXPECT_EQ(findings_in("bra p;"), "'bra' needs a label\n");
+}
+
+TEST(Verifier, ChecksHeadsOfKernels) {
+  EXPECT_EQ(findings(".entry k(.param .b8 x[40000]) { ret; }"),
+            "the parameters of kernel 'k' take 40000 bytes, 32764 is the most\n");
+}
+
+TEST(Verifier, LeavesUnknownInstructionsAlone) {
+  EXPECT_EQ(findings_in("frobnicate %q, nothing; add.novel.s32 %rd1, %r1, %p1;"), "");
+}
+
+TEST(Verifier, StopsAfterSomeFindings) {
+  std::string body;
+  for (int i = 0; i < 100; ++i) body += "bra nowhere;\n";
+  EXPECT_EQ(verify(*parsed(kernel_with(body)), 7).size(), 7u);
+}
+
+TEST(Verifier, PutsEveryFindingInTheLog) {
+  const auto result = parse_verified(sample_head + ".entry k { bra a;\nbra b; }");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error.line, 4u);
+  EXPECT_EQ(result.error.column, 12u);
+  EXPECT_EQ(result.log,
+            "ptx input, line 4; error: unknown symbol 'a'\n"
+            "ptx input, line 5; error: unknown symbol 'b'\n");
+  EXPECT_EQ(parse_verified(".version x").log,
+            "ptx input, line 1; error: expected a version such as 8.5, found 'x'\n");
+  EXPECT_TRUE(parse_verified(sample_head));
+}
+
+}  // namespace
