@@ -22,6 +22,7 @@ struct device_attribute {
 inline constexpr int device_attribute_count = 143;
 
 // Sorted by name.
-[[nodiscard]] std::span<const device_attribute, device_attribute_count> device_attributes() noexcept;
+[[nodiscard]] std::span<const device_attribute, device_attribute_count>
+device_attributes() noexcept;
 
 }  // namespace halfwarp::core

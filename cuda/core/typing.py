@@ -12,7 +12,7 @@ __all__ = [
     "AddressModeType",
     "ArrayFormatType",
     "CompilerBackendType",
-    "DevicePointerType",
+    "DevicePointerType",  # noqa: F822 - made when it is asked for
     "FilterModeType",
     "GraphConditionalType",
     "GraphMemoryType",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the object layer share: a current device, a stream, a fresh thread or process."""
+"""What the tests of the object layer share: device, stream, kernels, a fresh thread or process."""
 
 import ctypes
 import os
@@ -23,6 +23,16 @@ def device():
 def stream(device):
     with device.create_stream() as stream:
         yield stream
+
+
+@pytest.fixture
+def emulation(device):
+    """`cuda.core.emulation`, where it counts objects and makes calls fail."""
+    from cuda.core import emulation
+
+    if not emulation.is_active():
+        pytest.skip("only the emulator can make driver calls fail and count objects")
+    return emulation
 
 
 @pytest.fixture

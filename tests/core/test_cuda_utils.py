@@ -40,7 +40,7 @@ class TestHandleReturn:
             cuda_utils.handle_return((status,))
 
     def test_a_runtime_status_is_told_by_its_class(self):
-        class cudaError_t(int):  # noqa: N801
+        class cudaError_t(int):
             """What the status means."""
 
             name = "cudaErrorInvalidValue"
@@ -74,14 +74,21 @@ def test_other_sizes_are_refused(given, text):
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(0, (0, 1)), (255, (255, 1)), (b"a", (97, 1)), (b"ab", (0x6261, 2)), (b"abcd", (0x64636261, 4))],
+    [
+        (0, (0, 1)),
+        (255, (255, 1)),
+        (b"a", (97, 1)),
+        (b"ab", (0x6261, 2)),
+        (b"abcd", (0x64636261, 4)),
+    ],
 )
 def test_fill_values_have_one_two_or_four_bytes(value, expected):
     assert cuda_utils._parse_fill_value(value) == expected
 
 
 @pytest.mark.parametrize(
-    ("value", "error"), [(256, OverflowError), (-1, OverflowError), (b"abc", ValueError), ("x", TypeError)]
+    ("value", "error"),
+    [(256, OverflowError), (-1, OverflowError), (b"abc", ValueError), ("x", TypeError)],
 )
 def test_other_fill_values_are_refused(value, error):
     with pytest.raises(error):
@@ -148,9 +155,7 @@ class TestForkWarning:
 
     @pytest.mark.parametrize("method", ["fork", None])
     def test_forking_warns_once(self, monkeypatch, method):
-        monkeypatch.setattr(
-            multiprocessing, "get_start_method", lambda allow_none=False: method
-        )
+        monkeypatch.setattr(multiprocessing, "get_start_method", lambda allow_none=False: method)
         monkeypatch.setattr("sys.version_info", (3, 12))
         with pytest.warns(UserWarning, match="fork.*undefined behaviour.*spawn") as caught:
             cuda_utils.check_multiprocessing_start_method()

@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every driver call behind a constructor or an operation fails once: nothing leaks, all goes on."""
 
-import os
-
 import pytest
 from cuda.bindings import driver
-from cuda.core import CUDAError, Device, EventOptions, Stream
-
-pytestmark = pytest.mark.skipif(
-    os.environ.get("HALFWARP_BACKEND") != "emulator", reason="faults are injected by the emulator"
-)
+from cuda.core import CUDAError, EventOptions, Stream
 
 
 def make_streams(device):
@@ -86,9 +80,7 @@ USES = [
 
 
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.__name__)
-def test_each_driver_call_may_fail(device, use):
-    from cuda.core import emulation
-
+def test_each_driver_call_may_fail(device, emulation, use):
     use(device)
     assert emulation.sweep(lambda: use(device)) > 0
     device.set_current()
@@ -107,9 +99,7 @@ def test_each_driver_call_may_fail(device, use):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_the_error_names_the_call_that_failed(device, function, use):
-    from cuda.core import emulation
-
+def test_the_error_names_the_call_that_failed(device, emulation, function, use):
     with (
         emulation.inject(function, error="CUDA_ERROR_INVALID_VALUE"),
         pytest.raises(CUDAError) as caught,
@@ -132,7 +122,7 @@ Device(0).set_current()
 Device(0).sync()
 """
     rule = {"HALFWARP_EMULATOR_FAIL": f"{function}:1=CUDA_ERROR_UNKNOWN"}
-    assert run_python(code, **rule).split() == [function]
+    assert run_python(code, HALFWARP_BACKEND="emulator", **rule).split() == [function]
 
 
 def test_a_failing_clean_up_is_one_line_on_stderr(run_python):
@@ -146,4 +136,4 @@ with emulation.inject("cuStreamDestroy", error="CUDA_ERROR_UNKNOWN"):
 assert stream.is_closed
 """
     line = "halfwarp: cuStreamDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)"
-    run_python(code, allowed=(line, "emulator: "))
+    run_python(code, HALFWARP_BACKEND="emulator", allowed=(line, "emulator: "))

@@ -48,14 +48,18 @@ print([(w.category.__name__, w.filename) for w in caught])
         assert run_python(code).strip() == "[('DeprecationWarning', '<string>')]"
 
     def test_its_names_are_the_same_objects(self):
-        with pytest.warns(DeprecationWarning) if (
-            "cuda.core.experimental" not in sys.modules
-        ) else _nothing():
+        with (
+            pytest.warns(DeprecationWarning)
+            if ("cuda.core.experimental" not in sys.modules)
+            else _nothing()
+        ):
             experimental = importlib.import_module("cuda.core.experimental")
         for name in cuda.core.__all__:
             assert getattr(experimental, name) is getattr(cuda.core, name)
 
-    @pytest.mark.parametrize("path", ["_stream", "_device", "_utils", "_utils.cuda_utils", "typing"])
+    @pytest.mark.parametrize(
+        "path", ["_stream", "_device", "_utils", "_utils.cuda_utils", "typing"]
+    )
     @pytest.mark.filterwarnings("ignore::DeprecationWarning")
     def test_its_submodules_are_the_same_modules(self, path):
         old = importlib.import_module(f"cuda.core.experimental.{path}")

@@ -2,15 +2,10 @@
 """Threads, forks and the end of the interpreter: no crash, no message, no leak."""
 
 import gc
-import os
 import threading
 
 import pytest
 from cuda.core import Device, Stream
-
-needs_emulator = pytest.mark.skipif(
-    os.environ.get("HALFWARP_BACKEND") != "emulator", reason="counts the objects of the emulator"
-)
 
 START = """
 from cuda.core import Device, Event, Stream
@@ -20,13 +15,12 @@ device.set_current()
 
 
 @pytest.fixture
-def live_objects():
+def live_objects(emulation):
     """Numbers of live driver objects by kind, as the emulator counts them."""
-    from cuda.core import emulation
 
     def count():
         gc.collect()
-        return {kind: entry for kind, entry in emulation.stats()["live"].items()}
+        return emulation.stats()["live"]
 
     return count
 
@@ -199,7 +193,6 @@ in_child(work)
         run_python(self.FORK + code)
 
 
-@needs_emulator
 class TestLeaks:
     def test_every_object_made_is_destroyed(self, device, live_objects):
         def use():

@@ -11,7 +11,7 @@ __all__ = ["binding_version", "driver_version"]
 def binding_version():
     """The API level of `cuda.bindings`, as (major, minor, patch). Host only."""
     version = import_module("cuda.bindings").__version__
-    major, minor, patch = (version.split(".") + ["0", "0"])[:3]
+    major, minor, patch = [*version.split("."), "0", "0"][:3]
     return int(major), int(minor), int(patch)
 
 

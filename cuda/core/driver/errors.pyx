@@ -3,7 +3,6 @@
 
 from cpython.exc cimport PyErr_Occurred, PyErr_WarnEx
 
-import sys
 from importlib import import_module
 
 

@@ -85,7 +85,7 @@ cdef Device device_of_ordinal(int ordinal):
 
 cdef Device current_device():
     cdef CUdevice ordinal = 0
-    devices = devices_of_thread()
+    devices_of_thread()  # makes sure that the driver is initialised
     cdef CUresult code = try_call(driver.cuCtxGetDevice, &ordinal)
     if code != CUDA_SUCCESS and code != CUDA_ERROR_INVALID_CONTEXT:
         check(code, "cuCtxGetDevice")

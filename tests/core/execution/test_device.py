@@ -168,7 +168,9 @@ class TestDescription:
         assert device.can_access_peer(device) is True
         assert device.can_access_peer(0) is True
 
-    @pytest.mark.parametrize(("peer", "error"), [(-1, ValueError), (1000, ValueError), (None, TypeError)])
+    @pytest.mark.parametrize(
+        ("peer", "error"), [(-1, ValueError), (1000, ValueError), (None, TypeError)]
+    )
     def test_wrong_peers_are_refused(self, device, peer, error):
         with pytest.raises(error):
             device.can_access_peer(peer)

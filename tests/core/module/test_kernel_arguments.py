@@ -384,3 +384,15 @@ def test_the_holder_is_made_once():
     holder = ParamHolder([1])
     with pytest.raises(RuntimeError):
         holder.__init__([2])
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_kernel_gets_the_bytes_of_a_value(name, argument_in_kernel):
+    value, expected = VALUES[name]
+    assert argument_in_kernel(value, len(expected)) == expected
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_launch_refuses_other_types(name, argument_in_kernel):
+    with pytest.raises(TypeError, match=r"store\(\) argument 2 of 2.*unsupported type: "):
+        argument_in_kernel(REFUSED[name], 8)

@@ -8,6 +8,8 @@ from cpython.buffer cimport (
     PyObject_GetBuffer,
 )
 
+import sys
+
 
 cdef extern from "python/host_call.hpp" namespace "halfwarp::python" nogil:
     ctypedef void (*native_function)(void*)

@@ -29,7 +29,9 @@ def test_equal_by_value_and_unhashable(example):
 
 def test_repr_shows_all_fields(example):
     cls, values = example
-    assert repr(cls(**values)) == f"{cls.__name__}({', '.join(f'{k}={v}' for k, v in values.items())})"
+    assert (
+        repr(cls(**values)) == f"{cls.__name__}({', '.join(f'{k}={v}' for k, v in values.items())})"
+    )
 
 
 def test_fields_can_be_assigned_and_replaced(example):

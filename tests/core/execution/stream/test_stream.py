@@ -91,7 +91,9 @@ class TestCreation:
 
 
 class TestFromHandle:
-    @pytest.mark.parametrize("convert", [int, np.uint64, lambda raw: raw], ids=["int", "numpy", "CUstream"])
+    @pytest.mark.parametrize(
+        "convert", [int, np.uint64, lambda raw: raw], ids=["int", "numpy", "CUstream"]
+    )
     def test_it_takes_what_converts_to_an_int(self, stream, convert):
         wrapper = Stream.from_handle(convert(stream.handle))
         assert wrapper == stream

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls go one way: what each folder may include, cimport and import."""
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import pytest
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)
+CIMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+cimport|cimport\s+([\w.]+))", re.M)
+EXTERN = re.compile(r'^\s*cdef extern from "([^"]+)"', re.M)
+IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+import|import\s+([\w.]+))", re.M)
+
+CPP_FOLDERS = ("driver", "core", "bindings", "python", "emulator")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What the files below a folder must not name, as regular expressions."""
+
+    folder: str
+    includes: tuple = ()  # C++ includes, and headers of `cdef extern from`
+    modules: tuple = ()  # Python imports and cimports
+
+
+def only(*allowed):
+    """The C++ folders that are not allowed."""
+    return tuple(f"^{folder}/" for folder in CPP_FOLDERS if folder not in allowed)
+
+
+RULES = [
+    Rule("cpp/driver", includes=only("driver")),
+    Rule("cpp/core", includes=("^Python.h$", *only("core", "driver"))),
+    Rule("cpp/bindings", includes=only("bindings", "driver")),
+    Rule("cpp/python", includes=only("python", "core", "driver")),
+    Rule("cpp/emulator", includes=("^Python.h$", *only("emulator"))),
+    Rule("cuda/bindings", includes=only("driver", "bindings"), modules=(r"^cuda\.core\b",)),
+    Rule("cuda/core", includes=only("core", "python", "driver")),
+    Rule("generator", modules=(r"^cuda\b", r"^benchmarks\b")),
+    Rule("examples", modules=(r"\._", r"^benchmarks\b", r"^generator\b", r"^tests\b")),
+    Rule("benchmarks", modules=(r"^tests\b", r"^generator\b")),
+]
+# The loader is what makes the driver table, so its side of Python lies below cpp/driver.
+PYTHON_IN_DRIVER = "cpp/driver/loader/"
+
+
+def below(tracked, folder, *suffixes):
+    return [path for path in tracked if path.is_relative_to(folder) and path.suffix in suffixes]
+
+
+def named(pattern, text):
+    return {next(filter(None, groups)) for groups in pattern.findall(text)}
+
+
+def included(path, text):
+    return set(EXTERN.findall(text) if path.suffix in (".pyx", ".pxd") else INCLUDE.findall(text))
+
+
+def imported(path, text):
+    """Modules that a file imports anywhere in it."""
+    if path.suffix != ".py":
+        return named(IMPORT, text) | named(CIMPORT, text)
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found.add(node.module)
+    return found
+
+
+def imported_at_start(path, text):
+    """Modules that importing the file imports: outside functions."""
+    if path.suffix != ".py":
+        return named(IMPORT, text)
+    tree = ast.parse(text)
+    tree.body = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return imported(path, ast.unparse(tree))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.folder)
+def test_a_folder_names_only_what_lies_below_it(rule, root, tracked):
+    wrong = []
+    for path in below(tracked, rule.folder, ".hpp", ".cpp", ".h", ".pyx", ".pxd", ".py"):
+        text = (root / path).read_text()
+        if path.suffix != ".py":
+            wrong += [
+                f"{path} includes {name}"
+                for name in sorted(included(path, text))
+                if any(re.search(pattern, name) for pattern in rule.includes)
+            ]
+        if path.suffix in (".py", ".pyx", ".pxd"):
+            wrong += [
+                f"{path} imports {name}"
+                for name in sorted(imported(path, text))
+                if any(re.search(pattern, name) for pattern in rule.modules)
+            ]
+    assert not wrong
+
+
+def test_the_driver_folder_needs_no_interpreter(root, tracked):
+    users = [
+        str(path)
+        for path in below(tracked, "cpp/driver", ".hpp", ".cpp")
+        if "Python.h" in included(path, (root / path).read_text())
+    ]
+    assert all(user.startswith(PYTHON_IN_DRIVER) for user in users)
+
+
+def test_the_engine_of_the_low_layer_throws_nothing(root, tracked):
+    wrong = [
+        str(path)
+        for path in below(tracked, "cpp/bindings", ".hpp", ".cpp")
+        if re.search(r"\b(throw|try|catch|dynamic_cast|typeid)\b\s*[({\w]", code(root / path))
+    ]
+    assert not wrong
+
+
+def code(path):
+    """The text of a C++ file without comments and string literals."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.S)
+    return re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
+
+
+def test_the_object_layer_loads_no_low_layer_at_import(root, tracked):
+    allowed = {"cuda.bindings", "cuda.bindings._loader"}
+    wrong = []
+    for path in below(tracked, "cuda/core", ".py", ".pyx"):
+        found = imported_at_start(path, (root / path).read_text())
+        wrong += [
+            f"{path} imports {name}"
+            for name in sorted(found)
+            if name.startswith("cuda.bindings") and name not in allowed
+        ]
+    assert not wrong
+
+
+def test_no_library_is_opened_outside_the_loader(root, tracked):
+    allowed = ("cpp/driver/loader/", "cuda/bindings/_loader.pyx", "cuda/core/_emulator_library.py")
+    opens = re.compile(r"\bdlopen\s*\(|\bLoadLibrary\w*\s*\(|\bctypes\.CDLL\b|\bc\.CDLL\b")
+    wrong = [
+        str(path)
+        for folder in ("cpp", "cuda")
+        for path in below(tracked, folder, ".hpp", ".cpp", ".pyx", ".py")
+        if opens.search(code(root / path)) and not str(path).startswith(allowed)
+    ]
+    assert not [path for path in wrong if not path.startswith(("cpp/tests/", "cpp/emulator/"))]
+
+
+def test_nothing_but_the_pathfinder_is_imported_from_outside(root, tracked):
+    """At run time; what users bring along is recognised without importing it."""
+    import sys
+
+    own = {"cuda", "halfwarp", "generator", "benchmarks"}
+    wrong = []
+    for path in below(tracked, "cuda", ".py", ".pyx"):
+        if path.name == "_pytest_plugin.py":
+            continue
+        text = CIMPORT.sub("", (root / path).read_text())
+        for name in imported(path, text):
+            top = name.partition(".")[0]
+            if top not in own and top not in sys.stdlib_module_names:
+                wrong.append(f"{path} imports {name}")
+    assert not wrong
+
+
+def test_tests_use_public_names_of_other_parts(root, tracked):
+    """A test file may look inside the part that its own folder is named after, only."""
+    wrong = []
+    for path in below(tracked, "tests", ".py"):
+        part = PurePath(*path.parts[1:2]).name
+        for name in imported(path, (root / path).read_text()):
+            inside = re.match(r"cuda\.(bindings|core)\..*\b_", f"{name}")
+            if inside and part in ("bindings", "core") and inside[1] != part:
+                wrong.append(f"{path} imports {name}")
+    assert not [each for each in wrong if not each.endswith("cuda.bindings._loader")]
