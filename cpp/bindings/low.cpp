@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "bindings/arguments/objects.hpp"
+#include "bindings/enums/enum_type.hpp"
 #include "bindings/module.hpp"
+#include "bindings/structs/struct_methods.hpp"
 #include "bindings/types/class_type.hpp"
-#include "bindings/types/enum_type.hpp"
-#include "bindings/types/struct_methods.hpp"
 
 namespace halfwarp::bindings {
 namespace {

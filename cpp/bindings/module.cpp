@@ -4,9 +4,9 @@
 
 #include <cstring>
 
+#include "bindings/enums/enum_type.hpp"
 #include "bindings/types/class_type.hpp"
 #include "bindings/types/creation_lock.hpp"
-#include "bindings/types/enum_type.hpp"
 
 namespace halfwarp::bindings {
 namespace {

@@ -2,12 +2,12 @@
 // One converter per kind of input, used by the interpreter's table and by the unrolled calls alike.
 #pragma once
 
-#include "bindings/arguments/attribute_values.hpp"
-#include "bindings/arguments/kernel_params.hpp"
 #include "bindings/arguments/lists.hpp"
 #include "bindings/arguments/memory.hpp"
 #include "bindings/arguments/objects.hpp"
 #include "bindings/frame.hpp"
+#include "bindings/values/attribute_values.hpp"
+#include "bindings/values/kernel_params.hpp"
 
 namespace halfwarp::bindings {
 

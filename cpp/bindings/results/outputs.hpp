@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "bindings/arguments/kinds.hpp"
+#include "bindings/enums/enum_type.hpp"
 #include "bindings/results/arrays.hpp"
-#include "bindings/types/enum_type.hpp"
 
 namespace halfwarp::bindings {
 

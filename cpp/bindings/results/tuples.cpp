@@ -2,7 +2,7 @@
 // The tuples that calls return.
 #include "bindings/results/tuples.hpp"
 
-#include "bindings/types/enum_type.hpp"
+#include "bindings/enums/enum_type.hpp"
 
 namespace halfwarp::bindings {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values typed by an attribute: found in the table of the attribute's enumeration.
-#include "bindings/arguments/attribute_values.hpp"
+#include "bindings/values/attribute_values.hpp"
 
 #include <cstring>
 
-#include "bindings/arguments/attribute_kinds.hpp"
 #include "bindings/arguments/lists.hpp"
 #include "bindings/arguments/numbers.hpp"
-#include "bindings/types/enum_type.hpp"
+#include "bindings/enums/enum_type.hpp"
+#include "bindings/values/attribute_kinds.hpp"
 
 namespace halfwarp::bindings {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs kernel parameters: the array of pointers first, then the values, in one piece of memory.
-#include "bindings/arguments/kernel_params.hpp"
+#include "bindings/values/kernel_params.hpp"
 
-#include "bindings/arguments/ctypes_values.hpp"
 #include "bindings/arguments/memory.hpp"
-#include "bindings/types/kept_objects.hpp"
+#include "bindings/structs/kept_objects.hpp"
+#include "bindings/values/ctypes_values.hpp"
 
 namespace halfwarp::bindings {
 namespace {

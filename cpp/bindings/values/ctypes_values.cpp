@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel parameters by ctypes type: the type is recognised by its address, in order of frequency.
-#include "bindings/arguments/ctypes_values.hpp"
+#include "bindings/values/ctypes_values.hpp"
 
 #include <cstring>
 
 #include "bindings/arguments/numbers.hpp"
+#include "bindings/enums/enum_type.hpp"
 #include "bindings/types/class_type.hpp"
-#include "bindings/types/enum_type.hpp"
 
 namespace halfwarp::bindings {
 namespace {

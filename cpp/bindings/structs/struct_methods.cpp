@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods of struct objects: getPtr, copy, asdict, lists with a common count, pickling, repr.
-#include "bindings/types/struct_methods.hpp"
+#include "bindings/structs/struct_methods.hpp"
 
 #include <cstring>
 
+#include "bindings/structs/kept_objects.hpp"
+#include "bindings/structs/struct_fields.hpp"
 #include "bindings/types/construction.hpp"
-#include "bindings/types/kept_objects.hpp"
-#include "bindings/types/struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {

@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "bindings/arguments/numbers.hpp"
+#include "bindings/structs/kept_objects.hpp"
+#include "bindings/structs/struct_fields.hpp"
+#include "bindings/structs/struct_methods.hpp"
 #include "bindings/types/construction.hpp"
-#include "bindings/types/kept_objects.hpp"
-#include "bindings/types/struct_fields.hpp"
-#include "bindings/types/struct_methods.hpp"
 
 namespace halfwarp::bindings {
 namespace {

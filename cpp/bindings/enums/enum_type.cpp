@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enumeration classes of the tables: made from records, found by value.
-#include "bindings/types/enum_type.hpp"
+#include "bindings/enums/enum_type.hpp"
 
 #include <cstring>
 

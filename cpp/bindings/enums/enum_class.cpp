@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "bindings/arguments/numbers.hpp"
+#include "bindings/enums/enum_type.hpp"
 #include "bindings/types/creation_lock.hpp"
-#include "bindings/types/enum_type.hpp"
 
 namespace halfwarp::bindings {
 namespace {

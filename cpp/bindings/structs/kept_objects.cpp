@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects kept alive by address fields: a dictionary from offset to object, at the memory's owner.
-#include "bindings/types/kept_objects.hpp"
+#include "bindings/structs/kept_objects.hpp"
 
 #include <cstring>
 

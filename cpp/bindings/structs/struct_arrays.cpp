@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Array fields of struct objects.
-#include "bindings/types/struct_arrays.hpp"
+#include "bindings/structs/struct_arrays.hpp"
 
 #include <cstring>
 
 #include "bindings/arguments/objects.hpp"
-#include "bindings/types/enum_type.hpp"
-#include "bindings/types/kept_objects.hpp"
-#include "bindings/types/struct_fields.hpp"
+#include "bindings/enums/enum_type.hpp"
+#include "bindings/structs/kept_objects.hpp"
+#include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fields by kind: numbers, enumerators, child objects, addresses. Arrays are in struct_arrays.cpp.
-#include "bindings/types/struct_fields.hpp"
+#include "bindings/structs/struct_fields.hpp"
 
 #include <cstring>
 
-#include "bindings/arguments/kernel_params.hpp"
 #include "bindings/arguments/memory.hpp"
 #include "bindings/arguments/objects.hpp"
-#include "bindings/types/enum_type.hpp"
-#include "bindings/types/kept_objects.hpp"
-#include "bindings/types/struct_arrays.hpp"
+#include "bindings/enums/enum_type.hpp"
+#include "bindings/structs/kept_objects.hpp"
+#include "bindings/structs/struct_arrays.hpp"
+#include "bindings/values/kernel_params.hpp"
 
 namespace halfwarp::bindings {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attribute values by kind: a table, one row per kind.
-#include "bindings/arguments/attribute_kinds.hpp"
+#include "bindings/values/attribute_kinds.hpp"
 
 #include <cstring>
 
 #include "bindings/arguments/memory.hpp"
 #include "bindings/arguments/objects.hpp"
-#include "bindings/types/enum_type.hpp"
+#include "bindings/enums/enum_type.hpp"
 
 namespace halfwarp::bindings {
 namespace {
