@@ -51,7 +51,8 @@ cdef int check_source(object code, str code_type, object options) except -1:
 
 
 cdef class Program:
-    """Source code, ready to be compiled to object code.
+    """Program(code, code_type, options=None)\n--\n
+    Source code, ready to be compiled to object code.
 
     Host only. Owns the compiler's native program, and the temporary file that shows the source to
     debuggers; closing releases both.

@@ -2,6 +2,7 @@
 """Program: C++ to PTX, cubin and LTO-IR, without a driver; what is refused, and how."""
 
 import gc
+import inspect
 import io
 import os
 import pickle
@@ -83,6 +84,9 @@ class TestConstruction:
         with pytest.raises(RuntimeError) as caught:
             Program("x", code_type, OPTIONS)
         assert all(part in str(caught.value) for part in parts)
+
+    def test_the_signature_can_be_inspected(self):
+        assert str(inspect.signature(Program)) == "(code, code_type, options=None)"
 
     def test_the_repr_names_the_backend(self):
         assert repr(make()) == "<Program backend='NVRTC'>"
@@ -297,6 +301,17 @@ class TestDebugSource:
         gc.collect()
         assert not path.exists()
 
+    def test_the_file_goes_at_exit(self, run_python):
+        code = (
+            "from cuda.core import Program, ProgramOptions\n"
+            "options = ProgramOptions(arch='sm_90', debug=True)\n"
+            f"program = Program({SCALE!r}, 'c++', options)\n"
+            "print(program.compile('ptx').name)"
+        )
+        path = Path(run_python(code).strip())
+        assert path.name.startswith("string_scale_")
+        assert not path.exists()
+
     def test_files_are_unique(self):
         one, other = make(debug=True), make(debug=True)
         assert one.compile("ptx").name != other.compile("ptx").name
@@ -350,6 +365,21 @@ class TestPrecompiledHeaders:
         program.compile("ptx")
         assert program.pch_status is PCHStatusType.CREATED
         assert file.exists()
+
+    def test_a_heap_that_is_too_small_is_enlarged(self, tmp_path, run_python):
+        lines = "\\n".join(f"struct s{i} {{ int v[{i + 1}]; }};" for i in range(2000))
+        code = (
+            "from cuda.bindings import nvrtc\n"
+            "from cuda.core import Program, ProgramOptions\n"
+            f"open({str(tmp_path / 'big.h')!r}, 'w').write('{lines}')\n"
+            "nvrtc.nvrtcSetPCHHeapSize(4096)\n"
+            f"options = ProgramOptions(arch='sm_90', include_path={str(tmp_path)!r},"
+            f" create_pch={str(tmp_path / 'big.pch')!r})\n"
+            "program = Program('#include \"big.h\"', 'c++', options)\n"
+            "program.compile('ptx')\n"
+            "print(program.pch_status, nvrtc.nvrtcGetPCHHeapSize()[1] > 4096)"
+        )
+        assert run_python(code).split() == ["created", "True"]
 
     def test_without_asking_there_is_no_status(self):
         program = make()
