@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine behind ``cuda.bindings.driver`` and its siblings: functions, classes and enumerations from tables."""
+"""The engine behind ``cuda.bindings.driver`` and its siblings: all they offer, from tables."""
 
 import sys
 
-import cuda.bindings._loader  # a capsule is found in modules that are imported already
+# a capsule is found only in modules that are imported already
+import cuda.bindings._loader  # no-cython-lint
 
 from cuda.bindings._loader cimport import_loader, loader_api
 
