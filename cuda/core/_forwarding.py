@@ -23,9 +23,10 @@ MODULES = {
     "_launcher": "launch",
     "_memory": (
         "Buffer DeviceMemoryResource DeviceMemoryResourceOptions DevicePointerT DevicePointerType "
-        "LegacyPinnedMemoryResource MemoryResource"
+        "LegacyPinnedMemoryResource MemoryResource _SynchronousMemoryResource"
     ),
     "_memory._buffer": "Buffer DevicePointerT DevicePointerType MemoryResource",
+    "_memory._memory_pool": "_MemPool",
     "_module": (
         "Kernel KernelAttributes KernelOccupancy MaxPotentialBlockSizeOccupancyResult ObjectCode "
         "ParamInfo"
@@ -39,8 +40,8 @@ MODULES = {
 
 PRIVATE = {
     "_core": (
-        "DeviceProperties KernelAttributes KernelOccupancy ParamHolder Stream_accept "
-        "_to_native_launch_config default_stream"
+        "DeviceProperties KernelAttributes KernelOccupancy ParamHolder Stream_accept _MemPool "
+        "_SynchronousMemoryResource _to_native_launch_config default_stream"
     ),
     "_compile": "_can_load_generated_ptx _get_nvvm_module",
     "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
@@ -123,9 +124,7 @@ class _Experimental:
         # First in the line: a submodule of a submodule would be found as a file, and run twice.
         sys.meta_path.insert(0, _ExperimentalPaths)
         # Level 2 is the importer: warnings does not count the frames of the import system.
-        warnings.warn(
-            f"{EXPERIMENTAL} is deprecated: use {ROOT}", DeprecationWarning, stacklevel=2
-        )
+        warnings.warn(f"{EXPERIMENTAL} is deprecated: use {ROOT}", DeprecationWarning, stacklevel=2)
 
 
 class _ExperimentalPaths:

@@ -362,14 +362,14 @@ class TestFill:
     @pytest.mark.parametrize(
         ("size", "value", "error", "text"),
         [
-            (8, 256, OverflowError, ""),
-            (8, -1, OverflowError, ""),
+            (8, 256, OverflowError, "an int from 0 to 255"),
+            (8, -1, OverflowError, "an int from 0 to 255"),
             (8, b"", ValueError, "value must be 1, 2, or 4 bytes, got 0"),
             (8, np.int64(1), ValueError, "value must be 1, 2, or 4 bytes, got 8"),
             (7, b"ab", ValueError, r"buffer size \(7\) must be divisible by 2"),
             (6, b"abcd", ValueError, r"buffer size \(6\) must be divisible by 4"),
-            (8, "a", TypeError, ""),
-            (8, 1.5, TypeError, ""),
+            (8, "a", TypeError, "value must be an int"),
+            (8, 1.5, TypeError, "value must be an int"),
         ],
     )
     def test_refusals(self, device, stream, size, value, error, text):

@@ -2,6 +2,7 @@
 # Copies and fills: between buffers, and between a buffer and the arrays of other libraries.
 
 from collections import deque
+from operator import index
 
 # Page-locked arrays whose copy may still be running: (event, array), oldest first.
 cdef object arrays_in_use = deque()
@@ -68,10 +69,8 @@ cdef int check_divisible(size_t size, size_t width) except -1:
 cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) except -1:
     cdef unsigned pattern = 0
     cdef size_t width = 1
-    cdef unsigned char byte
     if isinstance(value, int) or (not PyObject_CheckBuffer(value) and PyIndex_Check(value)):
-        byte = value  # OverflowError beyond 0 to 255
-        pattern = byte
+        pattern = byte_of(value)
     else:
         width = pattern_of(value, &pattern)
     check_divisible(memory.size, width)
@@ -88,6 +87,14 @@ cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) ex
         else:
             call(memory_driver.cuMemsetD32Async, pointer, pattern, count, raw)
     return 0
+
+
+cdef unsigned byte_of(object value) except? 256:
+    number = index(value)
+    if not 0 <= number <= 255:
+        raise OverflowError(f"Buffer.fill() sets every byte to an int from 0 to 255, got {number}; "
+                            "pass 1, 2 or 4 bytes for another pattern")
+    return number
 
 
 cdef size_t pattern_of(object value, unsigned* pattern) except 0:

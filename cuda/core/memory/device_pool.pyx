@@ -215,49 +215,43 @@ cdef class _MemPool(MemoryResource):
     @property
     def attributes(self):
         """What the pool holds and how it behaves; the same object each time. Host only."""
-        check_open(self.pool.is_open(), type(self).__name__)
-        cdef _MemPoolAttributes attributes
-        if self.attributes is None:
-            attributes = _MemPoolAttributes.__new__(_MemPoolAttributes)
-            attributes.pool = self.pool
-            self.attributes = attributes
-        return self.attributes
+        return attributes_of(self)
 
     @property
     def release_threshold(self):
         """`attributes.release_threshold`, in bytes. Settable. Host only."""
-        return self.attributes.release_threshold
+        return attributes_of(self).release_threshold
 
     @release_threshold.setter
     def release_threshold(self, value):
-        self.attributes.release_threshold = value
+        attributes_of(self).release_threshold = value
 
     @property
     def reuse_follow_event_dependencies(self):
         """`attributes.reuse_follow_event_dependencies`. Settable. Host only."""
-        return self.attributes.reuse_follow_event_dependencies
+        return attributes_of(self).reuse_follow_event_dependencies
 
     @reuse_follow_event_dependencies.setter
     def reuse_follow_event_dependencies(self, value):
-        self.attributes.reuse_follow_event_dependencies = value
+        attributes_of(self).reuse_follow_event_dependencies = value
 
     @property
     def reuse_allow_opportunistic(self):
         """`attributes.reuse_allow_opportunistic`. Settable. Host only."""
-        return self.attributes.reuse_allow_opportunistic
+        return attributes_of(self).reuse_allow_opportunistic
 
     @reuse_allow_opportunistic.setter
     def reuse_allow_opportunistic(self, value):
-        self.attributes.reuse_allow_opportunistic = value
+        attributes_of(self).reuse_allow_opportunistic = value
 
     @property
     def reuse_allow_internal_dependencies(self):
         """`attributes.reuse_allow_internal_dependencies`. Settable. Host only."""
-        return self.attributes.reuse_allow_internal_dependencies
+        return attributes_of(self).reuse_allow_internal_dependencies
 
     @reuse_allow_internal_dependencies.setter
     def reuse_allow_internal_dependencies(self, value):
-        self.attributes.reuse_allow_internal_dependencies = value
+        attributes_of(self).reuse_allow_internal_dependencies = value
 
     def trim(self, size_t min_bytes_to_keep=0):
         """Give free memory back to the device.
@@ -296,6 +290,16 @@ cdef class _MemPool(MemoryResource):
     def uuid(self):
         """The identity of a pool that can be shared; None otherwise. Host only."""
         return None
+
+
+cdef _MemPoolAttributes attributes_of(_MemPool self):
+    check_open(self.pool.is_open(), type(self).__name__)
+    cdef _MemPoolAttributes attributes
+    if self.known_attributes is None:
+        attributes = _MemPoolAttributes.__new__(_MemPoolAttributes)
+        attributes.pool = self.pool
+        self.known_attributes = attributes
+    return self.known_attributes
 
 
 cdef int release_pool(_MemPool self) except -1:
