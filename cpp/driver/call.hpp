@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver table of this extension, and the one place where a driver's status becomes an exception.
+// The driver table of this extension, and the one place where a driver's status becomes an
+// exception.
 #pragma once
 
 #include <type_traits>

@@ -183,7 +183,7 @@ def exported_names(str library not None):
 
 
 def _answer_as_driver_of(int version):
-    """For tests: start again, as a driver of that CUDA version (12020) would answer; 0: as it is."""
+    """For tests: start again, as a driver of that CUDA version (12020) answers; 0: as it is."""
     loader_forget(version)
 
 
@@ -205,8 +205,8 @@ cdef str search_path():
 
 cdef str library_message(const loader_failure* failure, str caller, str detail):
     if failure.backend == BACKEND_EMULATOR:
-        return (f"{caller} needs the emulator of the CUDA driver, which cannot be opened: {detail}; "
-                "it is part of halfwarp and lies beside cuda/bindings: reinstall the package, or "
+        return (f"{caller} needs the emulator of the CUDA driver, which cannot be opened: "
+                f"{detail}; it is part of halfwarp and lies beside cuda/bindings: reinstall the package, or "
                 "set HALFWARP_BACKEND=driver to use a GPU")
     return (f"{caller} needs the CUDA driver, which cannot be opened: {detail}. Looked in: "
             f"{search_path()}. Install the NVIDIA driver, or run without a GPU on the CPU "
@@ -215,8 +215,8 @@ cdef str library_message(const loader_failure* failure, str caller, str detail):
 
 cdef str function_message(const loader_failure* failure, str name):
     if failure.library != HALFWARP_DRIVER:
-        return (f"{name} is not in the NVRTC library that was found: it is too old; install a newer "
-                "nvidia-cuda-nvrtc")
+        return (f"{name} is not in the NVRTC library that was found: it is too old; install a "
+                "newer nvidia-cuda-nvrtc")
     needs = f"a driver of CUDA {version_text(failure.needs)} or newer" if failure.needs else \
         "another driver"
     return (f"{name} is not in the CUDA driver, which is of CUDA {version_text(failure.found)}: "

@@ -46,8 +46,8 @@ void* open_emulator(loader_failure& failure) noexcept {
   return handle ? handle : fail_to_open(failure, BACKEND_EMULATOR, dlerror());
 }
 
-// Why the driver has nothing to run on here; null when it has, and when it fails in another way: that
-// is for the caller to see, not to be hidden by emulation.
+// Why the driver has nothing to run on here; null when it has, and when it fails in another way:
+// that is for the caller to see, not to be hidden by emulation.
 const char* why_unusable(void* handle) noexcept {
   const auto init = find<decltype(::cuInit)>(handle, "cuInit");
   const auto count = find<decltype(::cuDeviceGetCount)>(handle, "cuDeviceGetCount");

@@ -11,8 +11,8 @@ struct open_driver {
   backend_id backend = BACKEND_NONE;
 };
 
-// The backend that `requested` or HALFWARP_BACKEND names; BACKEND_NONE for auto, and for a value that
-// is not understood.
+// The backend that `requested` or HALFWARP_BACKEND names; BACKEND_NONE for auto, and for a value
+// that is not understood.
 backend_id wanted_backend(backend_id requested) noexcept;
 
 // Opens what HALFWARP_BACKEND names, or `requested` when that is not BACKEND_NONE. A handle of

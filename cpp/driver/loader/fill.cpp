@@ -21,8 +21,8 @@ bool wants_per_thread_streams() noexcept {
 
 int version_of(void* handle) noexcept {
   int version = 0;
-  const auto ask = reinterpret_cast<decltype(::cuDriverGetVersion)*>(
-      dlsym(handle, "cuDriverGetVersion"));
+  const auto ask =
+      reinterpret_cast<decltype(::cuDriverGetVersion)*>(dlsym(handle, "cuDriverGetVersion"));
   return ask && ask(&version) == CUDA_SUCCESS ? version : 0;
 }
 
@@ -46,10 +46,12 @@ struct source {
     return dlsym(handle, wanted.exported);
   }
 
-  // Variants for per-thread streams came with CUDA 7.0; older functions have theirs under that number.
+  // Variants for per-thread streams came with CUDA 7.0; older functions have theirs under that
+  // number.
   int number_of(const symbol& wanted) const noexcept {
     constexpr int first_per_thread = 7000;
-    return per_thread && wanted.per_thread ? std::max(wanted.version, first_per_thread) : wanted.version;
+    return per_thread && wanted.per_thread ? std::max(wanted.version, first_per_thread)
+                                           : wanted.version;
   }
 
   void* ask_for(const symbol& wanted) const noexcept {
@@ -68,18 +70,16 @@ struct source {
 slots slots_of(library_id library) noexcept {
   if (library == HALFWARP_DRIVER) {
     return {reinterpret_cast<void**>(&driver_slots),
-            reinterpret_cast<void* const*>(&driver_first_slots), driver_symbols,
-            driver_slot_count};
+            reinterpret_cast<void* const*>(&driver_first_slots), driver_symbols, driver_slot_count};
   }
-  return {reinterpret_cast<void**>(&nvrtc_slots), reinterpret_cast<void* const*>(&nvrtc_first_slots),
-          nvrtc_symbols, nvrtc_slot_count};
+  return {reinterpret_cast<void**>(&nvrtc_slots),
+          reinterpret_cast<void* const*>(&nvrtc_first_slots), nvrtc_symbols, nvrtc_slot_count};
 }
 
 int fill_driver(void* handle, int version_limit) noexcept {
   const int version = version_of(handle);
   const bool limited = version_limit && version_limit < version;
-  const source driver{handle,
-                      reinterpret_cast<get_address*>(dlsym(handle, "cuGetProcAddress_v2")),
+  const source driver{handle, reinterpret_cast<get_address*>(dlsym(handle, "cuGetProcAddress_v2")),
                       limited ? version_limit : version, wants_per_thread_streams()};
   const slots all = slots_of(HALFWARP_DRIVER);
   for (unsigned i = 0; i < all.count; ++i) all.put(i, driver.find(all.symbols[i]));

@@ -7,7 +7,8 @@
 
 namespace halfwarp::driver {
 
-// A table as the loader sees it: slots, what they hold before anything is open, and what to ask for.
+// A table as the loader sees it: slots, what they hold before anything is open, and what to ask
+// for.
 struct slots {
   void** table;
   void* const* first;

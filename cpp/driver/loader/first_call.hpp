@@ -12,11 +12,17 @@ namespace halfwarp::driver {
 template <class Result>
 constexpr Result nothing_to_call() noexcept;
 template <>
-constexpr CUresult nothing_to_call() noexcept { return CUDA_ERROR_NOT_FOUND; }
+constexpr CUresult nothing_to_call() noexcept {
+  return CUDA_ERROR_NOT_FOUND;
+}
 template <>
-constexpr nvrtcResult nothing_to_call() noexcept { return NVRTC_ERROR_INVALID_INPUT; }
+constexpr nvrtcResult nothing_to_call() noexcept {
+  return NVRTC_ERROR_INVALID_INPUT;
+}
 template <>
-constexpr const char* nothing_to_call() noexcept { return nullptr; }
+constexpr const char* nothing_to_call() noexcept {
+  return nullptr;
+}
 
 template <library_id library, unsigned slot, class Function>
 struct first_call;

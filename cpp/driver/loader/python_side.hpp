@@ -33,7 +33,8 @@ struct loader_failure {
 /* What the C++ side asks of the interpreter; both take the GIL themselves. */
 struct python_side {
   int (*raise)(const struct loader_failure* failure); /* sets the Python error; -1 */
-  void* (*open)(enum library_id library, const char* function); /* dlopen handle, or NULL and error */
+  void* (*open)(enum library_id library,
+                const char* function); /* dlopen handle, or NULL and error */
 };
 
 void loader_connect(const struct python_side* python);
@@ -42,7 +43,8 @@ const struct loader_api* loader_interface(void);
 /* Opens the library and fills its table unless that is done; 0 with `failure` filled. */
 int loader_fill(enum library_id library, struct loader_failure* failure);
 
-/* Address of a function by public or exported name in the filled table; NULL: the library lacks it. */
+/* Address of a function by public or exported name in the filled table; NULL: the library lacks it.
+ */
 void* loader_address(enum library_id library, const char* name);
 
 /* Address of whatever the open emulator exports; NULL on a driver, and for other names. */

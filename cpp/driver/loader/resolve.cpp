@@ -101,9 +101,12 @@ const char* name_of(library_id library, const void* function) noexcept {
 
 const char* backend_name() noexcept {
   switch (loader_backend()) {
-    case BACKEND_DRIVER: return "driver";
-    case BACKEND_EMULATOR: return "emulator";
-    default: return nullptr;
+    case BACKEND_DRIVER:
+      return "driver";
+    case BACKEND_EMULATOR:
+      return "emulator";
+    default:
+      return nullptr;
   }
 }
 

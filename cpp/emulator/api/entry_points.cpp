@@ -32,17 +32,16 @@ void* pick(const entry_point& entry, cuuint64_t flags) {
 
 CUresult cuGetProcAddress(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags,
                           CUdriverProcAddressQueryResult* symbolStatus) noexcept {
-  constexpr cuuint64_t both = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
-                              CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  constexpr cuuint64_t both =
+      CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   if (!symbol || !pfn || flags > both || (flags & both) == both || cudaVersion > CUDA_VERSION) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const auto all = entry_points();
   const auto variants = std::equal_range(all.begin(), all.end(), symbol, by_name{});
   // Variants ascend by version: the last one that the caller's version covers.
-  const auto after = std::find_if(variants.first, variants.second, [&](const entry_point& e) {
-    return e.version > cudaVersion;
-  });
+  const auto after = std::find_if(variants.first, variants.second,
+                                  [&](const entry_point& e) { return e.version > cudaVersion; });
   *pfn = after == variants.first ? nullptr : pick(*std::prev(after), flags);
   if (symbolStatus) {
     *symbolStatus = *pfn ? CU_GET_PROC_ADDRESS_SUCCESS

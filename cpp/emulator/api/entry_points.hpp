@@ -10,11 +10,11 @@ namespace halfwarp::emulator::api {
 
 // One variant of a driver function.
 struct entry_point {
-  const char* name;       // base name: "cuMemAlloc" for cuMemAlloc_v2
-  int version;            // CUDA version that brought it: 3020
-  void* function;         // the exported symbol
-  void* per_thread;       // its variant for per-thread default streams, or null
-  void* null_function;    // its body in the null driver
+  const char* name;     // base name: "cuMemAlloc" for cuMemAlloc_v2
+  int version;          // CUDA version that brought it: 3020
+  void* function;       // the exported symbol
+  void* per_thread;     // its variant for per-thread default streams, or null
+  void* null_function;  // its body in the null driver
 };
 
 // Generated; sorted by name, then version.

@@ -40,8 +40,8 @@ std::uintptr_t next_handle() noexcept {
 // Addresses come round again after 64 GiB; an allocation larger than that gets the start.
 std::uintptr_t next_address(std::size_t bytes) noexcept {
   const std::size_t rounded = (bytes + 511) & ~std::size_t{511};
-  const std::size_t offset = arena_used.fetch_add(rounded ? rounded : 512,
-                                                  std::memory_order_relaxed) % arena_bytes;
+  const std::size_t offset =
+      arena_used.fetch_add(rounded ? rounded : 512, std::memory_order_relaxed) % arena_bytes;
   return arena_base() + (offset + rounded <= arena_bytes ? offset : 0);
 }
 

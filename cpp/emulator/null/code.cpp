@@ -162,19 +162,26 @@ CUresult parameter_count(Handle kernel, size_t* out) noexcept {
 
 CUresult attribute(int* out, CUfunction_attribute which) noexcept {
   switch (which) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: give(out, 1024); break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: give(out, 16); break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      give(out, 1024);
+      break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      give(out, 16);
+      break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: give(out, 90); break;
-    default: zero(out);
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      give(out, 90);
+      break;
+    default:
+      zero(out);
   }
   return CUDA_SUCCESS;
 }
 
 }  // namespace
 
-CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned int,
-                           CUlibraryOption*, void**, unsigned int) noexcept {
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, void**,
+                           unsigned int, CUlibraryOption*, void**, unsigned int) noexcept {
   return load(library, code);
 }
 
@@ -212,7 +219,9 @@ CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) noexcept {
   return owner_of(pLib, kernel);
 }
 
-CUresult cuKernelGetName(const char** name, CUkernel hfunc) noexcept { return name_of(name, hfunc); }
+CUresult cuKernelGetName(const char** name, CUkernel hfunc) noexcept {
+  return name_of(name, hfunc);
+}
 
 CUresult cuKernelGetAttribute(int* pi, CUfunction_attribute attrib, CUkernel, CUdevice) noexcept {
   return attribute(pi, attrib);
@@ -255,7 +264,9 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunct
   return list(functions, numFunctions, mod);
 }
 
-CUresult cuFuncGetName(const char** name, CUfunction hfunc) noexcept { return name_of(name, hfunc); }
+CUresult cuFuncGetName(const char** name, CUfunction hfunc) noexcept {
+  return name_of(name, hfunc);
+}
 
 CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) noexcept {
   return owner_of(hmod, hfunc);

@@ -82,8 +82,8 @@ std::vector<kernel_layout> read_ptx(const char* text) {
     if (!function.is_entry) continue;
     kernel_layout kernel{std::string(function.name), {}};
     for (const auto& p : function.parameters) {
-      kernel.parameters.push_back({static_cast<std::uint32_t>(p.offset),
-                                   static_cast<std::uint32_t>(p.size)});
+      kernel.parameters.push_back(
+          {static_cast<std::uint32_t>(p.offset), static_cast<std::uint32_t>(p.size)});
     }
     kernels.push_back(std::move(kernel));
   }

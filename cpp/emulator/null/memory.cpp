@@ -22,7 +22,9 @@ CUmemoryPool default_pool() noexcept {
 
 }  // namespace
 
-CUresult cuMemAlloc(CUdeviceptr* dptr, size_t bytesize) noexcept { return allocate(dptr, bytesize); }
+CUresult cuMemAlloc(CUdeviceptr* dptr, size_t bytesize) noexcept {
+  return allocate(dptr, bytesize);
+}
 
 CUresult cuMemAllocPitch(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
                          unsigned int) noexcept {
@@ -86,22 +88,32 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool, CUmemPool_attribute attr, void* val
 }
 
 // Every address is device memory of the one device.
-CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr) noexcept {
+CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute,
+                               CUdeviceptr ptr) noexcept {
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: give(static_cast<CUdeviceptr*>(data), ptr); break;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      give(static_cast<CUdeviceptr*>(data), ptr);
+      break;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       give(static_cast<unsigned*>(data), CU_MEMORYTYPE_DEVICE);
       break;
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: give(static_cast<int*>(data), 0); break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      give(static_cast<int*>(data), 0);
+      break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_MAPPED: give(static_cast<bool*>(data), false); break;
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+      give(static_cast<bool*>(data), false);
+      break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: give(static_cast<unsigned*>(data), 0); break;
-    default: zero(static_cast<cuuint64_t*>(data));
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+      give(static_cast<unsigned*>(data), 0);
+      break;
+    default:
+      zero(static_cast<cuuint64_t*>(data));
   }
   return CUDA_SUCCESS;
 }
