@@ -36,8 +36,9 @@ struct wide_integer {
   }
 };
 
-// False with OverflowError set when it needs more than 64 bits.
-bool read_integer(PyObject* value, const target& to, wide_integer& found) noexcept {
+// False with OverflowError set when it needs more than 64 bits; `size` is for the message.
+bool read_integer(PyObject* value, const target& to, std::size_t size,
+                  wide_integer& found) noexcept {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
   if (overflow == 0) {
@@ -49,7 +50,7 @@ bool read_integer(PyObject* value, const target& to, wide_integer& found) noexce
     if (!PyErr_Occurred()) return true;
     PyErr_Clear();
   }
-  to.out_of_range(value, sizeof(std::uint64_t));
+  to.out_of_range(value, size);
   return false;
 }
 
@@ -136,7 +137,7 @@ int pack_integer(PyObject* value, const target& to) noexcept {
   const std::size_t size = to.parameter.size != 0 ? to.parameter.size : 8;
   if (!is_integer_width(size)) return to.wrong_size(value, 8);
   wide_integer number;
-  if (!read_integer(value, to, number)) return -1;
+  if (!read_integer(value, to, size, number)) return -1;
   if (!number.fits(size)) return to.out_of_range(value, size);
   return to.copy(value, &number.bits, size);
 }

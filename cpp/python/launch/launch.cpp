@@ -39,6 +39,20 @@ int wrong_count(const core::launch_plan& plan, std::size_t expected, std::size_t
   return -1;
 }
 
+// A stream that captures has nothing to wait for. The question itself may report an earlier fault.
+CUresult wait_unless_capturing(CUstream stream) noexcept {
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult asked = driver::table->cuStreamIsCapturing(stream, &capture);
+  const bool captures =
+      asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || capture != CU_STREAM_CAPTURE_STATUS_NONE;
+  if (captures) return CUDA_SUCCESS;
+  if (asked != CUDA_SUCCESS) return asked;
+  PyThreadState* const state = PyEval_SaveThread();
+  const CUresult code = driver::table->cuStreamSynchronize(stream);
+  PyEval_RestoreThread(state);
+  return code;
+}
+
 PyObject* launch_exactly(PyObject* stream, PyObject* config, PyObject* kernel,
                          PyObject* const* arguments, std::size_t count) noexcept {
   const auto& on = fields_of<stream_fields>(stream);
@@ -217,13 +231,8 @@ int finish(CUresult code, CUstream stream, PyObject* kernel, PyObject* const* ar
            std::size_t count) noexcept {
   const char* function = "cuLaunchKernelEx";
   if (code == CUDA_SUCCESS) {
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    code = driver::table->cuStreamIsCapturing(stream, &capture);
-    if (code != CUDA_SUCCESS || capture != CU_STREAM_CAPTURE_STATUS_NONE) return 0;
     function = "cuStreamSynchronize";
-    PyThreadState* const state = PyEval_SaveThread();
-    code = driver::table->cuStreamSynchronize(stream);
-    PyEval_RestoreThread(state);
+    code = wait_unless_capturing(stream);
     if (code == CUDA_SUCCESS) return 0;
   }
   const reference given{PyTuple_New(static_cast<Py_ssize_t>(count))};

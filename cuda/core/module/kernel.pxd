@@ -13,3 +13,6 @@ cdef Kernel wrap_kernel(const kernel_handle& native)
 
 # The name to show for it, without parameters.
 cdef str kernel_name(Kernel kernel)
+
+# What launches know of it; RuntimeError for an object that was never initialised.
+cdef launch_plan* plan_of(Kernel kernel) except NULL

@@ -176,12 +176,21 @@ cdef Kernel kernel_of_raw(CUkernel raw, ObjectCode mod):
 
 
 cdef str kernel_name(Kernel kernel):
-    return text_of(plan_of(kernel.native).readable_name())
+    return text_of(plan_of(kernel).readable_name())
+
+
+cdef launch_plan* plan_of(Kernel kernel) except NULL:
+    if kernel.fields.plan is NULL:
+        raise RuntimeError("Kernel was not initialised")
+    return kernel.fields.plan
 
 
 cdef const parameter_layout* known_layout(Kernel kernel) except NULL:
-    cdef launch_plan* plan = plan_of(kernel.native)
+    cdef launch_plan* plan = plan_of(kernel)
     cdef const parameter_layout* layout
+    # Drivers differ in what they answer then; it must never look like the end of the list.
+    if raw_current_context() is NULL:
+        raise_driver_error(CUDA_ERROR_INVALID_CONTEXT, "cuKernelGetParamInfo")
     with nogil:
         layout = &plan.load_layout()
     if not layout.is_known:

@@ -100,7 +100,7 @@ cdef class _KernelAttributes:
         call(driver.cuKernelSetAttribute, <CUfunction_attribute>number, value, self.native.raw(),
              ordinal)
         self.known.pop((ordinal, number), None)
-        plan_of(self.native).forget_shared_memory(ordinal)
+        self.native.facts().plan.get().forget_shared_memory(ordinal)
         return 0
 
 

@@ -73,10 +73,11 @@ cdef class KernelOccupancy:
         cdef void* callback = NULL
         cdef size_t size = 0
         needed = dynamic_shared_memory_needed
-        if isinstance(needed, int) or PyIndex_Check(needed):
-            size = needed
-        elif type(needed).__name__ == "CUoccupancyB2DSize":
+        # The handle first: it converts to an integer as well.
+        if type(needed).__name__ == "CUoccupancyB2DSize":
             callback = <void*><uintptr_t>int(needed)
+        elif PyIndex_Check(needed):
+            size = needed
         elif callable(needed):
             query_block_size(&grid, &block, self.native.raw(), needed, block_size_limit)
             return MaxPotentialBlockSizeOccupancyResult(grid, block)

@@ -86,9 +86,6 @@ cdef extern from "core/module/kernel.hpp" namespace "halfwarp::core" nogil:
 cdef inline CUfunction function_of(const kernel_handle& native) noexcept:
     return <CUfunction>native.raw()
 
-cdef inline launch_plan* plan_of(const kernel_handle& native) noexcept:
-    return native.facts().plan.get()
-
 
 cdef extern from "python/launch/block_size_callback.hpp" namespace "halfwarp::python":
     # Calls a Python function for the shared memory of a block size; an exception ends the query.

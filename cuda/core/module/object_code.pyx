@@ -327,7 +327,7 @@ cdef str source_line(ObjectCode self, str log):
 cdef int add_known_names(object error, ObjectCode self) except -1:
     """Which kernels there are, for one that was not found."""
     try:
-        names = self.kernels()
+        names = sorted(self.kernels())
     except CUDAError:  # a driver before 12.4: the error at hand matters more
         return 0
     shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")

@@ -11,6 +11,10 @@ cdef class PreparedLaunch:
     replaced. Several threads may launch at once; replacing needs the caller's lock.
     """
 
+    def __cinit__(self):
+        self.values, self.kept = [], []
+        self.fields.vectorcall = call_prepared
+
     def __init__(self, *args, **kwargs):
         raise RuntimeError("PreparedLaunch objects cannot be instantiated directly; use "
                            "Kernel.prepare(config, *args)")
@@ -39,8 +43,7 @@ cdef class PreparedLaunch:
         --------
         cuLaunchKernelEx : the driver function.
         """
-        cdef Stream accepted = accept_launch_stream(stream)
-        self.fields.launch.launch(accepted.fields, self.launched, self.values)
+        call_prepared(<PyObject*>self, [<PyObject*>stream], 1, NULL)
 
     @property
     def kernel(self):
@@ -50,7 +53,7 @@ cdef class PreparedLaunch:
     @property
     def config(self):
         """A copy of the `LaunchConfig` that was given. Host only."""
-        return copy_config(self.shape)
+        return None if self.shape is None else copy_config(self.shape)
 
     def __len__(self):
         return len(self.values)
@@ -70,7 +73,8 @@ cdef class PreparedLaunch:
         self.kept[place] = kept
 
     def __repr__(self):
-        return f"<PreparedLaunch of {kernel_name(self.launched)} with {len(self)} arguments>"
+        kernel = "no kernel" if self.launched is None else kernel_name(self.launched)
+        return f"<PreparedLaunch of {kernel} with {len(self)} arguments>"
 
 
 cdef object memory_of(object value):
@@ -88,11 +92,11 @@ cdef LaunchConfig copy_config(LaunchConfig config):
 
 cdef PreparedLaunch prepare_launch(Kernel kernel, object config, tuple values):
     cdef PreparedLaunch made = PreparedLaunch.__new__(PreparedLaunch)
+    plan_of(kernel)
     made.launched = kernel
     made.shape = copy_config(accept_config(config))
-    made.values = list(values)
-    made.kept = [memory_of(value) for value in values]
-    made.fields.vectorcall = call_prepared
+    made.values[:] = values
+    made.kept[:] = [memory_of(value) for value in values]
     made.fields.kernel = <PyObject*>kernel
     made.fields.values = <PyObject*>made.values
     made.fields.launch = new prepared_launch()

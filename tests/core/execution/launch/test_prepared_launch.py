@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel.prepare: the same checks as launch, replacing arguments, what is kept alive."""
+
+import ctypes
+import gc
+import struct
+import threading
+import warnings
+import weakref
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cuda.core import (
+    Buffer,
+    CUDAError,
+    Device,
+    DeviceMemoryResource,
+    LaunchConfig,
+    PreparedLaunch,
+    Stream,
+    launch,
+)
+
+ONE = LaunchConfig(grid=1, block=1)
+STORE = """
+    .reg .u64 %rd<2>;
+    .reg .u32 %r<2>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [value];
+    st.global.u32 [%rd1], %r1;
+"""
+
+
+@pytest.fixture
+def store(load_kernel):
+    """A kernel `store(out, value)` that writes a 32-bit number."""
+    return load_kernel(".param .u64 out, .param .u32 value", STORE, name="store")
+
+
+def number_at(buffer):
+    return ctypes.c_uint32.from_address(buffer.handle).value
+
+
+def test_it_launches_as_often_as_it_is_called(stream, store, pinned_block):
+    prepared = store.prepare(ONE, pinned_block, 7)
+    for _ in range(3):
+        ctypes.memset(pinned_block.handle, 0, 4)
+        assert prepared(stream) is None
+        stream.sync()
+        assert number_at(pinned_block) == 7
+
+
+def test_the_stream_may_be_named_and_nothing_else_given(stream, store, pinned_block):
+    prepared = store.prepare(ONE, pinned_block, 7)
+    prepared(stream=stream)
+    for arguments, keywords in [((), {}), ((stream, 1), {}), ((), {"s": stream}), ((3,), {})]:
+        with pytest.raises(TypeError):
+            prepared(*arguments, **keywords)
+
+
+def test_stream_rules_are_those_of_launch(device, stream, store, pinned_block):
+    prepared = store.prepare(ONE, pinned_block, 7)
+    with pytest.raises(TypeError, match="must not be None"):
+        prepared(None)
+    with pytest.warns(DeprecationWarning, match="Passing foreign stream objects"):
+        prepared(SimpleNamespace(__cuda_stream__=lambda: (0, int(stream.handle))))
+    closed = device.create_stream()
+    closed.close()
+    with pytest.raises(RuntimeError, match="Stream has been closed"):
+        prepared(closed)
+
+
+def test_a_stream_of_a_subclass_is_accepted(store, pinned_block):
+    class Mine(Stream):
+        pass
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mine = Mine._init(device_id=0)
+        store.prepare(ONE, pinned_block, 7)(mine)
+        mine.sync()
+
+
+def test_the_checks_are_those_of_launch(store, pinned_block):
+    with pytest.raises(TypeError, match=r"store\(\) expected 2 arguments, got 1"):
+        store.prepare(ONE, pinned_block)
+    with pytest.raises(OverflowError, match=r"store\(\) argument 2 of 2"):
+        store.prepare(ONE, pinned_block, 2**32)
+    with pytest.raises(TypeError, match="unsupported type"):
+        store.prepare(ONE, "text", 1)
+    with pytest.raises(TypeError, match="config must be a LaunchConfig"):
+        store.prepare(None, pinned_block, 1)
+
+
+def test_a_dict_stands_for_a_configuration(stream, store, pinned_block):
+    prepared = store.prepare({"grid": 1, "block": 1}, pinned_block, 7)
+    assert prepared.config == ONE
+
+
+def test_the_class_cannot_be_called():
+    with pytest.raises(RuntimeError, match="^PreparedLaunch objects cannot be instantiated"):
+        PreparedLaunch()
+    with pytest.raises(RuntimeError, match="PreparedLaunch was not initialised"):
+        PreparedLaunch.__new__(PreparedLaunch)(None)
+
+
+def test_it_describes_itself(store, pinned_block):
+    prepared = store.prepare(ONE, pinned_block, 7)
+    assert len(prepared) == 2
+    assert prepared[0] is pinned_block and prepared[1] == 7 and prepared[-1] == 7
+    assert prepared.kernel is store
+    assert prepared.config == ONE
+    assert repr(prepared) == "<PreparedLaunch of store with 2 arguments>"
+    for index in (2, -3):
+        with pytest.raises(IndexError):
+            prepared[index]
+    for name in ("kernel", "config"):
+        with pytest.raises(AttributeError):
+            setattr(prepared, name, None)
+
+
+def test_the_configuration_is_copied(stream, load_kernel, pinned_block):
+    count = load_kernel(
+        ".param .u64 out",
+        ".reg .u64 %rd<2>; .reg .u32 %r<2>; ld.param.u64 %rd1, [out];"
+        "atom.global.add.u32 %r1, [%rd1], 1;",
+    )
+    config = LaunchConfig(grid=2, block=3)
+    prepared = count.prepare(config, pinned_block)
+    config.grid = 100
+    prepared.config.block = 100
+    ctypes.memset(pinned_block.handle, 0, 4)
+    prepared(stream)
+    stream.sync()
+    assert number_at(pinned_block) == 6
+
+
+def test_an_argument_can_be_replaced(stream, store, pinned_block):
+    prepared = store.prepare(ONE, pinned_block, 7)
+    for index, value in ((1, 8), (-1, np.uint32(9)), (1, ctypes.c_int32(10)), (1, True)):
+        prepared[index] = value
+        assert prepared[index] is value
+        prepared(stream)
+        stream.sync()
+        assert number_at(pinned_block) == int(getattr(value, "value", value))
+
+
+def test_a_refused_value_leaves_the_old_one(stream, store, pinned_block):
+    prepared = store.prepare(ONE, pinned_block, 7)
+    closed = Buffer.from_handle(0x1000, 4)
+    closed.close()
+    for value, error in [
+        ("text", TypeError),
+        (2**32, OverflowError),
+        (np.float64(1), TypeError),
+        (np.uint64(2**40), OverflowError),
+        (closed, RuntimeError),
+        (pinned_block, TypeError),
+    ]:
+        with pytest.raises(error):
+            prepared[1] = value
+        assert prepared[1] == 7
+    for index in (2, -3):
+        with pytest.raises(IndexError, match="of a kernel with 2 arguments"):
+            prepared[index] = 1
+    prepared(stream)
+    stream.sync()
+    assert number_at(pinned_block) == 7
+
+
+def test_large_values_can_be_replaced(stream, load_kernel, pinned_block):
+    kernel = load_kernel(
+        ".param .u64 out, .param .align 4 .b8 block[400]",
+        ".reg .u64 %rd<2>; .reg .u32 %r<2>; ld.param.u64 %rd1, [out];"
+        "ld.param.u32 %r1, [block+396]; st.global.u32 [%rd1], %r1;",
+    )
+    block = (ctypes.c_uint32 * 100)(*range(100))
+    prepared = kernel.prepare(ONE, pinned_block, block)
+    for last in (99, 1000, 2000):
+        block[99] = last
+        prepared[1] = block
+        prepared(stream)
+        stream.sync()
+        assert number_at(pinned_block) == last
+
+
+def test_the_values_are_those_of_the_time_of_packing(stream, store, pinned_block):
+    value = ctypes.c_uint32(5)
+    prepared = store.prepare(ONE, pinned_block, value)
+    value.value = 6
+    prepared(stream)
+    stream.sync()
+    assert number_at(pinned_block) == 5
+
+
+def test_no_arguments(stream, load_kernel):
+    prepared = load_kernel().prepare(ONE)
+    assert len(prepared) == 0
+    prepared(stream)
+
+
+def test_arguments_are_kept_alive_until_they_are_replaced(store):
+    class Holder:
+        def __cuda_kernel_arg__(self):
+            return 0x4000
+
+    held = Holder()
+    alive = weakref.ref(held)
+    prepared = store.prepare(ONE, held, 1)
+    del held
+    gc.collect()
+    assert alive() is not None
+    prepared[0] = None
+    gc.collect()
+    assert alive() is None
+
+
+def test_memory_of_a_closed_buffer_stays_until_it_is_replaced(device, stream, store, pinned_block):
+    resource = DeviceMemoryResource(device)
+    buffer = resource.allocate(64, stream=stream)
+    prepared = store.prepare(ONE, buffer, 1)
+    buffer.close()
+    prepared(stream)
+    stream.sync()  # a fault of the kernel would show here
+    prepared[0] = pinned_block
+    prepared(stream)
+    stream.sync()
+    assert number_at(pinned_block) == 1
+
+
+def test_the_kernel_is_kept_loaded(stream, load_kernel, pinned_block):
+    prepared = load_kernel(".param .u64 out, .param .u32 value", STORE).prepare(
+        ONE, pinned_block, 3
+    )
+    gc.collect()
+    prepared(stream)
+    stream.sync()
+    assert number_at(pinned_block) == 3
+
+
+def test_garbage_in_a_cycle_is_collected(store):
+    class Cyclic:
+        def __cuda_kernel_arg__(self):
+            return 0x4000
+
+    value = Cyclic()
+    alive = weakref.ref(value)
+    value.prepared = store.prepare(ONE, value, 1)
+    del value
+    gc.collect()
+    assert alive() is None
+
+
+def test_shared_memory_is_granted_at_the_launch(device, stream, load_kernel):
+    most = device.properties.max_shared_memory_per_block_optin
+    kernel = load_kernel(name="shared", module=".extern .shared .align 16 .b8 memory[];")
+    kernel.prepare(LaunchConfig(grid=1, block=1, shmem_size=most))(stream)
+    too_much = kernel.prepare(LaunchConfig(grid=1, block=1, shmem_size=most + 1))
+    with pytest.raises(ValueError, match="exceeds"):
+        too_much(stream)
+
+
+def test_what_the_driver_refuses_names_the_kernel(stream, store, pinned_block):
+    prepared = store.prepare(LaunchConfig(grid=1, block=4096), pinned_block, 77)
+    with pytest.raises(CUDAError, match="cuLaunchKernelEx") as caught:
+        prepared(stream)
+    (note,) = caught.value.__notes__
+    assert note.startswith("launching store(") and "77) at " in note
+
+
+def test_many_threads_launch_at_once(device, load_kernel, pinned_block):
+    count = load_kernel(
+        ".param .u64 out",
+        ".reg .u64 %rd<2>; .reg .u32 %r<2>; ld.param.u64 %rd1, [out];"
+        "atom.global.add.u32 %r1, [%rd1], 1;",
+    )
+    prepared = count.prepare(ONE, pinned_block)
+    ctypes.memset(pinned_block.handle, 0, 4)
+
+    def work():
+        Device(0).set_current()
+        with Device(0).create_stream() as stream:
+            for _ in range(50):
+                prepared(stream)
+            stream.sync()
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert number_at(pinned_block) == 300
+
+
+def test_launch_and_prepared_launch_agree(stream, load_kernel, pinned_block):
+    kernel = load_kernel(
+        ".param .u64 out, .param .f64 value",
+        ".reg .u64 %rd<2>; .reg .f64 %fd<2>; ld.param.u64 %rd1, [out];"
+        "ld.param.f64 %fd1, [value]; st.global.f64 [%rd1], %fd1;",
+    )
+
+    def seen_after(run):
+        ctypes.memset(pinned_block.handle, 0, 8)
+        run()
+        stream.sync()
+        return ctypes.string_at(pinned_block.handle, 8)
+
+    for value in (2.5, 3, np.float64(4.5)):
+        arguments = (pinned_block, value)
+        prepared = kernel.prepare(ONE, *arguments)
+        expected = struct.pack("<d", float(value))
+        assert seen_after(partial(launch, stream, ONE, kernel, *arguments)) == expected
+        assert seen_after(partial(prepared, stream)) == expected

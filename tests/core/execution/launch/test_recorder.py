@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flight recorder: what it keeps, what an error shows of it, synchronous launches."""
+
+import threading
+
+import pytest
+from cuda.core import LaunchConfig, launch, recent_launches
+
+ONE = LaunchConfig(grid=1, block=1)
+
+
+def test_a_launch_is_recorded(device, stream, load_kernel):
+    kernel = load_kernel(name="_Z5scaleIfEvPT_")
+    config = LaunchConfig(grid=(2, 3, 4), block=(5, 6, 7), shmem_size=16)
+    launch(stream, config, kernel)
+    newest = recent_launches()[0]
+    assert newest.kernel == "scale<float>" or newest.kernel == "_Z5scaleIfEvPT_"
+    assert (newest.grid, newest.block, newest.shmem_size) == ((2, 3, 4), (5, 6, 7), 16)
+    assert newest.stream == int(stream.handle)
+    assert newest.device == device.device_id
+    assert newest.thread == threading.get_ident()
+    assert newest.count == 1
+
+
+def test_equal_launches_in_a_row_are_one_entry(stream, load_kernel):
+    one, other = load_kernel(name="one"), load_kernel(name="other")
+    for kernel in (one, one, one, other, one):
+        launch(stream, ONE, kernel)
+    newest = recent_launches()[:3]
+    assert [(launch.kernel, launch.count) for launch in newest] == [
+        ("one", 1),
+        ("other", 1),
+        ("one", 3),
+    ]
+    assert newest[0].number == newest[1].number + 1 == newest[2].number + 2
+
+
+def test_the_grid_is_in_blocks(stream, load_kernel):
+    launch(stream, LaunchConfig(grid=2, cluster=4, block=32), load_kernel(name="clustered"))
+    assert recent_launches()[0].grid == (8, 1, 1)
+
+
+def test_a_prepared_launch_is_recorded(stream, load_kernel):
+    prepared = load_kernel(name="prepared").prepare(ONE)
+    prepared(stream)
+    prepared(stream)
+    newest = recent_launches()[0]
+    assert (newest.kernel, newest.count) == ("prepared", 2)
+
+
+def test_a_kernel_that_is_gone_keeps_its_name(stream, load_kernel):
+    kernel = load_kernel(name="short_lived")
+    launch(stream, ONE, kernel)
+    stream.sync()
+    del kernel
+    assert recent_launches()[0].kernel == "short_lived"
+
+
+def test_a_refused_argument_is_not_recorded(stream, load_kernel):
+    kernel = load_kernel(".param .u32 n")
+    launch(stream, ONE, kernel, 1)
+    before = recent_launches()
+    with pytest.raises(TypeError):
+        launch(stream, ONE, kernel, "text")
+    assert recent_launches() == before
+
+
+def test_threads_record_side_by_side(device, load_kernel):
+    kernels = [load_kernel(name=f"thread{i}") for i in range(4)]
+
+    def work(kernel):
+        device.set_current()
+        with device.create_stream() as stream:
+            for _ in range(200):
+                launch(stream, ONE, kernel)
+            stream.sync()
+
+    before = max((launch.number for launch in recent_launches()), default=0)
+    threads = [threading.Thread(target=work, args=(kernel,)) for kernel in kernels]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    after = recent_launches()
+    assert after[0].number - before == 800
+    numbers = [launch.number for launch in after]
+    assert numbers == sorted(numbers, reverse=True)
+
+
+START = """
+from cuda.core import Device, LaunchConfig, ObjectCode, launch, recent_launches
+device = Device(); device.set_current(); stream = device.create_stream()
+HEAD = ".version 8.0\\n.target sm_75\\n.address_size 64\\n"
+def kernel(name, body="", parameters=""):
+    text = f"{HEAD}.visible .entry {name}({parameters}) {{ {body} ret; }}\\n"
+    return ObjectCode.from_ptx(text).get_kernel(name)
+config = LaunchConfig(grid=1, block=1)
+STORE = ".reg .u64 %rd<2>; ld.param.u64 %rd1, [out]; st.global.u64 [%rd1], %rd1;"
+fine, bad = kernel("fine"), kernel("bad", STORE, ".param .u64 out")
+"""
+
+
+@pytest.mark.parametrize("entries", [1, 2, 5, 100])
+def test_the_environment_says_how_many_are_kept(run_python, entries):
+    code = START + (
+        "for i in range(200): launch(stream, LaunchConfig(grid=i + 1, block=1), fine)\n"
+        "stream.sync(); print([launch.number for launch in recent_launches()])\n"
+    )
+    shown = run_python(code, HALFWARP_FLIGHT_RECORDER=str(entries))
+    assert eval(shown) == list(range(200, 200 - entries, -1))
+
+
+def test_it_can_be_switched_off(run_python):
+    code = START + "launch(stream, config, fine); stream.sync(); print(recent_launches())"
+    assert run_python(code, HALFWARP_FLIGHT_RECORDER="0") == "[]\n"
+
+
+FAULT = (
+    START
+    + """
+try:
+    for _ in range(40):
+        launch(stream, config, fine)
+    launch(stream, config, bad, 16)
+    stream.sync()
+except Exception as error:
+    print(type(error).__name__, error.code)
+    print("\\n".join(error.__notes__))
+"""
+)
+
+
+def test_an_error_of_a_kernel_comes_with_the_launches(run_python):
+    shown = run_python(FAULT, allowed=("",)).splitlines()
+    assert shown[0].startswith("CUDAError 7")
+    assert "HALFWARP_SYNC_LAUNCH=1" in shown[1]
+    assert shown[2].startswith("launch 41 (x1): bad grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x")
+    assert shown[3].startswith("launch 40 (x40): fine grid=(1,1,1)")
+    assert len(shown) == 4
+
+
+def test_a_synchronous_launch_names_the_kernel_that_failed(run_python):
+    code = FAULT.replace("stream.sync()", "print('not reached')")
+    shown = run_python(code, allowed=("",), HALFWARP_SYNC_LAUNCH="1").splitlines()
+    assert shown[0].startswith("CUDAError 7")
+    assert shown[-1].startswith("launching bad(16) at <string>:")
+
+
+def test_other_errors_come_without_launches(run_python):
+    code = START + (
+        "launch(stream, config, fine)\n"
+        "try: launch(stream, LaunchConfig(grid=1, block=4096), fine)\n"
+        "except Exception as error: print(len(error.__notes__), error.__notes__[0][:16])\n"
+    )
+    assert run_python(code) == "1 launching fine()\n"
+
+
+def test_at_most_32_lines_are_shown(run_python):
+    code = START + (
+        "for i in range(60): launch(stream, LaunchConfig(grid=i + 1, block=1), fine)\n"
+        "launch(stream, config, bad, 16)\n"
+        "try: stream.sync()\n"
+        "except Exception as error: print(len(error.__notes__[0].splitlines()))\n"
+    )
+    assert run_python(code, allowed=("",)) == "33\n"

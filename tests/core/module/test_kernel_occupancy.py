@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""KernelOccupancy: relations between its numbers, callbacks, clusters."""
+
+import ctypes
+
+import pytest
+from cuda.bindings import driver
+from cuda.core import LaunchConfig
+from cuda.core._module import KernelOccupancy, MaxPotentialBlockSizeOccupancyResult
+
+
+@pytest.fixture
+def kernel(load_kernel):
+    return load_kernel()
+
+
+def test_the_class_cannot_be_called():
+    with pytest.raises(RuntimeError, match="^KernelOccupancy cannot be instantiated directly"):
+        KernelOccupancy()
+
+
+@pytest.mark.parametrize("block_size", [32, 96, 128, 1024])
+@pytest.mark.parametrize("shared", [0, 1024, 20000])
+def test_resident_blocks_fit_the_multiprocessor(device, kernel, block_size, shared):
+    blocks = kernel.occupancy.max_active_blocks_per_multiprocessor(block_size, shared)
+    properties = device.properties
+    assert type(blocks) is int and blocks > 0
+    assert blocks * block_size <= properties.max_threads_per_multiprocessor
+    assert blocks * shared <= properties.max_shared_memory_per_multiprocessor
+    assert (
+        blocks * block_size * kernel.attributes.num_regs
+        <= properties.max_registers_per_multiprocessor
+    )
+
+
+def test_names_of_the_reference_are_accepted(kernel):
+    assert kernel.occupancy.max_active_blocks_per_multiprocessor(
+        block_size=256, dynamic_shared_memory_size=0
+    ) == kernel.occupancy.max_active_blocks_per_multiprocessor(256, 0)
+
+
+@pytest.mark.parametrize("limit", [0, 64, 256, 1024])
+def test_the_best_block_size_keeps_the_limit(device, kernel, limit):
+    result = kernel.occupancy.max_potential_block_size(0, limit)
+    assert type(result) is MaxPotentialBlockSizeOccupancyResult
+    assert result.min_grid_size > 0 and result.max_block_size > 0
+    assert result.max_block_size <= (limit or device.properties.max_threads_per_block)
+
+
+class TestSharedMemoryOfTheBlockSize:
+    def test_a_python_function_is_asked(self, kernel):
+        asked = []
+
+        def shared(block_size):
+            asked.append(block_size)
+            return 16 * block_size
+
+        result = kernel.occupancy.max_potential_block_size(shared, 0)
+        assert result.max_block_size > 0
+        assert asked and all(type(size) is int for size in asked)
+
+    def test_a_c_function_gives_the_same(self, kernel):
+        function = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(lambda size: 16 * size)
+        callback = driver.CUoccupancyB2DSize(_ptr=ctypes.addressof(function))
+        assert kernel.occupancy.max_potential_block_size(
+            callback, 0
+        ) == kernel.occupancy.max_potential_block_size(lambda size: 16 * size, 0)
+
+    def test_its_exception_passes(self, kernel):
+        def broken(block_size):
+            raise LookupError(block_size)
+
+        with pytest.raises(LookupError):
+            kernel.occupancy.max_potential_block_size(broken, 0)
+        with pytest.raises(TypeError):
+            kernel.occupancy.max_potential_block_size(lambda size: "text", 0)
+
+    def test_queries_may_nest(self, kernel):
+        occupancy = kernel.occupancy
+        plain = occupancy.max_potential_block_size(lambda size: 0, 0)
+
+        def nested(block_size):
+            assert occupancy.max_potential_block_size(lambda size: 0, 0) == plain
+            return 0
+
+        assert occupancy.max_potential_block_size(nested, 0) == plain
+
+    @pytest.mark.parametrize("needed", [None, "0", 1.5, [0]], ids=repr)
+    def test_another_type_is_refused(self, kernel, needed):
+        with pytest.raises(TypeError, match="dynamic_shared_memory_needed must be"):
+            kernel.occupancy.max_potential_block_size(needed, 0)
+
+
+def test_shared_memory_left_for_fewer_blocks_is_larger(device, kernel):
+    occupancy = kernel.occupancy
+    one = occupancy.available_dynamic_shared_memory_per_block(1, 64)
+    eight = occupancy.available_dynamic_shared_memory_per_block(8, 64)
+    assert 0 < eight <= one <= device.properties.max_shared_memory_per_multiprocessor
+    assert occupancy.max_active_blocks_per_multiprocessor(64, eight) >= 8
+
+
+class TestClusters:
+    CONFIG = LaunchConfig(grid=4, block=64)
+
+    def test_the_largest_cluster_ignores_the_one_given(self, kernel, stream):
+        plain = kernel.occupancy.max_potential_cluster_size(self.CONFIG, stream=stream)
+        config = LaunchConfig(grid=4, cluster=2, block=64)
+        assert plain > 0
+        assert kernel.occupancy.max_potential_cluster_size(config, stream=stream) == plain
+
+    def test_active_clusters(self, kernel, stream):
+        config = LaunchConfig(grid=4, cluster=2, block=64)
+        assert kernel.occupancy.max_active_clusters(config, stream=stream) > 0
+
+    @pytest.mark.parametrize("name", ["max_potential_cluster_size", "max_active_clusters"])
+    def test_the_stream_may_be_left_out_with_a_warning(self, kernel, stream, name):
+        config = LaunchConfig(grid=4, cluster=2, block=64)
+        query = getattr(kernel.occupancy, name)
+        with pytest.warns(DeprecationWarning, match="stream="):
+            value = query(config)
+        assert value == query(config, stream) == query(config, stream=stream)
+        with pytest.raises(TypeError, match="must not be None"):
+            query(config, stream=None)
+        with pytest.raises(TypeError):
+            query(None, stream=stream)

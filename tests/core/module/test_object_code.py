@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ObjectCode: construction without a driver, lazy loading, look-ups, failures, pickling."""
+
+import copy
+import gc
+import pickle
+import threading
+import weakref
+from pathlib import Path
+
+import pytest
+from cuda.bindings import driver
+from cuda.core import (
+    Buffer,
+    CUDAError,
+    Device,
+    Kernel,
+    LaunchConfig,
+    ObjectCode,
+    launch,
+)
+
+HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
+PTX = f"""{HEAD}
+.visible .global .align 4 .u32 counter = 41;
+.visible .const .align 4 .b8 table[64];
+.visible .entry first() {{ ret; }}
+.visible .entry _Z6secondIiEvPT_(.param .u64 p) {{ ret; }}
+"""
+CONSTRUCTORS = {
+    "cubin": ObjectCode.from_cubin,
+    "ptx": ObjectCode.from_ptx,
+    "ltoir": ObjectCode.from_ltoir,
+    "fatbin": ObjectCode.from_fatbin,
+    "object": ObjectCode.from_object,
+    "library": ObjectCode.from_library,
+}
+ONE = LaunchConfig(grid=1, block=1)
+
+
+@pytest.fixture
+def code(device):
+    """Code that is loaded already."""
+    code = ObjectCode.from_ptx(PTX)
+    code.get_kernel("first")
+    return code
+
+
+class TestConstruction:
+    def test_the_class_cannot_be_called(self):
+        with pytest.raises(RuntimeError, match="^ObjectCode objects cannot be instantiated direct"):
+            ObjectCode(b"", "cubin")
+
+    @pytest.mark.parametrize("kind", CONSTRUCTORS)
+    def test_bytes_are_kept_as_given(self, kind):
+        code = CONSTRUCTORS[kind](b"\0anything\0", name="mine", symbol_mapping={"f": "_Z1fv"})
+        assert code.code == b"\0anything\0" and type(code.code) is bytes
+        assert (code.code_type, type(code.code_type)) == (kind, str)
+        assert (code.name, code.symbol_mapping) == ("mine", {"f": "_Z1fv"})
+
+    @pytest.mark.parametrize("kind", CONSTRUCTORS)
+    def test_a_path_is_kept_as_str_and_not_read(self, kind):
+        for path in ("/no/such/file", Path("/no/such/file")):
+            code = CONSTRUCTORS[kind](path)
+            assert code.code == "/no/such/file"
+        assert (code.name, code.symbol_mapping) == ("", {})
+
+    def test_a_bytearray_is_copied(self):
+        image = bytearray(b"abc")
+        code = ObjectCode.from_cubin(image)
+        image[0] = 0
+        assert code.code == b"abc"
+
+    def test_text_with_a_line_break_is_ptx(self):
+        assert ObjectCode.from_ptx(PTX).code == PTX.encode()
+
+    @pytest.mark.parametrize("image", [None, 3, ["a"], memoryview(b"abc")], ids=repr)
+    def test_another_type_is_refused(self, image):
+        with pytest.raises(TypeError, match="Expected type str or bytes or bytearray"):
+            ObjectCode.from_cubin(image)
+
+    def test_the_mapping_is_copied_both_ways(self):
+        mapping = {"f": "g"}
+        code = ObjectCode.from_ptx(b"", symbol_mapping=mapping)
+        mapping["f"] = "h"
+        code.symbol_mapping["f"] = "i"
+        assert code.symbol_mapping == {"f": "g"}
+
+    def test_any_format_through_init(self):
+        assert ObjectCode._init(b"x", "fatbin", name="n").code_type == "fatbin"
+        with pytest.raises(ValueError, match="code_type must be one of"):
+            ObjectCode._init(b"x", "elf")
+
+    def test_no_driver_is_needed(self, run_python, tmp_path):
+        text = (
+            "import pickle\nfrom cuda.core import ObjectCode\n"
+            "code = ObjectCode.from_ptx(b'x', name='n')\n"
+            "again = pickle.loads(pickle.dumps(code))\n"
+            "print(repr(again), again.code, again.name, code == again, hash(code) == hash(code))\n"
+            "for _ in range(2):\n"
+            "    try: code.get_kernel('f')\n"
+            "    except RuntimeError as error: print('no driver')\n"
+        )
+        shown = run_python(text, HALFWARP_BACKEND="driver", LD_LIBRARY_PATH=str(tmp_path))
+        first, *rest = shown.splitlines()
+        assert first == "<ObjectCode handle=0x0 code_type='ptx'> b'x' n False True"
+        assert len(rest) in (0, 2)  # a machine with a driver raises CUDAError instead
+
+
+class TestIdentity:
+    def test_describing_and_comparing_loads_nothing(self):
+        code, other = ObjectCode.from_ptx(PTX), ObjectCode.from_ptx(PTX)
+        assert code == code and code != other and code != "code"
+        assert len({code, other}) == 2
+        assert repr(code) == "<ObjectCode handle=0x0 code_type='ptx'>"
+
+    def test_the_hash_survives_loading(self, device):
+        code = ObjectCode.from_ptx(PTX)
+        known = {code}
+        address = int(code.handle)
+        assert address != 0 and repr(code) == f"<ObjectCode handle={address:#x} code_type='ptx'>"
+        assert code in known
+
+    def test_weak_references_work(self, code):
+        assert weakref.ref(code)() is code
+
+    @pytest.mark.parametrize(
+        "again", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
+    )
+    def test_a_copy_has_the_same_content(self, again):
+        code = ObjectCode.from_ptx(PTX, name="n", symbol_mapping={"f": "first", b"f": b"first"})
+        other = again(code)
+        for field in ("code", "code_type", "name", "symbol_mapping"):
+            assert getattr(other, field) == getattr(code, field)
+        assert other != code
+
+
+class TestLoading:
+    def test_the_handle_is_that_of_the_library(self, code):
+        assert type(code.handle) is driver.CUlibrary
+        assert code.handle == code.handle
+
+    def test_a_file_is_loaded_by_the_driver(self, device, tmp_path):
+        path = tmp_path / "code.ptx"
+        path.write_text(PTX)
+        assert ObjectCode.from_ptx(path).get_kernel("first").num_arguments == 0
+        assert ObjectCode.from_ptx(str(path)).get_kernel("first").num_arguments == 0
+
+    def test_a_missing_file_is_a_cuda_error(self, device, tmp_path):
+        with pytest.raises(CUDAError, match="cuLibraryLoadFromFile"):
+            ObjectCode.from_cubin(tmp_path / "missing.cubin").get_kernel("f")
+
+    @pytest.mark.parametrize("kind", ["ltoir", "object", "library"])
+    def test_formats_for_a_linker_cannot_be_loaded(self, device, kind):
+        code = CONSTRUCTORS[kind](b"anything")
+        for use in (
+            lambda: code.get_kernel("f"),
+            lambda: code.handle,
+            lambda: code.get_module(),
+            lambda: code.get_global("f"),
+            lambda: code.kernels(),
+        ):
+            with pytest.raises(RuntimeError, match=f'^Unsupported code type "{kind}".*cubin, ptx'):
+                use()
+
+    def test_wrong_ptx_shows_the_log_and_the_line(self, device):
+        code = ObjectCode.from_ptx(f"{HEAD}.visible .entry f()\n{{\n    mov u32 %r1, ;;\n}}\n")
+        for _ in range(2):
+            with pytest.raises(CUDAError, match="JIT error log") as caught:
+                code.get_kernel("f")
+            assert caught.value.where == "cuLibraryLoadData"
+            assert "line 6: mov u32 %r1, ;;" in str(caught.value)
+        assert repr(code) == "<ObjectCode handle=0x0 code_type='ptx'>"
+
+    def test_an_image_that_is_none_is_a_cuda_error(self, device):
+        with pytest.raises(CUDAError, match="cuLibraryLoadData"):
+            ObjectCode.from_cubin(b"this is no cubin").get_kernel("f")
+
+    def test_many_threads_load_once(self, device):
+        code = ObjectCode.from_ptx(PTX)
+        barrier = threading.Barrier(32)
+        handles = []
+
+        def work():
+            Device(0).set_current()
+            barrier.wait()
+            handles.append(int(code.get_kernel("first").handle))
+            handles.append(int(code.get_kernel("first").handle))
+
+        threads = [threading.Thread(target=work) for _ in range(32)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(handles) == 64 and len(set(handles)) == 1
+
+    def test_many_threads_make_one_library(self, run_python):
+        text = (
+            "import threading\nfrom cuda.core import Device, ObjectCode\n"
+            f"code = ObjectCode.from_ptx({PTX!r})\nbarrier = threading.Barrier(32)\n"
+            "def work():\n    Device(0).set_current(); barrier.wait(); code.get_kernel('first')\n"
+            "threads = [threading.Thread(target=work) for _ in range(32)]\n"
+            "for t in threads: t.start()\n"
+            "for t in threads: t.join()\n"
+            "from cuda.core import emulation\n"
+            "print(sum(leak.kind == 'library' for leak in emulation.leaks()))\n"
+        )
+        assert run_python(text, HALFWARP_BACKEND="emulator") == "1\n"
+
+
+class TestKernels:
+    def test_names_may_be_str_or_bytes(self, code):
+        assert code.get_kernel("first") == code.get_kernel(b"first")
+        assert isinstance(code.get_kernel("first"), Kernel)
+
+    def test_each_call_gives_a_new_equal_object(self, code):
+        one, other = code.get_kernel("first"), code.get_kernel("first")
+        assert one is not other and one == other and hash(one) == hash(other)
+
+    @pytest.mark.parametrize("value", ["_Z6secondIiEvPT_", b"_Z6secondIiEvPT_"])
+    @pytest.mark.parametrize("key", ["second<int>", b"second<int>"])
+    def test_the_mapping_is_used(self, device, key, value):
+        code = ObjectCode.from_ptx(PTX, symbol_mapping={key: value})
+        assert code.get_kernel(key).num_arguments == 1
+        other = key.decode() if isinstance(key, bytes) else key.encode()
+        with pytest.raises(CUDAError):
+            code.get_kernel(other)
+
+    def test_an_unknown_name_tells_which_there_are(self, code):
+        with pytest.raises(CUDAError, match="CUDA_ERROR_NOT_FOUND") as caught:
+            code.get_kernel("third")
+        assert caught.value.where == "cuLibraryGetKernel"
+        assert caught.value.__notes__ == ["kernels of this code: _Z6secondIiEvPT_, first"]
+
+    @pytest.mark.parametrize("name", [None, 3, ["first"]], ids=repr)
+    def test_another_type_of_name_is_refused(self, code, name):
+        with pytest.raises(TypeError, match="name must be str or bytes"):
+            code.get_kernel(name)
+
+    def test_all_kernels_are_listed(self, code):
+        assert sorted(code.kernels()) == ["_Z6secondIiEvPT_", "first"]
+
+    def test_a_kernel_outlives_its_code(self, stream):
+        code = ObjectCode.from_ptx(PTX)
+        kernel = code.get_kernel("first")
+        del code
+        gc.collect()
+        launch(stream, ONE, kernel)
+        stream.sync()
+        assert kernel.num_arguments == 0
+
+    def test_the_library_goes_with_its_last_holder(self, run_python):
+        text = (
+            "from cuda.core import Device, ObjectCode, emulation\nDevice().set_current()\n"
+            "def libraries(): return sum(leak.kind == 'library' for leak in emulation.leaks())\n"
+            f"code = ObjectCode.from_ptx({PTX!r}); kernel = code.get_kernel('first')\n"
+            "print(libraries()); del code; print(libraries()); del kernel; print(libraries())\n"
+        )
+        assert run_python(text, HALFWARP_BACKEND="emulator").split() == ["1", "1", "0"]
+
+
+class TestModule:
+    def test_the_module_serves_older_calls(self, code):
+        module = code.get_module()
+        assert type(module) is driver.CUmodule
+        error, function = driver.cuModuleGetFunction(module, b"first")
+        assert error == driver.CUresult.CUDA_SUCCESS and int(function) != 0
+
+
+class TestGlobals:
+    def test_a_variable_is_a_buffer_over_its_memory(self, code, stream, pinned_block):
+        variable = code.get_global("counter")
+        assert isinstance(variable, Buffer) and variable.size == 4
+        with code_of(pinned_block, 4) as host:
+            variable.copy_to(host, stream=stream)
+            stream.sync()
+            assert bytes(memoryview(host)) == (41).to_bytes(4, "little")
+
+    def test_constant_memory_has_its_size(self, code):
+        assert code.get_global(b"table").size == 64
+
+    def test_the_mapping_holds_for_variables(self, device):
+        code = ObjectCode.from_ptx(PTX, symbol_mapping={"c": "counter"})
+        assert code.get_global("c").handle == code.get_global("counter").handle
+
+    def test_an_unknown_variable_is_a_cuda_error(self, code):
+        with pytest.raises(CUDAError, match="CUDA_ERROR_NOT_FOUND"):
+            code.get_global("nothing")
+
+    def test_the_buffer_keeps_the_code_loaded(self, device):
+        variable = ObjectCode.from_ptx(PTX).get_global("counter")
+        gc.collect()
+        assert variable.owner.code_type == "ptx"
+        variable.close()
+
+
+def code_of(block, size):
+    """The first bytes of a block as a buffer of their own."""
+    return Buffer.from_handle(block.handle, size, owner=block)
