@@ -36,18 +36,16 @@ def test_a_failing_driver_call_says_which_and_why(device):
     assert caught.value.name == "CUDA_ERROR_OUT_OF_MEMORY"
 
 
-def test_name_code_and_where_are_attributes(stream):
-    address = int(stream.handle)
-    stream.close()
-    from cuda.core import Stream
+def test_name_code_and_where_are_attributes(device):
+    from cuda.core import ObjectCode
 
     with pytest.raises(CUDAError) as caught:
-        Stream.from_handle(address).sync()
+        ObjectCode.from_cubin(b"no machine code").get_kernel("k")
     error = caught.value
-    assert error.where == "cuStreamSynchronize"
+    assert error.where == "cuLibraryLoadData"
     assert error.name == driver.CUresult(error.code).name
     assert str(error).startswith(f"{error.name}: ")
-    assert "[cuStreamSynchronize]" in str(error)
+    assert "[cuLibraryLoadData]" in str(error)
 
 
 @pytest.mark.parametrize("member", [m for m in driver.CUresult if m], ids=lambda m: m.name)
