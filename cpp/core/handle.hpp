@@ -126,8 +126,9 @@ class handle {
 
   // Out of the registry first: the driver may give the same raw value to the next object.
   __attribute__((noinline)) static void destroy(node* last) noexcept {
-    if (last->generation != fork_generation.load(std::memory_order_relaxed)) return;
-    if (last->owns == ownership::owned) {
+    const bool is_of_this_process =
+        last->generation == fork_generation.load(std::memory_order_relaxed);
+    if (last->owns == ownership::owned && is_of_this_process) {
       live_handles.remove(*last);
       const CUresult code = Traits::destroy(reinterpret_cast<raw_type>(last->key), last->facts);
       if (code != CUDA_SUCCESS) [[unlikely]] report_failed_destroy(Traits::destroyer, code);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// A driver of fakes for cpp/core: it hands out numbered handles and notes each call.
+#include "core/fake_driver.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace halfwarp::core::testing {
+namespace {
+
+std::mutex guard;  // handles are destroyed on several threads
+fake_driver state;
+
+CUresult note(const char* name) {
+  const std::lock_guard lock{guard};
+  state.calls.emplace_back(name);
+  return state.failing == name ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+}
+
+template <class Raw>
+CUresult create(const char* name, Raw* made) {
+  const CUresult code = note(name);
+  const std::lock_guard lock{guard};
+  if (code == CUDA_SUCCESS) *made = raw_handle<Raw>(state.next_handle += 0x10);
+  return code;
+}
+
+CUresult get_current(CUcontext* context) {
+  *context = state.current;
+  return note("cuCtxGetCurrent");
+}
+
+CUresult push(CUcontext context) {
+  state.current = context;
+  return note("cuCtxPushCurrent");
+}
+
+CUresult pop(CUcontext* context) {
+  *context = state.current;
+  state.current = nullptr;
+  return note("cuCtxPopCurrent");
+}
+
+CUresult get_device(CUdevice* device) {
+  *device = 3;
+  return note("cuCtxGetDevice");
+}
+
+CUresult retain(CUcontext* context, CUdevice) {
+  *context = raw_handle<CUcontext>(primary_context);
+  return note("cuDevicePrimaryCtxRetain");
+}
+
+CUresult release(CUdevice) { return note("cuDevicePrimaryCtxRelease"); }
+
+CUresult get_state(CUdevice, unsigned* flags, int* is_active) {
+  *flags = 0;
+  *is_active = state.is_primary_active ? 1 : 0;
+  return note("cuDevicePrimaryCtxGetState");
+}
+
+CUresult get_priorities(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return note("cuCtxGetStreamPriorityRange");
+}
+
+CUresult create_stream(CUstream* stream, unsigned, int) {
+  return create("cuStreamCreateWithPriority", stream);
+}
+
+CUresult destroy_stream(CUstream) { return note("cuStreamDestroy"); }
+
+CUresult get_stream_context(CUstream, CUcontext* context) {
+  *context = raw_handle<CUcontext>(primary_context);
+  return note("cuStreamGetCtx");
+}
+
+CUresult get_stream_flags(CUstream, unsigned* flags) {
+  *flags = CU_STREAM_NON_BLOCKING;
+  return note("cuStreamGetFlags");
+}
+
+CUresult get_stream_priority(CUstream, int* priority) {
+  *priority = -1;
+  return note("cuStreamGetPriority");
+}
+
+CUresult wait_event(CUstream, CUevent, unsigned) { return note("cuStreamWaitEvent"); }
+
+CUresult create_event(CUevent* event, unsigned) { return create("cuEventCreate", event); }
+
+CUresult destroy_event(CUevent) { return note("cuEventDestroy"); }
+
+CUresult record_event(CUevent, CUstream) { return note("cuEventRecord"); }
+
+CUresult get_error_name(CUresult, const char** name) {
+  *name = "CUDA_ERROR_UNKNOWN";
+  return CUDA_SUCCESS;
+}
+
+driver::driver_table make_table() {
+  driver::driver_table table{};
+  table.cuCtxGetCurrent = &get_current;
+  table.cuCtxPushCurrent = &push;
+  table.cuCtxPopCurrent = &pop;
+  table.cuCtxGetDevice = &get_device;
+  table.cuCtxGetStreamPriorityRange = &get_priorities;
+  table.cuDevicePrimaryCtxRetain = &retain;
+  table.cuDevicePrimaryCtxRelease = &release;
+  table.cuDevicePrimaryCtxGetState = &get_state;
+  table.cuStreamCreateWithPriority = &create_stream;
+  table.cuStreamDestroy = &destroy_stream;
+  table.cuStreamGetCtx = &get_stream_context;
+  table.cuStreamGetFlags = &get_stream_flags;
+  table.cuStreamGetPriority = &get_stream_priority;
+  table.cuStreamWaitEvent = &wait_event;
+  table.cuEventCreate = &create_event;
+  table.cuEventDestroy = &destroy_event;
+  table.cuEventRecord = &record_event;
+  table.cuGetErrorName = &get_error_name;
+  return table;
+}
+
+}  // namespace
+
+int fake_driver::count(const std::string& name) const {
+  return static_cast<int>(std::ranges::count(calls, name));
+}
+
+fake_driver& fake() { return state; }
+
+void core_test::SetUp() {
+  static const driver::driver_table table = make_table();
+  static driver::loader_api api{};
+  api.driver = &table;
+  api.name_of = [](driver::library_id, const void*) { return "a fake"; };
+  driver::attach(&api);
+  state = fake_driver{};
+}
+
+}  // namespace halfwarp::core::testing

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A driver of fakes for cpp/core: it hands out numbered handles and notes each call.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "driver/call.hpp"
+
+namespace halfwarp::core::testing {
+
+struct fake_driver {
+  std::vector<std::string> calls;  // names, with the number of the handle where there is one
+  CUcontext current = nullptr;
+  std::uintptr_t next_handle = 0x1000;
+  std::string failing;  // the function that answers CUDA_ERROR_UNKNOWN
+  bool is_primary_active = true;
+
+  [[nodiscard]] int count(const std::string& name) const;
+};
+
+// The one that the table of this process leads to.
+fake_driver& fake();
+
+inline constexpr std::uintptr_t primary_context = 0x100;
+
+template <class Raw>
+[[nodiscard]] Raw raw_handle(std::uintptr_t number) {
+  return reinterpret_cast<Raw>(number);
+}
+
+// Attaches the table, and begins with a fresh fake.
+class core_test : public ::testing::Test {
+ protected:
+  void SetUp() override;
+};
+
+}  // namespace halfwarp::core::testing

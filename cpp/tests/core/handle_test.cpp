@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// handle<Traits>: ownership, sharing, order of destruction, forks, reports.
+#include "core/handle.hpp"
+
+#include <thread>
+
+#include "core/event.hpp"
+#include "core/fake_driver.hpp"
+#include "core/stream.hpp"
+
+namespace halfwarp::core {
+namespace {
+
+using testing::fake;
+using testing::raw_handle;
+
+class handle_test : public testing::core_test {
+ protected:
+  static context_handle context() {
+    return context_handle::borrow(raw_handle<CUcontext>(0x200), {},
+                                  context_facts{0, context_kind::foreign});
+  }
+  static event_handle event() { return create_event(context(), CU_EVENT_DEFAULT); }
+};
+
+TEST_F(handle_test, a_null_handle_is_closed) {
+  const event_handle none;
+  EXPECT_FALSE(none.is_open());
+  EXPECT_FALSE(none.is_last());
+  EXPECT_EQ(none.raw(), nullptr);
+}
+
+TEST_F(handle_test, the_last_copy_destroys_the_object_once) {
+  event_handle first = event();
+  {
+    const event_handle second = first;
+    EXPECT_EQ(second.raw(), first.raw());
+    EXPECT_FALSE(first.is_last());
+    first.reset();
+    first.reset();
+    EXPECT_EQ(fake().count("cuEventDestroy"), 0);
+  }
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
+}
+
+TEST_F(handle_test, moving_and_assigning_keep_the_count) {
+  event_handle first = event();
+  event_handle second = std::move(first);
+  EXPECT_FALSE(first.is_open());
+  EXPECT_TRUE(second.is_last());
+  second = event();
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
+  event_handle& same = second;
+  second = same;
+  EXPECT_TRUE(second.is_open());
+  second = event_handle{};
+  EXPECT_EQ(fake().count("cuEventDestroy"), 2);
+}
+
+TEST_F(handle_test, a_failing_creation_leaves_nothing_to_destroy) {
+  fake().failing = "cuEventCreate";
+  EXPECT_THROW(static_cast<void>(event()), driver::driver_error);
+  EXPECT_EQ(fake().count("cuEventDestroy"), 0);
+}
+
+TEST_F(handle_test, a_raw_value_leads_back_to_its_live_owner) {
+  event_handle first = event();
+  event_handle found = event_handle::find(first.raw());
+  EXPECT_EQ(found.raw(), first.raw());
+  EXPECT_EQ(found.facts().flags, unsigned{CU_EVENT_DEFAULT});
+  const CUevent raw = first.raw();
+  first.reset();
+  found.reset();
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
+  EXPECT_FALSE(event_handle::find(raw).is_open());
+}
+
+TEST_F(handle_test, kinds_do_not_mix) {
+  const event_handle made = event();
+  EXPECT_FALSE(stream_handle::find(reinterpret_cast<CUstream>(made.raw())).is_open());
+}
+
+TEST_F(handle_test, what_is_borrowed_is_not_found_and_not_destroyed) {
+  const auto raw = raw_handle<CUevent>(0x500);
+  event_handle borrowed = event_handle::borrow(raw);
+  EXPECT_FALSE(borrowed.is_owned());
+  EXPECT_FALSE(event_handle::find(raw).is_open());
+  borrowed.reset();
+  EXPECT_EQ(fake().count("cuEventDestroy"), 0);
+}
+
+TEST_F(handle_test, what_a_handle_keeps_is_released_once) {
+  int released = 0;
+  const keeper kept{&released, [](void* count) { ++*static_cast<int*>(count); }};
+  event_handle first = event_handle::borrow(raw_handle<CUevent>(0x500), {}, {}, kept);
+  event_handle second = first;
+  first.reset();
+  EXPECT_EQ(released, 0);
+  second.reset();
+  EXPECT_EQ(released, 1);
+}
+
+TEST_F(handle_test, a_child_is_destroyed_before_what_it_needs) {
+  context_handle primary = retain_primary_context(0);
+  event_handle child = create_event(primary, CU_EVENT_DEFAULT);
+  primary.reset();
+  EXPECT_EQ(fake().count("cuDevicePrimaryCtxRelease"), 0);
+  fake().calls.clear();
+  child.reset();
+  EXPECT_EQ(fake().calls,
+            (std::vector<std::string>{"cuEventDestroy", "cuDevicePrimaryCtxRelease"}));
+}
+
+TEST_F(handle_test, after_a_fork_nothing_of_the_parent_is_destroyed_or_found) {
+  event_handle parents = event();
+  const CUevent raw = parents.raw();
+  after_fork_in_child();
+  EXPECT_FALSE(event_handle::find(raw).is_open());
+  parents.reset();
+  EXPECT_EQ(fake().count("cuEventDestroy"), 0);
+  event().reset();
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
+}
+
+TEST_F(handle_test, a_failing_destruction_is_one_line) {
+  fake().failing = "cuEventDestroy";
+  ::testing::internal::CaptureStderr();
+  event().reset();
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "halfwarp: cuEventDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)\n");
+}
+
+TEST_F(handle_test, a_driver_that_has_gone_is_no_failure) {
+  ::testing::internal::CaptureStderr();
+  report_failed_destroy("cuEventDestroy", CUDA_ERROR_DEINITIALIZED);
+  report_failed_destroy("cuEventDestroy", CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  is_exiting = true;
+  report_failed_destroy("cuEventDestroy", CUDA_ERROR_UNKNOWN);
+  is_exiting = false;
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST_F(handle_test, many_threads_may_find_and_drop_one_object) {
+  for (int round = 0; round < 50; ++round) {
+    event_handle shared = event();
+    const CUevent raw = shared.raw();
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([raw] {
+        for (int j = 0; j < 200; ++j) event_handle::find(raw).reset();
+      });
+    }
+    shared.reset();
+    threads.clear();
+  }
+  EXPECT_EQ(fake().count("cuEventDestroy"), 50);
+}
+
+}  // namespace
+}  // namespace halfwarp::core

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: what is known from the start, what is asked once, what is asked each time.
+#include "core/stream.hpp"
+
+#include "core/fake_driver.hpp"
+
+namespace halfwarp::core {
+namespace {
+
+using testing::fake;
+using testing::primary_context;
+using testing::raw_handle;
+
+class stream_test : public testing::core_test {
+ protected:
+  void SetUp() override {
+    core_test::SetUp();
+    context = retain_primary_context(0);
+    fake().current = context.raw();
+  }
+  void TearDown() override { context.reset(); }
+
+  stream_handle make() { return create_stream(context, CU_STREAM_NON_BLOCKING, -2); }
+
+  context_handle context;
+};
+
+TEST_F(stream_test, a_created_stream_knows_what_was_asked) {
+  const stream_handle stream = make();
+  EXPECT_TRUE(is_nonblocking(stream));
+  EXPECT_EQ(priority_of(stream), -2);
+  EXPECT_EQ(context_of(stream).raw(), context.raw());
+  EXPECT_EQ(fake().count("cuStreamGetFlags"), 0);
+  EXPECT_EQ(fake().count("cuStreamGetPriority"), 0);
+  EXPECT_EQ(fake().count("cuStreamGetCtx"), 0);
+}
+
+TEST_F(stream_test, a_foreign_stream_is_asked_once) {
+  const stream_handle stream = stream_of(raw_handle<CUstream>(0x500));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(is_nonblocking(stream));
+    EXPECT_EQ(priority_of(stream), -1);
+  }
+  EXPECT_EQ(fake().count("cuStreamGetFlags"), 1);
+  EXPECT_EQ(fake().count("cuStreamGetPriority"), 1);
+}
+
+TEST_F(stream_test, a_default_stream_is_asked_each_time) {
+  const stream_handle stream = stream_of(CU_STREAM_LEGACY);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(priority_of(stream), -1);
+  EXPECT_EQ(fake().count("cuStreamGetPriority"), 2);
+  EXPECT_EQ(context_of(stream).raw(), context.raw());
+  fake().current = nullptr;
+  EXPECT_FALSE(context_of(stream).is_open());
+}
+
+TEST_F(stream_test, a_live_stream_of_ours_is_shared) {
+  stream_handle stream = make();
+  stream_handle wrapper = stream_of(stream.raw());
+  stream.reset();
+  EXPECT_EQ(fake().count("cuStreamDestroy"), 0);
+  EXPECT_TRUE(wrapper.is_owned());
+  wrapper.reset();
+  EXPECT_EQ(fake().count("cuStreamDestroy"), 1);
+}
+
+TEST_F(stream_test, sharing_makes_a_keeper_needless) {
+  int released = 0;
+  const keeper kept{&released, [](void* count) { ++*static_cast<int*>(count); }};
+  const stream_handle stream = make();
+  const stream_handle wrapper = stream_of(stream.raw(), kept);
+  EXPECT_EQ(released, 1);
+}
+
+TEST_F(stream_test, work_is_created_in_the_streams_own_context) {
+  const stream_handle stream = make();
+  fake().current = raw_handle<CUcontext>(0x900);
+  const event_handle event = record_event(stream, CU_EVENT_DEFAULT);
+  EXPECT_EQ(event.parent().raw(), raw_handle<CUcontext>(primary_context));
+  EXPECT_EQ(fake().count("cuCtxPushCurrent"), 1);
+  EXPECT_EQ(fake().count("cuCtxPopCurrent"), 1);
+}
+
+TEST_F(stream_test, waiting_for_itself_does_nothing) {
+  const stream_handle stream = make();
+  wait_for_stream(stream, stream);
+  EXPECT_EQ(fake().count("cuStreamWaitEvent"), 0);
+}
+
+TEST_F(stream_test, waiting_for_another_takes_a_passing_event) {
+  wait_for_stream(make(), make());
+  EXPECT_EQ(fake().count("cuEventRecord"), 1);
+  EXPECT_EQ(fake().count("cuStreamWaitEvent"), 1);
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
+}
+
+TEST_F(stream_test, a_failing_record_destroys_the_new_event) {
+  const stream_handle stream = make();
+  fake().failing = "cuEventRecord";
+  EXPECT_THROW(static_cast<void>(record_event(stream, 0)), driver::driver_error);
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
+}
+
+}  // namespace
+}  // namespace halfwarp::core

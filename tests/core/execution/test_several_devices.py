@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two devices: each works in its own context, and the current one stays current."""
+
+import pytest
+
+START = """
+import threading
+from cuda.bindings import driver
+from cuda.core import Device, LEGACY_DEFAULT_STREAM, Stream
+first, second = Device.get_all_devices()
+def current():
+    return int(driver.cuCtxGetCurrent()[1])
+"""
+
+CASES = {
+    "devices differ": """
+assert first != second and hash(first) != hash(second) and first.uuid != second.uuid
+assert (int(first), int(second)) == (0, 1)
+assert first.can_access_peer(second) in (True, False)
+assert first.properties is not second.properties
+""",
+    "the current device follows the context": """
+assert Device() is first
+second.set_current()
+assert Device() is second
+first.set_current()
+assert Device() is first
+""",
+    "one device is initialised, the other is not": """
+first.set_current()
+try:
+    second.create_stream()
+except Exception as error:
+    assert "Device 1 is not yet initialized" in str(error), error
+else:
+    raise AssertionError
+""",
+    "streams and events belong to the device that makes them": """
+first.set_current(); second.set_current()
+before = current()
+stream, event = first.create_stream(), first.create_event()
+assert stream.device is first and event.device is first
+assert stream.context == first.context != second.context
+assert stream.record().device is first
+assert current() == before
+assert Stream().device is second
+""",
+    "a stream waits for the stream of another device": """
+first.set_current(); second.set_current()
+order, gate = [], threading.Event()
+one, two = first.create_stream(), second.create_stream()
+one.launch_host(lambda: (gate.wait(10), order.append(1)))
+two.wait(one)
+two.launch_host(lambda: order.append(2))
+gate.set()
+two.sync()
+two.wait(one.record())
+assert order == [1, 2]
+assert current() == int(second.context.handle)
+""",
+    "sync waits for its own device": """
+first.set_current(); second.set_current()
+gate, done = threading.Event(), []
+stream = first.create_stream()
+stream.launch_host(lambda: (gate.wait(10), done.append(1)))
+second.sync()
+assert done == []
+gate.set()
+first.sync()
+assert done == [1]
+assert current() == int(second.context.handle)
+""",
+    "memory of the own device": """
+first.set_current(); second.set_current()
+assert first.memory_info.total == first.total_memory
+assert current() == int(second.context.handle)
+""",
+    "a context of the other device is refused": """
+first.set_current(); second.set_current()
+try:
+    first.set_current(second.context)
+except RuntimeError as error:
+    assert "the provided context was created on the device with id=1" in str(error), error
+else:
+    raise AssertionError
+assert Device() is second
+assert second.set_current(second.context) is second.context
+""",
+    "setting a context gives the one of the other device back": """
+first.set_current()
+mine = first.context
+second.set_current()
+before = second.context
+back = first.set_current(mine)
+assert back == before and Device() is first
+""",
+    "a default stream follows the current device": """
+first.set_current(); second.set_current()
+assert LEGACY_DEFAULT_STREAM.device is second
+assert LEGACY_DEFAULT_STREAM.record().device is second
+first.set_current()
+assert LEGACY_DEFAULT_STREAM.device is first
+""",
+    "each thread has both": """
+seen = []
+thread = threading.Thread(target=lambda: seen.extend(Device.get_all_devices()))
+thread.start(); thread.join()
+assert seen == [first, second] and seen[0] is not first
+""",
+}
+
+
+@pytest.mark.parametrize("code", CASES.values(), ids=CASES)
+def test_two_devices(run_python, code):
+    run_python(START + code, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_DEVICES="2")
