@@ -23,7 +23,7 @@ def toy_decisions():
 
 @pytest.fixture
 def toy_facts():
-    return api_file.read(TOY / "golden" / "toy.api")
+    return api_file.read(TOY / "golden" / "toy.api.golden")
 
 
 @pytest.fixture
@@ -33,10 +33,13 @@ def toy(toy_facts, toy_decisions):
 
 @pytest.fixture
 def golden():
-    """Compare a text with a file of `toy/golden`; HALFWARP_UPDATE_GOLDENS=1 writes it instead."""
+    """Compare a text with a file of `toy/golden`; HALFWARP_UPDATE_GOLDENS=1 writes it instead.
+
+    Goldens carry a suffix of their own, so that no tool takes them for sources.
+    """
 
     def compare(name, text):
-        path = TOY / "golden" / name
+        path = TOY / "golden" / f"{name}.golden"
         if os.environ.get("HALFWARP_UPDATE_GOLDENS") == "1":
             path.write_text(text)
         assert path.read_text() == text

@@ -20,7 +20,7 @@ def test_reading_and_writing_gives_the_committed_text(library):
 
 
 def test_every_kind_of_fact_survives(toy_folder):
-    path = toy_folder / "golden" / "toy.api"
+    path = toy_folder / "golden" / "toy.api.golden"
     assert api_file.write(api_file.read(path)) == path.read_text()
 
 

@@ -41,7 +41,7 @@ def test_the_counts_of_the_committed_facts_are_these():
 
 
 def test_a_bump_is_told_declaration_by_declaration(toy_folder, toy_facts):
-    old = toy_folder / "golden" / "toy.api"
+    old = toy_folder / "golden" / "toy.api.golden"
     new = copy.deepcopy(toy_facts)
     new.functions = [f for f in new.functions if f.name != "toyShow"]
     next(f for f in new.functions if f.name == "toyOpen").since = "3.0"
@@ -57,7 +57,7 @@ def test_a_bump_is_told_declaration_by_declaration(toy_folder, toy_facts):
 
 
 def test_the_same_facts_are_no_change(toy_folder):
-    path = toy_folder / "golden" / "toy.api"
+    path = toy_folder / "golden" / "toy.api.golden"
     assert report.changes(path, api_file.read(path)) == ""
 
 
