@@ -206,8 +206,8 @@ cdef str search_path():
 cdef str library_message(const loader_failure* failure, str caller, str detail):
     if failure.backend == BACKEND_EMULATOR:
         return (f"{caller} needs the emulator of the CUDA driver, which cannot be opened: "
-                f"{detail}; it is part of halfwarp and lies beside cuda/bindings: reinstall the package, or "
-                "set HALFWARP_BACKEND=driver to use a GPU")
+                f"{detail}; it is part of halfwarp and lies beside cuda/bindings: reinstall the "
+                "package, or set HALFWARP_BACKEND=driver to use a GPU")
     return (f"{caller} needs the CUDA driver, which cannot be opened: {detail}. Looked in: "
             f"{search_path()}. Install the NVIDIA driver, or run without a GPU on the CPU "
             "emulator: HALFWARP_BACKEND=emulator (or auto)")

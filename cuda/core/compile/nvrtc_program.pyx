@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program of NVRTC: source in, images out.
 
-from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 
 cimport cuda.bindings.cynvrtc as cynvrtc

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Source text with its compiler.
 
+from libc.stdint cimport uintptr_t
+
 import sys
 from _thread import RLock
 
