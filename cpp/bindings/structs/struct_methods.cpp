@@ -7,6 +7,7 @@
 #include "bindings/structs/kept_objects.hpp"
 #include "bindings/structs/struct_fields.hpp"
 #include "bindings/types/construction.hpp"
+#include "bindings/types/hexadecimal.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -95,7 +96,7 @@ PyObject* indented(PyObject* text) {
   return made;
 }
 
-PyObject* hexadecimal(PyObject* bytes) { return PyObject_CallMethod(bytes, "hex", nullptr); }
+PyObject* hex_digits(PyObject* bytes) { return PyObject_CallMethod(bytes, "hex", nullptr); }
 
 // `name : value`; what a getter refuses is shown by the name of its error.
 PyObject* line_of(const library& lib, const field& f, PyObject* self) {
@@ -113,9 +114,10 @@ PyObject* line_of(const library& lib, const field& f, PyObject* self) {
     Py_XDECREF(text);
     Py_XDECREF(inner);
   } else if (f.k == kind::address) {
-    line = PyUnicode_FromFormat("%s : 0x%llx", f.name, PyLong_AsUnsignedLongLong(value));
+    hexadecimal address{PyLong_AsUnsignedLongLong(value)};
+    line = PyUnicode_FromFormat("%s : %s", f.name, address.text);
   } else if (f.k == kind::field_bytes && f.f & read_only) {  // an identifier
-    PyObject* text = hexadecimal(value);
+    PyObject* text = hex_digits(value);
     line = text ? PyUnicode_FromFormat("%s : %U", f.name, text) : nullptr;
     Py_XDECREF(text);
   } else {

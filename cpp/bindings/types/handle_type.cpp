@@ -5,6 +5,7 @@
 #include "bindings/arguments/objects.hpp"
 #include "bindings/types/class_type.hpp"
 #include "bindings/types/construction.hpp"
+#include "bindings/types/hexadecimal.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -117,7 +118,7 @@ PyObject* represent(PyObject* self) {
   const class_record& record = record_of(self);
   word value = load_handle(self, record.size);
   const char* name = short_name(record.name);
-  if (record.f & opaque) return PyUnicode_FromFormat("<%s 0x%llx>", name, value);
+  if (record.f & opaque) return PyUnicode_FromFormat("<%s %s>", name, hexadecimal{value}.text);
   if (record.is_signed) return PyUnicode_FromFormat("<%s %d>", name, std::int32_t(value));
   return PyUnicode_FromFormat("<%s %llu>", name, value);
 }
