@@ -8,9 +8,6 @@ from cuda.bindings.cynvrtc cimport (
 )
 
 import warnings
-from weakref import finalize
-
-from cuda.core.compile import debug_source
 
 ctypedef void (*register_cubin)(const void*, size_t, const char*, size_t) noexcept
 
@@ -47,13 +44,22 @@ cdef class NvrtcCompiler:
         self.options = options
         self.name = options.name
         if (options.debug or options.lineinfo) and options.name == "default_program":
-            path = debug_source.write(source)
-            if path is not None:
-                self.name = path
-                self.file_removal = finalize(self, debug_source.remove, path)
-                source = debug_source.named(source, path)
+            source = self.show_source(source)
         self.source = source.encode()
         self.native = NvrtcProgram.create(self.source, options.name.encode())
+
+    cdef str show_source(self, str source):
+        """Put the source into a file for debuggers; the source with its lines counted there."""
+        from weakref import finalize
+
+        from cuda.core.compile import debug_source
+
+        path = debug_source.write(source)
+        if path is None:
+            return source
+        self.name = path
+        self.file_removal = finalize(self, debug_source.remove, path)
+        return debug_source.named(source, path)
 
     cdef int close(self) except -1:
         if self.file_removal is not None:

@@ -3,7 +3,6 @@
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 BUNDLED_HEADERS_SINCE = (13, 3)  # of NVRTC
 
@@ -41,7 +40,7 @@ def _bundled_headers(flag, given):
                 *BUNDLED_HEADERS_SINCE, *found
             )
         )
-    return [f"{flag}={_cache_folder() / 'nvrtc-bundled-headers'}"]
+    return [f"{flag}={os.path.join(_cache_folder(), 'nvrtc-bundled-headers')}"]
 
 
 @dataclass(frozen=True)
@@ -192,4 +191,4 @@ def _macro(given):
 
 def _cache_folder():
     root = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(root) if root else Path.home() / ".cache") / "cuda-python"
+    return os.path.join(root or os.path.expanduser("~/.cache"), "cuda-python")
