@@ -6,12 +6,14 @@ form, calls by keyword the table-driven one: both must do the same, with good an
 """
 
 import json
+import sys
 
 from cuda.bindings import driver
 
 from generator import model
 
 LIBRARY = model.load("driver")
+KEEPS = {"cuLinkCreate"}  # its options live until cuLinkDestroy
 HANDLES = {h.name for h in LIBRARY.handles}
 STRUCTS = {s.name for s in LIBRARY.structs}
 
@@ -113,6 +115,25 @@ def check_bad(function, arguments):
             yield f"a bad {name!r} gives {positional!r}, by keyword {named!r}"
 
 
+def check_leaks(function):
+    """Calls, good and bad, leave no object behind."""
+    call, rounds = getattr(driver, function.name), 100
+
+    def run():
+        for _ in range(rounds):
+            arguments = Arguments(function)
+            outcome(lambda arguments=arguments: call(*arguments.values))
+            outcome(lambda arguments=arguments: call(*arguments.values[:-1], object()))
+
+    grown = []
+    for _ in range(4):  # the least counts: free lists and caches fill up now and then
+        before = sys.getallocatedblocks()
+        run()
+        grown.append(sys.getallocatedblocks() - before)
+    if min(grown) >= rounds // 2 and function.name not in KEEPS:
+        yield f"{grown} blocks left by {rounds} calls"
+
+
 def main():
     problems, swept = {}, 0
     for function in LIBRARY.functions:
@@ -120,6 +141,7 @@ def main():
             continue
         arguments = Arguments(function)
         found = [*check_bad(function, arguments), *check_good(function, arguments)]
+        found += check_leaks(function)
         swept += 1
         if found:
             problems[function.name] = found
