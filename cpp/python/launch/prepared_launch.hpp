@@ -41,9 +41,13 @@ class prepared_launch {
   kept_arguments arguments_;
 };
 
+// What C calls a prepared launch with; the object must live.
+using launch_entry = CUresult (*)(void* prepared, CUstream stream) noexcept;
+
 struct prepared_fields {
   vectorcallfunc vectorcall;
   prepared_launch* launch;  // owned
+  launch_entry entry;       // for C
   PyObject* kernel;         // for error messages, borrowed from the object's own fields
   PyObject* values;
 };

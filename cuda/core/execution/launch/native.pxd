@@ -108,15 +108,16 @@ cdef extern from "python/launch/prepared_launch.hpp" namespace "halfwarp::python
                     object values) except -1
         int replace(size_t, object) except -1
         int launch(const stream_fields&, object kernel, object values) except -1
+    ctypedef CUresult (*launch_entry)(void* state, CUstream stream) noexcept nogil
     ctypedef object (*prepared_call "vectorcallfunc")(PyObject*, PyObject**, size_t, PyObject*)
     struct prepared_fields:
         prepared_call vectorcall
         prepared_launch* launch
+        launch_entry entry
         PyObject* kernel
         PyObject* values
     int register_prepared_class "halfwarp::python::register_class"(
         object, const prepared_fields*) except -1
     int install_prepared_call(object prepared_class) except -1
     object call_prepared(PyObject* prepared, PyObject** arguments, size_t count, PyObject* names)
-    CUresult submit_raw "halfwarp::python::prepared_launch::submit_raw"(void*, CUstream) \
-        noexcept nogil
+    launch_entry submit_raw "halfwarp::python::prepared_launch::submit_raw"
