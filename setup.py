@@ -5,22 +5,26 @@ import fcntl
 import os
 import platform
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
-import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # a build front end need not have done it
 from generator import headers  # noqa: E402
+from generator.make import make  # noqa: E402
 
-OBJECTS = ROOT / "build" / "objects"
+GENERATED = ROOT / "build" / "generated"
+EMULATOR = "cuda.bindings.libcuda_emulated"  # no module: a library with the driver's C names
 CUDA_LEVEL = "13.5"  # of the headers; generator/api holds the facts of the same
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
 DEBUG = os.environ.get("DEBUG") == "1"
@@ -35,114 +39,103 @@ DIRECTIVES = {"freethreading_compatible": True, "binding": True, **dict.fromkeys
 
 @dataclass(frozen=True)
 class Part:
-    """One shared object. `sources` are globs below the root; `variants` recompile some of them."""
+    """One shared object: the `.pyx` of its name, if any, and all C++ below its folders."""
 
     name: str
-    sources: tuple
-    cplusplus: bool = True  # False: links no C++ runtime, so that it imports faster
-    python: bool = True
-    libraries: tuple = ()
-    variants: tuple = ()  # (glob, suffix, flags): one more object of each match
+    folders: str = ""  # below the root, or of what the generator writes
+    is_c: bool = False  # links no C++ runtime, so that it imports faster
+    libraries: str = ""
     flags: tuple = ()
+    variants: tuple = ()  # (glob, suffix, flags): one more object of each match
 
-    def files(self):
-        return sorted(p for glob in self.sources for p in ROOT.glob(glob))
+    def pyx(self):
+        return [] if self.name == EMULATOR else [f"{self.name.replace('.', '/')}.pyx"]
 
-    def module(self):
-        sources = [str(p.relative_to(ROOT)) for p in self.files() if p.suffix == ".pyx"]
-        return Extension(self.name, sources, language="c++" if self.cplusplus else "c")
+    def sources(self):
+        suffix = ".c" if self.is_c else ".cpp"
+        made = [(ROOT / name).with_suffix(suffix) for name in self.pyx()]
+        paths = [ROOT / f if "/" in f else GENERATED / f for f in self.folders.split()]
+        return made + sorted(p for path in paths for p in path.rglob("*.cpp"))
 
-    def folder(self):
-        return OBJECTS / (sysconfig.get_config_var("SOABI") if self.python else "any") / self.name
+    def extension(self):
+        return Extension(self.name, self.pyx(), language="c" if self.is_c else "c++")
+
+    def objects(self):
+        abi = sysconfig.get_config_var("SOABI") if self.pyx() else "any"
+        return ROOT / "build" / "objects" / abi / self.name
 
 
-LOADER = ("cuda/bindings/_loader.pyx", "cpp/driver/loader/*.cpp", "build/generated/driver/*.cpp")
-LOW = ("cuda/bindings/_low.pyx", "cpp/bindings/**/*.cpp", "build/generated/bindings/*.cpp")
-CORE = ("cuda/core/_core.pyx", "cpp/core/**/*.cpp", "cpp/python/**/*.cpp")
-EMULATOR = ("cpp/emulator/**/*.cpp", "build/generated/emulator/*.cpp")
-# Its inner loops once more for wider vector units, picked when it runs.
-VARIANTS = [
-    ("exec/handlers/*.cpp", f".{v}", ("-O3", f"-march=x86-64-{v}", f"-DHALFWARP_ISA=x86_64_{v}"))
-    for v in ("v3", "v4")
-    if platform.machine() == "x86_64"
-]
+# The emulator's inner loops once more for wider vector units, picked when it runs.
+HANDLERS = "exec/handlers/*.cpp"
+VECTORS = ("v3", "v4") if platform.machine() == "x86_64" else ()
+WIDER = [(HANDLERS, v, f"-O3 -march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
+EXACT = ("-ffp-contract=off", "-fno-math-errno")
 PARTS = [
-    Part("cuda.bindings._loader", LOADER, cplusplus=False, libraries=("dl", "pthread")),
-    Part("cuda.bindings._low", LOW, cplusplus=False),
-    Part("cuda.bindings.cydriver", ("cuda/bindings/cydriver.pyx",), cplusplus=False),
-    Part("cuda.bindings.cynvrtc", ("cuda/bindings/cynvrtc.pyx",), cplusplus=False),
-    Part("cuda.core._core", CORE),
-    Part("cuda.core._compile", ("cuda/core/_compile.pyx",)),
-    Part(
-        "cuda.bindings.libcuda_emulated",
-        EMULATOR,
-        python=False,
-        libraries=("pthread", "dl"),
-        flags=("-ffp-contract=off", "-fno-math-errno"),
-        variants=VARIANTS,
-    ),
+    Part("cuda.bindings._loader", "cpp/driver/loader driver", is_c=True, libraries="dl pthread"),
+    Part("cuda.bindings._low", "cpp/bindings bindings", is_c=True),
+    Part("cuda.bindings.cydriver", is_c=True),
+    Part("cuda.bindings.cynvrtc", is_c=True),
+    Part("cuda.core._core", "cpp/core cpp/python"),
+    Part("cuda.core._compile"),
+    Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=EXACT, variants=WIDER),
 ]
 
 
-def make(target, inputs, command, record=None):
-    """Run a command unless its target is newer than the inputs and was made by the same command."""
-    record = record or target.with_name(target.name + ".cmd")
-    text = shlex.join(command)
-    if target.exists() and record.exists() and record.read_text() == text:
-        made = target.stat().st_mtime
-        if all(p.exists() and p.stat().st_mtime <= made for p in inputs):
-            return
-    record.parent.mkdir(parents=True, exist_ok=True)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    new, start = target.with_name(target.name + ".new"), time.time()
-    subprocess.run([*command, "-o", str(new)], check=True)
-    os.utime(new, (start, start))  # an input that changes meanwhile is newer
-    os.replace(new, target)  # a process that has the old one loaded keeps it
-    record.write_text(text)
+@contextmanager
+def generated_sources():
+    """What the generator writes is there, and nobody else builds this tree."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with open(ROOT / "build" / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run([sys.executable, "-m", "generator", "emit"], cwd=ROOT, check=True)
+        yield
+
+
+class CollectFiles(build_py):
+    """Collects what is there after the generator ran, and nothing of an earlier build."""
+
+    def run(self):
+        with generated_sources():
+            shutil.rmtree(self.build_lib, ignore_errors=True)
+            super().run()
 
 
 class Build(build_ext):
     """Compiles all objects of all parts in one pool of processes, then links each part."""
 
     def run(self):
-        (ROOT / "build").mkdir(exist_ok=True)
-        with open(ROOT / "build" / ".lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            subprocess.run([sys.executable, "-m", "generator", "emit"], cwd=ROOT, check=True)
+        with generated_sources():
             wanted = os.environ.get("HALFWARP_EXTENSIONS", "").split(",")
-            parts = [p for p in PARTS if p.name in wanted or wanted == [""]]
-            self.build([p for p in parts if p.files()])
+            self.build([p for p in PARTS if p.name in wanted or wanted == [""]])
 
     def build(self, parts):
         from Cython.Build import cythonize
 
-        pyx = [p.module() for p in parts if p.python]
+        pyx = [p.extension() for p in parts if p.pyx()]
         cythonize(pyx, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
-        own = [ROOT / folder for folder in ("cpp", "build/generated", "cpp/driver/foreign", ".")]
-        if not (cuda := headers.find(CUDA_LEVEL)):
-            sys.exit(f"setup.py: no headers of CUDA {CUDA_LEVEL}; looked in {headers.candidates()}")
+        cuda = headers.collect(CUDA_LEVEL, ROOT / "build" / "cuda")
+        own = (ROOT / "cpp", GENERATED, ROOT / "cpp/driver/foreign", ROOT)
         self.includes = [f"-I{folder}" for folder in (*own, cuda)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = [(p, [pool.submit(self.compile, p, *j) for j in self.objects(p)]) for p in parts]
+            jobs = [(p, [pool.submit(self.compile, p, *j) for j in self.jobs(p)]) for p in parts]
             for part, objects in jobs:
                 self.link(part, [o.result() for o in objects])
 
-    def objects(self, part):
-        suffix = ".cpp" if part.cplusplus else ".c"
-        sources = [p.with_suffix(suffix) if p.suffix == ".pyx" else p for p in part.files()]
-        yield from ((source, "", ()) for source in sources)
+    def jobs(self, part):
+        yield from ((source, "", "") for source in part.sources())
         # Last: of an inline function in several objects, the linker keeps the first, which any
         # processor must be able to run.
-        yield from ((s, *v[1:]) for v in part.variants for s in sources if s.match(v[0]))
+        for glob, suffix, flags in part.variants:
+            yield from ((s, f".{suffix}", flags) for s in part.sources() if s.match(glob))
 
     def compile(self, part, source, suffix, flags):
-        obj = part.folder() / f"{source.relative_to(ROOT)}{suffix}.o"
+        obj = part.objects() / f"{source.relative_to(ROOT)}{suffix}.o"
         dep = obj.with_suffix(".d")
         is_c = source.suffix == ".c"
         command = [*CC, "-std=gnu17"] if is_c else [*CXX, "-std=c++20"]
-        command += COMMON + (C_ONLY if not (part.cplusplus or is_c) else [])
-        command += [*part.flags, *flags, *self.includes]
-        command += [f"-I{sysconfig.get_path('include')}"] if part.python else []
+        command += COMMON + (C_ONLY if part.is_c and not is_c else [])
+        command += [*part.flags, *flags.split(), *self.includes]
+        command += [f"-I{sysconfig.get_path('include')}"] if part.pyx() else []
         command += ["-MMD", "-MF", str(dep), "-c", str(source)]
         made_of = dep.read_text().replace("\\\n", " ") if dep.exists() else f":{source}"
         make(obj, [Path(name) for name in made_of.split(":", 1)[1].split()], command)
@@ -150,11 +143,12 @@ class Build(build_ext):
 
     def link(self, part, objects):
         target = Path(self.get_ext_fullpath(part.name))
-        if not part.python:
+        if not part.pyx():
             target = target.with_name(part.name.rpartition(".")[2] + ".so")
-        command = (CXX if part.cplusplus else CC) + LINK + ([] if part.python else ["-Wl,-z,defs"])
-        command += [*map(str, objects), *(f"-l{name}" for name in part.libraries)]
-        make(target, objects, command, record=part.folder() / "link.cmd")
+        command = (CC if part.is_c else CXX) + LINK + ([] if part.pyx() else ["-Wl,-z,defs"])
+        command += [*map(str, objects), *(f"-l{name}" for name in part.libraries.split())]
+        make(target, objects, command, record=part.objects() / "link.cmd")
 
 
-setup(ext_modules=[Extension(p.name, []) for p in PARTS], cmdclass={"build_ext": Build})
+modules = [Extension(p.name, []) for p in PARTS]
+setup(ext_modules=modules, cmdclass={"build_ext": Build, "build_py": CollectFiles})

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from . import emit as emitters
+from . import object_layer
 from .model import HERE, library_names, load, load_all
 
 ROOT = HERE.parent
@@ -74,6 +75,8 @@ def emit_all(project: Path = HERE, only: list[str] | None = None) -> dict[str, s
         if clash := files.keys() & made.keys():
             raise SystemExit(f"generator: two emitters write {', '.join(sorted(clash))}")
         files |= made
+    if project == HERE and not only:
+        files |= object_layer.emit(ROOT, files)
     return files
 
 

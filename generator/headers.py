@@ -8,6 +8,10 @@ import os
 import re
 from pathlib import Path
 
+# What declares the functions of the driver and of NVRTC.
+WANTED = ("cuda", "cudaProfiler", "cudaEGL", "cudaGL", "cudaVDPAU", "nvrtc")
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)
+
 
 def find(version: str = "") -> Path | None:
     """The folder whose cuda.h states that version ("13.5"); without one, the newest there is."""
@@ -16,6 +20,30 @@ def find(version: str = "") -> Path | None:
         return next((f for f, stated in found.items() if stated == version), None)
     newest = sorted((tuple(map(int, v.split("."))), str(f)) for f, v in found.items() if v)
     return Path(newest[-1][1]) if newest else None
+
+
+def collect(version: str, target: Path) -> Path:
+    """Copies of those headers in `target`, whose time stamps change only with their bytes.
+
+    Builds take the copies: an isolated build finds the headers in another folder each time.
+    """
+    source = find(version)
+    if source is None:
+        looked = ", ".join(map(str, candidates()))
+        raise SystemExit(f"no headers of CUDA {version}; looked in: {looked}")
+    pending = [f"{name}.h" for name in WANTED]
+    done: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in done or not (source / name).is_file():
+            continue
+        done.add(name)
+        data, copy = (source / name).read_bytes(), target / name
+        if not copy.exists() or copy.read_bytes() != data:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(data)
+        pending += INCLUDE.findall(data.decode("utf-8", "replace"))
+    return target
 
 
 def candidates() -> list[Path]:

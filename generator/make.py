@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a command of the build where its result is missing or out of date."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def make(
+    target: Path, inputs: Sequence[Path], command: Sequence[str], record: Path | None = None
+) -> None:
+    """Run a command unless its target is newer than the inputs and was made by the same command."""
+    record = record or target.with_name(target.name + ".cmd")
+    text = shlex.join(command)
+    if target.exists() and record.exists() and record.read_text() == text:
+        made = target.stat().st_mtime
+        if all(p.exists() and p.stat().st_mtime <= made for p in inputs):
+            return
+    record.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    new, start = target.with_name(target.name + ".new"), time.time()
+    subprocess.run([*command, "-o", str(new)], check=True)
+    os.utime(new, (start, start))  # an input that changes meanwhile is newer
+    os.replace(new, target)  # a process that has the old one loaded keeps it
+    record.write_text(text)

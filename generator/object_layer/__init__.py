@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What others need of `cuda.core` beside its sources: type stubs, `.pxd` aliases, C++ headers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import cimport_aliases, native_headers, stubs
+
+
+def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
+    """Path below the root -> text. `generated` is what the emitters of the low layer made."""
+    return {
+        **stubs.emit(root),
+        **cimport_aliases.emit(root),
+        **native_headers.emit(root, generated),
+    }

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies the C++ headers behind the `.pxd` files of `cuda.core` to one folder that wheels carry."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+FOLDER = "cuda/core/_include"
+EXTERN = re.compile(r'^\s*cdef extern from "([^"]+)"', re.M)
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+
+
+def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
+    """The headers that the declarations name, with all that these include."""
+    copies: dict[str, str] = {}
+    pending = [
+        name for path in (root / "cuda/core").rglob("*.pxd") for name in EXTERN.findall(read(path))
+    ]
+    while pending:
+        name = pending.pop()
+        if f"{FOLDER}/{name}" in copies:
+            continue
+        text = own_header(root, generated, name)
+        if text is not None:
+            copies[f"{FOLDER}/{name}"] = text
+            pending += INCLUDE.findall(text)
+    return dict(sorted({**copies, **foreign_types(root)}.items()))
+
+
+def own_header(root: Path, generated: dict[str, str], name: str) -> str | None:
+    """The text of a header of ours; None for one of CUDA or of the system."""
+    if made := generated.get(f"build/generated/{name}"):
+        return made
+    path = root / "cpp" / name
+    return read(path) if path.is_file() else None
+
+
+def foreign_types(root: Path) -> dict[str, str]:
+    """The few types of graphics libraries that CUDA's headers name."""
+    folder = root / "cpp/driver/foreign"
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {f"{FOLDER}/{path.relative_to(folder).as_posix()}": read(path) for path in paths}
+
+
+def read(path: Path) -> str:
+    return path.read_text("utf-8")
