@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each kind of fault, through the driver: its code, that it sticks, what the report says."""
+
+import ctypes
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("emulated")
+
+SUCCESS, ILLEGAL_ADDRESS, LAUNCH_FAILED, LAUNCH_TIMEOUT, ASSERT = 0, 700, 719, 702, 710
+MISALIGNED = 716
+
+# One kernel per kind: PTX, how many threads; `p` is the address of 64 live bytes, `q` of freed ones.
+BODY = """
+    .visible .entry k(.param .u64 p, .param .u64 q) {{
+        .shared .align 4 .b8 shared_bytes[64];
+        .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+        ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q]; mov.u32 %r1, %tid.x;
+        {}
+        ret;
+    }}"""
+FAULTS = {
+    "out-of-bounds": ("st.global.u32 [%rd1+64], %r1;", ILLEGAL_ADDRESS, 1),
+    "use-after-free": ("ld.global.u32 %r2, [%rd2]; st.global.u32 [%rd1], %r2;", ILLEGAL_ADDRESS, 1),
+    "unmapped": ("mov.u64 %rd3, 4096; st.global.u32 [%rd3], %r1;", ILLEGAL_ADDRESS, 1),
+    "misaligned": ("st.global.u32 [%rd1+2], %r1;", MISALIGNED, 1),
+    "trap": ("trap;", LAUNCH_FAILED, 1),
+    "divergent-barrier": (
+        "setp.lt.u32 %p1, %r1, 7; @%p1 bra low; bar.sync 0; bra end; low: bar.sync 0; end:",
+        LAUNCH_FAILED, 32),
+}  # fmt: skip
+# The same with the mistake taken out.
+CORRECT = {
+    "out-of-bounds": ("st.global.u32 [%rd1+60], %r1;", 1),
+    "use-after-free": ("ld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2;", 1),
+    "unmapped": ("mov.u64 %rd3, %rd1; st.global.u32 [%rd3], %r1;", 1),
+    "misaligned": ("st.global.u16 [%rd1+2], %r1;", 1),
+    "trap": ("setp.gt.u32 %p1, %r1, 7; @%p1 trap;", 1),
+    "divergent-barrier": ("bar.sync 0; st.global.u32 [%rd1], %r1;", 32),
+}
+
+
+@pytest.fixture
+def memory(driver):
+    """An address of 64 live bytes and one of 64 freed ones."""
+    live, freed = driver.made("cuMemAlloc", 64), driver.made("cuMemAlloc", 64)
+    driver.cuMemFree(freed)
+    yield live, freed
+    driver.cuMemFree(live)
+
+
+def run(driver, body, threads, memory):
+    arguments = [ctypes.c_uint64(address) for address in memory]
+    code = driver.launch(driver.kernel(BODY.format(body), entry="k"), *arguments, block=(threads, 1, 1))
+    assert code == SUCCESS
+    return driver.cuCtxSynchronize()
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+class TestEachKind:
+    def test_has_its_code_and_sticks_until_it_is_cleared(self, driver, memory, emulated, kind):
+        body, code, threads = FAULTS[kind]
+        with emulated.expect_fault(kind):
+            assert run(driver, body, threads, memory) == code
+            assert driver.cuCtxSynchronize() == code
+            assert driver.cuMemAlloc(ctypes.byref(ctypes.c_uint64()), 16) == code
+            assert driver.cuDeviceGetCount(ctypes.byref(ctypes.c_int())) == SUCCESS
+        assert driver.cuCtxSynchronize() == SUCCESS
+        assert emulated.last_fault() is None
+
+    def test_names_the_kernel_the_thread_and_the_line(self, driver, memory, emulated, kind):
+        body, code, threads = FAULTS[kind]
+        with emulated.expect_fault(kind) as caught:
+            run(driver, body, threads, memory)
+        fault = caught.fault
+        assert (fault.kind, fault.code, fault.kernel) == (kind, code, "k")
+        assert fault.grid == (1, 1, 1)
+        assert fault.block == (threads, 1, 1)
+        assert fault.block_index == (0, 0, 0)
+        assert fault.ptx_line > 4
+        assert "k" in fault.first_line
+        assert str(fault).startswith(fault.first_line)
+
+    def test_a_neighbouring_correct_kernel_is_not_reported(self, driver, memory, emulated, kind):
+        body, threads = CORRECT[kind]
+        before = emulated.stats()["faults"]
+        assert run(driver, body, threads, memory) == SUCCESS
+        assert emulated.stats()["faults"] == before
+
+
+class TestAddresses:
+    def test_the_nearest_allocation_and_the_distance_are_named(self, driver, memory, emulated):
+        with emulated.expect_fault("out-of-bounds") as caught:
+            run(driver, "st.global.u32 [%rd1+72], %r1;", 1, memory)
+        fault = caught.fault
+        assert fault.address == memory[0] + 72
+        assert (fault.access, fault.bytes) == ("store", 4)
+        assert (fault.nearest.base, fault.nearest.size, fault.nearest.is_live) == (memory[0], 64, True)
+        assert "8 bytes past the end" in str(fault)
+
+    def test_plain_host_memory_is_recognised(self, driver, emulated):
+        word = ctypes.c_uint32()
+        with emulated.expect_fault("host-memory") as caught:
+            addresses = (ctypes.addressof(word), 0)
+            assert run(driver, "st.global.u32 [%rd1], %r1;", 1, addresses) == ILLEGAL_ADDRESS
+        assert "pinned" in caught.fault.hint
+
+    def test_the_lowest_thread_is_named_and_the_others_are_counted(self, driver, memory, emulated):
+        body = "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r1;"
+        with emulated.expect_fault("out-of-bounds") as caught:
+            run(driver, body, 32, memory)
+        assert caught.fault.thread == (16, 0, 0)
+        assert caught.fault.other_threads == 15
+
+    def test_memory_freed_before_the_copy_ran_is_a_fault(self, driver, stream, flag, emulated):
+        if emulated.options()["mode"] != "async":
+            pytest.skip("the copy must be held back")
+        address = driver.made("cuMemAllocAsync", 64, stream)
+        driver.cuStreamSynchronize(stream)
+        other = driver.made("cuStreamCreate", 1)
+        with emulated.expect_fault("use-after-free"):
+            driver.launch(driver.kernel("latch"), ctypes.c_uint64(ctypes.addressof(flag)), stream=other)
+            assert driver.cuMemsetD8Async(address, 0, 64, other) == SUCCESS
+            assert driver.cuMemFreeAsync(address, stream) == SUCCESS
+            assert driver.cuStreamSynchronize(stream) == SUCCESS
+            flag.value = 1
+            assert driver.cuStreamSynchronize(other) == ILLEGAL_ADDRESS
+        driver.cuStreamDestroy(other)
+
+
+class TestAfterAFault:
+    def test_queued_work_is_dropped(self, driver, memory, emulated):
+        empty = driver.kernel("empty")
+        with emulated.expect_fault("trap"):
+            run(driver, "trap;", 1, memory)
+            launches = emulated.stats()["launches"]
+            assert driver.launch(empty) == LAUNCH_FAILED
+        assert emulated.stats()["launches"] == launches
+
+    def test_releasing_works_and_tells_of_the_fault(self, driver, memory, emulated):
+        stream = driver.made("cuStreamCreate", 0)
+        with emulated.expect_fault("trap"):
+            run(driver, "trap;", 1, memory)
+            assert driver.cuStreamDestroy(stream) == LAUNCH_FAILED
+        assert not [leak for leak in emulated.leaks() if leak.kind == "stream"]
+
+    def test_a_reset_of_the_primary_context_heals_it(self, driver, memory, emulated):
+        run(driver, "trap;", 1, memory)
+        assert driver.cuCtxSynchronize() == LAUNCH_FAILED
+        emulated.reset()
+        assert driver.cuCtxSynchronize() == SUCCESS
+        driver.modules.clear()
+
+
+class TestPrint:
+    def test_text_comes_out_at_the_next_synchronisation(self, driver, capfd):
+        kernel = driver.kernel(
+            """
+            .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+            .global .align 1 .b8 text[4] = {104, 105, 10};
+            .visible .entry k() {
+                .reg .b64 %rd<3>; .reg .b32 %r<2>;
+                mov.u64 %rd1, text; cvta.global.u64 %rd2, %rd1;
+                { .param .b64 p0; st.param.b64 [p0], %rd2;
+                  .param .b64 p1; st.param.b64 [p1], 0; .param .b32 q;
+                  call.uni (q), vprintf, (p0, p1); ld.param.b32 %r1, [q]; }
+                ret;
+            }""",
+            entry="k",
+        )
+        assert driver.launch(kernel, block=(3, 1, 1)) == SUCCESS
+        assert driver.cuCtxSynchronize() == SUCCESS
+        assert capfd.readouterr().out == "hi\n" * 3

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Making driver calls fail, and sweeping over all calls of a function."""
+
+import ctypes
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("emulated")
+
+SUCCESS, INVALID_VALUE, OUT_OF_MEMORY, NOT_SUPPORTED = 0, 1, 2, 801
+ILLEGAL_ADDRESS, LAUNCH_FAILED = 700, 719
+
+
+class TestRules:
+    def test_the_nth_call_fails_and_leaves_its_output_alone(self, driver, emulated):
+        out = ctypes.c_uint64(77)
+        with emulated.inject("cuMemAlloc", nth=2) as rule:
+            first = driver.made("cuMemAlloc", 16)
+            assert driver.cuMemAlloc(ctypes.byref(out), 16) == OUT_OF_MEMORY
+            third = driver.made("cuMemAlloc", 16)
+        assert (rule.hits, rule.matches) == (1, 3)
+        assert out.value == 77
+        driver.cuMemFree(first)
+        driver.cuMemFree(third)
+
+    def test_several_calls_in_a_row_can_fail(self, driver, emulated):
+        with emulated.inject("cuCtxGetDevice", times=2, error=801):
+            codes = [driver.cuCtxGetDevice(ctypes.byref(ctypes.c_int())) for _ in range(3)]
+        assert codes == [NOT_SUPPORTED, NOT_SUPPORTED, SUCCESS]
+
+    def test_names_may_have_stars(self, driver, emulated):
+        with emulated.inject("cuCtxGet*", error="CUDA_ERROR_INVALID_VALUE"):
+            assert driver.cuCtxGetDevice(ctypes.byref(ctypes.c_int())) == INVALID_VALUE
+
+    def test_any_means_what_can_fail(self, driver, emulated):
+        version, text = ctypes.c_int(), ctypes.c_char_p()
+        with emulated.inject("any"):
+            assert driver.cuDriverGetVersion(ctypes.byref(version)) == SUCCESS
+            assert driver.cuGetErrorName(1, ctypes.byref(text)) == SUCCESS
+            assert driver.cuCtxSynchronize() == OUT_OF_MEMORY
+
+    def test_a_rule_that_never_fires_is_a_mistake_unless_optional(self, emulated):
+        with pytest.raises(AssertionError, match="never fired: 0 calls matched"):
+            with emulated.inject("cuMemAlloc"):
+                pass
+        with emulated.inject("cuMemAlloc", optional=True) as rule:
+            pass
+        assert rule.hits == 0
+
+    def test_an_exception_is_not_replaced(self, emulated):
+        with pytest.raises(KeyError):
+            with emulated.inject("cuMemAlloc"):
+                raise KeyError
+
+    @pytest.mark.parametrize("error", ["CUDA_ERROR_NO_SUCH", "12345", "0"])
+    def test_an_unknown_code_is_refused(self, emulated, error):
+        with pytest.raises(ValueError, match="is not understood"):
+            emulated.Rule(f"cuMemAlloc:1={error}")
+
+    @pytest.mark.parametrize("rule", ["cuMemAlloc", "cuMemAlloc=2", "cuMemAlloc:0=2", ":1=2", "f:1x0=2"])
+    def test_a_malformed_rule_is_refused(self, emulated, rule):
+        with pytest.raises(ValueError, match="a rule is FUNCTION:N"):
+            emulated.Rule(rule)
+
+    def test_an_earlier_failure_does_not_stop_a_release(self, driver, emulated):
+        stream = driver.made("cuStreamCreate", 0)
+        with emulated.inject("cuStreamDestroy", error=ILLEGAL_ADDRESS):
+            assert driver.cuStreamDestroy(stream) == ILLEGAL_ADDRESS
+        assert not [leak for leak in emulated.leaks() if leak.kind == "stream"]
+
+    def test_a_release_that_fails_itself_releases_nothing(self, driver, emulated):
+        stream = driver.made("cuStreamCreate", 0)
+        with emulated.inject("cuStreamDestroy", error=INVALID_VALUE):
+            assert driver.cuStreamDestroy(stream) == INVALID_VALUE
+        assert driver.cuStreamDestroy(stream) == SUCCESS
+
+
+class TestLaunches:
+    def test_an_execution_fails_once_and_asynchronously(self, driver, emulated):
+        empty = driver.kernel("empty")
+        with emulated.inject("launch@empty", nth=2, error=LAUNCH_FAILED) as rule:
+            assert driver.launch(empty) == SUCCESS
+            assert driver.cuCtxSynchronize() == SUCCESS
+            assert driver.launch(empty) == SUCCESS
+            assert driver.cuCtxSynchronize() == LAUNCH_FAILED
+            assert driver.cuCtxSynchronize() == SUCCESS
+        assert rule.hits == 1
+
+    def test_a_sticky_one_breaks_the_context(self, driver, emulated):
+        with emulated.inject("launch@emp*", error=ILLEGAL_ADDRESS, sticky=True):
+            assert driver.launch(driver.kernel("empty")) == SUCCESS
+            assert driver.cuCtxSynchronize() == ILLEGAL_ADDRESS
+            assert driver.cuCtxSynchronize() == ILLEGAL_ADDRESS
+        assert emulated.repair()
+        assert driver.cuCtxSynchronize() == SUCCESS
+
+
+class TestSweep:
+    def clean(self, driver):
+        """Makes two things and gives back what it got, whatever fails."""
+        made = []
+        try:
+            for create, destroy in (("cuStreamCreate", "cuStreamDestroy"), ("cuEventCreate", "cuEventDestroy")):
+                out = ctypes.c_uint64()
+                if getattr(driver, create)(ctypes.byref(out), 0) != SUCCESS:
+                    raise RuntimeError(create)
+                made.append((destroy, out.value))
+        finally:
+            for destroy, handle in reversed(made):
+                getattr(driver, destroy)(handle)
+
+    def test_counts_the_calls_of_a_function_that_cleans_up(self, driver, emulated):
+        assert emulated.sweep(lambda: self.clean(driver)) == 2
+
+    def test_finds_a_function_that_leaks(self, driver, emulated):
+        kept = []
+
+        def careless():
+            kept.append(driver.made("cuStreamCreate", 0))
+            if driver.cuEventCreate(ctypes.byref(ctypes.c_uint64()), 0) != SUCCESS:
+                raise RuntimeError
+
+        with pytest.raises(AssertionError, match="leaked 1 x stream"):
+            emulated.sweep(careless, "cuEventCreate")
+        for stream in kept:
+            driver.cuStreamDestroy(stream)
+
+    def test_finds_a_double_free(self, driver, emulated):
+        def careless():
+            address = driver.made("cuMemAlloc", 16)
+            failed = driver.cuCtxSynchronize() != SUCCESS
+            driver.cuMemFree(address)
+            if failed:
+                driver.cuMemFree(address)
+
+        with pytest.raises(AssertionError, match="double free"):
+            emulated.sweep(careless, "cuCtxSynchronize")
+
+    def test_an_unexpected_exception_is_named(self, driver, emulated):
+        def careless():
+            if driver.cuCtxSynchronize() != SUCCESS:
+                raise ZeroDivisionError
+
+        with pytest.raises(AssertionError, match="raised ZeroDivisionError"):
+            emulated.sweep(careless, "cuCtxSynchronize")
+        assert emulated.sweep(careless, "cuCtxSynchronize", expected=ZeroDivisionError) == 1
