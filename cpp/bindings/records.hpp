@@ -172,6 +172,7 @@ struct class_record {
   flags f;
   bool is_signed;
   std::uint8_t children;
+  const char* doc;
   const joint_lists* joint = nullptr;
 };
 

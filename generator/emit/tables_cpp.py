@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
-
-from ..model import Enum, Function, Library, Struct
-from .table_fields import Children, field_record
+from ..model import Enum, Function, Library
+from .table_classes import classes_table, fields_block
+from .table_index import Index
 from .table_params import Positions, param_record
+from .table_text import PYTHON_PACKAGE, dotted, quoted
 
-PYTHON_PACKAGE = "cuda.bindings"
 HEAD = """\
 // {origin}
 #include <cstddef>
@@ -40,15 +39,6 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
     for library in libraries.values():
         out[f"build/generated/bindings/{library.name}_tables.cpp"] = tables(library)
     return out
-
-
-def quoted(text: str) -> str:
-    """A C string literal."""
-    return json.dumps(text, ensure_ascii=True)
-
-
-def dotted(library: Library, name: str) -> str:
-    return quoted(f"{PYTHON_PACKAGE}.{library.name}.{name}")
 
 
 def registry(names: list[str]) -> str:
@@ -88,109 +78,6 @@ def tables(library: Library) -> str:
         + f"static_assert(is_consistent({library.name}_library));\n\n"
         + parts[-1]
         + "\n}  // namespace halfwarp::bindings\n"
-    )
-
-
-class Index:
-    """Where each class, enumeration and attribute table of a library stands in its array."""
-
-    def __init__(self, library: Library):
-        self.library = library
-        self.functions = [f for f in library.functions if f.in_python]
-        self.handles = {h.name: h for h in library.handles}
-        self.structs = {s.name: s for s in library.structs}
-        self.classes = [*self.handles, *self.structs]
-        self.enums = [e.name for e in library.enums]
-        self.attributes = sorted(library.attributes)
-
-    def declarations(self) -> str:
-        """Named indices, so that the records read as what they mean."""
-        named = (("class", self.classes), ("enum", self.enums), ("attributes", self.attributes))
-        return "".join(enumerate_names(word, names) for word, names in named if names)
-
-    def stored_type(self, handle: str) -> str:
-        return self.handles[handle].c_type
-
-    def is_handle(self, name: str) -> bool:
-        return name in self.handles
-
-    def is_struct(self, name: str) -> bool:
-        return name in self.structs
-
-    def children(self, struct: Struct) -> int:
-        """Fields of a class, bases included, that are shown by objects of their own."""
-        own = sum(f.kind.startswith("struct:") for f in struct.fields)
-        return own + (self.children(self.structs[struct.base]) if struct.base else 0)
-
-
-def enumerate_names(word: str, names: list[str]) -> str:
-    lines = "".join(f"  {word}_{n},\n" for n in names)
-    return f"enum {word}_index : std::int16_t {{\n{lines}}};\n"
-
-
-# --- classes -------------------------------------------------------------------------------------
-
-
-def fields_block(struct: Struct, index: Index) -> str:
-    children = Children()
-    records = "".join(f"  {field_record(f, index, children)},\n" for f in struct.fields)
-    return (
-        f"namespace {struct.name}_fields {{\nusing T = std::remove_reference_t<{struct.c_type}>;\n"
-        f"constexpr field records[] = {{\n{records}}};\n}}\n"
-    )
-
-
-def classes_table(library: Library, index: Index) -> str:
-    records = [handle_record(library, h) for h in library.handles]
-    records += [struct_record(library, s, index) for s in library.structs]
-    if not records:
-        return (
-            "constexpr std::span<const class_record> class_records;\n"
-            "class_type* const types = nullptr;\n"
-        )
-    lines = "".join(f"  {r},\n" for r in records)
-    joint = "".join(joint_block(s) for s in library.structs if s.joint_lists)
-    return (
-        f"{joint}constexpr class_record class_records[] = {{\n{lines}}};\n"
-        f"class_type types[{len(records)}];\n"
-    )
-
-
-def handle_record(library: Library, handle) -> str:
-    flags = ["is_handle"]
-    flags += ["compares"] if handle.is_comparable else []
-    flags += ["opaque"] if handle.shape != "integer" else []
-    c_type = handle.c_type
-    signed = f"std::is_signed_v<{c_type}>" if handle.shape == "integer" else "false"
-    return (
-        f"{{{dotted(library, handle.name)}, {{}}, -1, sizeof({c_type}), alignof({c_type}), "
-        f"{' | '.join(flags)}, {signed}, 0}}"
-    )
-
-
-def struct_record(library: Library, struct: Struct, index: Index) -> str:
-    fields = f"{struct.name}_fields::records" if struct.fields else "{}"
-    base = f"class_{struct.base}" if struct.base else "-1"
-    flags = "view_only" if struct.view_only else "no_flags"
-    c_type = f"std::remove_reference_t<{struct.c_type}>"
-    joint = f", &{struct.name}_joint" if struct.joint_lists else ""
-    return (
-        f"{{{dotted(library, struct.name)}, {fields}, {base}, sizeof({c_type}), alignof({c_type}), "
-        f"{flags}, false, {index.children(struct)}{joint}}}"
-    )
-
-
-def joint_block(struct: Struct) -> str:
-    """Lists that share a count: the method that sets them together."""
-    lists = ", ".join(map(quoted, struct.joint_lists))
-    doc = (
-        f"{struct.joint_method}($self, {', '.join(struct.joint_lists)})\\n--\\n\\n"
-        f"Set the lists and `{struct.joint_count}`, which they share. Host only."
-    )
-    return (
-        f"constexpr const char* {struct.name}_lists[] = {{{lists}}};\n"
-        f'constexpr joint_lists {struct.name}_joint = {{{quoted(struct.joint_method)}, "{doc}",\n'
-        f"  {quoted(struct.joint_count)}, {struct.name}_lists}};\n"
     )
 
 

@@ -150,8 +150,7 @@ bool set_struct_slots(class_type& type) {
   slots.tp_repr = represent_struct;
   slots.tp_methods = methods_of(record);
   slots.tp_as_buffer = &buffer_protocol;
-  slots.tp_doc =
-      "(_ptr=0, **fields)\n--\n\nA struct of the C API. `_ptr`: view the struct at that address.";
+  slots.tp_doc = type.record->doc;
   return slots.tp_methods && add_properties(type);
 }
 

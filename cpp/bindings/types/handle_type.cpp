@@ -198,9 +198,7 @@ void set_handle_slots(class_type& type) {
   slots.tp_as_number = &number_protocol;
   slots.tp_methods =
       std::strcmp(short_name(type.record->name), "CUstream") == 0 ? stream_methods : methods;
-  slots.tp_doc =
-      "(init_value=0, _ptr=0)\n--\n\nA handle of the C API. `_ptr`: view the handle at that "
-      "address.";
+  slots.tp_doc = type.record->doc;
   if (type.record->f & compares) {
     slots.tp_hash = hash;
     slots.tp_richcompare = compare;

@@ -70,6 +70,12 @@ def test_signatures_are_those_of_the_tables():
     assert str(inspect.signature(driver.sizeof)) == "(objType)"
 
 
+def test_constructors_have_signatures():
+    assert str(inspect.signature(driver.CUstream)) == "(init_value=0, _ptr=0)"
+    assert str(inspect.signature(driver.CUlaunchConfig)) == "(_ptr=0, **fields)"
+    assert driver.CUstream.__doc__.startswith("A handle")
+
+
 def test_documentation_has_no_signature_line():
     assert not driver.cuInit.__doc__.startswith("cuInit")
     assert "Returns" in driver.cuInit.__doc__

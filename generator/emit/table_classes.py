@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The records of handle and struct classes, and of the fields of the latter."""
+
+from __future__ import annotations
+
+from ..model import Handle, Library, Struct
+from .table_fields import Children, field_record
+from .table_index import Index
+from .table_text import dotted, quoted
+
+
+def fields_block(struct: Struct, index: Index) -> str:
+    children = Children()
+    records = "".join(f"  {field_record(f, index, children)},\n" for f in struct.fields)
+    return (
+        f"namespace {struct.name}_fields {{\nusing T = std::remove_reference_t<{struct.c_type}>;\n"
+        f"constexpr field records[] = {{\n{records}}};\n}}\n"
+    )
+
+
+def classes_table(library: Library, index: Index) -> str:
+    records = [handle_record(library, h) for h in library.handles]
+    records += [struct_record(library, s, index) for s in library.structs]
+    if not records:
+        return (
+            "constexpr std::span<const class_record> class_records;\n"
+            "class_type* const types = nullptr;\n"
+        )
+    lines = "".join(f"  {r},\n" for r in records)
+    joint = "".join(joint_block(s) for s in library.structs if s.joint_lists)
+    return (
+        f"{joint}constexpr class_record class_records[] = {{\n{lines}}};\n"
+        f"class_type types[{len(records)}];\n"
+    )
+
+
+SHAPES = {
+    "pointer": "A handle of the C API: an opaque pointer.",
+    "function": "A C function pointer.",
+    "integer": "An integer of the C API that names an object or an address.",
+}
+
+
+def handle_record(library: Library, handle: Handle) -> str:
+    flags = ["is_handle"]
+    flags += ["compares"] if handle.is_comparable else []
+    flags += ["opaque"] if handle.shape != "integer" else []
+    c_type = handle.c_type
+    signed = f"std::is_signed_v<{c_type}>" if handle.shape == "integer" else "false"
+    return (
+        f"{{{dotted(library, handle.name)}, {{}}, -1, sizeof({c_type}), alignof({c_type}), "
+        f"{' | '.join(flags)}, {signed}, 0,\n   {handle_doc(handle)}}}"
+    )
+
+
+def struct_record(library: Library, struct: Struct, index: Index) -> str:
+    fields = f"{struct.name}_fields::records" if struct.fields else "{}"
+    base = f"class_{struct.base}" if struct.base else "-1"
+    flags = "view_only" if struct.view_only else "no_flags"
+    c_type = f"std::remove_reference_t<{struct.c_type}>"
+    joint = f", &{struct.name}_joint" if struct.joint_lists else ""
+    return (
+        f"{{{dotted(library, struct.name)}, {fields}, {base}, sizeof({c_type}), alignof({c_type}), "
+        f"{flags}, false, {index.children(struct)},\n   {struct_doc(struct)}{joint}}}"
+    )
+
+
+def handle_doc(handle: Handle) -> str:
+    """The text signature of the constructor, then what the class is."""
+    view = "`_ptr`: the address of a C value to view instead of holding one."
+    return quoted(f"{handle.name}(init_value=0, _ptr=0)\n--\n\n{SHAPES[handle.shape]} {view}")
+
+
+def struct_doc(struct: Struct) -> str:
+    if struct.view_only:
+        return quoted("Part of another struct: a view of its memory.")
+    word = "union" if struct.is_union else "struct"
+    text = (
+        f"A {word} of the C API, zeroed; fields are keywords. `_ptr`: an address to view instead."
+    )
+    return quoted(f"{struct.name}(_ptr=0, **fields)\n--\n\n{text}")
+
+
+def joint_block(struct: Struct) -> str:
+    """Lists that share a count: the method that sets them together."""
+    lists = ", ".join(map(quoted, struct.joint_lists))
+    doc = (
+        f"{struct.joint_method}($self, {', '.join(struct.joint_lists)})\\n--\\n\\n"
+        f"Set the lists and `{struct.joint_count}`, which they share. Host only."
+    )
+    return (
+        f"constexpr const char* {struct.name}_lists[] = {{{lists}}};\n"
+        f'constexpr joint_lists {struct.name}_joint = {{{quoted(struct.joint_method)}, "{doc}",\n'
+        f"  {quoted(struct.joint_count)}, {struct.name}_lists}};\n"
+    )
