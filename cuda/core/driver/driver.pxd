@@ -4,34 +4,33 @@
 from libc.stdint cimport int8_t, int32_t, intptr_t, uintptr_t
 
 
-cdef extern from "cuda.h" nogil:
-    ctypedef int CUdevice
-    ctypedef struct CUctx_st
-    ctypedef CUctx_st* CUcontext
-    ctypedef struct CUstream_st
-    ctypedef CUstream_st* CUstream
-    ctypedef struct CUevent_st
-    ctypedef CUevent_st* CUevent
-    ctypedef struct CUuuid:
-        char bytes[16]
-    ctypedef enum CUresult:
-        CUDA_SUCCESS
-        CUDA_ERROR_OUT_OF_MEMORY
-        CUDA_ERROR_INVALID_CONTEXT
-        CUDA_ERROR_INVALID_HANDLE
-        CUDA_ERROR_INVALID_VALUE
-        CUDA_ERROR_NOT_INITIALIZED
-        CUDA_ERROR_NOT_READY
-    ctypedef enum CUdevice_attribute:
-        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
-    const CUstream CU_STREAM_LEGACY
-    const CUstream CU_STREAM_PER_THREAD
-    const unsigned CU_STREAM_DEFAULT
-    const unsigned CU_STREAM_NON_BLOCKING
-    const unsigned CU_EVENT_DEFAULT
-    const unsigned CU_EVENT_BLOCKING_SYNC
-    const unsigned CU_EVENT_DISABLE_TIMING
+from cuda.bindings.cydriver cimport (
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+    CU_EVENT_BLOCKING_SYNC,
+    CU_EVENT_DEFAULT,
+    CU_EVENT_DISABLE_TIMING,
+    CU_STREAM_CAPTURE_STATUS_NONE,
+    CU_STREAM_DEFAULT,
+    CU_STREAM_LEGACY,
+    CU_STREAM_NON_BLOCKING,
+    CU_STREAM_PER_THREAD,
+    CUDA_ERROR_INVALID_CONTEXT,
+    CUDA_ERROR_INVALID_HANDLE,
+    CUDA_ERROR_INVALID_VALUE,
+    CUDA_ERROR_NOT_INITIALIZED,
+    CUDA_ERROR_NOT_READY,
+    CUDA_ERROR_OUT_OF_MEMORY,
+    CUDA_SUCCESS,
+    CUcontext,
+    CUdevice,
+    CUdevice_attribute,
+    CUevent,
+    CUresult,
+    CUstream,
+    CUstreamCaptureStatus,
+    CUuuid,
+)
 
 
 cdef extern from "python/errors.hpp" namespace "halfwarp::python" nogil:

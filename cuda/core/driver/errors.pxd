@@ -5,6 +5,9 @@
 # an error is set already. `function` may be NULL. Always -1.
 cdef int raise_driver_error(CUresult code, const char* function) except -1
 
+# CUDAError unless the status is success; for other extensions, whose driver table is their own.
+cdef int check_status(CUresult code) except? -1 nogil
+
 # The exception itself, for callers that add to it.
 cdef object driver_error(CUresult code, const char* function)
 

@@ -136,6 +136,10 @@ cdef int raise_driver_error(CUresult code, const char* function) except -1:
     raise driver_error(code, function)
 
 
+cdef int check_status(CUresult code) except? -1 nogil:
+    return check(code, NULL)
+
+
 cdef object nvrtc_error(int code, const char* function, str log):
     member = enum_member("cuda.bindings.nvrtc", "nvrtcResult", code)
     name = member.name if member is not None else None

@@ -22,11 +22,6 @@ cdef extern from "python/host_call.hpp" namespace "halfwarp::python" nogil:
     void run_host_call(void*) noexcept
 
 
-cdef extern from "cuda.h" nogil:
-    ctypedef enum CUstreamCaptureStatus:
-        CU_STREAM_CAPTURE_STATUS_NONE
-
-
 cdef uintptr_t native_address(object fn) except? 0:
     """The address behind a ctypes function of the right prototype; 0 for a Python callable."""
     ctypes = sys.modules.get("ctypes")
