@@ -53,16 +53,6 @@ parameter make_parameter(std::uint32_t size, parameter_kind kind) noexcept {
   return result;
 }
 
-int driver_version() {
-  static std::atomic<int> known{0};
-  int version = known.load(std::memory_order_relaxed);
-  if (version == 0) {
-    driver::call(driver::table->cuDriverGetVersion, &version);
-    known.store(version, std::memory_order_relaxed);
-  }
-  return version;
-}
-
 launch_plan::launch_plan(CUkernel kernel, std::string symbol, parameter_descriptions from_ptx)
     : kernel_{kernel}, symbol_{std::move(symbol)}, from_ptx_{std::move(from_ptx)} {}
 
@@ -96,7 +86,9 @@ const parameter_layout& launch_plan::load_layout() {
 std::unique_ptr<parameter_layout> launch_plan::ask_layout() const {
   auto made = std::make_unique<parameter_layout>();
   made->symbol = symbol_;
-  if (driver_version() < first_version_with_parameter_info) return made;
+  int version = 0;
+  driver::call(driver::table->cuDriverGetVersion, &version);
+  if (version < first_version_with_parameter_info) return made;
   const char* name = nullptr;
   if (symbol_.empty() && driver::table->cuKernelGetName(&name, kernel_) == CUDA_SUCCESS && name) {
     made->symbol = name;
@@ -155,7 +147,8 @@ unsigned launch_plan::grant_shared_memory(CUdevice device, unsigned bytes) {
   if (slot < remembered_devices) {
     granted_[slot].store(static_cast<unsigned>(granted), std::memory_order_relaxed);
   }
-  if (fixed < static_cast<int>(shared_memory_of_every_device)) {
+  if (fixed < static_cast<int>(shared_memory_of_every_device) &&
+      !has_limits_of_its_own_.load(std::memory_order_relaxed)) {
     unasked_shared_memory_.store(shared_memory_of_every_device - static_cast<unsigned>(fixed),
                                  std::memory_order_relaxed);
   }
@@ -165,6 +158,7 @@ unsigned launch_plan::grant_shared_memory(CUdevice device, unsigned bytes) {
 void launch_plan::forget_shared_memory(CUdevice device) noexcept {
   const auto slot = static_cast<std::size_t>(device);
   if (slot < remembered_devices) granted_[slot].store(0, std::memory_order_relaxed);
+  has_limits_of_its_own_.store(true, std::memory_order_relaxed);
   unasked_shared_memory_.store(0, std::memory_order_relaxed);
 }
 

@@ -74,7 +74,7 @@ class launch_plan {
   // Makes the device accept `bytes` of dynamic shared memory if it can, and returns the most it
   // grants this kernel: less than `bytes` means that the launch would fail.
   unsigned grant_shared_memory(CUdevice device, unsigned bytes);
-  // After somebody set the kernel's limit: ask again.
+  // After somebody set the kernel's limit on a device: from now on each device is asked.
   void forget_shared_memory(CUdevice device) noexcept;
 
  private:
@@ -88,10 +88,8 @@ class launch_plan {
   const parameter_descriptions from_ptx_;
   std::atomic<const parameter_layout*> layout_{nullptr};
   std::atomic<unsigned> unasked_shared_memory_{0};
+  std::atomic<bool> has_limits_of_its_own_{false};
   std::array<std::atomic<unsigned>, remembered_devices> granted_{};
 };
-
-// The most recent CUDA version that the driver supports, asked once: 12040 for 12.4.
-[[nodiscard]] int driver_version();
 
 }  // namespace halfwarp::core

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is read from PTX text and from mangled symbols about the parameters of kernels.
+#include "core/module/kernel_signature.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace halfwarp::core {
+namespace {
+
+parameter_descriptions of_entry(const std::string& text, const std::string& name) {
+  const kernel_signatures found = signatures_of_ptx(text);
+  const auto entry = found.find(name);
+  return entry == found.end() ? parameter_descriptions{} : entry->second;
+}
+
+TEST(ptx_signature, reads_kinds_sizes_and_names) {
+  const auto found = of_entry(
+      ".visible .entry saxpy(.param .f32 a, .param .u64 .ptr .global .align 4 x,\n"
+      "  .param .u64 n, .param .align 8 .b8 block[24], .param .s32 i, .param .b16 h)\n{ ret; }",
+      "saxpy");
+  ASSERT_EQ(found.size(), 6u);
+  EXPECT_EQ(found[0].kind, parameter_kind::float32);
+  EXPECT_EQ(found[0].name, "a");
+  EXPECT_EQ(found[1].kind, parameter_kind::pointer);
+  EXPECT_EQ(found[1].size, 8u);
+  EXPECT_EQ(found[2].kind, parameter_kind::integer_or_pointer);
+  EXPECT_EQ(found[3].kind, parameter_kind::aggregate);
+  EXPECT_EQ(found[3].size, 24u);
+  EXPECT_EQ(found[3].name, "block");
+  EXPECT_EQ(found[4].kind, parameter_kind::integer);
+  EXPECT_EQ(found[5].kind, parameter_kind::unknown);
+  EXPECT_EQ(found[5].size, 2u);
+}
+
+TEST(ptx_signature, drops_the_names_that_compilers_make) {
+  const auto found = of_entry(
+      ".entry _Z1fi(\n\t.param .u32 _Z1fi_param_0,\n\t.param .u32 _Z1fi_params\n)\n{}", "_Z1fi");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].name, "");
+  EXPECT_EQ(found[1].name, "_Z1fi_params");
+}
+
+TEST(ptx_signature, finds_every_entry_and_no_function) {
+  const auto found = signatures_of_ptx(
+      ".func (.param .b32 r) helper(.param .b32 a) { ret; }\n"
+      ".visible .entry first() { ret; }\n"
+      ".weak .entry second(.param .f64 x)\n.maxntid 128, 1, 1\n{ ret; }\n"
+      ".entry third { ret; }\n");
+  EXPECT_EQ(found.size(), 3u);
+  EXPECT_EQ(found.at("first").size(), 0u);
+  EXPECT_EQ(found.at("second").size(), 1u);
+  EXPECT_EQ(found.at("third").size(), 0u);
+}
+
+TEST(ptx_signature, skips_comments) {
+  const auto found = signatures_of_ptx(
+      "// .entry not_this(.param .u32 a)\n"
+      ".visible .entry /* the name: */ real ( // first\n .param /* kind */ .u32 n /* , */ ) {}\n");
+  ASSERT_EQ(found.size(), 1u);
+  ASSERT_EQ(found.at("real").size(), 1u);
+  EXPECT_EQ(found.at("real")[0].name, "n");
+}
+
+TEST(ptx_signature, survives_text_that_ends_anywhere) {
+  const std::string text =
+      ".visible .entry f(.param .align 16 .b8 block[24], .param .u64 .ptr .align 4 p /* end */) {";
+  for (std::size_t length = 0; length <= text.size(); ++length) {
+    EXPECT_LE(signatures_of_ptx(text.substr(0, length)).size(), 1u);
+  }
+}
+
+TEST(symbol_signature, reads_types_of_parameters) {
+  const auto found = signature_of_symbol("_Z5saxpyfPKfPfm6__half13__nv_bfloat16b");
+  ASSERT_EQ(found.size(), 7u);
+  EXPECT_EQ(found[0].type, "float");
+  EXPECT_EQ(found[0].kind, parameter_kind::float32);
+  EXPECT_EQ(found[1].type, "float const*");
+  EXPECT_EQ(found[1].kind, parameter_kind::pointer);
+  EXPECT_EQ(found[3].kind, parameter_kind::integer);
+  EXPECT_EQ(found[3].size, 8u);
+  EXPECT_EQ(found[4].kind, parameter_kind::half);
+  EXPECT_EQ(found[5].kind, parameter_kind::bfloat16);
+  EXPECT_EQ(found[6].size, 1u);
+}
+
+TEST(symbol_signature, splits_at_the_commas_of_the_list_only) {
+  // void f<pair<int, float> >(pair<int, float>, int (*)(int, char), int)
+  const auto found = signature_of_symbol("_Z1fI4pairIifEEvT_PFiicEi");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].type, "pair<int, float>");
+  EXPECT_EQ(found[0].kind, parameter_kind::unknown);
+  EXPECT_EQ(found[2].type, "int");
+}
+
+TEST(symbol_signature, is_empty_without_parameters_and_for_c_names) {
+  EXPECT_TRUE(signature_of_symbol("_Z1fv").empty());
+  EXPECT_TRUE(signature_of_symbol("saxpy").empty());
+  EXPECT_TRUE(signature_of_symbol("").empty());
+  EXPECT_TRUE(signature_of_symbol("_Zgarbage").empty());
+}
+
+TEST(readable_names, leave_out_parameters_and_return_type) {
+  EXPECT_EQ(readable_name("_Z5saxpyfPKfPfm"), "saxpy");
+  EXPECT_EQ(readable_name("_ZN2ns5scaleIfEEvPT_"), "ns::scale<float>");
+  EXPECT_EQ(readable_name("_Z1fv"), "f");
+  EXPECT_EQ(readable_name("plain"), "plain");
+  EXPECT_EQ(readable_name("_Zgarbage"), "_Zgarbage");
+  EXPECT_EQ(readable_name(""), "");
+}
+
+}  // namespace
+}  // namespace halfwarp::core

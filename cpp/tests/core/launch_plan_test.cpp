@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameter layout and the shared memory of a kernel, over a table of fakes.
+#include "core/module/launch_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+
+#include "core/module/kernel_names.hpp"
+#include "driver/call.hpp"
+
+namespace halfwarp::core {
+namespace {
+
+// What the fake driver answers, and how often it was asked.
+struct fake_kernel {
+  int version = 13000;
+  std::vector<std::size_t> sizes;
+  CUresult end_of_list = CUDA_ERROR_INVALID_VALUE;
+  const char* name = "_Z4copyPfPKfi";
+  std::map<CUfunction_attribute, int> attributes{
+      {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1024},
+      {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 47 * 1024}};
+  int most_shared = 200 * 1024;
+  int questions = 0;
+  int settings = 0;
+};
+fake_kernel fake;
+
+CUresult get_version(int* version) {
+  *version = fake.version;
+  return CUDA_SUCCESS;
+}
+
+CUresult get_parameter(CUkernel, std::size_t index, std::size_t* offset, std::size_t* size) {
+  ++fake.questions;
+  if (index >= fake.sizes.size()) return fake.end_of_list;
+  *offset = 8 * index;
+  *size = fake.sizes[index];
+  return CUDA_SUCCESS;
+}
+
+CUresult get_name(const char** name, CUkernel) {
+  *name = fake.name;
+  return CUDA_SUCCESS;
+}
+
+CUresult get_attribute(int* value, CUfunction_attribute attribute, CUkernel, CUdevice) {
+  ++fake.questions;
+  *value = fake.attributes[attribute];
+  return CUDA_SUCCESS;
+}
+
+CUresult set_attribute(CUfunction_attribute attribute, int value, CUkernel, CUdevice) {
+  ++fake.settings;
+  fake.attributes[attribute] = value;
+  return CUDA_SUCCESS;
+}
+
+CUresult get_device_attribute(int* value, CUdevice_attribute, CUdevice) {
+  *value = fake.most_shared;
+  return CUDA_SUCCESS;
+}
+
+class launch_plan_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    static driver::driver_table table{};
+    table.cuDriverGetVersion = &get_version;
+    table.cuKernelGetParamInfo = &get_parameter;
+    table.cuKernelGetName = &get_name;
+    table.cuKernelGetAttribute = &get_attribute;
+    table.cuKernelSetAttribute = &set_attribute;
+    table.cuDeviceGetAttribute = &get_device_attribute;
+    static driver::loader_api api{};
+    api.driver = &table;
+    api.name_of = [](driver::library_id, const void*) { return "a fake"; };
+    driver::attach(&api);
+    fake = fake_kernel{};
+  }
+
+  CUkernel kernel = reinterpret_cast<CUkernel>(0x10);
+};
+
+TEST_F(launch_plan_test, asks_for_the_layout_once) {
+  fake.sizes = {8, 8, 4};
+  launch_plan plan{kernel, "_Z4copyPfPKfi", {}};
+  EXPECT_EQ(plan.layout(), nullptr);
+  const parameter_layout& layout = plan.load_layout();
+  EXPECT_EQ(&plan.load_layout(), &layout);
+  EXPECT_EQ(plan.layout(), &layout);
+  EXPECT_EQ(fake.questions, 4);
+  ASSERT_EQ(layout.parameters.size(), 3u);
+  EXPECT_EQ(layout.offsets[2], 16u);
+  EXPECT_EQ(layout.parameters[1].kind, parameter_kind::pointer);
+  EXPECT_EQ(layout.descriptions[1].type, "float const*");
+  EXPECT_EQ(plan.readable_name(), "copy");
+}
+
+TEST_F(launch_plan_test, takes_the_name_of_a_foreign_kernel_from_the_driver) {
+  fake.sizes = {8, 8, 4};
+  launch_plan plan{kernel, "", {}};
+  EXPECT_EQ(plan.readable_name(), "kernel");
+  plan.load_layout();
+  EXPECT_EQ(plan.readable_name(), "copy");
+  EXPECT_EQ(plan.layout()->parameters[2].kind, parameter_kind::integer);
+}
+
+TEST_F(launch_plan_test, distrusts_what_disagrees_with_the_driver) {
+  fake.sizes = {8, 16, 4};
+  launch_plan plan{kernel, "_Z4copyPfPKfi", {{parameter_kind::float32, 4, "", "a"}}};
+  for (const parameter& known : plan.load_layout().parameters) {
+    EXPECT_EQ(known.kind, parameter_kind::unknown);
+  }
+}
+
+TEST_F(launch_plan_test, joins_names_from_the_text_and_types_from_the_symbol) {
+  fake.sizes = {8, 8, 4};
+  const parameter_descriptions said{{parameter_kind::integer_or_pointer, 8, "", "to"},
+                                    {parameter_kind::integer_or_pointer, 8, "", "from"},
+                                    {parameter_kind::integer, 4, "", "n"}};
+  launch_plan plan{kernel, "_Z4copyPfPKfi", said};
+  const parameter_layout& layout = plan.load_layout();
+  EXPECT_EQ(layout.descriptions[0].name, "to");
+  EXPECT_EQ(layout.descriptions[0].type, "float*");
+  EXPECT_EQ(layout.parameters[0].kind, parameter_kind::pointer);
+}
+
+TEST_F(launch_plan_test, checks_nothing_with_a_driver_before_12_4) {
+  fake.version = 12030;
+  launch_plan plan{kernel, "f", {}};
+  EXPECT_FALSE(plan.load_layout().is_known);
+  EXPECT_EQ(fake.questions, 0);
+}
+
+TEST_F(launch_plan_test, takes_no_failure_for_the_end_of_the_list) {
+  fake.sizes = {8};
+  fake.end_of_list = CUDA_ERROR_INVALID_CONTEXT;
+  launch_plan plan{kernel, "f", {}};
+  EXPECT_THROW(plan.load_layout(), driver::driver_error);
+  EXPECT_EQ(plan.layout(), nullptr);
+  fake.end_of_list = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_EQ(plan.load_layout().parameters.size(), 1u);
+}
+
+TEST_F(launch_plan_test, publishes_one_layout_to_all_threads) {
+  fake.sizes = {4, 4};
+  launch_plan plan{kernel, "f", {}};
+  std::array<const parameter_layout*, 8> seen{};
+  std::vector<std::thread> threads;
+  for (auto& slot : seen) threads.emplace_back([&] { slot = &plan.load_layout(); });
+  for (std::thread& thread : threads) thread.join();
+  for (const parameter_layout* layout : seen) EXPECT_EQ(layout, plan.layout());
+}
+
+TEST_F(launch_plan_test, keeps_the_name_after_the_kernel) {
+  std::uint32_t number;
+  {
+    launch_plan plan{kernel, "_Z5shortv", {}};
+    number = plan.load_layout().number;
+    EXPECT_EQ(name_of_kernel(number), "short");
+  }
+  EXPECT_EQ(name_of_kernel(number), "short");
+  for (int i = 0; i < 2000; ++i) retire_kernel_name(register_kernel_name("other"));
+  EXPECT_EQ(name_of_kernel(number), "");
+}
+
+TEST_F(launch_plan_test, grants_what_is_there_without_setting_anything) {
+  launch_plan plan{kernel, "f", {}};
+  EXPECT_EQ(plan.unasked_shared_memory(), 0u);
+  EXPECT_EQ(plan.grant_shared_memory(0, 4096), 47u * 1024);
+  EXPECT_EQ(plan.unasked_shared_memory(), 47u * 1024);
+  EXPECT_EQ(fake.settings, 0);
+}
+
+TEST_F(launch_plan_test, raises_the_limit_once_and_to_the_most) {
+  launch_plan plan{kernel, "f", {}};
+  EXPECT_EQ(plan.grant_shared_memory(0, 60000), 199u * 1024);
+  EXPECT_EQ(fake.settings, 1);
+  const int questions = fake.questions;
+  EXPECT_EQ(plan.grant_shared_memory(0, 150000), 199u * 1024);
+  EXPECT_EQ(fake.questions, questions);
+}
+
+TEST_F(launch_plan_test, tells_the_most_when_it_is_too_little) {
+  launch_plan plan{kernel, "f", {}};
+  EXPECT_EQ(plan.grant_shared_memory(0, 300000), 199u * 1024);
+  EXPECT_EQ(fake.settings, 0);
+}
+
+TEST_F(launch_plan_test, asks_again_after_the_limit_was_set_by_others) {
+  launch_plan plan{kernel, "f", {}};
+  EXPECT_EQ(plan.grant_shared_memory(0, 60000), 199u * 1024);
+  fake.attributes[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = 512;
+  plan.forget_shared_memory(0);
+  EXPECT_EQ(plan.unasked_shared_memory(), 0u);
+  EXPECT_EQ(plan.grant_shared_memory(0, 256), 512u);
+  EXPECT_EQ(plan.unasked_shared_memory(), 0u);
+  EXPECT_EQ(plan.grant_shared_memory(0, 4096), 199u * 1024);
+}
+
+TEST_F(launch_plan_test, serves_devices_beyond_those_it_remembers) {
+  launch_plan plan{kernel, "f", {}};
+  EXPECT_EQ(plan.grant_shared_memory(1000, 60000), 199u * 1024);
+  plan.forget_shared_memory(1000);
+}
+
+TEST(parameters, accept_what_their_kind_and_size_allow) {
+  const auto bits = [](std::uint32_t size, parameter_kind kind) {
+    return unsigned{make_parameter(size, kind).accepts};
+  };
+  EXPECT_EQ(bits(0, parameter_kind::unknown), unsigned{unknown_parameter.accepts});
+  EXPECT_EQ(bits(4, parameter_kind::float32), accepts_single | accepts_4_bytes);
+  EXPECT_EQ(bits(8, parameter_kind::float64), accepts_double | accepts_8_bytes);
+  EXPECT_EQ(bits(4, parameter_kind::integer), accepts_integer | accepts_4_bytes);
+  EXPECT_EQ(bits(8, parameter_kind::pointer),
+            accepts_integer | accepts_address | accepts_8_bytes);
+  EXPECT_EQ(bits(2, parameter_kind::half), 0u);
+  EXPECT_EQ(bits(16, parameter_kind::aggregate), 0u);
+}
+
+}  // namespace
+}  // namespace halfwarp::core
