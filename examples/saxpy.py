@@ -37,6 +37,7 @@ def main(n: int = 1_000_000) -> int:
 
     block = 256
     config = LaunchConfig(grid=(n + block - 1) // block, block=block)
+    launch(stream, config, kernel, a, device_x, device_y, 0)  # loads the code: not to be timed
     start = stream.record(options=EventOptions(timing_enabled=True))
     launch(stream, config, kernel, a, device_x, device_y, n)
     end = stream.record(options=EventOptions(timing_enabled=True))
