@@ -34,4 +34,8 @@ struct context {
   }
 };
 
+// Leads aliases to their functions, then fills in what operands, lists and initialisers name.
+// A name that the module does not have stays symbol_kind::unresolved.
+void resolve(context& shared);
+
 }  // namespace halfwarp::emulator::ptx::syntax

@@ -7,7 +7,6 @@
 #include "emulator/ptx/parser.hpp"
 #include "emulator/ptx/syntax/context.hpp"
 #include "emulator/ptx/syntax/function.hpp"
-#include "emulator/ptx/syntax/resolve.hpp"
 #include "emulator/ptx/syntax/variable.hpp"
 
 namespace halfwarp::emulator::ptx {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resolution at the end of a module.
-#include "emulator/ptx/syntax/resolve.hpp"
+#include "emulator/ptx/syntax/context.hpp"
 
 namespace halfwarp::emulator::ptx::syntax {
 namespace {
