@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 FOLDER = "cuda/core/_include"
+ONCE = "#pragma once\n"
+QUIET = "#pragma GCC system_header\n"  # no warnings of ours in other people's builds
 EXTERN = re.compile(r'^\s*cdef extern from "([^"]+)"', re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
@@ -23,7 +25,7 @@ def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
             continue
         text = own_header(root, generated, name)
         if text is not None:
-            copies[f"{FOLDER}/{name}"] = text
+            copies[f"{FOLDER}/{name}"] = text.replace(ONCE, ONCE + QUIET, 1)
             pending += INCLUDE.findall(text)
     return dict(sorted({**copies, **foreign_types(root)}.items()))
 

@@ -6,7 +6,8 @@ from libc.stdint cimport uint64_t
 
 
 cdef extern from "cuda.h" nogil:
-    ctypedef struct CUlaunchAttribute
+    ctypedef struct CUlaunchAttribute:
+        pass
     ctypedef struct CUlaunchConfig:
         unsigned gridDimX
         unsigned gridDimY
@@ -27,6 +28,7 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
         unsigned z
     struct config_fields:
         CUlaunchConfig native
+        CUlaunchAttribute[3] attributes
         dimensions grid
         dimensions cluster
         bint is_cooperative
