@@ -148,10 +148,10 @@ enum class operand_kind : std::uint8_t {
   double_bits,       // 0d3FF0000000000000 and 1.5: value holds 64 bits
   symbol,            // symbol + value: an address, a label, a function, a list
   address,           // [base + value]; base says what base is
-  address_group,     // [a, b, {c, d}]: elements, each an address or a vector (tex, bulk tensor copy)
-  vector,            // {a, b}: elements
-  pair,              // p|q: two elements
-  list,              // (a, b): elements; arguments or results of a call
+  address_group,  // [a, b, {c, d}]: elements, each an address or a vector (tex, bulk tensor copy)
+  vector,         // {a, b}: elements
+  pair,           // p|q: two elements
+  list,           // (a, b): elements; arguments or results of a call
 };
 
 enum class address_base : std::uint8_t { none, register_, special_register, symbol };
