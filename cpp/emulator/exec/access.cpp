@@ -283,12 +283,30 @@ report::fault describe_place(const warp& w, const instruction& in, int lane) {
   return f;
 }
 
+namespace {
+
+// Calls are written over several lines.
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  for (char c : text) {
+    bool is_space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!is_space) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
 void set_source(report::fault& f, const ptx::module& owner, const ptx::function& function,
                 std::uint32_t index) {
   if (index >= function.instructions.size()) return;
   const ptx::instruction& source = function.instructions[index];
   f.ptx_line = source.line;
-  f.instruction = source.text;
+  f.instruction = on_one_line(source.text);
   if (source.location == ptx::no_index) return;
   const ptx::source_location& location = function.locations[source.location];
   f.source_file = owner.file_path(location.file);

@@ -65,7 +65,10 @@ std::string address_text(const fault& f) {
 
 // Where the address lies from the nearest allocation.
 std::string allocation_text(const fault& f) {
-  if (!f.nearest) return "no allocation is near";
+  constexpr std::uint64_t far_bytes = 1u << 20;
+  bool is_near = f.nearest && f.address + far_bytes >= f.nearest->base &&
+                 f.address <= f.nearest->end() + far_bytes;
+  if (!is_near) return "no allocation is near";
   const memory::allocation& a = *f.nearest;
   std::string what = std::string(a.is_live ? "live " : "freed ") + std::to_string(a.size) +
                      "-byte " + (a.name.empty() ? "allocation" : "variable '" + a.name + "'") +

@@ -3,6 +3,7 @@
 #include "emulator/exec/schedule/block.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -15,7 +16,7 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::uint64_t warp_budget = 1u << 14;  // warp instructions until the next warp's turn
+constexpr std::uint64_t warp_budget = 1u << 9;  // warp instructions until the next warp's turn
 
 void number_threads(warp& view, const extent& size) {
   std::uint64_t threads = size.count();
@@ -31,6 +32,17 @@ void number_threads(warp& view, const extent& size) {
 void fill_fresh(lane_storage& memory, std::uint64_t seed, std::uint64_t number) {
   auto* words = reinterpret_cast<std::uint32_t*>(memory.data());
   std::fill_n(words, memory.size() / sizeof(*words), memory::fresh_pattern(seed, number));
+}
+
+// For kernels that take the address of a parameter: each thread has a copy in local memory.
+void copy_parameters(block_state& block, const function_code& entry) {
+  if (entry.parameter_block_bytes == 0) return;
+  for (warp_state& w : block.warps) {
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
+      std::byte* to = w.view.local + lane * w.view.local_stride + entry.parameter_block;
+      std::memcpy(to, w.view.parameters, entry.parameter_block_bytes);
+    }
+  }
 }
 
 bool has_ready(const warp_state& w) {
@@ -143,9 +155,10 @@ void begin(block_state& block, std::uint64_t number) {
   for (std::uint32_t i = 0; i < block.order.size(); ++i) {
     block.order[i] = static_cast<std::uint32_t>(shuffled(i, block.order.size(), seed, number));
   }
+  copy_parameters(block, launch.code.functions.front());
   for (warp_state& w : block.warps) {
     w.view.live = w.view.existing;
-    w.backward_branches = w.turn = 0;
+    w.backward_branches = 0;
     w.is_rotating = false;
     w.fragments.clear();
     reclaim_frames(w);

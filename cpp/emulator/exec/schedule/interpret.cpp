@@ -4,8 +4,11 @@
 // The deepest call, and in it the lowest instruction, comes first; it runs until it reaches the
 // position of another fragment of its frame. Lanes that diverged so meet again where the compiler
 // put the code that follows. Since a fragment could wait for ever on one behind it, after 256
-// backward branches another is chosen, in turn.
+// backward branches the one that has waited longest runs.
 #include "emulator/exec/schedule/interpret.hpp"
+
+#include <optional>
+#include <utility>
 
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/collective.hpp"
@@ -122,20 +125,23 @@ class fragment_run {
     bool is_backward = code_ + in.target <= position_;
     if (taken != f_.lanes) {
       split(taken, in.target);
-      if (is_backward && ++w_.backward_branches > fair_backward_branches) {
-        w_.backward_branches = 0;
-        return leave_reason::rotate;
-      }
-      return leave_reason::reselect;
+      return is_backward && is_unfair() ? leave_reason::rotate : leave_reason::reselect;
     }
     account(position_ + 1);
     position_ = segment_ = code_ + in.target;
     if (!is_backward) return {};
-    bool is_unfair = has_others_ && ++backward_ > fair_backward_branches;
-    if (!is_unfair && used_ < budget_) return {};
+    bool gives_way = has_others_ && is_unfair();
+    if (!gives_way && used_ < budget_) return {};
     f_.next = in.target;
     add_ready(w_, f_);
-    return is_unfair ? leave_reason::rotate : leave_reason::yield;
+    return gives_way ? leave_reason::rotate : leave_reason::yield;
+  }
+
+  // Counts a backward branch that others of the warp have to wait for.
+  bool is_unfair() {
+    if (++w_.backward_branches <= fair_backward_branches) return false;
+    w_.backward_branches = 0;
+    return true;
   }
 
   result call(const instruction& in, lane_mask active) {
@@ -194,7 +200,6 @@ class fragment_run {
   std::uint32_t stop_;
   bool has_others_;
   std::uint64_t budget_, used_ = 0;
-  std::uint32_t backward_ = 0;
 };
 
 bool is_before(const fragment& a, const fragment& b) {
@@ -202,19 +207,16 @@ bool is_before(const fragment& a, const fragment& b) {
   return a.next < b.next;
 }
 
+// Fragments are appended when they have run, so the first ready one has waited longest.
 std::size_t choose(warp_state& w) {
-  std::size_t best = w.fragments.size(), ready = 0;
+  bool is_rotating = std::exchange(w.is_rotating, false);
+  std::size_t best = w.fragments.size();
   for (std::size_t i = 0; i < w.fragments.size(); ++i) {
     if (w.fragments[i].state != fragment_state::ready) continue;
-    ++ready;
+    if (is_rotating) return i;
     if (best == w.fragments.size() || is_before(w.fragments[i], w.fragments[best])) best = i;
   }
-  if (!w.is_rotating || ready == 0) return best;
-  w.is_rotating = false;
-  std::size_t wanted = w.turn++ % ready;
-  for (std::size_t i = 0;; ++i) {
-    if (w.fragments[i].state == fragment_state::ready && wanted-- == 0) return i;
-  }
+  return best;
 }
 
 }  // namespace

@@ -38,9 +38,8 @@ struct warp_state {
   warp view;
   fragment_list fragments;
   std::vector<std::unique_ptr<frame>> frames, unused_frames;
-  std::uint32_t backward_branches = 0;  // taken by a part of a fragment, since the last turn
-  std::uint32_t turn = 0;          // of the round robin among fragments
-  bool is_rotating = false;        // the next fragment is chosen by turn
+  std::uint32_t backward_branches = 0;  // while others were ready, since the last rotation
+  bool is_rotating = false;             // the fragment that has waited longest runs next
 };
 
 struct barrier_state {
