@@ -30,7 +30,7 @@ def rows():
     return ROWS
 
 
-def run_worker(python, names, env):
+def run_worker(python, env, names):
     """Row name -> nanoseconds or an error text, from one process."""
     command = [python, str(FOLDER / "worker" / "measure.py"), *names]
     done = subprocess.run(command, env=env, capture_output=True, text=True)
@@ -50,26 +50,24 @@ def least(first, second):
     return both
 
 
-def measure(names, table, backend, wheels):
+def measure(names, table, backend, places):
     """Two interleaved rounds of ours and theirs, then the C twins."""
-    python = {"ours": sys.executable, "theirs": environments.reference_python(wheels)}
-    env = {
-        "ours": environments.environment("ours", backend),
-        "theirs": environments.environment("reference", backend),
-    }
     shared = [n for n in names if not table[n].ours_only]
     wanted = {"ours": names, "theirs": shared}
-    rounds = [
-        {who: run_worker(python[who], wanted[who], env[who]) for who in python} for _ in range(2)
-    ]
-    result = {who: least(rounds[0][who], rounds[1][who]) for who in python}
-    floor = environments.build_floor(backend)
-    lines = []
-    if floor:
-        env = environments.environment("floor", backend)
-        done = subprocess.run([floor], env=env, capture_output=True, text=True, check=True)
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return result | {"floor": {r["row"]: r["ns"] for r in lines}}
+    rounds = [{who: run_worker(*places[who], wanted[who]) for who in places} for _ in range(2)]
+    result = {who: least(rounds[0][who], rounds[1][who]) for who in places}
+    return result | {"floor": run_floor(backend)}
+
+
+def run_floor(backend):
+    """Twin -> nanoseconds; empty where the twins cannot be compiled."""
+    program = environments.build_floor(backend)
+    if not program:
+        return {}
+    env = environments.environment("floor", backend)
+    done = subprocess.run([program], env=env, capture_output=True, text=True, check=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return {line["row"]: line["ns"] for line in lines}
 
 
 def ratio(record):
@@ -92,14 +90,7 @@ def records_of(names, table, measured):
         }
 
 
-def footprint_records(backend, wheels):
-    places = {
-        "ours": (sys.executable, environments.environment("ours", backend)),
-        "theirs": (
-            environments.reference_python(wheels),
-            environments.environment("reference", backend),
-        ),
-    }
+def footprint_records(places):
     times = {who: footprint.import_times(*place) for who, place in places.items()}
     for module, target in footprint.MODULES.items():
         yield {
@@ -185,10 +176,11 @@ def main():
     )
     options = parser.parse_args()
     names = [n for n in table if not options.rows or any(part in n for part in options.rows)]
-    measured = measure(names, table, options.backend, options.wheels)
+    places = environments.places(options.backend, options.wheels)
+    measured = measure(names, table, options.backend, places)
     records = list(records_of(names, table, measured))
     if not options.no_footprint and not options.rows:
-        records += footprint_records(options.backend, options.wheels)
+        records += footprint_records(places)
     show(records)
     if options.json:
         with open(options.json, "w") as file:

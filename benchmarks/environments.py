@@ -19,23 +19,41 @@ def cache_folder():
     return root / "halfwarp" / f"benchmarks-py{sys.version_info[0]}{sys.version_info[1]}"
 
 
-def reference_python(wheels=None):
-    """The interpreter of a cached environment that holds NVIDIA's packages; made when missing.
-
-    With `wheels`, a folder, nothing is fetched: pip takes the packages from there.
-    """
+def reference_python():
+    """The interpreter of a cached environment that holds NVIDIA's packages; made when missing."""
     folder = cache_folder() / "-".join(REFERENCE).replace("==", "-")
     python = folder / "bin" / "python"
     done = folder / ".complete"
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        source = ["--no-index", "--find-links", str(wheels)] if wheels else []
         packages = [*REFERENCE, "numpy", "nvidia-cuda-nvrtc==13.5.*", "nvidia-nvjitlink==13.5.*"]
         command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        subprocess.run([*command, *source, *packages], check=True)
+        subprocess.run([*command, *packages], check=True)
         done.touch()
     return str(python)
+
+
+def unpack_wheels(wheels):
+    """A folder with the packages of the wheels in a folder, to be put first on the path.
+
+    For machines without a network: this interpreter then serves the reference as well, with the
+    libraries that it has.
+    """
+    target = tempfile.mkdtemp(prefix="halfwarp-reference-")
+    files = sorted(map(str, Path(wheels).glob("cuda_*.whl")))
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps"]
+    subprocess.run([*command, "--target", target, *files], check=True)
+    return target
+
+
+def places(backend, wheels=None):
+    """Implementation -> (interpreter, environment variables)."""
+    ours, theirs = (environment(name, backend) for name in ("ours", "reference"))
+    if not wheels:
+        return {"ours": (sys.executable, ours), "theirs": (reference_python(), theirs)}
+    theirs["PYTHONPATH"] = unpack_wheels(wheels)
+    return {"ours": (sys.executable, ours), "theirs": (sys.executable, theirs)}
 
 
 def emulator_folder():
