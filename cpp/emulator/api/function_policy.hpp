@@ -11,11 +11,11 @@
 namespace halfwarp::emulator::api {
 
 enum : std::uint8_t {
-  needs_no_init = 1,       // works before cuInit
-  ignores_failure = 2,     // works while the current context is broken
-  releases_something = 4,  // does its work in a broken context, then tells of it
-  cannot_fail = 8,         // `any` does not count it: a correct caller cannot make it fail
-  allowed_in_callback = 16,
+  needs_no_init = 1,         // works before cuInit
+  ignores_failure = 2,       // works while the current context is broken
+  releases_something = 4,    // does its work in a broken context, then tells of it
+  cannot_fail = 8,           // `any` does not count it: a correct caller cannot make it fail
+  is_constant_look_up = 16,  // names and versions: in host functions and after a fork as well
 };
 
 namespace detail {
@@ -58,7 +58,7 @@ constexpr std::uint8_t policy_of(std::string_view name) {
   if (is_constant(name) || name == "cuInit") policy |= needs_no_init;
   if (is_constant(name) || looks_up_only(name)) policy |= ignores_failure;
   if (gives_back(name)) policy |= releases_something | cannot_fail;
-  if (is_constant(name)) policy |= cannot_fail | allowed_in_callback;
+  if (is_constant(name)) policy |= cannot_fail | is_constant_look_up;
   return policy;
 }
 

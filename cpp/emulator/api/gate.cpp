@@ -38,7 +38,7 @@ gate::gate(unsigned function_index) noexcept : index_{function_index} {
     look_closer(obstacles);
   if (blocked) return;
   const thread_state& thread = this_thread();
-  if (thread.is_in_host_function && !(policies[index_] & allowed_in_callback)) [[unlikely]] {
+  if (thread.is_in_host_function && !(policies[index_] & is_constant_look_up)) [[unlikely]] {
     block(CUDA_ERROR_NOT_PERMITTED);
     return;
   }
@@ -68,7 +68,7 @@ void gate::block(CUresult with) noexcept {
 void gate::look_closer(unsigned obstacles) noexcept {
   const auto policy = policies[index_];
   if (obstacles & obstacle::unannounced) lifecycle::announce();
-  if ((obstacles & obstacle::forked) && !(policy & cannot_fail)) {
+  if ((obstacles & obstacle::forked) && !(policy & is_constant_look_up)) {
     return block(CUDA_ERROR_NOT_INITIALIZED);
   }
   if (obstacles & obstacle::ended) return block(CUDA_ERROR_DEINITIALIZED);

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cuda.core.emulation: choosing the emulator, its options, its counts; all in fresh processes."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+TALK = """
+import ctypes
+from cuda.bindings import _loader
+from cuda.core import emulation
+
+def driver(name, *arguments):
+    kind = ctypes.CFUNCTYPE(ctypes.c_int)
+    return kind(_loader.inspect_function_pointer("driver", name))(*arguments)
+
+def made(name, *rest):
+    out = ctypes.c_uint64()
+    code = driver(name, ctypes.byref(out), *map(ctypes.c_uint64, rest))
+    assert code == 0, (name, code)
+    return out.value
+
+def start():
+    assert driver("cuInit", 0) == 0
+    assert driver("cuCtxSetCurrent", ctypes.c_uint64(made("cuDevicePrimaryCtxRetain", 0))) == 0
+"""
+
+
+@pytest.fixture
+def talk(run_emulated):
+    """Run code that talks to the driver through ctypes."""
+
+    def run(code, *arguments, **options):
+        return run_emulated(TALK + textwrap.dedent(code), *arguments, **options)
+
+    return run
+
+
+@pytest.fixture
+def run_plain():
+    """Run code where no variable of the environment chooses a backend."""
+
+    def run(code):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+        whole = TALK + textwrap.dedent(code)
+        done = subprocess.run(
+            [sys.executable, "-c", whole], env=environment, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        return done
+
+    return run
+
+
+class TestEnable:
+    def test_options_are_taken_and_the_notice_shows_them(self, run_plain):
+        done = run_plain("""
+            assert not emulation.is_active()
+            emulation.enable(seed=7, mode="eager", check={"memory", "leak"}, memory="64MiB", cc=8.0, strict=True)
+            assert emulation.is_active()
+            start()
+            o = emulation.options()
+            print(o["seed"], o["mode"], o["check"], o["memory"], o["cc"], o["strict"])
+        """)
+        assert done.stdout.split() == ["7", "eager", "memory,leak", str(64 << 20), "8.0", "1"]
+        assert "kernels run on the CPU" in done.stderr
+        assert "mode eager, seed 7" in done.stderr
+
+    def test_equal_options_again_do_nothing_others_are_refused(self, run_plain):
+        done = run_plain("""
+            emulation.enable(seed=7)
+            start()
+            emulation.enable(seed=7)
+            emulation.enable()
+            try:
+                emulation.enable(seed=8)
+            except RuntimeError as error:
+                print(error)
+        """)
+        assert "seed='7'" in done.stdout
+
+    @pytest.mark.parametrize(
+        ("option", "value", "accepted"),
+        [
+            ("mode", "fast", "eager, async, adversarial or null"),
+            ("cc", "8.9", "7.5, 8.0, 8.6, 9.0, 10.0 or 12.0"),
+            ("devices", 0, "1 to 16"),
+            ("devices", 17, "1 to 16"),
+            ("memory", "a lot", "MiB or GiB"),
+            ("check", {"memory", "luck"}, "memory, sync, init, race, hazard and leak"),
+            ("step_limit", "2^99", "or 2^N"),
+            ("speed", 1, "its options are devices, cc, memory"),
+        ],
+    )
+    def test_a_wrong_option_names_what_is_accepted(self, run_plain, option, value, accepted):
+        done = run_plain(f"""
+            try:
+                emulation.enable(**{{{option!r}: {value!r}}})
+            except ValueError as error:
+                print(error)
+            assert not emulation.is_active()
+        """)
+        assert accepted in done.stdout
+
+    def test_a_wrong_variable_is_named_and_nothing_starts(self, talk):
+        done = talk('print(driver("cuInit", 0), driver("cuCtxSynchronize"))', devices="many")
+        assert done.stdout.split() == ["1", "3"]
+        assert "HALFWARP_EMULATOR_DEVICES" in done.stderr
+        assert "1 to 16" in done.stderr
+
+    def test_a_misspelt_variable_is_an_error(self, talk):
+        done = talk('print(driver("cuInit", 0))', chekc="all")
+        assert done.stdout.split() == ["1"]
+        assert "its options are" in done.stderr
+
+    def test_asking_without_the_emulator_says_how_to_get_it(self, run_plain):
+        done = run_plain("""
+            try:
+                emulation.stats()
+            except RuntimeError as error:
+                print(error)
+        """)
+        assert "HALFWARP_BACKEND=emulator" in done.stdout
+
+
+class TestNotice:
+    def test_it_comes_before_the_first_call_returns_and_once(self, talk):
+        done = talk("""
+            import os, sys
+            driver("cuDriverGetVersion", ctypes.byref(ctypes.c_int()))
+            os.write(2, b"after\\n")
+            start()
+        """)
+        lines = done.stderr.splitlines()
+        assert lines[0].startswith("halfwarp: CUDA is emulated")
+        assert lines[1] == "after"
+        assert sum(line.startswith("halfwarp:") for line in lines) == 1
+        assert "libcuda_emulated.so" in lines[0]
+
+
+class TestDevices:
+    def test_there_are_as_many_as_asked_for(self, talk):
+        done = talk(
+            """
+            start()
+            ids = set()
+            for i in range(3):
+                uuid = (ctypes.c_char * 16)()
+                assert driver("cuDeviceGetUuid", uuid, i) == 0
+                ids.add(uuid.raw)
+            print(made("cuDeviceGetCount"), len(ids))
+            """,
+            devices=3,
+        )
+        assert done.stdout.split() == ["3", "3"]
+
+    def test_peers_see_each_other_when_told_to(self, talk):
+        done = talk(
+            """
+            start()
+            first = made("cuMemAlloc", 64)
+            own = made("cuCtxGetCurrent")
+            other = made("cuDevicePrimaryCtxRetain", 1)
+            driver("cuCtxSetCurrent", ctypes.c_uint64(other))
+            def fill():
+                code = driver("cuMemsetD8", ctypes.c_uint64(first), 5, ctypes.c_uint64(64))
+                driver("cuCtxSynchronize")
+                return code
+            print(fill(), driver("cuCtxEnablePeerAccess", ctypes.c_uint64(own), 0), fill(),
+                  driver("cuCtxEnablePeerAccess", ctypes.c_uint64(own), 0),
+                  driver("cuCtxDisablePeerAccess", ctypes.c_uint64(own)), fill())
+            """,
+            devices=2,
+        )
+        assert done.stdout.split() == ["1", "0", "0", "704", "0", "1"]
+
+    @pytest.mark.parametrize("cc", ["7.5", "8.0", "8.6", "9.0", "10.0", "12.0"])
+    def test_the_capability_is_as_asked(self, talk, cc):
+        done = talk('start(); print(made("cuDeviceGetAttribute", 75, 0), made("cuDeviceGetAttribute", 76, 0))', cc=cc)
+        assert ".".join(done.stdout.split()) == cc
+
+
+class TestCounts:
+    def test_calls_objects_and_bytes_are_counted(self, talk):
+        done = talk("""
+            start()
+            made("cuStreamCreate", 0)
+            made("cuMemAlloc", 1000)
+            made("cuMemAlloc", 24)
+            now = emulation.stats()
+            print(now["calls"]["cuMemAlloc"], now["live"]["stream"]["count"], now["live"]["device memory"])
+        """)
+        assert done.stdout.strip() == "2 1 {'count': 2, 'bytes': 1024}"
+
+    def test_leaks_are_records(self, talk):
+        done = talk("""
+            start()
+            address = made("cuMemAlloc", 100)
+            leak, = emulation.leaks()
+            print(leak.kind, leak.id == address, leak.bytes, leak.device)
+        """)
+        assert done.stdout.strip() == "device memory True 100 0"
+
+    def test_reset_begins_afresh(self, talk):
+        done = talk("""
+            start()
+            stream = made("cuStreamCreate", 0)
+            made("cuMemAlloc", 100)
+            emulation.reset()
+            print(emulation.leaks(), emulation.stats()["calls"], driver("cuCtxSynchronize"),
+                  driver("cuStreamQuery", ctypes.c_uint64(stream)))
+        """)
+        assert done.stdout.split() == ["[]", "{}", "0", "400"]
+
+    def test_sites_are_traced_when_asked_for(self, run_plain):
+        done = run_plain("""
+            emulation.enable(trace="site", check="leak")
+            start()
+            made("cuMemAlloc", 100)
+            print(emulation.leaks()[0].created_at)
+        """)
+        assert done.stdout.startswith("<string>:")
+        assert "created at <string>:" in done.stderr
+
+    def test_calls_are_traced_when_asked_for(self, talk):
+        done = talk('start(); driver("cuMemAlloc", None, 0)', trace="api")
+        assert "cuMemAlloc -> CUDA_ERROR_INVALID_VALUE" in done.stderr
+
+
+class TestReports:
+    def test_json_lines_go_to_a_file(self, talk, tmp_path):
+        import json
+
+        path = tmp_path / "report.jsonl"
+        talk('start(); driver("cuStreamDestroy", ctypes.c_uint64(0xBAD0))', report=path)
+        record, = map(json.loads, path.read_text().splitlines())
+        assert record["kind"] == "handle"
+        assert "0xbad0" in record["text"]
+
+    def test_leaks_are_listed_at_exit_when_asked_for(self, talk):
+        code = 'start(); made("cuMemAlloc", 100); made("cuMemAlloc", 28); made("cuStreamCreate", 0)'
+        assert "leak" not in talk(code).stderr
+        listed = talk(code, check="leak").stderr
+        assert "leak: 2 x device memory, 128 bytes" in listed
+        assert "leak: 1 x stream" in listed
+
+
+class TestProcess:
+    def test_a_child_of_fork_cannot_use_the_driver(self, talk):
+        done = talk("""
+            import os, sys
+            start()
+            event = made("cuEventCreate", 0)
+            child = os.fork()
+            if child == 0:
+                codes = [driver("cuCtxSynchronize"), driver("cuEventDestroy", ctypes.c_uint64(event)),
+                         driver("cuInit", 0)]
+                sys.exit(0 if codes == [3, 3, 3] else 1)
+            _, status = os.waitpid(child, 0)
+            print(os.waitstatus_to_exitcode(status), driver("cuCtxSynchronize"))
+        """)
+        assert done.stdout.split() == ["0", "0"]
+
+    def test_the_process_ends_while_a_kernel_runs(self, talk):
+        done = talk("""
+            start()
+            text = b'''.version 8.0
+                .target sm_75
+                .address_size 64
+                .visible .entry spin() { again: nanosleep.u32 1000; bra again; }'''
+            module = ctypes.c_uint64()
+            assert driver("cuModuleLoadData", ctypes.byref(module), text) == 0
+            function = ctypes.c_uint64()
+            assert driver("cuModuleGetFunction", ctypes.byref(function), module, b"spin") == 0
+            for _ in range(3):
+                assert driver("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, None, None, None) == 0
+        """)
+        assert "3 operations still queued; they are dropped" in done.stderr
+
+    def test_rules_of_the_environment_are_armed(self, talk):
+        done = talk('start(); print(driver("cuCtxSynchronize"), driver("cuCtxSynchronize"))',
+                    fail="cuCtxSynchronize:2=CUDA_ERROR_OUT_OF_MEMORY")  # fmt: skip
+        assert done.stdout.split() == ["0", "2"]
+
+    def test_a_malformed_rule_of_the_environment_is_named(self, talk):
+        done = talk('print(driver("cuInit", 0), emulation.is_active())', fail="nonsense")
+        assert done.stdout.split()[0] == "1"
+
+
+def test_importing_the_package_looks_for_no_library(run_plain):
+    done = run_plain("""
+        import os, sys
+        opened = []
+        sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event in ("open", "ctypes.dlopen") else None)
+        import cuda.core, cuda.core.emulation
+        assert not emulation.is_active()
+        maps = open("/proc/self/maps").read()
+        print([name for name in opened if "emulated" in name], "libcuda_emulated" in maps)
+    """)
+    assert done.stdout.strip() == "[] False"
+
+
+def test_is_active_in_this_process_agrees_with_the_device(driver):
+    from cuda.core import emulation
+
+    name = ctypes.create_string_buffer(64)
+    assert driver.cuDeviceGetName(name, 64, 0) == 0
+    assert emulation.is_active() == name.value.startswith(b"Emulated")

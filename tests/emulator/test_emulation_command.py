@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m cuda.core.emulation: the table, running scripts, the folder for other programs."""
+
+import ctypes
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+START = """
+import ctypes, sys
+from cuda.bindings import _loader
+def driver(name, *arguments):
+    return ctypes.CFUNCTYPE(ctypes.c_int)(_loader.inspect_function_pointer("driver", name))(*arguments)
+out = ctypes.c_uint64()
+driver("cuInit", 0)
+driver("cuDevicePrimaryCtxRetain", ctypes.byref(out), 0)
+driver("cuCtxSetCurrent", out)
+"""
+
+
+@pytest.fixture
+def command(tmp_path):
+    def run(*arguments):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+        return subprocess.run(
+            [sys.executable, "-m", "cuda.core.emulation", *map(str, arguments)],
+            env=environment | {"XDG_CACHE_HOME": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    return run
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text):
+        path = tmp_path / "script.py"
+        path.write_text(START + text)
+        return path
+
+    return write
+
+
+def test_the_table_has_a_column_per_capability(command):
+    lines = command().stdout.splitlines()
+    assert lines[0].split()[-6:] == ["7.5", "8.0", "8.6", "9.0", "10.0", "12.0"]
+    rows = {line.split()[0]: line.split()[1:] for line in lines[1:]}
+    assert rows["WARP_SIZE"] == ["32"] * 6
+    assert rows["COMPUTE_CAPABILITY_MAJOR"] == ["7", "8", "8", "9", "10", "12"]
+    assert len(rows) > 150
+
+
+class TestRun:
+    def test_a_clean_script_gets_its_arguments_and_succeeds(self, command, script):
+        done = command("run", "--seed", "9", script("print(sys.argv[1:])"), "a", "--b")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip() == "['a', '--b']"
+        assert "seed 9" in done.stderr
+
+    def test_what_is_left_makes_it_fail(self, command, script):
+        done = command("run", script('driver("cuStreamCreate", ctypes.byref(out), 0)'))
+        assert done.returncode == 1
+        assert "leak: stream" in done.stderr
+
+    @pytest.mark.parametrize(("end", "status"), [("sys.exit(3)", 3), ("raise KeyError", 1), ("sys.exit('no')", 1)])
+    def test_the_status_of_the_script_is_kept(self, command, script, end, status):
+        assert command("run", script(end)).returncode == status
+
+    def test_wrong_options_and_missing_scripts_are_refused(self, command, script):
+        wrong = command("run", "--mode", "fast", script(""))
+        assert wrong.returncode == 2
+        assert "eager, async, adversarial or null" in wrong.stderr
+        assert command("run").returncode == 2
+        assert command("walk").returncode == 2
+
+
+def test_the_folder_holds_a_driver_of_the_usual_name(command):
+    folder = Path(command("path").stdout.strip())
+    assert folder == Path(command("path").stdout.strip())
+    library = folder / "libcuda.so.1"
+    assert library.is_symlink()
+    version = ctypes.c_int()
+    code = "import ctypes, sys; v = ctypes.c_int(); print(ctypes.CDLL('libcuda.so.1').cuDriverGetVersion(ctypes.byref(v)), v.value)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"LD_LIBRARY_PATH": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split()[0] == "0", done.stderr
+    assert int(done.stdout.split()[1]) >= 13000
+    del version
