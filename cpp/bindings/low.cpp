@@ -9,6 +9,7 @@
 #include "bindings/module.hpp"
 #include "bindings/structs/struct_methods.hpp"
 #include "bindings/types/class_type.hpp"
+#include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -28,7 +29,7 @@ PyObject* as_object(PyTypeObject* type) { return Py_XNewRef(reinterpret_cast<PyO
 using namespace halfwarp::bindings;
 
 int low_attach(const char* name, void* const* slots) {
-  const library* lib = find_library(name);
+  const library* lib = engine_lock::prepare() ? find_library(name) : nullptr;
   if (lib) lib->state->slots = slots;
   return lib ? 0 : -1;
 }

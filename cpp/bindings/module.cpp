@@ -6,7 +6,7 @@
 
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/types/class_type.hpp"
-#include "bindings/types/creation_lock.hpp"
+#include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -98,7 +98,7 @@ int fill_module(const library& lib, PyObject* module) {
 }
 
 int complete_module(const library& lib) {
-  creation_lock lock;
+  engine_lock lock;
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
   if (is_complete(dictionary)) return 0;
   if (add_classes(lib, dictionary) < 0 || add_enums(lib, dictionary) < 0 ||

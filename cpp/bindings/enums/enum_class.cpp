@@ -4,7 +4,7 @@
 
 #include "bindings/arguments/numbers.hpp"
 #include "bindings/enums/enum_type.hpp"
-#include "bindings/types/creation_lock.hpp"
+#include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -258,7 +258,7 @@ PyTypeObject metaclass = {
 };
 
 bool ready_types() {
-  creation_lock lock;
+  engine_lock lock;
   PyTypeObject& base = base_class.heap.ht_type;
   if (base.tp_flags & Py_TPFLAGS_READY) return true;
   base.tp_base = &PyLong_Type;

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "bindings/types/class_type.hpp"
-#include "bindings/types/creation_lock.hpp"
+#include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -66,7 +66,7 @@ bool add_members(enum_type* type, const enumeration& record) {
 }
 
 PyObject* unknown_member(enum_type* type, std::int64_t value) {
-  creation_lock lock;
+  engine_lock lock;
   PyObject* key = PyLong_FromLongLong(value);
   if (!key) return nullptr;
   if (!type->unknown) type->unknown = PyDict_New();
@@ -126,7 +126,7 @@ const enum_entry* find_entry(const enum_type* type, std::int64_t value) {
 enum_type* ready_enum(const library& lib, int index) {
   enum_type** slot = &lib.enum_types[index];
   if (enum_type* made = __atomic_load_n(slot, __ATOMIC_ACQUIRE)) return made;
-  creation_lock lock;
+  engine_lock lock;
   if (*slot) return *slot;
   const enumeration& record = lib.enums[std::size_t(index)];
   enum_type* made = make_class(lib, record);

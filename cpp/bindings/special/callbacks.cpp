@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks of the driver into functions of the user: the trampolines take the interpreter lock.
-#include <pthread.h>
-
 #include "bindings/frame.hpp"
 #include "bindings/special/bodies.hpp"
 #include "bindings/types/class_type.hpp"
+#include "bindings/types/engine_lock.hpp"
 #include "driver/table.hpp"
 
 namespace halfwarp::bindings {
@@ -82,26 +81,24 @@ void CUDA_CB logs_trampoline(void* data, CUlogLevel level, char* message, size_t
 
 // ---- registered callbacks, by the handle that the driver gave
 
-pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 callback* registry;
 
 void add_to_registry(callback* record, word key) {
-  pthread_mutex_lock(&registry_mutex);
+  engine_lock lock;
   record->key = key;
   record->next = registry;
   registry = record;
-  pthread_mutex_unlock(&registry_mutex);
 }
 
 // Handles of the two kinds cannot clash while both live: each is an address of the driver.
 void remove_from_registry(word key) {
-  pthread_mutex_lock(&registry_mutex);
+  engine_lock lock;
   callback** link = &registry;
   while (*link && (*link)->key != key) link = &(*link)->next;
   callback* found = *link;
-  if (found) *link = found->next;
-  pthread_mutex_unlock(&registry_mutex);
-  if (found) release(found);
+  if (!found) return;
+  *link = found->next;
+  release(found);
 }
 
 // ---- bodies; `At` is the C position of the function, its data follow

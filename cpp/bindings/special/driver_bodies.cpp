@@ -5,7 +5,7 @@
 #include "bindings/arguments/keywords.hpp"
 #include "bindings/engine.hpp"
 #include "bindings/special/bodies.hpp"
-#include "bindings/types/creation_lock.hpp"
+#include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -60,7 +60,7 @@ bool keep_link_options(frame& c) {
 PyObject* key_of(word handle) { return PyLong_FromUnsignedLongLong(handle); }
 
 bool make_open_links() {
-  creation_lock lock;
+  engine_lock lock;
   if (!open_links) open_links = PyDict_New();
   return open_links != nullptr;
 }

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "bindings/types/creation_lock.hpp"
+#include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -30,7 +30,7 @@ PyTypeObject block_type = {
 };
 
 bool ready_block_type() {
-  creation_lock lock;
+  engine_lock lock;
   return (block_type.tp_flags & Py_TPFLAGS_READY) || PyType_Ready(&block_type) == 0;
 }
 

@@ -2,7 +2,7 @@
 // Makes the static type objects of handle and struct classes on demand.
 #include "bindings/types/class_type.hpp"
 
-#include "bindings/types/creation_lock.hpp"
+#include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -34,7 +34,7 @@ bool make_ready(const library& lib, int index, class_type& made) {
 class_type* ready_class(const library& lib, int index) {
   class_type& type = lib.types[index];
   if (__atomic_load_n(&type.is_ready, __ATOMIC_ACQUIRE)) return &type;
-  creation_lock lock;
+  engine_lock lock;
   if (type.is_ready) return &type;
   if (!make_ready(lib, index, type)) return nullptr;
   __atomic_store_n(&type.is_ready, true, __ATOMIC_RELEASE);

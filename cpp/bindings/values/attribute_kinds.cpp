@@ -114,8 +114,10 @@ PyObject* to_struct(const library& lib, const attribute& a, const void* m, word)
 }
 
 PyObject* to_text(const library&, const attribute&, const void* m, word) {
-  return PyBytes_FromStringAndSize(static_cast<const char*>(m),
-                                   Py_ssize_t(strnlen(static_cast<const char*>(m), longest_text)));
+  const void* end = std::memchr(m, 0, longest_text);
+  auto* text = static_cast<const char*>(m);
+  return PyBytes_FromStringAndSize(
+      text, end ? static_cast<const char*>(end) - text : Py_ssize_t(longest_text));
 }
 
 PyObject* to_list(const library&, const attribute&, const void* m, word bytes) {
