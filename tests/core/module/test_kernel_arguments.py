@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packing of kernel arguments, seen through ParamHolder: no kernel, so no parameter sizes."""
 
+import contextlib
 import ctypes
 import enum
+import gc
 import struct
-from types import SimpleNamespace
+import sys
+import tracemalloc
+import weakref
+from functools import partial
+from types import ModuleType, SimpleNamespace
 
 import ml_dtypes
 import numpy as np
@@ -396,3 +402,116 @@ def test_a_kernel_gets_the_bytes_of_a_value(name, argument_in_kernel):
 def test_launch_refuses_other_types(name, argument_in_kernel):
     with pytest.raises(TypeError, match=r"store\(\) argument 2 of 2.*unsupported type: "):
         argument_in_kernel(REFUSED[name], 8)
+
+
+@pytest.fixture
+def library(monkeypatch):
+    """Pretend that a library was imported, with one class."""
+
+    def pretend(module, cls):
+        monkeypatch.setitem(sys.modules, module, ModuleType(module))
+        setattr(sys.modules[module], cls.__name__, cls)
+        return cls
+
+    return pretend
+
+
+def test_a_torch_tensor_gives_its_address_without_a_copy(library):
+    @partial(library, "torch")
+    class Tensor:
+        def __init__(self, is_cuda):
+            self.is_cuda = is_cuda
+
+        def data_ptr(self):
+            return 0x6000
+
+        def __cuda_array_interface__(self):
+            raise AssertionError("making the interface takes a microsecond")
+
+    class Parameter(Tensor):
+        pass
+
+    assert packed(Tensor(True), 8) == bytes_of("Q", 0x6000)
+    assert packed(Parameter(True), 8) == bytes_of("Q", 0x6000)
+    with pytest.raises(TypeError, match="host memory"):
+        ParamHolder([Tensor(False)])
+
+
+def test_a_cupy_array_gives_its_address_without_a_copy(library):
+    @partial(library, "cupy")
+    class ndarray:
+        data = SimpleNamespace(ptr=0x8000)
+
+    assert packed(ndarray(), 8) == bytes_of("Q", 0x8000)
+
+
+def test_arrays_of_other_libraries_give_their_interface():
+    class DeviceArray:
+        @property
+        def __cuda_array_interface__(self):
+            return {"data": (0x7000, True), "shape": (4,), "typestr": "<f4", "version": 3}
+
+    for _ in range(2):
+        assert packed(DeviceArray(), 8) == bytes_of("Q", 0x7000)
+
+
+def test_an_empty_interface_passes_its_exception():
+    with pytest.raises(KeyError):
+        ParamHolder([SimpleNamespace(__cuda_array_interface__={})])
+
+
+def test_nothing_is_imported_to_recognise_types(run_python):
+    code = (
+        "import sys, ctypes\nfrom cuda.core._kernel_arg_handler import ParamHolder\n"
+        "ParamHolder([1, 2.5, 3j, True, None, ctypes.c_int(1)])\n"
+        "try: ParamHolder([object()])\nexcept TypeError: pass\n"
+        "print([name for name in ('numpy', 'torch', 'cupy', 'ml_dtypes') if name in sys.modules])"
+    )
+    assert run_python(code) == "[]\n"
+
+
+def test_refused_values_are_not_kept():
+    class Refused:
+        pass
+
+    value = Refused()
+    alive = weakref.ref(value)
+    with pytest.raises(TypeError):
+        ParamHolder([1, value])
+    del value
+    gc.collect()
+    assert alive() is None
+
+
+def test_classes_that_were_met_can_go():
+    def meet():
+        class Temporary(ctypes.Structure):
+            _fields_ = (("x", ctypes.c_int),)
+
+        ParamHolder([Temporary(5)])
+        return weakref.ref(Temporary)
+
+    alive = meet()
+    gc.collect()
+    assert alive() is None
+
+
+def test_packing_leaks_no_memory():
+    values = [value for value, _ in VALUES.values()]
+
+    def memory_after(rounds):
+        for _ in range(rounds):
+            ParamHolder(values)
+            for value in REFUSED.values():
+                with contextlib.suppress(TypeError):
+                    ParamHolder([value])
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = memory_after(20)  # fills caches
+        grown = memory_after(200) - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 10_000  # less than one object a round

@@ -432,3 +432,38 @@ except Exception as error:
     def test_a_value_that_is_not_understood_is_an_error(self, run_python, name, value):
         shown = run_python(self.CODE, **{name: value})
         assert shown.startswith(f"ValueError {name}={value} is not understood: it may be")
+
+
+class TestSeveralDevices:
+    START = """
+from cuda.core import LEGACY_DEFAULT_STREAM, Device, LaunchConfig, ObjectCode, launch
+from cuda.core import recent_launches
+HEAD = ".version 8.0\\n.target sm_75\\n.address_size 64\\n"
+text = HEAD + ".extern .shared .b8 m[];\\n.visible .entry f() {ret;}\\n"
+kernel = ObjectCode.from_ptx(text).get_kernel("f")
+config = LaunchConfig(grid=1, block=1, shmem_size=60000)
+"""
+
+    def test_default_streams_run_on_the_current_device(self, run_python):
+        code = self.START + (
+            "for n in (0, 1):\n"
+            "    Device(n).set_current()\n"
+            "    launch(LEGACY_DEFAULT_STREAM, config, kernel); Device(n).sync()\n"
+            "    granted = kernel.attributes[n].max_dynamic_shared_size_bytes\n"
+            "    print(recent_launches()[0].device, granted >= 60000)\n"
+        )
+        shown = run_python(code, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_DEVICES="2")
+        assert shown == "0 True\n1 True\n"
+
+    def test_shared_memory_is_granted_on_the_device_of_the_stream(self, run_python):
+        code = self.START + (
+            "streams = []\n"
+            "for n in (0, 1):\n"
+            "    Device(n).set_current(); streams.append(Device(n).create_stream())\n"
+            "for n in (0, 1):\n"
+            "    Device(n).set_current(); launch(streams[n], config, kernel); streams[n].sync()\n"
+            "    print(n, [kernel.attributes[m].max_dynamic_shared_size_bytes >= 60000"
+            " for m in (0, 1)])\n"
+        )
+        shown = run_python(code, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_DEVICES="2")
+        assert shown == "0 [True, False]\n1 [True, True]\n"
