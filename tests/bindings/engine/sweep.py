@@ -5,6 +5,7 @@ Arguments are made from the generator's model. Positional calls of hot functions
 form, calls by keyword the table-driven one: both must do the same, with good and bad arguments.
 """
 
+import gc
 import json
 import sys
 
@@ -115,6 +116,11 @@ def check_bad(function, arguments):
             yield f"a bad {name!r} gives {positional!r}, by keyword {named!r}"
 
 
+def blocks():
+    gc.collect()
+    return sys.getallocatedblocks()
+
+
 def check_leaks(function):
     """Calls, good and bad, leave no object behind."""
     call, rounds = getattr(driver, function.name), 100
@@ -125,17 +131,18 @@ def check_leaks(function):
             outcome(lambda arguments=arguments: call(*arguments.values))
             outcome(lambda arguments=arguments: call(*arguments.values[:-1], object()))
 
-    grown = []
-    for _ in range(4):  # the least counts: free lists and caches fill up now and then
-        before = sys.getallocatedblocks()
+    for _ in range(20):  # a leak grows every time; free lists and caches fill up now and then
+        before = blocks()
         run()
-        grown.append(sys.getallocatedblocks() - before)
-    if min(grown) >= rounds // 2 and function.name not in KEEPS:
-        yield f"{grown} blocks left by {rounds} calls"
+        grown = blocks() - before
+        if grown < rounds // 4 or function.name in KEEPS:
+            return
+    yield f"{grown} blocks left by {rounds} calls"
 
 
 def main():
     problems, swept = {}, 0
+    gc.freeze()  # so that collections stay short
     for function in LIBRARY.functions:
         if not function.in_python:
             continue
