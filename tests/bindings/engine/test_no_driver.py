@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine without a driver: modules import, classes work, calls say what is missing."""
+
+import ctypes.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    ctypes.util.find_library("cuda") is not None, reason="this machine has a driver"
+)
+
+CODE = """
+import cuda.bindings.driver as driver
+stream = driver.CUstream(5)
+config = driver.CUlaunchConfig(gridDimX=1)
+for call in (
+    lambda: driver.cuInit(0),
+    lambda: driver.cuCtxGetCurrent(),
+    lambda: driver.cuMemAlloc(numbytes=4),
+    lambda: driver.cuStreamSynchronize(stream),
+    lambda: driver.cuGetErrorName(0),
+):
+    try:
+        print("returned", call())
+    except RuntimeError as error:
+        print(error)
+"""
+
+
+def test_calls_raise_and_name_the_function():
+    settings = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP")}
+    done = subprocess.run(
+        [sys.executable, "-c", CODE],
+        env={**settings, "HALFWARP_BACKEND": "driver"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    names = ("cuInit", "cuCtxGetCurrent", "cuMemAlloc", "cuStreamSynchronize", "cuGetErrorName")
+    lines = done.stdout.splitlines()
+    assert [line.split("()")[0] for line in lines] == list(names)
+    assert all("CUDA driver" in line for line in lines)
