@@ -26,7 +26,7 @@ config = driver.CUlaunchConfig(gridDimX=1)
 for call in (
     lambda: driver.cuInit(0),
     lambda: driver.cuCtxGetCurrent(),
-    lambda: driver.cuMemAlloc(numbytes=4),
+    lambda: driver.cuMemAlloc(bytesize=4),
     lambda: driver.cuStreamSynchronize(stream),
     lambda: driver.cuGetErrorName(0),
 ):
