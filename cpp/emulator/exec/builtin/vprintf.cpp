@@ -120,6 +120,7 @@ class formatter {
       case 's': return convert_text(c);
       case 'p': return formatted("0x%016llx", arguments_.next<unsigned long long>());
       case '%': return "%";
+      case '\0': return c.start;              // the text ends here
       default: return c.start + c.letter;  // as it was written
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic operations: each is one on the host, sequentially consistent, so that other threads of
 // the process see it.
-#include "emulator/exec/handlers/half.hpp"
-#include "emulator/exec/handlers/location.hpp"
+#include "emulator/exec/lanes/half.hpp"
+#include "emulator/exec/lanes/location.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bit operations: logic, shifts, fields, counting, permutation of bytes.
-#include "emulator/exec/handlers/numbers.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

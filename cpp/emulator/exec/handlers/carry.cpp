@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extended-precision arithmetic through the carry flag: add.cc, addc, sub.cc, subc, mad.cc, madc.
-#include "emulator/exec/handlers/numbers.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons into predicates, logic of predicates, selection.
-#include "emulator/exec/handlers/half.hpp"
-#include "emulator/exec/handlers/numbers.hpp"
+#include "emulator/exec/lanes/half.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

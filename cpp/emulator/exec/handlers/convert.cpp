@@ -5,8 +5,8 @@
 // give the rounding, or for rni, rzi, rmi, rpi the rounding to an integral value.
 #include <math.h>
 
-#include "emulator/exec/handlers/numbers.hpp"
-#include "emulator/exec/handlers/rounding.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
+#include "emulator/exec/lanes/rounding.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

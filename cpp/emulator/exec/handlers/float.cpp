@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // f32 and f64 arithmetic: add, sub, mul, fma, div, rcp, sqrt, min, max, neg, abs, copysign, testp.
-#include "emulator/exec/handlers/half.hpp"
-#include "emulator/exec/handlers/numbers.hpp"
-#include "emulator/exec/handlers/rounding.hpp"
+#include "emulator/exec/lanes/half.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
+#include "emulator/exec/lanes/rounding.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

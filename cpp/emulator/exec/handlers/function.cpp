@@ -5,8 +5,8 @@
 // for ties that double precision cannot tell apart.
 #include <math.h>
 
-#include "emulator/exec/handlers/half.hpp"
-#include "emulator/exec/handlers/numbers.hpp"
+#include "emulator/exec/lanes/half.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

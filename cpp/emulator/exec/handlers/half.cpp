@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of 16-bit floats, single and packed: computed in a wider format, rounded once.
-#include "emulator/exec/handlers/half.hpp"
+#include "emulator/exec/lanes/half.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

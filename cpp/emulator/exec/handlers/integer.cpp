@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic: add, sub, mul, mad, mul24, div, rem, neg, abs, min, max, sad.
-#include "emulator/exec/handlers/numbers.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores of every space.
-#include "emulator/exec/handlers/location.hpp"
+#include "emulator/exec/lanes/location.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

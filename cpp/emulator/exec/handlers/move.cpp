@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves, packing and unpacking of vectors, extension and truncation of registers.
-#include "emulator/exec/handlers/numbers.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

@@ -2,7 +2,7 @@
 // Special registers.
 #include "emulator/exec/special.hpp"
 
-#include "emulator/exec/handlers/lanes.hpp"
+#include "emulator/exec/lanes/lanes.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

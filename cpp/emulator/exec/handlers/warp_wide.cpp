@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions in which lanes see each other: shfl, vote, match, redux, activemask, elect.
-#include "emulator/exec/handlers/numbers.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {

@@ -3,7 +3,7 @@
 // where the compiler shall vectorise.
 #pragma once
 
-#include "emulator/exec/handlers/numbers.hpp"
+#include "emulator/exec/lanes/numbers.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 

@@ -2,7 +2,7 @@
 // Integer types of twice the width, and the bits of floating-point numbers.
 #pragma once
 
-#include "emulator/exec/handlers/lanes.hpp"
+#include "emulator/exec/lanes/lanes.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 

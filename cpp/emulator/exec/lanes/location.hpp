@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/exec/access.hpp"
-#include "emulator/exec/handlers/lanes.hpp"
+#include "emulator/exec/lanes/lanes.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 

@@ -4,7 +4,7 @@
 
 #include <cfenv>
 
-#include "emulator/exec/handlers/half.hpp"
+#include "emulator/exec/lanes/half.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// One instruction with the result that it must give, checked for many values at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace halfwarp::tests {
+
+enum class kind : std::uint8_t { pred, i16, i32, i64, f16, bf16, f32, f64, f16x2, bf16x2 };
+
+int width_of(kind k);  // bits in a register; of a predicate 1
+
+// Sources a, b, c as bits, in the order of the case.
+using sources = const std::uint64_t*;
+using reference = std::function<std::uint64_t(sources)>;
+
+struct instruction_case {
+  std::string text;  // of registers d, a, b, c; several statements end with semicolons
+  kind result;
+  std::vector<kind> operands;
+  reference expected;
+};
+
+// Runs the case for special and random values, all lanes and then some lanes of each warp, on the
+// instruction set in use. "" when every result is right, else what differs first.
+std::string failure_of(const instruction_case& c);
+
+using case_list = std::vector<instruction_case>;
+case_list integer_cases();
+case_list carry_cases();
+case_list bit_cases();
+case_list float_cases();
+case_list half_cases();
+case_list conversion_cases();
+case_list comparison_cases();
+case_list move_cases();
+
+std::uint64_t low_bits(std::uint64_t value, int bits);
+std::int64_t signed_value(std::uint64_t value, int bits);
+
+}  // namespace halfwarp::tests
