@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m cuda.core.emulation``: the device table, running a script, a path for other programs."""
+"""``python -m cuda.core.emulation``: the device table, a script, a path for other programs."""
 
 import os
 import sys
@@ -8,9 +8,9 @@ from pathlib import Path
 from cuda.core import _emulator_library as library
 
 USAGE = """\
-usage: python -m cuda.core.emulation                                  print the device table
+usage: python -m cuda.core.emulation          print the device table
        python -m cuda.core.emulation run [--OPTION VALUE]... SCRIPT [ARG]...
-       python -m cuda.core.emulation path                             print a folder for LD_LIBRARY_PATH"""
+       python -m cuda.core.emulation path     print a folder for LD_LIBRARY_PATH"""
 
 
 def main(arguments):

@@ -39,7 +39,12 @@ def load():
     _declare(library, "disarm", [c.c_uint64, c.POINTER(c.c_uint64)], c.c_uint64)
     _declare(library, "register_cubin", [c.c_char_p, c.c_size_t] * 2, None)
     _declare(library, "own", [c.c_void_p], None)
-    for name, result in (("settle", None), ("reset", None), ("repair", c.c_int), ("is_active", c.c_int)):
+    for name, result in (
+        ("settle", None),
+        ("reset", None),
+        ("repair", c.c_int),
+        ("is_active", c.c_int),
+    ):
         _declare(library, name, [], result)
     return library
 

@@ -20,7 +20,9 @@ _OPTIONS = {  # option of pytest -> option of the emulator
 def pytest_addoption(parser):
     group = parser.getgroup("cuda", "CUDA on the emulated driver")
     group.addoption(
-        "--cuda-emulate", action="store_true", help="run CUDA code on the emulated driver, without a GPU"
+        "--cuda-emulate",
+        action="store_true",
+        help="run CUDA code on the emulated driver, without a GPU",
     )
     for option, (name, text) in _OPTIONS.items():
         group.addoption(option, metavar=name.upper(), help=f"emulator option {name}: {text}")
@@ -61,7 +63,9 @@ def _emulation():
 
 
 def _is_asked_for(config):
-    return config.getoption("cuda_emulate", False) or os.environ.get("HALFWARP_BACKEND") == "emulator"
+    return (
+        config.getoption("cuda_emulate", False) or os.environ.get("HALFWARP_BACKEND") == "emulator"
+    )
 
 
 def pytest_report_header(config):

@@ -131,8 +131,8 @@ def _require_equal(chosen):
     for name, value in chosen.items():
         if used[name] != value:
             raise RuntimeError(
-                f"the emulator runs already with {name}={used[name]!r}, so it cannot have {value!r}; "
-                "call enable() before the first driver call"
+                f"the emulator runs already with {name}={used[name]!r}, so it cannot have "
+                f"{value!r}; call enable() before the first driver call"
             )
 
 
@@ -253,7 +253,9 @@ class Rule:
 
 
 @contextmanager
-def inject(function, *, nth=1, error="CUDA_ERROR_OUT_OF_MEMORY", times=1, sticky=False, optional=False):
+def inject(
+    function, *, nth=1, error="CUDA_ERROR_OUT_OF_MEMORY", times=1, sticky=False, optional=False
+):
     """Make a driver call fail.
 
     Host only.
@@ -339,8 +341,10 @@ def expect_fault(kind):
         raise AssertionError(f"expected a fault of kind {kind!r}, got:\n{expectation.fault}")
 
 
-def sweep(function, functions="any", *, error="CUDA_ERROR_OUT_OF_MEMORY", expected=None, limit=10_000):
-    """Run a function again and again, failing its first, second, ... driver call, until none is left.
+def sweep(
+    function, functions="any", *, error="CUDA_ERROR_OUT_OF_MEMORY", expected=None, limit=10_000
+):
+    """Run a function again and again, failing its first, second, ... driver call, to the last.
 
     Blocks the host. After each run nothing may have leaked, no memory may have been freed twice or
     used after it was freed, and an ordinary operation must work.
@@ -391,7 +395,8 @@ def _run_once(function, expected, rule):
         return f"{type(error).__name__}: {error}"
     except Exception as error:
         raise AssertionError(
-            f"sweep: under {rule.text} the function raised {type(error).__name__}, which is not expected"
+            f"sweep: under {rule.text} the function raised {type(error).__name__}, "
+            "which is not expected"
         ) from error
     return None
 
@@ -412,7 +417,7 @@ class _Footprint:
             then = before.live.get(kind, {"count": 0})
             if now["count"] > then["count"]:
                 raise AssertionError(
-                    f"sweep: {what} leaked {now['count'] - then['count']} x {kind} ({now['bytes']} bytes)"
+                    f"sweep: {what} leaked {now['count'] - then['count']} x {kind}"
                 )
         for kind in ("double free", "use-after-free"):
             if self.reports.get(kind, 0) > before.reports.get(kind, 0):

@@ -154,7 +154,9 @@ def run_emulated():
     """Run code in a fresh interpreter on the emulator: the completed process."""
 
     def run(code, *arguments, status=0, **options):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_EMULATOR_")}
+        environment = {
+            k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_EMULATOR_")
+        }
         environment["HALFWARP_BACKEND"] = "emulator"
         environment |= {f"HALFWARP_EMULATOR_{k.upper()}": str(v) for k, v in options.items()}
         done = subprocess.run(

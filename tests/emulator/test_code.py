@@ -207,7 +207,9 @@ class TestLaunchLimits:
         assert driver.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, None, None, options) == SUCCESS
         assert driver.read(memory) == [9]
         size.value = 8
-        assert driver.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, None, None, options) == INVALID_VALUE
+        assert (
+            driver.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, None, None, options) == INVALID_VALUE
+        )
         driver.cuMemFree(memory)
 
 

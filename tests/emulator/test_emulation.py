@@ -48,7 +48,11 @@ def run_plain():
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
         whole = TALK + textwrap.dedent(code)
         done = subprocess.run(
-            [sys.executable, "-c", whole], env=environment, capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", whole],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
         )
         assert done.returncode == 0, done.stderr
         return done
@@ -60,7 +64,8 @@ class TestEnable:
     def test_options_are_taken_and_the_notice_shows_them(self, run_plain):
         done = run_plain("""
             assert not emulation.is_active()
-            emulation.enable(seed=7, mode="eager", check={"memory", "leak"}, memory="64MiB", cc=8.0, strict=True)
+            emulation.enable(seed=7, mode="eager", check={"memory", "leak"}, memory="64MiB",
+                             cc=8.0, strict=True)
             assert emulation.is_active()
             start()
             o = emulation.options()
@@ -180,7 +185,10 @@ class TestDevices:
 
     @pytest.mark.parametrize("cc", ["7.5", "8.0", "8.6", "9.0", "10.0", "12.0"])
     def test_the_capability_is_as_asked(self, talk, cc):
-        done = talk('start(); print(made("cuDeviceGetAttribute", 75, 0), made("cuDeviceGetAttribute", 76, 0))', cc=cc)
+        done = talk(
+            'start(); print(*(made("cuDeviceGetAttribute", number, 0) for number in (75, 76)))',
+            cc=cc,
+        )
         assert ".".join(done.stdout.split()) == cc
 
 
@@ -192,7 +200,8 @@ class TestCounts:
             made("cuMemAlloc", 1000)
             made("cuMemAlloc", 24)
             now = emulation.stats()
-            print(now["calls"]["cuMemAlloc"], now["live"]["stream"]["count"], now["live"]["device memory"])
+            live = now["live"]
+            print(now["calls"]["cuMemAlloc"], live["stream"]["count"], live["device memory"])
         """)
         assert done.stdout.strip() == "2 1 {'count': 2, 'bytes': 1024}"
 
@@ -237,7 +246,7 @@ class TestReports:
 
         path = tmp_path / "report.jsonl"
         talk('start(); driver("cuStreamDestroy", ctypes.c_uint64(0xBAD0))', report=path)
-        record, = map(json.loads, path.read_text().splitlines())
+        (record,) = map(json.loads, path.read_text().splitlines())
         assert record["kind"] == "handle"
         assert "0xbad0" in record["text"]
 
@@ -257,8 +266,8 @@ class TestProcess:
             event = made("cuEventCreate", 0)
             child = os.fork()
             if child == 0:
-                codes = [driver("cuCtxSynchronize"), driver("cuEventDestroy", ctypes.c_uint64(event)),
-                         driver("cuInit", 0)]
+                codes = [driver("cuCtxSynchronize"), driver("cuInit", 0),
+                         driver("cuEventDestroy", ctypes.c_uint64(event))]
                 sys.exit(0 if codes == [3, 3, 3] else 1)
             _, status = os.waitpid(child, 0)
             print(os.waitstatus_to_exitcode(status), driver("cuCtxSynchronize"))
@@ -277,7 +286,8 @@ class TestProcess:
             function = ctypes.c_uint64()
             assert driver("cuModuleGetFunction", ctypes.byref(function), module, b"spin") == 0
             for _ in range(3):
-                assert driver("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, None, None, None) == 0
+                ones = [1] * 6
+                assert driver("cuLaunchKernel", function, *ones, 0, None, None, None) == 0
         """)
         assert "3 operations still queued; they are dropped" in done.stderr
 
@@ -295,7 +305,10 @@ def test_importing_the_package_looks_for_no_library(run_plain):
     done = run_plain("""
         import os, sys
         opened = []
-        sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event in ("open", "ctypes.dlopen") else None)
+        def note(event, arguments):
+            if event in ("open", "ctypes.dlopen"):
+                opened.append(str(arguments[0]))
+        sys.addaudithook(note)
         import cuda.core, cuda.core.emulation
         assert not emulation.is_active()
         maps = open("/proc/self/maps").read()

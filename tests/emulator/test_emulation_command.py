@@ -13,7 +13,8 @@ START = """
 import ctypes, sys
 from cuda.bindings import _loader
 def driver(name, *arguments):
-    return ctypes.CFUNCTYPE(ctypes.c_int)(_loader.inspect_function_pointer("driver", name))(*arguments)
+    address = _loader.inspect_function_pointer("driver", name)
+    return ctypes.CFUNCTYPE(ctypes.c_int)(address)(*arguments)
 out = ctypes.c_uint64()
 driver("cuInit", 0)
 driver("cuDevicePrimaryCtxRetain", ctypes.byref(out), 0)
@@ -67,7 +68,9 @@ class TestRun:
         assert done.returncode == 1
         assert "leak: stream" in done.stderr
 
-    @pytest.mark.parametrize(("end", "status"), [("sys.exit(3)", 3), ("raise KeyError", 1), ("sys.exit('no')", 1)])
+    @pytest.mark.parametrize(
+        ("end", "status"), [("sys.exit(3)", 3), ("raise KeyError", 1), ("sys.exit('no')", 1)]
+    )
     def test_the_status_of_the_script_is_kept(self, command, script, end, status):
         assert command("run", script(end)).returncode == status
 
@@ -84,8 +87,11 @@ def test_the_folder_holds_a_driver_of_the_usual_name(command):
     assert folder == Path(command("path").stdout.strip())
     library = folder / "libcuda.so.1"
     assert library.is_symlink()
-    version = ctypes.c_int()
-    code = "import ctypes, sys; v = ctypes.c_int(); print(ctypes.CDLL('libcuda.so.1').cuDriverGetVersion(ctypes.byref(v)), v.value)"
+    code = """
+import ctypes
+version = ctypes.c_int()
+print(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)), version.value)
+"""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"LD_LIBRARY_PATH": str(folder)},
@@ -95,4 +101,3 @@ def test_the_folder_holds_a_driver_of_the_usual_name(command):
     )
     assert done.stdout.split()[0] == "0", done.stderr
     assert int(done.stdout.split()[1]) >= 13000
-    del version

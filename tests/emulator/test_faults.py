@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("emulated")
 SUCCESS, ILLEGAL_ADDRESS, LAUNCH_FAILED, LAUNCH_TIMEOUT, ASSERT = 0, 700, 719, 702, 710
 MISALIGNED = 716
 
-# One kernel per kind: PTX, how many threads; `p` is the address of 64 live bytes, `q` of freed ones.
+# A kernel per kind: PTX, its code, how many threads; `p`: 64 live bytes, `q`: freed ones.
 BODY = """
     .visible .entry k(.param .u64 p, .param .u64 q) {{
         .shared .align 4 .b8 shared_bytes[64];
@@ -51,7 +51,9 @@ def memory(driver):
 
 def run(driver, body, threads, memory):
     arguments = [ctypes.c_uint64(address) for address in memory]
-    code = driver.launch(driver.kernel(BODY.format(body), entry="k"), *arguments, block=(threads, 1, 1))
+    code = driver.launch(
+        driver.kernel(BODY.format(body), entry="k"), *arguments, block=(threads, 1, 1)
+    )
     assert code == SUCCESS
     return driver.cuCtxSynchronize()
 
@@ -95,7 +97,11 @@ class TestAddresses:
         fault = caught.fault
         assert fault.address == memory[0] + 72
         assert (fault.access, fault.bytes) == ("store", 4)
-        assert (fault.nearest.base, fault.nearest.size, fault.nearest.is_live) == (memory[0], 64, True)
+        assert (fault.nearest.base, fault.nearest.size, fault.nearest.is_live) == (
+            memory[0],
+            64,
+            True,
+        )
         assert "8 bytes past the end" in str(fault)
 
     def test_plain_host_memory_is_recognised(self, driver, emulated):
@@ -119,7 +125,9 @@ class TestAddresses:
         driver.cuStreamSynchronize(stream)
         other = driver.made("cuStreamCreate", 1)
         with emulated.expect_fault("use-after-free"):
-            driver.launch(driver.kernel("latch"), ctypes.c_uint64(ctypes.addressof(flag)), stream=other)
+            driver.launch(
+                driver.kernel("latch"), ctypes.c_uint64(ctypes.addressof(flag)), stream=other
+            )
             assert driver.cuMemsetD8Async(address, 0, 64, other) == SUCCESS
             assert driver.cuMemFreeAsync(address, stream) == SUCCESS
             assert driver.cuStreamSynchronize(stream) == SUCCESS

@@ -57,7 +57,9 @@ class TestRules:
         with pytest.raises(ValueError, match="is not understood"):
             emulated.Rule(f"cuMemAlloc:1={error}")
 
-    @pytest.mark.parametrize("rule", ["cuMemAlloc", "cuMemAlloc=2", "cuMemAlloc:0=2", ":1=2", "f:1x0=2"])
+    @pytest.mark.parametrize(
+        "rule", ["cuMemAlloc", "cuMemAlloc=2", "cuMemAlloc:0=2", ":1=2", "f:1x0=2"]
+    )
     def test_a_malformed_rule_is_refused(self, emulated, rule):
         with pytest.raises(ValueError, match="a rule is FUNCTION:N"):
             emulated.Rule(rule)
@@ -100,7 +102,10 @@ class TestSweep:
         """Makes two things and gives back what it got, whatever fails."""
         made = []
         try:
-            for create, destroy in (("cuStreamCreate", "cuStreamDestroy"), ("cuEventCreate", "cuEventDestroy")):
+            for create, destroy in (
+                ("cuStreamCreate", "cuStreamDestroy"),
+                ("cuEventCreate", "cuEventDestroy"),
+            ):
                 out = ctypes.c_uint64()
                 if getattr(driver, create)(ctypes.byref(out), 0) != SUCCESS:
                     raise RuntimeError(create)

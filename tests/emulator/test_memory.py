@@ -8,7 +8,15 @@ import pytest
 
 SUCCESS, INVALID_VALUE, OUT_OF_MEMORY = 0, 1, 2
 ALREADY_REGISTERED, NOT_REGISTERED = 712, 713
-MEMORY_TYPE, HOST_POINTER, IS_MANAGED, ORDINAL, RANGE_START, RANGE_SIZE, POOL = 2, 4, 8, 9, 11, 12, 17
+MEMORY_TYPE, HOST_POINTER, IS_MANAGED, ORDINAL, RANGE_START, RANGE_SIZE, POOL = (
+    2,
+    4,
+    8,
+    9,
+    11,
+    12,
+    17,
+)
 HOST, DEVICE = 1, 2
 THRESHOLD, RESERVED, RESERVED_HIGH, USED, USED_HIGH = 4, 5, 6, 7, 8
 MIB = 1 << 20
@@ -92,7 +100,9 @@ class TestAllocations:
         assert all(word != 0 for word in driver.read(address, 16))
         driver.cuMemFree(address)
 
-    @pytest.mark.parametrize(("bits", "kind"), [(8, ctypes.c_uint8), (16, ctypes.c_uint16), (32, ctypes.c_uint32)])
+    @pytest.mark.parametrize(
+        ("bits", "kind"), [(8, ctypes.c_uint8), (16, ctypes.c_uint16), (32, ctypes.c_uint32)]
+    )
     def test_memset_fills_elements(self, driver, bits, kind):
         address = driver.made("cuMemAlloc", 64)
         value = 0x89ABCDEF & (1 << bits) - 1
@@ -142,7 +152,10 @@ class TestPools:
     def test_a_full_pool_is_out_of_memory(self, driver, stream):
         small = driver.made("cuMemPoolCreate", pool_props(max_size=4 * MIB))
         out = ctypes.c_uint64()
-        assert driver.cuMemAllocFromPoolAsync(ctypes.byref(out), 64 * MIB, small, stream) == OUT_OF_MEMORY
+        assert (
+            driver.cuMemAllocFromPoolAsync(ctypes.byref(out), 64 * MIB, small, stream)
+            == OUT_OF_MEMORY
+        )
         driver.cuMemPoolDestroy(small)
 
     def test_allocations_outlive_their_pool(self, driver, stream):
@@ -221,7 +234,9 @@ class TestPointerAttributes:
         assert attribute_of(driver, address + 10, RANGE_SIZE) == 1000
         assert attribute_of(driver, address, ORDINAL, ctypes.c_int) == 0
         out = ctypes.c_uint64()
-        assert driver.cuPointerGetAttribute(ctypes.byref(out), HOST_POINTER, address) == INVALID_VALUE
+        assert (
+            driver.cuPointerGetAttribute(ctypes.byref(out), HOST_POINTER, address) == INVALID_VALUE
+        )
         driver.cuMemFree(address)
 
     def test_of_pool_memory(self, driver, pool, stream):

@@ -212,14 +212,19 @@ class TestCopies:
 
     def test_plain_memory_is_written_before_the_call_returns(self, driver, stream, memory):
         store = driver.kernel("store")
-        assert driver.launch(
-            store, ctypes.c_uint64(memory), ctypes.c_uint32(7), block=(4, 1, 1), stream=stream
-        ) == SUCCESS
+        assert (
+            driver.launch(
+                store, ctypes.c_uint64(memory), ctypes.c_uint32(7), block=(4, 1, 1), stream=stream
+            )
+            == SUCCESS
+        )
         target = (ctypes.c_uint32 * 4)()
         assert driver.cuMemcpyDtoHAsync(target, memory, 16, stream) == SUCCESS
         assert list(target) == [7] * 4
 
-    def test_a_synchronous_copy_waits_for_the_legacy_stream_only(self, driver, stream, held, memory):
+    def test_a_synchronous_copy_waits_for_the_legacy_stream_only(
+        self, driver, stream, held, memory
+    ):
         held(stream)
         assert driver.cuMemsetD32(memory, 5, 4) == SUCCESS
         assert driver.read(memory, 4) == [5] * 4
@@ -229,7 +234,9 @@ class TestCopies:
 class TestHostFunctions:
     def test_they_run_in_order_on_another_thread(self, driver, stream):
         seen = []
-        functions = [HOST_FUNCTION(lambda _, i=i: seen.append((i, threading.get_ident()))) for i in range(3)]
+        functions = [
+            HOST_FUNCTION(lambda _, i=i: seen.append((i, threading.get_ident()))) for i in range(3)
+        ]
         for function in functions:
             assert driver.cuLaunchHostFunc(stream, function, None) == SUCCESS
         assert driver.cuStreamSynchronize(stream) == SUCCESS
@@ -259,7 +266,10 @@ class TestHostFunctions:
 class TestPriorities:
     def test_the_range_and_its_ends(self, driver):
         least, greatest = ctypes.c_int(), ctypes.c_int()
-        assert driver.cuCtxGetStreamPriorityRange(ctypes.byref(least), ctypes.byref(greatest)) == SUCCESS
+        assert (
+            driver.cuCtxGetStreamPriorityRange(ctypes.byref(least), ctypes.byref(greatest))
+            == SUCCESS
+        )
         assert greatest.value < least.value == 0
         for asked, given in ((-1, -1), (-100, greatest.value), (5, 0)):
             made = driver.made("cuStreamCreateWithPriority", 1, asked)

@@ -17,8 +17,8 @@ def run_pytest(tmp_path):
         (tmp_path / "test_it.py").write_text(textwrap.dedent(code))
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "cuda.core._pytest_plugin", "-p", "no:cacheprovider",
-             "-ra", *arguments, str(tmp_path)],
+            [sys.executable, "-m", "pytest", "-p", "cuda.core._pytest_plugin",
+             "-p", "no:cacheprovider", "-ra", *arguments, str(tmp_path)],
             env=environment | (variables or {}),
             cwd=tmp_path,
             capture_output=True,
@@ -46,7 +46,9 @@ def made(name, *rest):
 driver("cuInit", 0)
 driver("cuCtxSetCurrent", made("cuDevicePrimaryCtxRetain", 0))
 """
-TRAP = CALLS + """
+TRAP = (
+    CALLS
+    + """
 def trap():
     text = b".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() { trap; }"
     module = ctypes.c_uint64()
@@ -55,14 +57,19 @@ def trap():
     assert driver("cuModuleGetFunction", ctypes.byref(function), module, b"k") == 0
     assert driver("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, None, None, None) == 0
 """
+)
 
 
 def test_options_choose_the_emulator_and_the_header_shows_them(run_pytest):
     output = run_pytest(
         CALLS + "def test_it():\n    assert made('cuDeviceGetCount').value == 2",
-        "--cuda-emulate", "--cuda-devices=2", "--cuda-seed=5", "--cuda-mode=eager", "--cuda-check=none",
+        "--cuda-emulate", "--cuda-devices=2", "--cuda-seed=5", "--cuda-mode=eager",
+        "--cuda-check=none",
     )  # fmt: skip
-    assert "cuda: emulated, kernels run on the CPU (mode=eager, seed=5, check=none, devices=2)" in output
+    assert (
+        "cuda: emulated, kernels run on the CPU (mode=eager, seed=5, check=none, devices=2)"
+        in output
+    )
     assert "1 passed" in output
 
 
@@ -100,7 +107,9 @@ def test_b_fine():
 
 
 def test_a_fault_that_nobody_waited_for_is_found_at_the_end_of_the_test(run_pytest):
-    output = run_pytest(TRAP + "def test_it():\n    trap()\ndef test_fine():\n    pass", "--cuda-emulate")
+    output = run_pytest(
+        TRAP + "def test_it():\n    trap()\ndef test_fine():\n    pass", "--cuda-emulate"
+    )
     assert "a fault arose in" in output
     assert "2 passed" not in output.splitlines()[-1]
 
