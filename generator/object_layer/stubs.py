@@ -40,27 +40,24 @@ class _Writer(Protocol):
 
 
 '''
-# Named tuples of Python modules that annotations name.
-RECORDS = {
-    "cuda.core.execution.launch.records": "LaunchRecord",
-    "cuda.core.execution.records": "ComputeCapability MemoryInfo",
-    "cuda.core.module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
-    "cuda.core.typing": "CompilerBackendType IsStreamType PCHStatusType",
-}
+TYPES = {"cuda.core.typing": "CompilerBackendType IsStreamType PCHStatusType"}
 ATTRIBUTE = re.compile(r'\{"(\w+)", CU_DEVICE_ATTRIBUTE_\w+, (integer|boolean)')
 
 
 def emit(root: Path) -> dict[str, str]:
     homes = literal(root / FOLDER / "__init__.py", "_HOMES")
     rules = TypingRules(Path(__file__).with_name("types.toml"))
+    records = rules.table["records"]
+    known = TYPES | {module: " ".join(rows) for module, rows in records.items()}
     files = {f"{FOLDER}/__init__.pyi": package(root, homes)}
+    files |= {f"{m.replace('.', '/')}.pyi": named_tuples(rows) for m, rows in records.items()}
     for extension in EXTENSIONS:
         others = [name for name in EXTENSIONS if name != extension]
         imports = {f"cuda.core.{name}": homes[name] for name in others}
         for home, names in homes.items():
             if home not in EXTENSIONS and home != "typing":
                 imports[f"cuda.core.{home}"] = names
-        text = Module(root, extension, rules).text(homes[extension].split(), imports | RECORDS)
+        text = Module(root, extension, rules).text(homes[extension].split(), imports | known)
         files[f"{FOLDER}/{extension}.pyi"] = text
     if rules.missing:
         raise SystemExit(
@@ -71,6 +68,15 @@ def emit(root: Path) -> dict[str, str]:
         f'{ORIGIN}"""`cuda.core` as it was called before 1.0."""\n\nfrom cuda.core import *\n'
     )
     return files
+
+
+def named_tuples(rows: dict[str, list[str]]) -> str:
+    """The stub of a module of records: a class each, whose first line says what it is made of."""
+    classes = [
+        f"class {name}({base}):\n{indent(chr(10).join(lines), INDENT)}\n"
+        for name, (base, *lines) in rows.items()
+    ]
+    return "\n".join([ORIGIN, "from typing import NamedTuple\n", *classes])
 
 
 def package(root: Path, homes: dict[str, str]) -> str:
@@ -139,16 +145,14 @@ class Module:
 
     def constructor(self, cls: Class) -> list[str]:
         """`__init__`, by the signature in the class docstring where the constructor is C++."""
-        made = next((r for r in cls.routines if r.name == "__init__"), None)
-        spelled = re.match(rf"{cls.name}\((.*?)\)\n--\n", cls.doc, re.S)
-        if made is None:
-            return []
         if whole := self.rules.table["lines"].get(f"{cls.name}.__init__"):
             return whole
-        if spelled:
-            parameters = cython_source.parse_parameters(spelled[1])
-            made = Routine("__init__", parameters, "", "", [])
-            return [self.signature(cls, made, "__init__", "(self, {}) -> None")]
+        if spelled := re.match(rf"{cls.name}\((.*?)\)\n--\n", cls.doc, re.S):
+            parameters = [Parameter("self"), *cython_source.parse_parameters(spelled[1])]
+            return [self.function(cls, Routine("__init__", parameters, "", "", []))]
+        made = next((r for r in cls.routines if r.name == "__init__"), None)
+        if made is None:
+            return []
         if [parameter.name for parameter in made.parameters] == ["self", "*args", "**kwargs"]:
             if "raise RuntimeError" in made.body.strip().split("\n")[0]:
                 return ["def __init__(self, never: Never, /) -> None: ..."]
@@ -178,9 +182,6 @@ class Module:
         head = f"def {routine.name}({self.parameters(cls, routine)}) -> {result}:"
         decorators = [f"@{each}" for each in routine.decorators]
         return "\n".join([*deprecation(routine), *decorators, with_doc(head, routine.doc)])
-
-    def signature(self, cls: Class, routine: Routine, name: str, form: str) -> str:
-        return f"def {name}{form.format(self.parameters(cls, routine))}: ..."
 
     def parameters(self, cls: Class | None, routine: Routine) -> str:
         written = []
@@ -219,7 +220,8 @@ class Module:
             name = key.value
             _, is_boolean, is_settable, doc = (getattr(part, "value", None) for part in row.elts)
             kind = "bool" if is_boolean else "int"
-            made.append("@property\n" + with_doc(f"def {name}(self) -> {kind}:", doc))
+            given = "bool" if is_boolean else "AttributeValue"
+            made.append("@property\n" + with_doc(f"def {name}(self) -> {given}:", doc))
             if is_settable:
                 made.append(f"@{name}.setter\ndef {name}(self, value: {kind}) -> None: ...")
         return made

@@ -102,7 +102,7 @@ class ProgramOptions:
     use_libdevice: bool | None = None
     numba_debug: bool | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.name is None:
             self.name = "default_program"
         if self.extra_sources is not None:
@@ -115,7 +115,7 @@ class ProgramOptions:
     def __repr__(self):
         return f"ProgramOptions(name={self.name!r}, arch={self.arch!r})"
 
-    def as_bytes(self, backend, target_type=None):
+    def as_bytes(self, backend: str, target_type: str | None = None) -> list[bytes]:
         """The options as the compiler takes them.
 
         Host only.

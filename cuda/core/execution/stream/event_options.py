@@ -43,7 +43,13 @@ class EventOptions:
     blocking_sync: bool | None = False
     ipc_enabled: bool | None = False
 
-    def __init__(self, timing_enabled=False, blocking_sync=False, ipc_enabled=False, **old):
+    def __init__(
+        self,
+        timing_enabled: bool | None = False,
+        blocking_sync: bool | None = False,
+        ipc_enabled: bool | None = False,
+        **old: bool,
+    ) -> None:
         self.timing_enabled = timing_enabled
         self.blocking_sync = blocking_sync
         self.ipc_enabled = ipc_enabled

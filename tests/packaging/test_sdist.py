@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sdist is what git tracks, and a wheel built from it is the wheel of the tree."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path, PurePath
+
+import pytest
+
+MADE = {"PKG-INFO", "setup.cfg"}
+
+
+@pytest.fixture(scope="module")
+def sdist(root, tmp_path_factory):
+    pytest.importorskip("setuptools", reason="a build needs setuptools")
+    folder = tmp_path_factory.mktemp("sdist")
+    code = f"from setuptools import build_meta; build_meta.build_sdist({str(folder)!r})"
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (path,) = folder.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        archive.extractall(folder, filter="data")
+    (unpacked,) = (each for each in folder.iterdir() if each.is_dir())
+    return unpacked
+
+
+@pytest.fixture(scope="module")
+def names(sdist):
+    paths = [path.relative_to(sdist) for path in sdist.rglob("*") if path.is_file()]
+    return {str(p) for p in paths if not p.parts[0].endswith(".egg-info")} - MADE
+
+
+@pytest.fixture(scope="module")
+def tracked(root):
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    return {name for name in listed.stdout.splitlines() if (root / name).is_file()}
+
+
+def test_it_holds_all_that_git_tracks(names, tracked):
+    assert sorted(tracked - names) == []
+
+
+def test_it_holds_nothing_else(names, tracked):
+    assert sorted(names - tracked) == []
+
+
+def collected(folder, target):
+    """What a build of that tree takes besides the extensions: name -> bytes."""
+    command = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", target]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    paths = [path for path in Path(target).rglob("*") if path.is_file()]
+    return {str(path.relative_to(target)): path.read_bytes() for path in paths}
+
+
+def without_extensions(content):
+    return {name: data for name, data in content.items() if PurePath(name).suffix != ".so"}
+
+
+def test_a_wheel_from_it_holds_what_the_wheel_of_the_tree_holds(sdist, wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        of_tree = {
+            info.filename: archive.read(info)
+            for info in archive.infolist()
+            if info.filename.startswith("cuda/")
+        }
+    of_sdist = without_extensions(collected(sdist, tmp_path))
+    assert of_sdist.keys() == without_extensions(of_tree).keys()
+    assert [name for name in of_sdist if of_sdist[name] != of_tree[name]] == []
+
+
+@pytest.mark.slow
+def test_it_builds_in_isolation(sdist, wheel, tmp_path):
+    options = ["--no-deps", "--quiet", "-w", str(tmp_path)]
+    command = [sys.executable, "-m", "pip", "wheel", *options, str(sdist)]
+    done = subprocess.run(command, cwd="/", capture_output=True, text=True, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    (made,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(made) as ours, zipfile.ZipFile(wheel) as theirs:
+        assert sorted(ours.namelist()) == sorted(theirs.namelist())

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the wheel holds, and that it works where nothing else of ours is."""
+
+import configparser
+import email
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import PurePath
+
+import pytest
+
+MEGABYTE = 1 << 20
+KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp"}
+EXTENSIONS = (
+    "bindings/_loader bindings/_low bindings/cydriver bindings/cynvrtc core/_core core/_compile"
+)
+MODULES = "bindings/driver bindings/nvrtc core/__init__"
+CIMPORTED = (
+    "bindings/cydriver bindings/cynvrtc bindings/driver bindings/nvrtc core/__init__ core/_core "
+    "core/capi core/_stream core/_event core/_context core/_launch_config core/_memory core/_module"
+)
+
+
+@pytest.fixture(scope="session")
+def archive(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        yield archive
+
+
+@pytest.fixture(scope="session")
+def files(archive):
+    return {PurePath(info.filename): info for info in archive.infolist()}
+
+
+def read(archive, files, name):
+    (path,) = (path for path in files if path.parts[0].endswith(".dist-info") and path.name == name)
+    return archive.read(str(path)).decode()
+
+
+def test_all_extensions_are_there(files):
+    built = {str(path).split(".")[0] for path in files if path.suffix == ".so"}
+    assert built == {f"cuda/{name}" for name in EXTENSIONS.split()} | {
+        "cuda/bindings/libcuda_emulated"
+    }
+
+
+def test_type_checkers_and_cython_find_what_they_need(files):
+    wanted = {f"cuda/{name}.pyi" for name in MODULES.split()}
+    wanted |= {f"cuda/{name}.pxd" for name in CIMPORTED.split()}
+    wanted |= {"cuda/bindings/py.typed", "cuda/core/py.typed"}
+    wanted |= {"cuda/core/_include/python/objects.hpp", "cuda/core/_include/driver/table.hpp"}
+    assert wanted <= {str(path) for path in files}
+
+
+def test_nothing_lies_outside_the_two_packages(files):
+    folders = {path.parts[:2] for path in files if not path.parts[0].endswith(".dist-info")}
+    assert folders == {("cuda", "bindings"), ("cuda", "core")}
+
+
+def test_the_namespace_stays_open(files):
+    assert PurePath("cuda/__init__.py") not in files
+
+
+def test_no_source_of_an_extension_is_there(files):
+    packaged = [path for path in files if path.parts[0] == "cuda"]
+    assert [str(path) for path in packaged if path.suffix not in KINDS] == []
+    assert [path for path in packaged if "__pycache__" in path.parts] == []
+
+
+def test_no_file_is_there_twice(files):
+    big = [path.name for path, info in files.items() if info.file_size > 1000]
+    assert [n for n in big if big.count(n) > 1 and n != "driver.pyi"] == []
+
+
+def test_it_is_small(wheel, files, record_property):
+    packed = wheel.stat().st_size / MEGABYTE
+    unpacked = sum(info.file_size for info in files.values()) / MEGABYTE
+    record_property("wheel MiB", round(packed, 2))
+    record_property("installed MiB", round(unpacked, 2))
+    assert packed <= 4
+    assert unpacked <= 10
+
+
+def test_no_debug_data_is_left(files, archive):
+    for path in files:
+        if path.suffix == ".so":
+            assert b".debug_info" not in archive.read(str(path)), path
+
+
+def test_the_metadata_says_what_it_needs(archive, files, root):
+    metadata = email.message_from_string(read(archive, files, "METADATA"))
+    stated = re.search(r'__version__ = "(.*)"', (root / "cuda/core/_version.py").read_text())[1]
+    assert (metadata["Name"], metadata["Version"]) == ("halfwarp", stated)
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["License-Expression"] == "Apache-2.0"
+    required = [line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line]
+    assert [re.match(r"[\w-]+", line)[0] for line in required] == ["cuda-pathfinder"]
+    assert {"cu13", "test", "docs", "bench"} <= set(metadata.get_all("Provides-Extra"))
+    assert metadata.get_payload().startswith("# halfwarp")
+
+
+def test_the_entry_point_names_a_module_that_is_there(archive, files):
+    parser = configparser.ConfigParser(delimiters="=")
+    parser.optionxform = str
+    parser.read_string(read(archive, files, "entry_points.txt"))
+    (module,) = parser["pytest11"].values()
+    assert PurePath(module.replace(".", "/") + ".py") in files
+
+
+def test_it_is_for_this_python_and_machine(archive, files):
+    tag = re.search(r"^Tag: (.*)$", read(archive, files, "WHEEL"), re.M)[1]
+    version = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    assert tag.startswith(f"{version}-{version}") and "linux" in tag
+
+
+def test_saxpy_runs_from_an_installation(installed, root):
+    where = installed.run("-c", "import cuda.core, cuda.bindings.driver as d; print(d.__file__)")
+    assert where.startswith(str(installed.packages))
+    output = installed.run(root / "examples" / "saxpy.py")
+    assert "verified" in output
+
+
+def test_the_namespace_is_shared_with_pathfinder(installed):
+    code = "import cuda.pathfinder, cuda.core, cuda; print(cuda.__file__, len(cuda.__path__))"
+    assert installed.run("-c", code).split() == ["None", "1"]
+
+
+def test_source_folder_does_not_hide_the_installation(installed, root):
+    """From the root of the tree, `import cuda` also sees the source folder: it must work too."""
+    code = "import cuda.core; print(cuda.core.Device().name)"
+    done = subprocess.run(
+        [installed.python, "-c", code],
+        cwd=root,
+        env={"HALFWARP_BACKEND": "emulator", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Emulated")
