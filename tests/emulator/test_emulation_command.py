@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m cuda.core.emulation: the table, running scripts, the folder for other programs."""
 
-import ctypes
 import os
 import subprocess
 import sys
