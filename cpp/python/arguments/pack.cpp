@@ -4,6 +4,7 @@
 
 #include "python/arguments/pack_array.hpp"
 #include "python/arguments/pack_number.hpp"
+#include "python/names.hpp"
 
 namespace halfwarp::python {
 namespace {
@@ -20,10 +21,7 @@ int pack_none(PyObject* value, const target& to) noexcept { return pack_address(
 
 int pack_buffer(PyObject* value, const target& to) noexcept {
   const buffer_fields& buffer = fields_of<buffer_fields>(value);
-  if (!buffer.is_open) {
-    PyErr_SetString(PyExc_RuntimeError, "Buffer has been closed");
-    return -1;
-  }
+  if (!buffer.is_open) return to.fail(PyExc_RuntimeError, "Buffer has been closed");
   return pack_address(value, buffer.pointer, to);
 }
 
@@ -58,7 +56,7 @@ int pack_exported(PyObject* value, const target& to) noexcept {
 }
 
 int pack_own_protocol(PyObject* value, const target& to) noexcept {
-  const reference answer{PyObject_CallMethod(value, "__cuda_kernel_arg__", nullptr)};
+  const reference answer = call_method<"__cuda_kernel_arg__">(value);
   if (!answer) return -1;
   if (PyBytes_Check(answer.get())) {
     return to.copy(value, PyBytes_AS_STRING(answer.get()),
@@ -70,7 +68,7 @@ int pack_own_protocol(PyObject* value, const target& to) noexcept {
 
 int pack_unsupported(PyObject* value, const target& to) noexcept {
   // Attributes of the instance, which no recipe may remember.
-  if (PyObject_HasAttrString(value, "__cuda_array_interface__")) {
+  if (has_attribute<"__cuda_array_interface__">(value)) {
     return pack_array_interface(value, to);
   }
   return to.unsupported(value,

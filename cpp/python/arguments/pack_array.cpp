@@ -4,6 +4,7 @@
 
 #include "python/arguments/pack.hpp"
 #include "python/dlpack.hpp"
+#include "python/names.hpp"
 
 namespace halfwarp::python {
 namespace {
@@ -35,12 +36,6 @@ bool is_device_accessible(dlpack::device_type type) noexcept {
          type == dlpack::device_type::cuda_managed;
 }
 
-// True or False of an attribute; -1 with an exception set.
-int is_true(PyObject* object, const char* attribute) noexcept {
-  const reference found{PyObject_GetAttrString(object, attribute)};
-  return found ? PyObject_IsTrue(found.get()) : -1;
-}
-
 }  // namespace
 
 int pack_address(PyObject* value, std::uint64_t address, const target& to) noexcept {
@@ -52,7 +47,7 @@ int pack_address(PyObject* value, std::uint64_t address, const target& to) noexc
 }
 
 int pack_numpy_array(PyObject* value, const target& to) noexcept {
-  const reference shape{PyObject_GetAttrString(value, "shape")};
+  const reference shape = attribute<"shape">(value);
   if (!shape) return -1;
   if (PyObject_Size(shape.get()) != 0) return to.fail(PyExc_TypeError, host_array, value);
   // The scalar of the same value knows whether it has a counterpart on the device.
@@ -65,33 +60,35 @@ int pack_numpy_array(PyObject* value, const target& to) noexcept {
 }
 
 int pack_torch_tensor(PyObject* value, const target& to) noexcept {
-  const int is_on_device = is_true(value, "is_cuda");
-  if (is_on_device < 0) return -1;
-  if (is_on_device == 0) return to.fail(PyExc_TypeError, host_array, value);
-  return pack_address_object(value, reference{PyObject_CallMethod(value, "data_ptr", nullptr)}, to);
+  const reference is_on_device = attribute<"is_cuda">(value);
+  const int answer = is_on_device ? PyObject_IsTrue(is_on_device.get()) : -1;
+  if (answer < 0) return -1;
+  if (answer == 0) return to.fail(PyExc_TypeError, host_array, value);
+  return pack_address_object(value, call_method<"data_ptr">(value), to);
 }
 
 int pack_cupy_array(PyObject* value, const target& to) noexcept {
-  const reference memory{PyObject_GetAttrString(value, "data")};
+  const reference memory = attribute<"data">(value);
   if (!memory) return -1;
-  return pack_address_object(value, reference{PyObject_GetAttrString(memory.get(), "ptr")}, to);
+  return pack_address_object(value, attribute<"ptr">(memory.get()), to);
 }
 
 int pack_array_interface(PyObject* value, const target& to) noexcept {
-  const reference interface{PyObject_GetAttrString(value, "__cuda_array_interface__")};
+  const reference interface = attribute<"__cuda_array_interface__">(value);
   if (!interface) {
     // Libraries whose arrays may be on the host raise AttributeError for these.
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
     PyErr_Clear();
     return to.fail(PyExc_TypeError, host_array, value);
   }
-  const reference data{PyMapping_GetItemString(interface.get(), "data")};
+  PyObject* const key = interned<"data">();
+  const reference data{key ? PyObject_GetItem(interface.get(), key) : nullptr};
   if (!data) return -1;
   return pack_address_object(value, reference{PySequence_GetItem(data.get(), 0)}, to);
 }
 
 int pack_dlpack(PyObject* value, const target& to) noexcept {
-  const reference device{PyObject_CallMethod(value, "__dlpack_device__", nullptr)};
+  const reference device = call_method<"__dlpack_device__">(value);
   const reference type{device ? PySequence_GetItem(device.get(), 0) : nullptr};
   const reference number{type ? PyNumber_Index(type.get()) : nullptr};
   if (!number) return -1;
@@ -99,7 +96,7 @@ int pack_dlpack(PyObject* value, const target& to) noexcept {
     return to.fail(PyExc_TypeError, host_array, value);
   }
   // Stream -1: no synchronisation, as for every other argument.
-  const reference method{PyObject_GetAttrString(value, "__dlpack__")};
+  const reference method = attribute<"__dlpack__">(value);
   const reference none{PyTuple_New(0)};
   const reference keywords{Py_BuildValue("{s:i}", "stream", -1)};
   if (!method || !none || !keywords) return -1;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 
+#include "python/names.hpp"
 #include "python/objects.hpp"
 
 namespace halfwarp::python {
@@ -76,7 +77,7 @@ int recognise_number(PyObject* value, recipe& found) noexcept {
 }
 
 int recognise_protocol(PyObject* value, recipe& found) noexcept {
-  if (!class_has(value, "__cuda_kernel_arg__")) return 0;
+  if (!class_has<"__cuda_kernel_arg__">(value)) return 0;
   found.how = form::own_protocol;
   return 1;
 }
@@ -102,20 +103,9 @@ int find_recipe(PyObject* value, recipe& found) noexcept {
   return 0;
 }
 
-reference attribute_of_loaded(const char* module, const char* name) noexcept {
-  const reference found = reference::borrow(PyDict_GetItemString(PyImport_GetModuleDict(), module));
-  if (!found || !PyModule_Check(found.get())) return {};
-  // Its dictionary, not the attribute: a lazy module would import more.
-  return reference::borrow(PyDict_GetItemString(PyModule_GetDict(found.get()), name));
-}
-
 bool derives_from(PyTypeObject* type, PyObject* base) noexcept {
   return base != nullptr && PyType_Check(base) &&
          PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(base));
-}
-
-bool class_has(PyObject* value, const char* name) noexcept {
-  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), name);
 }
 
 }  // namespace halfwarp::python

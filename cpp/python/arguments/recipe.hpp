@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-#include "python/reference.hpp"
 
 namespace halfwarp::python {
 
@@ -50,14 +49,7 @@ int recognise_ctypes(PyObject* value, recipe& found) noexcept;
 int recognise_bindings(PyObject* value, recipe& found) noexcept;
 int recognise_array(PyObject* value, recipe& found) noexcept;
 
-// What a module that is imported already has under that name; none when there is no such module
-// or name. Sets no exception and imports nothing.
-[[nodiscard]] reference attribute_of_loaded(const char* module, const char* name) noexcept;
-
 // Whether the type is that class or derives from it; false for a null class.
 [[nodiscard]] bool derives_from(PyTypeObject* type, PyObject* base) noexcept;
-
-// Whether instances have the attribute by their class.
-[[nodiscard]] bool class_has(PyObject* value, const char* name) noexcept;
 
 }  // namespace halfwarp::python

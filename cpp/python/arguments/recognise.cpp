@@ -6,6 +6,7 @@
 
 #include "python/arguments/pack.hpp"
 #include "python/arguments/recipe.hpp"
+#include "python/names.hpp"
 
 namespace halfwarp::python {
 namespace {
@@ -17,9 +18,9 @@ struct scalar_type {
 };
 
 bool read_scalar_type(PyObject* scalar, scalar_type& found) noexcept {
-  const reference dtype{PyObject_GetAttrString(scalar, "dtype")};
-  const reference kind{dtype ? PyObject_GetAttrString(dtype.get(), "kind") : nullptr};
-  const reference size{kind ? PyObject_GetAttrString(dtype.get(), "itemsize") : nullptr};
+  const reference dtype = attribute<"dtype">(scalar);
+  const reference kind = dtype ? attribute<"kind">(dtype.get()) : reference{};
+  const reference size = kind ? attribute<"itemsize">(dtype.get()) : reference{};
   if (!size || !PyUnicode_Check(kind.get()) || PyUnicode_GET_LENGTH(kind.get()) != 1) return false;
   found.kind = static_cast<char>(PyUnicode_READ_CHAR(kind.get(), 0));
   found.size = PyLong_AsSsize_t(size.get());
@@ -51,16 +52,21 @@ std::size_t offset_within(PyObject* object, const Py_buffer& view) noexcept {
   return is_within ? static_cast<std::size_t>(offset) : 0;
 }
 
-constexpr std::array<const char*, common_scalars.size()> common_names{"float32", "int32", "int64",
-                                                                      "uint64", "float64"};
-
 // From now on, scalars of this type need no look-up.
-void make_common(PyTypeObject* type) noexcept {
-  for (std::size_t i = 0; i < common_names.size(); ++i) {
-    const reference numpy_type = attribute_of_loaded("numpy", common_names[i]);
-    if (numpy_type.get() != reinterpret_cast<PyObject*>(type)) continue;
-    common_scalars[i].store(type, std::memory_order_relaxed);
+template <literal Name>
+void make_common(common_scalar which, PyTypeObject* type) noexcept {
+  const reference numpy_type = attribute_of_loaded<"numpy", Name>();
+  if (numpy_type.get() == reinterpret_cast<PyObject*>(type)) {
+    common_scalars[which].store(type, std::memory_order_relaxed);
   }
+}
+
+void make_common(PyTypeObject* type) noexcept {
+  make_common<"float32">(common_float32, type);
+  make_common<"int32">(common_int32, type);
+  make_common<"int64">(common_int64, type);
+  make_common<"uint64">(common_uint64, type);
+  make_common<"float64">(common_float64, type);
 }
 
 int recognise_numpy_scalar(PyObject* value, recipe& found) noexcept {
@@ -104,7 +110,7 @@ constexpr std::array ctypes_codes{
 };
 
 const ctypes_code* find_code(PyTypeObject* type) noexcept {
-  const reference code{PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_type_")};
+  const reference code = attribute<"_type_">(reinterpret_cast<PyObject*>(type));
   if (!code || !PyUnicode_Check(code.get()) || PyUnicode_GET_LENGTH(code.get()) != 1) {
     PyErr_Clear();
     return nullptr;
@@ -118,8 +124,7 @@ const ctypes_code* find_code(PyTypeObject* type) noexcept {
 
 // c_int.__ctype_be__ and its like: their bytes are not in the order of the machine.
 bool is_byte_swapped(PyTypeObject* type) noexcept {
-  const reference native{
-      PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__ctype_le__")};
+  const reference native = attribute<"__ctype_le__">(reinterpret_cast<PyObject*>(type));
   PyErr_Clear();  // c_void_p and c_bool have no byte order
   return native && !derives_from(type, native.get());
 }
@@ -138,8 +143,9 @@ int set_ctypes_value(PyObject* value, std::size_t size, integer_kind integer,
   return 1;
 }
 
-bool derives_from_ctypes(PyTypeObject* type, const char* name) noexcept {
-  return derives_from(type, attribute_of_loaded("_ctypes", name).get());
+template <literal Name>
+bool derives_from_ctypes(PyTypeObject* type) noexcept {
+  return derives_from(type, attribute_of_loaded<"_ctypes", Name>().get());
 }
 
 // The class of cuda.bindings that an instance's class is or derives from.
@@ -153,36 +159,35 @@ PyTypeObject* bindings_base(PyTypeObject* type) noexcept {
 }  // namespace
 
 int recognise_numpy(PyObject* value, recipe& found) noexcept {
-  if (derives_from(Py_TYPE(value), attribute_of_loaded("numpy", "ndarray").get())) {
+  if (derives_from(Py_TYPE(value), attribute_of_loaded<"numpy", "ndarray">().get())) {
     found.how = form::numpy_array;
     return 1;
   }
-  if (!derives_from(Py_TYPE(value), attribute_of_loaded("numpy", "generic").get())) return 0;
+  if (!derives_from(Py_TYPE(value), attribute_of_loaded<"numpy", "generic">().get())) return 0;
   return recognise_numpy_scalar(value, found);
 }
 
 int recognise_ctypes(PyObject* value, recipe& found) noexcept {
   PyTypeObject* const type = Py_TYPE(value);
-  if (derives_from_ctypes(type, "_SimpleCData")) {
+  if (derives_from_ctypes<"_SimpleCData">(type)) {
     const ctypes_code* const code = find_code(type);
     if (code == nullptr || is_byte_swapped(type)) return 0;
     return set_ctypes_value(value, code->size, code->integer, found);
   }
-  if (derives_from_ctypes(type, "_Pointer")) {
+  if (derives_from_ctypes<"_Pointer">(type)) {
     return set_ctypes_value(value, sizeof(void*), integer_kind::none, found);
   }
-  for (const char* aggregate : {"Structure", "Union", "Array"}) {
-    if (derives_from_ctypes(type, aggregate)) {
-      found.how = form::exported_bytes;
-      return 1;
-    }
+  if (!derives_from_ctypes<"Structure">(type) && !derives_from_ctypes<"Union">(type) &&
+      !derives_from_ctypes<"Array">(type)) {
+    return 0;
   }
-  return 0;
+  found.how = form::exported_bytes;
+  return 1;
 }
 
 int recognise_bindings(PyObject* value, recipe& found) noexcept {
   const PyTypeObject* const type = bindings_base(Py_TYPE(value));
-  if (type == nullptr || !class_has(value, "getPtr")) return 0;
+  if (type == nullptr || !class_has<"getPtr">(value)) return 0;
   // A handle holds its value and where the value is; a struct of the C API exports its bytes.
   constexpr Py_ssize_t handle_size = sizeof(PyObject) + 2 * sizeof(void*);
   if (type->tp_basicsize == handle_size) {
@@ -195,13 +200,13 @@ int recognise_bindings(PyObject* value, recipe& found) noexcept {
 }
 
 int recognise_array(PyObject* value, recipe& found) noexcept {
-  if (derives_from(Py_TYPE(value), attribute_of_loaded("torch", "Tensor").get())) {
+  if (derives_from(Py_TYPE(value), attribute_of_loaded<"torch", "Tensor">().get())) {
     found.how = form::torch_tensor;
-  } else if (derives_from(Py_TYPE(value), attribute_of_loaded("cupy", "ndarray").get())) {
+  } else if (derives_from(Py_TYPE(value), attribute_of_loaded<"cupy", "ndarray">().get())) {
     found.how = form::cupy_array;
-  } else if (class_has(value, "__cuda_array_interface__")) {
+  } else if (class_has<"__cuda_array_interface__">(value)) {
     found.how = form::array_interface;
-  } else if (class_has(value, "__dlpack_device__")) {
+  } else if (class_has<"__dlpack_device__">(value)) {
     found.how = form::dlpack;
   } else {
     return 0;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "python/reference.hpp"
+#include "python/names.hpp"
 
 namespace halfwarp::python {
 namespace {
@@ -22,8 +22,8 @@ std::string declaration_of(const target& to) {
 // numpy.float32, but int: what a reader would write.
 reference qualified_name(PyObject* value) noexcept {
   PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(value));
-  const reference module{PyObject_GetAttrString(type, "__module__")};
-  reference name{module ? PyObject_GetAttrString(type, "__qualname__") : nullptr};
+  const reference module = attribute<"__module__">(type);
+  reference name = module ? attribute<"__qualname__">(type) : reference{};
   const bool is_plain = name && PyUnicode_Check(module.get()) &&
                         PyUnicode_CompareWithASCIIString(module.get(), "builtins") == 0;
   if (!name || is_plain) return name;
@@ -90,6 +90,10 @@ int target::fail(PyObject* exception, const char* text, PyObject* value) const n
   if (!name) return -1;
   return raise(exception, *this,
                reference{PyUnicode_FromFormat("%s, got %U", text, name.get())});
+}
+
+int target::fail(PyObject* exception, const char* text) const noexcept {
+  return raise(exception, *this, reference{PyUnicode_FromString(text)});
 }
 
 int target::out_of_range(PyObject* value, std::size_t size) const noexcept {

@@ -27,6 +27,8 @@ struct target {
   int unsupported(PyObject* value, const char* advice) const noexcept;
   // `text` says what is wrong; ", got" and the type of `value` follow it.
   int fail(PyObject* exception, const char* text, PyObject* value) const noexcept;
+  // `text` says it all.
+  int fail(PyObject* exception, const char* text) const noexcept;
   // OverflowError: the integer does not fit `size` bytes.
   int out_of_range(PyObject* value, std::size_t size) const noexcept;
 };
