@@ -21,7 +21,7 @@ TYPED = re.compile(r"^(?P<ctype>[A-Za-z_]\w*\*?) +(?P<name>\w+)(?: not None)?(?P
 class Parameter:
     name: str  # with its stars
     ctype: str = ""
-    has_default: bool = False
+    default: str = ""
 
 
 @dataclass
@@ -111,7 +111,7 @@ def parse_parameters(text: str) -> list[Parameter]:
         name, _, default = (typed["name"] + (typed["default"] or "") if typed else part).partition(
             "="
         )
-        found.append(Parameter(name.strip(), typed["ctype"] if typed else "", bool(default)))
+        found.append(Parameter(name.strip(), typed["ctype"] if typed else "", default.strip()))
     return found
 
 

@@ -23,7 +23,7 @@ HEAD = '''\
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Never, Protocol, Self, SupportsIndex, SupportsInt, TypeAlias, TypeVar
-from typing import overload, type_check_only
+from typing import final, overload, type_check_only
 
 from typing_extensions import Buffer as ReadableBuffer
 from typing_extensions import CapsuleType, deprecated
@@ -41,6 +41,7 @@ class _Writer(Protocol):
 
 '''
 TYPES = {"cuda.core.typing": "CompilerBackendType IsStreamType PCHStatusType"}
+FINAL = re.compile(r"^@cython\.final\n(?:@.*\n)*cdef class (\w+)", re.M)
 ATTRIBUTE = re.compile(r'\{"(\w+)", CU_DEVICE_ATTRIBUTE_\w+, (integer|boolean)')
 
 
@@ -105,6 +106,8 @@ class Module:
         text = cython_source.read(root / FOLDER / f"{extension}.pyx")
         self.purpose = re.search(r'"""(.*?)"""', text)[1]
         self.classes, self.functions = cython_source.parse(text)
+        declared = cython_source.read(root / FOLDER / f"{extension}.pxd")
+        self.final = set(FINAL.findall(text + declared))
         self.rules = rules
         self.is_core = extension == "_core"
         self.kernel_attributes = self.read_kernel_attributes(text)
@@ -132,7 +135,8 @@ class Module:
 
     def class_text(self, cls: Class) -> str:
         bases = [base for base in cls.bases if base != "_KernelAttributes"]
-        head = f"class {cls.name}" + (f"({', '.join(bases)})" if bases else "") + ":\n"
+        head = "@final\n" if cls.name in self.final else ""
+        head += f"class {cls.name}" + (f"({', '.join(bases)})" if bases else "") + ":\n"
         members = [docstring(cls.doc.partition("\n--\n")[2].strip() or cls.doc)]
         hidden = self.rules.table["hidden"]["names"]
         for routine in cls.routines:
@@ -145,12 +149,16 @@ class Module:
 
     def constructor(self, cls: Class) -> list[str]:
         """`__init__`, by the signature in the class docstring where the constructor is C++."""
+        made = next((r for r in cls.routines if r.name == "__init__"), None)
         if whole := self.rules.table["lines"].get(f"{cls.name}.__init__"):
             return whole
         if spelled := re.match(rf"{cls.name}\((.*?)\)\n--\n", cls.doc, re.S):
-            parameters = [Parameter("self"), *cython_source.parse_parameters(spelled[1])]
-            return [self.function(cls, Routine("__init__", parameters, "", "", []))]
-        made = next((r for r in cls.routines if r.name == "__init__"), None)
+            given = cython_source.parse_parameters(spelled[1])
+            if made:
+                return [
+                    f"def __init__({self.parameters(cls, made_of(given, 'self'))}) -> None: ..."
+                ]
+            return [f"def __new__({self.parameters(cls, made_of(given, 'cls'))}) -> Self: ..."]
         if made is None:
             return []
         if [parameter.name for parameter in made.parameters] == ["self", "*args", "**kwargs"]:
@@ -190,7 +198,9 @@ class Module:
                 written.append(parameter.name)
             elif parameter.name != "**removed":
                 annotation = self.rules.parameter(cls, routine, parameter)
-                default = " = ..." if parameter.has_default else ""
+                if parameter.default == "None" and not re.search(r"\b(None|Any)\b", annotation):
+                    annotation += " | None"
+                default = " = ..." if parameter.default else ""
                 written.append(f"{parameter.name}: {annotation}{default}")
         return ", ".join(written)
 
@@ -230,6 +240,10 @@ class Module:
 def table_of(text: str) -> tuple[list[ast.expr], list[ast.expr]]:
     table = ast.parse(text, mode="eval").body
     return table.keys, table.values
+
+
+def made_of(parameters: list[Parameter], first: str) -> Routine:
+    return Routine("__init__", [Parameter(first), *parameters], "", "", [])
 
 
 def is_self(parameter: Parameter) -> bool:

@@ -55,10 +55,11 @@ def error_of(line):
 
 def test_the_stubs_describe_the_compiled_modules(tmp_path):
     pytest.importorskip("mypy.stubtest", reason="mypy is not installed")
-    modules = ["cuda.core", "cuda.core._core", "cuda.core._compile"]
+    modules = ["cuda.core._core", "cuda.core._compile"]
     configuration = tmp_path / "mypy.ini"
     configuration.write_text("[mypy]\nnamespace_packages = True\nexplicit_package_bases = True\n")
-    options = ["--concise", "--ignore-missing-stub", "--mypy-config-file", str(configuration)]
+    options = ["--concise", "--ignore-missing-stub", "--ignore-disjoint-bases"]
+    options += ["--mypy-config-file", str(configuration)]
     options += ["--allowlist", str(HERE / "allowlist.txt")]
     done = subprocess.run(
         [sys.executable, "-m", "mypy.stubtest", *options, *modules],
