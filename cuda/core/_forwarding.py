@@ -26,6 +26,7 @@ MODULES = {
         "LegacyPinnedMemoryResource MemoryResource _SynchronousMemoryResource"
     ),
     "_memory._buffer": "Buffer DevicePointerT DevicePointerType MemoryResource",
+    "_memory._legacy": "LegacyPinnedMemoryResource MemoryResource _SynchronousMemoryResource",
     "_memory._memory_pool": "_MemPool",
     "_module": (
         "Kernel KernelAttributes KernelOccupancy MaxPotentialBlockSizeOccupancyResult ObjectCode "
@@ -37,6 +38,10 @@ MODULES = {
         "Stream_accept StreamOptions default_stream"
     ),
 }
+
+# Paths above `cuda.core`, which nothing of ours is asked for: the generator writes files for them.
+OLD_MODULES = {"cuda": "driver", "nvrtc": "nvrtc"}  # cuda.<old>: cuda.bindings.<new>
+OLD_CIMPORTS = {"ccuda": "cydriver", "cnvrtc": "cynvrtc"}
 
 PRIVATE = {
     "_core": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import cimport_aliases, native_headers, stubs
+from . import cimport_aliases, native_headers, old_modules, stubs
 
 
 def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
@@ -13,5 +13,6 @@ def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
     return {
         **stubs.emit(root),
         **cimport_aliases.emit(root),
+        **old_modules.emit(root),
         **native_headers.emit(root, generated),
     }
