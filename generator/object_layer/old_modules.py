@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `cuda.cuda`, `cuda.nvrtc` and their kin: paths that Python and Cython look for as files."""
+"""Writes `cuda.cuda`, `cuda.nvrtc` and their kin: Python and Cython look for them as files."""
 
 from __future__ import annotations
 
