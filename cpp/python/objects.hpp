@@ -18,8 +18,8 @@ class launch_plan;
 namespace halfwarp::python {
 
 struct stream_fields {
-  CUstream raw;          // may be 0, 1, 2: the default streams
-  std::int32_t device;   // ordinal; -1: whichever device is current (the default streams)
+  CUstream raw;         // may be 0, 1, 2: the default streams
+  std::int32_t device;  // ordinal; -1: whichever device is current (the default streams)
   bool is_open;
   bool is_default_token;  // LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM and their kin
 };
@@ -66,8 +66,7 @@ struct object_class {
 
 template <class Fields>
 [[nodiscard]] inline Fields& fields_of(PyObject* object) noexcept {
-  return *reinterpret_cast<Fields*>(reinterpret_cast<char*>(object) +
-                                    object_class<Fields>::offset);
+  return *reinterpret_cast<Fields*>(reinterpret_cast<char*>(object) + object_class<Fields>::offset);
 }
 
 // One pointer compare; false for subclasses.
@@ -92,8 +91,8 @@ int register_class(PyObject* sample, const Fields* fields) noexcept {
   const Py_ssize_t end = offset + static_cast<Py_ssize_t>(sizeof(Fields));
   if (offset < static_cast<Py_ssize_t>(sizeof(PyObject)) || end > type->tp_basicsize ||
       reinterpret_cast<std::uintptr_t>(fields) % alignof(Fields) != 0) {
-    PyErr_Format(PyExc_SystemError, "the fields of %s lie at offset %zd of %zd bytes", type->tp_name,
-                 offset, type->tp_basicsize);
+    PyErr_Format(PyExc_SystemError, "the fields of %s lie at offset %zd of %zd bytes",
+                 type->tp_name, offset, type->tp_basicsize);
     return -1;
   }
   object_class<Fields>::type = type;

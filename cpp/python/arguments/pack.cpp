@@ -34,7 +34,8 @@ int pack_view(PyObject* value, const target& to) noexcept {
   return pack_address(value, view.pointer, to);
 }
 
-int pack_value_at(PyObject* value, const char* bytes, const recipe& how, const target& to) noexcept {
+int pack_value_at(PyObject* value, const char* bytes, const recipe& how,
+                  const target& to) noexcept {
   if (how.integer == integer_kind::none) return to.copy(value, bytes, how.size);
   return pack_fixed_integer(value, bytes, how.size, how.integer, to);
 }

@@ -102,7 +102,8 @@ template <class Value>
                                   argument_block& block) noexcept {
   const std::size_t count = block.count();
   for (std::size_t i = 0; i < count; ++i, parameters += step) {
-    if (pack_common(values[i], *parameters, block.cell(i))) [[likely]] continue;
+    if (pack_common(values[i], *parameters, block.cell(i))) [[likely]]
+      continue;
     if (pack_general(values[i], target{*parameters, block, i, plan}) < 0) return -1;
   }
   return 0;

@@ -179,8 +179,8 @@ int pack_complex(PyObject* value, const target& to) noexcept {
 int pack_fixed_integer(PyObject* value, const void* bytes, std::size_t size, integer_kind kind,
                        const target& to) noexcept {
   const std::size_t wanted = to.parameter.size;
-  const bool narrows = wanted != 0 && wanted < size && is_integer_width(wanted) &&
-                       !is_floating(to.parameter.kind);
+  const bool narrows =
+      wanted != 0 && wanted < size && is_integer_width(wanted) && !is_floating(to.parameter.kind);
   if (!narrows) return to.copy(value, bytes, size);
   wide_integer number{0, false};
   std::memcpy(&number.bits, bytes, size);

@@ -35,8 +35,7 @@ std::atomic<std::uint64_t>& place_of(std::uint32_t version) noexcept {
 }
 
 bool recall(std::uint32_t version, recipe& found) noexcept {
-  const auto entry =
-      std::bit_cast<remembered>(place_of(version).load(std::memory_order_relaxed));
+  const auto entry = std::bit_cast<remembered>(place_of(version).load(std::memory_order_relaxed));
   if (version == 0 || entry.version != version) return false;
   found = entry.found;
   return true;

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-
 namespace halfwarp::python {
 
 // One packing function each, see pack.cpp.
@@ -19,15 +18,15 @@ enum class form : std::uint8_t {
   none,
   buffer,
   view,
-  stored_value,     // `size` bytes at `offset` in the object
-  pointed_value,    // `size` bytes where the pointer at `offset` in the object leads
-  exported_bytes,   // what the buffer protocol shows
-  numpy_array,      // by value when it has no dimension
+  stored_value,    // `size` bytes at `offset` in the object
+  pointed_value,   // `size` bytes where the pointer at `offset` in the object leads
+  exported_bytes,  // what the buffer protocol shows
+  numpy_array,     // by value when it has no dimension
   torch_tensor,
   cupy_array,
   array_interface,  // __cuda_array_interface__
   dlpack,
-  own_protocol,     // __cuda_kernel_arg__
+  own_protocol,  // __cuda_kernel_arg__
 };
 
 enum class integer_kind : std::uint8_t { none, signed_integer, unsigned_integer };

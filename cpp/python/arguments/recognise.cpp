@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of NumPy, ctypes, cuda.bindings and the array libraries, none of which is imported here.
+// The types of NumPy, ctypes, cuda.bindings and the array libraries, none of which is imported
+// here.
 #include <array>
 #include <cstring>
 #include <string_view>

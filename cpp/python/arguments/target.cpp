@@ -88,8 +88,7 @@ int target::unsupported(PyObject* value, const char* advice) const noexcept {
 int target::fail(PyObject* exception, const char* text, PyObject* value) const noexcept {
   const reference name = qualified_name(value);
   if (!name) return -1;
-  return raise(exception, *this,
-               reference{PyUnicode_FromFormat("%s, got %U", text, name.get())});
+  return raise(exception, *this, reference{PyUnicode_FromFormat("%s, got %U", text, name.get())});
 }
 
 int target::fail(PyObject* exception, const char* text) const noexcept {

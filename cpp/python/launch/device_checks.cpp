@@ -19,10 +19,11 @@ int device_attribute(CUdevice_attribute attribute, CUdevice device) {
 int check_shared_memory(unsigned bytes, CUdevice device, core::launch_plan& plan) {
   const unsigned granted = plan.grant_shared_memory(device, bytes);
   if (bytes <= granted) return 0;
-  PyErr_Format(PyExc_ValueError,
-               "shmem_size of %u bytes exceeds the %u bytes of dynamic shared memory that device %d "
-               "grants %s()",
-               bytes, granted, device, plan.readable_name().c_str());
+  PyErr_Format(
+      PyExc_ValueError,
+      "shmem_size of %u bytes exceeds the %u bytes of dynamic shared memory that device %d "
+      "grants %s()",
+      bytes, granted, device, plan.readable_name().c_str());
   return -1;
 }
 
@@ -34,9 +35,8 @@ int check_cooperative_grid(const config_fields& config, CUdevice device,
   int per_multiprocessor = 0;
   driver::call(driver::table->cuOccupancyMaxActiveBlocksPerMultiprocessor, &per_multiprocessor,
                reinterpret_cast<CUfunction>(plan.kernel()), block, native.sharedMemBytes);
-  const long long limit =
-      static_cast<long long>(per_multiprocessor) *
-      device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  const long long limit = static_cast<long long>(per_multiprocessor) *
+                          device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
   const long double blocks = static_cast<long double>(native.gridDimX) * native.gridDimY *
                              native.gridDimZ;  // may exceed 64 bits
   if (blocks <= static_cast<long double>(limit)) return 0;

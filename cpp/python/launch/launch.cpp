@@ -180,9 +180,9 @@ constexpr char documentation[] =
     "See Also\n--------\n"
     "cuLaunchKernelEx : the driver function.\n";
 
-PyMethodDef launch_method{
-    "launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launch)),
-    METH_FASTCALL | METH_KEYWORDS, documentation};
+PyMethodDef launch_method{"launch",
+                          reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launch)),
+                          METH_FASTCALL | METH_KEYWORDS, documentation};
 
 }  // namespace
 
@@ -210,7 +210,8 @@ int find_packing_rule(core::launch_plan& plan, std::size_t count, packing_rule& 
     return 0;
   }
   const std::size_t expected = layout->parameters.size();
-  if (expected != count) [[unlikely]] return wrong_count(plan, expected, count);
+  if (expected != count) [[unlikely]]
+    return wrong_count(plan, expected, count);
   rule = {layout->parameters.data(), 1};
   return 0;
 }

@@ -13,19 +13,23 @@
 namespace halfwarp::python {
 namespace {
 
-constexpr std::array<const char*, config_argument_count> names{
-    "grid",           "cluster",
-    "block",          "shmem_size",
-    "is_cooperative", "programmatic_stream_serialization",
-    "cooperative_launch", "stream"};
+constexpr std::array<const char*, config_argument_count> names{"grid",
+                                                               "cluster",
+                                                               "block",
+                                                               "shmem_size",
+                                                               "is_cooperative",
+                                                               "programmatic_stream_serialization",
+                                                               "cooperative_launch",
+                                                               "stream"};
 
 PyObject* cuda_error_class = nullptr;
 
 constexpr int largest = std::numeric_limits<int>::max();
 
 int wrong_shape(const char* field, PyObject* value) noexcept {
-  PyErr_Format(PyExc_ValueError, "LaunchConfig.%s must be an int, or a tuple with up to 3 ints (got %R)",
-               field, value);
+  PyErr_Format(PyExc_ValueError,
+               "LaunchConfig.%s must be an int, or a tuple with up to 3 ints (got %R)", field,
+               value);
   return -1;
 }
 
@@ -94,8 +98,8 @@ int set_shared_memory(config_fields& config, PyObject* value) noexcept {
   const long long bytes = index ? PyLong_AsLongLongAndOverflow(index.get(), &overflow) : -1;
   if (PyErr_Occurred()) return -1;
   if (overflow > 0 || bytes > largest) {
-    PyErr_Format(PyExc_OverflowError, "LaunchConfig.shmem_size must be <= %d bytes, got %R", largest,
-                 value);
+    PyErr_Format(PyExc_OverflowError, "LaunchConfig.shmem_size must be <= %d bytes, got %R",
+                 largest, value);
     return -1;
   }
   if (overflow < 0 || bytes < 0) {
@@ -213,8 +217,9 @@ int set_field(config_fields& config, config_argument field, PyObject* value) noe
 
 int refuse_older_spellings(PyObject* const* values) noexcept {
   if (values[config_stream] != nullptr) {
-    PyErr_SetString(PyExc_TypeError,
-                    "LaunchConfig takes no stream: pass it to launch(stream, config, kernel, *args)");
+    PyErr_SetString(
+        PyExc_TypeError,
+        "LaunchConfig takes no stream: pass it to launch(stream, config, kernel, *args)");
     return -1;
   }
   if (values[config_cooperative_launch] == nullptr) return 0;
@@ -242,8 +247,7 @@ int find_argument(PyObject* keyword, std::size_t& place) noexcept {
   return -1;
 }
 
-int bind(PyObject* const* args, std::size_t count, PyObject* keywords,
-         PyObject** values) noexcept {
+int bind(PyObject* const* args, std::size_t count, PyObject* keywords, PyObject** values) noexcept {
   if (count > config_positional_count) {
     PyErr_Format(PyExc_TypeError, "LaunchConfig() takes at most %zu positional arguments, got %zu",
                  config_positional_count, count);

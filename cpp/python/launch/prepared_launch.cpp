@@ -40,7 +40,8 @@ int prepared_launch::launch(const stream_fields& stream, PyObject* kernel,
   }
   if (config_.needs_care && take_care(config_, stream, *kernel_.plan) < 0) return -1;
   const CUresult code = submit(config_.native, stream, kernel_, arguments_.pointers());
-  if (is_finished(code)) [[likely]] return 0;
+  if (is_finished(code)) [[likely]]
+    return 0;
   const reference given{PySequence_Tuple(values)};
   if (!given) return -1;
   PyObject* const* const items = &PyTuple_GET_ITEM(given.get(), 0);
