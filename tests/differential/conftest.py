@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where NVIDIA's packages are, and what both implementations answer on the emulated driver."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+THEMES = sorted((FOLDER / "themes").glob("*/*.py"))
+
+
+def find_reference():
+    """The interpreter with NVIDIA's packages: named by a variable, or made by the benchmarks."""
+    if named := os.environ.get("HALFWARP_REFERENCE_PYTHON"):
+        return named
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "halfwarp"
+    version = f"{sys.version_info[0]}{sys.version_info[1]}"
+    for done in sorted(cache.glob(f"benchmarks-py{version}/*/.complete")):
+        return str(done.parent / "bin" / "python")
+    return None
+
+
+@pytest.fixture(scope="session")
+def reference():
+    python = find_reference()
+    if python is None:
+        pytest.skip(
+            "NVIDIA's packages are not at hand: `python -m benchmarks` fetches them, or "
+            "HALFWARP_REFERENCE_PYTHON names an interpreter that has them"
+        )
+    return python
+
+
+def run_worker(python, out, **variables):
+    """The outcomes of every theme in one process."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+    environment |= variables
+    command = [python, "-X", "faulthandler", str(FOLDER / "worker.py"), str(out), *map(str, THEMES)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{python} ended with {done.returncode}:\n{done.stderr[-8000:]}"
+    return json.loads(out.read_text())
+
+
+@pytest.fixture(scope="session")
+def theirs(reference, tmp_path_factory):
+    found = subprocess.run(
+        [sys.executable, "-m", "cuda.core.emulation", "path"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    folder = found.stdout.strip().splitlines()[-1]
+    out = tmp_path_factory.mktemp("reference") / "outcomes.json"
+    return run_worker(reference, out, LD_LIBRARY_PATH=folder)
+
+
+@pytest.fixture(scope="session")
+def ours(reference, tmp_path_factory):
+    out = tmp_path_factory.mktemp("ours") / "outcomes.json"
+    return run_worker(sys.executable, out, HALFWARP_BACKEND="emulator")

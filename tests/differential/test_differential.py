@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What NVIDIA's packages and ours answer to the same snippet, on the same emulated driver."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+THEMES = sorted(path.stem for path in (FOLDER / "themes").glob("*/*.py"))
+ACCEPTED = tomllib.loads((FOLDER / "accepted.toml").read_text())
+
+
+def difference(theirs, ours):
+    """None when both answer alike, else what ours does."""
+    if theirs["result"].startswith("names:"):
+        lacking = set(theirs["result"].split()) - set(ours["result"].split())
+        return f"lacks {' '.join(sorted(lacking))}" if lacking else None
+    # An exception class of ours may derive from the one that existing code catches.
+    alike = theirs["result"] == ours["result"] or theirs["result"] in ours["bases"]
+    if alike and theirs["warnings"] == ours["warnings"]:
+        return None
+    return " ".join([ours["result"], *(f"warns {kind}" for kind in ours["warnings"])])
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_both_answer_alike_but_for_what_is_accepted(theme, theirs, ours):
+    accepted = ACCEPTED.get(theme, {})
+    assert set(theirs[theme]) == set(ours[theme])
+    different = {
+        case: found
+        for case, outcome in theirs[theme].items()
+        if (found := difference(outcome, ours[theme][case])) is not None
+    }
+    unexpected = [
+        f"{case}\n  theirs: {theirs[theme][case]['result']}\n  ours:   {found}"
+        for case, found in different.items()
+        if case not in accepted or accepted[case]["ours"] != found
+    ]
+    assert not unexpected, "\n".join(unexpected)
+    stale = sorted(set(accepted) - set(different))
+    assert not stale, f"no difference any more: {stale}"
+
+
+def test_every_accepted_difference_has_a_reason():
+    assert set(ACCEPTED) <= set(THEMES)
+    for theme, rows in ACCEPTED.items():
+        for case, row in rows.items():
+            assert row.keys() == {"ours", "reason"} and len(row["reason"]) > 10, (theme, case)

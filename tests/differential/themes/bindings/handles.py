@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Handles of the low layer: three shapes, conversion, equality."""
+
+import copy
+import pickle
+
+import numpy as np
+from cuda.bindings import driver as d
+from cuda.bindings import utils
+
+CASES = [
+    lambda: repr(d.CUstream(5)),
+    lambda: repr(d.CUdevice(5)),
+    lambda: repr(d.CUdeviceptr(2**40)),
+    lambda: repr(d.CUhostFn(5)),
+    lambda: int(d.CUstream()),
+    lambda: int(d.CUstream(5)),
+    lambda: int(d.CUstream(init_value=5)),
+    lambda: int(d.CUstream(np.int64(5))),
+    lambda: int(d.CUstream(True)),
+    lambda: int(d.CUstream(2**64 - 1)),
+    lambda: d.CUstream(2**64),
+    lambda: d.CUstream(-1),
+    lambda: d.CUstream("x"),
+    lambda: d.CUstream(None),
+    lambda: d.CUstream(1, 0, 0),
+    lambda: int(d.CUstream(d.CUstream(5))),
+    lambda: int(d.CUstream(d.CUevent(5))),
+    lambda: int(d.CUdevice(-1)),
+    lambda: d.CUdevice(2**31),
+    lambda: d.CUdeviceptr(-1),
+    lambda: d.CUdeviceptr(2**64),
+    lambda: d.CUstream(5) == d.CUstream(5),
+    lambda: d.CUstream(5) == d.CUstream(6),
+    lambda: d.CUstream(5) == 5,
+    lambda: d.CUstream(5) == d.CUevent(5),
+    lambda: hash(d.CUstream(5)) == hash(5),
+    lambda: d.CUdevice(3) == d.CUdevice(3),
+    lambda: d.CUdevice(3) == 3,
+    lambda: d.CUhostFn(3) == d.CUhostFn(3),
+    lambda: bool(d.CUstream(0)),
+    lambda: d.CUstream(5).__index__(),
+    lambda: [1, 2, 3][d.CUstream(1)],
+    lambda: d.CUdevice(1).__index__(),
+    lambda: d.CUstream(5) + 1,
+    lambda: d.CUdeviceptr(5) + 1,
+    lambda: d.CUstream(5).getPtr() != 0,
+    lambda: int(d.CUstream(_ptr=d.CUstream(7).getPtr())),
+    lambda: d.CUstream(5).__cuda_stream__(),
+    lambda: d.CUevent(5).__cuda_stream__(),
+    lambda: pickle.dumps(d.CUstream(5)),
+    lambda: copy.copy(d.CUstream(5)),
+    lambda: pickle.dumps(d.CUdevice(5)),
+    lambda: setattr(d.CUstream(5), "x", 1),
+    lambda: issubclass(d.CUstream, object),
+    lambda: d.CUstream.__name__,
+    lambda: d.CUstream.__module__,
+    lambda: utils.get_cuda_native_handle(d.CUstream(5)),
+    lambda: utils.get_cuda_native_handle(d.CUdeviceptr(5)),
+    lambda: utils.get_cuda_native_handle(5),
+    lambda: utils.get_ptx_ver(".version 8.8\n.target sm_90"),
+    lambda: utils.get_ptx_ver("nothing"),
+    lambda: utils.get_minimal_required_cuda_ver_from_ptx_ver("8.8"),
+    lambda: utils.get_minimal_required_cuda_ver_from_ptx_ver("99.9"),
+]
