@@ -139,6 +139,10 @@ builtins.late = Late(device.create_stream())
         run_python(START + code)
 
 
+# A driver has threads of its own, of which Python 3.12 warns.
+QUIET = ("-W", "ignore:This process:DeprecationWarning")
+
+
 class TestFork:
     FORK = """
 import os, sys
@@ -166,7 +170,7 @@ def work():
 in_child(work)
 stream.sync()
 """
-        run_python(START + self.FORK + code)
+        run_python(START + self.FORK + code, *QUIET)
 
     def test_a_child_shares_no_handle_with_the_parent(self, run_python):
         code = """
@@ -178,7 +182,7 @@ def work():
 in_child(work)
 assert Stream.from_handle(address).context == device.context
 """
-        run_python(START + self.FORK + code)
+        run_python(START + self.FORK + code, *QUIET)
 
     def test_a_child_may_be_the_first_to_use_cuda(self, run_python):
         code = """
@@ -190,7 +194,7 @@ def work():
         stream.record().sync()
 in_child(work)
 """
-        run_python(self.FORK + code)
+        run_python(self.FORK + code, *QUIET)
 
 
 class TestLeaks:

@@ -79,20 +79,20 @@ cdef object enum_member(str module, str enum, int code):
 
 
 cdef tuple driver_texts(CUresult code):
-    """Name and explanation of a status: of the driver in use, else of the headers; None where
-    there is none.
+    """Name and explanation of a status: of the headers, else of the driver; None where there is
+    none.
     """
     cdef const char* name = NULL
     cdef const char* text = NULL
     if is_finalizing():
         return None, None
     member = enum_member("cuda.bindings.driver", "CUresult", code)
+    if member is not None:  # also where the driver is older than the number
+        return member.name, member.__doc__
     if loader.backend() is NULL:  # there is no driver to ask
-        return (member.name, member.__doc__) if member is not None else (None, None)
+        return None, None
     if try_call(driver.cuGetErrorName, code, &name) != CUDA_SUCCESS or name is NULL:
         return None, None
-    if member is not None:
-        return name.decode("ascii"), member.__doc__
     if try_call(driver.cuGetErrorString, code, &text) != CUDA_SUCCESS or text is NULL:
         return name.decode("ascii"), None
     return name.decode("ascii"), text.decode("utf-8", "backslashreplace")

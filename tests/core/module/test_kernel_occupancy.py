@@ -96,7 +96,9 @@ def test_shared_memory_left_for_fewer_blocks_is_larger(device, kernel):
     one = occupancy.available_dynamic_shared_memory_per_block(1, 64)
     eight = occupancy.available_dynamic_shared_memory_per_block(8, 64)
     assert 0 < eight <= one <= device.properties.max_shared_memory_per_multiprocessor
-    assert occupancy.max_active_blocks_per_multiprocessor(64, eight) >= 8
+    # The driver leaves what it reserves for itself in each block out of the answer.
+    reserved = device.properties.reserved_shared_memory_per_block
+    assert occupancy.max_active_blocks_per_multiprocessor(64, eight - reserved) >= 8
 
 
 class TestClusters:

@@ -55,7 +55,8 @@ def test_the_handle_is_the_low_layers(stream):
     assert re.fullmatch(r"<Event handle=0x[0-9a-f]+>", repr(event))
 
 
-def test_it_is_destroyed_with_its_wrapper(device):
+def test_it_is_destroyed_with_its_wrapper(device, emulation):
+    """Only the emulator recognises a handle that is gone; a device may crash on it."""
     event = device.create_event()
     address = int(event.handle)
     assert not driver.cuEventQuery(address)[0]
