@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulator, or the null driver, behind the table that cpp/core calls through.
+#include "core_on_driver/open_driver.hpp"
+
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+namespace halfwarp::core::testing {
+namespace {
+
+struct slot {
+  const char* name;
+  std::size_t offset;
+};
+
+// The functions that cpp/core and these tests call. The offset is of the slot that the header's
+// alias of the name leads to, as in the calls.
+using table_of = driver::driver_table;
+constexpr slot slots[] = {
+    {"cuInit", offsetof(table_of, cuInit)},
+    {"cuCtxGetCurrent", offsetof(table_of, cuCtxGetCurrent)},
+    {"cuCtxGetDevice", offsetof(table_of, cuCtxGetDevice)},
+    {"cuCtxGetStreamPriorityRange", offsetof(table_of, cuCtxGetStreamPriorityRange)},
+    {"cuCtxPopCurrent", offsetof(table_of, cuCtxPopCurrent)},
+    {"cuCtxPushCurrent", offsetof(table_of, cuCtxPushCurrent)},
+    {"cuCtxSetCurrent", offsetof(table_of, cuCtxSetCurrent)},
+    {"cuCtxSynchronize", offsetof(table_of, cuCtxSynchronize)},
+    {"cuDeviceGetAttribute", offsetof(table_of, cuDeviceGetAttribute)},
+    {"cuDeviceGetMemPool", offsetof(table_of, cuDeviceGetMemPool)},
+    {"cuDevicePrimaryCtxGetState", offsetof(table_of, cuDevicePrimaryCtxGetState)},
+    {"cuDevicePrimaryCtxRelease", offsetof(table_of, cuDevicePrimaryCtxRelease)},
+    {"cuDevicePrimaryCtxRetain", offsetof(table_of, cuDevicePrimaryCtxRetain)},
+    {"cuDriverGetVersion", offsetof(table_of, cuDriverGetVersion)},
+    {"cuEventCreate", offsetof(table_of, cuEventCreate)},
+    {"cuEventDestroy", offsetof(table_of, cuEventDestroy)},
+    {"cuEventQuery", offsetof(table_of, cuEventQuery)},
+    {"cuEventRecord", offsetof(table_of, cuEventRecord)},
+    {"cuGetErrorName", offsetof(table_of, cuGetErrorName)},
+    {"cuKernelGetAttribute", offsetof(table_of, cuKernelGetAttribute)},
+    {"cuKernelGetName", offsetof(table_of, cuKernelGetName)},
+    {"cuKernelGetParamInfo", offsetof(table_of, cuKernelGetParamInfo)},
+    {"cuKernelSetAttribute", offsetof(table_of, cuKernelSetAttribute)},
+    {"cuLibraryEnumerateKernels", offsetof(table_of, cuLibraryEnumerateKernels)},
+    {"cuLibraryGetGlobal", offsetof(table_of, cuLibraryGetGlobal)},
+    {"cuLibraryGetKernel", offsetof(table_of, cuLibraryGetKernel)},
+    {"cuLibraryGetKernelCount", offsetof(table_of, cuLibraryGetKernelCount)},
+    {"cuLibraryLoadData", offsetof(table_of, cuLibraryLoadData)},
+    {"cuLibraryLoadFromFile", offsetof(table_of, cuLibraryLoadFromFile)},
+    {"cuLibraryUnload", offsetof(table_of, cuLibraryUnload)},
+    {"cuMemAlloc", offsetof(table_of, cuMemAlloc)},
+    {"cuMemAllocFromPoolAsync", offsetof(table_of, cuMemAllocFromPoolAsync)},
+    {"cuMemFree", offsetof(table_of, cuMemFree)},
+    {"cuMemFreeAsync", offsetof(table_of, cuMemFreeAsync)},
+    {"cuMemGetInfo", offsetof(table_of, cuMemGetInfo)},
+    {"cuMemPoolCreate", offsetof(table_of, cuMemPoolCreate)},
+    {"cuMemPoolDestroy", offsetof(table_of, cuMemPoolDestroy)},
+    {"cuMemPoolGetAttribute", offsetof(table_of, cuMemPoolGetAttribute)},
+    {"cuMemPoolSetAttribute", offsetof(table_of, cuMemPoolSetAttribute)},
+    {"cuMemPoolTrimTo", offsetof(table_of, cuMemPoolTrimTo)},
+    {"cuStreamCreateWithPriority", offsetof(table_of, cuStreamCreateWithPriority)},
+    {"cuStreamDestroy", offsetof(table_of, cuStreamDestroy)},
+    {"cuStreamGetCtx", offsetof(table_of, cuStreamGetCtx)},
+    {"cuStreamGetFlags", offsetof(table_of, cuStreamGetFlags)},
+    {"cuStreamGetPriority", offsetof(table_of, cuStreamGetPriority)},
+    {"cuStreamIsCapturing", offsetof(table_of, cuStreamIsCapturing)},
+    {"cuStreamSynchronize", offsetof(table_of, cuStreamSynchronize)},
+    {"cuStreamWaitEvent", offsetof(table_of, cuStreamWaitEvent)},
+    {"cuThreadExchangeStreamCaptureMode", offsetof(table_of, cuThreadExchangeStreamCaptureMode)},
+};
+
+const char* name_of(driver::library_id, const void*) { return "a driver function"; }
+
+class open_library {
+ public:
+  open_library() {
+    const char* const path = std::getenv("HALFWARP_TEST_DRIVER");
+    handle_ = path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle_ == nullptr) {
+      throw std::runtime_error{
+          "HALFWARP_TEST_DRIVER must name libcuda_emulated.so, which "
+          "`python setup.py build_ext --inplace` builds: " +
+          std::string{path == nullptr ? "it is not set" : dlerror()}};
+    }
+    fill();
+    api_.driver = &table_;
+    api_.name_of = &name_of;
+    driver::attach(&api_);
+    driver::call(table_.cuInit, 0u);
+  }
+  open_library(const open_library&) = delete;  // the table of the process leads here
+  open_library& operator=(const open_library&) = delete;
+
+  template <class Function>
+  [[nodiscard]] Function symbol(const char* name) const {
+    return reinterpret_cast<Function>(dlsym(handle_, name));
+  }
+
+ private:
+  void fill() {
+    const auto ask = symbol<decltype(&::cuGetProcAddress)>("cuGetProcAddress_v2");
+    for (const slot& each : slots) {
+      void* function = nullptr;
+      CUdriverProcAddressQueryResult found{};
+      if (ask(each.name, &function, CUDA_VERSION, 0, &found) != CUDA_SUCCESS) {
+        throw std::runtime_error{each.name};
+      }
+      std::memcpy(reinterpret_cast<std::byte*>(&table_) + each.offset, &function, sizeof function);
+    }
+  }
+
+  void* handle_ = nullptr;
+  driver::driver_table table_{};
+  driver::loader_api api_{};
+};
+
+open_library& library() {
+  static open_library opened;
+  return opened;
+}
+
+std::string record(const char* name) {
+  const auto read = library().symbol<std::size_t (*)(char*, std::size_t)>(name);
+  std::string text(1 << 16, '\0');
+  text.resize(read(text.data(), text.size()));
+  return text;
+}
+
+int occurrences(const std::string& text, const std::string& wanted) {
+  int count = 0;
+  for (std::size_t at = text.find(wanted); at != std::string::npos;
+       at = text.find(wanted, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+bool is_null_driver() {
+  const char* const mode = std::getenv("HALFWARP_EMULATOR_MODE");
+  return mode != nullptr && std::string{mode} == "null";
+}
+
+int live(const std::string& kind) {
+  if (is_null_driver()) return 0;
+  settle();
+  const std::string name = kind.empty() ? std::string{} : "\"" + kind + "\"";
+  return occurrences(record("halfwarp_emulator_leaks"), "\"kind\": " + name) +
+         occurrences(record("halfwarp_emulator_leaks"), "\"kind\":" + name);
+}
+
+int primary_retains() {
+  if (is_null_driver()) return 0;
+  const std::string text = record("halfwarp_emulator_stats");
+  const std::string key = "\"primary_retains\":";
+  return std::atoi(text.c_str() + text.find(key) + key.size());
+}
+
+void settle() {
+  if (!is_null_driver()) library().symbol<void (*)()>("halfwarp_emulator_settle")();
+}
+
+void driver_test::SetUp() {
+  library();
+  ASSERT_EQ(live(), 0);
+  ASSERT_EQ(primary_retains(), 0);
+}
+
+void driver_test::TearDown() {
+  EXPECT_EQ(live(), 0);
+  EXPECT_EQ(primary_retains(), 0);
+}
+
+}  // namespace halfwarp::core::testing

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configures, builds and runs the C++ tests: the one place from where pytest does so."""
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import cuda.bindings
+import pytest
+
+from generator import headers, model
+
+FOLDER = Path("build") / "tests"  # kept, so that only what changed is compiled again
+NO_GTEST = "GoogleTest not found"
+
+
+def run(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-8000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def tools():
+    """A compiler, CMake and the CUDA headers; one line says which of them is missing."""
+    compiler = shlex.split(os.environ.get("CXX", "g++"))
+    include = headers.find(model.load("driver").version)
+    missing = [tool for tool in ("cmake", "ctest", compiler[-1]) if not shutil.which(tool)]
+    if missing or not include:
+        lack = ", ".join(missing) or "the CUDA headers"
+        pytest.skip(f"the C++ tests did not run: {lack} cannot be had")
+    return compiler, include
+
+
+@pytest.fixture(scope="module")
+def built(tools, root):
+    compiler, include = tools
+    emulator = Path(cuda.bindings.__path__[0]) / "libcuda_emulated.so"
+    options = {
+        "CMAKE_CXX_COMPILER": shutil.which(compiler[-1]),
+        "CMAKE_CXX_COMPILER_LAUNCHER": shutil.which("ccache") or "",
+        "HALFWARP_CUDA_INCLUDE": include,
+        "HALFWARP_EMULATOR": emulator,
+        "HALFWARP_TEST_FOLDERS": "",
+    }
+    configure = ["cmake", "-S", root / "cpp" / "tests", "-B", root / FOLDER]
+    said = run([*configure, *(f"-D{name}={value}" for name, value in options.items())])
+    if NO_GTEST in said:
+        pytest.skip("the C++ tests did not run: GoogleTest cannot be had (Debian: libgtest-dev)")
+    run(["cmake", "--build", root / FOLDER, f"-j{os.cpu_count()}"])
+    return root / FOLDER
+
+
+@pytest.mark.timeout(600)
+def test_the_cpp_tests_pass(built):
+    said = run(["ctest", "--test-dir", built, "--output-on-failure", f"-j{os.cpu_count()}"])
+    assert "No tests were found" not in said
