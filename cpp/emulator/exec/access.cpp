@@ -193,7 +193,7 @@ lane_view find_lanes(warp& w, const instruction& in, const std::uint64_t* addres
     std::uint64_t offset = candidate->is_shared
                                ? reinterpret_cast<std::uint64_t>(w.shared) - candidate->first
                                : candidate->view_offset;
-    return {address, offset + displacement, false};
+    return {address, offset + displacement};
   }
   for (lane_mask rest = w.active; rest; rest &= rest - 1) {
     int lane = __builtin_ctz(rest);
@@ -204,7 +204,7 @@ lane_view find_lanes(warp& w, const instruction& in, const std::uint64_t* addres
     }
     w.host_address[lane] = result.host;
   }
-  return {w.host_address.data(), 0, false};
+  return {w.host_address.data(), 0};
 }
 
 namespace {

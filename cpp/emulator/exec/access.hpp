@@ -14,7 +14,6 @@ namespace halfwarp::emulator::exec {
 struct lane_view {
   const std::uint64_t* address = nullptr;
   std::uint64_t offset = 0;
-  bool is_contiguous = false;  // all lanes active, one after another
 };
 
 struct access {

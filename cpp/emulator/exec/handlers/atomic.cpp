@@ -76,11 +76,11 @@ template <> struct unsigned_of<8> { using type = u64; };
 template <class Operation, class T, class Location>
 void update(warp& w, const instruction& in) {
   using U = typename unsigned_of<sizeof(T)>::type;
-  lane_view at = Location::find(w, in, {report::access_kind::atomic, sizeof(T)});
+  auto at = Location::find(w, in, {report::access_kind::atomic, sizeof(T)});
   U* d = w.at<U>(in.operand[0]);
   const T* b = w.at<T>(in.operand[1]);
-  for_active(w, [=](int l) {
-    U* cell = reinterpret_cast<U*>(at.address[l] + at.offset);
+  for_active(w, [&](int l) {
+    U* cell = reinterpret_cast<U*>(at.host(l));
     U old = __atomic_load_n(cell, __ATOMIC_RELAXED), changed;
     do {
       T value = Operation::of(__builtin_bit_cast(T, old), b[l]);
@@ -93,22 +93,22 @@ void update(warp& w, const instruction& in) {
 
 template <class U, class Location>
 void add_integer(warp& w, const instruction& in) {
-  lane_view at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
+  auto at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
   U* d = w.at<U>(in.operand[0]);
   const U* b = w.at<U>(in.operand[1]);
-  for_active(w, [=](int l) {
-    U* cell = reinterpret_cast<U*>(at.address[l] + at.offset);
+  for_active(w, [&](int l) {
+    U* cell = reinterpret_cast<U*>(at.host(l));
     d[l] = __atomic_fetch_add(cell, b[l], __ATOMIC_SEQ_CST);
   });
 }
 
 template <class U, class Location>
 void compare_and_swap(warp& w, const instruction& in) {
-  lane_view at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
+  auto at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
   U* d = w.at<U>(in.operand[0]);
   const U *b = w.at<U>(in.operand[1]), *c = w.at<U>(in.operand[2]);
-  for_active(w, [=](int l) {
-    U* cell = reinterpret_cast<U*>(at.address[l] + at.offset);
+  for_active(w, [&](int l) {
+    U* cell = reinterpret_cast<U*>(at.host(l));
     U expected = b[l];
     __atomic_compare_exchange_n(cell, &expected, c[l], false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     d[l] = expected;

@@ -17,26 +17,39 @@ template <class M>
 }
 
 // The registers of a vector access may be those of its addresses: keep the addresses.
+template <class A>
 struct address_copy {
-  alignas(64) uint64_t address[warp_size];
-  lane_view keep(lane_view view) {
-    for (int l = 0; l < warp_size; ++l) address[l] = view.address[l];
-    view.address = address;
-    return view;
+  alignas(64) A address[warp_size];
+  explicit address_copy(located<A>& from) {
+    for (int l = 0; l < warp_size; ++l) address[l] = from.address[l];
+    from.address = address;
   }
 };
 
 // D register <- M in memory, extended as M says.
-template <class M, class D>
-[[gnu::always_inline]] inline void load_lanes(warp& w, D* d, lane_view from) {
-  const uint64_t* address = from.address;
-  uint64_t offset = from.offset;
-  if (from.is_contiguous && sizeof(M) == sizeof(D)) {
-    __builtin_memcpy(d, reinterpret_cast<const void*>(address[0] + offset), warp_size * sizeof(D));
-  } else if (w.active == all_lanes) {
-    for (int l = 0; l < warp_size; ++l) d[l] = static_cast<D>(load_one<M>(address[l] + offset));
+template <class M, class D, class A>
+[[gnu::always_inline]] inline void load_half(D* d, const located<A>& from, int half) {
+  int first = half * half_warp;
+  if (sizeof(M) == sizeof(D) && from.is_contiguous) {
+    const void* source = reinterpret_cast<const void*>(from.host(first));
+    __builtin_memcpy(d + first, source, half_warp * sizeof(D));
+  } else if (from.is_uniform) {
+    D value = static_cast<D>(load_one<M>(from.host(first)));
+    for (int l = first; l < first + half_warp; ++l) d[l] = value;
   } else {
-    for_active(w, [=](int l) { d[l] = static_cast<D>(load_one<M>(address[l] + offset)); });
+    for (int l = first; l < first + half_warp; ++l) {
+      d[l] = static_cast<D>(load_one<M>(from.host(l)));
+    }
+  }
+}
+
+template <class M, class D, class A>
+[[gnu::always_inline]] inline void load_lanes(warp& w, D* d, const located<A>& from) {
+  if (w.active == all_lanes) {
+    load_half<M>(d, from, 0);
+    load_half<M>(d, from, 1);
+  } else {
+    for_active(w, [&](int l) { d[l] = static_cast<D>(load_one<M>(from.host(l))); });
   }
 }
 
@@ -44,26 +57,23 @@ template <class M, class D, class Location>
 void load(warp& w, const instruction& in) {
   uint32_t count = in.flags & access_flag::count;
   access wanted{report::access_kind::load, static_cast<uint32_t>(count * sizeof(M))};
-  lane_view from = Location::find(w, in, wanted);
+  auto from = Location::find(w, in, wanted);
   if (count == 1) return load_lanes<M>(w, w.at<D>(in.operand[0]), from);
-  address_copy kept;
-  from = kept.keep(from);
+  address_copy kept{from};
   from.is_contiguous = false;
-  for (uint32_t i = 0; i < count; ++i, from.offset += sizeof(M)) {
+  for (uint32_t i = 0; i < count; ++i, from.base += sizeof(M)) {
     load_lanes<M>(w, w.at<D>(in.operand[i]), from);
   }
 }
 
-template <class M, class S>
-[[gnu::always_inline]] inline void store_lanes(warp& w, const S* s, lane_view to) {
-  const uint64_t* address = to.address;
-  uint64_t offset = to.offset;
-  if (to.is_contiguous && sizeof(M) == sizeof(S)) {
-    __builtin_memcpy(reinterpret_cast<void*>(address[0] + offset), s, warp_size * sizeof(S));
-  } else if (w.active == all_lanes) {
-    for (int l = 0; l < warp_size; ++l) store_one(address[l] + offset, static_cast<M>(s[l]));
+template <class M, class S, class A>
+[[gnu::always_inline]] inline void store_half(const S* s, const located<A>& to, int half) {
+  int first = half * half_warp;
+  if (sizeof(M) == sizeof(S) && to.is_contiguous) {
+    void* target = reinterpret_cast<void*>(to.host(first));
+    __builtin_memcpy(target, s + first, half_warp * sizeof(S));
   } else {
-    for_active(w, [=](int l) { store_one(address[l] + offset, static_cast<M>(s[l])); });
+    for (int l = first; l < first + half_warp; ++l) store_one(to.host(l), static_cast<M>(s[l]));
   }
 }
 
@@ -71,10 +81,16 @@ template <class M, class S, class Location>
 void store(warp& w, const instruction& in) {
   uint32_t count = in.flags & access_flag::count;
   access wanted{report::access_kind::store, static_cast<uint32_t>(count * sizeof(M))};
-  lane_view to = Location::find(w, in, wanted);
+  auto to = Location::find(w, in, wanted);
   if (count > 1) to.is_contiguous = false;
-  for (uint32_t i = 0; i < count; ++i, to.offset += sizeof(M)) {
-    store_lanes<M>(w, w.at<S>(in.operand[i]), to);
+  for (uint32_t i = 0; i < count; ++i, to.base += sizeof(M)) {
+    const S* s = w.at<S>(in.operand[i]);
+    if (w.active == all_lanes) {
+      store_half<M>(s, to, 0);
+      store_half<M>(s, to, 1);
+    } else {
+      for_active(w, [&](int l) { store_one(to.host(l), static_cast<M>(s[l])); });
+    }
   }
 }
 

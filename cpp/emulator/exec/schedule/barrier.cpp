@@ -46,12 +46,7 @@ void open_if_complete(block_state& block, std::uint32_t id) {
       }
       if (opened.is_reduction) deliver_reduction(w, f, opened);
       ++f.next;
-      if (w.fragments.size() == 1) {
-        f.state = fragment_state::ready;
-        break;
-      }
-      add_ready(w, w.fragments.take(i));
-      i = 0;  // adding may have merged or moved others
+      i += !make_ready(w, i);
     }
   }
 }
@@ -70,46 +65,50 @@ std::uint32_t value_of(warp_state& w, const fragment& f, operand_slot slot) {
   return w.view.at<std::uint32_t>(slot)[__builtin_ctz(f.lanes)];
 }
 
+[[noreturn]] void raise_no_such_barrier(const warp& view, const fragment& f, const instruction& in) {
+  report::fault fault = describe_place(view, in, __builtin_ctz(f.lanes));
+  fault.kind = report::fault_kind::divergent_barrier;
+  fault.detail = "there is no barrier " + std::to_string(f.barrier);
+  fault.hint = "barrier numbers are 0 to 15";
+  throw kernel_fault{fault};
+}
+
 // The frame of the fragment is active.
-void arrive_together(warp_state& w, fragment f, const instruction& in) {
+void arrive_together(warp_state& w, std::size_t index, const instruction& in) {
+  fragment& f = w.fragments[index];
   block_state& block = *w.view.block;
-  f.barrier = value_of(w, f, in.operand[2]);
-  if (f.barrier >= barrier_count) {
-    report::fault fault = describe_place(w.view, in, __builtin_ctz(f.lanes));
-    fault.kind = report::fault_kind::divergent_barrier;
-    fault.detail = "there is no barrier " + std::to_string(f.barrier);
-    fault.hint = "barrier numbers are 0 to 15";
-    throw kernel_fault{fault};
-  }
-  barrier_state& barrier = block.barriers[f.barrier];
+  std::uint32_t id = f.barrier = value_of(w, f, in.operand[2]);
+  if (id >= barrier_count) raise_no_such_barrier(w.view, f, in);
+  barrier_state& barrier = block.barriers[id];
   bool has_count = in.flags & barrier_flag::has_count;
   if (has_count) barrier.expected = value_of(w, f, in.operand[3]);
   // A count is in whole warps, for the aligned form also of warps with fewer threads.
   bool counts_warps = has_count && (in.flags & barrier_flag::aligned);
   barrier.arrived += counts_warps ? warp_size : lanes_in(f.lanes);
   reduce(w, f, in, barrier);
-  std::uint32_t id = f.barrier;
   if (static_cast<barrier_operation>(in.immediate) == barrier_operation::arrive) {
     ++f.next;
-    add_ready(w, f);
+    make_ready(w, index);
   } else {
     f.state = fragment_state::at_barrier;
-    w.fragments.add(f);
   }
   open_if_complete(block, id);
 }
 
 // Joins the lanes that wait at the same instruction in the same frame.
-void wait_for_warp(warp_state& w, const fragment& f) {
-  for (fragment& other : w.fragments) {
-    bool is_same = other.state == fragment_state::before_aligned && other.next == f.next &&
-                   other.in == f.in;
+void wait_for_warp(warp_state& w, std::size_t index) {
+  fragment& f = w.fragments[index];
+  f.state = fragment_state::before_aligned;
+  for (std::size_t i = 0; i < w.fragments.size(); ++i) {
+    fragment& other = w.fragments[i];
+    bool is_same = i != index && other.state == fragment_state::before_aligned &&
+                   other.next == f.next && other.in == f.in;
     if (!is_same) continue;
     other.lanes |= f.lanes;
-    drop_frame(w, f.in);
-    return;
+    frame* left = f.in;
+    w.fragments.remove(index);
+    return drop_frame(w, left);
   }
-  w.fragments.add(f).state = fragment_state::before_aligned;
 }
 
 void arrive_if_whole(warp_state& w) {
@@ -122,17 +121,18 @@ void arrive_if_whole(warp_state& w) {
 
 }  // namespace
 
-void arrive(warp_state& w, fragment& f, const instruction& in) {
-  bool is_whole = !(in.flags & barrier_flag::aligned) || f.lanes == w.view.live;
-  if (is_whole) return arrive_together(w, f, in);
-  wait_for_warp(w, f);
+void arrive(warp_state& w, std::size_t index, const instruction& in) {
+  bool is_whole =
+      !(in.flags & barrier_flag::aligned) || w.fragments[index].lanes == w.view.live;
+  if (is_whole) return arrive_together(w, index, in);
+  wait_for_warp(w, index);
   arrive_if_whole(w);
 }
 
 void arrive_in_part(warp_state& w, std::size_t index) {
-  fragment f = w.fragments.take(index);
+  const fragment& f = w.fragments[index];
   activate(w.view, *f.in);
-  arrive_together(w, f, instruction_of(f));
+  arrive_together(w, index, instruction_of(f));
 }
 
 void threads_exited(warp_state& w) {

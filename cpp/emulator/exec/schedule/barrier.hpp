@@ -14,9 +14,8 @@ namespace barrier_flag {
 inline constexpr std::uint16_t aligned = 1, has_count = 2, negated_source = 4;
 }
 
-// The fragment, whose `next` is a barrier instruction, arrives there and is put back into the warp. Its
-// frame is active.
-void arrive(warp_state& w, fragment& f, const instruction& in);
+// The fragment of that index, whose `next` is a barrier instruction, arrives. Its frame is active.
+void arrive(warp_state& w, std::size_t index, const instruction& in);
 // The fragment of that index, which has waited for its warp before an aligned barrier, arrives.
 void arrive_in_part(warp_state& w, std::size_t index);
 // Some threads have exited: what waited for them may go on.

@@ -57,7 +57,8 @@ const char* what_it_waits_for(fragment_state state) {
       return "waits for the rest of its warp before the barrier on PTX line ";
     case fragment_state::at_collective:
       return "waits for the other threads of its mask on PTX line ";
-    case fragment_state::ready: break;
+    case fragment_state::ready:
+    case fragment_state::running: break;
   }
   return "is ready on PTX line ";
 }

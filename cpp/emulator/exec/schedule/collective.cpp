@@ -136,7 +136,8 @@ bool run_together(warp_state& w, const instruction& in, lane_mask lanes) {
   return true;
 }
 
-void join_collective(warp_state& w, fragment& f, const instruction& in) {
+void join_collective(warp_state& w, std::size_t index, const instruction& in) {
+  fragment f = w.fragments.take(index);
   std::vector<fragment> parts;
   for (lane_mask rest = f.lanes; rest; rest &= ~parts.back().lanes) {
     member_group group = first_group(w.view, in, rest);

@@ -9,9 +9,9 @@ namespace halfwarp::emulator::exec {
 
 // Executes the instruction if all members of each lane's mask are among the lanes.
 bool run_together(warp_state& w, const instruction& in, lane_mask lanes);
-// Puts the fragment, whose `next` is a collective instruction, back into the warp: waiting until
-// the other members have come, or behind the instruction when they are there already.
-void join_collective(warp_state& w, fragment& f, const instruction& in);
+// The fragment of that index, whose `next` is a collective instruction, waits until the other
+// members have come, or executes with them when they are there already.
+void join_collective(warp_state& w, std::size_t index, const instruction& in);
 // Some threads have exited. Throws kernel_fault when others wait for them; without check_sync these
 // wait no longer.
 void check_members(warp_state& w);

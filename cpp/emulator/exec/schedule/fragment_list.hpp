@@ -14,6 +14,7 @@ struct frame;
 
 enum class fragment_state : std::uint8_t {
   ready,
+  running,         // at most one of the warp; its place is in the list all the same
   at_barrier,      // arrived; the barrier opens later
   before_aligned,  // waits for the rest of the warp before it arrives
   at_collective,   // waits for the other members
@@ -42,10 +43,13 @@ class fragment_list {
 
   void clear() noexcept { count_ = 0; }
   fragment& add(const fragment& f) noexcept { return items_[count_++] = f; }
-  fragment take(std::size_t i) noexcept {
-    fragment taken = items_[i];
+  void remove(std::size_t i) noexcept {
     --count_;
     for (; i < count_; ++i) items_[i] = items_[i + 1];
+  }
+  fragment take(std::size_t i) noexcept {
+    fragment taken = items_[i];
+    remove(i);
     return taken;
   }
 

@@ -64,7 +64,6 @@ frame* make_frame(warp_state& w, const function_code& function) {
   if (!made) made = std::make_unique<frame>();
   std::size_t bytes = register_file_bytes(function) + function.predicates * sizeof(lane_mask);
   if (made->values.size() < bytes) made->values.resize(bytes);
-  std::memset(made->values.data(), 0, bytes);
   made->function = &function;
   made->users = 0;
   w.frames.push_back(std::move(made));

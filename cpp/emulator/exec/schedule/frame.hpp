@@ -6,7 +6,7 @@
 
 namespace halfwarp::emulator::exec {
 
-// A frame of the warp for a function; its registers are zero.
+// A frame of the warp for a function; its registers hold what the last user left, at first zero.
 frame* make_frame(warp_state& w, const function_code& function);
 // One fragment, or one called frame, has left it; unused frames go back to the warp.
 void drop_frame(warp_state& w, frame* left);

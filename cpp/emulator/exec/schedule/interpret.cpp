@@ -26,14 +26,21 @@ enum class leave_reason : std::uint8_t {
   yield,     // the warp shall pause
 };
 
-// Runs one fragment, which is not in the warp's list meanwhile.
+// Runs one fragment. It stays in the warp's list meanwhile, to which others are only appended.
 class fragment_run {
  public:
-  fragment_run(warp_state& w, fragment f, std::uint32_t stop, bool has_others, std::uint64_t budget)
-      : w_{w}, f_{f}, stop_{stop}, has_others_{has_others}, budget_{budget} {
-    activate(w.view, *f.in);
-    code_ = f.in->function->code.data();
-    position_ = segment_ = code_ + f.next;
+  fragment_run(warp_state& w, std::size_t self, std::uint32_t stop, bool has_others,
+               std::uint64_t budget)
+      : w_{w},
+        f_{w.fragments[self]},
+        self_{self},
+        stop_{stop},
+        has_others_{has_others},
+        budget_{budget} {
+    f_.state = fragment_state::running;
+    activate(w.view, *f_.in);
+    code_ = f_.in->function->code.data();
+    position_ = segment_ = code_ + f_.next;
   }
 
   leave_reason run() {
@@ -103,37 +110,36 @@ class fragment_run {
   leave_reason give_back() {
     f_.next = index();
     account(position_);
-    add_ready(w_, f_);
+    make_ready(w_, self_);
     return leave_reason::reselect;
   }
 
-  // Some lanes go on at `index`, the others behind the instruction.
-  void split(lane_mask taken, std::uint32_t index) {
-    account(position_ + 1);
-    fragment other = f_;
-    other.lanes = taken;
-    other.next = index;
+  // Lanes that become a fragment of their own.
+  void split_off(lane_mask lanes, std::uint32_t next) {
+    fragment other;
+    other.lanes = lanes;
+    other.in = f_.in;
+    other.next = next;
     ++f_.in->users;
-    f_.lanes &= ~taken;
+    f_.lanes &= ~lanes;
     add_ready(w_, other);
-    ++position_;
-    give_back();
   }
 
   result branch(const instruction& in, lane_mask taken) {
     if (!taken) return advance();
     bool is_backward = code_ + in.target <= position_;
+    account(position_ + 1);
     if (taken != f_.lanes) {
-      split(taken, in.target);
+      split_off(taken, in.target);
+      ++position_;
+      give_back();
       return is_backward && is_unfair() ? leave_reason::rotate : leave_reason::reselect;
     }
-    account(position_ + 1);
     position_ = segment_ = code_ + in.target;
     if (!is_backward) return {};
     bool gives_way = has_others_ && is_unfair();
     if (!gives_way && used_ < budget_) return {};
-    f_.next = in.target;
-    add_ready(w_, f_);
+    give_back();
     return gives_way ? leave_reason::rotate : leave_reason::yield;
   }
 
@@ -144,56 +150,55 @@ class fragment_run {
     return true;
   }
 
-  result call(const instruction& in, lane_mask active) {
-    if (active != f_.lanes) separate(active);
-    f_.next = index();
+  // The fragment is at an instruction that ends its run, and only for these lanes.
+  void stop_at(lane_mask active) {
     account(position_ + 1);
+    f_.next = index();
+    if (active != f_.lanes) split_off(f_.lanes & ~active, f_.next + 1);
+  }
+
+  result call(const instruction& in, lane_mask active) {
+    stop_at(active);
     enter_function(w_, f_, in);
-    add_ready(w_, f_);
+    make_ready(w_, self_);
     return leave_reason::reselect;
   }
 
-  // Lanes that do not execute the instruction become a fragment behind it.
-  void separate(lane_mask active) {
-    fragment rest = f_;
-    rest.lanes &= ~active;
-    rest.next = index() + 1;
-    ++f_.in->users;
-    add_ready(w_, rest);
-    f_.lanes = active;
-  }
-
   result leave(lane_mask active, bool is_exit) {
-    if (active != f_.lanes) separate(active);
-    account(position_ + 1);
+    stop_at(active);
     if (is_exit) {
-      exit_lanes(w_, f_, active);
+      exit_threads();
     } else {
       leave_function(w_, f_);
-      add_ready(w_, f_);
+      make_ready(w_, self_);
     }
     return leave_reason::reselect;
   }
 
+  void exit_threads() {
+    fragment gone = w_.fragments.take(self_);
+    w_.view.live &= ~gone.lanes;
+    w_.view.block->live_threads -= lanes_in(gone.lanes);
+    drop_frame(w_, gone.in);
+    threads_exited(w_);
+  }
+
   result barrier(const instruction& in, lane_mask active) {
-    if (active != f_.lanes) separate(active);
-    f_.next = index();
-    account(position_ + 1);
-    arrive(w_, f_, in);
+    stop_at(active);
+    arrive(w_, self_, in);
     return leave_reason::reselect;
   }
 
   result collective(const instruction& in, lane_mask active) {
     if (run_together(w_, in, active)) return advance();
-    if (active != f_.lanes) separate(active);
-    f_.next = index();
-    account(position_ + 1);
-    join_collective(w_, f_, in);
+    stop_at(active);
+    join_collective(w_, self_, in);
     return leave_reason::reselect;
   }
 
   warp_state& w_;
-  fragment f_;
+  fragment& f_;
+  std::size_t self_;  // its place in the list
   const instruction* code_;
   const instruction* position_;
   const instruction* segment_;  // since when executed instructions were not counted yet
@@ -207,9 +212,8 @@ bool is_before(const fragment& a, const fragment& b) {
   return a.next < b.next;
 }
 
-// Fragments are appended when they have run, so the first ready one has waited longest.
-std::size_t choose(warp_state& w) {
-  bool is_rotating = std::exchange(w.is_rotating, false);
+// A fragment that gives way goes to the end, so the first ready one has waited longest.
+std::size_t choose(const warp_state& w, bool is_rotating) {
   std::size_t best = w.fragments.size();
   for (std::size_t i = 0; i < w.fragments.size(); ++i) {
     if (w.fragments[i].state != fragment_state::ready) continue;
@@ -219,42 +223,67 @@ std::size_t choose(warp_state& w) {
   return best;
 }
 
-}  // namespace
-
-void add_ready(warp_state& w, const fragment& f) {
-  for (fragment& other : w.fragments) {
-    bool is_same = other.state == fragment_state::ready && other.next == f.next && other.in == f.in;
-    if (!is_same) continue;
-    other.lanes |= f.lanes;
-    drop_frame(w, f.in);
-    return;
+// Where a fragment must stop because another of its frame waits there.
+std::uint32_t stop_of(const warp_state& w, const fragment& f, bool& has_others) {
+  std::uint32_t stop = no_stop;
+  for (const fragment& other : w.fragments) {
+    if (&other == &f || other.state != fragment_state::ready) continue;
+    has_others = true;
+    if (other.in == f.in && other.next > f.next && other.next < stop) stop = other.next;
   }
-  w.fragments.add(f).state = fragment_state::ready;
+  return stop;
 }
 
-void exit_lanes(warp_state& w, fragment& f, lane_mask lanes) {
-  w.view.live &= ~lanes;
-  f.lanes &= ~lanes;
-  w.view.block->live_threads -= lanes_in(lanes);
-  if (!f.lanes) drop_frame(w, f.in);
-  threads_exited(w);
+// Another ready fragment of equal position and frame, or the end of the list.
+std::size_t find_twin(const warp_state& w, std::size_t self) {
+  const fragment& f = w.fragments[self];
+  for (std::size_t i = 0; i < w.fragments.size(); ++i) {
+    const fragment& other = w.fragments[i];
+    bool is_twin = i != self && other.state == fragment_state::ready && other.next == f.next &&
+                   other.in == f.in;
+    if (is_twin) return i;
+  }
+  return w.fragments.size();
+}
+
+void move_to_end(warp_state& w, std::size_t index) {
+  if (index + 1 < w.fragments.size()) w.fragments.add(w.fragments.take(index));
+}
+
+}  // namespace
+
+bool make_ready(warp_state& w, std::size_t index) {
+  fragment& f = w.fragments[index];
+  f.state = fragment_state::ready;
+  if (w.fragments.size() == 1) return false;
+  std::size_t twin = find_twin(w, index);
+  if (twin == w.fragments.size()) return false;
+  w.fragments[twin].lanes |= f.lanes;
+  frame* left = f.in;
+  w.fragments.remove(index);
+  drop_frame(w, left);
+  return true;
+}
+
+void add_ready(warp_state& w, const fragment& f) {
+  w.fragments.add(f);
+  make_ready(w, w.fragments.size() - 1);
 }
 
 warp_progress run_warp(warp_state& w, std::uint64_t budget) {
   for (;;) {
-    std::size_t chosen = choose(w);
+    bool is_rotating = std::exchange(w.is_rotating, false);
+    std::size_t chosen = choose(w, is_rotating);
     if (chosen == w.fragments.size()) {
       return w.view.live ? warp_progress::waiting : warp_progress::finished;
     }
-    fragment f = w.fragments.take(chosen);
-    std::uint32_t stop = no_stop;
-    bool has_others = false;
-    for (const fragment& other : w.fragments) {
-      if (other.state != fragment_state::ready) continue;
-      has_others = true;
-      if (other.in == f.in && other.next > f.next && other.next < stop) stop = other.next;
+    if (is_rotating) {
+      move_to_end(w, chosen);
+      chosen = w.fragments.size() - 1;
     }
-    fragment_run run{w, f, stop, has_others, budget};
+    bool has_others = false;
+    std::uint32_t stop = stop_of(w, w.fragments[chosen], has_others);
+    fragment_run run{w, chosen, stop, has_others, budget};
     leave_reason reason = run.run();
     if (reason == leave_reason::yield) return warp_progress::yielded;
     if (reason == leave_reason::rotate) w.is_rotating = true;

@@ -18,7 +18,8 @@ warp_progress run_warp(warp_state& w, std::uint64_t budget);
 // Adds a ready fragment, merging it with one of equal position and frame. The caller has counted
 // it as a user of its frame.
 void add_ready(warp_state& w, const fragment& f);
-// Lanes of a fragment end; it is removed from its frame when none is left.
-void exit_lanes(warp_state& w, fragment& f, lane_mask lanes);
+// The fragment of that index is ready where it is now; it may merge with another, which removes it.
+// True when it did.
+bool make_ready(warp_state& w, std::size_t index);
 
 }  // namespace halfwarp::emulator::exec
