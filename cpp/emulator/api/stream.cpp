@@ -146,6 +146,13 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) noexcep
   });
 }
 
+// How the waiting thread waits is its own business here.
+CUresult cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void* userData,
+                             unsigned int syncMode) noexcept {
+  if (syncMode > CU_HOST_TASK_SPINWAIT) return CUDA_ERROR_INVALID_VALUE;
+  return api::cuLaunchHostFunc(hStream, fn, userData);
+}
+
 CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData,
                              unsigned int flags) noexcept {
   return answer([&](call& c) {

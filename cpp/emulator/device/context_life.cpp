@@ -10,7 +10,7 @@ namespace {
 void release_memory(driver& d, const context& of) {
   using enum memory::allocation_kind;
   for (const auto& a : d.memory.live_allocations()) {
-    if (a.context != of.id() || a.pool != 0 || a.kind == variable) continue;
+    if (a.context != of.id() || a.pool != 0 || !a.name.empty()) continue;
     if (a.kind == registered) {
       d.memory.unregister_host(reinterpret_cast<void*>(a.base));
     } else {

@@ -46,7 +46,7 @@ std::vector<live_record> live_records(const driver& of) {
     });
   }
   for (const auto& a : of.memory.live_allocations()) {
-    if (a.is_internal || a.kind == memory::allocation_kind::variable) continue;
+    if (a.is_internal || !a.name.empty()) continue;
     records.push_back({std::string{kind_name(a.kind)}, a.base, a.size, a.device, a.pool, a.stream,
                        a.name, a.created_at});
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emulator/api/code/code_call.hpp"
-#include "emulator/ptx/parser.hpp"
+#include "emulator/ptx/verifier.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
@@ -39,7 +39,7 @@ std::uint32_t device_architecture() {
 }
 
 std::shared_ptr<const ptx::module> parse(const std::string& text, jit_options& options) {
-  auto parsed = ptx::parse(text);
+  auto parsed = ptx::parse_verified(text);
   if (!parsed) refuse_image(options, CUDA_ERROR_INVALID_PTX, parsed.log);
   const auto target = parsed.value->target_architecture();
   if (target > device_architecture()) {

@@ -115,11 +115,19 @@ CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) noexcept {
   });
 }
 
-CUresult cuLibraryGetManaged(CUdeviceptr*, size_t*, CUlibrary library, const char* name) noexcept {
+CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library,
+                             const char* name) noexcept {
   return answer([&](call& c) {
-    c.find<emulator::library>(library);
+    const auto in = c.find<emulator::library>(library);
     require(name != nullptr, CUDA_ERROR_INVALID_VALUE, "the name is null");
-    refuse(CUDA_ERROR_NOT_FOUND, "the library has no managed variable '" + std::string{name} + "'");
+    const auto found = in->module_in(c.d, c.current())->code()->find_variable(name);
+    const auto memory = found ? c.d.memory.find_live(found->base) : std::nullopt;
+    if (!memory || memory->kind != memory::allocation_kind::managed) {
+      refuse(CUDA_ERROR_NOT_FOUND,
+             "the library has no managed variable '" + std::string{name} + "'");
+    }
+    if (dptr) *dptr = found->base;
+    if (bytes) *bytes = found->size;
   });
 }
 

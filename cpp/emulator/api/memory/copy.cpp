@@ -36,7 +36,8 @@ CUresult copy(call& c, stream& in, memory_area to, memory_area from, waiting whe
   admit_area(c, to, true);
   admit_area(c, from, false);
   if (to.bytes() == 0) return CUDA_SUCCESS;
-  const bool touches_host = is_on_host(c, to) || is_on_host(c, from);
+  const bool touches_host = is_on_host(c, to) || is_on_host(c, from) ||
+                            has_sync_memops(c, to.first) || has_sync_memops(c, from.first);
   const bool waits =
       when == waiting::always || to.is_pageable || (when == waiting::for_host_only && touches_host);
   auto snapshot = from.is_pageable && !waits ? take_snapshot(from) : nullptr;
@@ -67,6 +68,12 @@ CUresult copy_between_peers(CUdeviceptr to, CUcontext to_context, CUdeviceptr fr
 }
 
 }  // namespace
+
+bool has_sync_memops(const call& c, CUdeviceptr at) {
+  if (c.d.synchronous.empty()) return false;
+  const auto found = c.d.memory.find_live(at);
+  return found && c.d.synchronous.contains(found->sequence);
+}
 
 memory_area range(CUdeviceptr first, std::size_t bytes, int device) {
   memory_area area;

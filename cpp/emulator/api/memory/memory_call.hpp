@@ -17,6 +17,9 @@ std::shared_ptr<memory_pool> current_pool(driver& d, device& of);
 // host memory.
 void admit_area(const call& c, memory_area& area, bool is_write);
 
+// Whether synchronous calls on this memory wait even where they need not.
+bool has_sync_memops(const call& c, CUdeviceptr at);
+
 memory_area range(CUdeviceptr first, std::size_t bytes, int device);
 
 }  // namespace halfwarp::emulator::api

@@ -56,6 +56,7 @@ std::size_t range_size(const query& q) { return q.found.size; }
 unsigned long long buffer_id(const query& q) { return q.found.sequence; }
 int ordinal(const query& q) { return q.found.device; }
 bool is_managed(const query& q) { return q.found.kind == memory::allocation_kind::managed; }
+bool is_synchronous(const query& q) { return has_sync_memops(q.c, q.at); }
 bool yes(const query&) { return true; }
 bool no(const query&) { return false; }
 unsigned long long none(const query&) { return 0; }
@@ -78,7 +79,7 @@ constexpr row rows[] = {
     make_row<unsigned, memory_type>(CU_POINTER_ATTRIBUTE_MEMORY_TYPE),
     make_row<CUdeviceptr, device_pointer>(CU_POINTER_ATTRIBUTE_DEVICE_POINTER),
     make_row<void*, host_pointer>(CU_POINTER_ATTRIBUTE_HOST_POINTER),
-    make_row<bool, no>(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS),
+    make_row<bool, is_synchronous>(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS),
     make_row<unsigned long long, buffer_id>(CU_POINTER_ATTRIBUTE_BUFFER_ID),
     make_row<bool, is_managed>(CU_POINTER_ATTRIBUTE_IS_MANAGED),
     make_row<int, ordinal>(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL),
@@ -144,7 +145,6 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute*
   });
 }
 
-// Every copy of the emulator has finished where the attribute would make it wait.
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
                                CUdeviceptr ptr) noexcept {
   return answer([&](call& c) {
@@ -154,6 +154,13 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
     const auto found = c.d.memory.find_live(ptr);
     require(found && !is_host_visible(found->kind), CUDA_ERROR_INVALID_VALUE,
             "the address is not in device memory");
+    unsigned wanted = 0;
+    std::memcpy(&wanted, value, sizeof wanted);
+    if (wanted) {
+      c.d.synchronous.insert(found->sequence);
+    } else {
+      c.d.synchronous.erase(found->sequence);
+    }
   });
 }
 

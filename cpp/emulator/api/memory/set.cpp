@@ -30,7 +30,8 @@ CUresult fill(CUdeviceptr first, Element value, const rectangle& shape, CUstream
     if (area.bytes() == 0) return CUDA_SUCCESS;
     const auto end = c.submit(*in, std::make_shared<fill_memory>(area, value, sizeof(Element)));
     // The host does not wait for its device, but could see the bytes of its own memory too early.
-    const bool waits = is_synchronous && c.d.memory.device_of(first) < 0;
+    const bool waits =
+        is_synchronous && (c.d.memory.device_of(first) < 0 || has_sync_memops(c, first));
     return waits ? c.wait(end, in->owner()) : CUDA_SUCCESS;
   });
 }
