@@ -2,25 +2,17 @@
 // LaunchConfig: from Python values to the native struct that the driver takes.
 #include "python/launch/launch_config.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
 #include "driver/call.hpp"
 #include "python/arguments/pack.hpp"
 #include "python/errors.hpp"
-#include "python/reference.hpp"
+#include "python/names.hpp"
 
 namespace halfwarp::python {
 namespace {
-
-constexpr std::array<const char*, config_argument_count> names{"grid",
-                                                               "cluster",
-                                                               "block",
-                                                               "shmem_size",
-                                                               "is_cooperative",
-                                                               "programmatic_stream_serialization",
-                                                               "cooperative_launch",
-                                                               "stream"};
 
 PyObject* cuda_error_class = nullptr;
 
@@ -235,13 +227,19 @@ int refuse_older_spellings(PyObject* const* values) noexcept {
 
 // The place of a keyword, by identity first since literal names are interned.
 int find_argument(PyObject* keyword, std::size_t& place) noexcept {
-  static std::array<PyObject*, config_argument_count> interned{};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (interned[i] == nullptr) interned[i] = PyUnicode_InternFromString(names[i]);
-    if (interned[i] == keyword) return place = i, 0;
-  }
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (PyUnicode_CompareWithASCIIString(keyword, names[i]) == 0) return place = i, 0;
+  static const std::array<PyObject*, config_argument_count> known{
+      interned<"grid">(),
+      interned<"cluster">(),
+      interned<"block">(),
+      interned<"shmem_size">(),
+      interned<"is_cooperative">(),
+      interned<"programmatic_stream_serialization">(),
+      interned<"cooperative_launch">(),
+      interned<"stream">()};
+  place = static_cast<std::size_t>(std::ranges::find(known, keyword) - known.begin());
+  if (place < known.size()) return 0;
+  for (place = 0; place < known.size(); ++place) {
+    if (PyUnicode_Compare(keyword, known[place]) == 0) return 0;
   }
   PyErr_Format(PyExc_TypeError, "LaunchConfig() got an unexpected keyword argument '%U'", keyword);
   return -1;
@@ -259,8 +257,8 @@ int bind(PyObject* const* args, std::size_t count, PyObject* keywords, PyObject*
     std::size_t place;
     if (find_argument(PyTuple_GET_ITEM(keywords, i), place) < 0) return -1;
     if (values[place] != nullptr) {
-      PyErr_Format(PyExc_TypeError, "LaunchConfig() got multiple values for argument '%s'",
-                   names[place]);
+      PyErr_Format(PyExc_TypeError, "LaunchConfig() got multiple values for argument '%U'",
+                   PyTuple_GET_ITEM(keywords, i));
       return -1;
     }
     values[place] = args[count + static_cast<std::size_t>(i)];

@@ -67,7 +67,7 @@ cdef class Kernel:
 
     @property
     def attributes(self):
-        """What the compiled kernel needs, as `KernelAttributes` of the current device. Host only."""
+        """What the compiled kernel needs, as `KernelAttributes`. Host only."""
         if self.cached_attributes is None:
             self.cached_attributes = make_attributes(self.native, FOLLOW_CURRENT_DEVICE, {})
         return self.cached_attributes

@@ -82,8 +82,8 @@ cdef class KernelOccupancy:
             query_block_size(&grid, &block, self.native.raw(), needed, block_size_limit)
             return MaxPotentialBlockSizeOccupancyResult(grid, block)
         else:
-            raise TypeError("dynamic_shared_memory_needed must be an int, a "
-                            f"driver.CUoccupancyB2DSize or a callable, got {qualified_name(needed)}")
+            raise TypeError("dynamic_shared_memory_needed must be an int, a callable or a "
+                            f"driver.CUoccupancyB2DSize, got {qualified_name(needed)}")
         call(driver.cuOccupancyMaxPotentialBlockSize, &grid, &block, function_of(self.native),
              <block_size_function>callback, size, block_size_limit)
         return MaxPotentialBlockSizeOccupancyResult(grid, block)

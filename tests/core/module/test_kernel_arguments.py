@@ -18,7 +18,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import Buffer
 from cuda.core._kernel_arg_handler import ParamHolder
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 
@@ -515,3 +515,68 @@ def test_packing_leaks_no_memory():
     finally:
         tracemalloc.stop()
     assert grown < 10_000  # less than one object a round
+
+
+# What a parameter of each PTX type holds for a Python number: bytes of an integer, NumPy type of a
+# float; None: no such number.
+NUMBER_PARAMETERS = {
+    ".u8": (1, None),
+    ".s16": (2, None),
+    ".u32": (4, None),
+    ".s64": (8, None),
+    ".u64": (8, None),
+    ".b32": (4, "f4"),
+    ".b64": (8, "f8"),
+    ".f16": (None, "f2"),
+    ".f32": (None, "f4"),
+    ".f64": (None, "f8"),
+}
+
+
+def expected_integer(value, parameter):
+    """The bytes of an int in a parameter, or the exception that refuses it."""
+    size, floating = NUMBER_PARAMETERS[parameter]
+    if size is None:
+        with np.errstate(over="ignore"):
+            try:
+                converted = np.dtype(floating).type(value)
+            except OverflowError:
+                return OverflowError
+        if not np.isfinite(converted):
+            return OverflowError
+        return converted.tobytes() if int(converted) == value else TypeError
+    if not -(2 ** (8 * size - 1)) <= value < 2 ** (8 * size):
+        return OverflowError
+    return value.to_bytes(size, "little", signed=value < 0)
+
+
+def expected_float(value, parameter):
+    floating = NUMBER_PARAMETERS[parameter][1]
+    if floating is None:
+        return TypeError
+    with np.errstate(over="ignore"):
+        converted = np.dtype(floating).type(value)
+    if np.isinf(converted) and not np.isinf(value):
+        return OverflowError
+    return converted.tobytes()
+
+
+INTEGERS = st.one_of(
+    st.integers(-300, 300),
+    st.integers(-(2**70), 2**70),
+    st.sampled_from([s * 2**n + d for n in range(66) for s in (1, -1) for d in (-1, 0, 1)]),
+)
+
+
+@pytest.mark.parametrize("parameter", NUMBER_PARAMETERS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(value=st.one_of(INTEGERS, st.floats(allow_nan=False)))
+def test_any_number_in_any_parameter(parameter, value, argument_in_kernel):
+    expect = expected_float if isinstance(value, float) else expected_integer
+    expected = expect(value, parameter)
+    size = int(parameter[2:]) // 8
+    if isinstance(expected, bytes):
+        assert argument_in_kernel(value, size, f"{parameter} value") == expected
+    else:
+        with pytest.raises(expected):
+            argument_in_kernel(value, size, f"{parameter} value")
