@@ -64,15 +64,16 @@ std::string object_table::describe(object_kind expected, std::uint64_t raw) cons
   const std::string wanted{name(expected)};
   const auto state = classify(expected, raw);
   if (state == handle_state::null) return "a null " + wanted + " handle";
+  const std::string article = wanted[0] == 'e' ? "an " : "a ";
   if (state == handle_state::garbage) {
     char digits[24];
     std::snprintf(digits, sizeof digits, "0x%llx", static_cast<unsigned long long>(raw));
-    return std::string{digits} + ", which was never a " + wanted + " handle";
+    return std::string{digits} + ", which was never " + article + wanted + " handle";
   }
   const auto kind = handle::kind_of(raw);
   const auto id = handle::id_of(raw);
   std::string text = "the handle of " + std::string{name(kind)} + " " + std::to_string(id);
-  if (state == handle_state::other_kind) return text + " where a " + wanted + " is needed";
+  if (state == handle_state::other_kind) return text + " where " + article + wanted + " is needed";
   const auto grave = std::ranges::find_if(
       graveyard_, [&](const tombstone& t) { return t.kind == kind && t.id == id; });
   if (grave != graveyard_.end() && !grave->created_at.empty()) {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options: what is read, what is refused, and that each shows what it accepts.
+#include "emulator/process/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace halfwarp::emulator {
+namespace {
+
+struct example {
+  const char* name;
+  const char* value;
+  const char* shown;
+};
+
+class good_value : public testing::TestWithParam<example> {};
+
+TEST_P(good_value, is_read_and_shown_in_its_canonical_spelling) {
+  const auto& [name, value, shown] = GetParam();
+  options made;
+  ASSERT_EQ(set_option(made, name, value), "");
+  EXPECT_EQ(show_option(made, name), shown);
+  options again;
+  ASSERT_EQ(set_option(again, name, shown), "");
+  EXPECT_EQ(show_option(again, name), shown);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, good_value,
+    testing::Values(example{"devices", "16", "16"}, example{"cc", "12.0", "12.0"},
+                    example{"memory", "64MiB", "67108864"}, example{"memory", "1 G", "1073741824"},
+                    example{"memory", "16777216", "16777216"}, example{"mode", "eager", "eager"},
+                    example{"seed", "18446744073709551615", "18446744073709551615"},
+                    example{"check", "all", "memory,sync,init,race,hazard,leak"},
+                    example{"check", "leak,memory", "memory,leak"},
+                    example{"check", "none", "none"}, example{"strict", "true", "1"},
+                    example{"approx", "perturb", "perturb"}, example{"trace", "off", "off"},
+                    example{"trace", "site,api", "api,site"}, example{"step_limit", "2^10", "1024"},
+                    example{"report", "a/b.jsonl", "a/b.jsonl"}));
+
+class bad_value : public testing::TestWithParam<example> {};
+
+TEST_P(bad_value, is_refused_and_changes_nothing) {
+  const auto& [name, value, accepted] = GetParam();
+  options made;
+  const auto before = show_option(made, name);
+  const auto problem = set_option(made, name, value);
+  EXPECT_NE(problem.find(value), std::string::npos) << problem;
+  EXPECT_NE(problem.find(accepted), std::string::npos) << problem;
+  EXPECT_EQ(show_option(made, name), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, bad_value,
+    testing::Values(example{"devices", "0", "1 to 16"}, example{"devices", "1x", "1 to 16"},
+                    example{"cc", "9", "9.0"}, example{"memory", "1MiB", "16 MiB"},
+                    example{"memory", "99999999999999999999", "GiB"},
+                    example{"memory", "1T", "GiB"}, example{"seed", "-1", "0 or more"},
+                    example{"check", "memory;sync", "hazard"}, example{"strict", "2", "0 or 1"},
+                    example{"step_limit", "0", "2^N"}, example{"step_limit", "2^63", "2^N"}));
+
+TEST(options, an_unknown_name_lists_the_known_ones) {
+  options made;
+  EXPECT_NE(set_option(made, "sped", "1").find("devices, cc, memory"), std::string::npos);
+}
+
+TEST(options, every_one_has_a_default_that_it_accepts) {
+  for (const auto name : option_names()) {
+    options made;
+    const auto shown = show_option(made, name);
+    if (name == "fail") continue;  // empty: no rules
+    EXPECT_EQ(set_option(made, name, shown), "") << name;
+  }
+}
+
+TEST(options, the_environment_is_read_and_its_variable_named) {
+  ::setenv("HALFWARP_EMULATOR_SEED", "5", 1);
+  ::setenv("HALFWARP_EMULATOR_MODE", "", 1);  // empty: as if unset
+  options made;
+  EXPECT_EQ(read_environment(made), "");
+  EXPECT_EQ(made.seed, 5u);
+  EXPECT_EQ(made.mode, run_mode::async);
+  ::setenv("HALFWARP_EMULATOR_SEED", "five", 1);
+  EXPECT_NE(read_environment(made).find("HALFWARP_EMULATOR_SEED"), std::string::npos);
+  ::unsetenv("HALFWARP_EMULATOR_SEED");
+  ::unsetenv("HALFWARP_EMULATOR_MODE");
+}
+
+}  // namespace
+}  // namespace halfwarp::emulator
