@@ -408,6 +408,7 @@ class _Footprint:
         import gc
 
         gc.collect()
+        settle()  # memory that a stream gives back is live until the stream has come to that
         now = stats()
         self.live = now["live"]
         self.reports = now["reports"]

@@ -35,14 +35,18 @@ def reference():
     return python
 
 
-def run_worker(python, out, **variables):
-    """The outcomes of every theme in one process."""
+def run_workers(python, out, **variables):
+    """The outcomes of every theme, in one process for each folder of themes."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     environment |= variables
-    command = [python, "-X", "faulthandler", str(FOLDER / "worker.py"), str(out), *map(str, THEMES)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"{python} ended with {done.returncode}:\n{done.stderr[-8000:]}"
-    return json.loads(out.read_text())
+    outcomes = {}
+    for folder in sorted({theme.parent for theme in THEMES}):
+        themes = [str(theme) for theme in THEMES if theme.parent == folder]
+        command = [python, "-X", "faulthandler", str(FOLDER / "worker.py"), str(out), *themes]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, f"{python} ended with {done.returncode}:\n{done.stderr}"
+        outcomes |= json.loads(out.read_text())
+    return outcomes
 
 
 @pytest.fixture(scope="session")
@@ -55,10 +59,10 @@ def theirs(reference, tmp_path_factory):
     )
     folder = found.stdout.strip().splitlines()[-1]
     out = tmp_path_factory.mktemp("reference") / "outcomes.json"
-    return run_worker(reference, out, LD_LIBRARY_PATH=folder)
+    return run_workers(reference, out, LD_LIBRARY_PATH=folder)
 
 
 @pytest.fixture(scope="session")
 def ours(reference, tmp_path_factory):
     out = tmp_path_factory.mktemp("ours") / "outcomes.json"
-    return run_worker(sys.executable, out, HALFWARP_BACKEND="emulator")
+    return run_workers(sys.executable, out, HALFWARP_BACKEND="emulator")

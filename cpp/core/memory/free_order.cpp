@@ -37,7 +37,9 @@ CUresult free_order::free(CUdeviceptr pointer) const noexcept {
     wait_for_recording();
     return driver::try_call(driver::table->cuMemFreeAsync, pointer, stream_.raw());
   } catch (const driver::driver_error& error) {
-    return error.code;
+    // The order cannot be kept: a free that waits for everything needs none, and nothing leaks.
+    const CUresult code = driver::try_call(driver::table->cuMemFree, pointer);
+    return code == CUDA_SUCCESS ? code : error.code;
   }
 }
 

@@ -398,6 +398,8 @@ cdef Buffer wrap_memory(object cls, object ptr, size_t size, object mr, object o
         raise ValueError("owner and memory resource cannot be both specified together")
     if stream is not None and mr is None:
         raise ValueError("stream requires a memory resource (mr)")
+    if mr is not None:
+        require_memory_resource(mr)
     cdef Buffer buffer = cls.__new__(cls)
     cdef CUdeviceptr pointer = address_from(ptr)
     if mr is not None and (stream is not None or mr.is_device_accessible):

@@ -13,7 +13,9 @@ cdef object allocate_on_default_stream(Device device, object size):
     cdef context_handle before = current_context()
     device.set_current()
     try:
-        return device.memory_resource.allocate(size, stream=default_stream_object())
+        # Not returned from here: what is returned would leak if the restoring fails.
+        buffer = device.memory_resource.allocate(size, stream=default_stream_object())
     finally:
         if before.is_open():
             call(driver.cuCtxSetCurrent, before.raw())
+    return buffer

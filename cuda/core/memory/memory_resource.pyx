@@ -73,3 +73,11 @@ cdef class MemoryResource:
     def is_managed(self):
         """Whether the memory moves between host and device by itself. Host only."""
         return False
+
+
+cdef int require_memory_resource(object given) except -1:
+    """Refuse what is neither a `MemoryResource` nor declares to be as good as one."""
+    if not (isinstance(given, MemoryResource)
+            or getattr(given, "__cuda_core_memory_resource__", False)):
+        raise TypeError(f"Expected type MemoryResource, got {qualified_name(given)}")
+    return 0

@@ -44,12 +44,16 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
         ------
         OutOfMemoryError
             If the host cannot lock that much memory.
+        TypeError
+            If `stream` is given and is none.
 
         See Also
         --------
         cuMemAllocHost : the driver function.
         """
         cdef void* pointer = NULL
+        if stream is not None:
+            accept_stream(stream)
         if size:
             with nogil:
                 call(memory_driver.cuMemAllocHost, &pointer, size)
@@ -67,9 +71,11 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
         cdef void* pointer = <void*>address_from(ptr)
         if pointer is NULL:
             return
-        wait_for_last_use(stream)
-        with nogil:
-            call(memory_driver.cuMemFreeHost, pointer)
+        try:
+            wait_for_last_use(stream)
+        finally:  # a stream that failed uses nothing any more
+            with nogil:
+                call(memory_driver.cuMemFreeHost, pointer)
 
     @property
     def is_device_accessible(self):
@@ -133,9 +139,11 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         cdef CUdeviceptr pointer = address_from(ptr)
         if pointer == 0:
             return
-        wait_for_last_use(stream)
-        with nogil:
-            free_in_context(self.context, pointer)
+        try:
+            wait_for_last_use(stream)
+        finally:  # a stream that failed uses nothing any more
+            with nogil:
+                free_in_context(self.context, pointer)
 
     @property
     def is_device_accessible(self):

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "emulator/api/code/code_call.hpp"
@@ -38,9 +39,23 @@ std::uint32_t device_architecture() {
   return static_cast<std::uint32_t>(settings.cc_major * 10 + settings.cc_minor);
 }
 
+// The version of PTX that the compilers of the emulated driver's CUDA release write.
+constexpr std::uint32_t newest_ptx_major = 9, newest_ptx_minor = 5;
+
+void require_known_version(const ptx::module& parsed, jit_options& options) {
+  const std::pair version{parsed.version_major, parsed.version_minor};
+  if (version <= std::pair{newest_ptx_major, newest_ptx_minor}) return;
+  refuse_image(options, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+               "the PTX is of version " + std::to_string(version.first) + "." +
+                   std::to_string(version.second) + ", the emulated driver takes " +
+                   std::to_string(newest_ptx_major) + "." + std::to_string(newest_ptx_minor) +
+                   " and older");
+}
+
 std::shared_ptr<const ptx::module> parse(const std::string& text, jit_options& options) {
   auto parsed = ptx::parse_verified(text);
   if (!parsed) refuse_image(options, CUDA_ERROR_INVALID_PTX, parsed.log);
+  require_known_version(*parsed.value, options);
   const auto target = parsed.value->target_architecture();
   if (target > device_architecture()) {
     refuse_image(options, CUDA_ERROR_NO_BINARY_FOR_GPU,
