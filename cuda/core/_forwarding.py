@@ -60,7 +60,9 @@ def find_spec(fullname):
     if fullname == EXPERIMENTAL:
         return ModuleSpec(fullname, _Experimental, is_package=True)
     if fullname.startswith(f"{EXPERIMENTAL}."):
-        return ModuleSpec(fullname, _SameModule)
+        # Found only when the other is: a failure must name what was asked for.
+        same = import_module("importlib.util").find_spec(ROOT + fullname.removeprefix(EXPERIMENTAL))
+        return ModuleSpec(fullname, _SameModule) if same else None
     path = fullname.removeprefix(f"{ROOT}.")
     if path in MODULES:
         is_package = any(other.startswith(f"{path}.") for other in MODULES)

@@ -91,6 +91,7 @@ class TestMaking:
             ((None, 8), {}, TypeError),
             ((0x10, -1), {}, OverflowError),
             (("x", 8), {}, TypeError),
+            ((0x10, 8), {"mr": 3}, TypeError),
             ((0x10, 8), {"owner": object(), "mr": RecordingResource()}, ValueError),
         ],
     )

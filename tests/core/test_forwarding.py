@@ -70,6 +70,11 @@ print([(w.category.__name__, w.filename) for w in caught])
         with pytest.raises(ModuleNotFoundError):
             importlib.import_module("cuda.core.experimental._nothing")
 
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+    def test_unknown_names_are_refused_by_name(self):
+        with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+            from cuda.core.experimental import nothing  # noqa: F401
+
 
 class _nothing:
     def __enter__(self):

@@ -251,3 +251,20 @@ class TestLegacyPinned:
         resource = LegacyPinnedMemoryResource()
         resource.allocate(8).close()
         resource.allocate(8, stream=None).close()
+
+    def test_a_stream_must_be_one(self, stream):
+        resource = LegacyPinnedMemoryResource()
+        with pytest.raises(TypeError, match="Stream or GraphBuilder expected, got int"):
+            resource.allocate(8, stream=3)
+        stream.close()
+        with pytest.raises(RuntimeError, match="Stream has been closed"):
+            resource.allocate(8, stream=stream)
+
+    def test_memory_goes_back_when_the_wait_before_fails(self, stream, emulation):
+        buffer = LegacyPinnedMemoryResource().allocate(8)
+        with (
+            emulation.inject("cuStreamSynchronize", error="CUDA_ERROR_LAUNCH_FAILED"),
+            pytest.raises(CUDAError),
+        ):
+            buffer.close(stream)
+        assert "pinned memory" not in {leak.kind for leak in emulation.leaks()}
