@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from cuda.core import (
     Buffer,
+    CUDAError,
     Device,
     DeviceMemoryResource,
     DeviceMemoryResourceOptions,
