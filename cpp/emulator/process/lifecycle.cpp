@@ -81,7 +81,7 @@ std::string make_driver() {
 driver::driver(const options& chosen)
     : settings{chosen},
       memory{{chosen.devices, chosen.memory, chosen.seed}},
-      streams{chosen.mode, lock},
+      streams{chosen.mode, chosen.seed, lock},
       report{chosen.report},
       faults{report} {
   const auto* kind = find_architecture(chosen.cc_major, chosen.cc_minor);

@@ -43,19 +43,22 @@ stream::stream(std::shared_ptr<context> owner, stream_role role, unsigned flags,
       flags_{flags},
       priority_{priority} {}
 
-scheduler::scheduler(run_mode mode, std::mutex& lock) : mode_{mode}, lock_{lock} {}
+scheduler::scheduler(run_mode mode, std::uint64_t seed, std::mutex& lock)
+    : mode_{mode}, lock_{lock}, random_{seed} {}
 
 stream_point scheduler::submit(driver_guard& guard, stream& in, std::shared_ptr<operation> what,
                                std::vector<stream_point> waits) {
   add_implicit_waits(in, waits);
   ++in.enqueued_;
   ++pending_;
-  in.polls = 0;
+  in.polls_ = 0;
+  ++calls_;
   in.queue_.push_back({std::move(what), std::move(waits)});
   in.owner().active.insert(in.as_shared());
   const stream_point end = in.end();
   advance(end.in);
   if (mode_ == run_mode::eager) run_ready(guard);
+  if (mode_ == run_mode::adversarial) wake_late_worker();
   return end;
 }
 
@@ -68,7 +71,7 @@ void scheduler::advance(std::shared_ptr<stream> from) {
     while (!next->queue_.empty() && next->head_ == stream::head_state::unexamined) {
       if (hold_back(*next)) break;
       auto& head = *next->queue_.front().what;
-      if (head.kind() == operation_kind::bookkeeping) {
+      if (head.kind() == operation_kind::bookkeeping && mode_ != run_mode::adversarial) {
         head.execute(*next);
         complete_head(*next, todo);
         continue;
@@ -109,9 +112,13 @@ void scheduler::complete_head(stream& in, std::vector<std::shared_ptr<stream>>& 
 void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> in) {
   ready_.erase(in->rank_);
   in->head_ = stream::head_state::running;
+  ++running_;
+  last_start_ = std::chrono::steady_clock::now();
   auto what = in->queue_.front().what;
   context& owner = in->owner();
-  if (owner.is_broken()) {
+  if (what->kind() == operation_kind::bookkeeping) {
+    what->execute(*in);
+  } else if (owner.is_broken()) {
     what->drop();
   } else {
     guard.unlock();
@@ -119,6 +126,7 @@ void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> in) {
     guard.lock();
     if (result) owner.fail(result);
   }
+  --running_;
   what->finish(the_driver());
   what.reset();
   std::vector<std::shared_ptr<stream>> freed;
@@ -133,11 +141,16 @@ void scheduler::run_ready(driver_guard& guard) {
 
 // A thread that waits for a stream may as well do the work: it is awake, the worker has to wake up.
 bool scheduler::can_help(const stream& in) const noexcept {
-  return in.head_ == stream::head_state::ready &&
+  return mode_ != run_mode::adversarial && in.head_ == stream::head_state::ready &&
          in.queue_.front().what->kind() == operation_kind::work;
 }
 
 void scheduler::wait(driver_guard& guard, const stream_point& until) {
+  ++calls_;
+  if (mode_ == run_mode::adversarial && !until.is_reached()) {
+    demand(until);
+    wake_late_worker();
+  }
   while (!until.is_reached()) {
     if (!has_workers() && !ready_.empty()) {
       run_ready(guard);
@@ -155,8 +168,16 @@ void scheduler::wait_for_all(driver_guard& guard, const context& of) {
   for (const auto& end : ends) wait(guard, end);
 }
 
+// In adversarial mode the second question about unfinished work lets it go.
 bool scheduler::poll(driver_guard& guard, const stream_point& until) {
-  if (!until.is_reached() && !has_workers()) run_ready(guard);
+  ++calls_;
+  if (until.is_reached()) return true;
+  if (mode_ == run_mode::adversarial) {
+    if (++until.in->polls_ > 1) demand(until);
+    wake_late_worker();
+  } else if (!has_workers()) {
+    run_ready(guard);
+  }
   return until.is_reached();
 }
 
@@ -164,12 +185,15 @@ bool scheduler::poll(driver_guard& guard, const stream_point& until) {
 // stop that stream.
 void scheduler::call_worker() {
   if (ready_.size() <= idle_workers_) return work_available_.notify_one();
-  if (workers_ == most_workers) return;
+  if (workers_ < most_workers) start_worker(&scheduler::work);
+}
+
+void scheduler::start_worker(void (scheduler::*loop)()) {
   sigset_t all, before;  // signals are the business of the program's own threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    std::thread worker{[this] { work(); }};
+    std::thread worker{loop, this};
     pthread_setname_np(worker.native_handle(), "emulated-stream");
     worker.detach();  // never joined: the process may end while a kernel runs
     ++workers_;

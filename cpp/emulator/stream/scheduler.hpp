@@ -2,6 +2,7 @@
 // Decides when the operations of streams run, and who runs them.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -18,12 +19,14 @@ namespace halfwarp::emulator {
 using driver_guard = std::unique_lock<std::mutex>;
 
 inline constexpr unsigned most_workers = 64;
+// Adversarial mode: how long nothing may happen before held work is let go.
+inline constexpr std::chrono::milliseconds patience{50};
 
 // Every function is called with the driver's lock held. Those that take the guard release it while
 // an operation runs or while they wait.
 class scheduler {
  public:
-  scheduler(run_mode mode, std::mutex& lock);
+  scheduler(run_mode mode, std::uint64_t seed, std::mutex& lock);
   scheduler(const scheduler&) = delete;  // worker threads refer to it
   scheduler& operator=(const scheduler&) = delete;
 
@@ -50,7 +53,17 @@ class scheduler {
   bool has_workers() const noexcept { return workers_ > 0; }
   bool can_help(const stream& in) const noexcept;
   void call_worker();
+  void start_worker(void (scheduler::*loop)());
   void work();
+
+  // Adversarial mode, in late_worker.cpp: work starts only when somebody waits for it, in an order
+  // drawn from the seed.
+  void demand(const stream_point& until);
+  void demand_all();
+  std::shared_ptr<stream> choose_demanded();
+  bool may_start_another() const noexcept;
+  void wake_late_worker();
+  void work_late();
 
   run_mode mode_;
   std::mutex& lock_;
@@ -59,6 +72,11 @@ class scheduler {
   std::uint64_t pending_ = 0;
   unsigned workers_ = 0, idle_workers_ = 0;
   std::condition_variable work_available_;
+
+  std::uint64_t random_;                              // state of the generator
+  std::uint64_t calls_ = 0;                           // of this class: whether anybody is there
+  unsigned running_ = 0;                              // operations
+  std::chrono::steady_clock::time_point last_start_;  // of the newest of them
 };
 
 }  // namespace halfwarp::emulator

@@ -53,9 +53,6 @@ class stream : public object {
   // The number that reports and allocation records use: 0 is the legacy default stream.
   std::uint64_t number() const noexcept { return is_legacy() ? 0 : id(); }
 
-  // A request of adversarial mode: how often an unfinished state was polled.
-  unsigned polls = 0;
-
  private:
   friend class scheduler;
 
@@ -79,6 +76,8 @@ class stream : public object {
   head_state head_ = head_state::unexamined;
   stream_rank rank_;  // while the head is ready
   std::uint64_t enqueued_ = 0, completed_ = 0;
+  std::uint64_t demanded_ = 0;   // adversarial mode: the place that somebody waits for
+  unsigned polls_ = 0;           // adversarial mode: questions since the last new operation
   std::vector<waiter> waiters_;  // streams whose head waits for a place in this one
   std::condition_variable progressed_;
 };
