@@ -216,12 +216,12 @@ CODE = {
     "PTX of a later release": (
         lambda b: ObjectCode.from_ptx(LATER).get_kernel("f"),
         CUDAError,
-        r"CUDA_ERROR_UNSUPPORTED_PTX_VERSION: (?s:.*)\[cuLibraryLoadData\]",
+        r"CUDA_ERROR_UNSUPPORTED_PTX_VERSION: (?s:.*)\[cuLibrary(LoadData|GetKernel)\]",
     ),
     "no image": (
         lambda b: ObjectCode.from_cubin(b"this is no cubin").get_kernel("f"),
         CUDAError,
-        r"CUDA_ERROR_INVALID_IMAGE: (?s:.*)\[cuLibraryLoadData\]",
+        r"CUDA_ERROR_INVALID_IMAGE: (?s:.*)\[cuLibrary(LoadData|GetKernel)\]",
     ),
     "no file": (
         lambda b: ObjectCode.from_cubin("/nowhere/f.cubin").get_kernel("f"),

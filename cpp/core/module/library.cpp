@@ -2,7 +2,6 @@
 // Libraries of device code: loading them, and what is in them.
 #include "core/module/library.hpp"
 
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -11,61 +10,47 @@ namespace {
 
 constexpr std::size_t log_capacity = 16 * 1024;
 
-// The options that ask the driver's compiler for its error log, and the log.
-class compiler_log {
- public:
-  compiler_log() : text_(log_capacity, '\0') {
-    values_ = {text_.data(), reinterpret_cast<void*>(log_capacity)};
-  }
-  compiler_log(const compiler_log&) = delete;  // the options refer to the text
-  compiler_log& operator=(const compiler_log&) = delete;
-
-  [[nodiscard]] CUjit_option* options() noexcept { return options_.data(); }
-  [[nodiscard]] void** values() noexcept { return values_.data(); }
-  [[nodiscard]] unsigned count() const noexcept { return static_cast<unsigned>(options_.size()); }
-  [[nodiscard]] std::string text() const { return std::string{text_.c_str()}; }
-
- private:
-  std::string text_;
-  std::array<CUjit_option, 2> options_{CU_JIT_ERROR_LOG_BUFFER,
-                                       CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  std::array<void*, 2> values_{};
-};
-
-// `load(CUlibrary*, compiler_log&)` answers the driver's status.
-template <class Load>
-library_handle load_with_log(const char* function, load_report& report, library_facts facts,
-                             Load&& load) {
-  compiler_log log;
-  CUlibrary raw = nullptr;
-  report = {load(&raw, log), function, {}};
-  if (report.code != CUDA_SUCCESS) {
-    report.log = log.text();
-    return {};
-  }
+library_handle adopt(CUlibrary raw, library_facts facts) {
   return library_handle::own({}, std::move(facts), [raw](CUlibrary* made) { *made = raw; });
 }
 
 }  // namespace
 
+// The library is loaded without asking for a log: a driver that loads lazily would write to it long
+// after the call.
 library_handle load_library(const void* image, bool is_ptx, load_report& report) {
   library_facts facts;
   if (is_ptx) facts.signatures = signatures_of_ptx(static_cast<const char*>(image));
-  return load_with_log("cuLibraryLoadData", report, std::move(facts),
-                       [image](CUlibrary* raw, compiler_log& log) {
-                         return driver::table->cuLibraryLoadData(raw, image, log.options(),
-                                                                 log.values(), log.count(),
-                                                                 nullptr, nullptr, 0);
-                       });
+  CUlibrary raw = nullptr;
+  report = {driver::table->cuLibraryLoadData(&raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0),
+            "cuLibraryLoadData",
+            {}};
+  if (report.code == CUDA_SUCCESS) return adopt(raw, std::move(facts));
+  if (is_ptx) report.log = compiler_log(static_cast<const char*>(image));
+  return {};
 }
 
 library_handle load_library_file(const char* path, load_report& report) {
-  return load_with_log("cuLibraryLoadFromFile", report, {},
-                       [path](CUlibrary* raw, compiler_log& log) {
-                         return driver::table->cuLibraryLoadFromFile(raw, path, log.options(),
-                                                                     log.values(), log.count(),
-                                                                     nullptr, nullptr, 0);
-                       });
+  CUlibrary raw = nullptr;
+  report = {
+      driver::table->cuLibraryLoadFromFile(&raw, path, nullptr, nullptr, 0, nullptr, nullptr, 0),
+      "cuLibraryLoadFromFile",
+      {}};
+  return report.code == CUDA_SUCCESS ? adopt(raw, {}) : library_handle{};
+}
+
+std::string compiler_log(const char* ptx) {
+  std::string text(log_capacity, '\0');
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {text.data(), reinterpret_cast<void*>(log_capacity)};
+  CUmodule module = nullptr;
+  const CUresult code = driver::try_call(driver::table->cuModuleLoadDataEx, &module, ptx, 2u,
+                                         options, values);
+  if (code == CUDA_SUCCESS) {  // what failed was not the compilation
+    static_cast<void>(driver::try_call(driver::table->cuModuleUnload, module));
+    return {};
+  }
+  return text.c_str();
 }
 
 global_variable find_global(const library_handle& library, const char* name) {

@@ -39,6 +39,10 @@ struct load_report {
 [[nodiscard]] library_handle load_library(const void* image, bool is_ptx, load_report& report);
 [[nodiscard]] library_handle load_library_file(const char* path, load_report& report);
 
+// What the driver's compiler says of PTX that it refuses; empty when it does not refuse it, or when
+// no context is current. Compiles it once more, so it is for errors only.
+[[nodiscard]] std::string compiler_log(const char* ptx);
+
 // A `__device__`, `__constant__` or `__managed__` variable.
 struct global_variable {
   CUdeviceptr address = 0;

@@ -44,6 +44,7 @@ cdef extern from "core/module/library.hpp" namespace "halfwarp::core" nogil:
     library_handle load_library(const void* image, bint is_ptx, load_report&) \
         except +translate_exception
     library_handle load_library_file(const char* path, load_report&) except +translate_exception
+    native_text compiler_log(const char* ptx) except +translate_exception
     global_variable find_global(const library_handle&, const char*) except +translate_exception
     symbol_list kernel_symbols(const library_handle&) except +translate_exception
 

@@ -149,7 +149,7 @@ cdef class ObjectCode:
         try:
             found = find_kernel(self.native, native_text(symbol, len(symbol)))
         except CUDAError as error:
-            add_known_names(error, self)
+            explain_missing_kernel(error, self, symbol)
             raise
         return wrap_kernel(found)
 
@@ -303,14 +303,19 @@ cdef object load_error(ObjectCode self, const load_report& report):
     if PyErr_Occurred() is not NULL:
         return None
     error = driver_error(report.code, report.function)
-    log = text_of(report.log).strip()
+    add_log(error, self, text_of(report.log).strip())
+    return error
+
+
+cdef int add_log(object error, ObjectCode self, str log) except -1:
+    """Complete the text of an error with the compiler's log and the line of PTX that it names."""
     if log:
         text = f"{error}\nJIT error log:\n{log}"
         line = source_line(self, log)
         if line:
             text += f"\n{line}"
         error.args = (text,)
-    return error
+    return 0
 
 
 cdef str source_line(ObjectCode self, str log):
@@ -324,12 +329,19 @@ cdef str source_line(ObjectCode self, str log):
     return f"line {number}: {lines[number - 1].strip()}" if 0 < number <= len(lines) else None
 
 
-cdef int add_known_names(object error, ObjectCode self) except -1:
-    """Which kernels there are, for one that was not found."""
+COMPILE_ERRORS = ("CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+                  "CUDA_ERROR_NO_BINARY_FOR_GPU", "CUDA_ERROR_INVALID_IMAGE")
+
+
+cdef int explain_missing_kernel(object error, ObjectCode self, bytes symbol) except -1:
+    """Which kernels there are, or why there are none: a driver may compile as late as now."""
+    if self.format == "ptx" and not isinstance(self.image, str) and error.name in COMPILE_ERRORS:
+        return add_log(error, self, text_of(compiler_log(self.image)).strip())
     try:
         names = sorted(self.kernels())
     except CUDAError:  # a driver before 12.4: the error at hand matters more
         return 0
     shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    error.add_note(f"kernels of this code: {shown or 'none'}")
+    error.add_note(f"there is no kernel {symbol.decode('utf-8', 'replace')!r}; kernels of this code: "
+                   f"{shown or 'none'}")
     return 0

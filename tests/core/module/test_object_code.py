@@ -93,18 +93,18 @@ class TestConstruction:
 
     def test_no_driver_is_needed(self, run_python, tmp_path):
         text = (
-            "import pickle\nfrom cuda.core import ObjectCode\n"
+            "import pickle\nfrom cuda.core import CUDAError, ObjectCode\n"
             "code = ObjectCode.from_ptx(b'x', name='n')\n"
             "again = pickle.loads(pickle.dumps(code))\n"
             "print(repr(again), again.code, again.name, code == again, hash(code) == hash(code))\n"
             "for _ in range(2):\n"
             "    try: code.get_kernel('f')\n"
-            "    except RuntimeError as error: print('no driver')\n"
+            "    except (RuntimeError, CUDAError): print('no driver, or no kernel')\n"
         )
         shown = run_python(text, HALFWARP_BACKEND="driver", LD_LIBRARY_PATH=str(tmp_path))
         first, *rest = shown.splitlines()
         assert first == "<ObjectCode handle=0x0 code_type='ptx'> b'x' n False True"
-        assert len(rest) in (0, 2)  # a machine with a driver raises CUDAError instead
+        assert len(rest) == 2  # a driver that is found all the same finds no kernel
 
 
 class TestIdentity:
@@ -168,12 +168,12 @@ class TestLoading:
         for _ in range(2):
             with pytest.raises(CUDAError, match="JIT error log") as caught:
                 code.get_kernel("f")
-            assert caught.value.where == "cuLibraryLoadData"
+            assert caught.value.where in ("cuLibraryLoadData", "cuLibraryGetKernel")
             assert "line 6: mov u32 %r1, ;;" in str(caught.value)
         assert repr(code) == "<ObjectCode handle=0x0 code_type='ptx'>"
 
     def test_an_image_that_is_none_is_a_cuda_error(self, device):
-        with pytest.raises(CUDAError, match="cuLibraryLoadData"):
+        with pytest.raises(CUDAError, match="cuLibrary(LoadData|GetKernel)"):
             ObjectCode.from_cubin(b"this is no cubin").get_kernel("f")
 
     def test_many_threads_load_once(self, device):
@@ -230,7 +230,9 @@ class TestKernels:
         with pytest.raises(CUDAError, match="CUDA_ERROR_NOT_FOUND") as caught:
             code.get_kernel("third")
         assert caught.value.where == "cuLibraryGetKernel"
-        assert caught.value.__notes__ == ["kernels of this code: _Z6secondIiEvPT_, first"]
+        assert caught.value.__notes__ == [
+            "there is no kernel 'third'; kernels of this code: _Z6secondIiEvPT_, first"
+        ]
 
     @pytest.mark.parametrize("name", [None, 3, ["first"]], ids=repr)
     def test_another_type_of_name_is_refused(self, code, name):
