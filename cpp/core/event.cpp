@@ -2,11 +2,13 @@
 // Events: created in a context, kept with what was asked of them.
 #include "core/event.hpp"
 
+#include <utility>
+
 namespace halfwarp::core {
 
-event_handle create_event(const context_handle& context, unsigned flags) {
+event_handle create_event(context_handle context, unsigned flags) {
   const current_scope scope{context.raw()};
-  return event_handle::own(context, event_facts{flags}, [flags](CUevent* raw) {
+  return event_handle::own(std::move(context), event_facts{flags}, [flags](CUevent* raw) {
     driver::call(driver::table->cuEventCreate, raw, flags);
   });
 }

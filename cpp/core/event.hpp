@@ -25,6 +25,7 @@ struct event_traits {
   using parent_type = context_handle;
   using facts_type = event_facts;
   static constexpr const char* destroyer = "cuEventDestroy";
+  static constexpr bool is_registered = false;  // made by the thousand, and never wrapped again
   static CUresult destroy(CUevent raw, const event_facts&) noexcept {
     return driver::try_call(driver::table->cuEventDestroy, raw);
   }
@@ -33,6 +34,6 @@ struct event_traits {
 using event_handle = handle<event_traits>;
 
 // A new event of that context, whichever is current.
-[[nodiscard]] event_handle create_event(const context_handle& context, unsigned flags);
+[[nodiscard]] event_handle create_event(context_handle context, unsigned flags);
 
 }  // namespace halfwarp::core

@@ -38,6 +38,7 @@ void report_failed_destroy(const char* function, CUresult code) noexcept;
 //     using facts_type = event_facts;      // what is known of it; every wrapper shares it
 //     static constexpr const char* destroyer = "cuEventDestroy";
 //     static CUresult destroy(CUevent raw, const event_facts&) noexcept;
+//     static constexpr bool is_registered = false;  // left out: true; whether find() is wanted
 //   };
 //
 // Copies share the object. A null handle is the state of a closed one: its raw value is null, but
@@ -48,6 +49,11 @@ class handle {
   using raw_type = typename Traits::raw_type;
   using parent_type = typename Traits::parent_type;
   using facts_type = typename Traits::facts_type;
+
+  static constexpr bool is_registered = [] {
+    if constexpr (requires { Traits::is_registered; }) return Traits::is_registered;
+    return true;
+  }();
 
   constexpr handle() noexcept = default;
   handle(const handle& other) noexcept : node_{other.node_} {
@@ -69,7 +75,7 @@ class handle {
     make(&raw);
     made.node_->key = as_key(raw);
     made.node_->owns = ownership::owned;
-    live_handles.insert(*made.node_);
+    if constexpr (is_registered) live_handles.insert(*made.node_);
     return made;
   }
 
@@ -81,7 +87,9 @@ class handle {
   }
 
   // The live object that was made here with that raw value, shared; else a null handle.
-  [[nodiscard]] static handle find(raw_type raw) noexcept {
+  [[nodiscard]] static handle find(raw_type raw) noexcept
+    requires(is_registered)
+  {
     return handle{static_cast<node*>(live_handles.find(&kind, as_key(raw)))};
   }
 
@@ -99,6 +107,9 @@ class handle {
   [[nodiscard]] bool is_last() const noexcept {
     return node_ != nullptr && node_->count.load(std::memory_order_acquire) == 1;
   }
+
+  // Leaves this one null: what is taken can be let go without the lock that guards this one.
+  [[nodiscard]] handle take() noexcept { return std::move(*this); }
 
   void reset() noexcept {
     if (node* const old = std::exchange(node_, nullptr); old != nullptr && old->drop_reference()) {
@@ -129,7 +140,7 @@ class handle {
     const bool is_of_this_process =
         last->generation == fork_generation.load(std::memory_order_relaxed);
     if (last->owns == ownership::owned && is_of_this_process) {
-      live_handles.remove(*last);
+      if constexpr (is_registered) live_handles.remove(*last);
       const CUresult code = Traits::destroy(reinterpret_cast<raw_type>(last->key), last->facts);
       if (code != CUDA_SUCCESS) [[unlikely]] report_failed_destroy(Traits::destroyer, code);
     }

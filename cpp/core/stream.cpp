@@ -2,6 +2,8 @@
 // Streams: created ones, foreign ones, and the two default-stream tokens.
 #include "core/stream.hpp"
 
+#include <utility>
+
 namespace halfwarp::core {
 
 stream_handle create_stream(const context_handle& context, unsigned flags, int priority) {
@@ -56,15 +58,16 @@ int priority_of(const stream_handle& stream) {
   return priority;
 }
 
-event_handle record_event(const stream_handle& stream, unsigned flags) {
-  event_handle event = create_event(context_of(stream), flags);
-  driver::call(driver::table->cuEventRecord, event.raw(), stream.raw());
+event_handle record_event(CUstream stream, context_handle context, unsigned flags) {
+  event_handle event = create_event(std::move(context), flags);
+  driver::call(driver::table->cuEventRecord, event.raw(), stream);
   return event;
 }
 
 void wait_for_stream(const stream_handle& later, const stream_handle& earlier) {
   if (later.raw() == earlier.raw()) return;  // a stream is always in order with itself
-  const event_handle reached = record_event(earlier, CU_EVENT_DISABLE_TIMING);
+  const event_handle reached =
+      record_event(earlier.raw(), context_of(earlier), CU_EVENT_DISABLE_TIMING);
   driver::call(driver::table->cuStreamWaitEvent, later.raw(), reached.raw(), 0u);
 }
 

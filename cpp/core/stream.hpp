@@ -52,8 +52,9 @@ using stream_handle = handle<stream_traits>;
 [[nodiscard]] bool is_nonblocking(const stream_handle& stream);
 [[nodiscard]] int priority_of(const stream_handle& stream);
 
-// Records a new event of the stream's own context.
-[[nodiscard]] event_handle record_event(const stream_handle& stream, unsigned flags);
+// Records a new event of a stream's context, which is given along: another thread may close the
+// stream's handle meanwhile.
+[[nodiscard]] event_handle record_event(CUstream stream, context_handle context, unsigned flags);
 
 // `later` waits for all that `earlier` was given so far.
 void wait_for_stream(const stream_handle& later, const stream_handle& earlier);

@@ -31,7 +31,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 _SUBMODULES = ("typing",)
 _SILENT = ("IsStreamT",)  # old spellings: importable, not listed
 
-__all__ = sorted({*_HOME_OF, *_SUBMODULES}.difference(_SILENT))  # noqa: PLE0605
+__all__ = sorted({*_HOME_OF, *_SUBMODULES}.difference(_SILENT))
 
 
 def __getattr__(name):

@@ -16,9 +16,7 @@ _OPT_OUT = "CUDA_CORE_DONT_FIX_TAB_COMPLETION"
 
 class _AnyPropertyType(type):
     def __instancecheck__(cls, instance):
-        return isinstance(
-            instance, (builtins.property, GetSetDescriptorType, MemberDescriptorType)
-        )
+        return isinstance(instance, (builtins.property, GetSetDescriptorType, MemberDescriptorType))
 
 
 class _AnyProperty(metaclass=_AnyPropertyType):

@@ -14,26 +14,36 @@ namespace {
 using testing::fake;
 using testing::raw_handle;
 
+// As events, but found again by their raw value.
+struct found_event_traits : event_traits {
+  static constexpr bool is_registered = true;
+};
+using found_event = handle<found_event_traits>;
+
 class handle_test : public testing::core_test {
  protected:
   static context_handle context() {
     return context_handle::borrow(raw_handle<CUcontext>(0x200), {},
                                   context_facts{0, context_kind::foreign});
   }
-  static event_handle event() { return create_event(context(), CU_EVENT_DEFAULT); }
+  static found_event event() {
+    return found_event::own(context(), event_facts{CU_EVENT_DEFAULT}, [](CUevent* raw) {
+      driver::call(driver::table->cuEventCreate, raw, CU_EVENT_DEFAULT);
+    });
+  }
 };
 
 TEST_F(handle_test, a_null_handle_is_closed) {
-  const event_handle none;
+  const found_event none;
   EXPECT_FALSE(none.is_open());
   EXPECT_FALSE(none.is_last());
   EXPECT_EQ(none.raw(), nullptr);
 }
 
 TEST_F(handle_test, the_last_copy_destroys_the_object_once) {
-  event_handle first = event();
+  found_event first = event();
   {
-    const event_handle second = first;
+    const found_event second = first;
     EXPECT_EQ(second.raw(), first.raw());
     EXPECT_FALSE(first.is_last());
     first.reset();
@@ -44,16 +54,16 @@ TEST_F(handle_test, the_last_copy_destroys_the_object_once) {
 }
 
 TEST_F(handle_test, moving_and_assigning_keep_the_count) {
-  event_handle first = event();
-  event_handle second = std::move(first);
+  found_event first = event();
+  found_event second = std::move(first);
   EXPECT_FALSE(first.is_open());
   EXPECT_TRUE(second.is_last());
   second = event();
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
-  event_handle& same = second;
+  found_event& same = second;
   second = same;
   EXPECT_TRUE(second.is_open());
-  second = event_handle{};
+  second = found_event{};
   EXPECT_EQ(fake().count("cuEventDestroy"), 2);
 }
 
@@ -64,27 +74,27 @@ TEST_F(handle_test, a_failing_creation_leaves_nothing_to_destroy) {
 }
 
 TEST_F(handle_test, a_raw_value_leads_back_to_its_live_owner) {
-  event_handle first = event();
-  event_handle found = event_handle::find(first.raw());
+  found_event first = event();
+  found_event found = found_event::find(first.raw());
   EXPECT_EQ(found.raw(), first.raw());
   EXPECT_EQ(found.facts().flags, unsigned{CU_EVENT_DEFAULT});
   const CUevent raw = first.raw();
   first.reset();
   found.reset();
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
-  EXPECT_FALSE(event_handle::find(raw).is_open());
+  EXPECT_FALSE(found_event::find(raw).is_open());
 }
 
 TEST_F(handle_test, kinds_do_not_mix) {
-  const event_handle made = event();
+  const found_event made = event();
   EXPECT_FALSE(stream_handle::find(reinterpret_cast<CUstream>(made.raw())).is_open());
 }
 
 TEST_F(handle_test, what_is_borrowed_is_not_found_and_not_destroyed) {
   const auto raw = raw_handle<CUevent>(0x500);
-  event_handle borrowed = event_handle::borrow(raw);
+  found_event borrowed = found_event::borrow(raw);
   EXPECT_FALSE(borrowed.is_owned());
-  EXPECT_FALSE(event_handle::find(raw).is_open());
+  EXPECT_FALSE(found_event::find(raw).is_open());
   borrowed.reset();
   EXPECT_EQ(fake().count("cuEventDestroy"), 0);
 }
@@ -92,8 +102,8 @@ TEST_F(handle_test, what_is_borrowed_is_not_found_and_not_destroyed) {
 TEST_F(handle_test, what_a_handle_keeps_is_released_once) {
   int released = 0;
   const keeper kept{&released, [](void* count) { ++*static_cast<int*>(count); }};
-  event_handle first = event_handle::borrow(raw_handle<CUevent>(0x500), {}, {}, kept);
-  event_handle second = first;
+  found_event first = found_event::borrow(raw_handle<CUevent>(0x500), {}, {}, kept);
+  found_event second = first;
   first.reset();
   EXPECT_EQ(released, 0);
   second.reset();
@@ -112,10 +122,10 @@ TEST_F(handle_test, a_child_is_destroyed_before_what_it_needs) {
 }
 
 TEST_F(handle_test, after_a_fork_nothing_of_the_parent_is_destroyed_or_found) {
-  event_handle parents = event();
+  found_event parents = event();
   const CUevent raw = parents.raw();
   after_fork_in_child();
-  EXPECT_FALSE(event_handle::find(raw).is_open());
+  EXPECT_FALSE(found_event::find(raw).is_open());
   parents.reset();
   EXPECT_EQ(fake().count("cuEventDestroy"), 0);
   event().reset();
@@ -142,12 +152,12 @@ TEST_F(handle_test, a_driver_that_has_gone_is_no_failure) {
 
 TEST_F(handle_test, many_threads_may_find_and_drop_one_object) {
   for (int round = 0; round < 50; ++round) {
-    event_handle shared = event();
+    found_event shared = event();
     const CUevent raw = shared.raw();
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([raw] {
-        for (int j = 0; j < 200; ++j) event_handle::find(raw).reset();
+        for (int j = 0; j < 200; ++j) found_event::find(raw).reset();
       });
     }
     shared.reset();

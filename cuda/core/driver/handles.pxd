@@ -18,6 +18,7 @@ cdef extern from "core/context.hpp" namespace "halfwarp::core" nogil:
         bint is_owned() noexcept
         bint is_last() noexcept
         context_facts& facts() noexcept
+        context_handle take() noexcept
         void reset() noexcept
     struct priority_range:
         int least
@@ -47,8 +48,9 @@ cdef extern from "core/event.hpp" namespace "halfwarp::core" nogil:
         bint is_last() noexcept
         event_facts& facts() noexcept
         const context_handle& parent() noexcept
+        event_handle take() noexcept
         void reset() noexcept
-    event_handle create_event(const context_handle&, unsigned flags) except +translate_exception
+    event_handle create_event(context_handle, unsigned flags) except +translate_exception
 
 
 cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
@@ -63,6 +65,7 @@ cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
         bint is_owned() noexcept
         bint is_last() noexcept
         const context_handle& parent() noexcept
+        stream_handle take() noexcept
         void reset() noexcept
     bint is_default_stream(CUstream) noexcept
     stream_handle create_stream(const context_handle&, unsigned flags, int priority) \
@@ -72,7 +75,8 @@ cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
         except +translate_exception
     bint is_nonblocking(const stream_handle&) except +translate_exception
     int priority_of(const stream_handle&) except +translate_exception
-    event_handle record_event(const stream_handle&, unsigned flags) except +translate_exception
+    event_handle record_event(CUstream, context_handle, unsigned flags) \
+        except +translate_exception
     void wait_for_stream(const stream_handle&, const stream_handle&) except +translate_exception
 
 

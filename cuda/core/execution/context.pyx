@@ -113,11 +113,10 @@ cdef class Context:
 
 cdef int release_context(Context self) noexcept:
     # Only the last share calls the driver, which may take long.
-    if self.native.is_last():
+    cdef context_handle given_up = self.native.take()
+    if given_up.is_last():
         with nogil:
-            self.native.reset()
-    else:
-        self.native.reset()
+            given_up.reset()
     return 0
 
 

@@ -176,9 +176,11 @@ CUDAError
         """
         if ctx is not None:
             return self.exchange_current(ctx)
+        cdef context_handle retained
         if not self.primary.is_open():
             with nogil:
-                self.primary = retain_primary_context(self.ordinal)
+                retained = retain_primary_context(self.ordinal)
+            self.primary = retained
         call(driver.cuCtxSetCurrent, self.primary.raw())
         if self.native.raw() is not self.primary.raw():
             self.native = self.primary
@@ -243,9 +245,7 @@ CUDAError
 
     @memory_resource.setter
     def memory_resource(self, resource):
-        if not (isinstance(resource, MemoryResource)
-                or getattr(resource, "__cuda_core_memory_resource__", False)):
-            raise TypeError(f"Expected type MemoryResource, got {qualified_name(resource)}")
+        require_memory_resource(resource)
         self.cached_memory_resource = resource
 
     def allocate(self, size, stream=NOT_GIVEN):
@@ -336,7 +336,7 @@ CUDAError
         cdef unsigned flags = event_flags(options, False)
         cdef event_handle native
         with nogil:
-            native = create_event(context, flags)
+            native = create_event(context.take(), flags)
         return wrap_event(Event, native)
 
     def sync(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Device objects of each thread, and what makes `Device(...)` find them at the cost of a look-up.
+# The Device objects of each thread, and what makes `Device(...)` find them at once.
 
 from cpython.number cimport PyNumber_Index
 
@@ -106,9 +106,10 @@ cdef Device as_device(object given):
 cdef object device_from_arguments(PyObject* cls, PyObject* args, PyObject* kwargs):
     """`Device(...)` in its less common spellings."""
     given = list(<tuple>args)
-    if kwargs is not NULL:
-        given += [value for name, value in (<dict>kwargs).items() if name == "device_id"]
-    if len(given) > 1 or (kwargs is not NULL and len(<dict>kwargs) > (len(given) - len(<tuple>args))):
+    keywords = dict(<dict>kwargs) if kwargs is not NULL else {}
+    if "device_id" in keywords:
+        given.append(keywords.pop("device_id"))
+    if len(given) > 1 or keywords:
         raise TypeError("Device() takes one argument, device_id, which may be left out")
     return as_device(given[0] if given else None)
 

@@ -10,5 +10,5 @@ cdef class Event:
 # is `bound` is recorded on a stream at once.
 cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF
 
-# A new instance of `cls` for an event that was just made.
+# A new instance of `cls` that takes the handle over.
 cdef Event wrap_event(object cls, event_handle& native)

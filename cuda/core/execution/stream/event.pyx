@@ -219,11 +219,10 @@ cdef object elapsed_milliseconds(Event start, Event end):
 
 cdef int release_event(Event self) noexcept:
     # Only the last share calls the driver, which may take long.
-    if self.native.is_last():
+    cdef event_handle given_up = self.native.take()
+    if given_up.is_last():
         with nogil:
-            self.native.reset()
-    else:
-        self.native.reset()
+            given_up.reset()
     return 0
 
 
@@ -233,6 +232,6 @@ cdef Event wrap_event(object cls, event_handle& native):
         event = Event.__new__(Event)
     else:
         event = cls.__new__(cls)
-    event.native = native
+    event.native = native.take()
     event.identity = event.native.raw()
     return event

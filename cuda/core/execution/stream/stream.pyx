@@ -349,11 +349,10 @@ cdef str qualified_name(object given):
 cdef int release_stream(Stream self) noexcept:
     self.fields.is_open = False
     # Only the last share calls the driver, which may take long.
-    if self.native.is_last():
+    cdef stream_handle given_up = self.native.take()
+    if given_up.is_last():
         with nogil:
-            self.native.reset()
-    else:
-        self.native.reset()
+            given_up.reset()
     return 0
 
 
@@ -436,8 +435,10 @@ cdef CUcontext known_context(Stream self):
 
 cdef Event record_new_event(Stream self, unsigned flags):
     cdef event_handle native
+    cdef context_handle context = context_of_open_stream(self)
+    cdef CUstream raw = self.fields.raw
     with nogil:
-        native = record_event(self.native, flags)
+        native = record_event(raw, context.take(), flags)
     return wrap_event(Event, native)
 
 
@@ -450,8 +451,11 @@ cdef int wait_for_other(Stream self, object other) except -1:
         other = wrap_foreign_stream(Stream, other)
     cdef Stream earlier = <Stream>other
     check_open(earlier.fields.is_open, "Stream")
+    # Copies: another thread may close the streams meanwhile.
+    cdef stream_handle first = earlier.native
+    cdef stream_handle second = self.native
     with nogil:
-        wait_for_stream(self.native, earlier.native)
+        wait_for_stream(second, first)
     return 0
 
 
