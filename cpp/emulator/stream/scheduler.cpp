@@ -147,7 +147,7 @@ bool scheduler::can_help(const stream& in) const noexcept {
 
 void scheduler::wait(driver_guard& guard, const stream_point& until) {
   ++calls_;
-  if (mode_ == run_mode::adversarial && !until.is_reached()) {
+  if (mode_ == run_mode::adversarial) {
     demand(until);
     wake_late_worker();
   }
@@ -165,6 +165,8 @@ void scheduler::wait(driver_guard& guard, const stream_point& until) {
 void scheduler::wait_for_all(driver_guard& guard, const context& of) {
   std::vector<stream_point> ends;
   for (const auto& each : of.active) ends.push_back(each->end());
+  // All at once, so that the order among the streams is open.
+  if (mode_ == run_mode::adversarial) std::ranges::for_each(ends, [&](auto& end) { demand(end); });
   for (const auto& end : ends) wait(guard, end);
 }
 

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mode=adversarial: work starts when somebody waits for it, in an order drawn from the seed."""
+
+import pytest
+
+SEEDS = [0, 1, 7, 12345]
+
+PROGRAM = """
+import ctypes
+from cuda.bindings import _loader
+
+def driver(name, *arguments):
+    address = _loader.inspect_function_pointer("driver", name)
+    given = [ctypes.c_uint64(a) if isinstance(a, int) else a for a in arguments]
+    return ctypes.CFUNCTYPE(ctypes.c_int)(address)(*given)
+
+def made(name, *rest):
+    out = ctypes.c_uint64()
+    code = driver(name, ctypes.byref(out), *rest)
+    assert code == 0, (name, code)
+    return out.value
+
+assert driver("cuInit", 0) == 0
+assert driver("cuCtxSetCurrent", made("cuDevicePrimaryCtxRetain", 0)) == 0
+Words = ctypes.c_uint32 * 4
+pinned = made("cuMemAllocHost", 16)
+host = Words.from_address(pinned)
+memory = made("cuMemAlloc", 16)
+assert driver("cuMemsetD32", memory, 5, 4) == 0
+assert driver("cuCtxSynchronize") == 0
+stream, other = made("cuStreamCreate", 1), made("cuStreamCreate", 1)
+"""
+
+
+@pytest.fixture(params=SEEDS)
+def adversarial(request, run_emulated):
+    """Run code under one seed: its words on stdout."""
+
+    def run(code, **options):
+        done = run_emulated(PROGRAM + code, mode="adversarial", seed=request.param, **options)
+        return done.stdout.split()
+
+    return run
+
+
+# What is queued; where its result shows, before and after.
+UNWAITED = {
+    "device to host": ('driver("cuMemcpyDtoHAsync", pinned, memory, 16, stream)', "host[0]", 0, 5),
+    "host to host by memset": ('driver("cuMemsetD32Async", pinned, 9, 4, stream)', "host[0]", 0, 9),
+    "host function": (
+        "seen = []; f = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(seen.append); "
+        'driver("cuLaunchHostFunc", stream, f, 1)', "len(seen)", 0, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNWAITED)
+def test_a_result_that_was_not_waited_for_is_not_there(adversarial, case):
+    queue, shows, before, after = UNWAITED[case]
+    words = adversarial(f"""
+host[:] = [0] * 4
+{queue}
+print({shows})
+assert driver("cuStreamSynchronize", stream) == 0
+print({shows})
+""")
+    assert words == [str(before), str(after)]
+
+
+def test_waiting_for_one_stream_does_not_let_go_another(adversarial):
+    words = adversarial("""
+driver("cuMemsetD32Async", pinned, 1, 1, stream)
+driver("cuMemsetD32Async", pinned + 4, 2, 1, other)
+host[:] = [0] * 4
+driver("cuStreamSynchronize", other)
+print(*host[:2])
+driver("cuStreamSynchronize", stream)
+print(*host[:2])
+""")
+    assert words == ["0", "2", "1", "2"]
+
+
+def test_an_event_lets_go_what_it_waits_for_in_other_streams(adversarial):
+    words = adversarial("""
+event = made("cuEventCreate", 0)
+host[:] = [0] * 4
+driver("cuMemsetD32Async", pinned, 1, 1, stream)
+driver("cuEventRecord", event, stream)
+driver("cuStreamWaitEvent", other, event, 0)
+driver("cuMemsetD32Async", pinned + 4, 2, 1, other)
+driver("cuMemsetD32Async", pinned + 8, 3, 1, stream)
+driver("cuStreamSynchronize", other)
+print(*host[:3])
+""")
+    assert words == ["1", "2", "0"]
+
+
+def test_the_first_question_is_answered_not_ready_later_ones_let_the_work_go(adversarial):
+    words = adversarial("""
+driver("cuMemsetD32Async", pinned, 1, 1, stream)
+print(driver("cuStreamQuery", stream))
+while driver("cuStreamQuery", stream) == 600:
+    pass
+print(host[0])
+""")
+    assert words == ["600", "1"]
+
+
+def test_work_that_nobody_asks_for_is_done_after_a_while(adversarial):
+    words = adversarial("""
+import time
+host[0] = 0
+driver("cuMemsetD32Async", pinned, 1, 1, stream)
+until = time.monotonic() + 20
+while host[0] == 0 and time.monotonic() < until:
+    pass
+print(host[0])
+""")
+    assert words == ["1"]
+
+
+ORDER = """
+host[0] = 0
+order = []
+kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+functions = [kind(lambda _, i=i: order.append(i)) for i in range(6)]
+streams = [made("cuStreamCreate", 1) for _ in functions]
+for function, each in zip(functions, streams):
+    driver("cuLaunchHostFunc", each, function, 0)
+driver("cuCtxSynchronize")
+print(*order)
+"""
+
+
+def test_a_seed_gives_one_order_and_seeds_differ(run_emulated):
+    def order(seed):
+        done = run_emulated(PROGRAM + ORDER, mode="adversarial", seed=seed)
+        assert sorted(done.stdout.split()) == list("012345")
+        return done.stdout
+
+    assert order(3) == order(3)
+    assert len({order(seed) for seed in range(4)}) > 1
