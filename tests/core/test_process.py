@@ -68,6 +68,26 @@ class TestThreads:
             thread.join()
         assert not failures
 
+    def test_one_object_may_be_closed_by_many_threads_at_once(self, device):
+        for _ in range(50):
+            stream = device.create_stream()
+            event = stream.record()
+            barrier = threading.Barrier(4)
+
+            def work(stream=stream, event=event, barrier=barrier):
+                barrier.wait()
+                event.close()
+                stream.close()
+
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert stream.is_closed
+            assert event.is_closed
+        device.sync()
+
     def test_what_a_thread_made_outlives_it(self, in_new_thread):
         def make():
             Device(0).set_current()
