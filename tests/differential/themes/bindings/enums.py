@@ -11,8 +11,8 @@ A = d.CUdevice_attribute
 CASES = [
     lambda: E.CUDA_SUCCESS,
     lambda: str(E.CUDA_SUCCESS),
-    lambda: f"{E.CUDA_ERROR_INVALID_VALUE}",
-    lambda: f"{E.CUDA_ERROR_INVALID_VALUE:d}",
+    lambda: format(E.CUDA_ERROR_INVALID_VALUE),
+    lambda: format(E.CUDA_ERROR_INVALID_VALUE, "d"),
     lambda: "%d" % E.CUDA_ERROR_INVALID_VALUE,  # noqa: UP031
     lambda: E(1) is E.CUDA_ERROR_INVALID_VALUE,
     lambda: E(E.CUDA_ERROR_INVALID_VALUE) is E.CUDA_ERROR_INVALID_VALUE,

@@ -64,6 +64,9 @@ def on_device(size=64):
     return device.allocate(size, stream=stream)
 
 
+held = on_device()
+
+
 def text_in(made, value):
     made.fill(value, stream=stream)
     stream.sync()
@@ -123,7 +126,7 @@ CASES = [
     lambda: facts(on_device()),
     lambda: facts(pinned.allocate(8)),
     lambda: facts(Buffer.from_handle(HOST, 8)),
-    lambda: facts(Buffer.from_handle(on_device().handle, 8)),
+    lambda: facts(Buffer.from_handle(held.handle, 8)),
     lambda: Buffer.from_handle(HOST, 8).memory_resource,
     lambda: Buffer.from_handle(HOST, 8, owner=host_memory).owner is host_memory,
     lambda: Buffer.from_handle(HOST, 8, mr=pinned, owner=host_memory),

@@ -58,5 +58,4 @@ CASES = [
     lambda: public(driver.CUmemPoolProps),
     lambda: public(driver.CUipcMemHandle),
     lambda: public(driver.CUstream),
-    lambda: public(driver.CUresult),
 ]
