@@ -118,7 +118,7 @@ class TestEnable:
         assert "1 to 16" in done.stderr
 
     def test_a_misspelt_variable_is_an_error(self, talk):
-        done = talk('print(driver("cuInit", 0))', chekc="all")
+        done = talk('print(driver("cuInit", 0))', checks="all")
         assert done.stdout.split() == ["1"]
         assert "its options are" in done.stderr
 
