@@ -146,6 +146,11 @@ class TestNotice:
         assert sum(line.startswith("halfwarp:") for line in lines) == 1
         assert "libcuda_emulated.so" in lines[0]
 
+    def test_what_an_option_asks_for_in_vain_is_said(self, talk):
+        done = talk("start()", check="all", strict=1, approx="perturb")
+        assert "does not have check=init,race,hazard, strict, approx=perturb" in done.stderr
+        assert "does not have" not in talk("start()", check="memory,sync,leak").stderr
+
 
 class TestDevices:
     def test_there_are_as_many_as_asked_for(self, talk):

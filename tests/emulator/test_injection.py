@@ -97,6 +97,20 @@ class TestLaunches:
         assert driver.cuCtxSynchronize() == SUCCESS
 
 
+class TestDelays:
+    def test_a_delay_holds_back_the_operations_of_a_stream(self, driver, stream, emulated):
+        if emulated.options()["mode"] == "eager":
+            pytest.skip("in eager mode the call itself is held back")
+        memory = driver.made("cuMemAlloc", 16)
+        rule = emulated.Rule("delay@*=50")
+        assert driver.cuMemsetD8Async(memory, 1, 16, stream) == SUCCESS
+        assert driver.cuStreamQuery(stream) == 600
+        assert driver.cuStreamSynchronize(stream) == SUCCESS
+        rule.disarm()
+        assert rule.hits == 1
+        driver.cuMemFree(memory)
+
+
 class TestSweep:
     def clean(self, driver):
         """Makes two things and gives back what it got, whatever fails."""

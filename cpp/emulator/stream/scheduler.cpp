@@ -26,6 +26,13 @@ void add_implicit_waits(stream& in, std::vector<stream_point>& waits) {
   }
 }
 
+// Fault rules may hold back every operation of a stream.
+void delay_as_injected(const stream& in) {
+  if (const auto milliseconds = the_driver().rules.delay_of(in.number())) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{milliseconds});
+  }
+}
+
 failure execute_guarded(operation& what, stream& in) noexcept {
   try {
     return what.execute(in);
@@ -122,6 +129,7 @@ void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> in) {
     what->drop();
   } else {
     guard.unlock();
+    if (the_driver().rules.is_armed()) delay_as_injected(*in);
     const failure result = execute_guarded(*what, *in);
     guard.lock();
     if (result) owner.fail(result);
