@@ -54,7 +54,8 @@ def test_every_status_is_explained_in_our_own_words(device, member):
     assert (error.code, error.where) == (int(member), None)
     assert error.name == member.name
     assert str(error).startswith(f"{member.name}: {member.__doc__}")
-    assert member.__doc__.strip() != driver.cuGetErrorString(member)[1].decode()
+    theirs = driver.cuGetErrorString(member)[1]  # None for a number newer than the driver
+    assert theirs is None or member.__doc__.strip() != theirs.decode()
 
 
 def test_an_unknown_number_says_so(device):
