@@ -35,18 +35,22 @@ class lane_storage {
 struct parameter_copy {
   enum class place : std::uint8_t { memory, slot };
   place from_place = place::memory, to_place = place::memory;
-  std::int32_t from = 0, to = 0;  // offset from the first byte of the frame, or operand_slot
+  // In the caller: offset from the first byte of the frame, or operand_slot. In the callee: the
+  // number of the parameter or result.
+  std::int32_t from = 0, to = 0;
   std::uint32_t bytes = 0;
 };
 
 struct call_site {
   bool is_builtin = false;     // arguments stay where they are
-  std::uint32_t callee = 0;  // index in kernel_code::functions
+  bool is_indirect = false;    // operand 0 of the instruction is the address of the function
+  std::uint32_t callee = 0;    // index in kernel_code::functions, of a direct call
   std::vector<parameter_copy> arguments, results;
 };
 
 struct function_code {
   const ptx::function* source = nullptr;
+  std::uint64_t address = 0;          // what stands for the function where it is a value
   std::vector<instruction> code;      // ends with a return
   lane_storage constants;
   std::uint32_t register_bytes = 0;   // all lanes
@@ -64,7 +68,7 @@ struct kernel_code {
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t range_caches = 0;
   std::uint32_t local_bytes = 0;   // deepest chain of frames without recursion
-  bool is_recursive = false;
+  bool is_recursive = false;       // as far as direct calls tell
   // The first instruction, in the order of the text, that cannot be run.
   std::optional<report::fault> refusal;
 };

@@ -49,7 +49,8 @@ class placer {
     }
     std::memset(owner_.space->view(*base), 0, v.size);
     const auto& bytes = v.initialiser.bytes;
-    std::memcpy(owner_.space->view(*base), bytes.data(), std::min<std::size_t>(bytes.size(), v.size));
+    std::copy_n(bytes.begin(), std::min<std::size_t>(bytes.size(), v.size),
+                reinterpret_cast<std::uint8_t*>(owner_.space->view(*base)));
     return *base;
   }
 

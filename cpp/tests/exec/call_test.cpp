@@ -77,6 +77,42 @@ TEST(call, lanes_call_different_functions_under_a_guard) {
   }
 }
 
+const std::string table_of_functions =
+    ".func (.param .b32 r) one(.param .b32 n) { .reg .b32 x; ld.param.b32 x, [n]; add.u32 x, x, 1; st.param.b32 [r], x; ret; }\n"
+    ".func (.param .b32 r) two(.param .b32 n) { .reg .b32 x; ld.param.b32 x, [n]; mul.lo.u32 x, x, 2; st.param.b32 [r], x; ret; }\n"
+    ".func other(.param .b64 n) { ret; }\n"
+    ".global .align 8 .u64 table[4] = {one, two, 0, other};\n"
+    ".visible .entry k(.param .u64 io, .param .u32 which) { .reg .b64 p, o, f; .reg .b32 i, v, w; .param .b32 in; .param .b32 back;\n"
+    "mov.u32 i, %tid.x; ld.param.u64 p, [io]; mul.wide.u32 o, i, 4; add.u64 p, p, o; and.b32 v, i, 1; ld.param.u32 w, [which]; add.u32 v, v, w;\n"
+    "mul.wide.u32 o, v, 8; mov.u64 f, table; add.u64 f, f, o; ld.global.u64 f, [f]; st.param.b32 [in], i;\n"
+    "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+    "call (back), f, (in), proto; ld.param.b32 v, [back]; st.global.u32 [p], v; ret; }";
+
+TEST(call, lanes_call_through_pointers_of_their_own) {
+  machine m;
+  m.load(table_of_functions);
+  memory::address io = m.allocate(128);
+  auto result = m.run("k", {1}, {32}, io, 0u);
+  ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(m.view<std::uint32_t>(io)[i], i % 2 ? 2 * i : i + 1);
+  }
+}
+
+TEST(call, a_pointer_that_is_no_function_of_this_form_is_a_bad_target) {
+  machine m;
+  m.load(table_of_functions);
+  memory::address io = m.allocate(128);
+  auto result = m.run("k", {1}, {32}, io, 1u);
+  ASSERT_TRUE(result.fault);
+  EXPECT_EQ(result.fault->kind, report::fault_kind::bad_call_target);
+  EXPECT_EQ(report::code(result.fault->kind), CUDA_ERROR_INVALID_PC);
+  EXPECT_EQ(result.fault->thread[0], 1u);
+  result = m.run("k", {1}, {1}, io, 3u);
+  ASSERT_TRUE(result.fault);
+  EXPECT_NE(result.fault->detail.find("other parameters"), std::string::npos);
+}
+
 TEST(call, a_thread_may_exit_inside_a_function) {
   machine m;
   m.load(".func leave(.param .b32 n) { .reg .b32 x; .reg .pred p; ld.param.b32 x, [n]; setp.gt.u32 p, x, 9; @p exit; ret; }\n"

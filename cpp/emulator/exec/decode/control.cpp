@@ -49,8 +49,6 @@ void put_actual(function_decoder& d, const ptx::operand& o, bool is_result, std:
   at = is_result ? d.result(o, bits) : d.value(o, bits);
 }
 
-// The callee's side is filled in when all functions of the kernel are decoded; until then its
-// place holds the number of the parameter.
 std::vector<parameter_copy> copies(function_decoder& d, std::span<const ptx::operand> actual,
                                    std::span<const ptx::variable> formal, bool is_result) {
   if (actual.size() != formal.size()) throw unsupported{"number of parameters of a call"};
@@ -98,11 +96,35 @@ void decode_brx(function_decoder& d) {
   }
 }
 
+namespace {
+
+// call (results), register, (arguments), prototype
+void decode_indirect_call(function_decoder& d, const call_operands& parts) {
+  const ptx::operand& last = d.operands().back();
+  if (last.kind != operand_kind::symbol || last.symbol != symbol_kind::prototype) {
+    throw unsupported{"indirect call without a prototype"};
+  }
+  const ptx::call_prototype& prototype = d.source().prototypes.at(last.index);
+  call_site site;
+  site.is_indirect = true;
+  site.arguments = copies(d, parts.arguments, prototype.parameters, false);
+  site.results = copies(d, parts.results, prototype.return_parameters, true);
+  operand_slot target = d.value(*parts.target, 64);
+  std::uint32_t index = d.call_count();
+  d.new_call() = std::move(site);
+  instruction& made = d.emit(nullptr, flow::call);
+  made.target = index;
+  made.operand[0] = target;
+}
+
+}  // namespace
+
 void decode_call(function_decoder& d) {
   call_operands parts = split(d);
   const ptx::operand& target = *parts.target;
+  if (target.kind == operand_kind::register_) return decode_indirect_call(d, parts);
   if (target.kind != operand_kind::symbol || target.symbol != symbol_kind::function) {
-    throw unsupported{"indirect call"};
+    throw unsupported{"call of this target"};
   }
   const ptx::function& callee = d.owner().source->functions[target.index];
   const builtin_function* known = callee.is_definition ? nullptr : find_builtin(callee.name);

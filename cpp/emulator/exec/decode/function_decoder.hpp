@@ -21,6 +21,7 @@ struct kernel_layout {
   std::vector<std::uint32_t> functions;  // ptx::module::functions that it can reach, entry first
   std::map<const ptx::variable*, std::uint32_t> shared_offsets;
   std::uint32_t static_shared_bytes = 0;
+  bool has_indirect_call = false;
 
   // Index in kernel_code::functions.
   std::uint32_t index_of(std::uint32_t function) const;

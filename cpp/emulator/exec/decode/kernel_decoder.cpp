@@ -38,7 +38,8 @@ void collect_shared(const ptx::module& source, const ptx::function& f,
   }
 }
 
-// The frames of a chain of calls, in bytes; recursion ends the chain.
+// The frames of a chain of calls, in bytes; recursion ends the chain. An indirect call may lead to
+// any function.
 class depth_finder {
  public:
   explicit depth_finder(kernel_code& code) : code_{code}, open_(code.functions.size()) {}
@@ -52,7 +53,10 @@ class depth_finder {
     std::uint32_t deepest = 0;
     for (const call_site& site : code_.functions[function].calls) {
       if (site.is_builtin) continue;
-      deepest = std::max(deepest, return_address_bytes + depth(site.callee));
+      if (!site.is_indirect) deepest = std::max(deepest, return_address_bytes + depth(site.callee));
+      for (std::uint32_t i = 1; site.is_indirect && i < code_.functions.size(); ++i) {
+        deepest = std::max(deepest, return_address_bytes + depth(i));
+      }
     }
     open_[function] = false;
     return code_.functions[function].frame_bytes + deepest;
@@ -62,21 +66,6 @@ class depth_finder {
   kernel_code& code_;
   std::vector<bool> open_;
 };
-
-void connect_calls(kernel_code& code) {
-  for (function_code& caller : code.functions) {
-    for (call_site& site : caller.calls) {
-      if (site.is_builtin) continue;
-      const function_code& callee = code.functions[site.callee];
-      for (parameter_copy& c : site.arguments) {
-        c.to = static_cast<std::int32_t>(callee.parameter_offsets.at(c.to));
-      }
-      for (parameter_copy& c : site.results) {
-        c.from = static_cast<std::int32_t>(callee.result_offsets.at(c.from));
-      }
-    }
-  }
-}
 
 report::fault refusal_of(const program& owner, const ptx::function& entry,
                          const ptx::function& f, const function_decoder::refused& r) {
@@ -97,6 +86,35 @@ std::uint32_t kernel_layout::index_of(std::uint32_t function) const {
   return static_cast<std::uint32_t>(found - functions.begin());
 }
 
+namespace {
+
+bool calls_indirectly(const ptx::function& f) {
+  return std::any_of(f.instructions.begin(), f.instructions.end(), [&](const auto& i) {
+    if (i.opcode != ptx::opcode::call) return false;
+    auto operands = f.operands_of(i);
+    return std::any_of(operands.begin(), operands.end(), [](const ptx::operand& o) {
+      return o.kind == ptx::operand_kind::register_;
+    });
+  });
+}
+
+void add_function(const ptx::module& source, kernel_layout& layout, std::uint32_t index) {
+  auto found = std::find(layout.functions.begin(), layout.functions.end(), index);
+  bool is_new = found == layout.functions.end() && source.functions[index].is_definition;
+  if (is_new) layout.functions.push_back(index);
+}
+
+// Functions whose address some variable holds, such as a table of virtual functions.
+void add_functions_of_variables(const ptx::module& source, kernel_layout& layout) {
+  for (const ptx::variable& v : source.variables) {
+    for (const ptx::relocation& r : v.initialiser.relocations) {
+      if (r.kind == ptx::symbol_kind::function) add_function(source, layout, r.index);
+    }
+  }
+}
+
+}  // namespace
+
 kernel_layout lay_out(const ptx::module& source, std::uint32_t entry) {
   kernel_layout layout;
   layout.functions.push_back(entry);
@@ -104,10 +122,10 @@ kernel_layout lay_out(const ptx::module& source, std::uint32_t entry) {
   for (std::size_t i = 0; i < layout.functions.size(); ++i) {
     const ptx::function& f = source.functions[layout.functions[i]];
     collect_shared(source, f, shared);
-    for (std::uint32_t called : ptx::called_functions(f)) {
-      bool is_known = std::find(layout.functions.begin(), layout.functions.end(), called) !=
-                      layout.functions.end();
-      if (!is_known && source.functions[called].is_definition) layout.functions.push_back(called);
+    for (std::uint32_t called : ptx::called_functions(f)) add_function(source, layout, called);
+    if (!layout.has_indirect_call && calls_indirectly(f)) {
+      layout.has_indirect_call = true;
+      add_functions_of_variables(source, layout);
     }
   }
   std::uint64_t end = 0, dynamic = dynamic_alignment;
@@ -138,6 +156,7 @@ std::unique_ptr<kernel_code> decode_kernel(const program& owner, std::uint32_t e
     const ptx::function& f = owner.source->functions[index];
     function_decoder decoder{owner, f, layout, code->range_caches};
     code->functions.push_back(decoder.run());
+    code->functions.back().address = owner.function_address(index);
     for (const auto& r : decoder.refused_instructions()) {
       report::fault refused = refusal_of(owner, owner.source->functions[entry], f, r);
       bool is_first = !code->refusal || refused.ptx_line < code->refusal->ptx_line;
@@ -145,7 +164,6 @@ std::unique_ptr<kernel_code> decode_kernel(const program& owner, std::uint32_t e
     }
   }
   if (code->refusal) return code;
-  connect_calls(*code);
   code->local_bytes = depth_finder{*code}.depth(0);
   return code;
 }

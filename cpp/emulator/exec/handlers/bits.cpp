@@ -197,9 +197,9 @@ struct permutation_mode {
 // Position of the n-th set bit of a from `base` upwards (n > 0) or downwards (n < 0).
 struct nth_set_bit {
   static u32 of(u32 a, u32 base, u32 n) {
-    int offset = static_cast<i32>(n), step = offset < 0 ? -1 : 1;
+    i64 offset = static_cast<i32>(n), step = offset < 0 ? -1 : 1;
     if (offset == 0) return base < 32 && (a >> base & 1) ? base : ~0u;
-    int left = offset < 0 ? -offset : offset;
+    i64 left = offset < 0 ? -offset : offset;
     for (i64 i = base; i >= 0 && i < 32; i += step) {
       if ((a >> i & 1) && --left == 0) return static_cast<u32>(i);
     }

@@ -2,6 +2,7 @@
 // Frames: allocation, parameter passing, and the check for stack overflow.
 #include "emulator/exec/schedule/frame.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "emulator/exec/access.hpp"
@@ -19,7 +20,7 @@ std::uint32_t register_file_bytes(const function_code& f) {
 struct place {
   frame* in;
   parameter_copy::place kind;
-  std::int32_t at;
+  std::int32_t at;  // offset in the frame, or operand_slot
 };
 
 std::byte* address_of(warp& view, const place& p, int lane, std::uint32_t bytes) {
@@ -50,7 +51,50 @@ void copy_parameter(warp& view, const place& from, const place& to, std::uint32_
   throw kernel_fault{f};
 }
 
+bool accepts(const function_code& callee, const call_site& site) {
+  auto fits = [](const std::vector<ptx::variable>& formal, std::size_t count,
+                 const auto& copies) {
+    return formal.size() == count &&
+           std::equal(formal.begin(), formal.end(), copies.begin(),
+                      [](const ptx::variable& v, const parameter_copy& c) {
+                        return v.size == c.bytes;
+                      });
+  };
+  return fits(callee.source->parameters, site.arguments.size(), site.arguments) &&
+         fits(callee.source->return_parameters, site.results.size(), site.results);
+}
+
+[[noreturn]] void raise_bad_target(const warp& view, const instruction& in, lane_mask lanes,
+                                   std::uint64_t target, bool is_function) {
+  report::fault f = describe_place(view, in, __builtin_ctz(lanes));
+  f.kind = report::fault_kind::bad_call_target;
+  f.other_threads = lanes_in(lanes) - 1;
+  f.detail = report::grouped_address(target) +
+             (is_function ? " is a function with other parameters" : " is no function");
+  f.hint = "the pointer was not set, or an object was overwritten or came from another module";
+  throw kernel_fault{f};
+}
+
 }  // namespace
+
+const function_code& callee_of(warp_state& w, const fragment& caller, const instruction& in,
+                               lane_mask& lanes) {
+  const kernel_code& code = w.view.block->launch->code;
+  const call_site& site = caller.in->function->calls[in.target];
+  if (!site.is_indirect) return code.functions[site.callee];
+  const std::uint64_t* targets = w.view.at<std::uint64_t>(in.operand[0]);
+  std::uint64_t target = targets[__builtin_ctz(lanes)];
+  for (lane_mask rest = lanes; rest; rest &= rest - 1) {
+    int lane = __builtin_ctz(rest);
+    if (targets[lane] != target) lanes &= ~(1u << lane);
+  }
+  for (const function_code& f : code.functions) {
+    if (f.address != target || f.source->is_entry) continue;
+    if (!accepts(f, site)) raise_bad_target(w.view, in, lanes, target, true);
+    return f;
+  }
+  raise_bad_target(w.view, in, lanes, target, false);
+}
 
 frame* make_frame(warp_state& w, const function_code& function) {
   std::unique_ptr<frame> made;
@@ -98,10 +142,10 @@ void activate(warp& view, frame& f) {
   view.stack_top = f.base + f.function->frame_bytes;
 }
 
-void enter_function(warp_state& w, fragment& caller, const instruction& in) {
+void enter_function(warp_state& w, fragment& caller, const instruction& in,
+                    const function_code& callee) {
   frame* from = caller.in;
   const call_site& site = from->function->calls[in.target];
-  const function_code& callee = w.view.block->launch->code.functions[site.callee];
   std::uint32_t base = from->base + from->function->frame_bytes + return_address_bytes;
   if (base + callee.frame_bytes > w.view.block->launch->stack_bytes) {
     raise_stack_overflow(w.view, in, caller.lanes, from->depth + 1);
@@ -114,7 +158,8 @@ void enter_function(warp_state& w, fragment& caller, const instruction& in) {
   to->base = base;
   to->users = 1;
   for (const parameter_copy& p : site.arguments) {
-    copy_parameter(w.view, {from, p.from_place, p.from}, {to, p.to_place, p.to}, p.bytes,
+    auto offset = static_cast<std::int32_t>(callee.parameter_offsets[p.to]);
+    copy_parameter(w.view, {from, p.from_place, p.from}, {to, p.to_place, offset}, p.bytes,
                    caller.lanes);
   }
   caller.in = to;
@@ -125,7 +170,8 @@ void leave_function(warp_state& w, fragment& f) {
   frame* from = f.in;
   frame* to = from->parent;
   for (const parameter_copy& p : from->site->results) {
-    copy_parameter(w.view, {from, p.from_place, p.from}, {to, p.to_place, p.to}, p.bytes, f.lanes);
+    auto offset = static_cast<std::int32_t>(from->function->result_offsets[p.from]);
+    copy_parameter(w.view, {from, p.from_place, offset}, {to, p.to_place, p.to}, p.bytes, f.lanes);
   }
   f.in = to;
   f.next = from->return_index;

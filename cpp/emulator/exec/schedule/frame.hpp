@@ -15,8 +15,13 @@ void reclaim_frames(warp_state& w);
 // Makes the frame the one that handlers see.
 void activate(warp& view, frame& f);
 
-// Lanes of `caller` enter the function that `in` calls; the fragment becomes one of the callee.
-void enter_function(warp_state& w, fragment& caller, const instruction& in);
+// What `in` calls. Of an indirect call the function of the lowest lane; `lanes` are then only those
+// that call it too.
+const function_code& callee_of(warp_state& w, const fragment& caller, const instruction& in,
+                               lane_mask& lanes);
+// The lanes of `caller` enter the function; the fragment becomes one of the callee.
+void enter_function(warp_state& w, fragment& caller, const instruction& in,
+                    const function_code& callee);
 // The fragment goes on behind the call that entered its frame. Depth must not be 0.
 void leave_function(warp_state& w, fragment& f);
 

@@ -158,8 +158,11 @@ class fragment_run {
   }
 
   result call(const instruction& in, lane_mask active) {
+    lane_mask together = active;
+    const function_code& callee = callee_of(w_, f_, in, together);
     stop_at(active);
-    enter_function(w_, f_, in);
+    if (together != active) split_off(active & ~together, f_.next);
+    enter_function(w_, f_, in, callee);
     make_ready(w_, self_);
     return leave_reason::reselect;
   }
