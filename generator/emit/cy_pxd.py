@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from ..cython_text import cython_type, declare, declare_callback
 from ..facts import FactEnum, FactRecord, FactTypedef
 from ..model import Function, Library
+from ..resolution.cython_text import cython_type, declare, declare_callback
 
 FIXED_WIDTH = (
     "int8_t",

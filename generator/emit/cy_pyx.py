@@ -7,8 +7,8 @@ wrong is a compiler message."""
 from __future__ import annotations
 
 from ..classify import split_type
-from ..cython_text import cython_type, declare
 from ..model import Function, Library, Param
+from ..resolution.cython_text import cython_type, declare
 from .cy_pxd import function_line
 
 

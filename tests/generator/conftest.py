@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from generator import api_file, decisions, resolve
+from generator import api_file, decisions
+from generator.resolution import resolve
 
 TOY = Path(__file__).parent / "toy"
 

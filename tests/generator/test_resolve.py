@@ -5,8 +5,8 @@ import dataclasses
 
 import pytest
 
-from generator import resolve
 from generator.decisions import Override
+from generator.resolution import resolve
 
 
 @pytest.fixture

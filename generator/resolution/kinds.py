@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .classify import split_type
-from .facts import FactFunction
+from ..classify import split_type
+from ..facts import FactFunction
 
 if TYPE_CHECKING:
     from .resolve import TypeTable

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..decisions import Decisions
+from ..facts import FactFunction
 from .cython_text import cython_type
-from .decisions import Decisions
-from .facts import FactFunction
 
 if TYPE_CHECKING:
     from .resolve import TypeTable

@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..classify import SCALARS, split_type
+from ..decisions import Decisions, Override
+from ..facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
+from ..model import Constant, Enum, Field, Function, Handle, Library, Member, Param, Struct, Typedef
 from .anonymous import Numbering
-from .classify import SCALARS, split_type
-from .decisions import Decisions, Override
-from .facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
 from .kinds import param_kind
-from .model import Constant, Enum, Field, Function, Handle, Library, Member, Param, Struct, Typedef
 from .signatures import capsule_signature
 
 NO_OVERRIDE = Override("")
