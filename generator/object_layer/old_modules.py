@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..model import origin_of
 from .cimport_aliases import TABLE, literal
 
 HEAD = f"# {origin_of('cuda/core/_forwarding.py')}\n"
@@ -14,7 +15,6 @@ import sys
 import warnings
 
 from cuda.bindings import {new}
-from ..model import origin_of
 
 warnings.warn("cuda.{old} is deprecated: use cuda.bindings.{new}", FutureWarning, stacklevel=2)
 sys.modules[__name__] = {new}

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from textwrap import indent
 
+from ..model import origin_of
 from . import cython_source
 from .cimport_aliases import literal
 from .cython_source import Class, Parameter, Routine
@@ -29,7 +30,6 @@ from typing_extensions import Buffer as ReadableBuffer
 from typing_extensions import CapsuleType, deprecated
 
 from cuda.bindings import driver, nvrtc
-from ..model import origin_of
 {imports}
 
 _Array = TypeVar("_Array")
