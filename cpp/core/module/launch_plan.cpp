@@ -73,8 +73,8 @@ const parameter_layout& launch_plan::load_layout() {
   if (const parameter_layout* known = layout()) return *known;
   std::unique_ptr<parameter_layout> made = ask_layout();
   add_descriptions(*made);
-  made->number = register_kernel_name(
-      made->symbol.empty() ? std::string{"kernel"} : core::readable_name(made->symbol));
+  made->number = register_kernel_name(made->symbol.empty() ? std::string{"kernel"}
+                                                           : core::readable_name(made->symbol));
   const parameter_layout* expected = nullptr;
   if (layout_.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel)) {
     return *made.release();
@@ -132,8 +132,7 @@ unsigned launch_plan::grant_shared_memory(CUdevice device, unsigned bytes) {
     if (bytes <= granted) return granted;
   }
   const int fixed = kernel_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel_, device);
-  int granted =
-      kernel_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel_, device);
+  int granted = kernel_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel_, device);
   if (bytes > static_cast<unsigned>(granted)) {
     int most = 0;
     driver::call(driver::table->cuDeviceGetAttribute, &most,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading the parameter lists of `.entry` functions from PTX text.
 #include <array>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 
 #include "core/module/kernel_signature.hpp"
 
