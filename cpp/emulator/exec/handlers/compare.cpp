@@ -89,16 +89,6 @@ void move_predicate(warp& w, const instruction& in) {
 void set_predicate_constant(warp& w, const instruction& in) {
   set_predicate(w, in.operand[0], in.immediate ? all_lanes : 0);
 }
-void look_up_predicate_logic(warp& w, const instruction& in) {
-  lane_mask a = w.predicates[in.operand[1]], b = w.predicates[in.operand[2]];
-  lane_mask c = w.predicates[in.operand[3]], result = 0;
-  for (int i = 0; i < 8; ++i) {
-    lane_mask term = (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
-    if (in.immediate >> i & 1) result |= term;
-  }
-  set_predicate(w, in.operand[0], result);
-}
-
 // d = p ? a : b, with the predicate in operand 3, inverted when the immediate is 1.
 template <class T>
 void select(warp& w, const instruction& in) {
@@ -120,7 +110,6 @@ void select_half(warp& w, const instruction& in) {
 
 constexpr handler_entry entries[] = {
     {"and.pred", &combine<predicate_and>},
-    {"lop3.pred", &look_up_predicate_logic},
     {"mov.pred", &move_predicate},
     {"or.pred", &combine<predicate_or>},
     {"selp.b16", &select<u16>},

@@ -189,6 +189,18 @@ case_list move_cases() {
   list.push_back({"mov.b64 d, {a, b, c, a}", k::i64, {k::i16, k::i16, k::i16}, [](sources s) {
                     return s[0] << 48 | s[2] << 32 | s[1] << 16 | s[0];
                   }});
+  list.push_back({"cvt.u8.u16 B, a; cvt.u8.u16 C, b; mov.b16 d, {B, C}", k::i16, {k::i16, k::i16},
+                  [](sources s) { return low_bits(s[1], 8) << 8 | low_bits(s[0], 8); }});
+  list.push_back({"cvt.u8.u16 B, a; cvt.u8.u16 C, b; mov.b32 d, {B, C, C, B}", k::i32,
+                  {k::i16, k::i16}, [](sources s) {
+                    uint64_t x = low_bits(s[0], 8), y = low_bits(s[1], 8);
+                    return x << 24 | y << 16 | y << 8 | x;
+                  }});
+  list.push_back({"mov.b16 {B, C}, a; cvt.u16.u8 d, C", k::i16, {k::i16},
+                  [](sources s) { return s[0] >> 8; }});
+  list.push_back({"mov.b32 {_, B, _, C}, a; mov.b16 d, {C, B}", k::i16, {k::i32}, [](sources s) {
+                    return (s[0] >> 8 & 0xff) << 8 | s[0] >> 24;
+                  }});
   list.push_back({"mov.b64 {t, d}, a", k::i32, {k::i64}, [](sources s) { return s[0] >> 32; }});
   list.push_back({"mov.b64 {d, _}, a", k::i32, {k::i64}, [](sources s) { return s[0]; }});
   list.push_back({"mov.b32 {h, d}, a", k::i16, {k::i32}, [](sources s) { return s[0] >> 16; }});

@@ -7,6 +7,7 @@
 
 #include "exact.hpp"
 #include "../machine.hpp"
+#include "emulator/exec/program.hpp"
 
 namespace halfwarp::tests {
 namespace {
@@ -91,7 +92,7 @@ std::string kernel_text(const instruction_case& c) {
   std::string text = ".visible .entry k(.param .u64 out, .param .u32 mode";
   for (std::size_t i = 0; i < c.operands.size(); ++i) text += ", .param .u64 in" + std::to_string(i);
   text += ") {\n  .reg .pred p, q, x, y; .reg .b32 i, m, n, t, u; .reg .b64 r, s, T, U;\n";
-  text += "  .reg .b16 h, g; .reg " + register_type(c.result) + " d;\n";
+  text += "  .reg .b8 B, C; .reg .b16 h, g; .reg " + register_type(c.result) + " d;\n";
   text += "  mov.u32 i, %ctaid.x; mov.u32 m, %ntid.x; mov.u32 n, %tid.x; mad.lo.u32 i, i, m, n;\n";
   text += "  ld.param.u32 m, [mode]; and.b32 n, i, 5; setp.ne.u32 p, n, 0; setp.eq.or.u32 p, m, 0, p;\n";
   const char* names = "abc";
@@ -245,6 +246,14 @@ std::uint64_t low_bits(std::uint64_t value, int bits) {
 
 std::int64_t signed_value(std::uint64_t value, int bits) {
   return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
+}
+
+void collect_handlers(const instruction_case& c, std::set<exec::handler>& found) {
+  machine m;
+  const exec::kernel& k = *m.load(kernel_text(c)).find_kernel("k");
+  for (const exec::function_code& f : k.owner().code_of(k.function()).functions) {
+    for (const exec::instruction& i : f.code) found.insert(i.run);
+  }
 }
 
 std::string failure_of(const instruction_case& c) {

@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "emulator/exec/instruction.hpp"
 
 namespace halfwarp::tests {
 
@@ -27,6 +30,9 @@ struct instruction_case {
 // Runs the case for special and random values, all lanes and then some lanes of each warp, on the
 // instruction set in use. "" when every result is right, else what differs first.
 std::string failure_of(const instruction_case& c);
+
+// Adds the handlers that the case was decoded into.
+void collect_handlers(const instruction_case& c, std::set<emulator::exec::handler>& found);
 
 using case_list = std::vector<instruction_case>;
 case_list integer_cases();

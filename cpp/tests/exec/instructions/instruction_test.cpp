@@ -58,5 +58,27 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(std::get<0>(info.param).name) + "_" + name_of(std::get<1>(info.param));
     });
 
+// Those of memory, of the whole warp and of special registers have tests of their own.
+bool is_tested_elsewhere(std::string_view name) {
+  for (std::string_view prefix :
+       {"activemask", "atom.", "elect.", "fence", "ld.", "local_address", "match.", "nothing",
+        "redux.", "shfl.", "special.", "st.", "touch.", "vote."}) {
+    if (name.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+TEST(handlers, every_one_is_reached_by_some_case) {
+  std::set<exec::handler> reached;
+  for (const family& f : families) {
+    for (const instruction_case& c : f.cases()) collect_handlers(c, reached);
+  }
+  for (exec::handler_family entries : exec::handler_families()) {
+    for (const exec::handler_entry& entry : entries) {
+      EXPECT_TRUE(reached.contains(entry.run) || is_tested_elsewhere(entry.name)) << entry.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace halfwarp::tests
