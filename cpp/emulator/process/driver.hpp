@@ -34,8 +34,8 @@ struct driver {
   std::vector<std::unique_ptr<device>> devices;
   std::shared_ptr<memory_pool> host_pool, current_host_pool;  // for pinned memory
   std::vector<std::shared_ptr<memory_pool>> pools;            // all that hold or may hold memory
-  std::set<std::uint64_t> synchronous;    // sequences of allocations with ..._SYNC_MEMOPS
-  std::set<memory::address> being_freed;  // whose free is queued in a stream
+  std::set<std::uint64_t> synchronous;  // sequences of allocations with ..._SYNC_MEMOPS
+  std::set<std::uint64_t> being_freed;  // and of those whose free is under way
   memory::address_space memory;
   scheduler streams;
   report_stream report;

@@ -121,7 +121,8 @@ failure free_memory::execute(stream&) {
 void free_memory::drop() noexcept { the_driver().memory.release(base_, {stream_number_, site_}); }
 
 void free_memory::finish(driver& d) noexcept {
-  d.being_freed.erase(base_);
+  // By now the addresses may belong to another allocation: between the two, others may run.
+  d.being_freed.erase(sequence_);
   if (from_) from_->give_back(bytes_);
 }
 

@@ -62,11 +62,12 @@ class fill_memory final : public operation {
 // Frees in stream order.
 class free_memory final : public operation {
  public:
-  free_memory(memory::address base, std::shared_ptr<memory_pool> from, std::uint64_t bytes,
+  free_memory(const memory::allocation& freed, std::shared_ptr<memory_pool> from,
               std::uint64_t stream_number, std::string site)
-      : base_{base},
+      : base_{freed.base},
+        sequence_{freed.sequence},
+        bytes_{freed.size},
         from_{std::move(from)},
-        bytes_{bytes},
         stream_number_{stream_number},
         site_{std::move(site)} {}
   failure execute(stream& in) override;
@@ -75,8 +76,9 @@ class free_memory final : public operation {
 
  private:
   memory::address base_;
+  std::uint64_t sequence_, bytes_;
   std::shared_ptr<memory_pool> from_;  // null: memory of cuMemAlloc
-  std::uint64_t bytes_, stream_number_;
+  std::uint64_t stream_number_;
   std::string site_;
 };
 

@@ -68,7 +68,7 @@ constexpr std::size_t pitch_alignment = 512;
 
 memory::allocation require_base(const call& c, CUdeviceptr at) {
   const auto found = c.d.memory.find_live(at);
-  if (found && found->base == at && !c.d.being_freed.contains(at)) return *found;
+  if (found && found->base == at && !c.d.being_freed.contains(found->sequence)) return *found;
   const auto nearest = c.d.memory.nearest(at);
   std::string text = report::grouped_address(at);
   if (found && found->base != at) {
@@ -121,9 +121,9 @@ CUresult cuMemFree(CUdeviceptr dptr) noexcept {
                 found.kind != memory::allocation_kind::registered,
             CUDA_ERROR_INVALID_VALUE, "this memory was not allocated, so it cannot be freed");
     auto& owner = *c.current();
-    c.d.being_freed.insert(dptr);
+    c.d.being_freed.insert(found.sequence);
     c.d.streams.wait_for_all(c.guard, owner);
-    c.d.being_freed.erase(dptr);
+    c.d.being_freed.erase(found.sequence);
     if (const auto pool = pool_of(c, found)) pool->give_back(found.size);
     c.d.memory.release(dptr, {0, call_site()});
   });
@@ -153,9 +153,9 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) noexcept {
     require(found.kind != memory::allocation_kind::variable &&
                 found.kind != memory::allocation_kind::registered,
             CUDA_ERROR_INVALID_VALUE, "this memory was not allocated, so it cannot be freed");
-    c.d.being_freed.insert(dptr);
-    c.submit(*in, std::make_shared<free_memory>(dptr, pool_of(c, found), found.size, in->number(),
-                                                call_site()));
+    c.d.being_freed.insert(found.sequence);
+    c.submit(*in,
+             std::make_shared<free_memory>(found, pool_of(c, found), in->number(), call_site()));
   });
 }
 

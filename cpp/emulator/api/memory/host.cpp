@@ -51,12 +51,13 @@ CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) noexcept
 CUresult cuMemFreeHost(void* p) noexcept {
   return answer([&](call& c) {
     const auto at = reinterpret_cast<CUdeviceptr>(p);
-    require(require_base(c, at).kind == pinned, CUDA_ERROR_INVALID_VALUE,
+    const auto found = require_base(c, at);
+    require(found.kind == pinned, CUDA_ERROR_INVALID_VALUE,
             "cuMemFreeHost frees memory of cuMemAllocHost and cuMemHostAlloc only");
     auto& owner = *c.current();
-    c.d.being_freed.insert(at);
+    c.d.being_freed.insert(found.sequence);
     c.d.streams.wait_for_all(c.guard, owner);
-    c.d.being_freed.erase(at);
+    c.d.being_freed.erase(found.sequence);
     c.d.memory.release(at, {0, call_site()});
   });
 }
