@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configures, builds and runs the C++ tests: the one place from where pytest does so."""
 
+import functools
 import os
 import shlex
 import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import cuda.bindings
@@ -44,6 +46,7 @@ def built(tools, root):
         "HALFWARP_CUDA_INCLUDE": include,
         "HALFWARP_EMULATOR": emulator,
         "HALFWARP_TEST_FOLDERS": "",
+        "HALFWARP_OBJECTS": ";".join(map(str, objects(root))),
     }
     configure = ["cmake", "-S", root / "cpp" / "tests", "-B", root / FOLDER]
     said = run([*configure, *(f"-D{name}={value}" for name, value in options.items())])
@@ -51,6 +54,26 @@ def built(tools, root):
         pytest.skip("the C++ tests did not run: GoogleTest cannot be had (Debian: libgtest-dev)")
     run(["cmake", "--build", root / FOLDER, f"-j{os.cpu_count()}"])
     return root / FOLDER
+
+
+def objects(root):
+    """What setup.py compiled of the emulator and of cpp/core: most of what the tests link."""
+    made = root / "build" / "objects"
+    abi = sysconfig.get_config_var("SOABI")
+    folders = (made / "any" / "cuda.bindings.libcuda_emulated", made / abi / "cuda.core._core")
+    return [folder for folder in folders if folder.exists() and is_current(folder, root)]
+
+
+def is_current(folder, root):
+    """Whether no object is older than a source of ours that it was made of."""
+    changed = functools.cache(lambda name: os.stat(name).st_mtime if os.path.exists(name) else 0)
+    for record in folder.rglob("*.d"):
+        made = changed(str(record.with_suffix(".o")))
+        sources = record.read_text().partition(":")[2].replace("\\\n", " ").split()
+        ours = [name for name in sources if name.startswith(str(root / "cpp"))]
+        if made and any(changed(name) > made for name in ours):
+            return False
+    return True
 
 
 @pytest.mark.timeout(600)

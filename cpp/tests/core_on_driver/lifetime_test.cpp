@@ -79,12 +79,12 @@ TEST_F(lifetime_test, a_foreign_stream_is_used_and_left_alone) {
 TEST_F(lifetime_test, an_address_that_is_used_again_is_a_new_object) {
   const context_handle context = retain_primary_context(0);
   for (int round = 0; round < 100; ++round) {
-    const event_handle event = create_event(context, CU_EVENT_DISABLE_TIMING);
-    const event_handle found = event_handle::find(event.raw());
+    const stream_handle stream = create_stream(context, CU_STREAM_NON_BLOCKING, 0);
+    const stream_handle found = stream_handle::find(stream.raw());
     ASSERT_TRUE(found);
     ASSERT_FALSE(found.is_last());
   }
-  EXPECT_EQ(live("event"), 0);
+  EXPECT_EQ(live("stream"), 0);
 }
 
 TEST_F(lifetime_test, what_somebody_else_destroyed_is_reported_once) {
