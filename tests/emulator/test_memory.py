@@ -252,3 +252,39 @@ class TestPointerAttributes:
         assert driver.cuPointerGetAttributes(2, which, into, ctypes.addressof(local)) == SUCCESS
         assert values[0] & 0xFFFFFFFF == 0
         assert values[1] == 0
+
+
+THREADS_THAT_FREE = """
+import threading
+from cuda.bindings import driver
+from cuda.core import emulation
+
+driver.cuInit(0)
+context = driver.cuDevicePrimaryCtxRetain(0)[1]
+driver.cuCtxSetCurrent(context)
+failures = []
+
+def work():
+    driver.cuCtxSetCurrent(context)
+    stream = driver.cuStreamCreate(1)[1]
+    for _ in range(1000):  # together more blocks than are kept from reuse
+        error, address = driver.cuMemAllocAsync(64, stream)
+        freed, = driver.cuMemFreeAsync(address, stream)
+        if error or freed:
+            failures.append((error, freed))
+    driver.cuStreamSynchronize(stream)
+    driver.cuStreamDestroy(stream)
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(failures), len(emulation.leaks()))
+"""
+
+
+@pytest.mark.parametrize("mode", ["async", "eager"])
+def test_an_address_may_be_used_again_while_its_former_free_ends(run_emulated, mode):
+    """Frees of other threads come between a free and the end of its book-keeping."""
+    assert run_emulated(THREADS_THAT_FREE, mode=mode).stdout.split() == ["0", "0"]

@@ -13,11 +13,11 @@
 #include "emulator/device/device.hpp"
 #include "emulator/image/registry.hpp"
 #include "emulator/memory/address_space.hpp"
-#include "emulator/process/fault_log.hpp"
-#include "emulator/process/injection.hpp"
+#include "emulator/observation/fault_log.hpp"
+#include "emulator/observation/injection.hpp"
 #include "emulator/process/object_table.hpp"
 #include "emulator/process/options.hpp"
-#include "emulator/process/report_stream.hpp"
+#include "emulator/observation/report_stream.hpp"
 #include "emulator/stream/scheduler.hpp"
 
 namespace halfwarp::emulator {
