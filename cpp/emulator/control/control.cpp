@@ -11,7 +11,7 @@
 #include "emulator/device/context_life.hpp"
 #include "emulator/process/call_site.hpp"
 #include "emulator/process/driver.hpp"
-#include "emulator/process/json.hpp"
+#include "emulator/observation/json.hpp"
 #include "emulator/process/lifecycle.hpp"
 #include "emulator/process/thread.hpp"
 

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "emulator/process/driver.hpp"
-#include "emulator/process/leaks.hpp"
+#include "emulator/observation/leaks.hpp"
 #include "emulator/process/thread.hpp"
 
 namespace halfwarp::emulator {

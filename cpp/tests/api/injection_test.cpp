@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fault rules: their text, and which call they hit.
-#include "emulator/process/injection.hpp"
+#include "emulator/observation/injection.hpp"
 
 #include <gtest/gtest.h>
 

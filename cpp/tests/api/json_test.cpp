@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON text of records.
-#include "emulator/process/json.hpp"
+#include "emulator/observation/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <optional>
 
-#include "emulator/process/report_stream.hpp"
+#include "emulator/observation/report_stream.hpp"
 #include "emulator/report/fault.hpp"
 
 namespace halfwarp::emulator {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects live objects and allocations.
-#include "emulator/process/leaks.hpp"
+#include "emulator/observation/leaks.hpp"
 
 #include <map>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The few rules of JSON text.
-#include "emulator/process/json.hpp"
+#include "emulator/observation/json.hpp"
 
 #include <cstdio>
 

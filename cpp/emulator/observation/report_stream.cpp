@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports as text, or as JSON lines when the path ends in .jsonl.
-#include "emulator/process/report_stream.hpp"
+#include "emulator/observation/report_stream.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "emulator/process/json.hpp"
+#include "emulator/observation/json.hpp"
 
 namespace halfwarp::emulator {
 namespace {

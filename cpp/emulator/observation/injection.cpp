@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of fault injection: their text, and their counting.
-#include "emulator/process/injection.hpp"
+#include "emulator/observation/injection.hpp"
 
 #include <algorithm>
 #include <charconv>
