@@ -25,12 +25,12 @@ from generator.make import make  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"
 EMULATOR = "cuda.bindings.libcuda_emulated"  # no module: a library with the driver's C names
-CUDA_LEVEL = "13.5"  # of the headers; generator/api holds the facts of the same
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
 DEBUG = os.environ.get("DEBUG") == "1"
 COMMON = ["-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-Wall"]
 COMMON += ["-O0", "-g"] if DEBUG else ["-O2", "-g0", "-DNDEBUG"]
 COMMON += ["-DCUDA_ENABLE_DEPRECATED"]  # no warnings: the tables name every function
+FLOATS = ("-ffp-contract=off", "-fno-math-errno")
 C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
 LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", *([] if DEBUG else ["-s"])]
 OFF = ("embedsignature", "auto_pickle", "allow_none_for_extension_args")
@@ -57,9 +57,6 @@ class Part:
         paths = [ROOT / f if "/" in f else GENERATED / f for f in self.folders.split()]
         return made + sorted(p for path in paths for p in path.rglob("*.cpp"))
 
-    def extension(self):
-        return Extension(self.name, self.pyx(), language="c" if self.is_c else "c++")
-
     def objects(self):
         abi = sysconfig.get_config_var("SOABI") if self.pyx() else "any"
         return ROOT / "build" / "objects" / abi / self.name
@@ -69,7 +66,6 @@ class Part:
 HANDLERS = "exec/handlers/*.cpp"
 VECTORS = ("v3", "v4") if platform.machine() == "x86_64" else ()
 WIDER = [(HANDLERS, v, f"-O3 -march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
-EXACT = ("-ffp-contract=off", "-fno-math-errno")
 PARTS = [
     Part("cuda.bindings._loader", "cpp/driver/loader driver", is_c=True, libraries="dl pthread"),
     Part("cuda.bindings._low", "cpp/bindings bindings", is_c=True),
@@ -77,7 +73,7 @@ PARTS = [
     Part("cuda.bindings.cynvrtc", is_c=True),
     Part("cuda.core._core", "cpp/core cpp/python"),
     Part("cuda.core._compile"),
-    Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=EXACT, variants=WIDER),
+    Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=FLOATS, variants=WIDER),
 ]
 
 
@@ -105,20 +101,21 @@ class Build(build_ext):
 
     def run(self):
         with generated_sources():
-            wanted = os.environ.get("HALFWARP_EXTENSIONS", "").split(",")
-            self.build([p for p in PARTS if p.name in wanted or wanted == [""]])
+            names = os.environ.get("HALFWARP_EXTENSIONS", "").split(",")
+            self.build([p for p in PARTS if p.name in names or names == [""]])
 
     def build(self, parts):
         from Cython.Build import cythonize
 
-        pyx = [p.extension() for p in parts if p.pyx()]
+        made = [(p.name, p.pyx(), "c" if p.is_c else "c++") for p in parts if p.pyx()]
+        pyx = [Extension(name, sources, language=which) for name, sources, which in made]
         cythonize(pyx, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
-        cuda = headers.collect(CUDA_LEVEL, ROOT / "build" / "cuda")
+        cuda = headers.collect("13.5", ROOT / "build" / "cuda")  # the level of generator/api
         own = (ROOT / "cpp", GENERATED, ROOT / "cpp/driver/foreign", ROOT)
         self.includes = [f"-I{folder}" for folder in (*own, cuda)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = [(p, [pool.submit(self.compile, p, *j) for j in self.jobs(p)]) for p in parts]
-            for part, objects in jobs:
+            jobs = [[pool.submit(self.compile, p, *j) for j in self.jobs(p)] for p in parts]
+            for part, objects in zip(parts, jobs, strict=True):
                 self.link(part, [o.result() for o in objects])
 
     def jobs(self, part):
@@ -130,8 +127,7 @@ class Build(build_ext):
 
     def compile(self, part, source, suffix, flags):
         obj = part.objects() / f"{source.relative_to(ROOT)}{suffix}.o"
-        dep = obj.with_suffix(".d")
-        is_c = source.suffix == ".c"
+        dep, is_c = obj.with_suffix(".d"), source.suffix == ".c"
         command = [*CC, "-std=gnu17"] if is_c else [*CXX, "-std=c++20"]
         command += COMMON + (C_ONLY if part.is_c and not is_c else [])
         command += [*part.flags, *flags.split(), *self.includes]
@@ -150,5 +146,5 @@ class Build(build_ext):
         make(target, objects, command, record=part.objects() / "link.cmd")
 
 
-modules = [Extension(p.name, []) for p in PARTS]
-setup(ext_modules=modules, cmdclass={"build_ext": Build, "build_py": CollectFiles})
+COMMANDS = {"build_ext": Build, "build_py": CollectFiles}
+setup(ext_modules=[Extension(p.name, []) for p in PARTS], cmdclass=COMMANDS)
