@@ -87,6 +87,8 @@ def run_emit(options: argparse.Namespace) -> int:
         return check(files, emit_all(options.project, options.only), options.output)
     for name, text in files.items():
         write_if_changed(options.output / name, text)
+    if options.project == HERE and not options.only:
+        object_layer.native_headers.remove_stale(ROOT, files)
     return 0
 
 

@@ -30,6 +30,13 @@ def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
     return dict(sorted({**copies, **foreign_types(root)}.items()))
 
 
+def remove_stale(root: Path, files: dict[str, str]) -> None:
+    """Copies of an earlier run that nothing includes any more: wheels take the whole folder."""
+    for path in (root / FOLDER).rglob("*"):
+        if path.is_file() and path.relative_to(root).as_posix() not in files:
+            path.unlink()
+
+
 def own_header(root: Path, generated: dict[str, str], name: str) -> str | None:
     """The text of a header of ours; None for one of CUDA or of the system."""
     if made := generated.get(f"build/generated/{name}"):
