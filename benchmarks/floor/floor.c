@@ -29,27 +29,28 @@ static void check(CUresult code, const char* what) {
 }
 
 /* As every binding does: the driver is asked for its functions, so that each is called directly. */
-#define DRIVER_FUNCTIONS(X) \
-  X(cuCtxGetCurrent) \
-  X(cuDeviceGetAttribute) \
-  X(cuStreamQuery) \
-  X(cuEventRecord) \
-  X(cuStreamWaitEvent) \
-  X(cuMemAllocAsync) \
-  X(cuMemFreeAsync) \
-  X(cuMemcpyAsync) \
-  X(cuMemsetD8Async) \
+#define DRIVER_FUNCTIONS(X)     \
+  X(cuCtxGetCurrent)            \
+  X(cuDeviceGetAttribute)       \
+  X(cuStreamQuery)              \
+  X(cuEventRecord)              \
+  X(cuStreamWaitEvent)          \
+  X(cuMemAllocAsync)            \
+  X(cuMemFreeAsync)             \
+  X(cuMemcpyAsync)              \
+  X(cuMemsetD8Async)            \
   X(cuStreamCreateWithPriority) \
-  X(cuStreamDestroy) \
-  X(cuEventCreate) \
-  X(cuEventDestroy) \
+  X(cuStreamDestroy)            \
+  X(cuEventCreate)              \
+  X(cuEventDestroy)             \
   X(cuLaunchKernelEx)
 
 #define DECLARE(name) static __typeof__(&name) p_##name;
 DRIVER_FUNCTIONS(DECLARE)
 
-#define RESOLVE(name) \
-  check(cuGetProcAddress(#name, (void**)&p_##name, CUDA_VERSION, 0, NULL), "cuGetProcAddress of " #name);
+#define RESOLVE(name)                                                      \
+  check(cuGetProcAddress(#name, (void**)&p_##name, CUDA_VERSION, 0, NULL), \
+        "cuGetProcAddress of " #name);
 static void resolve(void) { DRIVER_FUNCTIONS(RESOLVE) }
 
 static double now(void) {
@@ -70,21 +71,49 @@ static void time_twin(const char* name, void (*call)(void)) {
   printf("{\"row\": \"%s\", \"ns\": %.1f}\n", name, best);
 }
 
-static void ctx_get_current(void) { CUcontext c; p_cuCtxGetCurrent(&c); }
-static void device_get_attribute(void) { int v; p_cuDeviceGetAttribute(&v, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0); }
+static void ctx_get_current(void) {
+  CUcontext c;
+  p_cuCtxGetCurrent(&c);
+}
+static void device_get_attribute(void) {
+  int v;
+  p_cuDeviceGetAttribute(&v, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0);
+}
 static void stream_query(void) { p_cuStreamQuery(stream); }
 static void event_record(void) { p_cuEventRecord(event, stream); }
 static void stream_wait(void) { p_cuStreamWaitEvent(other_stream, event, 0); }
-static void alloc_free_async(void) { CUdeviceptr p; p_cuMemAllocAsync(&p, 1024, stream); p_cuMemFreeAsync(p, stream); }
+static void alloc_free_async(void) {
+  CUdeviceptr p;
+  p_cuMemAllocAsync(&p, 1024, stream);
+  p_cuMemFreeAsync(p, stream);
+}
 static void memcpy_async(void) { p_cuMemcpyAsync(other_memory, memory, 1024, stream); }
 static void memset_async(void) { p_cuMemsetD8Async(memory, 7, 1024, stream); }
-static void stream_create_destroy(void) { CUstream s; p_cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, 0); p_cuStreamDestroy(s); }
-static void event_create_destroy(void) { CUevent e; p_cuEventCreate(&e, CU_EVENT_DISABLE_TIMING); p_cuEventDestroy(e); }
-static void event_create_record_destroy(void) { CUevent e; p_cuEventCreate(&e, CU_EVENT_DISABLE_TIMING); p_cuEventRecord(e, stream); p_cuEventDestroy(e); }
+static void stream_create_destroy(void) {
+  CUstream s;
+  p_cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, 0);
+  p_cuStreamDestroy(s);
+}
+static void event_create_destroy(void) {
+  CUevent e;
+  p_cuEventCreate(&e, CU_EVENT_DISABLE_TIMING);
+  p_cuEventDestroy(e);
+}
+static void event_create_record_destroy(void) {
+  CUevent e;
+  p_cuEventCreate(&e, CU_EVENT_DISABLE_TIMING);
+  p_cuEventRecord(e, stream);
+  p_cuEventDestroy(e);
+}
 
 static void launch(CUfunction kernel) {
-  CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1,
-                           .blockDimZ = 1, .hStream = stream};
+  CUlaunchConfig config = {.gridDimX = 1,
+                           .gridDimY = 1,
+                           .gridDimZ = 1,
+                           .blockDimX = 1,
+                           .blockDimY = 1,
+                           .blockDimZ = 1,
+                           .hStream = stream};
   p_cuLaunchKernelEx(&config, kernel, pointers, NULL);
 }
 static void launch_0(void) { launch(kernels[0]); }
@@ -94,7 +123,8 @@ static void launch_16(void) { launch(kernels[2]); }
 static void load_kernels(void) {
   static char text[4096];
   int n = snprintf(text, sizeof text, "%s.visible .entry k16(", source);
-  for (int i = 0; i < 16; ++i) n += snprintf(text + n, sizeof text - n, "%s.param .u64 p%d", i ? ", " : "", i);
+  for (int i = 0; i < 16; ++i)
+    n += snprintf(text + n, sizeof text - n, "%s.param .u64 p%d", i ? ", " : "", i);
   snprintf(text + n, sizeof text - n, ") { ret; }\n");
   CUmodule module;
   check(cuModuleLoadData(&module, text), "cuModuleLoadData");

@@ -57,8 +57,15 @@ class Compiler:
         program = ctypes.c_void_p()
         text = source.read_text()
         options = [f"-I{self.include}", "-std=c++17", *options]
-        self.call("nvrtcCreateProgram", ctypes.byref(program), text.encode(),
-                  source.name.encode(), 0, None, None)
+        self.call(
+            "nvrtcCreateProgram",
+            ctypes.byref(program),
+            text.encode(),
+            source.name.encode(),
+            0,
+            None,
+            None,
+        )
         try:
             array = (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
             self.call("nvrtcCompileProgram", program, len(options), array)
@@ -90,8 +97,9 @@ def round_trip():
     build_programs(BUILD)
 
     def run(*arguments):
-        return subprocess.run([BUILD / "ptx" / "ptx_round_trip", *arguments],
-                              capture_output=True, text=True)
+        return subprocess.run(
+            [BUILD / "ptx" / "ptx_round_trip", *arguments], capture_output=True, text=True
+        )
 
     return run
 
@@ -126,9 +134,7 @@ def test_ptx_is_the_same_after_printing_it(architecture, compiler, round_trip, t
 
 
 @pytest.mark.parametrize("option", ["-lineinfo", "-rdc=true", "-use_fast_math"])
-def test_ptx_of_other_options_is_the_same_after_printing_it(
-    option, compiler, round_trip, tmp_path
-):
+def test_ptx_of_other_options_is_the_same_after_printing_it(option, compiler, round_trip, tmp_path):
     paths = write_ptx(compiler, tmp_path, "-arch=sm_90", option)
     assert_survives(round_trip(*paths), len(CORPUS))
 
@@ -151,8 +157,15 @@ class Assembler:
 
     def __init__(self):
         self.library = ctypes.CDLL(library("nvJitLink"))
-        self.suffix = next((f"_{major}_{minor}" for major in (13,) for minor in range(9, -1, -1)
-                            if hasattr(self.library, f"__nvJitLinkCreate_{major}_{minor}")), None)
+        self.suffix = next(
+            (
+                f"_{major}_{minor}"
+                for major in (13,)
+                for minor in range(9, -1, -1)
+                if hasattr(self.library, f"__nvJitLinkCreate_{major}_{minor}")
+            ),
+            None,
+        )
 
     def call(self, name, *arguments):
         function = getattr(self.library, f"__nvJitLink{name}{self.suffix}", None)
