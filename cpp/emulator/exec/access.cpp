@@ -20,12 +20,18 @@ bool is_write(access wanted) { return wanted.kind != report::access_kind::load; 
 
 fault_kind kind_of(range_problem problem) {
   switch (problem) {
-    case range_problem::unmapped: return fault_kind::unmapped;
-    case range_problem::out_of_bounds: return fault_kind::out_of_bounds;
-    case range_problem::use_after_free: return fault_kind::use_after_free;
-    case range_problem::wrong_device: return fault_kind::wrong_device;
-    case range_problem::host_memory: return fault_kind::host_memory;
-    case range_problem::read_only: return fault_kind::read_only;
+    case range_problem::unmapped:
+      return fault_kind::unmapped;
+    case range_problem::out_of_bounds:
+      return fault_kind::out_of_bounds;
+    case range_problem::use_after_free:
+      return fault_kind::use_after_free;
+    case range_problem::wrong_device:
+      return fault_kind::wrong_device;
+    case range_problem::host_memory:
+      return fault_kind::host_memory;
+    case range_problem::read_only:
+      return fault_kind::read_only;
   }
   return fault_kind::unmapped;
 }
@@ -53,7 +59,8 @@ std::string hint_for(const report::fault& f, const memory::address_space& space)
     case fault_kind::misaligned:
       return "an access of " + std::to_string(f.bytes) +
              " bytes needs an address that is a multiple of " + std::to_string(f.bytes);
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -100,8 +107,8 @@ struct generic_access {
     std::uint64_t offset = at - launch.space.shared_window();
     bool fits = offset <= w.shared_bytes && w.shared_bytes - offset >= wanted.bytes;
     if (fits) return {reinterpret_cast<std::uint64_t>(w.shared) + offset, {}};
-    report::fault f = fault_at(lane, offset, fault_kind::out_of_bounds,
-                               report::memory_space::shared);
+    report::fault f =
+        fault_at(lane, offset, fault_kind::out_of_bounds, report::memory_space::shared);
     f.detail = "the block has " + std::to_string(w.shared_bytes) + " bytes of shared memory";
     return {0, f};
   }
@@ -111,8 +118,8 @@ struct generic_access {
     bool fits = offset <= w.stack_top && w.stack_top - offset >= wanted.bytes;
     std::uint64_t base = reinterpret_cast<std::uint64_t>(w.local);
     if (fits) return {base + static_cast<std::uint64_t>(lane) * w.local_stride + offset, {}};
-    report::fault f = fault_at(lane, offset, fault_kind::out_of_bounds,
-                               report::memory_space::local);
+    report::fault f =
+        fault_at(lane, offset, fault_kind::out_of_bounds, report::memory_space::local);
     f.detail = "the thread has " + std::to_string(w.stack_top) + " bytes of local memory in use";
     return {0, f};
   }
@@ -152,8 +159,8 @@ bool remember(generic_access& a, const std::uint64_t* address, const range_cache
   for (lane_mask rest = a.w.active; rest; rest &= rest - 1) {
     std::uint64_t at = address[__builtin_ctz(rest)] + static_cast<std::uint64_t>(a.in.immediate);
     misaligned |= at;
-    bool is_inside = at >= candidate.first && at < candidate.last &&
-                     candidate.last - at >= a.wanted.bytes;
+    bool is_inside =
+        at >= candidate.first && at < candidate.last && candidate.last - at >= a.wanted.bytes;
     if (!is_inside) return false;
   }
   if (misaligned % a.wanted.bytes) return false;
@@ -248,7 +255,8 @@ namespace {
                             std::to_string(dynamic) + " given at launch"
                       : "index is beyond the shared memory that the kernel declares";
   } else {
-    first->detail = "the thread has " + std::to_string(bytes_there) + " bytes of local memory in use";
+    first->detail =
+        "the thread has " + std::to_string(bytes_there) + " bytes of local memory in use";
     first->hint = "index is beyond an array of the thread";
   }
   throw kernel_fault{*first};

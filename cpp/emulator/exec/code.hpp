@@ -42,21 +42,21 @@ struct parameter_copy {
 };
 
 struct call_site {
-  bool is_builtin = false;     // arguments stay where they are
-  bool is_indirect = false;    // operand 0 of the instruction is the address of the function
-  std::uint32_t callee = 0;    // index in kernel_code::functions, of a direct call
+  bool is_builtin = false;   // arguments stay where they are
+  bool is_indirect = false;  // operand 0 of the instruction is the address of the function
+  std::uint32_t callee = 0;  // index in kernel_code::functions, of a direct call
   std::vector<parameter_copy> arguments, results;
 };
 
 struct function_code {
   const ptx::function* source = nullptr;
-  std::uint64_t address = 0;          // what stands for the function where it is a value
-  std::vector<instruction> code;      // ends with a return
+  std::uint64_t address = 0;      // what stands for the function where it is a value
+  std::vector<instruction> code;  // ends with a return
   lane_storage constants;
-  std::uint32_t register_bytes = 0;   // all lanes
-  std::uint32_t predicates = 1;       // predicate 0 is the carry flag
-  std::uint32_t local_bytes = 0;      // .local variables, per thread
-  std::uint32_t frame_bytes = 0;      // with parameters and results, per thread
+  std::uint32_t register_bytes = 0;  // all lanes
+  std::uint32_t predicates = 1;      // predicate 0 is the carry flag
+  std::uint32_t local_bytes = 0;     // .local variables, per thread
+  std::uint32_t frame_bytes = 0;     // with parameters and results, per thread
   // Copy of a kernel's parameters in the frame, for kernels that take their address.
   std::uint32_t parameter_block = 0, parameter_block_bytes = 0;
   std::vector<std::uint32_t> parameter_offsets, result_offsets;  // in the frame
@@ -67,8 +67,8 @@ struct kernel_code {
   std::vector<function_code> functions;  // the entry first
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t range_caches = 0;
-  std::uint32_t local_bytes = 0;   // deepest chain of frames without recursion
-  bool is_recursive = false;       // as far as direct calls tell
+  std::uint32_t local_bytes = 0;  // deepest chain of frames without recursion
+  bool is_recursive = false;      // as far as direct calls tell
   // The first instruction, in the order of the text, that cannot be run.
   std::optional<report::fault> refusal;
 };

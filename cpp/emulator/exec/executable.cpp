@@ -34,8 +34,8 @@ class placer {
     }
     memory::allocation_request request;
     request.size = std::max<std::uint64_t>(v.size, 1);
-    request.kind = v.is_managed ? memory::allocation_kind::managed
-                                : memory::allocation_kind::variable;
+    request.kind =
+        v.is_managed ? memory::allocation_kind::managed : memory::allocation_kind::variable;
     request.device = options_.device;
     request.alignment = v.alignment;
     request.is_read_only = v.space == ptx::state_space::const_;
@@ -43,9 +43,9 @@ class placer {
     request.name = v.name;
     auto base = owner_.space->allocate(request);
     if (!base) {
-      throw load_error{load_failure::out_of_memory,
-                       "no memory for the variable '" + std::string(v.name) + "' of " +
-                           std::to_string(v.size) + " bytes"};
+      throw load_error{load_failure::out_of_memory, "no memory for the variable '" +
+                                                        std::string(v.name) + "' of " +
+                                                        std::to_string(v.size) + " bytes"};
     }
     std::memset(owner_.space->view(*base), 0, v.size);
     const auto& bytes = v.initialiser.bytes;
@@ -92,8 +92,8 @@ kernel_attributes attributes_of(const program& owner, std::uint32_t index,
   kernel_attributes a;
   a.name = f.name;
   for (const ptx::variable& p : f.parameters) {
-    a.parameters.push_back({static_cast<std::uint32_t>(p.offset),
-                            static_cast<std::uint32_t>(p.size), p.alignment});
+    a.parameters.push_back(
+        {static_cast<std::uint32_t>(p.offset), static_cast<std::uint32_t>(p.size), p.alignment});
   }
   a.parameter_bytes = static_cast<std::uint32_t>(f.parameter_bytes);
   kernel_layout layout = lay_out(source, index);
@@ -184,7 +184,8 @@ std::shared_ptr<executable> executable::load(std::shared_ptr<const ptx::module> 
   for (std::uint32_t i = 0; i < functions.size(); ++i) {
     if (!functions[i].is_entry || !functions[i].is_definition) continue;
     made->kernels_.push_back(std::make_unique<kernel>(
-        owner, i, attributes_of(owner, i, static_cast<std::uint32_t>(constant_bytes), registers.at(i))));
+        owner, i,
+        attributes_of(owner, i, static_cast<std::uint32_t>(constant_bytes), registers.at(i))));
   }
   return made;
 }

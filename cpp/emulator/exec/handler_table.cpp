@@ -37,22 +37,24 @@ family_list families_of(instruction_set set) {
 #ifdef __x86_64__
   if (set == instruction_set::x86_64_v4) {
     using namespace x86_64_v4;
-    return {atomic_handlers,  bits_handlers,     carry_handlers, compare_handlers, convert_handlers,
-            float_handlers,   function_handlers, half_handlers,  integer_handlers, memory_handlers,
-            move_handlers,    special_handlers,  warp_wide_handlers};
+    return {atomic_handlers,   bits_handlers,   carry_handlers,    compare_handlers,
+            convert_handlers,  float_handlers,  function_handlers, half_handlers,
+            integer_handlers,  memory_handlers, move_handlers,     special_handlers,
+            warp_wide_handlers};
   }
   if (set == instruction_set::x86_64_v3) {
     using namespace x86_64_v3;
-    return {atomic_handlers,  bits_handlers,     carry_handlers, compare_handlers, convert_handlers,
-            float_handlers,   function_handlers, half_handlers,  integer_handlers, memory_handlers,
-            move_handlers,    special_handlers,  warp_wide_handlers};
+    return {atomic_handlers,   bits_handlers,   carry_handlers,    compare_handlers,
+            convert_handlers,  float_handlers,  function_handlers, half_handlers,
+            integer_handlers,  memory_handlers, move_handlers,     special_handlers,
+            warp_wide_handlers};
   }
 #endif
   using namespace baseline;
   (void)set;
-  return {atomic_handlers,  bits_handlers,     carry_handlers, compare_handlers, convert_handlers,
-          float_handlers,   function_handlers, half_handlers,  integer_handlers, memory_handlers,
-          move_handlers,    special_handlers,  warp_wide_handlers};
+  return {atomic_handlers, bits_handlers,     carry_handlers,    compare_handlers, convert_handlers,
+          float_handlers,  function_handlers, half_handlers,     integer_handlers, memory_handlers,
+          move_handlers,   special_handlers,  warp_wide_handlers};
 }
 
 // All families of one instruction set, built when it is first used.
@@ -77,7 +79,8 @@ const handler_set& handlers_of(instruction_set set) {
       static const handler_set v3{instruction_set::x86_64_v3};
       return v3;
     }
-    case instruction_set::baseline: break;
+    case instruction_set::baseline:
+      break;
   }
   static const handler_set base{instruction_set::baseline};
   return base;

@@ -15,10 +15,10 @@ using handler = void (*)(warp&, const instruction&);
 
 // What the scheduler does; everything but `next` leaves the straight line.
 enum class flow : std::uint8_t {
-  next,        // run the handler, go on
-  branch,      // target: index of an instruction
-  call,        // target: index in function_code::calls
-  builtin,     // target: index in function_code::calls; run the handler, go on
+  next,     // run the handler, go on
+  branch,   // target: index of an instruction
+  call,     // target: index in function_code::calls
+  builtin,  // target: index in function_code::calls; run the handler, go on
   ret,
   exit,
   barrier,     // immediate: barrier_kind; operands: id, thread count; see schedule/barrier.cpp
@@ -35,16 +35,16 @@ using operand_slot = std::int32_t;
 
 struct instruction {
   handler run = nullptr;
-  std::array<operand_slot, 5> operand{};    // destination first; see each handler
+  std::array<operand_slot, 5> operand{};  // destination first; see each handler
   std::int32_t guard = no_predicate;
-  std::uint32_t guard_flip = 0;             // all ones for @!p
-  std::int64_t immediate = 0;               // byte offset of an access; else by handler
-  std::uint32_t target = 0;                 // by flow; else a further operand by handler
-  std::uint32_t cache = 0;                  // of memory accesses: index of the range cache
-  std::uint32_t source = 0;                 // index in ptx::function::instructions
-  std::uint16_t flags = 0;                  // by handler
+  std::uint32_t guard_flip = 0;  // all ones for @!p
+  std::int64_t immediate = 0;    // byte offset of an access; else by handler
+  std::uint32_t target = 0;      // by flow; else a further operand by handler
+  std::uint32_t cache = 0;       // of memory accesses: index of the range cache
+  std::uint32_t source = 0;      // index in ptx::function::instructions
+  std::uint16_t flags = 0;       // by handler
   flow kind = flow::next;
-  bool needs_attention = false;             // starts a basic block, or kind is not `next`
+  bool needs_attention = false;  // starts a basic block, or kind is not `next`
 };
 static_assert(sizeof(instruction) == 64, "one cache line");
 
@@ -62,7 +62,7 @@ inline constexpr std::int64_t takes = 1, gives = 2;
 
 // flags of memory instructions
 namespace access_flag {
-inline constexpr std::uint16_t count = 15;          // mask: elements of a vector access
+inline constexpr std::uint16_t count = 15;           // mask: elements of a vector access
 inline constexpr std::uint16_t frame_relative = 16;  // local: offset from the frame's first byte
 inline constexpr std::uint16_t global_only = 32;     // the spelling says .global or .const
 }  // namespace access_flag

@@ -23,20 +23,20 @@ struct extent {
 
 struct launch_request {
   const kernel* entry = nullptr;
-  extent grid, block;                             // sizes in blocks, in threads
-  extent cluster;                                 // in blocks
+  extent grid, block;  // sizes in blocks, in threads
+  extent cluster;      // in blocks
   std::uint32_t dynamic_shared_bytes = 0;
-  std::span<const std::byte> parameters;          // laid out as attributes().parameters says
-  bool is_cooperative = false;                    // all blocks must be resident together
-  std::uint32_t resident_blocks = 4;              // together, if not cooperative; occupancy limit
-  std::uint64_t stream = 0, grid_id = 0;          // named in reports, %gridid
+  std::span<const std::byte> parameters;  // laid out as attributes().parameters says
+  bool is_cooperative = false;            // all blocks must be resident together
+  std::uint32_t resident_blocks = 4;      // together, if not cooperative; occupancy limit
+  std::uint64_t stream = 0, grid_id = 0;  // named in reports, %gridid
 };
 
 struct run_options {
-  unsigned threads = 1;                        // of the host, per kernel
-  std::uint64_t seed = 0;                      // 0: ascending order of blocks, warps, fragments
-  std::uint64_t step_limit = 1ull << 36;       // thread-instructions
-  std::uint32_t stack_bytes = 1024;            // per thread, where recursion hides the need
+  unsigned threads = 1;                   // of the host, per kernel
+  std::uint64_t seed = 0;                 // 0: ascending order of blocks, warps, fragments
+  std::uint64_t step_limit = 1ull << 36;  // thread-instructions
+  std::uint32_t stack_bytes = 1024;       // per thread, where recursion hides the need
   bool check_memory = true, check_sync = true;
   // Receives the text of device printf, whole records; called from the threads that run the kernel,
   // one at a time. Absent: the text is dropped.

@@ -57,22 +57,37 @@ std::uint64_t uniform_special(const warp& w, uniform_value which) noexcept {
     return axis(request.grid, a) / axis(request.cluster, a);
   }
   switch (which) {
-    case v::warpid: return w.index;
-    case v::nwarpid: return launch.warps_per_block;
-    case v::smid: return block.number % multiprocessors;
-    case v::nsmid: return multiprocessors;
-    case v::gridid: return request.grid_id;
+    case v::warpid:
+      return w.index;
+    case v::nwarpid:
+      return launch.warps_per_block;
+    case v::smid:
+      return block.number % multiprocessors;
+    case v::nsmid:
+      return multiprocessors;
+    case v::gridid:
+      return request.grid_id;
     case v::clock64:
-    case v::clock: return nanoseconds();  // the clock rate is 1 GHz
-    case v::clock_hi: return nanoseconds() >> 32;
-    case v::globaltimer: return nanoseconds();
-    case v::globaltimer_hi: return nanoseconds() >> 32;
-    case v::dynamic_smem_size: return request.dynamic_shared_bytes;
-    case v::total_smem_size: return launch.shared_bytes;
-    case v::cluster_ctarank: return cluster_rank(block);
-    case v::cluster_nctarank: return request.cluster.count();
-    case v::is_explicit_cluster: return request.cluster.count() > 1;
-    default: return 0;
+    case v::clock:
+      return nanoseconds();  // the clock rate is 1 GHz
+    case v::clock_hi:
+      return nanoseconds() >> 32;
+    case v::globaltimer:
+      return nanoseconds();
+    case v::globaltimer_hi:
+      return nanoseconds() >> 32;
+    case v::dynamic_smem_size:
+      return request.dynamic_shared_bytes;
+    case v::total_smem_size:
+      return launch.shared_bytes;
+    case v::cluster_ctarank:
+      return cluster_rank(block);
+    case v::cluster_nctarank:
+      return request.cluster.count();
+    case v::is_explicit_cluster:
+      return request.cluster.count() > 1;
+    default:
+      return 0;
   }
 }
 

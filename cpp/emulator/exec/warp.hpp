@@ -33,25 +33,25 @@ struct warp {
   std::byte* registers = nullptr;
   const std::byte* constants = nullptr;
   lane_mask* predicates = nullptr;
-  lane_mask active = 0;                // lanes that execute the instruction
-  std::uint32_t frame_base = 0;        // of the frame in local memory, bytes
-  std::uint32_t stack_top = 0;         // end of the frame in local memory, bytes
+  lane_mask active = 0;          // lanes that execute the instruction
+  std::uint32_t frame_base = 0;  // of the frame in local memory, bytes
+  std::uint32_t stack_top = 0;   // end of the frame in local memory, bytes
   const function_code* function = nullptr;
 
   // Of the block and the launch.
   range_cache* ranges = nullptr;
   std::byte* shared = nullptr;
   std::uint32_t shared_bytes = 0;
-  std::byte* local = nullptr;          // of lane 0; the others follow at local_stride
+  std::byte* local = nullptr;  // of lane 0; the others follow at local_stride
   std::uint32_t local_stride = 0;
   const std::byte* parameters = nullptr;  // of the kernel
   block_state* block = nullptr;
 
-  std::uint32_t index = 0;             // within the block
-  lane_mask existing = 0;              // lanes that the block has threads for
-  lane_mask live = 0;                  // of these, not exited
+  std::uint32_t index = 0;  // within the block
+  lane_mask existing = 0;   // lanes that the block has threads for
+  lane_mask live = 0;       // of these, not exited
   std::array<std::array<std::uint32_t, warp_size>, 3> thread{};  // x, y, z of each lane
-  std::uint64_t executed = 0;          // thread-instructions
+  std::uint64_t executed = 0;                                    // thread-instructions
 
   // Collective instructions.
   exchange_step step = exchange_step::give_and_take;

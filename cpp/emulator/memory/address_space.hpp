@@ -16,9 +16,9 @@
 
 namespace halfwarp::emulator::memory {
 
-inline constexpr std::uint64_t arena_bytes = 64ull << 30;     // addresses per device
-inline constexpr std::uint64_t alignment = 512;               // of each allocation
-inline constexpr std::uint64_t red_zone_bytes = 512;          // at least, on either side
+inline constexpr std::uint64_t arena_bytes = 64ull << 30;      // addresses per device
+inline constexpr std::uint64_t alignment = 512;                // of each allocation
+inline constexpr std::uint64_t red_zone_bytes = 512;           // at least, on either side
 inline constexpr std::uint64_t quarantine_bytes = 256u << 20;  // freed memory kept unused ...
 inline constexpr std::size_t quarantine_blocks = 1024;         // ... and at most so many blocks
 inline constexpr std::uint64_t window_bytes = 4ull << 30;      // of shared and of local memory
@@ -75,8 +75,8 @@ enum class range_problem : std::uint8_t {
 
 struct range_fault {
   range_problem problem = range_problem::unmapped;
-  address first_bad = 0;               // first byte of the range that may not be accessed
-  std::optional<allocation> nearest;   // closest record, live or freed
+  address first_bad = 0;              // first byte of the range that may not be accessed
+  std::optional<allocation> nearest;  // closest record, live or freed
 };
 
 // Addresses that one device may access without asking again while the generation stays the same.

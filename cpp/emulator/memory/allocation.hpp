@@ -7,7 +7,8 @@
 
 namespace halfwarp::emulator::memory {
 
-using address = std::uint64_t;  // as a kernel sees it; never dereferenced without address_space::view
+using address =
+    std::uint64_t;  // as a kernel sees it; never dereferenced without address_space::view
 
 enum class allocation_kind : std::uint8_t {
   device,      // cuMemAlloc
@@ -33,8 +34,8 @@ struct allocation {
   bool is_read_only = false;  // to kernels: .const variables
   bool is_internal = false;   // owned by the library itself, left out of leak reports
   int device = 0;             // owner; of pinned, managed, registered: the current one when made
-  std::uint32_t accessible_from = 0;  // one bit per device that may access it
-  std::uint64_t sequence = 0;         // order of creation, never repeats
+  std::uint32_t accessible_from = 0;                // one bit per device that may access it
+  std::uint64_t sequence = 0;                       // order of creation, never repeats
   std::uint64_t context = 0, pool = 0, stream = 0;  // ids of the caller, 0 = none
   std::uint64_t freed_stream = 0;                   // stream id of a stream-ordered free
   std::string name;                                 // of a variable, else empty

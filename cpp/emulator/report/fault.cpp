@@ -110,10 +110,14 @@ bool is_sticky(fault_kind kind) noexcept { return entry(kind).is_sticky; }
 
 std::string_view name(access_kind kind) noexcept {
   switch (kind) {
-    case access_kind::load: return "load";
-    case access_kind::store: return "store";
-    case access_kind::atomic: return "atomic";
-    case access_kind::none: break;
+    case access_kind::load:
+      return "load";
+    case access_kind::store:
+      return "store";
+    case access_kind::atomic:
+      return "atomic";
+    case access_kind::none:
+      break;
   }
   return "";
 }
@@ -127,7 +131,8 @@ std::string demangled(const std::string& name) {
 
 std::string grouped_address(std::uint64_t address) {
   char digits[17];
-  int count = std::snprintf(digits, sizeof(digits), "%llx", static_cast<unsigned long long>(address));
+  int count =
+      std::snprintf(digits, sizeof(digits), "%llx", static_cast<unsigned long long>(address));
   std::string text = "0x";
   for (int i = 0; i < count; ++i) {
     if (i > 0 && (count - i) % 4 == 0) text += '\'';
@@ -151,15 +156,15 @@ std::string first_line(const fault& f) {
 std::string full_text(const fault& f) {
   std::string text = first_line(f) + "\n";
   if (f.kind != fault_kind::not_supported) {
-    add_line(text, "launch", "device " + std::to_string(f.device) + ", stream " +
-                                 std::to_string(f.stream) + ", grid " + triple(f.grid) +
-                                 ", block " + triple(f.block));
+    add_line(text, "launch",
+             "device " + std::to_string(f.device) + ", stream " + std::to_string(f.stream) +
+                 ", grid " + triple(f.grid) + ", block " + triple(f.block));
     if (f.other_threads) {
-      add_line(text, "other threads", std::to_string(f.other_threads) +
-                                          " of the same warp with the same fault");
+      add_line(text, "other threads",
+               std::to_string(f.other_threads) + " of the same warp with the same fault");
     }
-    bool is_allocation = names_address(f) && f.space != memory_space::shared &&
-                         f.space != memory_space::local;
+    bool is_allocation =
+        names_address(f) && f.space != memory_space::shared && f.space != memory_space::local;
     if (is_allocation) add_line(text, "nearest", allocation_text(f));
   }
   add_line(text, "instruction", f.instruction);

@@ -53,7 +53,7 @@ struct fault {
   std::string kernel;         // as in the PTX; demangled in text
   int device = 0;
   std::uint64_t stream = 0;
-  std::array<std::uint32_t, 3> grid{}, block{};         // sizes in blocks, in threads
+  std::array<std::uint32_t, 3> grid{}, block{};          // sizes in blocks, in threads
   std::array<std::uint32_t, 3> block_index{}, thread{};  // the first thread with the fault
   std::uint32_t other_threads = 0;  // threads of the same warp instruction with the same fault
   std::uint32_t ptx_line = 0;
@@ -61,8 +61,9 @@ struct fault {
   std::uint32_t source_line = 0;  // 0: unknown
   std::string instruction;        // PTX text
   std::optional<memory::allocation> nearest;
-  std::string detail;  // what exactly, one phrase: the distance to the allocation, the assertion ...
-  std::string hint;    // what to look at, one phrase; may be empty
+  std::string
+      detail;        // what exactly, one phrase: the distance to the allocation, the assertion ...
+  std::string hint;  // what to look at, one phrase; may be empty
   std::uint64_t seed = 0;
 };
 

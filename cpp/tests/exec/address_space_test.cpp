@@ -128,7 +128,8 @@ sigjmp_buf escape;
 void on_fault(int) { siglongjmp(escape, 1); }
 
 bool host_can_read(address at) {
-  struct sigaction mine {}, before {};
+  struct sigaction mine {
+  }, before{};
   mine.sa_handler = &on_fault;
   sigaction(SIGSEGV, &mine, &before);
   bool could = false;

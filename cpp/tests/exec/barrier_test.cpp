@@ -9,8 +9,10 @@ namespace {
 
 const std::string head =
     ".shared .align 4 .b8 s[4096];\n"
-    ".visible .entry k(.param .u64 io) { .reg .b64 a, o, S; .reg .b32 i, n, r, t, u; .reg .pred p, q;\n"
-    "ld.param.u64 a, [io]; mov.u32 i, %tid.x; mov.u32 n, %ntid.x; mul.wide.u32 o, i, 4; add.u64 a, a, o;\n"
+    ".visible .entry k(.param .u64 io) { .reg .b64 a, o, S; .reg .b32 i, n, r, t, u; .reg .pred p, "
+    "q;\n"
+    "ld.param.u64 a, [io]; mov.u32 i, %tid.x; mov.u32 n, %ntid.x; mul.wide.u32 o, i, 4; add.u64 a, "
+    "a, o;\n"
     "mov.u64 S, s; add.u64 S, S, o;\n";
 const std::string tail = "\nst.global.u32 [a], r; ret; }";
 
@@ -24,9 +26,10 @@ std::vector<std::uint32_t> results(const std::string& body, std::uint32_t thread
 }
 
 // Every thread reads what its mirror image wrote.
-const std::string exchange = "st.shared.u32 [S], i; BARRIER;\n"
-                             "sub.u32 t, n, i; sub.u32 t, t, 1; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"
-                             "add.u64 S, S, o; ld.shared.u32 r, [S];";
+const std::string exchange =
+    "st.shared.u32 [S], i; BARRIER;\n"
+    "sub.u32 t, n, i; sub.u32 t, t, 1; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"
+    "add.u64 S, S, o; ld.shared.u32 r, [S];";
 
 std::string with_barrier(std::string text, const std::string& barrier) {
   text.replace(text.find("BARRIER"), 7, barrier);
@@ -34,8 +37,8 @@ std::string with_barrier(std::string text, const std::string& barrier) {
 }
 
 TEST(barrier, every_form_makes_writes_visible_to_the_block) {
-  for (const char* form : {"bar.sync 0", "barrier.sync 0", "barrier.sync.aligned 3", "bar.sync 1, 256",
-                           "barrier.cta.sync.aligned 2, 256"}) {
+  for (const char* form : {"bar.sync 0", "barrier.sync 0", "barrier.sync.aligned 3",
+                           "bar.sync 1, 256", "barrier.cta.sync.aligned 2, 256"}) {
     auto got = results(with_barrier(exchange, form), 256);
     for (std::uint32_t i = 0; i < 256; ++i) ASSERT_EQ(got[i], 255 - i) << form;
   }
@@ -50,30 +53,33 @@ TEST(barrier, a_last_warp_with_fewer_threads_counts_as_a_warp) {
 
 TEST(barrier, lanes_that_come_apart_meet_again_before_an_aligned_barrier) {
   // The block behind the barrier lies before the branch that lanes leave last.
-  auto got = results("st.shared.u32 [S], i; and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra late;\n"
-                     "meet: bar.sync 0; bra go;\n"
-                     "late: mov.u32 u, 20; l: sub.u32 u, u, 1; setp.ne.u32 q, u, 0; @q bra l; bra meet;\n"
-                     "go: sub.u32 t, n, i; sub.u32 t, t, 1; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"
-                     "add.u64 S, S, o; ld.shared.u32 r, [S];",
-                     128);
+  auto got = results(
+      "st.shared.u32 [S], i; and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra late;\n"
+      "meet: bar.sync 0; bra go;\n"
+      "late: mov.u32 u, 20; l: sub.u32 u, u, 1; setp.ne.u32 q, u, 0; @q bra l; bra meet;\n"
+      "go: sub.u32 t, n, i; sub.u32 t, t, 1; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"
+      "add.u64 S, S, o; ld.shared.u32 r, [S];",
+      128);
   for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(got[i], 127 - i);
 }
 
 TEST(barrier, the_single_thread_form_may_be_reached_in_parts) {
-  auto got = results("st.shared.u32 [S], i; and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra even;\n"
-                     "barrier.sync 0; bra go; even: barrier.sync 0;\n"
-                     "go: sub.u32 t, n, i; sub.u32 t, t, 1; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"
-                     "add.u64 S, S, o; ld.shared.u32 r, [S];",
-                     64);
+  auto got = results(
+      "st.shared.u32 [S], i; and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra even;\n"
+      "barrier.sync 0; bra go; even: barrier.sync 0;\n"
+      "go: sub.u32 t, n, i; sub.u32 t, t, 1; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"
+      "add.u64 S, S, o; ld.shared.u32 r, [S];",
+      64);
   for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(got[i], 63 - i);
 }
 
 TEST(barrier, producers_arrive_without_waiting) {
   // Warp 0 produces and goes on; warp 1 waits for 64 threads.
-  auto got = results("setp.lt.u32 p, i, 32; @!p bra consumer;\n"
-                     "mul.lo.u32 t, i, 5; st.shared.u32 [S], t; bar.arrive 4, 64; mov.u32 r, 1; bra out;\n"
-                     "consumer: bar.sync 4, 64; ld.shared.u32 r, [S+-128];\nout:",
-                     64);
+  auto got = results(
+      "setp.lt.u32 p, i, 32; @!p bra consumer;\n"
+      "mul.lo.u32 t, i, 5; st.shared.u32 [S], t; bar.arrive 4, 64; mov.u32 r, 1; bra out;\n"
+      "consumer: bar.sync 4, 64; ld.shared.u32 r, [S+-128];\nout:",
+      64);
   for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(got[i], i < 32 ? 1 : 5 * (i - 32));
 }
 
@@ -81,7 +87,8 @@ TEST(barrier, reductions_count_and_combine_predicates_of_the_block) {
   auto count = results("setp.lt.u32 p, i, 45; bar.red.popc.u32 r, 0, p;", 100);
   auto negated = results("setp.lt.u32 p, i, 45; barrier.red.popc.aligned.u32 r, 0, 128, !p;", 100);
   auto all = results("setp.lt.u32 p, i, 100; bar.red.and.pred q, 0, p; selp.u32 r, 1, 0, q;", 100);
-  auto not_all = results("setp.lt.u32 p, i, 99; bar.red.and.pred q, 0, p; selp.u32 r, 1, 0, q;", 100);
+  auto not_all =
+      results("setp.lt.u32 p, i, 99; bar.red.and.pred q, 0, p; selp.u32 r, 1, 0, q;", 100);
   auto any = results("setp.eq.u32 p, i, 99; bar.red.or.pred q, 0, p; selp.u32 r, 1, 0, q;", 100);
   auto none = results("setp.eq.u32 p, i, 100; bar.red.or.pred q, 0, p; selp.u32 r, 1, 0, q;", 100);
   for (int i = 0; i < 100; ++i) {
@@ -95,19 +102,22 @@ TEST(barrier, reductions_count_and_combine_predicates_of_the_block) {
 }
 
 TEST(barrier, a_barrier_can_be_used_again_at_once) {
-  auto got = results("mov.u32 r, 0; mov.u32 u, 0;\n"
-                     "l: st.shared.u32 [S], u; bar.sync 0; xor.b32 t, i, 32; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"
-                     "add.u64 o, S, o; ld.shared.u32 t, [o]; add.u32 r, r, t; bar.sync 0;\n"
-                     "mul.wide.u32 o, i, 4; add.u64 S, S, o; add.u32 u, u, 1; setp.lt.u32 p, u, 10; @p bra l;",
-                     64);
+  auto got = results(
+      "mov.u32 r, 0; mov.u32 u, 0;\n"
+      "l: st.shared.u32 [S], u; bar.sync 0; xor.b32 t, i, 32; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"
+      "add.u64 o, S, o; ld.shared.u32 t, [o]; add.u32 r, r, t; bar.sync 0;\n"
+      "mul.wide.u32 o, i, 4; add.u64 S, S, o; add.u32 u, u, 1; setp.lt.u32 p, u, 10; @p bra l;",
+      64);
   for (int i = 0; i < 64; ++i) EXPECT_EQ(got[i], 45u);
 }
 
 TEST(barrier, without_the_check_parts_of_a_warp_may_use_different_aligned_barriers) {
   machine m;
   m.options.check_sync = false;
-  m.load(head + "st.shared.u32 [S], i; and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra even;\n"
-                "bar.sync 0; bra go; even: bar.sync 0; go: mov.u32 r, 3;" + tail);
+  m.load(head +
+         "st.shared.u32 [S], i; and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra even;\n"
+         "bar.sync 0; bra go; even: bar.sync 0; go: mov.u32 r, 3;" +
+         tail);
   memory::address io = m.upload(std::vector<std::uint32_t>(64, 0));
   auto result = m.run("k", {1}, {64}, io);
   EXPECT_FALSE(result.fault) << report::full_text(*result.fault);

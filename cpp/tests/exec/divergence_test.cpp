@@ -24,11 +24,14 @@ class random_program {
     return ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 x; .reg .pred p;\n"
            "ld.param.b32 x, [a]; setp.gt.u32 p, x, 1000; @p bra big; mul.lo.u32 x, x, 3; bra out;\n"
            "big: shr.u32 x, x, 2; out: st.param.b32 [r], x; ret; }\n"
-           ".visible .entry k(.param .u64 io) { .reg .b64 p, o; .reg .b32 v<4>, n<16>, t; .reg .pred q;\n"
+           ".visible .entry k(.param .u64 io) { .reg .b64 p, o; .reg .b32 v<4>, n<16>, t; .reg "
+           ".pred q;\n"
            ".param .b32 in; .param .b32 back;\n"
            "mov.u32 v0, %tid.x; ld.param.u64 p, [io]; mul.wide.u32 o, v0, 4; add.u64 p, p, o;\n"
-           "mov.u32 v1, 7; mov.u32 v2, 0; mov.u32 v3, 1;\n" + text_ +
-           "done: xor.b32 v0, v0, v1; xor.b32 v0, v0, v2; xor.b32 v0, v0, v3; st.global.u32 [p], v0; ret; }\n";
+           "mov.u32 v1, 7; mov.u32 v2, 0; mov.u32 v3, 1;\n" +
+           text_ +
+           "done: xor.b32 v0, v0, v1; xor.b32 v0, v0, v2; xor.b32 v0, v0, v3; st.global.u32 [p], "
+           "v0; ret; }\n";
   }
 
   std::uint32_t evaluate(std::uint32_t thread) {
@@ -58,8 +61,12 @@ class random_program {
     block made;
     std::size_t count = 1 + random(4);
     for (std::size_t i = 0; i < count; ++i) {
-      node n{static_cast<what>(random(depth ? 6 : 3)), static_cast<int>(random(4)),
-             static_cast<int>(random(4)), static_cast<std::uint32_t>(1 + random(29)), {}, {}};
+      node n{static_cast<what>(random(depth ? 6 : 3)),
+             static_cast<int>(random(4)),
+             static_cast<int>(random(4)),
+             static_cast<std::uint32_t>(1 + random(29)),
+             {},
+             {}};
       if (n.kind == what::leave && random(3)) n.kind = what::add;
       if (n.kind == what::branch || n.kind == what::loop) n.first = make_block(depth - 1);
       if (n.kind == what::branch && random(2)) n.second = make_block(depth - 1);
@@ -97,7 +104,8 @@ class random_program {
       }
     }
   }
-  void write_branch(const node& n, const std::string& label, const std::string& loop_end, int depth) {
+  void write_branch(const node& n, const std::string& label, const std::string& loop_end,
+                    int depth) {
     text_ += "and.b32 t, " + v(n.from) + ", " + std::to_string(n.constant) +
              "; setp.ne.u32 q, t, 0;\n@!q bra " + label + "e;\n";
     write(n.first, loop_end, depth);
@@ -108,7 +116,8 @@ class random_program {
   void write_loop(const node& n, const std::string& label, int depth) {
     std::string counter = "n" + std::to_string(depth);
     text_ += "and.b32 " + counter + ", " + v(n.from) + ", 7;\n" + label + "l:\nsetp.eq.u32 q, " +
-             counter + ", 0;\n@q bra " + label + "x;\nsub.u32 " + counter + ", " + counter + ", 1;\n";
+             counter + ", 0;\n@q bra " + label + "x;\nsub.u32 " + counter + ", " + counter +
+             ", 1;\n";
     write(n.first, label + "x", depth + 1);
     text_ += "bra " + label + "l;\n" + label + "x:\n";
   }
@@ -120,9 +129,15 @@ class random_program {
   stop run(const block& b, std::uint32_t (&v)[4], bool* = nullptr) {
     for (const node& n : b) {
       switch (n.kind) {
-        case what::add: v[n.to] = v[n.from] + n.constant; break;
-        case what::multiply: v[n.to] = v[n.from] * n.constant + lane_; break;
-        case what::call: v[n.to] = called(v[n.from]); break;
+        case what::add:
+          v[n.to] = v[n.from] + n.constant;
+          break;
+        case what::multiply:
+          v[n.to] = v[n.from] * n.constant + lane_;
+          break;
+        case what::call:
+          v[n.to] = called(v[n.from]);
+          break;
         case what::branch:
           if (run(v[n.from] & n.constant ? n.first : n.second, v) == stop::loop) return stop::loop;
           break;
@@ -165,18 +180,20 @@ TEST(divergence, random_control_flow_equals_one_thread_at_a_time) {
     ASSERT_FALSE(result.fault) << report::full_text(*result.fault) << text;
     auto got = m.download<std::uint32_t>(io, 70);
     for (std::uint32_t i = 0; i < 70; ++i) {
-      ASSERT_EQ(got[i], program.evaluate_lane(i)) << "seed " << seed << " thread " << i << "\n" << text;
+      ASSERT_EQ(got[i], program.evaluate_lane(i)) << "seed " << seed << " thread " << i << "\n"
+                                                  << text;
     }
   }
 }
 
 TEST(divergence, a_spin_lock_within_a_warp_makes_progress) {
   machine m;
-  m.load(".visible .entry k(.param .u64 lock) { .reg .b64 a; .reg .b32 r; .reg .pred p;\n"
-         "ld.param.u64 a, [lock];\n"
-         "spin: atom.global.cas.b32 r, [a], 0, 1; setp.ne.u32 p, r, 0; @p bra spin;\n"
-         "ld.volatile.global.u32 r, [a+4]; add.u32 r, r, 1; st.volatile.global.u32 [a+4], r;\n"
-         "membar.gl; atom.global.exch.b32 r, [a], 0; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 lock) { .reg .b64 a; .reg .b32 r; .reg .pred p;\n"
+      "ld.param.u64 a, [lock];\n"
+      "spin: atom.global.cas.b32 r, [a], 0, 1; setp.ne.u32 p, r, 0; @p bra spin;\n"
+      "ld.volatile.global.u32 r, [a+4]; add.u32 r, r, 1; st.volatile.global.u32 [a+4], r;\n"
+      "membar.gl; atom.global.exch.b32 r, [a], 0; ret; }");
   memory::address lock = m.upload<std::uint32_t>({0, 0});
   m.options.step_limit = 1 << 28;
   auto result = m.run("k", {4}, {128}, lock);
@@ -187,11 +204,12 @@ TEST(divergence, a_spin_lock_within_a_warp_makes_progress) {
 TEST(divergence, lanes_wait_for_a_flag_that_a_lane_behind_them_sets) {
   machine m;
   // The waiting loop has the lower addresses, so it is preferred until fairness lets others run.
-  m.load(".visible .entry k(.param .u64 flag) { .reg .b64 a; .reg .b32 i, r; .reg .pred p;\n"
-         "ld.param.u64 a, [flag]; mov.u32 i, %tid.x; setp.eq.u32 p, i, 31; @p bra set;\n"
-         "wait: ld.volatile.global.u32 r, [a]; setp.eq.u32 p, r, 0; @p bra wait; bra out;\n"
-         "set: st.volatile.global.u32 [a], 1;\n"
-         "out: red.global.add.u32 [a+4], 1; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 flag) { .reg .b64 a; .reg .b32 i, r; .reg .pred p;\n"
+      "ld.param.u64 a, [flag]; mov.u32 i, %tid.x; setp.eq.u32 p, i, 31; @p bra set;\n"
+      "wait: ld.volatile.global.u32 r, [a]; setp.eq.u32 p, r, 0; @p bra wait; bra out;\n"
+      "set: st.volatile.global.u32 [a], 1;\n"
+      "out: red.global.add.u32 [a+4], 1; ret; }");
   memory::address flag = m.upload<std::uint32_t>({0, 0});
   m.options.step_limit = 1 << 24;
   auto result = m.run("k", {1}, {32}, flag);
@@ -201,9 +219,10 @@ TEST(divergence, lanes_wait_for_a_flag_that_a_lane_behind_them_sets) {
 
 TEST(divergence, blocks_that_wait_for_each_other_are_resident_together) {
   machine m;
-  m.load(".visible .entry k(.param .u64 flag) { .reg .b64 a; .reg .b32 i, r; .reg .pred p;\n"
-         "ld.param.u64 a, [flag]; red.global.add.u32 [a], 1;\n"
-         "wait: ld.volatile.global.u32 r, [a]; setp.lt.u32 p, r, 64; @p bra wait; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 flag) { .reg .b64 a; .reg .b32 i, r; .reg .pred p;\n"
+      "ld.param.u64 a, [flag]; red.global.add.u32 [a], 1;\n"
+      "wait: ld.volatile.global.u32 r, [a]; setp.lt.u32 p, r, 64; @p bra wait; ret; }");
   for (bool is_cooperative : {false, true}) {
     memory::address flag = m.upload<std::uint32_t>({0});
     m.options.step_limit = 1 << 26;
@@ -218,9 +237,10 @@ TEST(divergence, blocks_that_wait_for_each_other_are_resident_together) {
 
 TEST(divergence, threads_that_left_do_not_hold_up_the_others) {
   machine m;
-  m.load(".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 i; .reg .pred p;\n"
-         "ld.param.u64 a, [out]; mov.u32 i, %tid.x; setp.lt.u32 p, i, 20; @p exit;\n"
-         "mul.wide.u32 o, i, 4; add.u64 a, a, o; bar.sync 0; st.global.u32 [a], i; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 i; .reg .pred p;\n"
+      "ld.param.u64 a, [out]; mov.u32 i, %tid.x; setp.lt.u32 p, i, 20; @p exit;\n"
+      "mul.wide.u32 o, i, 4; add.u64 a, a, o; bar.sync 0; st.global.u32 [a], i; ret; }");
   memory::address out = m.upload(std::vector<std::uint32_t>(64, 1000));
   auto result = m.run("k", {1}, {64}, out);
   ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
@@ -231,24 +251,29 @@ TEST(divergence, threads_that_left_do_not_hold_up_the_others) {
 
 TEST(divergence, an_indexed_branch_takes_the_listed_target) {
   machine m;
-  m.load(".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 i, r;\n"
-         "ld.param.u64 a, [out]; mov.u32 i, %tid.x; mul.wide.u32 o, i, 4; add.u64 a, a, o; rem.u32 i, i, 3;\n"
-         "ts: .branchtargets x, y, z;\n"
-         "brx.idx i, ts;\n"
-         "x: mov.u32 r, 10; bra end; y: mov.u32 r, 20; bra end; z: mov.u32 r, 30;\n"
-         "end: st.global.u32 [a], r; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 i, r;\n"
+      "ld.param.u64 a, [out]; mov.u32 i, %tid.x; mul.wide.u32 o, i, 4; add.u64 a, a, o; rem.u32 i, "
+      "i, 3;\n"
+      "ts: .branchtargets x, y, z;\n"
+      "brx.idx i, ts;\n"
+      "x: mov.u32 r, 10; bra end; y: mov.u32 r, 20; bra end; z: mov.u32 r, 30;\n"
+      "end: st.global.u32 [a], r; ret; }");
   memory::address out = m.allocate(128);
   auto result = m.run("k", {1}, {32}, out);
   ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
-  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(m.view<std::uint32_t>(out)[i], 10 + 10 * (i % 3));
+  for (std::uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(m.view<std::uint32_t>(out)[i], 10 + 10 * (i % 3));
 }
 
 TEST(divergence, the_order_of_blocks_follows_the_seed_and_repeats) {
   auto order = [](std::uint64_t seed) {
     machine m;
-    m.load(".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 i, r;\n"
-           "ld.param.u64 a, [out]; atom.global.add.u32 r, [a], 1; mul.wide.u32 o, r, 4; add.u64 a, a, o;\n"
-           "mov.u32 i, %ctaid.x; st.global.u32 [a+4], i; ret; }");
+    m.load(
+        ".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 i, r;\n"
+        "ld.param.u64 a, [out]; atom.global.add.u32 r, [a], 1; mul.wide.u32 o, r, 4; add.u64 a, a, "
+        "o;\n"
+        "mov.u32 i, %ctaid.x; st.global.u32 [a+4], i; ret; }");
     m.options.seed = seed;
     memory::address out = m.upload(std::vector<std::uint32_t>(51, 0));
     EXPECT_FALSE(m.run("k", {50}, {1}, out).fault);

@@ -11,8 +11,10 @@ using report::fault_kind;
 
 // out[i] for thread i of the grid, written as TYPE, guarded by i < n.
 const std::string writer =
-    ".visible .entry writer(.param .u64 out, .param .u32 n) { .reg .b64 a, o; .reg .b32 i, t, u; .reg .pred p;\n"
-    "ld.param.u64 a, [out]; mov.u32 i, %ctaid.x; mov.u32 t, %ntid.x; mov.u32 u, %tid.x; mad.lo.u32 i, i, t, u;\n"
+    ".visible .entry writer(.param .u64 out, .param .u32 n) { .reg .b64 a, o; .reg .b32 i, t, u; "
+    ".reg .pred p;\n"
+    "ld.param.u64 a, [out]; mov.u32 i, %ctaid.x; mov.u32 t, %ntid.x; mov.u32 u, %tid.x; mad.lo.u32 "
+    "i, i, t, u;\n"
     "ld.param.u32 t, [n]; setp.ge.u32 p, i, t; @p bra done;\n"
     "mul.wide.u32 o, i, 4; add.u64 a, a, o;\n"
     "st.global.u32 [a], i;\n"
@@ -20,7 +22,8 @@ const std::string writer =
 
 class faults : public testing::Test {
  protected:
-  report::fault run(std::string_view kernel, exec::extent grid, exec::extent block, auto... values) {
+  report::fault run(std::string_view kernel, exec::extent grid, exec::extent block,
+                    auto... values) {
     auto result = m.run(kernel, grid, block, values...);
     EXPECT_TRUE(result.fault.has_value());
     return result.fault.value_or(report::fault{});
@@ -94,7 +97,8 @@ TEST_F(faults, null_and_wild_pointers_are_unmapped) {
   auto f = run("writer", {1}, {32}, memory::address{0}, 32u);
   EXPECT_EQ(f.kind, fault_kind::unmapped);
   EXPECT_NE(f.hint.find("null"), std::string::npos);
-  EXPECT_EQ(run("writer", {1}, {32}, memory::address{0x1234'5678'9abc}, 32u).kind, fault_kind::unmapped);
+  EXPECT_EQ(run("writer", {1}, {32}, memory::address{0x1234'5678'9abc}, 32u).kind,
+            fault_kind::unmapped);
   EXPECT_EQ(run("writer", {1}, {32}, ~memory::address{3}, 1u).kind, fault_kind::unmapped);
 }
 
@@ -138,8 +142,11 @@ TEST_F(faults, misaligned_accesses_have_their_own_code) {
 }
 
 TEST_F(faults, misalignment_is_found_after_aligned_accesses_of_the_same_instruction) {
-  m.load(".visible .entry k(.param .u64 in) { .reg .b64 a; .reg .b32 i, r; .reg .pred p; ld.param.u64 a, [in]; mov.u32 i, 0;\n"
-         "l: ld.global.u32 r, [a]; add.u64 a, a, 5; add.u32 i, i, 1; setp.lt.u32 p, i, 4; @p bra l; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 in) { .reg .b64 a; .reg .b32 i, r; .reg .pred p; ld.param.u64 "
+      "a, [in]; mov.u32 i, 0;\n"
+      "l: ld.global.u32 r, [a]; add.u64 a, a, 5; add.u32 i, i, 1; setp.lt.u32 p, i, 4; @p bra l; "
+      "ret; }");
   auto f = run("k", {1}, {32}, m.allocate(400));
   EXPECT_EQ(f.kind, fault_kind::misaligned);
   EXPECT_EQ(f.bytes, 4u);
@@ -158,15 +165,19 @@ TEST_F(faults, unaligned_registered_memory_is_checked_by_address) {
 }
 
 TEST_F(faults, constant_variables_are_read_only) {
-  m.load(".const .b32 c[4]; .visible .entry k(.param .u32 n) { .reg .b64 a; .reg .b32 r; .reg .pred p;\n"
-         "ld.param.u32 r, [n]; setp.eq.u32 p, r, 0; mov.u64 a, c; cvta.const.u64 a, a; ld.u32 r, [a]; @p bra o; st.u32 [a], r; o: ret; }");
+  m.load(
+      ".const .b32 c[4]; .visible .entry k(.param .u32 n) { .reg .b64 a; .reg .b32 r; .reg .pred "
+      "p;\n"
+      "ld.param.u32 r, [n]; setp.eq.u32 p, r, 0; mov.u64 a, c; cvta.const.u64 a, a; ld.u32 r, [a]; "
+      "@p bra o; st.u32 [a], r; o: ret; }");
   runs("k", {1}, {1}, 0u);
   EXPECT_EQ(run("k", {1}, {1}, 1u).kind, fault_kind::read_only);
 }
 
 const std::string shared_writer =
     ".extern .shared .align 4 .b8 s[]; .shared .align 4 .b8 fixed[64];\n"
-    ".visible .entry k(.param .u32 at) { .reg .b32 i, t; mov.u32 i, s; mov.u32 t, fixed; ld.param.u32 t, [at]; add.u32 i, i, t;\n"
+    ".visible .entry k(.param .u32 at) { .reg .b32 i, t; mov.u32 i, s; mov.u32 t, fixed; "
+    "ld.param.u32 t, [at]; add.u32 i, i, t;\n"
     "st.shared.u32 [i], t; ret; }";
 
 TEST_F(faults, shared_memory_ends_where_the_launch_said) {
@@ -183,8 +194,10 @@ TEST_F(faults, shared_memory_ends_where_the_launch_said) {
 }
 
 TEST_F(faults, generic_accesses_to_shared_memory_are_bounded_too) {
-  m.load(".shared .align 4 .b8 s[64]; .visible .entry k(.param .u64 at) { .reg .b64 a, o; mov.u64 a, s; cvta.shared.u64 a, a;\n"
-         "ld.param.u64 o, [at]; add.u64 a, a, o; st.u32 [a], 1; ret; }");
+  m.load(
+      ".shared .align 4 .b8 s[64]; .visible .entry k(.param .u64 at) { .reg .b64 a, o; mov.u64 a, "
+      "s; cvta.shared.u64 a, a;\n"
+      "ld.param.u64 o, [at]; add.u64 a, a, o; st.u32 [a], 1; ret; }");
   runs("k", {1}, {1}, std::uint64_t{60});
   auto f = run("k", {1}, {1}, std::uint64_t{64});
   EXPECT_EQ(f.kind, fault_kind::out_of_bounds);
@@ -192,8 +205,11 @@ TEST_F(faults, generic_accesses_to_shared_memory_are_bounded_too) {
 }
 
 TEST_F(faults, local_memory_ends_with_the_frame) {
-  m.load(".visible .entry k(.param .u64 at) { .local .align 4 .b8 l[64]; .reg .b64 a, o; mov.u64 a, l;\n"
-         "ld.param.u64 o, [at]; add.u64 a, a, o; st.local.u32 [a], 1; cvta.local.u64 a, a; ld.u32 _, [a]; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 at) { .local .align 4 .b8 l[64]; .reg .b64 a, o; mov.u64 a, "
+      "l;\n"
+      "ld.param.u64 o, [at]; add.u64 a, a, o; st.local.u32 [a], 1; cvta.local.u64 a, a; ld.u32 _, "
+      "[a]; ret; }");
   runs("k", {1}, {1}, std::uint64_t{60});
   auto f = run("k", {1}, {1}, std::uint64_t{64});
   EXPECT_EQ(f.kind, fault_kind::out_of_bounds);
@@ -201,9 +217,13 @@ TEST_F(faults, local_memory_ends_with_the_frame) {
 }
 
 TEST_F(faults, addresses_of_one_space_used_in_another_are_wrong_space) {
-  m.load(".shared .align 4 .b8 s[64]; .visible .entry shared_as_global() { .reg .b64 a; mov.u64 a, s; cvta.shared.u64 a, a; st.global.u32 [a], 1; ret; }\n"
-         ".visible .entry generic_as_shared() { .reg .b64 a; mov.u64 a, s; cvta.shared.u64 a, a; st.shared.u32 [a], 1; ret; }\n"
-         ".visible .entry right() { .reg .b64 a; mov.u64 a, s; cvta.shared.u64 a, a; st.u32 [a], 1; ret; }");
+  m.load(
+      ".shared .align 4 .b8 s[64]; .visible .entry shared_as_global() { .reg .b64 a; mov.u64 a, s; "
+      "cvta.shared.u64 a, a; st.global.u32 [a], 1; ret; }\n"
+      ".visible .entry generic_as_shared() { .reg .b64 a; mov.u64 a, s; cvta.shared.u64 a, a; "
+      "st.shared.u32 [a], 1; ret; }\n"
+      ".visible .entry right() { .reg .b64 a; mov.u64 a, s; cvta.shared.u64 a, a; st.u32 [a], 1; "
+      "ret; }");
   runs("right", {1}, {1});
   auto f = run("shared_as_global", {1}, {1});
   EXPECT_EQ(f.kind, fault_kind::wrong_space);
@@ -212,7 +232,9 @@ TEST_F(faults, addresses_of_one_space_used_in_another_are_wrong_space) {
 }
 
 TEST_F(faults, trap_names_the_thread) {
-  m.load(".visible .entry k(.param .u32 n) { .reg .b32 i, t; .reg .pred p; ld.param.u32 t, [n]; mov.u32 i, %tid.x; setp.eq.u32 p, i, t; @p trap; ret; }");
+  m.load(
+      ".visible .entry k(.param .u32 n) { .reg .b32 i, t; .reg .pred p; ld.param.u32 t, [n]; "
+      "mov.u32 i, %tid.x; setp.eq.u32 p, i, t; @p trap; ret; }");
   runs("k", {1}, {32}, 32u);
   auto f = run("k", {3}, {32}, 9u);
   EXPECT_EQ(f.kind, fault_kind::trap);
@@ -222,12 +244,17 @@ TEST_F(faults, trap_names_the_thread) {
 }
 
 TEST_F(faults, a_failed_assertion_gives_file_line_function_and_expression) {
-  m.load(".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 c);\n"
-         ".global .align 1 .b8 e[6] = {105, 32, 60, 32, 55, 0}; .global .align 1 .b8 f[5] = {97, 46, 99, 117, 0}; .global .align 1 .b8 g[2] = {107, 0};\n"
-         ".visible .entry k(.param .u32 n) { .reg .b32 i, t; .reg .b64 a; .reg .pred p; .param .b64 p0; .param .b64 p1; .param .b32 p2; .param .b64 p3; .param .b64 p4;\n"
-         "ld.param.u32 t, [n]; mov.u32 i, %tid.x; setp.lt.u32 p, i, t; @p bra fine;\n"
-         "mov.u64 a, e; st.param.b64 [p0], a; mov.u64 a, f; st.param.b64 [p1], a; st.param.b32 [p2], 12; mov.u64 a, g; st.param.b64 [p3], a; st.param.b64 [p4], 1;\n"
-         "call __assertfail, (p0, p1, p2, p3, p4);\nfine: ret; }");
+  m.load(
+      ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, "
+      ".param .b64 c);\n"
+      ".global .align 1 .b8 e[6] = {105, 32, 60, 32, 55, 0}; .global .align 1 .b8 f[5] = {97, 46, "
+      "99, 117, 0}; .global .align 1 .b8 g[2] = {107, 0};\n"
+      ".visible .entry k(.param .u32 n) { .reg .b32 i, t; .reg .b64 a; .reg .pred p; .param .b64 "
+      "p0; .param .b64 p1; .param .b32 p2; .param .b64 p3; .param .b64 p4;\n"
+      "ld.param.u32 t, [n]; mov.u32 i, %tid.x; setp.lt.u32 p, i, t; @p bra fine;\n"
+      "mov.u64 a, e; st.param.b64 [p0], a; mov.u64 a, f; st.param.b64 [p1], a; st.param.b32 [p2], "
+      "12; mov.u64 a, g; st.param.b64 [p3], a; st.param.b64 [p4], 1;\n"
+      "call __assertfail, (p0, p1, p2, p3, p4);\nfine: ret; }");
   runs("k", {1}, {7}, 7u);
   auto f = run("k", {1}, {32}, 7u);
   EXPECT_EQ(f.kind, fault_kind::device_assert);
@@ -238,9 +265,12 @@ TEST_F(faults, a_failed_assertion_gives_file_line_function_and_expression) {
 }
 
 TEST_F(faults, endless_recursion_overflows_the_stack) {
-  m.load(".func f(.param .b32 n) { .local .b8 l[64]; .reg .b32 x; .reg .pred p; .param .b32 in; ld.param.b32 x, [n]; setp.eq.u32 p, x, 0; @p ret;\n"
-         "sub.u32 x, x, 1; st.param.b32 [in], x; call f, (in); ret; }\n"
-         ".visible .entry k(.param .u32 n) { .reg .b32 x; .param .b32 in; ld.param.u32 x, [n]; st.param.b32 [in], x; call f, (in); ret; }");
+  m.load(
+      ".func f(.param .b32 n) { .local .b8 l[64]; .reg .b32 x; .reg .pred p; .param .b32 in; "
+      "ld.param.b32 x, [n]; setp.eq.u32 p, x, 0; @p ret;\n"
+      "sub.u32 x, x, 1; st.param.b32 [in], x; call f, (in); ret; }\n"
+      ".visible .entry k(.param .u32 n) { .reg .b32 x; .param .b32 in; ld.param.u32 x, [n]; "
+      "st.param.b32 [in], x; call f, (in); ret; }");
   runs("k", {1}, {32}, 5u);
   auto f = run("k", {1}, {32}, ~0u);
   EXPECT_EQ(f.kind, fault_kind::stack_overflow);
@@ -250,8 +280,10 @@ TEST_F(faults, endless_recursion_overflows_the_stack) {
 }
 
 TEST_F(faults, an_aligned_barrier_in_divergent_code_is_reported_with_both_places) {
-  m.load(".visible .entry k(.param .u32 n) { .reg .b32 i, t; .reg .pred p; ld.param.u32 t, [n]; mov.u32 i, %tid.x; setp.lt.u32 p, i, t; @!p bra other;\n"
-         "bar.sync 0;\nbra done;\nother:\nbar.sync 0;\ndone: ret; }");
+  m.load(
+      ".visible .entry k(.param .u32 n) { .reg .b32 i, t; .reg .pred p; ld.param.u32 t, [n]; "
+      "mov.u32 i, %tid.x; setp.lt.u32 p, i, t; @!p bra other;\n"
+      "bar.sync 0;\nbra done;\nother:\nbar.sync 0;\ndone: ret; }");
   runs("k", {1}, {64}, 64u);
   runs("k", {1}, {64}, 32u);
   auto f = run("k", {1}, {64}, 16u);
@@ -262,7 +294,8 @@ TEST_F(faults, an_aligned_barrier_in_divergent_code_is_reported_with_both_places
 }
 
 TEST_F(faults, a_barrier_that_too_few_threads_reach_is_a_deadlock) {
-  m.load(".visible .entry k(.param .u32 n) { .reg .b32 t; ld.param.u32 t, [n]; bar.sync 1, t; ret; }");
+  m.load(
+      ".visible .entry k(.param .u32 n) { .reg .b32 t; ld.param.u32 t, [n]; bar.sync 1, t; ret; }");
   runs("k", {1}, {64}, 64u);
   auto f = run("k", {1}, {64}, 96u);
   EXPECT_EQ(f.kind, fault_kind::deadlock);
@@ -276,10 +309,13 @@ TEST_F(faults, barrier_numbers_end_at_15) {
 }
 
 TEST_F(faults, a_member_that_exited_or_never_comes_is_named) {
-  m.load(".visible .entry k(.param .u32 n, .param .u32 members) { .reg .b32 i, t, u, r; .reg .pred p; ld.param.u32 t, [n]; ld.param.u32 u, [members];\n"
-         "mov.u32 i, %laneid; setp.ge.u32 p, i, t; @p exit; redux.sync.add.u32 r, i, u; ret; }\n"
-         ".visible .entry apart() { .reg .b32 i, r; .reg .pred p; mov.u32 i, %laneid; setp.ge.u32 p, i, 8; @p bra other;\n"
-         "redux.sync.add.u32 r, i, -1; other: bar.sync 0; ret; }");
+  m.load(
+      ".visible .entry k(.param .u32 n, .param .u32 members) { .reg .b32 i, t, u, r; .reg .pred p; "
+      "ld.param.u32 t, [n]; ld.param.u32 u, [members];\n"
+      "mov.u32 i, %laneid; setp.ge.u32 p, i, t; @p exit; redux.sync.add.u32 r, i, u; ret; }\n"
+      ".visible .entry apart() { .reg .b32 i, r; .reg .pred p; mov.u32 i, %laneid; setp.ge.u32 p, "
+      "i, 8; @p bra other;\n"
+      "redux.sync.add.u32 r, i, -1; other: bar.sync 0; ret; }");
   runs("k", {1}, {32}, 32u, ~0u);
   runs("k", {1}, {32}, 16u, 0xffffu);
   auto f = run("k", {1}, {32}, 16u, ~0u);
@@ -292,7 +328,9 @@ TEST_F(faults, a_member_that_exited_or_never_comes_is_named) {
 }
 
 TEST_F(faults, an_endless_loop_meets_the_step_limit) {
-  m.load(".visible .entry k(.param .u32 n) { .reg .b32 t; .reg .pred p; ld.param.u32 t, [n]; l: sub.u32 t, t, 1; setp.ne.u32 p, t, 0; @p bra l; ret; }");
+  m.load(
+      ".visible .entry k(.param .u32 n) { .reg .b32 t; .reg .pred p; ld.param.u32 t, [n]; l: "
+      "sub.u32 t, t, 1; setp.ne.u32 p, t, 0; @p bra l; ret; }");
   m.options.step_limit = 1 << 22;
   runs("k", {1}, {32}, 1000u);
   auto f = run("k", {1}, {32}, 0u);
@@ -300,9 +338,11 @@ TEST_F(faults, an_endless_loop_meets_the_step_limit) {
   EXPECT_EQ(report::code(f.kind), CUDA_ERROR_LAUNCH_TIMEOUT);
 }
 
-TEST_F(faults, instructions_that_are_not_emulated_are_refused_at_the_launch_of_kernels_that_reach_them) {
-  m.load(".func bad() { tcgen05.fence::before_thread_sync; ret; }\n"
-         ".visible .entry k() { call bad, (); ret; }\n.visible .entry fine() { ret; }");
+TEST_F(faults,
+       instructions_that_are_not_emulated_are_refused_at_the_launch_of_kernels_that_reach_them) {
+  m.load(
+      ".func bad() { tcgen05.fence::before_thread_sync; ret; }\n"
+      ".visible .entry k() { call bad, (); ret; }\n.visible .entry fine() { ret; }");
   runs("fine", {1}, {1});
   auto f = run("k", {1}, {1});
   EXPECT_EQ(f.kind, fault_kind::not_supported);
@@ -314,7 +354,9 @@ TEST_F(faults, instructions_that_are_not_emulated_are_refused_at_the_launch_of_k
 }
 
 TEST_F(faults, source_lines_are_named_when_the_text_has_them) {
-  m.load(".visible .entry k(.param .u64 a) { .reg .b64 p; .loc 1 42 7\nld.param.u64 p, [a]; .loc 1 43 3\nst.global.u32 [p], 1; ret; }\n.file 1 \"kernel.cu\"");
+  m.load(
+      ".visible .entry k(.param .u64 a) { .reg .b64 p; .loc 1 42 7\nld.param.u64 p, [a]; .loc 1 43 "
+      "3\nst.global.u32 [p], 1; ret; }\n.file 1 \"kernel.cu\"");
   auto f = run("k", {1}, {1}, memory::address{0});
   EXPECT_EQ(f.source_file, "kernel.cu");
   EXPECT_EQ(f.source_line, 43u);
@@ -340,8 +382,8 @@ TEST_F(faults, the_full_text_has_launch_instruction_and_hint) {
   m.load(writer);
   memory::address out = m.allocate(400);
   std::string text = report::full_text(run("writer", {2}, {64}, out, 104u));
-  for (const char* part : {"grid (2,1,1), block (64,1,1)", "3 of the same warp", "st.global.u32 [a], i",
-                           "hint: compare the index", "seed: 0"}) {
+  for (const char* part : {"grid (2,1,1), block (64,1,1)", "3 of the same warp",
+                           "st.global.u32 [a], i", "hint: compare the index", "seed: 0"}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }
 }

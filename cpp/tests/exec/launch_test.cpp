@@ -12,19 +12,26 @@ namespace {
 
 TEST(launch, special_registers_give_the_position_in_the_grid) {
   machine m;
-  m.load(".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 r<12>;\n"
-         "mov.u32 r0, %ctaid.x; mov.u32 r1, %ctaid.y; mov.u32 r2, %ctaid.z; mov.u32 r3, %nctaid.x; mov.u32 r4, %nctaid.y;\n"
-         "mad.lo.u32 r5, r2, r4, r1; mad.lo.u32 r5, r5, r3, r0; mov.u32 r6, %tid.x; mov.u32 r7, %tid.y; mov.u32 r8, %tid.z;\n"
-         "mov.u32 r9, %ntid.x; mov.u32 r10, %ntid.y; mad.lo.u32 r11, r8, r10, r7; mad.lo.u32 r11, r11, r9, r6;\n"
-         "mad.lo.u32 r5, r5, 60, r11; ld.param.u64 a, [out]; mul.wide.u32 o, r5, 4; add.u64 a, a, o;\n"
-         "mad.lo.u32 r0, r0, 10, r1; mad.lo.u32 r0, r0, 10, r2; mad.lo.u32 r0, r0, 10, r6; mad.lo.u32 r0, r0, 10, r7; mad.lo.u32 r0, r0, 10, r8;\n"
-         "st.global.u32 [a], r0; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 r<12>;\n"
+      "mov.u32 r0, %ctaid.x; mov.u32 r1, %ctaid.y; mov.u32 r2, %ctaid.z; mov.u32 r3, %nctaid.x; "
+      "mov.u32 r4, %nctaid.y;\n"
+      "mad.lo.u32 r5, r2, r4, r1; mad.lo.u32 r5, r5, r3, r0; mov.u32 r6, %tid.x; mov.u32 r7, "
+      "%tid.y; mov.u32 r8, %tid.z;\n"
+      "mov.u32 r9, %ntid.x; mov.u32 r10, %ntid.y; mad.lo.u32 r11, r8, r10, r7; mad.lo.u32 r11, "
+      "r11, r9, r6;\n"
+      "mad.lo.u32 r5, r5, 60, r11; ld.param.u64 a, [out]; mul.wide.u32 o, r5, 4; add.u64 a, a, o;\n"
+      "mad.lo.u32 r0, r0, 10, r1; mad.lo.u32 r0, r0, 10, r2; mad.lo.u32 r0, r0, 10, r6; mad.lo.u32 "
+      "r0, r0, 10, r7; mad.lo.u32 r0, r0, 10, r8;\n"
+      "st.global.u32 [a], r0; ret; }");
   memory::address out = m.allocate(24 * 60 * 4);
   ASSERT_FALSE(m.run("k", {2, 3, 4}, {3, 4, 5}, out).fault);
   for (std::uint32_t block = 0; block < 24; ++block) {
     for (std::uint32_t thread = 0; thread < 60; ++thread) {
-      std::uint32_t b[] = {block % 2, block / 2 % 3, block / 6}, t[] = {thread % 3, thread / 3 % 4, thread / 12};
-      std::uint32_t expected = ((((b[0] * 10 + b[1]) * 10 + b[2]) * 10 + t[0]) * 10 + t[1]) * 10 + t[2];
+      std::uint32_t b[] = {block % 2, block / 2 % 3, block / 6},
+                    t[] = {thread % 3, thread / 3 % 4, thread / 12};
+      std::uint32_t expected =
+          ((((b[0] * 10 + b[1]) * 10 + b[2]) * 10 + t[0]) * 10 + t[1]) * 10 + t[2];
       EXPECT_EQ(m.view<std::uint32_t>(out)[block * 60 + thread], expected);
     }
   }
@@ -32,10 +39,14 @@ TEST(launch, special_registers_give_the_position_in_the_grid) {
 
 TEST(launch, kernel_attributes_come_from_the_text) {
   machine m;
-  auto& e = m.load(".version 7.8\n.target sm_86\n.address_size 64\n.const .b8 c[40];\n.shared .align 4 .b8 unused[4000]; .shared .align 4 .b8 s[100];\n"
-                   ".visible .entry k(.param .u64 a, .param .u8 b, .param .align 16 .b8 c2[20]) .maxntid 64, 2, 1 .minnctapersm 3\n"
-                   "{ .local .b8 l[24]; .shared .b8 own[8]; .reg .b64 p; mov.u64 p, s; mov.u64 p, own; mov.u64 p, l; ret; }\n"
-                   ".visible .entry fixed() .reqntid 32 { ret; }");
+  auto& e = m.load(
+      ".version 7.8\n.target sm_86\n.address_size 64\n.const .b8 c[40];\n.shared .align 4 .b8 "
+      "unused[4000]; .shared .align 4 .b8 s[100];\n"
+      ".visible .entry k(.param .u64 a, .param .u8 b, .param .align 16 .b8 c2[20]) .maxntid 64, 2, "
+      "1 .minnctapersm 3\n"
+      "{ .local .b8 l[24]; .shared .b8 own[8]; .reg .b64 p; mov.u64 p, s; mov.u64 p, own; mov.u64 "
+      "p, l; ret; }\n"
+      ".visible .entry fixed() .reqntid 32 { ret; }");
   const auto& a = e.find_kernel("k")->attributes();
   ASSERT_EQ(a.parameters.size(), 3u);
   EXPECT_EQ(a.parameters[1].offset, 8u);
@@ -87,17 +98,24 @@ TEST(launch, a_variable_larger_than_the_device_stops_the_load) {
 
 TEST(launch, static_variables_keep_their_value_between_launches) {
   machine m;
-  m.load(".global .b32 g = 5; .visible .entry k() { .reg .b64 a; mov.u64 a, g; red.global.add.u32 [a], 1; ret; }");
+  m.load(
+      ".global .b32 g = 5; .visible .entry k() { .reg .b64 a; mov.u64 a, g; red.global.add.u32 "
+      "[a], 1; ret; }");
   for (int i = 0; i < 3; ++i) ASSERT_FALSE(m.run("k", {2}, {2}).fault);
-  auto& e = m.load(".global .b32 g = 5; .visible .entry k() { .reg .b64 a; mov.u64 a, g; red.global.add.u32 [a], 1; ret; }");
+  auto& e = m.load(
+      ".global .b32 g = 5; .visible .entry k() { .reg .b64 a; mov.u64 a, g; red.global.add.u32 "
+      "[a], 1; ret; }");
   ASSERT_FALSE(m.run("k", {2}, {2}).fault);
   EXPECT_EQ(*m.view<int>(e.find_variable("g")->base), 9);
 }
 
 TEST(launch, the_rounding_mode_of_the_caller_makes_no_difference_and_stays) {
   machine m;
-  m.load(".visible .entry k(.param .u64 out) { .reg .b64 a; .reg .f32 x, y; ld.param.u64 a, [out]; mov.f32 x, 0f3F800000; mov.f32 y, 0f33000001;\n"
-         "add.rn.f32 x, x, y; st.global.f32 [a], x; mul.rn.f32 y, y, 0f00800000; st.global.f32 [a+4], y; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 out) { .reg .b64 a; .reg .f32 x, y; ld.param.u64 a, [out]; "
+      "mov.f32 x, 0f3F800000; mov.f32 y, 0f33000001;\n"
+      "add.rn.f32 x, x, y; st.global.f32 [a], x; mul.rn.f32 y, y, 0f00800000; st.global.f32 [a+4], "
+      "y; ret; }");
   memory::address out = m.allocate(8);
   fesetround(FE_UPWARD);
   auto result = m.run("k", {1}, {1}, out);
@@ -109,13 +127,16 @@ TEST(launch, the_rounding_mode_of_the_caller_makes_no_difference_and_stays) {
 
 TEST(launch, a_launch_can_be_cancelled) {
   machine m;
-  m.load(".visible .entry k(.param .u64 flag) { .reg .b64 a; .reg .b32 r; .reg .pred p; ld.param.u64 a, [flag]; st.global.u32 [a], 1;\n"
-         "l: ld.volatile.global.u32 r, [a]; setp.ne.u32 p, r, 0; @p bra l; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 flag) { .reg .b64 a; .reg .b32 r; .reg .pred p; ld.param.u64 "
+      "a, [flag]; st.global.u32 [a], 1;\n"
+      "l: ld.volatile.global.u32 r, [a]; setp.ne.u32 p, r, 0; @p bra l; ret; }");
   memory::address flag = m.upload<std::uint32_t>({0});
   std::atomic<bool> cancelled{false};
   m.options.cancelled = &cancelled;
   std::thread other([&] {
-    while (*const_cast<volatile std::uint32_t*>(m.view<std::uint32_t>(flag)) == 0) std::this_thread::yield();
+    while (*const_cast<volatile std::uint32_t*>(m.view<std::uint32_t>(flag)) == 0)
+      std::this_thread::yield();
     cancelled = true;
   });
   auto result = m.run("k", {1}, {32}, flag);
@@ -126,8 +147,10 @@ TEST(launch, a_launch_can_be_cancelled) {
 
 TEST(launch, a_kernel_sees_what_the_host_writes_while_it_runs) {
   machine m;
-  m.load(".visible .entry k(.param .u64 flag) { .reg .b64 a; .reg .b32 r; .reg .pred p; ld.param.u64 a, [flag]; st.volatile.u32 [a+4], 1;\n"
-         "l: ld.volatile.u32 r, [a]; setp.eq.u32 p, r, 0; @p bra l; st.u32 [a+8], r; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 flag) { .reg .b64 a; .reg .b32 r; .reg .pred p; ld.param.u64 "
+      "a, [flag]; st.volatile.u32 [a+4], 1;\n"
+      "l: ld.volatile.u32 r, [a]; setp.eq.u32 p, r, 0; @p bra l; st.u32 [a+8], r; ret; }");
   memory::address flag = m.allocate(12, memory::allocation_kind::pinned);
   auto* cells = reinterpret_cast<volatile std::uint32_t*>(flag);
   cells[0] = cells[1] = cells[2] = 0;
@@ -149,7 +172,9 @@ TEST(launch, instructions_are_counted_per_thread) {
 
 TEST(launch, several_launches_may_run_at_once) {
   machine m;
-  m.load(".visible .entry k(.param .u64 cell) { .reg .b64 a; ld.param.u64 a, [cell]; red.global.add.u32 [a], 1; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 cell) { .reg .b64 a; ld.param.u64 a, [cell]; "
+      "red.global.add.u32 [a], 1; ret; }");
   memory::address cell = m.upload<std::uint32_t>({0});
   auto work = [&] { EXPECT_FALSE(m.run("k", {100}, {64}, cell).fault); };
   std::thread other(work);
@@ -160,9 +185,13 @@ TEST(launch, several_launches_may_run_at_once) {
 
 TEST(launch, clocks_do_not_go_back) {
   machine m;
-  m.load(".visible .entry k(.param .u64 out) { .reg .b64 a, x, y; .reg .pred p; .reg .b32 r; ld.param.u64 a, [out]; mov.u64 x, %clock64; mov.u64 y, %globaltimer;\n"
-         "mov.u64 y, %clock64; setp.ge.u64 p, y, x; selp.u32 r, 1, 0, p; st.global.u32 [a], r; mov.u32 r, %nsmid; st.global.u32 [a+4], r; mov.u32 r, %nwarpid; st.global.u32 [a+8], r;\n"
-         "mov.u32 r, %warpid; st.global.u32 [a+12], r; mov.u32 r, %dynamic_smem_size; st.global.u32 [a+16], r; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 out) { .reg .b64 a, x, y; .reg .pred p; .reg .b32 r; "
+      "ld.param.u64 a, [out]; mov.u64 x, %clock64; mov.u64 y, %globaltimer;\n"
+      "mov.u64 y, %clock64; setp.ge.u64 p, y, x; selp.u32 r, 1, 0, p; st.global.u32 [a], r; "
+      "mov.u32 r, %nsmid; st.global.u32 [a+4], r; mov.u32 r, %nwarpid; st.global.u32 [a+8], r;\n"
+      "mov.u32 r, %warpid; st.global.u32 [a+12], r; mov.u32 r, %dynamic_smem_size; st.global.u32 "
+      "[a+16], r; ret; }");
   memory::address out = m.allocate(20);
   m.dynamic_shared_bytes = 48;
   ASSERT_FALSE(m.run("k", {1}, {1}, out).fault);

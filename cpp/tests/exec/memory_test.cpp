@@ -13,11 +13,20 @@ namespace {
 std::string load_kernel(const std::string& type, int bits, int width) {
   std::string w = std::to_string(width);
   return ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
-         ".reg .b64 p, q, o; .reg .b32 i; .reg .b" + w + " v;\n"
-         "mov.u32 i, %tid.x; mul.wide.u32 o, i, " + std::to_string(bits / 8) + ";\n"
-         "ld.param.u64 p, [in]; add.u64 p, p, o; ld.global." + type + " v, [p];\n"
-         "mul.wide.u32 o, i, " + std::to_string(width / 8) + ";\n"
-         "ld.param.u64 q, [out]; add.u64 q, q, o; st.global.b" + w + " [q], v; ret; }\n";
+         ".reg .b64 p, q, o; .reg .b32 i; .reg .b" +
+         w +
+         " v;\n"
+         "mov.u32 i, %tid.x; mul.wide.u32 o, i, " +
+         std::to_string(bits / 8) +
+         ";\n"
+         "ld.param.u64 p, [in]; add.u64 p, p, o; ld.global." +
+         type +
+         " v, [p];\n"
+         "mul.wide.u32 o, i, " +
+         std::to_string(width / 8) +
+         ";\n"
+         "ld.param.u64 q, [out]; add.u64 q, q, o; st.global.b" +
+         w + " [q], v; ret; }\n";
 }
 
 std::uint64_t extended(std::uint64_t raw, int bits, int width, bool is_signed) {
@@ -35,7 +44,8 @@ TEST(memory, loads_extend_to_wider_registers_as_the_type_says) {
         std::string type = sign + std::to_string(bits);
         m.load(load_kernel(type, bits, width));
         std::vector<std::uint8_t> bytes(32 * bits / 8);
-        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 37 + 90);
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+          bytes[i] = static_cast<std::uint8_t>(i * 37 + 90);
         memory::address in = m.upload(bytes), out = m.allocate(32 * width / 8);
         ASSERT_FALSE(m.run("k", {1}, {32}, in, out).fault);
         auto got = m.download<std::uint8_t>(out, 32 * width / 8);
@@ -54,10 +64,14 @@ TEST(memory, stores_write_the_low_part_of_wider_registers) {
   for (int bits : {8, 16, 32}) {
     machine m;
     std::string n = std::to_string(bits);
-    m.load(".visible .entry k(.param .u64 out) { .reg .b64 p, o, v; .reg .b32 i;\n"
-           "mov.u32 i, %tid.x; mul.wide.u32 o, i, " + std::to_string(bits / 8) + ";\n"
-           "ld.param.u64 p, [out]; add.u64 p, p, o; cvt.u64.u32 v, i;\n"
-           "mul.lo.u64 v, v, 0x123456789ab; st.global.b" + n + " [p], v; ret; }");
+    m.load(
+        ".visible .entry k(.param .u64 out) { .reg .b64 p, o, v; .reg .b32 i;\n"
+        "mov.u32 i, %tid.x; mul.wide.u32 o, i, " +
+        std::to_string(bits / 8) +
+        ";\n"
+        "ld.param.u64 p, [out]; add.u64 p, p, o; cvt.u64.u32 v, i;\n"
+        "mul.lo.u64 v, v, 0x123456789ab; st.global.b" +
+        n + " [p], v; ret; }");
     memory::address out = m.allocate(32 * bits / 8);
     ASSERT_FALSE(m.run("k", {1}, {32}, out).fault);
     for (std::uint64_t i = 0; i < 32; ++i) {
@@ -70,13 +84,15 @@ TEST(memory, stores_write_the_low_part_of_wider_registers) {
 
 TEST(memory, vector_accesses_may_overwrite_their_own_address) {
   machine m;
-  m.load(".visible .entry k(.param .u64 in, .param .u64 out) { .reg .b64 a<4>; .reg .b32 i, r<4>;\n"
-         "mov.u32 i, %tid.x; mul.wide.u32 a0, i, 16; ld.param.u64 a1, [in]; add.u64 a2, a1, a0;\n"
-         "ld.global.v2.u64 {a2, a3}, [a2];\n"
-         "ld.param.u64 a1, [out]; add.u64 a1, a1, a0; st.global.v2.u64 [a1], {a3, a2};\n"
-         "ld.param.u64 a1, [in]; add.u64 a1, a1, a0; ld.global.nc.v4.u32 {r0, r1, r2, r3}, [a1];\n"
-         "ld.param.u64 a1, [out]; add.u64 a1, a1, a0; st.global.cs.v4.u32 [a1+512], {r3, r2, r1, r0};\n"
-         "ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 in, .param .u64 out) { .reg .b64 a<4>; .reg .b32 i, r<4>;\n"
+      "mov.u32 i, %tid.x; mul.wide.u32 a0, i, 16; ld.param.u64 a1, [in]; add.u64 a2, a1, a0;\n"
+      "ld.global.v2.u64 {a2, a3}, [a2];\n"
+      "ld.param.u64 a1, [out]; add.u64 a1, a1, a0; st.global.v2.u64 [a1], {a3, a2};\n"
+      "ld.param.u64 a1, [in]; add.u64 a1, a1, a0; ld.global.nc.v4.u32 {r0, r1, r2, r3}, [a1];\n"
+      "ld.param.u64 a1, [out]; add.u64 a1, a1, a0; st.global.cs.v4.u32 [a1+512], {r3, r2, r1, "
+      "r0};\n"
+      "ret; }");
   std::vector<std::uint64_t> values(64);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = i * 0x1'0000'0001 + 7;
   memory::address in = m.upload(values), out = m.allocate(1024);
@@ -94,9 +110,10 @@ TEST(memory, vector_accesses_may_overwrite_their_own_address) {
 
 TEST(memory, eight_registers_are_loaded_and_stored) {
   machine m;
-  m.load(".visible .entry k(.param .u64 in, .param .u64 out) { .reg .b64 p; .reg .b32 r<8>;\n"
-         "ld.param.u64 p, [in]; ld.global.v8.b32 {r0, r1, r2, r3, r4, r5, r6, r7}, [p];\n"
-         "ld.param.u64 p, [out]; st.global.v8.b32 [p], {r7, r6, r5, r4, r3, r2, r1, r0}; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 in, .param .u64 out) { .reg .b64 p; .reg .b32 r<8>;\n"
+      "ld.param.u64 p, [in]; ld.global.v8.b32 {r0, r1, r2, r3, r4, r5, r6, r7}, [p];\n"
+      "ld.param.u64 p, [out]; st.global.v8.b32 [p], {r7, r6, r5, r4, r3, r2, r1, r0}; ret; }");
   memory::address in = m.upload<int>({1, 2, 3, 4, 5, 6, 7, 8}), out = m.allocate(32);
   ASSERT_FALSE(m.run("k", {1}, {1}, in, out).fault);
   EXPECT_EQ(m.download<int>(out, 8), (std::vector{8, 7, 6, 5, 4, 3, 2, 1}));
@@ -104,14 +121,16 @@ TEST(memory, eight_registers_are_loaded_and_stored) {
 
 TEST(memory, generic_addresses_reach_every_space) {
   machine m;
-  m.load(".shared .align 8 .b8 s[256];\n"
-         ".visible .entry k(.param .u64 io) { .local .align 8 .b8 l[16]; .reg .pred p;\n"
-         ".reg .b64 g, a, b, t; .reg .b32 i, v, w;\n"
-         "mov.u32 i, %tid.x; ld.param.u64 g, [io]; mul.wide.u32 t, i, 4; add.u64 g, g, t;\n"
-         "mov.u64 a, s; cvta.shared.u64 a, a; add.u64 a, a, t; mov.u64 b, l; cvta.local.u64 b, b;\n"
-         "ld.u32 v, [g]; st.u32 [a], v; st.u32 [b+4], v;\n"
-         "setp.lt.u32 p, i, 11; selp.b64 a, a, b, p; selp.b32 w, 0, 4, p; cvt.u64.u32 t, w; add.u64 a, a, t;\n"
-         "ld.u32 w, [a]; add.u32 w, w, 1; st.u32 [g], w; ret; }");
+  m.load(
+      ".shared .align 8 .b8 s[256];\n"
+      ".visible .entry k(.param .u64 io) { .local .align 8 .b8 l[16]; .reg .pred p;\n"
+      ".reg .b64 g, a, b, t; .reg .b32 i, v, w;\n"
+      "mov.u32 i, %tid.x; ld.param.u64 g, [io]; mul.wide.u32 t, i, 4; add.u64 g, g, t;\n"
+      "mov.u64 a, s; cvta.shared.u64 a, a; add.u64 a, a, t; mov.u64 b, l; cvta.local.u64 b, b;\n"
+      "ld.u32 v, [g]; st.u32 [a], v; st.u32 [b+4], v;\n"
+      "setp.lt.u32 p, i, 11; selp.b64 a, a, b, p; selp.b32 w, 0, 4, p; cvt.u64.u32 t, w; add.u64 "
+      "a, a, t;\n"
+      "ld.u32 w, [a]; add.u32 w, w, 1; st.u32 [g], w; ret; }");
   std::vector<int> values(32);
   for (int i = 0; i < 32; ++i) values[i] = 100 * i;
   memory::address io = m.upload(values);
@@ -123,19 +142,24 @@ TEST(memory, generic_addresses_reach_every_space) {
 
 TEST(memory, isspacep_and_cvta_agree) {
   machine m;
-  m.load(".shared .b32 s; .global .b32 g;\n"
-         ".visible .entry k(.param .u64 out) { .local .b32 l; .reg .pred p<4>; .reg .b64 a, o, z; .reg .b32 r, t;\n"
-         "ld.param.u64 o, [out]; mov.u64 a, s; cvta.shared.u64 a, a;\n"
-         "isspacep.shared p0, a; isspacep.local p1, a; isspacep.global p2, a; selp.u32 r, 1, 0, p0;\n"
-         "selp.u32 t, 2, 0, p1; or.b32 r, r, t; selp.u32 t, 4, 0, p2; or.b32 r, r, t; st.global.u32 [o], r;\n"
-         "mov.u64 a, l; cvta.local.u64 a, a;\n"
-         "isspacep.shared p0, a; isspacep.local p1, a; isspacep.global p2, a; selp.u32 r, 1, 0, p0;\n"
-         "selp.u32 t, 2, 0, p1; or.b32 r, r, t; selp.u32 t, 4, 0, p2; or.b32 r, r, t; st.global.u32 [o+4], r;\n"
-         "mov.u64 a, g; cvta.global.u64 a, a;\n"
-         "isspacep.shared p0, a; isspacep.local p1, a; isspacep.global p2, a; selp.u32 r, 1, 0, p0;\n"
-         "selp.u32 t, 2, 0, p1; or.b32 r, r, t; selp.u32 t, 4, 0, p2; or.b32 r, r, t; st.global.u32 [o+8], r;\n"
-         "mov.u64 z, s; cvta.shared.u64 a, z; cvta.to.shared.u64 a, a; sub.u64 a, a, z;\n"
-         "st.global.u64 [o+16], a; ret; }");
+  m.load(
+      ".shared .b32 s; .global .b32 g;\n"
+      ".visible .entry k(.param .u64 out) { .local .b32 l; .reg .pred p<4>; .reg .b64 a, o, z; "
+      ".reg .b32 r, t;\n"
+      "ld.param.u64 o, [out]; mov.u64 a, s; cvta.shared.u64 a, a;\n"
+      "isspacep.shared p0, a; isspacep.local p1, a; isspacep.global p2, a; selp.u32 r, 1, 0, p0;\n"
+      "selp.u32 t, 2, 0, p1; or.b32 r, r, t; selp.u32 t, 4, 0, p2; or.b32 r, r, t; st.global.u32 "
+      "[o], r;\n"
+      "mov.u64 a, l; cvta.local.u64 a, a;\n"
+      "isspacep.shared p0, a; isspacep.local p1, a; isspacep.global p2, a; selp.u32 r, 1, 0, p0;\n"
+      "selp.u32 t, 2, 0, p1; or.b32 r, r, t; selp.u32 t, 4, 0, p2; or.b32 r, r, t; st.global.u32 "
+      "[o+4], r;\n"
+      "mov.u64 a, g; cvta.global.u64 a, a;\n"
+      "isspacep.shared p0, a; isspacep.local p1, a; isspacep.global p2, a; selp.u32 r, 1, 0, p0;\n"
+      "selp.u32 t, 2, 0, p1; or.b32 r, r, t; selp.u32 t, 4, 0, p2; or.b32 r, r, t; st.global.u32 "
+      "[o+8], r;\n"
+      "mov.u64 z, s; cvta.shared.u64 a, z; cvta.to.shared.u64 a, a; sub.u64 a, a, z;\n"
+      "st.global.u64 [o+16], a; ret; }");
   memory::address out = m.upload(std::vector<std::uint32_t>(6, 99));
   auto result = m.run("k", {1}, {1}, out);
   ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
@@ -145,14 +169,15 @@ TEST(memory, isspacep_and_cvta_agree) {
 
 TEST(memory, initialisers_hold_values_and_addresses) {
   machine m;
-  auto& e = m.load(".global .align 4 .b8 t[16] = {1, 0, 0, 0, 2, 0, 0, 0, 3};\n"
-                   ".const .f32 c[2] = {0f3F800000, 2.5};\n"
-                   ".global .u64 p = generic(t)+4; .global .u64 q[2] = {t, c};\n"
-                   ".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 v;\n"
-                   "ld.param.u64 o, [out]; ld.global.u64 a, [p]; ld.u32 v, [a]; st.global.u32 [o], v;\n"
-                   "ld.const.b32 v, [c+4]; st.global.b32 [o+4], v;\n"
-                   "ld.global.u64 a, [q+8]; ld.const.b32 v, [a]; st.global.b32 [o+8], v;\n"
-                   "ld.global.u32 v, [t+12]; st.global.b32 [o+12], v; ret; }");
+  auto& e = m.load(
+      ".global .align 4 .b8 t[16] = {1, 0, 0, 0, 2, 0, 0, 0, 3};\n"
+      ".const .f32 c[2] = {0f3F800000, 2.5};\n"
+      ".global .u64 p = generic(t)+4; .global .u64 q[2] = {t, c};\n"
+      ".visible .entry k(.param .u64 out) { .reg .b64 a, o; .reg .b32 v;\n"
+      "ld.param.u64 o, [out]; ld.global.u64 a, [p]; ld.u32 v, [a]; st.global.u32 [o], v;\n"
+      "ld.const.b32 v, [c+4]; st.global.b32 [o+4], v;\n"
+      "ld.global.u64 a, [q+8]; ld.const.b32 v, [a]; st.global.b32 [o+8], v;\n"
+      "ld.global.u32 v, [t+12]; st.global.b32 [o+12], v; ret; }");
   memory::address out = m.allocate(16);
   auto result = m.run("k", {1}, {1}, out);
   ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
@@ -165,12 +190,15 @@ TEST(memory, initialisers_hold_values_and_addresses) {
 
 TEST(memory, parameters_of_every_size_arrive) {
   machine m;
-  m.load(".visible .entry k(.param .u64 out, .param .u8 a, .param .s16 b, .param .f64 c,\n"
-         "  .param .align 16 .b8 d[20]) { .reg .b64 o, v; .reg .b32 r; .reg .f64 f;\n"
-         "ld.param.u64 o, [out]; ld.param.u8 r, [a]; st.global.u32 [o], r;\n"
-         "ld.param.s16 r, [b]; st.global.u32 [o+4], r; ld.param.f64 f, [c]; st.global.f64 [o+8], f;\n"
-         "ld.param.u32 r, [d+16]; st.global.u32 [o+16], r; ret; }");
-  struct exact { char bytes[20]; };
+  m.load(
+      ".visible .entry k(.param .u64 out, .param .u8 a, .param .s16 b, .param .f64 c,\n"
+      "  .param .align 16 .b8 d[20]) { .reg .b64 o, v; .reg .b32 r; .reg .f64 f;\n"
+      "ld.param.u64 o, [out]; ld.param.u8 r, [a]; st.global.u32 [o], r;\n"
+      "ld.param.s16 r, [b]; st.global.u32 [o+4], r; ld.param.f64 f, [c]; st.global.f64 [o+8], f;\n"
+      "ld.param.u32 r, [d+16]; st.global.u32 [o+16], r; ret; }");
+  struct exact {
+    char bytes[20];
+  };
   exact d{};
   int last = 77;
   std::memcpy(d.bytes + 16, &last, 4);
@@ -185,10 +213,15 @@ TEST(memory, parameters_of_every_size_arrive) {
 
 TEST(memory, the_address_of_a_parameter_can_be_taken) {
   machine m;
-  m.load(".visible .entry k(.param .u64 out, .param .align 4 .b8 d[16]) { .reg .b64 o, a, t; .reg .b32 i, v;\n"
-         "ld.param.u64 o, [out]; mov.u32 i, %tid.x; mul.wide.u32 t, i, 4; add.u64 o, o, t;\n"
-         "mov.b64 a, d; cvta.param.u64 a, a; add.u64 a, a, t; ld.u32 v, [a]; st.global.u32 [o], v; ret; }");
-  struct block { int value[4]; };
+  m.load(
+      ".visible .entry k(.param .u64 out, .param .align 4 .b8 d[16]) { .reg .b64 o, a, t; .reg "
+      ".b32 i, v;\n"
+      "ld.param.u64 o, [out]; mov.u32 i, %tid.x; mul.wide.u32 t, i, 4; add.u64 o, o, t;\n"
+      "mov.b64 a, d; cvta.param.u64 a, a; add.u64 a, a, t; ld.u32 v, [a]; st.global.u32 [o], v; "
+      "ret; }");
+  struct block {
+    int value[4];
+  };
   memory::address out = m.allocate(16);
   auto result = m.run("k", {1}, {4}, out, block{{5, 6, 7, 8}});
   ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
@@ -212,15 +245,27 @@ void check_atomics(const std::vector<atomic_case<T>>& cases) {
     for (bool is_shared : {false, true}) {
       machine m;
       std::string space = is_shared ? "shared" : "global";
-      m.load(".shared .align 8 .b" + bits + " s;\n"
+      m.load(".shared .align 8 .b" + bits +
+             " s;\n"
              ".visible .entry k(.param .u64 cell, .param .u64 in, .param .u64 old) {\n"
-             ".reg .b64 a, p, q, o; .reg .b32 i; .reg .b" + bits + " v, r;\n"
-             "mov.u32 i, %tid.x; mul.wide.u32 o, i, " + std::to_string(sizeof(T)) + ";\n"
-             "ld.param.u64 a, [cell]; ld.param.u64 p, [in]; add.u64 p, p, o; ld.param.u64 q, [old]; add.u64 q, q, o;\n" +
-             (is_shared ? "ld.global.b" + bits + " v, [a]; mov.u64 a, s; st.shared.b" + bits + " [a], v;\n" : "") +
-             "ld.global.b" + bits + " v, [p]; atom." + space + "." + c.text + " r, [a], v;\n"
-             "st.global.b" + bits + " [q], r; ld." + space + ".b" + bits + " v, [a];\n"
-             "ld.param.u64 p, [cell]; st.global.b" + bits + " [p], v; ret; }");
+             ".reg .b64 a, p, q, o; .reg .b32 i; .reg .b" +
+             bits +
+             " v, r;\n"
+             "mov.u32 i, %tid.x; mul.wide.u32 o, i, " +
+             std::to_string(sizeof(T)) +
+             ";\n"
+             "ld.param.u64 a, [cell]; ld.param.u64 p, [in]; add.u64 p, p, o; ld.param.u64 q, "
+             "[old]; add.u64 q, q, o;\n" +
+             (is_shared ? "ld.global.b" + bits + " v, [a]; mov.u64 a, s; st.shared.b" + bits +
+                              " [a], v;\n"
+                        : "") +
+             "ld.global.b" + bits + " v, [p]; atom." + space + "." + c.text +
+             " r, [a], v;\n"
+             "st.global.b" +
+             bits + " [q], r; ld." + space + ".b" + bits +
+             " v, [a];\n"
+             "ld.param.u64 p, [cell]; st.global.b" +
+             bits + " [p], v; ret; }");
       memory::address cell = m.upload<T>({c.start}), in = m.upload(c.operands);
       memory::address old = m.allocate(c.operands.size() * sizeof(T));
       auto result = m.run("k", {1}, {static_cast<std::uint32_t>(c.operands.size())}, cell, in, old);
@@ -262,10 +307,16 @@ TEST(memory, compare_and_swap_changes_only_equal_values) {
   for (const char* type : {"b16", "b32", "b64"}) {
     machine m;
     std::string t = type;
-    m.load(".visible .entry k(.param .u64 cell, .param .u64 out) { .reg .b64 a, o; .reg ." + t + " r, x, y, z;\n"
-           "ld.param.u64 a, [cell]; ld.param.u64 o, [out]; mov." + t + " x, 5; mov." + t + " y, 9; mov." + t + " z, 3;\n"
-           "atom.global.cas." + t + " r, [a], x, y; st.global." + t + " [o], r;\n"
-           "atom.global.cas." + t + " r, [a], x, z; st.global." + t + " [o+8], r; ret; }");
+    m.load(".visible .entry k(.param .u64 cell, .param .u64 out) { .reg .b64 a, o; .reg ." + t +
+           " r, x, y, z;\n"
+           "ld.param.u64 a, [cell]; ld.param.u64 o, [out]; mov." +
+           t + " x, 5; mov." + t + " y, 9; mov." + t +
+           " z, 3;\n"
+           "atom.global.cas." +
+           t + " r, [a], x, y; st.global." + t +
+           " [o], r;\n"
+           "atom.global.cas." +
+           t + " r, [a], x, z; st.global." + t + " [o+8], r; ret; }");
     memory::address cell = m.upload<std::uint64_t>({5}), out = m.upload<std::uint64_t>({0, 0});
     ASSERT_FALSE(m.run("k", {1}, {1}, cell, out).fault);
     EXPECT_EQ(*m.view<std::uint64_t>(cell), 9u) << type;
@@ -275,10 +326,11 @@ TEST(memory, compare_and_swap_changes_only_equal_values) {
 
 TEST(memory, packed_halves_are_added_part_by_part) {
   machine m;
-  m.load(".visible .entry k(.param .u64 cell) { .reg .b64 a; .reg .b32 v, r; .reg .b16 h, g;\n"
-         "ld.param.u64 a, [cell]; mov.b32 v, 0x40003c00; atom.global.add.noftz.f16x2 r, [a], v;\n"
-         "red.global.add.noftz.bf16x2 [a+4], 0x40003f80;\n"
-         "mov.b16 h, 0x3c00; red.global.add.noftz.f16 [a+8], h; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 cell) { .reg .b64 a; .reg .b32 v, r; .reg .b16 h, g;\n"
+      "ld.param.u64 a, [cell]; mov.b32 v, 0x40003c00; atom.global.add.noftz.f16x2 r, [a], v;\n"
+      "red.global.add.noftz.bf16x2 [a+4], 0x40003f80;\n"
+      "mov.b16 h, 0x3c00; red.global.add.noftz.f16 [a+8], h; ret; }");
   memory::address cell = m.upload<std::uint32_t>({0x3c003c00, 0x3f803f80, 0x3c00});
   auto result = m.run("k", {1}, {1}, cell);
   ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
@@ -288,11 +340,12 @@ TEST(memory, packed_halves_are_added_part_by_part) {
 
 TEST(memory, atomic_sums_flush_in_global_memory_and_not_in_shared) {
   machine m;
-  m.load(".shared .b32 s;\n"
-         ".visible .entry k(.param .u64 cell) { .reg .b64 a; .reg .b32 v, r;\n"
-         "ld.param.u64 a, [cell]; mov.b32 v, 1; st.shared.b32 [s], v;\n"
-         "red.shared.add.f32 [s], 0f00000002; ld.shared.b32 r, [s]; st.global.b32 [a+4], r;\n"
-         "red.global.add.f32 [a], 0f00000002; ret; }");
+  m.load(
+      ".shared .b32 s;\n"
+      ".visible .entry k(.param .u64 cell) { .reg .b64 a; .reg .b32 v, r;\n"
+      "ld.param.u64 a, [cell]; mov.b32 v, 1; st.shared.b32 [s], v;\n"
+      "red.shared.add.f32 [s], 0f00000002; ld.shared.b32 r, [s]; st.global.b32 [a+4], r;\n"
+      "red.global.add.f32 [a], 0f00000002; ret; }");
   memory::address cell = m.upload<std::uint32_t>({1, 0});
   ASSERT_FALSE(m.run("k", {1}, {1}, cell).fault);
   EXPECT_EQ(m.download<std::uint32_t>(cell, 2), (std::vector<std::uint32_t>{0, 3}));
@@ -301,8 +354,9 @@ TEST(memory, atomic_sums_flush_in_global_memory_and_not_in_shared) {
 TEST(memory, atomics_of_several_host_threads_lose_nothing) {
   machine m;
   m.options.threads = 2;
-  m.load(".visible .entry k(.param .u64 cell) { .reg .b64 a; ld.param.u64 a, [cell];\n"
-         "red.global.add.u32 [a], 1; red.global.add.f64 [a+8], 0d3FF0000000000000; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 cell) { .reg .b64 a; ld.param.u64 a, [cell];\n"
+      "red.global.add.u32 [a], 1; red.global.add.f64 [a+8], 0d3FF0000000000000; ret; }");
   memory::address cell = m.upload<std::uint64_t>({0, 0});
   ASSERT_FALSE(m.run("k", {500}, {96}, cell).fault);
   EXPECT_EQ(*m.view<std::uint32_t>(cell), 48000u);

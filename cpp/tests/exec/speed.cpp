@@ -46,8 +46,10 @@ loop:
             std::to_string(4 * k) + "]; fma.rn.f32 s, f4, f3, s;\n";
   }
   return text + R"(  bar.sync 0;
-  add.s32 r8, r8, 16; add.s32 r9, r9, r10; add.s32 r18, r18, 16; setp.lt.s32 p, r18, r1; @p bra loop;
-  mad.lo.s32 r19, r6, r1, r7; mul.wide.s32 d6, r19, 4; add.s64 d6, d3, d6; st.global.f32 [d6], s; ret;
+  add.s32 r8, r8, 16; add.s32 r9, r9, r10; add.s32 r18, r18, 16;
+  setp.lt.s32 p, r18, r1; @p bra loop;
+  mad.lo.s32 r19, r6, r1, r7; mul.wide.s32 d6, r19, 4; add.s64 d6, d3, d6;
+  st.global.f32 [d6], s; ret;
 })";
 }
 
@@ -60,16 +62,19 @@ const char* const reduce_text = R"(
   mov.f32 %f8, 0f00000000; setp.ge.s32 %p1, %r3, %r8; @%p1 bra load_done;
   mul.wide.s32 %rd4, %r3, 4; add.s64 %rd5, %rd1, %rd4; ld.global.f32 %f8, [%rd5];
 load_done:
-  shl.b32 %r9, %r2, 2; mov.u32 %r10, s; add.s32 %r4, %r10, %r9; st.shared.f32 [%r4], %f8; bar.sync 0;
+  shl.b32 %r9, %r2, 2; mov.u32 %r10, s; add.s32 %r4, %r10, %r9;
+  st.shared.f32 [%r4], %f8; bar.sync 0;
   shr.u32 %r13, %r14, 1;
 loop:
   setp.ge.u32 %p3, %r2, %r13; @%p3 bra skip;
-  shl.b32 %r11, %r13, 2; add.s32 %r12, %r4, %r11; ld.shared.f32 %f4, [%r4]; ld.shared.f32 %f5, [%r12];
+  shl.b32 %r11, %r13, 2; add.s32 %r12, %r4, %r11;
+  ld.shared.f32 %f4, [%r4]; ld.shared.f32 %f5, [%r12];
   add.f32 %f6, %f5, %f4; st.shared.f32 [%r4], %f6;
 skip:
   bar.sync 0; shr.u32 %r13, %r13, 1; setp.ne.s32 %p4, %r13, 0; @%p4 bra loop;
   setp.ne.s32 %p5, %r2, 0; @%p5 bra done;
-  ld.shared.f32 %f7, [s]; mul.wide.u32 %rd7, %r1, 4; add.s64 %rd8, %rd2, %rd7; st.global.f32 [%rd8], %f7;
+  ld.shared.f32 %f7, [s]; mul.wide.u32 %rd7, %r1, 4; add.s64 %rd8, %rd2, %rd7;
+  st.global.f32 [%rd8], %f7;
 done: ret;
 })";
 

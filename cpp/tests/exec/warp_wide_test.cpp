@@ -11,9 +11,12 @@ namespace {
 std::vector<std::uint32_t> results(const std::string& body, std::uint32_t lanes = 32,
                                    bool may_check = true) {
   machine m;
-  m.load(".visible .entry k(.param .u64 io) { .reg .b64 a, o, V; .reg .b32 i, v, r, t, u, m; .reg .pred p, q;\n"
-         "ld.param.u64 a, [io]; mov.u32 i, %laneid; mul.wide.u32 o, i, 4; add.u64 a, a, o;\n"
-         "ld.global.u32 v, [a]; mov.u32 r, 12345;\n" + body + "\nst.global.u32 [a], r; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 io) { .reg .b64 a, o, V; .reg .b32 i, v, r, t, u, m; .reg "
+      ".pred p, q;\n"
+      "ld.param.u64 a, [io]; mov.u32 i, %laneid; mul.wide.u32 o, i, 4; add.u64 a, a, o;\n"
+      "ld.global.u32 v, [a]; mov.u32 r, 12345;\n" +
+      body + "\nst.global.u32 [a], r; ret; }");
   std::vector<std::uint32_t> values(lanes);
   for (std::uint32_t i = 0; i < lanes; ++i) values[i] = 100 + i * i;
   m.options.check_sync = may_check;
@@ -30,9 +33,12 @@ TEST(warp_wide, shuffles_read_the_lane_that_the_mode_names) {
     std::uint32_t segment = (32 - width) << 8;
     std::string up = std::to_string(segment), down = std::to_string(segment | 31);
     auto by_up = results("shfl.sync.up.b32 r|p, v, 3, " + up + ", -1; @!p add.u32 r, r, 1000000;");
-    auto by_down = results("shfl.sync.down.b32 r|p, v, 5, " + down + ", -1; @!p add.u32 r, r, 1000000;");
-    auto by_bfly = results("shfl.sync.bfly.b32 r|p, v, 6, " + down + ", -1; @!p add.u32 r, r, 1000000;");
-    auto by_index = results("shfl.sync.idx.b32 r|p, v, 1, " + down + ", -1; @!p add.u32 r, r, 1000000;");
+    auto by_down =
+        results("shfl.sync.down.b32 r|p, v, 5, " + down + ", -1; @!p add.u32 r, r, 1000000;");
+    auto by_bfly =
+        results("shfl.sync.bfly.b32 r|p, v, 6, " + down + ", -1; @!p add.u32 r, r, 1000000;");
+    auto by_index =
+        results("shfl.sync.idx.b32 r|p, v, 1, " + down + ", -1; @!p add.u32 r, r, 1000000;");
     for (std::uint32_t i = 0; i < 32; ++i) {
       std::uint32_t first = i / width * width, last = first + width - 1;
       auto expected = [&](bool is_inside, std::uint32_t source) {
@@ -105,8 +111,9 @@ TEST(warp_wide, redux_combines_all_lanes) {
 }
 
 TEST(warp_wide, groups_with_masks_of_their_own_act_apart_in_one_instruction) {
-  auto got = results("and.b32 t, i, 1; setp.eq.u32 p, t, 0; selp.b32 m, 0x55555555, 0xaaaaaaaa, p;\n"
-                     "redux.sync.add.u32 r, i, m;");
+  auto got = results(
+      "and.b32 t, i, 1; setp.eq.u32 p, t, 0; selp.b32 m, 0x55555555, 0xaaaaaaaa, p;\n"
+      "redux.sync.add.u32 r, i, m;");
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(got[i], i % 2 ? 256u : 240u);
 }
 
@@ -117,23 +124,26 @@ TEST(warp_wide, the_mask_may_be_the_result_register) {
 
 TEST(warp_wide, members_that_arrive_later_are_waited_for) {
   // Odd lanes go through a loop first; the same instruction then takes all.
-  auto got = results("and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra meet; mov.u32 u, 50;\n"
-                     "l: sub.u32 u, u, 1; setp.ne.u32 q, u, 0; @q bra l;\n"
-                     "meet: shfl.sync.idx.b32 r, v, 1, 31, -1;");
+  auto got = results(
+      "and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra meet; mov.u32 u, 50;\n"
+      "l: sub.u32 u, u, 1; setp.ne.u32 q, u, 0; @q bra l;\n"
+      "meet: shfl.sync.idx.b32 r, v, 1, 31, -1;");
   for (int i = 0; i < 32; ++i) EXPECT_EQ(got[i], input(1));
 }
 
 TEST(warp_wide, members_may_meet_at_different_instructions_of_one_kind) {
-  auto got = results("and.b32 t, i, 1; setp.eq.u32 p, t, 0; add.u32 u, v, 7; @p bra even;\n"
-                     "shfl.sync.bfly.b32 r, u, 1, 31, -1; bra out;\n"
-                     "even: shfl.sync.bfly.b32 r, v, 1, 31, -1;\nout:");
+  auto got = results(
+      "and.b32 t, i, 1; setp.eq.u32 p, t, 0; add.u32 u, v, 7; @p bra even;\n"
+      "shfl.sync.bfly.b32 r, u, 1, 31, -1; bra out;\n"
+      "even: shfl.sync.bfly.b32 r, v, 1, 31, -1;\nout:");
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(got[i], input(i ^ 1) + (i % 2 ? 0 : 7));
 }
 
 TEST(warp_wide, a_warp_barrier_orders_memory_of_its_lanes) {
-  auto got = results("and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra even;\n"
-                     "mul.lo.u32 t, i, 3; st.global.u32 [a], t; bar.warp.sync -1; bra out;\n"
-                     "even: bar.warp.sync -1; ld.volatile.global.u32 r, [a+4]; \nout: @!p mov.u32 r, i;");
+  auto got = results(
+      "and.b32 t, i, 1; setp.eq.u32 p, t, 0; @p bra even;\n"
+      "mul.lo.u32 t, i, 3; st.global.u32 [a], t; bar.warp.sync -1; bra out;\n"
+      "even: bar.warp.sync -1; ld.volatile.global.u32 r, [a+4]; \nout: @!p mov.u32 r, i;");
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(got[i], i % 2 ? i : 3 * (i + 1));
 }
 
@@ -154,9 +164,10 @@ TEST(warp_wide, elect_chooses_one_leader) {
 
 TEST(warp_wide, without_the_check_members_that_exited_are_left_out) {
   machine m;
-  m.load(".visible .entry k(.param .u64 io) { .reg .b64 a; .reg .b32 i, r; .reg .pred p;\n"
-         "ld.param.u64 a, [io]; mov.u32 i, %laneid; setp.gt.u32 p, i, 9; @p exit;\n"
-         "redux.sync.add.u32 r, i, -1; st.global.u32 [a], r; ret; }");
+  m.load(
+      ".visible .entry k(.param .u64 io) { .reg .b64 a; .reg .b32 i, r; .reg .pred p;\n"
+      "ld.param.u64 a, [io]; mov.u32 i, %laneid; setp.gt.u32 p, i, 9; @p exit;\n"
+      "redux.sync.add.u32 r, i, -1; st.global.u32 [a], r; ret; }");
   m.options.check_sync = false;
   memory::address io = m.upload<std::uint32_t>({0});
   auto result = m.run("k", {1}, {32}, io);

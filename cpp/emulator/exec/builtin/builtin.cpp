@@ -15,8 +15,8 @@ constexpr builtin_function builtins[] = {
     {"vprintf", &run_vprintf},
 };
 
-[[noreturn]] void raise(warp& w, const instruction& in, report::fault_kind kind,
-                        std::string detail, std::string hint) {
+[[noreturn]] void raise(warp& w, const instruction& in, report::fault_kind kind, std::string detail,
+                        std::string hint) {
   report::fault f = describe_place(w, in, __builtin_ctz(w.active));
   f.kind = kind;
   f.other_threads = lanes_in(w.active) - 1;

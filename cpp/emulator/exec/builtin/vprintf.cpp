@@ -92,8 +92,10 @@ class formatter {
       read_number(c);
     }
     for (; peek() && std::strchr("hlLjzt", peek()); ++at_) {
-      if (peek() == 'h') ++c.short_levels;
-      else c.is_64_bit = true;
+      if (peek() == 'h')
+        ++c.short_levels;
+      else
+        c.is_64_bit = true;
     }
     c.letter = peek();
     ++at_;
@@ -103,11 +105,13 @@ class formatter {
   std::string convert(const conversion& c) {
     switch (c.letter) {
       case 'd':
-      case 'i': return convert_signed(c);
+      case 'i':
+        return convert_signed(c);
       case 'u':
       case 'o':
       case 'x':
-      case 'X': return convert_unsigned(c);
+      case 'X':
+        return convert_unsigned(c);
       case 'f':
       case 'F':
       case 'e':
@@ -115,13 +119,20 @@ class formatter {
       case 'g':
       case 'G':
       case 'a':
-      case 'A': return formatted(c.start + c.letter, arguments_.next<double>());
-      case 'c': return formatted(c.start + 'c', arguments_.next<std::int32_t>());
-      case 's': return convert_text(c);
-      case 'p': return formatted("0x%016llx", arguments_.next<unsigned long long>());
-      case '%': return "%";
-      case '\0': return c.start;              // the text ends here
-      default: return c.start + c.letter;  // as it was written
+      case 'A':
+        return formatted(c.start + c.letter, arguments_.next<double>());
+      case 'c':
+        return formatted(c.start + 'c', arguments_.next<std::int32_t>());
+      case 's':
+        return convert_text(c);
+      case 'p':
+        return formatted("0x%016llx", arguments_.next<unsigned long long>());
+      case '%':
+        return "%";
+      case '\0':
+        return c.start;  // the text ends here
+      default:
+        return c.start + c.letter;  // as it was written
     }
   }
 
@@ -156,10 +167,10 @@ class formatter {
 
 void give_result(warp& w, const instruction& in, int lane, std::uint32_t value) {
   for (const parameter_copy& p : w.function->calls[in.target].results) {
-    std::byte* to = p.to_place == parameter_copy::place::memory
-                        ? w.local + static_cast<std::size_t>(lane) * w.local_stride +
-                              w.frame_base + p.to
-                        : w.at<std::byte>(p.to) + static_cast<std::size_t>(lane) * p.bytes;
+    std::byte* to =
+        p.to_place == parameter_copy::place::memory
+            ? w.local + static_cast<std::size_t>(lane) * w.local_stride + w.frame_base + p.to
+            : w.at<std::byte>(p.to) + static_cast<std::size_t>(lane) * p.bytes;
     std::memcpy(to, &value, std::min<std::size_t>(sizeof(value), p.bytes));
   }
 }

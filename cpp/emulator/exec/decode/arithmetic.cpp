@@ -20,21 +20,16 @@ struct operand_shape {
   std::string_view widths, wide_widths;
 };
 constexpr operand_shape shapes[] = {
-    {opcode::abs, "TT", {}},        {opcode::add, "TTT", {}},
-    {opcode::bfe, "TT44", {}},      {opcode::bfi, "TTT44", {}},
-    {opcode::bfind, "4T", {}},      {opcode::bmsk, "TTT", {}},
-    {opcode::brev, "TT", {}},       {opcode::clz, "4T", {}},
-    {opcode::cnot, "TT", {}},       {opcode::copysign, "TTT", {}},
-    {opcode::div, "TTT", {}},       {opcode::fma, "TTTT", {}},
-    {opcode::fns, "TTTT", {}},      {opcode::mad, "TTTT", "WTTW"},
-    {opcode::mad24, "TTTT", {}},    {opcode::max, "TTT", {}},
-    {opcode::min, "TTT", {}},       {opcode::mul, "TTT", "WTT"},
-    {opcode::mul24, "TTT", {}},     {opcode::neg, "TT", {}},
-    {opcode::popc, "4T", {}},       {opcode::rcp, "TT", {}},
-    {opcode::rem, "TTT", {}},       {opcode::sad, "TTTT", {}},
-    {opcode::shf, "TTTT", {}},      {opcode::shl, "TT4", {}},
-    {opcode::shr, "TT4", {}},       {opcode::sqrt, "TT", {}},
-    {opcode::sub, "TTT", {}},       {opcode::szext, "TTT", {}},
+    {opcode::abs, "TT", {}},       {opcode::add, "TTT", {}},      {opcode::bfe, "TT44", {}},
+    {opcode::bfi, "TTT44", {}},    {opcode::bfind, "4T", {}},     {opcode::bmsk, "TTT", {}},
+    {opcode::brev, "TT", {}},      {opcode::clz, "4T", {}},       {opcode::cnot, "TT", {}},
+    {opcode::copysign, "TTT", {}}, {opcode::div, "TTT", {}},      {opcode::fma, "TTTT", {}},
+    {opcode::fns, "TTTT", {}},     {opcode::mad, "TTTT", "WTTW"}, {opcode::mad24, "TTTT", {}},
+    {opcode::max, "TTT", {}},      {opcode::min, "TTT", {}},      {opcode::mul, "TTT", "WTT"},
+    {opcode::mul24, "TTT", {}},    {opcode::neg, "TT", {}},       {opcode::popc, "4T", {}},
+    {opcode::rcp, "TT", {}},       {opcode::rem, "TTT", {}},      {opcode::sad, "TTTT", {}},
+    {opcode::shf, "TTTT", {}},     {opcode::shl, "TT4", {}},      {opcode::shr, "TT4", {}},
+    {opcode::sqrt, "TT", {}},      {opcode::sub, "TTT", {}},      {opcode::szext, "TTT", {}},
 };
 constexpr bool is_before(const operand_shape& a, const operand_shape& b) { return a.name < b.name; }
 static_assert(std::is_sorted(std::begin(shapes), std::end(shapes), is_before));

@@ -16,12 +16,12 @@ struct comparison_form {
   bool swaps, inverts;
 };
 constexpr comparison_form float_forms[] = {
-    {qualifier::eq, "eq", false, false},  {qualifier::neu, "eq", false, true},
-    {qualifier::ne, "ne", false, false},  {qualifier::equ, "ne", false, true},
-    {qualifier::lt, "lt", false, false},  {qualifier::geu, "lt", false, true},
-    {qualifier::le, "le", false, false},  {qualifier::gtu, "le", false, true},
-    {qualifier::gt, "lt", true, false},   {qualifier::leu, "lt", true, true},
-    {qualifier::ge, "le", true, false},   {qualifier::ltu, "le", true, true},
+    {qualifier::eq, "eq", false, false},   {qualifier::neu, "eq", false, true},
+    {qualifier::ne, "ne", false, false},   {qualifier::equ, "ne", false, true},
+    {qualifier::lt, "lt", false, false},   {qualifier::geu, "lt", false, true},
+    {qualifier::le, "le", false, false},   {qualifier::gtu, "le", false, true},
+    {qualifier::gt, "lt", true, false},    {qualifier::leu, "lt", true, true},
+    {qualifier::ge, "le", true, false},    {qualifier::ltu, "le", true, true},
     {qualifier::num, "num", false, false}, {qualifier::nan, "num", false, true},
 };
 constexpr comparison_form integer_forms[] = {
@@ -49,8 +49,10 @@ comparison_words words_of(const ptx::mnemonic& m) {
   comparison_words words;
   for (qualifier q : m.qualifiers()) {
     bool is_operation = q == qualifier::and_ || q == qualifier::or_ || q == qualifier::xor_;
-    if (is_operation) words.operation = q;
-    else if (q != qualifier::ftz) words.comparison = q;
+    if (is_operation)
+      words.operation = q;
+    else if (q != qualifier::ftz)
+      words.comparison = q;
   }
   return words;
 }
@@ -104,8 +106,7 @@ void decode_setp(function_decoder& d) {
   operand_slot b = d.value(d.operand(2), bits_of(type), type);
   const ptx::operand& target = d.operand(0);
   bool is_pair = target.kind == operand_kind::pair;
-  const ptx::operand* other =
-      words.operation == qualifier::unknown ? nullptr : &d.operand(3);
+  const ptx::operand* other = words.operation == qualifier::unknown ? nullptr : &d.operand(3);
   if (!is_pair && !other) {
     emit_comparison(d, words.comparison, type, ftz, d.predicate(target), a, b);
     return;
@@ -167,7 +168,8 @@ void decode_selp(function_decoder& d) {
 void decode_slct(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   int bits = bits_of(m.type(0));
-  operand_slot a = d.value(d.operand(1), bits, m.type(0)), b = d.value(d.operand(2), bits, m.type(0));
+  operand_slot a = d.value(d.operand(1), bits, m.type(0)),
+               b = d.value(d.operand(2), bits, m.type(0));
   operand_slot c = d.value(d.operand(3), 32, m.type(1));
   operand_slot chooses_a = d.temporary_predicate();
   emit_comparison(d, qualifier::ge, m.type(1), m.has(qualifier::ftz), chooses_a, c,

@@ -186,8 +186,8 @@ void emit_special_register(function_decoder& d, const ptx::operand& o, operand_s
                            int bits) {
   if (bits != 32 && bits != 64) throw unsupported{"special register of this width"};
   std::string name{ptx::spelling(o.special)};
-  bool is_per_lane = o.special == special::tid || o.special == special::laneid ||
-                     name.starts_with("lanemask_");
+  bool is_per_lane =
+      o.special == special::tid || o.special == special::laneid || name.starts_with("lanemask_");
   if (is_per_lane) {
     operand_slot narrow = bits == 32 ? made : d.temporary(32);
     d.emit("special." + name, {narrow}).immediate = axis_of(o.component);
@@ -248,10 +248,13 @@ namespace {
 std::uint64_t window_of(const function_decoder& d, state_space space) {
   const memory::address_space& memory = *d.owner().space;
   switch (ptx::without_sub_space(space)) {
-    case state_space::shared: return memory.shared_window();
+    case state_space::shared:
+      return memory.shared_window();
     case state_space::local:
-    case state_space::param: return memory.local_window();
-    default: return 0;
+    case state_space::param:
+      return memory.local_window();
+    default:
+      return 0;
   }
 }
 
@@ -281,8 +284,10 @@ void decode_isspacep(function_decoder& d) {
     d.emit("sub.b64", {offset, address, d.constant(first, 64)});
     d.emit("setp.lt.u64", {to, offset, d.constant(bytes, 64)});
   };
-  if (space == state_space::shared) return is_within(result, memory.shared_window(), memory::window_bytes);
-  if (space == state_space::local) return is_within(result, memory.local_window(), memory::window_bytes);
+  if (space == state_space::shared)
+    return is_within(result, memory.shared_window(), memory::window_bytes);
+  if (space == state_space::local)
+    return is_within(result, memory.local_window(), memory::window_bytes);
   if (space != state_space::global) throw unsupported{"isspacep of this space"};
   is_within(result, memory.shared_window(), 2 * memory::window_bytes);
   d.emit("mov.pred", {result, result}).immediate = 1;

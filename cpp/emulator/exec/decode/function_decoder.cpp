@@ -19,7 +19,8 @@ constexpr std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
 bool takes_parameter_address(const ptx::function& f) {
   for (const ptx::instruction& i : f.instructions) {
     for (const ptx::operand& o : f.operands_of(i)) {
-      bool is_value = o.kind == ptx::operand_kind::symbol && o.symbol == ptx::symbol_kind::parameter;
+      bool is_value =
+          o.kind == ptx::operand_kind::symbol && o.symbol == ptx::symbol_kind::parameter;
       if (is_value) return true;
     }
   }
@@ -163,9 +164,12 @@ void function_decoder::branch_to(std::uint32_t label, operand_slot guard, bool i
 
 std::uint32_t function_decoder::frame_offset(ptx::symbol_kind kind, std::uint32_t index) const {
   switch (kind) {
-    case ptx::symbol_kind::parameter: return out_.parameter_offsets.at(index);
-    case ptx::symbol_kind::return_parameter: return out_.result_offsets.at(index);
-    default: return variable_offsets_.at(index);
+    case ptx::symbol_kind::parameter:
+      return out_.parameter_offsets.at(index);
+    case ptx::symbol_kind::return_parameter:
+      return out_.result_offsets.at(index);
+    default:
+      return variable_offsets_.at(index);
   }
 }
 

@@ -68,7 +68,7 @@ class function_decoder {
   operand_slot result(const ptx::operand& o, int bits, bool is_signed = false);
   int register_bits(const ptx::operand& o) const;  // 0: not a register
   bool is_predicate(const ptx::operand& o) const;
-  operand_slot predicate(const ptx::operand& o);  // a predicate register; a sink: a temporary
+  operand_slot predicate(const ptx::operand& o);        // a predicate register; a sink: a temporary
   operand_slot predicate_value(const ptx::operand& o);  // also of a literal; negation resolved
   operand_slot constant(std::uint64_t bits, int width);
   operand_slot temporary(int bits);
@@ -89,8 +89,8 @@ class function_decoder {
   // ---- addresses
   struct address {
     ptx::state_space space = ptx::state_space::generic;
-    operand_slot base = 0;          // 64 bits wide; 32 when is_narrow
-    bool is_narrow = false;         // shared memory, 32-bit register
+    operand_slot base = 0;   // 64 bits wide; 32 when is_narrow
+    bool is_narrow = false;  // shared memory, 32-bit register
     bool is_frame_relative = false;
     std::int64_t displacement = 0;
   };
@@ -122,7 +122,7 @@ class function_decoder {
   const ptx::instruction* current_ = nullptr;
   const ptx::mnemonic* spelling_ = nullptr;
   std::uint32_t current_index_ = 0;
-  std::vector<std::int64_t> register_slots_;     // of function::registers; -1: not yet
+  std::vector<std::int64_t> register_slots_;  // of function::registers; -1: not yet
   std::map<std::pair<std::uint64_t, int>, operand_slot> constants_;
   std::vector<operand_slot> temporaries_, temporary_predicates_;
   std::size_t used_temporaries_ = 0, used_predicates_ = 0;

@@ -67,8 +67,8 @@ class depth_finder {
   std::vector<bool> open_;
 };
 
-report::fault refusal_of(const program& owner, const ptx::function& entry,
-                         const ptx::function& f, const function_decoder::refused& r) {
+report::fault refusal_of(const program& owner, const ptx::function& entry, const ptx::function& f,
+                         const function_decoder::refused& r) {
   report::fault fault;
   fault.kind = report::fault_kind::not_supported;
   fault.kernel = entry.name;

@@ -17,11 +17,14 @@ using address = function_decoder::address;
 // "global", "shared32", "local", "param": which handlers serve an address.
 std::string space_name(const function_decoder& d, const address& at) {
   switch (at.space) {
-    case state_space::shared: return at.is_narrow ? "shared32" : "shared64";
-    case state_space::local: return "local";
+    case state_space::shared:
+      return at.is_narrow ? "shared32" : "shared64";
+    case state_space::local:
+      return "local";
     case state_space::param:
       return d.parameters_in_frame() || at.is_frame_relative ? "local" : "param";
-    default: return "global";
+    default:
+      return "global";
   }
 }
 
@@ -109,10 +112,9 @@ void decode_atom(function_decoder& d) {
   int bits = bits_of(type);
   bool has_result = m.opcode == ptx::opcode::atom;
   std::size_t first = has_result ? 1 : 0;
-  constexpr qualifier operations[] = {qualifier::add, qualifier::and_, qualifier::cas,
-                                      qualifier::dec, qualifier::exch, qualifier::inc,
-                                      qualifier::max, qualifier::min,  qualifier::or_,
-                                      qualifier::xor_};
+  constexpr qualifier operations[] = {
+      qualifier::add, qualifier::and_, qualifier::cas, qualifier::dec, qualifier::exch,
+      qualifier::inc, qualifier::max,  qualifier::min, qualifier::or_, qualifier::xor_};
   auto operation = std::find_if(std::begin(operations), std::end(operations),
                                 [&](qualifier q) { return m.has(q); });
   if (operation == std::end(operations) || m.vector_width > 1) {
@@ -125,18 +127,18 @@ void decode_atom(function_decoder& d) {
     at.base = wide;
     at.is_narrow = false;
   }
-  bool is_arithmetic = *operation == qualifier::add || *operation == qualifier::min ||
-                       *operation == qualifier::max;
+  bool is_arithmetic =
+      *operation == qualifier::add || *operation == qualifier::min || *operation == qualifier::max;
   bool is_wrapping = *operation == qualifier::add && !ptx::is_floating(type);
-  std::string type_part = is_arithmetic && !is_wrapping ? std::string(ptx::spelling(type))
-                                                        : bits_name(bits);
+  std::string type_part =
+      is_arithmetic && !is_wrapping ? std::string(ptx::spelling(type)) : bits_name(bits);
   operand_slot b = d.value(d.operand(first + 1), bits, type);
   operand_slot c = *operation == qualifier::cas ? d.value(d.operand(first + 2), bits, type) : b;
   operand_slot result = has_result ? d.result(d.operand(0), bits) : d.temporary(bits);
   const char* space = at.space == state_space::shared ? "shared." : "global.";
-  instruction& made = d.emit(std::string("atom.") + space +
-                                 std::string(ptx::spelling(*operation)) + "." + type_part,
-                             {result, b, c});
+  instruction& made = d.emit(
+      std::string("atom.") + space + std::string(ptx::spelling(*operation)) + "." + type_part,
+      {result, b, c});
   put_address(d, made, at, 1);
 }
 

@@ -107,8 +107,8 @@ static_assert(std::is_sorted(std::begin(table), std::end(table), is_before));
 
 void decode_instruction(function_decoder& d, opcode name) {
   if (d.spelling().has_unknown_word) throw unsupported{"unknown qualifier"};
-  auto found = std::lower_bound(std::begin(table), std::end(table), opcode_entry{name, nullptr},
-                                is_before);
+  auto found =
+      std::lower_bound(std::begin(table), std::end(table), opcode_entry{name, nullptr}, is_before);
   if (found == std::end(table) || found->name != name) throw unsupported{"unknown instruction"};
   found->decode(d);
 }

@@ -13,9 +13,9 @@ void emit_special_register(function_decoder& d, const ptx::operand& o, operand_s
 
 using decode_function = void (*)(function_decoder&);
 
-void decode_arithmetic(function_decoder& d);   // add sub mul mad fma div ...
-void decode_carry(function_decoder& d);        // addc subc madc
-void decode_logic(function_decoder& d);        // and or xor not
+void decode_arithmetic(function_decoder& d);  // add sub mul mad fma div ...
+void decode_carry(function_decoder& d);       // addc subc madc
+void decode_logic(function_decoder& d);       // and or xor not
 void decode_lop3(function_decoder& d);
 void decode_prmt(function_decoder& d);
 void decode_approximate(function_decoder& d);  // rsqrt ex2 lg2 sin cos tanh

@@ -149,11 +149,16 @@ operand_slot function_decoder::value(const ptx::operand& o, int bits, scalar_typ
       return fitted(register_slot(o.index, o.component), register_bits(o), bits);
     case operand_kind::integer:
     case operand_kind::float_bits:
-    case operand_kind::double_bits: return constant(literal(o, type), bits);
-    case operand_kind::special_register: return special_value(o, bits);
-    case operand_kind::symbol: return symbol_value(o, bits);
-    case operand_kind::sink: return temporary(bits);
-    default: throw unsupported{"operand of this form"};
+    case operand_kind::double_bits:
+      return constant(literal(o, type), bits);
+    case operand_kind::special_register:
+      return special_value(o, bits);
+    case operand_kind::symbol:
+      return symbol_value(o, bits);
+    case operand_kind::sink:
+      return temporary(bits);
+    default:
+      throw unsupported{"operand of this form"};
   }
 }
 
@@ -226,13 +231,17 @@ function_decoder::address function_decoder::address_of(const ptx::operand& o, st
   if (!v) throw unsupported{"the symbol '" + std::string(o.name) + "' has no address here"};
   at.space = ptx::without_sub_space(v->space);
   switch (at.space) {
-    case state_space::shared: at.displacement += layout_.shared_offsets.at(v); break;
+    case state_space::shared:
+      at.displacement += layout_.shared_offsets.at(v);
+      break;
     case state_space::local:
     case state_space::param:
       at.is_frame_relative = true;
       at.displacement += frame_offset(o.symbol, o.index);
       break;
-    default: at.displacement += static_cast<std::int64_t>(owner_.address_of(*v)); break;
+    default:
+      at.displacement += static_cast<std::int64_t>(owner_.address_of(*v));
+      break;
   }
   return at;
 }

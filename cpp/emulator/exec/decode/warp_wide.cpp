@@ -44,9 +44,7 @@ qualifier one_of(const ptx::mnemonic& m, std::initializer_list<qualifier> choice
   throw unsupported{"this form of the instruction"};
 }
 
-void decode_warp_barrier(function_decoder& d) {
-  emit_collective(d, "nothing", &d.operand(0));
-}
+void decode_warp_barrier(function_decoder& d) { emit_collective(d, "nothing", &d.operand(0)); }
 
 barrier_operation operation_of(const ptx::mnemonic& m) {
   if (m.has(qualifier::arrive)) return barrier_operation::arrive;
@@ -92,8 +90,7 @@ void decode_nanosleep(function_decoder& d) { d.emit(find_handler("nothing"), flo
 // shfl.sync.MODE.b32 d|p, a, b, c, members
 void decode_shfl(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  qualifier mode =
-      one_of(m, {qualifier::up, qualifier::down, qualifier::bfly, qualifier::idx});
+  qualifier mode = one_of(m, {qualifier::up, qualifier::down, qualifier::bfly, qualifier::idx});
   result_pair to = pair_of(d, d.operand(0));
   operand_slot a = d.value(d.operand(1), 32), b = d.value(d.operand(2), 32);
   operand_slot c = d.value(d.operand(3), 32), result = d.result(*to.value, 32);
@@ -109,8 +106,7 @@ void decode_shfl(function_decoder& d) {
 // vote.sync.MODE.TYPE d, p, members
 void decode_vote(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
-  qualifier mode =
-      one_of(m, {qualifier::all, qualifier::any, qualifier::uni, qualifier::ballot});
+  qualifier mode = one_of(m, {qualifier::all, qualifier::any, qualifier::uni, qualifier::ballot});
   if (!m.has(qualifier::sync)) throw unsupported{"vote without .sync"};
   operand_slot source = d.predicate_value(d.operand(1));
   bool is_ballot = mode == qualifier::ballot;

@@ -15,34 +15,48 @@ using u64 = uint64_t;
 
 struct sum {
   template <class T>
-  static T of(T old, T b) { return old + b; }
+  static T of(T old, T b) {
+    return old + b;
+  }
 };
 struct flushed_sum {  // of f32 in global memory
   static float of(float old, float b) { return flushed(flushed(old) + flushed(b)); }
 };
 struct conjunction {
   template <class T>
-  static T of(T old, T b) { return old & b; }
+  static T of(T old, T b) {
+    return old & b;
+  }
 };
 struct disjunction {
   template <class T>
-  static T of(T old, T b) { return old | b; }
+  static T of(T old, T b) {
+    return old | b;
+  }
 };
 struct exclusive_or {
   template <class T>
-  static T of(T old, T b) { return old ^ b; }
+  static T of(T old, T b) {
+    return old ^ b;
+  }
 };
 struct exchange {
   template <class T>
-  static T of(T, T b) { return b; }
+  static T of(T, T b) {
+    return b;
+  }
 };
 struct minimum {
   template <class T>
-  static T of(T old, T b) { return b < old ? b : old; }
+  static T of(T old, T b) {
+    return b < old ? b : old;
+  }
 };
 struct maximum {
   template <class T>
-  static T of(T old, T b) { return b > old ? b : old; }
+  static T of(T old, T b) {
+    return b > old ? b : old;
+  }
 };
 struct increment {  // back to zero behind b
   static u32 of(u32 old, u32 b) { return old >= b ? 0 : old + 1; }
@@ -59,8 +73,8 @@ struct half_sum {
     for (unsigned shift = 0; shift < 8 * sizeof(U); shift += 16) {
       double x = Format::to_float(static_cast<u16>(old >> shift));
       double y = Format::to_float(static_cast<u16>(b >> shift));
-      result = static_cast<U>(result | static_cast<U>(rounded_to<Format>(x + y, to_nearest))
-                                           << shift);
+      result =
+          static_cast<U>(result | static_cast<U>(rounded_to<Format>(x + y, to_nearest)) << shift);
     }
     return result;
   }
@@ -68,9 +82,18 @@ struct half_sum {
 
 template <int Bytes>
 struct unsigned_of;
-template <> struct unsigned_of<2> { using type = u16; };
-template <> struct unsigned_of<4> { using type = u32; };
-template <> struct unsigned_of<8> { using type = u64; };
+template <>
+struct unsigned_of<2> {
+  using type = u16;
+};
+template <>
+struct unsigned_of<4> {
+  using type = u32;
+};
+template <>
+struct unsigned_of<8> {
+  using type = u64;
+};
 
 // Operands: result, b, c (of cas), -, address. The result is what was there before.
 template <class Operation, class T, class Location>

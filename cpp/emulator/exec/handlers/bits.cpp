@@ -14,23 +14,33 @@ using u64 = uint64_t;
 
 struct conjunction {
   template <class T>
-  static T of(T a, T b) { return a & b; }
+  static T of(T a, T b) {
+    return a & b;
+  }
 };
 struct disjunction {
   template <class T>
-  static T of(T a, T b) { return a | b; }
+  static T of(T a, T b) {
+    return a | b;
+  }
 };
 struct exclusive_or {
   template <class T>
-  static T of(T a, T b) { return a ^ b; }
+  static T of(T a, T b) {
+    return a ^ b;
+  }
 };
 struct complement {
   template <class T>
-  static T of(T a) { return static_cast<T>(~a); }
+  static T of(T a) {
+    return static_cast<T>(~a);
+  }
 };
 struct logical_not {
   template <class T>
-  static T of(T a) { return a == 0; }
+  static T of(T a) {
+    return a == 0;
+  }
 };
 
 // One term for each set bit of the table: bit 4a+2b+c is the result for these three bits.
@@ -42,10 +52,10 @@ void look_up_logic(warp& w, const instruction& in) {
   for (int i = 0; i < 8; ++i) table[i] = in.immediate >> i & 1 ? ~0u : 0u;
   assign(w, d, [=](int l) {
     u32 x = a[l], y = b[l], z = c[l];
-    u32 without_a = (~y & ((~z & table[0]) | (z & table[1]))) |
-                    (y & ((~z & table[2]) | (z & table[3])));
-    u32 with_a = (~y & ((~z & table[4]) | (z & table[5]))) |
-                 (y & ((~z & table[6]) | (z & table[7])));
+    u32 without_a =
+        (~y & ((~z & table[0]) | (z & table[1]))) | (y & ((~z & table[2]) | (z & table[3])));
+    u32 with_a =
+        (~y & ((~z & table[4]) | (z & table[5]))) | (y & ((~z & table[6]) | (z & table[7])));
     return (~x & without_a) | (x & with_a);
   });
 }

@@ -15,23 +15,33 @@ using u64 = uint64_t;
 
 struct equal {
   template <class T>
-  static bool of(T a, T b) { return a == b; }
+  static bool of(T a, T b) {
+    return a == b;
+  }
 };
 struct less {
   template <class T>
-  static bool of(T a, T b) { return a < b; }
+  static bool of(T a, T b) {
+    return a < b;
+  }
 };
 struct less_equal {
   template <class T>
-  static bool of(T a, T b) { return a <= b; }
+  static bool of(T a, T b) {
+    return a <= b;
+  }
 };
 struct unequal_numbers {  // false when a side is NaN
   template <class T>
-  static bool of(T a, T b) { return (a < b) | (a > b); }
+  static bool of(T a, T b) {
+    return (a < b) | (a > b);
+  }
 };
 struct both_numbers {
   template <class T>
-  static bool of(T a, T b) { return (a == a) & (b == b); }
+  static bool of(T a, T b) {
+    return (a == a) & (b == b);
+  }
 };
 
 // Predicate operand 0 = comparison of operands 1 and 2; immediate 1 inverts the result.
@@ -55,12 +65,9 @@ void compare_half(warp& w, const instruction& in) {
   const u16* a = w.at<u16>(in.operand[1]) + in.target;
   const u16* b = w.at<u16>(in.operand[2]) + in.target;
   bool ftz = in.flags & float_flag::ftz;
-  auto value = [=](u16 bits) {
-    return Format::to_float(ftz ? Format::flushed(bits) : bits);
-  };
-  lane_mask result = collect([=](int l) {
-    return Comparison::of(value(a[Stride * l]), value(b[Stride * l]));
-  });
+  auto value = [=](u16 bits) { return Format::to_float(ftz ? Format::flushed(bits) : bits); };
+  lane_mask result =
+      collect([=](int l) { return Comparison::of(value(a[Stride * l]), value(b[Stride * l])); });
   set_predicate(w, in.operand[0], in.immediate ? ~result : result);
 }
 

@@ -23,10 +23,14 @@ using u64 = uint64_t;
 template <class T>
 T integral(T value, int rounding) {
   switch (rounding) {
-    case to_zero: return __builtin_trunc(value);
-    case down: return __builtin_floor(value);
-    case up: return __builtin_ceil(value);
-    default: return __builtin_rint(value);  // the host rounds to nearest even
+    case to_zero:
+      return __builtin_trunc(value);
+    case down:
+      return __builtin_floor(value);
+    case up:
+      return __builtin_ceil(value);
+    default:
+      return __builtin_rint(value);  // the host rounds to nearest even
   }
 }
 

@@ -9,19 +9,27 @@ namespace {
 
 struct addition {
   template <class T>
-  static T of(T a, T b) { return a + b; }
+  static T of(T a, T b) {
+    return a + b;
+  }
 };
 struct subtraction {
   template <class T>
-  static T of(T a, T b) { return a - b; }
+  static T of(T a, T b) {
+    return a - b;
+  }
 };
 struct multiplication {
   template <class T>
-  static T of(T a, T b) { return a * b; }
+  static T of(T a, T b) {
+    return a * b;
+  }
 };
 struct division {
   template <class T>
-  static T of(T a, T b) { return a / b; }
+  static T of(T a, T b) {
+    return a / b;
+  }
 };
 struct fused_multiply_add {
   static float of(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
@@ -29,7 +37,9 @@ struct fused_multiply_add {
 };
 struct reciprocal {
   template <class T>
-  static T of(T a) { return T(1) / a; }
+  static T of(T a) {
+    return T(1) / a;
+  }
 };
 struct square_root {
   static float of(float a) { return __builtin_sqrtf(a); }
@@ -58,17 +68,15 @@ template <class Operation, class T, class Mode>
 void two(warp& w, const instruction& in) {
   T* d = w.at<T>(in.operand[0]);
   const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
-  assign(w, d, [=](int l) {
-    return Mode::after(Operation::of(Mode::before(a[l]), Mode::before(b[l])));
-  });
+  assign(w, d,
+         [=](int l) { return Mode::after(Operation::of(Mode::before(a[l]), Mode::before(b[l]))); });
 }
 template <class Operation, class T, class Mode>
 void three(warp& w, const instruction& in) {
   T* d = w.at<T>(in.operand[0]);
   const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]), *c = w.at<T>(in.operand[3]);
   assign(w, d, [=](int l) {
-    return Mode::after(
-        Operation::of(Mode::before(a[l]), Mode::before(b[l]), Mode::before(c[l])));
+    return Mode::after(Operation::of(Mode::before(a[l]), Mode::before(b[l]), Mode::before(c[l])));
   });
 }
 
@@ -104,9 +112,8 @@ void two_general(warp& w, const instruction& in) {
   rounding_mode rounding{in.flags & float_flag::rounding};
   T* d = w.at<T>(in.operand[0]);
   const T *a = w.at<T>(in.operand[1]), *b = w.at<T>(in.operand[2]);
-  for_active(w, [=](int l) {
-    d[l] = mode.after(Operation::of(mode.before(a[l]), mode.before(b[l])));
-  });
+  for_active(
+      w, [=](int l) { d[l] = mode.after(Operation::of(mode.before(a[l]), mode.before(b[l]))); });
 }
 template <class Operation, class T>
 void three_general(warp& w, const instruction& in) {
@@ -124,8 +131,10 @@ inline constexpr bits_type<T> sign_bit = bits_type<T>(1) << (bits_of<T> - 1);
 
 template <class T>
 [[gnu::always_inline]] inline T canonical_nan() {
-  if constexpr (sizeof(T) == 4) return from_bits(uint32_t{0x7fff'ffff});
-  else return from_bits(uint64_t{0x7fff'ffff'ffff'ffff});
+  if constexpr (sizeof(T) == 4)
+    return from_bits(uint32_t{0x7fff'ffff});
+  else
+    return from_bits(uint64_t{0x7fff'ffff'ffff'ffff});
 }
 
 // The side that is a number; of zeros the negative one is smaller.
@@ -176,11 +185,15 @@ void extreme_general(warp& w, const instruction& in) {
 
 struct negation {
   template <class T>
-  static T of(T a) { return from_bits(bits(a) ^ sign_bit<T>); }
+  static T of(T a) {
+    return from_bits(bits(a) ^ sign_bit<T>);
+  }
 };
 struct magnitude {
   template <class T>
-  static T of(T a) { return from_bits(bits(a) & ~sign_bit<T>); }
+  static T of(T a) {
+    return from_bits(bits(a) & ~sign_bit<T>);
+  }
 };
 struct flushed_negation {
   static float of(float a) { return negation::of(flushed(a)); }
@@ -197,27 +210,39 @@ struct sign_copy {  // the sign of a on the value of b
 
 struct is_finite {
   template <class T>
-  static bool of(T a) { return __builtin_isfinite(a); }
+  static bool of(T a) {
+    return __builtin_isfinite(a);
+  }
 };
 struct is_infinite {
   template <class T>
-  static bool of(T a) { return __builtin_isinf(a) != 0; }
+  static bool of(T a) {
+    return __builtin_isinf(a) != 0;
+  }
 };
 struct is_number {
   template <class T>
-  static bool of(T a) { return a == a; }
+  static bool of(T a) {
+    return a == a;
+  }
 };
 struct is_not_a_number {
   template <class T>
-  static bool of(T a) { return a != a; }
+  static bool of(T a) {
+    return a != a;
+  }
 };
 struct is_normal {
   template <class T>
-  static bool of(T a) { return __builtin_isnormal(a); }
+  static bool of(T a) {
+    return __builtin_isnormal(a);
+  }
 };
 struct is_subnormal {
   template <class T>
-  static bool of(T a) { return __builtin_isfinite(a) && !__builtin_isnormal(a) && a != 0; }
+  static bool of(T a) {
+    return __builtin_isfinite(a) && !__builtin_isnormal(a) && a != 0;
+  }
 };
 template <class Property, class T>
 void test(warp& w, const instruction& in) {

@@ -28,7 +28,9 @@ struct options {
 };
 
 template <class Format>
-u16 before(u16 value, const options& o) { return o.ftz ? Format::flushed(value) : value; }
+u16 before(u16 value, const options& o) {
+  return o.ftz ? Format::flushed(value) : value;
+}
 
 template <class Format>
 u16 after(u16 value, const options& o) {
@@ -45,8 +47,10 @@ u16 after(u16 value, const options& o) {
 // result[i] = f(i) for each part of the active lanes.
 template <int Parts, class F>
 void assign_parts(warp& w, u16* result, F f) {
-  if constexpr (Parts == 1) assign(w, result, f);
-  else assign_packed(w, result, f);
+  if constexpr (Parts == 1)
+    assign(w, result, f);
+  else
+    assign_packed(w, result, f);
 }
 
 template <class Operation, class Format, int Parts>
@@ -101,18 +105,16 @@ void negate_half(warp& w, const instruction& in) {
   options o{in.flags};
   u16* d = w.at<u16>(in.operand[0]);
   const u16* a = w.at<u16>(in.operand[1]);
-  assign_parts<Parts>(w, d, [=](int i) {
-    return static_cast<u16>(before<Format>(a[i], o) ^ 0x8000);
-  });
+  assign_parts<Parts>(w, d,
+                      [=](int i) { return static_cast<u16>(before<Format>(a[i], o) ^ 0x8000); });
 }
 template <class Format, int Parts>
 void magnitude_half(warp& w, const instruction& in) {
   options o{in.flags};
   u16* d = w.at<u16>(in.operand[0]);
   const u16* a = w.at<u16>(in.operand[1]);
-  assign_parts<Parts>(w, d, [=](int i) {
-    return static_cast<u16>(before<Format>(a[i], o) & 0x7fff);
-  });
+  assign_parts<Parts>(w, d,
+                      [=](int i) { return static_cast<u16>(before<Format>(a[i], o) & 0x7fff); });
 }
 
 // Bits of a number as an integer that orders like it, -0 below +0.
@@ -146,8 +148,7 @@ void extreme_half(warp& w, const instruction& in) {
   uint16_t flags = in.flags;
   u16* d = w.at<u16>(in.operand[0]);
   const u16 *a = w.at<u16>(in.operand[1]), *b = w.at<u16>(in.operand[2]);
-  assign_parts<Parts>(w, d,
-                      [=](int i) { return extreme<Format, IsMaximum>(a[i], b[i], flags); });
+  assign_parts<Parts>(w, d, [=](int i) { return extreme<Format, IsMaximum>(a[i], b[i], flags); });
 }
 
 constexpr handler_entry entries[] = {

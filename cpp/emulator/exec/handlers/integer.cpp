@@ -19,21 +19,31 @@ constexpr u64 wrapping(u64 value) { return value; }
 
 struct addition {
   template <class T>
-  static T of(T a, T b) { return static_cast<T>(wrapping(a) + wrapping(b)); }
+  static T of(T a, T b) {
+    return static_cast<T>(wrapping(a) + wrapping(b));
+  }
 };
 struct subtraction {
   template <class T>
-  static T of(T a, T b) { return static_cast<T>(wrapping(a) - wrapping(b)); }
+  static T of(T a, T b) {
+    return static_cast<T>(wrapping(a) - wrapping(b));
+  }
 };
 struct negation {
   template <class T>
-  static T of(T a) { return static_cast<T>(0 - wrapping(a)); }
+  static T of(T a) {
+    return static_cast<T>(0 - wrapping(a));
+  }
 };
 struct product_low {
   template <class T>
-  static T of(T a, T b) { return static_cast<T>(wrapping(a) * wrapping(b)); }
+  static T of(T a, T b) {
+    return static_cast<T>(wrapping(a) * wrapping(b));
+  }
   template <class T>
-  static T of(T a, T b, T c) { return static_cast<T>(wrapping(a) * wrapping(b) + wrapping(c)); }
+  static T of(T a, T b, T c) {
+    return static_cast<T>(wrapping(a) * wrapping(b) + wrapping(c));
+  }
 };
 struct product_high {
   template <class T>
@@ -48,7 +58,9 @@ struct product_high {
 };
 struct product_wide {
   template <class S>
-  static wide_of<S> of(S a, S b) { return static_cast<wide_of<S>>(a) * b; }
+  static wide_of<S> of(S a, S b) {
+    return static_cast<wide_of<S>>(a) * b;
+  }
   template <class S>
   static wide_of<S> of(S a, S b, wide_of<S> c) {
     using U = bits_type<wide_of<S>>;
@@ -57,8 +69,9 @@ struct product_wide {
 };
 
 constexpr i32 saturated(i64 value) {
-  return value < lowest_of<i32> ? lowest_of<i32> : value > highest_of<i32> ? highest_of<i32>
-                                                                          : static_cast<i32>(value);
+  return value < lowest_of<i32>    ? lowest_of<i32>
+         : value > highest_of<i32> ? highest_of<i32>
+                                   : static_cast<i32>(value);
 }
 struct saturating_addition {
   static i32 of(i32 a, i32 b) { return saturated(i64{a} + b); }
@@ -78,7 +91,9 @@ constexpr wide_of<T> low24(T value) {
 template <bool IsHigh>
 struct product24 {
   template <class T>
-  static T of(T a, T b) { return static_cast<T>((low24(a) * low24(b)) >> (IsHigh ? 16 : 0)); }
+  static T of(T a, T b) {
+    return static_cast<T>((low24(a) * low24(b)) >> (IsHigh ? 16 : 0));
+  }
   template <class T>
   static T of(T a, T b, T c) {
     return static_cast<T>(static_cast<u32>(of(a, b)) + static_cast<u32>(c));
@@ -116,11 +131,15 @@ struct magnitude {
 };
 struct minimum {
   template <class T>
-  static T of(T a, T b) { return a < b ? a : b; }
+  static T of(T a, T b) {
+    return a < b ? a : b;
+  }
 };
 struct maximum {
   template <class T>
-  static T of(T a, T b) { return a > b ? a : b; }
+  static T of(T a, T b) {
+    return a > b ? a : b;
+  }
 };
 template <class Chosen>
 struct not_negative {

@@ -16,7 +16,9 @@ using u64 = uint64_t;
 
 struct same {
   template <class T>
-  static T of(T a) { return a; }
+  static T of(T a) {
+    return a;
+  }
 };
 
 // Operand 0 <- operands 1 ..., lowest first.

@@ -124,15 +124,21 @@ void match_all(warp& w, const instruction& in) {
 
 struct sum {
   template <class T>
-  static T of(T a, T b) { return static_cast<T>(static_cast<u32>(a) + static_cast<u32>(b)); }
+  static T of(T a, T b) {
+    return static_cast<T>(static_cast<u32>(a) + static_cast<u32>(b));
+  }
 };
 struct lowest {
   template <class T>
-  static T of(T a, T b) { return a < b ? a : b; }
+  static T of(T a, T b) {
+    return a < b ? a : b;
+  }
 };
 struct highest {
   template <class T>
-  static T of(T a, T b) { return a > b ? a : b; }
+  static T of(T a, T b) {
+    return a > b ? a : b;
+  }
 };
 struct conjunction {
   static u32 of(u32 a, u32 b) { return a & b; }

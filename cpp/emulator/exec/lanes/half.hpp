@@ -56,10 +56,14 @@ constexpr bool rounds_up(int rounding, bool is_negative, bool is_odd, uint64_t r
                          uint64_t unit) {
   if (rest == 0) return false;
   switch (rounding) {
-    case to_zero: return false;
-    case down: return is_negative;
-    case up: return !is_negative;
-    default: return rest > unit / 2 || (rest == unit / 2 && is_odd);
+    case to_zero:
+      return false;
+    case down:
+      return is_negative;
+    case up:
+      return !is_negative;
+    default:
+      return rest > unit / 2 || (rest == unit / 2 && is_odd);
   }
 }
 

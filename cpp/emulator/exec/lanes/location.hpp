@@ -90,8 +90,8 @@ struct global_location {
       lane_view found = find_lanes(w, in, address, wanted);
       return {found.address, 0, found.offset, false, false};
     }
-    uint64_t offset = known.is_shared ? reinterpret_cast<uint64_t>(w.shared) - known.first
-                                      : known.view_offset;
+    uint64_t offset =
+        known.is_shared ? reinterpret_cast<uint64_t>(w.shared) - known.first : known.view_offset;
     return {address, 0, offset + static_cast<uint64_t>(in.immediate), summary.is_contiguous,
             summary.is_uniform};
   }

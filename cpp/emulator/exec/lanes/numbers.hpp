@@ -11,12 +11,30 @@ __extension__ typedef unsigned __int128 uint128;
 
 template <class T>
 struct doubled;
-template <> struct doubled<uint16_t> { using type = uint32_t; };
-template <> struct doubled<int16_t> { using type = int32_t; };
-template <> struct doubled<uint32_t> { using type = uint64_t; };
-template <> struct doubled<int32_t> { using type = int64_t; };
-template <> struct doubled<uint64_t> { using type = uint128; };
-template <> struct doubled<int64_t> { using type = int128; };
+template <>
+struct doubled<uint16_t> {
+  using type = uint32_t;
+};
+template <>
+struct doubled<int16_t> {
+  using type = int32_t;
+};
+template <>
+struct doubled<uint32_t> {
+  using type = uint64_t;
+};
+template <>
+struct doubled<int32_t> {
+  using type = int64_t;
+};
+template <>
+struct doubled<uint64_t> {
+  using type = uint128;
+};
+template <>
+struct doubled<int64_t> {
+  using type = int128;
+};
 template <class T>
 using wide_of = typename doubled<T>::type;
 
@@ -27,20 +45,45 @@ inline constexpr bool is_signed_type = T(-1) < T(0);
 
 template <class T>
 struct unsigned_twin;
-template <> struct unsigned_twin<int16_t> { using type = uint16_t; };
-template <> struct unsigned_twin<int32_t> { using type = uint32_t; };
-template <> struct unsigned_twin<int64_t> { using type = uint64_t; };
-template <> struct unsigned_twin<uint16_t> { using type = uint16_t; };
-template <> struct unsigned_twin<uint32_t> { using type = uint32_t; };
-template <> struct unsigned_twin<uint64_t> { using type = uint64_t; };
-template <> struct unsigned_twin<float> { using type = uint32_t; };
-template <> struct unsigned_twin<double> { using type = uint64_t; };
+template <>
+struct unsigned_twin<int16_t> {
+  using type = uint16_t;
+};
+template <>
+struct unsigned_twin<int32_t> {
+  using type = uint32_t;
+};
+template <>
+struct unsigned_twin<int64_t> {
+  using type = uint64_t;
+};
+template <>
+struct unsigned_twin<uint16_t> {
+  using type = uint16_t;
+};
+template <>
+struct unsigned_twin<uint32_t> {
+  using type = uint32_t;
+};
+template <>
+struct unsigned_twin<uint64_t> {
+  using type = uint64_t;
+};
+template <>
+struct unsigned_twin<float> {
+  using type = uint32_t;
+};
+template <>
+struct unsigned_twin<double> {
+  using type = uint64_t;
+};
 template <class T>
 using bits_type = typename unsigned_twin<T>::type;
 
 template <class T>
-inline constexpr T lowest_of =
-    is_signed_type<T> ? static_cast<T>(bits_type<T>(1) << (bits_of<T> - 1)) : T(0);
+inline constexpr T lowest_of = is_signed_type<T>
+                                   ? static_cast<T>(bits_type<T>(1) << (bits_of<T> - 1))
+                                   : T(0);
 template <class T>
 inline constexpr T highest_of = static_cast<T>(~static_cast<bits_type<T>>(lowest_of<T>));
 

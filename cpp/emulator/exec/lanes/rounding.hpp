@@ -12,7 +12,8 @@ namespace halfwarp::emulator::exec::HALFWARP_ISA {
 // compiler, so that it keeps the loads and stores of the loop between them.
 class rounding_mode {
  public:
-  [[gnu::always_inline]] explicit rounding_mode(int rounding) : is_changed_{rounding != to_nearest} {
+  [[gnu::always_inline]] explicit rounding_mode(int rounding)
+      : is_changed_{rounding != to_nearest} {
     constexpr int host_modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
     if (is_changed_) fesetround(host_modes[rounding]);
   }

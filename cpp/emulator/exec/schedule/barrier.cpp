@@ -65,7 +65,8 @@ std::uint32_t value_of(warp_state& w, const fragment& f, operand_slot slot) {
   return w.view.at<std::uint32_t>(slot)[__builtin_ctz(f.lanes)];
 }
 
-[[noreturn]] void raise_no_such_barrier(const warp& view, const fragment& f, const instruction& in) {
+[[noreturn]] void raise_no_such_barrier(const warp& view, const fragment& f,
+                                        const instruction& in) {
   report::fault fault = describe_place(view, in, __builtin_ctz(f.lanes));
   fault.kind = report::fault_kind::divergent_barrier;
   fault.detail = "there is no barrier " + std::to_string(f.barrier);
@@ -122,8 +123,7 @@ void arrive_if_whole(warp_state& w) {
 }  // namespace
 
 void arrive(warp_state& w, std::size_t index, const instruction& in) {
-  bool is_whole =
-      !(in.flags & barrier_flag::aligned) || w.fragments[index].lanes == w.view.live;
+  bool is_whole = !(in.flags & barrier_flag::aligned) || w.fragments[index].lanes == w.view.live;
   if (is_whole) return arrive_together(w, index, in);
   wait_for_warp(w, index);
   arrive_if_whole(w);

@@ -52,13 +52,15 @@ bool has_ready(const warp_state& w) {
 
 const char* what_it_waits_for(fragment_state state) {
   switch (state) {
-    case fragment_state::at_barrier: return "waits at the barrier on PTX line ";
+    case fragment_state::at_barrier:
+      return "waits at the barrier on PTX line ";
     case fragment_state::before_aligned:
       return "waits for the rest of its warp before the barrier on PTX line ";
     case fragment_state::at_collective:
       return "waits for the other threads of its mask on PTX line ";
     case fragment_state::ready:
-    case fragment_state::running: break;
+    case fragment_state::running:
+      break;
   }
   return "is ready on PTX line ";
 }

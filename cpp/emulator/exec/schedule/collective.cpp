@@ -44,10 +44,10 @@ member_group first_group(warp& view, const instruction& in, lane_mask lanes) {
     return group;
   }
   if (lane_mask strangers = group.lanes & ~members[first]) {
-    raise_member_fault(view, in, __builtin_ctz(strangers),
-                       "the thread is not in the mask " + hexadecimal(members[first]) +
-                           " that it names",
-                       "compute the mask before the branch, from all threads that take part");
+    raise_member_fault(
+        view, in, __builtin_ctz(strangers),
+        "the thread is not in the mask " + hexadecimal(members[first]) + " that it names",
+        "compute the mask before the branch, from all threads that take part");
   }
   return group;
 }
@@ -55,10 +55,10 @@ member_group first_group(warp& view, const instruction& in, lane_mask lanes) {
 void raise_if_exited(const warp& view, const instruction& in, int lane, lane_mask required) {
   lane_mask gone = required & ~view.live;
   if (!gone) return;
-  raise_member_fault(view, in, lane,
-                     "the mask names lane " + std::to_string(__builtin_ctz(gone)) +
-                         ", which has exited",
-                     "let all threads of the mask reach the instruction before they return");
+  raise_member_fault(
+      view, in, lane,
+      "the mask names lane " + std::to_string(__builtin_ctz(gone)) + ", which has exited",
+      "let all threads of the mask reach the instruction before they return");
 }
 
 // The group is complete: its waiting fragments execute, and go on.

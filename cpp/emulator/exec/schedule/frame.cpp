@@ -52,13 +52,11 @@ void copy_parameter(warp& view, const place& from, const place& to, std::uint32_
 }
 
 bool accepts(const function_code& callee, const call_site& site) {
-  auto fits = [](const std::vector<ptx::variable>& formal, std::size_t count,
-                 const auto& copies) {
+  auto fits = [](const std::vector<ptx::variable>& formal, std::size_t count, const auto& copies) {
     return formal.size() == count &&
-           std::equal(formal.begin(), formal.end(), copies.begin(),
-                      [](const ptx::variable& v, const parameter_copy& c) {
-                        return v.size == c.bytes;
-                      });
+           std::equal(
+               formal.begin(), formal.end(), copies.begin(),
+               [](const ptx::variable& v, const parameter_copy& c) { return v.size == c.bytes; });
   };
   return fits(callee.source->parameters, site.arguments.size(), site.arguments) &&
          fits(callee.source->return_parameters, site.results.size(), site.results);
@@ -137,7 +135,8 @@ void activate(warp& view, frame& f) {
   view.function = f.function;
   view.registers = f.values.data();
   view.constants = f.function->constants.data();
-  view.predicates = reinterpret_cast<lane_mask*>(f.values.data() + register_file_bytes(*f.function));
+  view.predicates =
+      reinterpret_cast<lane_mask*>(f.values.data() + register_file_bytes(*f.function));
   view.frame_base = f.base;
   view.stack_top = f.base + f.function->frame_bytes;
 }

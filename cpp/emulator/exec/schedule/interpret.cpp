@@ -75,15 +75,21 @@ class fragment_run {
         if (active) in.run(view, in);
         ++position_;
         return {};
-      case flow::branch: return branch(in, active);
-      case flow::call: return active ? call(in, active) : advance();
+      case flow::branch:
+        return branch(in, active);
+      case flow::call:
+        return active ? call(in, active) : advance();
       case flow::builtin:
         if (active) in.run(view, in);
         return advance();
-      case flow::ret: return active ? leave(active, f_.in->depth == 0) : advance();
-      case flow::exit: return active ? leave(active, true) : advance();
-      case flow::barrier: return active ? barrier(in, active) : advance();
-      case flow::collective: return active ? collective(in, active) : advance();
+      case flow::ret:
+        return active ? leave(active, f_.in->depth == 0) : advance();
+      case flow::exit:
+        return active ? leave(active, true) : advance();
+      case flow::barrier:
+        return active ? barrier(in, active) : advance();
+      case flow::collective:
+        return active ? collective(in, active) : advance();
       case flow::yield:
         if (active) in.run(view, in);
         ++position_;

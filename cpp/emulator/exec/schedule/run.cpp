@@ -46,8 +46,8 @@ class worker {
   void run() {
     floating_point_defaults defaults;
     while (may_go_on()) {
-      bool wants_more = resident_.size() < limit_ && (resident_.empty() || all_yielded_ ||
-                                                      launch_.request.is_cooperative);
+      bool wants_more = resident_.size() < limit_ &&
+                        (resident_.empty() || all_yielded_ || launch_.request.is_cooperative);
       if (wants_more && start_block()) {
         if (launch_.request.is_cooperative) continue;
       } else if (resident_.empty()) {
@@ -183,7 +183,8 @@ outcome run(memory::address_space& space, const launch_request& request,
       static_cast<std::uint32_t>((request.block.count() + warp_size - 1) / warp_size);
 
   std::uint64_t blocks = request.grid.count();
-  std::uint64_t threads = std::max<std::uint64_t>(1, std::min<std::uint64_t>(options.threads, blocks));
+  std::uint64_t threads =
+      std::max<std::uint64_t>(1, std::min<std::uint64_t>(options.threads, blocks));
   std::uint64_t resident = request.is_cooperative ? blocks : request.resident_blocks;
   std::uint64_t limit = std::max<std::uint64_t>(1, (resident + threads - 1) / threads);
   std::vector<std::thread> others;

@@ -26,12 +26,12 @@ struct kernel_fault {
 struct frame {
   const function_code* function = nullptr;
   frame* parent = nullptr;
-  const call_site* site = nullptr;   // in the parent
-  std::uint32_t return_index = 0;    // instruction of the parent
-  std::uint32_t depth = 0;           // 0: the kernel
-  std::uint32_t base = 0;            // in local memory of each thread
-  std::uint32_t users = 0;           // fragments in it, and frames called from it
-  lane_storage values;               // registers, then predicates
+  const call_site* site = nullptr;  // in the parent
+  std::uint32_t return_index = 0;   // instruction of the parent
+  std::uint32_t depth = 0;          // 0: the kernel
+  std::uint32_t base = 0;           // in local memory of each thread
+  std::uint32_t users = 0;          // fragments in it, and frames called from it
+  lane_storage values;              // registers, then predicates
 };
 
 struct warp_state {
@@ -43,8 +43,8 @@ struct warp_state {
 };
 
 struct barrier_state {
-  std::uint32_t arrived = 0;    // threads
-  std::uint32_t expected = 0;   // 0: all that have not exited
+  std::uint32_t arrived = 0;           // threads
+  std::uint32_t expected = 0;          // 0: all that have not exited
   lane_mask any = 0, all = all_lanes;  // of bar.red, as 0 or all ones
   std::uint32_t count = 0;             // of true predicates
   bool is_reduction = false;
@@ -76,13 +76,13 @@ struct launch_state {
                const kernel_code& c)
       : space{s}, request{r}, options{o}, code{c} {}
 
-  std::uint32_t shared_bytes = 0;     // of a block
-  std::uint32_t stack_bytes = 0;      // local memory of a thread
+  std::uint32_t shared_bytes = 0;  // of a block
+  std::uint32_t stack_bytes = 0;   // local memory of a thread
   std::uint32_t warps_per_block = 0;
   std::atomic<std::uint64_t> next_block{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // blocks after it need not run: a fault is known
   std::atomic<bool> was_cancelled{false};
-  std::mutex mutex;                      // of what follows, and of options.print
+  std::mutex mutex;  // of what follows, and of options.print
   std::optional<report::fault> fault;
   std::uint64_t faulting_block = ~0ull;
 };

@@ -9,9 +9,7 @@ using std::int64_t;
 using std::to_string;
 using std::uint64_t;
 
-kind kind_of(int bits) {
-  return bits == 16 ? kind::i16 : bits == 32 ? kind::i32 : kind::i64;
-}
+kind kind_of(int bits) { return bits == 16 ? kind::i16 : bits == 32 ? kind::i32 : kind::i64; }
 bool bit(uint64_t v, int64_t n) { return n >= 0 && n < 64 && (v >> n & 1); }
 
 void add_logic(case_list& list, int bits) {
@@ -48,9 +46,8 @@ void add_funnels(case_list& list) {
                       uint64_t both = s[1] << 32 | s[0], n = amount(s[2]);
                       return n == 0 ? s[1] : both >> (32 - n);
                     }});
-    list.push_back({"shf.r" + mode + " d, a, b, c", kind::i32, three, [=](sources s) {
-                      return (s[1] << 32 | s[0]) >> amount(s[2]);
-                    }});
+    list.push_back({"shf.r" + mode + " d, a, b, c", kind::i32, three,
+                    [=](sources s) { return (s[1] << 32 | s[0]) >> amount(s[2]); }});
   }
 }
 
@@ -71,8 +68,8 @@ void add_fields(case_list& list, int bits) {
                       return result;
                     }});
   }
-  for (auto [first, length] : {std::pair{0, 8}, {5, 20}, {31, 4}, {40, 9}, {200, 1}, {3, 0},
-                               {0, 255}, {63, 64}}) {
+  for (auto [first, length] :
+       {std::pair{0, 8}, {5, 20}, {31, 4}, {40, 9}, {200, 1}, {3, 0}, {0, 255}, {63, 64}}) {
     std::string text = "bfi.b" + w + " d, a, b, " + to_string(first) + ", " + to_string(length);
     int from = first, count = length;
     list.push_back({text, k, {k, k}, [=](sources s) {
@@ -101,13 +98,14 @@ void add_counts(case_list& list, int bits) {
                   }});
   list.push_back({"brev.b" + w + " d, a", k, {k}, [=](sources s) {
                     uint64_t result = 0;
-                    for (int i = 0; i < bits; ++i) result |= uint64_t{bit(s[0], i)} << (bits - 1 - i);
+                    for (int i = 0; i < bits; ++i)
+                      result |= uint64_t{bit(s[0], i)} << (bits - 1 - i);
                     return result;
                   }});
   for (bool is_signed : {false, true}) {
     for (bool is_shift : {false, true}) {
-      std::string name = std::string("bfind") + (is_shift ? ".shiftamt" : "") +
-                         (is_signed ? ".s" : ".u") + w;
+      std::string name =
+          std::string("bfind") + (is_shift ? ".shiftamt" : "") + (is_signed ? ".s" : ".u") + w;
       list.push_back({name + " d, a", kind::i32, {k}, [=](sources s) {
                         bool sign = is_signed && bit(s[0], bits - 1);
                         for (int i = bits - 1; i >= 0; --i) {
@@ -121,8 +119,10 @@ void add_counts(case_list& list, int bits) {
 
 void add_lop3(case_list& list) {
   for (int table : {0x00, 0x80, 0x96, 0xe8, 0xca, 0xf0, 0xcc, 0xaa, 0x1b, 0xff}) {
-    list.push_back({"lop3.b32 d, a, b, c, " + to_string(table), kind::i32,
-                    {kind::i32, kind::i32, kind::i32}, [=](sources s) {
+    list.push_back({"lop3.b32 d, a, b, c, " + to_string(table),
+                    kind::i32,
+                    {kind::i32, kind::i32, kind::i32},
+                    [=](sources s) {
                       uint64_t result = 0;
                       for (int i = 0; i < 32; ++i) {
                         int index = 4 * bit(s[0], i) + 2 * bit(s[1], i) + bit(s[2], i);
@@ -133,8 +133,10 @@ void add_lop3(case_list& list) {
   }
   for (bool is_or : {false, true}) {
     std::string op = is_or ? "or" : "and";
-    list.push_back({"setp.ne.u32 q, c, 7; lop3." + op + ".b32 t|d, a, b, c, 0x96, q", kind::pred,
-                    {kind::i32, kind::i32, kind::i32}, [=](sources s) {
+    list.push_back({"setp.ne.u32 q, c, 7; lop3." + op + ".b32 t|d, a, b, c, 0x96, q",
+                    kind::pred,
+                    {kind::i32, kind::i32, kind::i32},
+                    [=](sources s) {
                       bool is_set = s[0] ^ s[1] ^ s[2], q = s[2] != 7;
                       return uint64_t{is_or ? is_set || q : is_set && q};
                     }});
@@ -164,7 +166,9 @@ void add_prmt(case_list& list) {
     list.push_back({"prmt.b32." + name + " d, a, b, c", kind::i32, three,
                     [f](sources s) { return f(s[0], s[1], static_cast<int>(s[2] & 3)); }});
   };
-  add("f4e", [](uint64_t a, uint64_t b, int n) { return permuted(a, b, {n, n + 1, n + 2, n + 3}); });
+  add("f4e", [](uint64_t a, uint64_t b, int n) {
+    return permuted(a, b, {n, n + 1, n + 2, n + 3});
+  });
   add("b4e", [](uint64_t a, uint64_t b, int n) {
     return permuted(a, b, {n, (n + 7) % 8, (n + 6) % 8, (n + 5) % 8});
   });
@@ -186,15 +190,15 @@ void add_prmt(case_list& list) {
 void add_masks(case_list& list) {
   for (bool is_clamped : {false, true}) {
     std::string mode = is_clamped ? ".clamp" : ".wrap";
-    list.push_back({"bmsk" + mode + ".b32 d, a, b", kind::i32, {kind::i32, kind::i32},
-                    [=](sources s) {
-                      uint64_t first = is_clamped ? s[0] : s[0] & 31;
-                      uint64_t length = is_clamped ? s[1] : s[1] & 31, result = 0;
-                      for (uint64_t i = 0; i < 32; ++i) {
-                        if (i >= first && i - first < length) result |= uint64_t{1} << i;
-                      }
-                      return result;
-                    }});
+    list.push_back(
+        {"bmsk" + mode + ".b32 d, a, b", kind::i32, {kind::i32, kind::i32}, [=](sources s) {
+           uint64_t first = is_clamped ? s[0] : s[0] & 31;
+           uint64_t length = is_clamped ? s[1] : s[1] & 31, result = 0;
+           for (uint64_t i = 0; i < 32; ++i) {
+             if (i >= first && i - first < length) result |= uint64_t{1} << i;
+           }
+           return result;
+         }});
     for (bool is_signed : {false, true}) {
       std::string name = "szext" + mode + (is_signed ? ".s32" : ".u32");
       list.push_back({name + " d, a, b", kind::i32, {kind::i32, kind::i32}, [=](sources s) {
@@ -205,16 +209,16 @@ void add_masks(case_list& list) {
                       }});
     }
   }
-  list.push_back({"fns.b32 d, a, b, c", kind::i32, {kind::i32, kind::i32, kind::i32},
-                  [](sources s) {
-                    int64_t n = signed_value(s[2], 32), found = 0;
-                    if (n == 0) return s[1] < 32 && bit(s[0], s[1]) ? s[1] : ~uint64_t{0};
-                    for (int64_t i = s[1]; i >= 0 && i < 32; i += n < 0 ? -1 : 1) {
-                      found += bit(s[0], i);
-                      if (bit(s[0], i) && found == std::abs(n)) return static_cast<uint64_t>(i);
-                    }
-                    return ~uint64_t{0};
-                  }});
+  list.push_back(
+      {"fns.b32 d, a, b, c", kind::i32, {kind::i32, kind::i32, kind::i32}, [](sources s) {
+         int64_t n = signed_value(s[2], 32), found = 0;
+         if (n == 0) return s[1] < 32 && bit(s[0], s[1]) ? s[1] : ~uint64_t{0};
+         for (int64_t i = s[1]; i >= 0 && i < 32; i += n < 0 ? -1 : 1) {
+           found += bit(s[0], i);
+           if (bit(s[0], i) && found == std::abs(n)) return static_cast<uint64_t>(i);
+         }
+         return ~uint64_t{0};
+       }});
 }
 
 }  // namespace

@@ -25,9 +25,7 @@ int order_of_floats(const float_format& f, uint64_t a, uint64_t b) {
 struct comparison {
   std::string name;
   bool less, equal, greater, unordered;
-  bool holds(int o) const {
-    return o == -1 ? less : o == 0 ? equal : o == 1 ? greater : unordered;
-  }
+  bool holds(int o) const { return o == -1 ? less : o == 0 ? equal : o == 1 ? greater : unordered; }
 };
 const comparison float_comparisons[] = {
     {"eq", 0, 1, 0, 0},  {"ne", 1, 0, 1, 0},  {"lt", 1, 0, 0, 0},  {"le", 1, 1, 0, 0},
@@ -43,19 +41,22 @@ const comparison unsigned_comparisons[] = {
 void add_setp(case_list& list, const comparison& c, const std::string& type, kind k,
               const order& of) {
   std::string text = "setp." + c.name;
-  list.push_back({text + "." + type + " d, a, b", kind::pred, {k, k},
-                  [=](sources s) { return uint64_t{c.holds(of(s[0], s[1]))}; }});
+  list.push_back({text + "." + type + " d, a, b", kind::pred, {k, k}, [=](sources s) {
+                    return uint64_t{c.holds(of(s[0], s[1]))};
+                  }});
   for (const char* operation : {"and", "or", "xor"}) {
     std::string op = operation;
-    auto combine = [op](bool a, bool b) { return op == "and" ? a && b : op == "or" ? a || b : a != b; };
-    list.push_back({text + "." + op + "." + type + " d, a, b, c", kind::pred, {k, k, kind::pred},
-                    [=](sources s) {
-                      return uint64_t{combine(c.holds(of(s[0], s[1])), s[2])};
-                    }});
-    list.push_back({text + "." + op + "." + type + " q|d, a, b, !c", kind::pred,
-                    {k, k, kind::pred}, [=](sources s) {
-                      return uint64_t{combine(!c.holds(of(s[0], s[1])), !s[2])};
-                    }});
+    auto combine = [op](bool a, bool b) {
+      return op == "and" ? a && b : op == "or" ? a || b : a != b;
+    };
+    list.push_back({text + "." + op + "." + type + " d, a, b, c",
+                    kind::pred,
+                    {k, k, kind::pred},
+                    [=](sources s) { return uint64_t{combine(c.holds(of(s[0], s[1])), s[2])}; }});
+    list.push_back({text + "." + op + "." + type + " q|d, a, b, !c",
+                    kind::pred,
+                    {k, k, kind::pred},
+                    [=](sources s) { return uint64_t{combine(!c.holds(of(s[0], s[1])), !s[2])}; }});
   }
 }
 
@@ -83,34 +84,42 @@ void add_float_setp(case_list& list, const std::string& type, kind k, const floa
 
 void add_packed_setp(case_list& list) {
   for (const comparison& c : float_comparisons) {
-    list.push_back({"setp." + c.name + ".f16x2 q|d, a, b", kind::pred, {kind::f16x2, kind::f16x2},
+    list.push_back({"setp." + c.name + ".f16x2 q|d, a, b",
+                    kind::pred,
+                    {kind::f16x2, kind::f16x2},
                     [=](sources s) {
                       return uint64_t{c.holds(order_of_floats(binary16, s[0] >> 16, s[1] >> 16))};
                     }});
-    list.push_back({"setp." + c.name + ".bf16x2 d|q, a, b", kind::pred,
-                    {kind::bf16x2, kind::bf16x2}, [=](sources s) {
+    list.push_back({"setp." + c.name + ".bf16x2 d|q, a, b",
+                    kind::pred,
+                    {kind::bf16x2, kind::bf16x2},
+                    [=](sources s) {
                       return uint64_t{
                           c.holds(order_of_floats(bfloat16, s[0] & 0xffff, s[1] & 0xffff))};
                     }});
-    list.push_back({"setp." + c.name + ".ftz.f32 d, a, b", kind::pred, {kind::f32, kind::f32},
-                    [=](sources s) {
-                      return uint64_t{c.holds(order_of_floats(binary32, binary32.flushed(s[0]),
-                                                              binary32.flushed(s[1])))};
-                    }});
+    list.push_back(
+        {"setp." + c.name + ".ftz.f32 d, a, b", kind::pred, {kind::f32, kind::f32}, [=](sources s) {
+           return uint64_t{
+               c.holds(order_of_floats(binary32, binary32.flushed(s[0]), binary32.flushed(s[1])))};
+         }});
   }
 }
 
 void add_set(case_list& list) {
   order floats = [](uint64_t a, uint64_t b) { return order_of_floats(binary32, a, b); };
   for (const comparison& c : float_comparisons) {
-    list.push_back({"set." + c.name + ".u32.f32 d, a, b", kind::i32, {kind::f32, kind::f32},
-                    [=](sources s) { return c.holds(floats(s[0], s[1])) ? ~uint64_t{0} : 0; }});
-    list.push_back({"set." + c.name + ".f32.f32 d, a, b", kind::f32, {kind::f32, kind::f32},
+    list.push_back(
+        {"set." + c.name + ".u32.f32 d, a, b", kind::i32, {kind::f32, kind::f32}, [=](sources s) {
+           return c.holds(floats(s[0], s[1])) ? ~uint64_t{0} : 0;
+         }});
+    list.push_back(
+        {"set." + c.name + ".f32.f32 d, a, b", kind::f32, {kind::f32, kind::f32}, [=](sources s) {
+           return c.holds(floats(s[0], s[1])) ? uint64_t{0x3f80'0000} : 0;
+         }});
+    list.push_back({"set." + c.name + ".f16x2.f16x2 d, a, b",
+                    kind::f16x2,
+                    {kind::f16x2, kind::f16x2},
                     [=](sources s) {
-                      return c.holds(floats(s[0], s[1])) ? uint64_t{0x3f80'0000} : 0;
-                    }});
-    list.push_back({"set." + c.name + ".f16x2.f16x2 d, a, b", kind::f16x2,
-                    {kind::f16x2, kind::f16x2}, [=](sources s) {
                       auto half = [&](int shift) {
                         int o = order_of_floats(binary16, s[0] >> shift & 0xffff,
                                                 s[1] >> shift & 0xffff);
@@ -119,7 +128,9 @@ void add_set(case_list& list) {
                       return half(0) | half(16);
                     }});
   }
-  list.push_back({"set.lt.and.s32.s32 d, a, b, c", kind::i32, {kind::i32, kind::i32, kind::pred},
+  list.push_back({"set.lt.and.s32.s32 d, a, b, c",
+                  kind::i32,
+                  {kind::i32, kind::i32, kind::pred},
                   [](sources s) {
                     bool is_less = signed_value(s[0], 32) < signed_value(s[1], 32);
                     return is_less && s[2] ? ~uint64_t{0} : 0;
@@ -129,16 +140,18 @@ void add_set(case_list& list) {
 void add_selections(case_list& list, int bits) {
   kind k = bits == 16 ? kind::i16 : bits == 32 ? kind::i32 : kind::i64;
   std::string w = to_string(bits);
-  list.push_back({"selp.b" + w + " d, a, b, c", k, {k, k, kind::pred},
-                  [](sources s) { return s[2] ? s[0] : s[1]; }});
-  list.push_back({"selp.b" + w + " d, a, b, !c", k, {k, k, kind::pred},
-                  [](sources s) { return s[2] ? s[1] : s[0]; }});
-  list.push_back({"slct.b" + w + ".s32 d, a, b, c", k, {k, k, kind::i32},
-                  [](sources s) { return signed_value(s[2], 32) >= 0 ? s[0] : s[1]; }});
+  list.push_back({"selp.b" + w + " d, a, b, c", k, {k, k, kind::pred}, [](sources s) {
+                    return s[2] ? s[0] : s[1];
+                  }});
+  list.push_back({"selp.b" + w + " d, a, b, !c", k, {k, k, kind::pred}, [](sources s) {
+                    return s[2] ? s[1] : s[0];
+                  }});
+  list.push_back({"slct.b" + w + ".s32 d, a, b, c", k, {k, k, kind::i32}, [](sources s) {
+                    return signed_value(s[2], 32) >= 0 ? s[0] : s[1];
+                  }});
   list.push_back({"slct.b" + w + ".f32 d, a, b, c", k, {k, k, kind::f32}, [](sources s) {
-                    return order_of_floats(binary32, s[2], 0) >= 0 && !binary32.is_nan(s[2])
-                               ? s[0]
-                               : s[1];
+                    return order_of_floats(binary32, s[2], 0) >= 0 && !binary32.is_nan(s[2]) ? s[0]
+                                                                                             : s[1];
                   }});
 }
 
@@ -176,36 +189,41 @@ case_list move_cases() {
   list.push_back({"mov.b16 d, a", k::i16, {k::i16}, [](sources s) { return s[0]; }});
   list.push_back({"mov.b32 d, a", k::i32, {k::i32}, [](sources s) { return s[0]; }});
   list.push_back({"mov.b64 d, a", k::i64, {k::i64}, [](sources s) { return s[0]; }});
-  list.push_back({"mov.f32 d, 0f40490FDB", k::f32, {k::f32},
-                  [](sources) { return 0x4049'0fdb; }});
-  list.push_back({"mov.f64 d, 0d400921FB54442D18", k::f64, {k::f64},
-                  [](sources) { return 0x4009'21fb'5444'2d18; }});
+  list.push_back({"mov.f32 d, 0f40490FDB", k::f32, {k::f32}, [](sources) { return 0x4049'0fdb; }});
+  list.push_back({"mov.f64 d, 0d400921FB54442D18", k::f64, {k::f64}, [](sources) {
+                    return 0x4009'21fb'5444'2d18;
+                  }});
   list.push_back({"mov.f32 d, 1.5", k::f32, {k::f32}, [](sources) { return 0x3fc0'0000; }});
   list.push_back({"mov.s32 d, -2", k::i32, {k::i32}, [](sources) { return ~uint64_t{1}; }});
-  list.push_back({"mov.b64 d, {a, b}", k::i64, {k::i32, k::i32},
-                  [](sources s) { return s[1] << 32 | s[0]; }});
-  list.push_back({"mov.b32 d, {a, b}", k::i32, {k::i16, k::i16},
-                  [](sources s) { return s[1] << 16 | s[0]; }});
+  list.push_back(
+      {"mov.b64 d, {a, b}", k::i64, {k::i32, k::i32}, [](sources s) { return s[1] << 32 | s[0]; }});
+  list.push_back(
+      {"mov.b32 d, {a, b}", k::i32, {k::i16, k::i16}, [](sources s) { return s[1] << 16 | s[0]; }});
   list.push_back({"mov.b64 d, {a, b, c, a}", k::i64, {k::i16, k::i16, k::i16}, [](sources s) {
                     return s[0] << 48 | s[2] << 32 | s[1] << 16 | s[0];
                   }});
-  list.push_back({"cvt.u8.u16 B, a; cvt.u8.u16 C, b; mov.b16 d, {B, C}", k::i16, {k::i16, k::i16},
+  list.push_back({"cvt.u8.u16 B, a; cvt.u8.u16 C, b; mov.b16 d, {B, C}",
+                  k::i16,
+                  {k::i16, k::i16},
                   [](sources s) { return low_bits(s[1], 8) << 8 | low_bits(s[0], 8); }});
-  list.push_back({"cvt.u8.u16 B, a; cvt.u8.u16 C, b; mov.b32 d, {B, C, C, B}", k::i32,
-                  {k::i16, k::i16}, [](sources s) {
+  list.push_back({"cvt.u8.u16 B, a; cvt.u8.u16 C, b; mov.b32 d, {B, C, C, B}",
+                  k::i32,
+                  {k::i16, k::i16},
+                  [](sources s) {
                     uint64_t x = low_bits(s[0], 8), y = low_bits(s[1], 8);
                     return x << 24 | y << 16 | y << 8 | x;
                   }});
-  list.push_back({"mov.b16 {B, C}, a; cvt.u16.u8 d, C", k::i16, {k::i16},
-                  [](sources s) { return s[0] >> 8; }});
+  list.push_back({"mov.b16 {B, C}, a; cvt.u16.u8 d, C", k::i16, {k::i16}, [](sources s) {
+                    return s[0] >> 8;
+                  }});
   list.push_back({"mov.b32 {_, B, _, C}, a; mov.b16 d, {C, B}", k::i16, {k::i32}, [](sources s) {
                     return (s[0] >> 8 & 0xff) << 8 | s[0] >> 24;
                   }});
   list.push_back({"mov.b64 {t, d}, a", k::i32, {k::i64}, [](sources s) { return s[0] >> 32; }});
   list.push_back({"mov.b64 {d, _}, a", k::i32, {k::i64}, [](sources s) { return s[0]; }});
   list.push_back({"mov.b32 {h, d}, a", k::i16, {k::i32}, [](sources s) { return s[0] >> 16; }});
-  list.push_back({"mov.b64 {h, g, h, d}, a", k::i16, {k::i64},
-                  [](sources s) { return s[0] >> 48; }});
+  list.push_back(
+      {"mov.b64 {h, g, h, d}, a", k::i16, {k::i64}, [](sources s) { return s[0] >> 48; }});
   return list;
 }
 

@@ -65,20 +65,23 @@ void add_integers(case_list& list) {
   for (const integer_type& to : integer_types()) {
     for (const integer_type& from : integer_types()) {
       std::string types = to.name() + "." + from.name() + " d, a";
-      list.push_back({"cvt." + types, to.holder(), {from.holder()},
-                      [=](sources s) { return in_register(to, from.extended(s[0])); }});
+      list.push_back({"cvt." + types, to.holder(), {from.holder()}, [=](sources s) {
+                        return in_register(to, from.extended(s[0]));
+                      }});
       list.push_back({"cvt.sat." + types, to.holder(), {from.holder()}, [=](sources s) {
                         return in_register(to, clamped(to, from, from.extended(s[0])));
                       }});
     }
   }
   // Registers wider than both types.
-  list.push_back({"cvt.s32.s8 d, a", kind::i32, {kind::i32},
-                  [](sources s) { return static_cast<uint64_t>(signed_value(s[0], 8)); }});
-  list.push_back({"cvt.u16.u8 d, a", kind::i32, {kind::i32},
-                  [](sources s) { return low_bits(s[0], 8); }});
-  list.push_back({"cvt.s8.s64 d, a", kind::i64, {kind::i64},
-                  [](sources s) { return static_cast<uint64_t>(signed_value(s[0], 8)); }});
+  list.push_back({"cvt.s32.s8 d, a", kind::i32, {kind::i32}, [](sources s) {
+                    return static_cast<uint64_t>(signed_value(s[0], 8));
+                  }});
+  list.push_back(
+      {"cvt.u16.u8 d, a", kind::i32, {kind::i32}, [](sources s) { return low_bits(s[0], 8); }});
+  list.push_back({"cvt.s8.s64 d, a", kind::i64, {kind::i64}, [](sources s) {
+                    return static_cast<uint64_t>(signed_value(s[0], 8));
+                  }});
 }
 
 void add_float_to_integer(case_list& list) {
@@ -91,8 +94,8 @@ void add_float_to_integer(case_list& list) {
         const float_format& f = from.f;
         std::string text = std::string("cvt.") + m.integral + "." + to.name() + "." + from.name;
         list.push_back({text + " d, a", to.holder(), {from.k}, [=, &f](sources s) {
-                          return in_register(to, exact_to_integer(f, s[0], r, to.bits,
-                                                                  to.is_signed, of_nan));
+                          return in_register(
+                              to, exact_to_integer(f, s[0], r, to.bits, to.is_signed, of_nan));
                         }});
       }
     }
@@ -125,8 +128,9 @@ void add_narrowing(case_list& list, const float_type& to, const float_type& from
     rounding r = m.value;
     const float_format &t = to.f, &f = from.f;
     std::string text = std::string("cvt.") + m.name + "." + to.name + "." + from.name;
-    list.push_back({text + " d, a", to.k, {from.k},
-                    [=, &t, &f](sources s) { return exact_convert(t, f, s[0], r); }});
+    list.push_back({text + " d, a", to.k, {from.k}, [=, &t, &f](sources s) {
+                      return exact_convert(t, f, s[0], r);
+                    }});
   }
 }
 
@@ -141,8 +145,10 @@ void add_floats(case_list& list) {
   for (const float_type* to : {&f16, &bf16}) add_narrowing(list, *to, f32);
   auto widen = [&](const float_type& to, const float_type& from) {
     const float_format &t = to.f, &f = from.f;
-    list.push_back({"cvt." + to.name + "." + from.name + " d, a", to.k, {from.k},
-                    [&t, &f](sources s) { return exact_convert(t, f, s[0], rounding::nearest); }});
+    list.push_back(
+        {"cvt." + to.name + "." + from.name + " d, a", to.k, {from.k}, [&t, &f](sources s) {
+           return exact_convert(t, f, s[0], rounding::nearest);
+         }});
   };
   widen(f32, f16);
   widen(f64, f16);
@@ -154,14 +160,15 @@ void add_floats(case_list& list) {
     for (const mode& m : modes) {
       rounding r = m.value;
       std::string text = std::string("cvt.") + m.integral + "." + t->name + "." + t->name;
-      list.push_back({text + " d, a", t->k, {t->k},
-                      [=, &f](sources s) { return exact_integral(f, s[0], r); }});
+      list.push_back({text + " d, a", t->k, {t->k}, [=, &f](sources s) {
+                        return exact_integral(f, s[0], r);
+                      }});
     }
   }
-  list.push_back({"cvt.sat.f32.f32 d, a", kind::f32, {kind::f32},
-                  [](sources s) { return saturated(binary32, s[0]); }});
-  list.push_back({"cvt.ftz.f32.f32 d, a", kind::f32, {kind::f32},
-                  [](sources s) {
+  list.push_back({"cvt.sat.f32.f32 d, a", kind::f32, {kind::f32}, [](sources s) {
+                    return saturated(binary32, s[0]);
+                  }});
+  list.push_back({"cvt.ftz.f32.f32 d, a", kind::f32, {kind::f32}, [](sources s) {
                     return binary32.is_nan(s[0]) ? binary32.nan : binary32.flushed(s[0]);
                   }});
   list.push_back({"cvt.rn.ftz.f32.f64 d, a", kind::f32, {kind::f64}, [](sources s) {
@@ -184,13 +191,17 @@ void add_pairs(case_list& list) {
     kind packed = t->k == kind::f16 ? kind::f16x2 : kind::bf16x2;
     for (const char* r : {"rn", "rz"}) {
       rounding value = r[1] == 'n' ? rounding::nearest : rounding::zero;
-      list.push_back({std::string("cvt.") + r + "." + t->name + "x2.f32 d, a, b", packed,
-                      {kind::f32, kind::f32}, [=, &f](sources s) {
+      list.push_back({std::string("cvt.") + r + "." + t->name + "x2.f32 d, a, b",
+                      packed,
+                      {kind::f32, kind::f32},
+                      [=, &f](sources s) {
                         return exact_convert(f, binary32, s[0], value) << 16 |
                                exact_convert(f, binary32, s[1], value);
                       }});
     }
-    list.push_back({"cvt.rn.relu." + t->name + "x2.f32 d, a, b", packed, {kind::f32, kind::f32},
+    list.push_back({"cvt.rn.relu." + t->name + "x2.f32 d, a, b",
+                    packed,
+                    {kind::f32, kind::f32},
                     [=, &f](sources s) {
                       uint64_t v[2];
                       for (int i : {0, 1}) {

@@ -34,10 +34,14 @@ number unpack(const float_format& f, std::uint64_t v) {
 
 bool rounds_up(bool is_negative, bool is_odd, bool has_half, bool has_rest, rounding mode) {
   switch (mode) {
-    case rounding::nearest: return has_half && (has_rest || is_odd);
-    case rounding::zero: return false;
-    case rounding::down: return is_negative && (has_half || has_rest);
-    case rounding::up: return !is_negative && (has_half || has_rest);
+    case rounding::nearest:
+      return has_half && (has_rest || is_odd);
+    case rounding::zero:
+      return false;
+    case rounding::down:
+      return is_negative && (has_half || has_rest);
+    case rounding::up:
+      return !is_negative && (has_half || has_rest);
   }
   return false;
 }
@@ -143,8 +147,7 @@ std::uint64_t exact_multiply(const float_format& f, std::uint64_t a, std::uint64
   return pack(f, {sign != 0, x.magnitude * y.magnitude, x.exponent + y.exponent}, mode);
 }
 
-std::uint64_t exact_divide(const float_format& f, std::uint64_t a, std::uint64_t b,
-                           rounding mode) {
+std::uint64_t exact_divide(const float_format& f, std::uint64_t a, std::uint64_t b, rounding mode) {
   if (f.is_nan(a) || f.is_nan(b)) return f.nan;
   std::uint64_t sign = (a ^ b) & f.sign_bit();
   if (f.is_infinite(a)) return f.is_infinite(b) ? f.nan : f.infinity() | sign;

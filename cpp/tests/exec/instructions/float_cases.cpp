@@ -23,7 +23,9 @@ struct mode {
   std::string name;
   rounding value;
 };
-const mode modes[] = {{"rn", rounding::nearest}, {"rz", rounding::zero}, {"rm", rounding::down},
+const mode modes[] = {{"rn", rounding::nearest},
+                      {"rz", rounding::zero},
+                      {"rm", rounding::down},
                       {"rp", rounding::up}};
 
 using operation = std::function<uint64_t(const float_format&, sources, rounding)>;
@@ -60,40 +62,41 @@ void add_rounded(case_list& list, const std::string& name, const float_type& t, 
 }
 
 void add_arithmetic(case_list& list, const float_type& t) {
-  add_rounded(list, "add", t, 2,
-              [](const float_format& f, sources s, rounding r) { return exact_add(f, s[0], s[1], r); },
-              true);
-  add_rounded(list, "sub", t, 2,
-              [](const float_format& f, sources s, rounding r) {
-                return exact_add(f, s[0], f.is_nan(s[1]) ? s[1] : s[1] ^ f.sign_bit(), r);
-              },
-              true);
-  add_rounded(list, "mul", t, 2,
-              [](const float_format& f, sources s, rounding r) {
-                return exact_multiply(f, s[0], s[1], r);
-              },
-              true);
-  add_rounded(list, "fma", t, 3,
-              [](const float_format& f, sources s, rounding r) {
-                return exact_fma(f, s[0], s[1], s[2], r);
-              },
-              true);
-  add_rounded(list, "div", t, 2,
-              [](const float_format& f, sources s, rounding r) {
-                return exact_divide(f, s[0], s[1], r);
-              },
-              false);
-  add_rounded(list, "rcp", t, 1,
-              [](const float_format& f, sources s, rounding r) {
-                uint64_t one = static_cast<uint64_t>(f.bias()) << f.fraction_bits;
-                return exact_divide(f, one, s[0], r);
-              },
-              false);
-  add_rounded(list, "sqrt", t, 1,
-              [](const float_format& f, sources s, rounding r) {
-                return exact_square_root(f, s[0], r);
-              },
-              false);
+  add_rounded(
+      list, "add", t, 2,
+      [](const float_format& f, sources s, rounding r) { return exact_add(f, s[0], s[1], r); },
+      true);
+  add_rounded(
+      list, "sub", t, 2,
+      [](const float_format& f, sources s, rounding r) {
+        return exact_add(f, s[0], f.is_nan(s[1]) ? s[1] : s[1] ^ f.sign_bit(), r);
+      },
+      true);
+  add_rounded(
+      list, "mul", t, 2,
+      [](const float_format& f, sources s, rounding r) { return exact_multiply(f, s[0], s[1], r); },
+      true);
+  add_rounded(
+      list, "fma", t, 3,
+      [](const float_format& f, sources s, rounding r) {
+        return exact_fma(f, s[0], s[1], s[2], r);
+      },
+      true);
+  add_rounded(
+      list, "div", t, 2,
+      [](const float_format& f, sources s, rounding r) { return exact_divide(f, s[0], s[1], r); },
+      false);
+  add_rounded(
+      list, "rcp", t, 1,
+      [](const float_format& f, sources s, rounding r) {
+        uint64_t one = static_cast<uint64_t>(f.bias()) << f.fraction_bits;
+        return exact_divide(f, one, s[0], r);
+      },
+      false);
+  add_rounded(
+      list, "sqrt", t, 1,
+      [](const float_format& f, sources s, rounding r) { return exact_square_root(f, s[0], r); },
+      false);
 }
 
 // Order of numbers with -0 below +0.
@@ -117,20 +120,20 @@ void add_min_max(case_list& list) {
     std::string name = is_max ? "max" : "min";
     for (const float_type* t : {&f32, &f64}) {
       const float_format& f = t->f;
-      list.push_back({name + "." + t->name + " d, a, b", t->k, {t->k, t->k},
-                      [=, &f](sources s) { return extreme(f, s[0], s[1], is_max, false); }});
+      list.push_back({name + "." + t->name + " d, a, b", t->k, {t->k, t->k}, [=, &f](sources s) {
+                        return extreme(f, s[0], s[1], is_max, false);
+                      }});
     }
     std::vector<kind> two{kind::f32, kind::f32}, three{kind::f32, kind::f32, kind::f32};
-    list.push_back({name + ".NaN.f32 d, a, b", kind::f32, two, [=](sources s) {
-                      return extreme(binary32, s[0], s[1], is_max, true);
-                    }});
+    list.push_back({name + ".NaN.f32 d, a, b", kind::f32, two,
+                    [=](sources s) { return extreme(binary32, s[0], s[1], is_max, true); }});
     list.push_back({name + ".ftz.f32 d, a, b", kind::f32, two, [=](sources s) {
                       return extreme(binary32, binary32.flushed(s[0]), binary32.flushed(s[1]),
                                      is_max, false);
                     }});
     list.push_back({name + ".xorsign.abs.f32 d, a, b", kind::f32, two, [=](sources s) {
-                      uint64_t chosen = extreme(binary32, s[0] & 0x7fff'ffff, s[1] & 0x7fff'ffff,
-                                                is_max, false);
+                      uint64_t chosen =
+                          extreme(binary32, s[0] & 0x7fff'ffff, s[1] & 0x7fff'ffff, is_max, false);
                       if (binary32.is_nan(chosen)) return chosen;
                       return chosen | ((s[0] ^ s[1]) & binary32.sign_bit());
                     }});
@@ -144,25 +147,30 @@ void add_min_max(case_list& list) {
 void add_signs(case_list& list) {
   for (const float_type* t : {&f32, &f64}) {
     uint64_t sign = t->f.sign_bit();
-    list.push_back({"neg." + t->name + " d, a", t->k, {t->k},
-                    [=](sources s) { return s[0] ^ sign; }});
-    list.push_back({"abs." + t->name + " d, a", t->k, {t->k},
-                    [=](sources s) { return s[0] & ~sign; }});
-    list.push_back({"copysign." + t->name + " d, a, b", t->k, {t->k, t->k},
-                    [=](sources s) { return (s[0] & sign) | (s[1] & ~sign); }});
+    list.push_back(
+        {"neg." + t->name + " d, a", t->k, {t->k}, [=](sources s) { return s[0] ^ sign; }});
+    list.push_back(
+        {"abs." + t->name + " d, a", t->k, {t->k}, [=](sources s) { return s[0] & ~sign; }});
+    list.push_back({"copysign." + t->name + " d, a, b", t->k, {t->k, t->k}, [=](sources s) {
+                      return (s[0] & sign) | (s[1] & ~sign);
+                    }});
   }
-  list.push_back({"neg.ftz.f32 d, a", kind::f32, {kind::f32},
-                  [](sources s) { return binary32.flushed(s[0]) ^ binary32.sign_bit(); }});
-  list.push_back({"abs.ftz.f32 d, a", kind::f32, {kind::f32},
-                  [](sources s) { return binary32.flushed(s[0]) & ~binary32.sign_bit(); }});
+  list.push_back({"neg.ftz.f32 d, a", kind::f32, {kind::f32}, [](sources s) {
+                    return binary32.flushed(s[0]) ^ binary32.sign_bit();
+                  }});
+  list.push_back({"abs.ftz.f32 d, a", kind::f32, {kind::f32}, [](sources s) {
+                    return binary32.flushed(s[0]) & ~binary32.sign_bit();
+                  }});
 }
 
 void add_tests(case_list& list) {
   for (const float_type* t : {&f32, &f64}) {
     const float_format& f = t->f;
     auto add = [&](const std::string& name, auto property) {
-      list.push_back({"testp." + name + "." + t->name + " d, a", kind::pred, {t->k},
-                      [=](sources s) { return uint64_t{property(s[0])}; }});
+      list.push_back(
+          {"testp." + name + "." + t->name + " d, a", kind::pred, {t->k}, [=](sources s) {
+             return uint64_t{property(s[0])};
+           }});
     };
     auto finite = [&f](uint64_t v) { return !f.is_nan(v) && !f.is_infinite(v); };
     add("finite", finite);
@@ -170,9 +178,8 @@ void add_tests(case_list& list) {
     add("number", [&f](uint64_t v) { return !f.is_nan(v); });
     add("notanumber", [&f](uint64_t v) { return f.is_nan(v); });
     add("subnormal", [&f](uint64_t v) { return f.is_subnormal(v); });
-    add("normal", [&f, finite](uint64_t v) {
-      return finite(v) && !f.is_zero(v) && !f.is_subnormal(v);
-    });
+    add("normal",
+        [&f, finite](uint64_t v) { return finite(v) && !f.is_zero(v) && !f.is_subnormal(v); });
   }
 }
 
@@ -180,8 +187,10 @@ void add_tests(case_list& list) {
 using real_function = long double (*)(long double);
 void add_approximate(case_list& list, const std::string& name, real_function f) {
   for (bool ftz : {false, true}) {
-    list.push_back({name + (ftz ? ".approx.ftz.f32 d, a" : ".approx.f32 d, a"), kind::f32,
-                    {kind::f32}, [=](sources s) {
+    list.push_back({name + (ftz ? ".approx.ftz.f32 d, a" : ".approx.f32 d, a"),
+                    kind::f32,
+                    {kind::f32},
+                    [=](sources s) {
                       uint64_t source = ftz ? binary32.flushed(s[0]) : s[0];
                       float value = std::bit_cast<float>(static_cast<std::uint32_t>(source));
                       auto result = std::bit_cast<std::uint32_t>(static_cast<float>(f(value)));

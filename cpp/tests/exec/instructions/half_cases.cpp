@@ -113,9 +113,8 @@ uint64_t extreme(const float_format& f, uint64_t a, uint64_t b, bool is_max) {
 void add_min_max(case_list& list, const half_type& t) {
   for (bool is_max : {false, true}) {
     std::string name = is_max ? "max" : "min";
-    add(list, name, t, 2, [=](const float_format& f, sources s) {
-      return extreme(f, s[0], s[1], is_max);
-    });
+    add(list, name, t, 2,
+        [=](const float_format& f, sources s) { return extreme(f, s[0], s[1], is_max); });
     add(list, name + ".NaN", t, 2, [=](const float_format& f, sources s) {
       return f.is_nan(s[0]) || f.is_nan(s[1]) ? f.nan : extreme(f, s[0], s[1], is_max);
     });

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "exact.hpp"
 #include "../machine.hpp"
 #include "emulator/exec/program.hpp"
+#include "exact.hpp"
 
 namespace halfwarp::tests {
 namespace {
@@ -26,12 +26,17 @@ std::uint64_t next_random() {
 const float_format* format_of(kind k) {
   switch (k) {
     case kind::f16:
-    case kind::f16x2: return &binary16;
+    case kind::f16x2:
+      return &binary16;
     case kind::bf16:
-    case kind::bf16x2: return &bfloat16;
-    case kind::f32: return &binary32;
-    case kind::f64: return &binary64;
-    default: return nullptr;
+    case kind::bf16x2:
+      return &bfloat16;
+    case kind::f32:
+      return &binary32;
+    case kind::f64:
+      return &binary64;
+    default:
+      return nullptr;
   }
 }
 
@@ -47,9 +52,20 @@ std::vector<std::uint64_t> integer_values(int bits) {
 std::vector<std::uint64_t> float_values(const float_format& f) {
   std::uint64_t one = static_cast<std::uint64_t>(f.bias()) << f.fraction_bits;
   std::uint64_t hidden = std::uint64_t{1} << f.fraction_bits;
-  std::vector<std::uint64_t> values{0, 1, hidden - 1, hidden, hidden + 1, one, one + 1, one - 1,
-                                    one + hidden / 2, one + hidden, f.infinity() - 1,
-                                    f.infinity(), f.nan, f.infinity() + 1};
+  std::vector<std::uint64_t> values{0,
+                                    1,
+                                    hidden - 1,
+                                    hidden,
+                                    hidden + 1,
+                                    one,
+                                    one + 1,
+                                    one - 1,
+                                    one + hidden / 2,
+                                    one + hidden,
+                                    f.infinity() - 1,
+                                    f.infinity(),
+                                    f.nan,
+                                    f.infinity() + 1};
   for (int i = 0; i < 10; ++i) values.push_back(next_random() % f.infinity());
   for (int i = 0; i < 6; ++i) values.push_back(one - 4 * hidden + next_random() % (8 * hidden));
   std::size_t count = values.size();
@@ -90,11 +106,14 @@ std::string guarded(const std::string& text, const std::string& guard) {
 
 std::string kernel_text(const instruction_case& c) {
   std::string text = ".visible .entry k(.param .u64 out, .param .u32 mode";
-  for (std::size_t i = 0; i < c.operands.size(); ++i) text += ", .param .u64 in" + std::to_string(i);
+  for (std::size_t i = 0; i < c.operands.size(); ++i)
+    text += ", .param .u64 in" + std::to_string(i);
   text += ") {\n  .reg .pred p, q, x, y; .reg .b32 i, m, n, t, u; .reg .b64 r, s, T, U;\n";
   text += "  .reg .b8 B, C; .reg .b16 h, g; .reg " + register_type(c.result) + " d;\n";
   text += "  mov.u32 i, %ctaid.x; mov.u32 m, %ntid.x; mov.u32 n, %tid.x; mad.lo.u32 i, i, m, n;\n";
-  text += "  ld.param.u32 m, [mode]; and.b32 n, i, 5; setp.ne.u32 p, n, 0; setp.eq.or.u32 p, m, 0, p;\n";
+  text +=
+      "  ld.param.u32 m, [mode]; and.b32 n, i, 5; setp.ne.u32 p, n, 0; setp.eq.or.u32 p, m, 0, "
+      "p;\n";
   const char* names = "abc";
   for (std::size_t k = 0; k < c.operands.size(); ++k) {
     std::string name(1, names[k]);
@@ -203,10 +222,18 @@ class case_run {
     memory::address to = out + first * stored_width(c_.result) / 8;
     exec::outcome result;
     switch (values_.size()) {
-      case 0: result = m_.run("k", {1}, {threads}, to, mode); break;
-      case 1: result = m_.run("k", {1}, {threads}, to, mode, in[0]); break;
-      case 2: result = m_.run("k", {1}, {threads}, to, mode, in[0], in[1]); break;
-      default: result = m_.run("k", {1}, {threads}, to, mode, in[0], in[1], in[2]); break;
+      case 0:
+        result = m_.run("k", {1}, {threads}, to, mode);
+        break;
+      case 1:
+        result = m_.run("k", {1}, {threads}, to, mode, in[0]);
+        break;
+      case 2:
+        result = m_.run("k", {1}, {threads}, to, mode, in[0], in[1]);
+        break;
+      default:
+        result = m_.run("k", {1}, {threads}, to, mode, in[0], in[1], in[2]);
+        break;
     }
     return result.fault ? report::full_text(*result.fault) : "";
   }
@@ -230,13 +257,17 @@ class case_run {
 
 int width_of(kind k) {
   switch (k) {
-    case kind::pred: return 1;
+    case kind::pred:
+      return 1;
     case kind::i16:
     case kind::f16:
-    case kind::bf16: return 16;
+    case kind::bf16:
+      return 16;
     case kind::i64:
-    case kind::f64: return 64;
-    default: return 32;
+    case kind::f64:
+      return 64;
+    default:
+      return 32;
   }
 }
 

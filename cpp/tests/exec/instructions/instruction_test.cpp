@@ -17,16 +17,19 @@ struct family {
   const char* name;
   case_list (*cases)();
 };
-const family families[] = {{"integer", &integer_cases},       {"carry", &carry_cases},
-                           {"bit", &bit_cases},               {"float", &float_cases},
-                           {"half", &half_cases},             {"conversion", &conversion_cases},
-                           {"comparison", &comparison_cases}, {"move", &move_cases}};
+const family families[] = {
+    {"integer", &integer_cases},       {"carry", &carry_cases}, {"bit", &bit_cases},
+    {"float", &float_cases},           {"half", &half_cases},   {"conversion", &conversion_cases},
+    {"comparison", &comparison_cases}, {"move", &move_cases}};
 
 const char* name_of(exec::instruction_set set) {
   switch (set) {
-    case exec::instruction_set::baseline: return "baseline";
-    case exec::instruction_set::x86_64_v3: return "v3";
-    case exec::instruction_set::x86_64_v4: return "v4";
+    case exec::instruction_set::baseline:
+      return "baseline";
+    case exec::instruction_set::x86_64_v3:
+      return "v3";
+    case exec::instruction_set::x86_64_v4:
+      return "v4";
   }
   return "";
 }
@@ -48,15 +51,15 @@ TEST_P(instructions, give_the_result_of_the_reference_and_leave_other_lanes_alon
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    all, instructions,
-    testing::Combine(testing::ValuesIn(families),
-                     testing::Values(exec::instruction_set::baseline,
-                                     exec::instruction_set::x86_64_v3,
-                                     exec::instruction_set::x86_64_v4)),
-    [](const testing::TestParamInfo<parameters>& info) {
-      return std::string(std::get<0>(info.param).name) + "_" + name_of(std::get<1>(info.param));
-    });
+INSTANTIATE_TEST_SUITE_P(all, instructions,
+                         testing::Combine(testing::ValuesIn(families),
+                                          testing::Values(exec::instruction_set::baseline,
+                                                          exec::instruction_set::x86_64_v3,
+                                                          exec::instruction_set::x86_64_v4)),
+                         [](const testing::TestParamInfo<parameters>& info) {
+                           return std::string(std::get<0>(info.param).name) + "_" +
+                                  name_of(std::get<1>(info.param));
+                         });
 
 // Those of memory, of the whole warp and of special registers have tests of their own.
 bool is_tested_elsewhere(std::string_view name) {

@@ -10,9 +10,7 @@ __extension__ typedef __int128 i128;
 using std::to_string;
 using std::uint64_t;
 
-kind kind_of(int bits) {
-  return bits == 16 ? kind::i16 : bits == 32 ? kind::i32 : kind::i64;
-}
+kind kind_of(int bits) { return bits == 16 ? kind::i16 : bits == 32 ? kind::i32 : kind::i64; }
 
 // A type such as s32: values of it as wide integers.
 struct integer_type {
@@ -58,8 +56,9 @@ void add_common(case_list& list, const integer_type& t) {
 
 void add_unary(case_list& list, const integer_type& t) {
   kind k = kind_of(t.bits);
-  list.push_back({"neg." + t.name() + " d, a", k, {k},
-                  [t](sources s) { return static_cast<uint64_t>(-t.value(s[0])); }});
+  list.push_back({"neg." + t.name() + " d, a", k, {k}, [t](sources s) {
+                    return static_cast<uint64_t>(-t.value(s[0]));
+                  }});
   list.push_back({"abs." + t.name() + " d, a", k, {k}, [t](sources s) {
                     i128 v = t.value(s[0]);
                     return static_cast<uint64_t>(v < 0 ? -v : v);
@@ -84,21 +83,22 @@ void add_24_bit(case_list& list, bool is_signed) {
   for (bool is_high : {false, true}) {
     int shift = is_high ? 16 : 0;
     std::string half = is_high ? ".hi." : ".lo.";
-    list.push_back({"mul24" + half + t.name() + " d, a, b", kind::i32, {kind::i32, kind::i32},
-                    [=](sources s) {
-                      return static_cast<uint64_t>(low(s[0]) * low(s[1]) >> shift);
-                    }});
-    list.push_back({"mad24" + half + t.name() + " d, a, b, c", kind::i32,
-                    {kind::i32, kind::i32, kind::i32}, [=](sources s) {
-                      return static_cast<uint64_t>(low(s[0]) * low(s[1]) >> shift) + s[2];
-                    }});
+    list.push_back(
+        {"mul24" + half + t.name() + " d, a, b", kind::i32, {kind::i32, kind::i32}, [=](sources s) {
+           return static_cast<uint64_t>(low(s[0]) * low(s[1]) >> shift);
+         }});
+    list.push_back(
+        {"mad24" + half + t.name() + " d, a, b, c",
+         kind::i32,
+         {kind::i32, kind::i32, kind::i32},
+         [=](sources s) { return static_cast<uint64_t>(low(s[0]) * low(s[1]) >> shift) + s[2]; }});
   }
   if (!is_signed) return;
-  list.push_back({"mad24.hi.sat.s32 d, a, b, c", kind::i32, {kind::i32, kind::i32, kind::i32},
-                  [=](sources s) {
-                    i128 product = low(s[0]) * low(s[1]) >> 16;
-                    return static_cast<uint64_t>(clamped(product + t.value(s[2]), t));
-                  }});
+  list.push_back(
+      {"mad24.hi.sat.s32 d, a, b, c", kind::i32, {kind::i32, kind::i32, kind::i32}, [=](sources s) {
+         i128 product = low(s[0]) * low(s[1]) >> 16;
+         return static_cast<uint64_t>(clamped(product + t.value(s[2]), t));
+       }});
 }
 
 void add_saturating(case_list& list) {
@@ -123,8 +123,9 @@ uint64_t per_half(sources s, const std::function<uint64_t(uint64_t, uint64_t)>& 
 
 void add_packed(case_list& list) {
   auto add = [&](const std::string& name, auto f) {
-    list.push_back({name + " d, a, b", kind::i32, {kind::i32, kind::i32},
-                    [f](sources s) { return per_half(s, f); }});
+    list.push_back({name + " d, a, b", kind::i32, {kind::i32, kind::i32}, [f](sources s) {
+                      return per_half(s, f);
+                    }});
   };
   for (bool is_signed : {false, true}) {
     integer_type t{is_signed, 16};
@@ -141,8 +142,10 @@ void add_packed(case_list& list) {
     return relu(std::max(signed_value(a, 16), signed_value(b, 16)));
   });
   for (bool is_max : {false, true}) {
-    list.push_back({is_max ? "max.relu.s32 d, a, b" : "min.relu.s32 d, a, b", kind::i32,
-                    {kind::i32, kind::i32}, [=](sources s) {
+    list.push_back({is_max ? "max.relu.s32 d, a, b" : "min.relu.s32 d, a, b",
+                    kind::i32,
+                    {kind::i32, kind::i32},
+                    [=](sources s) {
                       std::int64_t a = signed_value(s[0], 32), b = signed_value(s[1], 32);
                       return relu(is_max ? std::max(a, b) : std::min(a, b));
                     }});
@@ -178,16 +181,16 @@ case_list carry_cases() {
     auto carry_of = [bits](u128 v) { return static_cast<uint64_t>(v >> bits & 1); };
     list.push_back({"add.cc." + u + " " + t + ", a, b; addc." + u + " d, c, 0", k, three,
                     [=](sources s) { return s[2] + carry_of(u128{s[0]} + s[1]); }});
-    list.push_back({"add.cc." + u + " " + t + ", a, b; addc.cc." + u + " " + t +
-                        ", b, c; addc." + u + " d, a, c",
+    list.push_back({"add.cc." + u + " " + t + ", a, b; addc.cc." + u + " " + t + ", b, c; addc." +
+                        u + " d, a, c",
                     k, three, [=](sources s) {
                       uint64_t first = carry_of(u128{s[0]} + s[1]);
                       return s[0] + s[2] + carry_of(u128{s[1]} + s[2] + first);
                     }});
     list.push_back({"sub.cc." + u + " " + t + ", a, b; subc." + u + " d, c, 0", k, three,
                     [=](sources s) { return s[2] - (s[0] < s[1]); }});
-    list.push_back({"sub.cc." + u + " " + t + ", a, b; subc.cc." + u + " " + t +
-                        ", b, c; subc." + u + " d, a, c",
+    list.push_back({"sub.cc." + u + " " + t + ", a, b; subc.cc." + u + " " + t + ", b, c; subc." +
+                        u + " d, a, c",
                     k, three, [=](sources s) {
                       bool first = s[0] < s[1];
                       bool second = u128{s[1]} < u128{s[2]} + first;
