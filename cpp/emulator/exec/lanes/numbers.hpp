@@ -81,9 +81,8 @@ template <class T>
 using bits_type = typename unsigned_twin<T>::type;
 
 template <class T>
-inline constexpr T lowest_of = is_signed_type<T>
-                                   ? static_cast<T>(bits_type<T>(1) << (bits_of<T> - 1))
-                                   : T(0);
+inline constexpr T lowest_of =
+    is_signed_type<T> ? static_cast<T>(bits_type<T>(1) << (bits_of<T> - 1)) : T(0);
 template <class T>
 inline constexpr T highest_of = static_cast<T>(~static_cast<bits_type<T>>(lowest_of<T>));
 

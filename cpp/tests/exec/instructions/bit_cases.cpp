@@ -166,9 +166,8 @@ void add_prmt(case_list& list) {
     list.push_back({"prmt.b32." + name + " d, a, b, c", kind::i32, three,
                     [f](sources s) { return f(s[0], s[1], static_cast<int>(s[2] & 3)); }});
   };
-  add("f4e", [](uint64_t a, uint64_t b, int n) {
-    return permuted(a, b, {n, n + 1, n + 2, n + 3});
-  });
+  add("f4e",
+      [](uint64_t a, uint64_t b, int n) { return permuted(a, b, {n, n + 1, n + 2, n + 3}); });
   add("b4e", [](uint64_t a, uint64_t b, int n) {
     return permuted(a, b, {n, (n + 7) % 8, (n + 6) % 8, (n + 5) % 8});
   });
