@@ -37,6 +37,7 @@ template <class M, class D, class A>
     D value = static_cast<D>(load_one<M>(from.host(first)));
     for (int l = first; l < first + half_warp; ++l) d[l] = value;
   } else {
+#pragma GCC unroll 4  // unrolled in full, these loops were a quarter of the library
     for (int l = first; l < first + half_warp; ++l) {
       d[l] = static_cast<D>(load_one<M>(from.host(l)));
     }
@@ -46,8 +47,8 @@ template <class M, class D, class A>
 template <class M, class D, class A>
 [[gnu::always_inline]] inline void load_lanes(warp& w, D* d, const located<A>& from) {
   if (w.active == all_lanes) {
-    load_half<M>(d, from, 0);
-    load_half<M>(d, from, 1);
+#pragma GCC unroll 1
+    for (int half = 0; half < 2; ++half) load_half<M>(d, from, half);
   } else {
     for_active(w, [&](int l) { d[l] = static_cast<D>(load_one<M>(from.host(l))); });
   }
@@ -73,6 +74,7 @@ template <class M, class S, class A>
     void* target = reinterpret_cast<void*>(to.host(first));
     __builtin_memcpy(target, s + first, half_warp * sizeof(S));
   } else {
+#pragma GCC unroll 4
     for (int l = first; l < first + half_warp; ++l) store_one(to.host(l), static_cast<M>(s[l]));
   }
 }
@@ -86,8 +88,8 @@ void store(warp& w, const instruction& in) {
   for (uint32_t i = 0; i < count; ++i, to.base += sizeof(M)) {
     const S* s = w.at<S>(in.operand[i]);
     if (w.active == all_lanes) {
-      store_half<M>(s, to, 0);
-      store_half<M>(s, to, 1);
+#pragma GCC unroll 1
+      for (int half = 0; half < 2; ++half) store_half<M>(s, to, half);
     } else {
       for_active(w, [&](int l) { store_one(to.host(l), static_cast<M>(s[l])); });
     }
