@@ -88,8 +88,8 @@ inline constexpr kind handle_kind = sizeof(T) == 4 ? kind::handle32 : kind::hand
 template <class T>
 inline constexpr kind handle_list_kind = sizeof(T) == 4 ? kind::list_handle32 : kind::list_handle64;
 template <class T>
-inline constexpr kind short_list_kind = sizeof(T) == 4 ? kind::short_list_handle32
-                                                       : kind::short_list_handle64;
+inline constexpr kind short_list_kind =
+    sizeof(T) == 4 ? kind::short_list_handle32 : kind::short_list_handle64;
 
 static_assert(scalar_kind<int>() == kind::i32 && scalar_kind<unsigned long long>() == kind::u64);
 static_assert(scalar_output_kind<double>() == kind::out_f64 &&

@@ -19,10 +19,10 @@ static_assert(unpacked(packed({0, -5})).least == 0 && unpacked(packed({0, -5})).
 }  // namespace
 
 context_handle retain_primary_context(CUdevice device) {
-  return context_handle::own(
-      {}, context_facts{device, context_kind::primary}, [device](CUcontext* raw) {
-        driver::call(driver::table->cuDevicePrimaryCtxRetain, raw, device);
-      });
+  return context_handle::own({}, context_facts{device, context_kind::primary},
+                             [device](CUcontext* raw) {
+                               driver::call(driver::table->cuDevicePrimaryCtxRetain, raw, device);
+                             });
 }
 
 context_handle context_of(CUcontext raw) {

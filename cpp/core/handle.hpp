@@ -142,7 +142,8 @@ class handle {
     if (last->owns == ownership::owned && is_of_this_process) {
       if constexpr (is_registered) live_handles.remove(*last);
       const CUresult code = Traits::destroy(reinterpret_cast<raw_type>(last->key), last->facts);
-      if (code != CUDA_SUCCESS) [[unlikely]] report_failed_destroy(Traits::destroyer, code);
+      if (code != CUDA_SUCCESS) [[unlikely]]
+        report_failed_destroy(Traits::destroyer, code);
     }
     if (last->kept.release != nullptr) last->kept.release(last->kept.object);
     delete last;

@@ -58,9 +58,8 @@ PyObject* make_capsule(PyObject* owner, const tensor& content, std::int64_t size
 PyObject* export_bytes(PyObject* owner, void* data, std::int64_t size, device where,
                        bool versioned) {
   const tensor content{data, where, 1, {type_code::signed_integer, 8, 1}, nullptr, nullptr, 0};
-  return versioned
-             ? make_capsule<versioned_tensor, versioned_capsule_name>(owner, content, size)
-             : make_capsule<managed_tensor, capsule_name>(owner, content, size);
+  return versioned ? make_capsule<versioned_tensor, versioned_capsule_name>(owner, content, size)
+                   : make_capsule<managed_tensor, capsule_name>(owner, content, size);
 }
 
 }  // namespace halfwarp::python::dlpack

@@ -55,10 +55,12 @@ inline constexpr char capsule_name[] = "dltensor";
 inline constexpr char versioned_capsule_name[] = "dltensor_versioned";
 
 /// Whether the fields lie where the published C header puts them.
-static_assert(sizeof(tensor) == 48 && sizeof(managed_tensor) == 64 && sizeof(versioned_tensor) == 80);
+static_assert(sizeof(tensor) == 48 && sizeof(managed_tensor) == 64 &&
+              sizeof(versioned_tensor) == 80);
 
 /// A capsule over `size` bytes at `data` as a one-dimensional int8 tensor. The capsule, or whoever
 /// consumes it, holds one reference to `owner`. New reference, or null with an error set.
-PyObject* export_bytes(PyObject* owner, void* data, std::int64_t size, device where, bool versioned);
+PyObject* export_bytes(PyObject* owner, void* data, std::int64_t size, device where,
+                       bool versioned);
 
 }  // namespace halfwarp::python::dlpack

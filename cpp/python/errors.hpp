@@ -21,7 +21,8 @@ void translate_exception() noexcept;
 // For a function whose status is at hand: 0, or -1 with the exception set. Takes the interpreter
 // lock only to raise.
 [[nodiscard]] inline int check(CUresult code, const char* function) noexcept {
-  if (code == CUDA_SUCCESS) [[likely]] return 0;
+  if (code == CUDA_SUCCESS) [[likely]]
+    return 0;
   const PyGILState_STATE state = PyGILState_Ensure();
   raise_driver_error(code, function);
   PyGILState_Release(state);

@@ -83,7 +83,8 @@ def members_of_structs():
     operation.waitValue.value64 = 11
     copy.WidthInBytes = 3
     frame.frame.pPitch[2] = <void*>5
-    return value.clusterDim.y, operation.waitValue.value64, copy.WidthInBytes, <size_t>frame.frame.pPitch[2]
+    pitch = <size_t>frame.frame.pPitch[2]
+    return value.clusterDim.y, operation.waitValue.value64, copy.WidthInBytes, pitch
 
 
 def sizes():

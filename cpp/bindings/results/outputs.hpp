@@ -39,7 +39,8 @@ constexpr kind number_kind(kind output) {
 }
 
 template <kind K>
-requires(K >= kind::out_i32 && K <= kind::out_f64) struct parameter<K> {
+  requires(K >= kind::out_i32 && K <= kind::out_f64)
+struct parameter<K> {
   static bool prepare(frame& c, int i, const param&) {
     c.add_output();
     return c.point_to_cell(i);
@@ -121,7 +122,8 @@ struct parameter<kind::out_buffer> {
 };
 
 template <kind K>
-requires(K >= kind::out_list_i32 && K <= kind::out_list_structure) struct parameter<K> {
+  requires(K >= kind::out_list_i32 && K <= kind::out_list_structure)
+struct parameter<K> {
   static bool prepare(frame& c, int, const param&) {
     c.add_output();
     return true;
@@ -133,8 +135,8 @@ requires(K >= kind::out_list_i32 && K <= kind::out_list_structure) struct parame
 };
 
 template <kind K>
-requires(K == kind::out_callee_handles || K == kind::out_callee_structures) struct parameter<K>
-    : parameter<kind::out_u64> {
+  requires(K == kind::out_callee_handles || K == kind::out_callee_structures)
+struct parameter<K> : parameter<kind::out_u64> {
   static PyObject* result(frame& c, int i, const param& p, int) {
     return list_from_callee(c, i, p);
   }
@@ -178,7 +180,8 @@ struct parameter<kind::in_out_count> {
 };
 
 template <kind K>
-requires(K == kind::in_out_u32 || K == kind::in_out_u64) struct parameter<K> {
+  requires(K == kind::in_out_u32 || K == kind::in_out_u64)
+struct parameter<K> {
   static constexpr kind number = K == kind::in_out_u32 ? kind::u32 : kind::u64;
   static bool prepare(frame& c, int i, const param& p) {
     c.add_output();

@@ -44,8 +44,8 @@ std::string compiler_log(const char* ptx) {
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {text.data(), reinterpret_cast<void*>(log_capacity)};
   CUmodule module = nullptr;
-  const CUresult code = driver::try_call(driver::table->cuModuleLoadDataEx, &module, ptx, 2u,
-                                         options, values);
+  const CUresult code =
+      driver::try_call(driver::table->cuModuleLoadDataEx, &module, ptx, 2u, options, values);
   if (code == CUDA_SUCCESS) {  // what failed was not the compilation
     static_cast<void>(driver::try_call(driver::table->cuModuleUnload, module));
     return {};

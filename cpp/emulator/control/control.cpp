@@ -9,9 +9,9 @@
 #include "emulator/api/gate.hpp"
 #include "emulator/control/records.hpp"
 #include "emulator/device/context_life.hpp"
+#include "emulator/observation/json.hpp"
 #include "emulator/process/call_site.hpp"
 #include "emulator/process/driver.hpp"
-#include "emulator/observation/json.hpp"
 #include "emulator/process/lifecycle.hpp"
 #include "emulator/process/thread.hpp"
 

@@ -15,9 +15,9 @@
 #include "emulator/memory/address_space.hpp"
 #include "emulator/observation/fault_log.hpp"
 #include "emulator/observation/injection.hpp"
+#include "emulator/observation/report_stream.hpp"
 #include "emulator/process/object_table.hpp"
 #include "emulator/process/options.hpp"
-#include "emulator/observation/report_stream.hpp"
 #include "emulator/stream/scheduler.hpp"
 
 namespace halfwarp::emulator {

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "emulator/process/driver.hpp"
 #include "emulator/observation/leaks.hpp"
+#include "emulator/process/driver.hpp"
 #include "emulator/process/thread.hpp"
 
 namespace halfwarp::emulator {

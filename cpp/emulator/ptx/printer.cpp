@@ -49,7 +49,10 @@ class printer {
   void put(std::string_view text) { out_ += text; }
   void put(std::uint64_t value) { out_ += std::to_string(value); }
   template <class... Parts>
-  requires(sizeof...(Parts) > 1) void put(const Parts&... parts) { (put(parts), ...); }
+    requires(sizeof...(Parts) > 1)
+  void put(const Parts&... parts) {
+    (put(parts), ...);
+  }
   void put_signed(std::int64_t value) { out_ += std::to_string(value); }
   void put_bits(std::string_view prefix, std::uint64_t bits, int digits) {
     std::array<char, 20> text;

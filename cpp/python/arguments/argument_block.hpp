@@ -49,10 +49,10 @@ class argument_block {
 
   argument_block() noexcept = default;
   ~argument_block() {
-    ::operator delete (memory_, std::align_val_t{alignof(argument_cell)});
+    ::operator delete(memory_, std::align_val_t{alignof(argument_cell)});
     while (large_ != nullptr) {
       large_value* const next = large_->next;
-      ::operator delete (large_, std::align_val_t{large_alignment});
+      ::operator delete(large_, std::align_val_t{large_alignment});
       large_ = next;
     }
   }
@@ -67,8 +67,8 @@ class argument_block {
   }
 
   [[nodiscard]] bool use_heap(std::size_t count, std::byte* room, std::size_t room_size) noexcept {
-    memory_ = ::operator new (count*(sizeof(argument_cell) + sizeof(void*)),
-                              std::align_val_t{alignof(argument_cell)}, std::nothrow);
+    memory_ = ::operator new(count * (sizeof(argument_cell) + sizeof(void*)),
+                             std::align_val_t{alignof(argument_cell)}, std::nothrow);
     if (memory_ == nullptr) return false;
     auto* const cells = static_cast<argument_cell*>(memory_);
     use(count, reinterpret_cast<void**>(cells + count), cells, room, room_size);
@@ -88,8 +88,8 @@ class argument_block {
       room_size_ -= padded;
       return place;
     }
-    void* const memory = ::operator new (sizeof(large_value) + padded,
-                                         std::align_val_t{large_alignment}, std::nothrow);
+    void* const memory = ::operator new(sizeof(large_value) + padded,
+                                        std::align_val_t{large_alignment}, std::nothrow);
     if (memory == nullptr) return nullptr;
     large_ = new (memory) large_value{large_};
     return static_cast<std::byte*>(memory) + sizeof(large_value);

@@ -97,7 +97,8 @@ TEST_F(stream_test, waiting_for_another_takes_a_passing_event) {
 TEST_F(stream_test, a_failing_record_destroys_the_new_event) {
   const stream_handle stream = make();
   fake().failing = "cuEventRecord";
-  EXPECT_THROW(static_cast<void>(record_event(stream.raw(), context_of(stream), 0)), driver::driver_error);
+  EXPECT_THROW(static_cast<void>(record_event(stream.raw(), context_of(stream), 0)),
+               driver::driver_error);
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 

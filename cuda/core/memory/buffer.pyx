@@ -13,9 +13,9 @@ cdef char* BYTE_FORMAT = b"b"
 cdef class Buffer:
     """A contiguous range of memory.
 
-    It comes from `MemoryResource.allocate` and owns that memory, or from `Buffer.from_handle`, which
-    says who owns it. Closing, leaving a ``with`` block, and collection give the memory back in the
-    order of a stream: the one given to `close`, else the one of the allocation.
+    It comes from `MemoryResource.allocate` and owns that memory, or from `Buffer.from_handle`,
+    which says who owns it. Closing, leaving a ``with`` block, and collection give the memory back
+    in the order of a stream: the one given to `close`, else the one of the allocation.
     """
 
     def __init__(self, *args, **kwargs):

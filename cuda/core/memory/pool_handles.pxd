@@ -72,6 +72,7 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
         const stream_handle& stream() noexcept
         CUresult free(CUdeviceptr) noexcept
         bint enter() except +translate_exception
+
         @staticmethod
         void leave() noexcept
     free_order record_free_order "halfwarp::core::free_order"(const stream_handle&) \

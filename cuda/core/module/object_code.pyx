@@ -342,6 +342,6 @@ cdef int explain_missing_kernel(object error, ObjectCode self, bytes symbol) exc
     except CUDAError:  # a driver before 12.4: the error at hand matters more
         return 0
     shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    error.add_note(f"there is no kernel {symbol.decode('utf-8', 'replace')!r}; kernels of this code: "
-                   f"{shown or 'none'}")
+    missing = symbol.decode("utf-8", "replace")
+    error.add_note(f"there is no kernel {missing!r}; kernels of this code: {shown or 'none'}")
     return 0

@@ -44,14 +44,13 @@ def test_an_exception_is_reported_and_stops_nothing(stream, monkeypatch):
 def test_the_callable_is_kept_until_it_ran_and_no_longer(stream):
     class Callback:
         def __call__(self):
-            gate.wait(10)
+            gate.wait(60)
 
     gate = threading.Event()
     callback = Callback()
     alive = weakref.ref(callback)
     stream.launch_host(callback)
     del callback
-    gc.collect()
     assert alive() is not None
     gate.set()
     stream.sync()
