@@ -70,6 +70,8 @@ def emulator_folder():
 def environment(implementation, backend):
     """The variables under which `ours`, `reference` or `floor` runs on a backend."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+    # pip compiles what it installs; a working tree gets its compiled modules at the first import
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     if backend == "gpu":
         return variables
     variables |= NULL
