@@ -6,6 +6,7 @@ import ctypes
 import pytest
 
 SUCCESS, INVALID_VALUE, NO_BINARY, INVALID_PTX, INVALID_IMAGE = 0, 1, 209, 218, 200
+INVALID_CONTEXT = 201
 NOT_FOUND, OUT_OF_RESOURCES, TOO_LARGE = 500, 701, 720
 ERROR_LOG, ERROR_LOG_SIZE = 5, 6
 MAX_THREADS, SHARED, REGISTERS, BINARY_VERSION, MAX_DYNAMIC = 0, 1, 4, 6, 8
@@ -94,16 +95,17 @@ class TestLibraries:
         out = ctypes.c_uint64()
         assert driver.cuLibraryGetKernel(ctypes.byref(out), lib, b"c") == NOT_FOUND
 
-    def test_parameters_are_known_without_a_context(self, driver, library):
+    def test_parameters_are_told_in_a_context_only(self, driver, library):
         lib = library(self.TWO)
         kernel = driver.made("cuLibraryGetKernel", lib, b"b")
-        driver.cuCtxSetCurrent(None)
         offset, size = ctypes.c_size_t(), ctypes.c_size_t()
         out = (ctypes.byref(offset), ctypes.byref(size))
+        driver.cuCtxSetCurrent(None)
+        assert driver.cuKernelGetParamInfo(kernel, 0, *out) == INVALID_CONTEXT
+        driver.cuCtxSetCurrent(driver.context)
         assert driver.cuKernelGetParamInfo(kernel, 0, *out) == SUCCESS
         assert (offset.value, size.value) == (0, 4)
         assert driver.cuKernelGetParamInfo(kernel, 1, *out) == INVALID_VALUE
-        driver.cuCtxSetCurrent(driver.context)
 
     def test_a_kernel_is_launched_like_a_function(self, driver, library):
         kernel = driver.made("cuLibraryGetKernel", library(self.TWO), b"b")
@@ -206,11 +208,14 @@ class TestLaunchLimits:
         options = (ctypes.c_void_p * 5)(1, ctypes.addressof(packed), 2, ctypes.addressof(size), 0)
         assert driver.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, None, None, options) == SUCCESS
         assert driver.read(memory) == [9]
-        size.value = 8
-        assert (
-            driver.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, None, None, options) == INVALID_VALUE
-        )
         driver.cuMemFree(memory)
+
+    def test_packed_arguments_of_another_size_are_refused(self, driver, emulated):
+        """A device does not notice."""
+        store, size, packed = driver.kernel("store"), ctypes.c_size_t(8), ctypes.c_uint64()
+        options = (ctypes.c_void_p * 5)(1, ctypes.addressof(packed), 2, ctypes.addressof(size), 0)
+        refused = driver.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, None, None, options)
+        assert refused == INVALID_VALUE
 
 
 class TestOccupancy:

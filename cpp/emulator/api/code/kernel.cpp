@@ -203,6 +203,7 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t* paramO
                               size_t* paramSize) noexcept {
   return answer([&](call& c) {
     require_outputs(paramOffset);
+    static_cast<void>(c.current());  // a device asks for a context too
     const auto& all = parameters_of(locate(c, kernel));
     require_parameter(paramIndex, all.size());
     *paramOffset = all[paramIndex].offset;

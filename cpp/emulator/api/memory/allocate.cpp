@@ -36,7 +36,7 @@ memory::address allocate_or_wait(call& c, context& owner, std::uint64_t bytes, A
 }
 
 CUdeviceptr allocate_from(call& c, memory_pool& pool, stream& in, std::size_t bytes) {
-  require_size(bytes);
+  if (bytes == 0) return 0;  // as a device answers; cuMemAlloc refuses it
   auto& owner = in.owner();
   return allocate_or_wait(c, owner, bytes,
                           [&] { return pool.allocate(c.d, bytes, owner.id(), in.number()); });
@@ -149,6 +149,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPoo
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) noexcept {
   return answer([&](call& c) {
     const auto in = c.stream_of(hStream);
+    if (dptr == 0) return;
     const auto found = require_base(c, dptr);
     require(found.kind != memory::allocation_kind::variable &&
                 found.kind != memory::allocation_kind::registered,

@@ -14,8 +14,9 @@ constexpr unsigned allocation_flags =
 
 void allocate_pinned(call& c, void** out, std::size_t bytes) {
   require_outputs(out);
-  require(bytes > 0, CUDA_ERROR_INVALID_VALUE, "an allocation needs at least one byte");
   const auto& owner = *c.current();
+  *out = nullptr;
+  if (bytes == 0) return;  // as a device answers
   memory::allocation_request request;
   request.size = bytes;
   request.kind = pinned;
@@ -50,6 +51,7 @@ CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) noexcept
 
 CUresult cuMemFreeHost(void* p) noexcept {
   return answer([&](call& c) {
+    if (p == nullptr) return;
     const auto at = reinterpret_cast<CUdeviceptr>(p);
     const auto found = require_base(c, at);
     require(found.kind == pinned, CUDA_ERROR_INVALID_VALUE,
