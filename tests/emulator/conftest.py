@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-# A driver that loads a kernel lazily waits for the kernels that run, and some here wait for the test.
+# A driver that loads a kernel lazily waits for those that run, and some here wait for the test.
 os.environ.setdefault("CUDA_MODULE_LOADING", "EAGER")
 
 HEADER = ".version 8.0\n.target sm_75\n.address_size 64\n"
