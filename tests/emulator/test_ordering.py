@@ -53,7 +53,8 @@ class TestStreams:
         assert driver.cuStreamSynchronize(other) == SUCCESS
         assert driver.cuStreamQuery(stream) == NOT_READY
 
-    def test_many_held_streams_leave_room_for_one_more(self, driver, held):
+    def test_many_held_streams_leave_room_for_one_more(self, driver, held, emulated):
+        """A device may queue streams behind one another: it has few connections to the host."""
         streams = [driver.made("cuStreamCreate", 1) for _ in range(8)]
         for each in streams[:-1]:
             held(each)
