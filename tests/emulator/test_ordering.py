@@ -87,8 +87,8 @@ class TestStreams:
 
 class TestDefaultStreams:
     def test_the_legacy_stream_waits_for_blocking_streams(self, driver, other, held):
+        empty = driver.kernel("empty")  # before the latch runs: loading waits for it on a device
         held(other)
-        empty = driver.kernel("empty")
         assert driver.launch(empty, stream=LEGACY) == SUCCESS
         assert driver.cuStreamQuery(LEGACY) == NOT_READY
 
