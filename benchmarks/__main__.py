@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks import environments, footprint
 from benchmarks.environments import FOLDER
 
-ROUNDS = 6
+ROUNDS = 8
 
 
 def rows():
@@ -43,13 +43,17 @@ def run_worker(python, env, names):
     return {r["row"]: r.get("ns", r.get("error")) for r in records}
 
 
-def least(rounds):
-    """The best of all rounds, row by row; an error text only when each round failed."""
+def net(rounds):
+    """Row -> nanoseconds above an empty Python call, from the least of all rounds for both.
+
+    An error text stands only where each round failed.
+    """
     best = {}
     for name, first in rounds[0].items():
         numbers = [r[name] for r in rounds if isinstance(r.get(name), float)]
         best[name] = min(numbers) if numbers else first
-    return best
+    empty = best.pop("empty call")
+    return {n: round(v - empty, 1) if isinstance(v, float) else v for n, v in best.items()}
 
 
 def measure(names, table, backend, places):
@@ -60,7 +64,7 @@ def measure(names, table, backend, places):
     shared = [n for n in names if not table[n].ours_only]
     wanted = {"ours": names, "theirs": shared}
     rounds = [{who: run_worker(*places[who], wanted[who]) for who in places} for _ in range(ROUNDS)]
-    result = {who: least([r[who] for r in rounds]) for who in places}
+    result = {who: net([r[who] for r in rounds]) for who in places}
     return result | {"floor": run_floor(backend)}
 
 

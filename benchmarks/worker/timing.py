@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a call is timed: net nanoseconds above an empty Python call, the least of many repeats."""
+"""How a call is timed: the least of many short loops over it."""
 
 from time import perf_counter_ns
 
 # Many short windows: on a shared machine some of them are undisturbed, and the least is theirs.
-REPEATS = 100
+REPEATS = 60
 WINDOW_NS = 150_000
 
 
@@ -27,8 +27,3 @@ def least(function, repeats=REPEATS):
 def empty_call():
     """What calling a Python function that does nothing costs here."""
     return least(lambda: None)
-
-
-def net(function, empty):
-    """Nanoseconds of a call above the empty one."""
-    return least(function) - empty

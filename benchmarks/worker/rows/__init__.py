@@ -17,6 +17,7 @@ class Row:
 
 
 ROWS: dict[str, Row] = {}
+EMPTY = "empty call"  # what each row contains of Python itself, to be taken off
 
 
 def row(name, *, target, twin=None, ours_only=False):
