@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m benchmarks [ROW...] [--backend null|gpu] [--wheels DIR] [--json FILE] [--check]
+    [--build] [--no-footprint]
 
 Times each row in both packages, one after the other in the same run, and prints theirs, ours, the
 ratio, the target and the C floor. `--check` fails when a ratio is above `budget.toml`.
@@ -121,6 +122,17 @@ def footprint_records(places):
     }
 
 
+def build_record():
+    return {
+        "row": "clean build",
+        "unit": "s",
+        "theirs": None,
+        "ours": round(footprint.clean_build_seconds(), 1),
+        "target": 300.0,
+        "floor": None,
+    }
+
+
 def show(records):
     print(f"{'row':34}{'theirs':>10}{'ours':>10}{'ratio':>8}{'target':>9}{'C floor':>9}")
     for r in records:
@@ -183,6 +195,7 @@ def main():
     parser.add_argument(
         "--no-footprint", action="store_true", help="leave out import times and sizes"
     )
+    parser.add_argument("--build", action="store_true", help="time a clean build as well")
     options = parser.parse_args()
     names = [n for n in table if not options.rows or any(part in n for part in options.rows)]
     places = environments.places(options.backend, options.wheels)
@@ -190,6 +203,8 @@ def main():
     records = list(records_of(names, table, measured))
     if not options.no_footprint and not options.rows:
         records += footprint_records(places)
+    if options.build:
+        records.append(build_record())
     show(records)
     if options.json:
         with open(options.json, "w") as file:

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Import time above a bare interpreter, and the size of what is installed."""
+"""Import time above a bare interpreter, installed size, time of a clean build."""
 
 import json
+import os
 import subprocess
+import sys
+import tempfile
+from pathlib import Path
 from time import perf_counter
 
+ROOT = Path(__file__).resolve().parents[1]
 MODULES = {
     "cuda.bindings.driver": 1.0,
     "cuda.bindings.nvrtc": 1.0,
@@ -42,3 +47,17 @@ def installed_bytes(python, env):
     """Bytes of extensions, modules, declarations and stubs of both packages."""
     done = subprocess.run([python, "-c", SIZES], env=env, check=True, capture_output=True, cwd="/")
     return json.loads(done.stdout)
+
+
+def clean_build_seconds():
+    """Wall seconds of building every extension from what git has, without a compiler cache."""
+    env = {k: v for k, v in os.environ.items() if k not in ("CC", "CXX")}
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(
+            ["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True
+        )
+        subprocess.run(["tar", "x", "-C", folder], input=archive.stdout, check=True)
+        start = perf_counter()
+        build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+        subprocess.run(build, cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
+        return perf_counter() - start
