@@ -83,6 +83,20 @@ int forget(PyObject* dictionary, const char* name) {
   return present < 0 ? -1 : 0;
 }
 
+// Thousands of objects that all stay would make the collector look at them several times.
+class collection_pause {
+ public:
+  collection_pause() : was_enabled_{PyGC_Disable() != 0} {}
+  ~collection_pause() {
+    if (was_enabled_) PyGC_Enable();
+  }
+  collection_pause(const collection_pause&) = delete;  // what was enabled is enabled once
+  collection_pause& operator=(const collection_pause&) = delete;
+
+ private:
+  bool was_enabled_;
+};
+
 bool is_complete(PyObject* dictionary) {
   return PyDict_GetItemString(dictionary, "__all__") != nullptr;
 }
@@ -117,6 +131,7 @@ int complete_module(const library& lib) {
   engine_lock lock;
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
   if (is_complete(dictionary)) return 0;
+  collection_pause pause;
   if (add_classes(lib, dictionary) < 0 || add_enums(lib, dictionary) < 0 ||
       add_constants(lib, dictionary) < 0)
     return -1;
