@@ -27,12 +27,16 @@ GENERATED = ROOT / "build" / "generated"
 EMULATOR = "cuda.bindings.libcuda_emulated"  # no module: a library with the driver's C names
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
 DEBUG = os.environ.get("DEBUG") == "1"
+SANITIZE = os.environ.get("HALFWARP_SANITIZE", "")  # "address,undefined": docs/design/robustness.md
 COMMON = ["-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-Wall"]
-COMMON += ["-O0", "-g"] if DEBUG else ["-O2", "-g0", "-DNDEBUG"]
+CHECKED = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all"] if SANITIZE else []
+COMMON += ["-O0", "-g"] if DEBUG else ["-O1", "-g1"] if SANITIZE else ["-O2", "-g0", "-DNDEBUG"]
+COMMON += CHECKED
 COMMON += ["-DCUDA_ENABLE_DEPRECATED"]  # no warnings: the tables name every function
 FLOATS = ("-ffp-contract=off", "-fno-math-errno")
 C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
-LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", *([] if DEBUG else ["-s"])]
+LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", *([] if DEBUG or SANITIZE else ["-s"])]
+LINK += CHECKED
 OFF = ("embedsignature", "auto_pickle", "allow_none_for_extension_args")
 DIRECTIVES = {"freethreading_compatible": True, "binding": True, **dict.fromkeys(OFF, False)}
 
@@ -59,12 +63,12 @@ class Part:
 
     def objects(self):
         abi = sysconfig.get_config_var("SOABI") if self.pyx() else "any"
-        return ROOT / "build" / "objects" / abi / self.name
+        return ROOT / "build" / f"objects{SANITIZE and '-sanitized'}" / abi / self.name
 
 
 # The emulator's inner loops once more for wider vector units, picked when it runs.
 HANDLERS = "exec/handlers/*.cpp"
-VECTORS = ("v3", "v4") if platform.machine() == "x86_64" else ()
+VECTORS = ("v3", "v4") if platform.machine() == "x86_64" and not SANITIZE else ()
 WIDER = [(HANDLERS, v, f"-O3 -march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
 PARTS = [
     Part("cuda.bindings._loader", "cpp/driver/loader driver", is_c=True, libraries="dl pthread"),
