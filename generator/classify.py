@@ -89,6 +89,7 @@ class Classifier:
     def __init__(self, facts: Facts, decisions: Decisions):
         self.decisions = decisions
         self.kinds = type_kinds(facts, decisions)
+        self.opaque = opaque_handles(facts)
 
     def classify(self, function: FactFunction, comment: str) -> None:
         views = self.views(function, comment)
@@ -104,7 +105,7 @@ class Classifier:
         views = []
         for p in function.params:
             direction, text = described.get(p.name, ("", ""))
-            base, stars = split_type(p.c_type)
+            base, stars = self.opaque.get(split_type(p.c_type)) or split_type(p.c_type)
             kind = base if base in ("void", "char") and stars else self.kinds.get(base, "callback")
             views.append(
                 View(
@@ -163,7 +164,7 @@ class Classifier:
         setter = re.search(
             r"Add\w*Node(_v\d)?$|Set(Params|Attribute|Access)|_set|ReturnFrame", function
         )
-        getter = re.search(r"Get|Export|Properties|Query|Alloc|malloc", function) and not re.search(
+        getter = re.search(r"Get|Export|Properties|Query|[Aa]lloc", function) and not re.search(
             r"Import|Create|Set", function
         )
         returned = view.is_returned or getter or PLACED.search(view.comment)
@@ -252,9 +253,20 @@ def type_kinds(facts: Facts, decisions: Decisions) -> dict[str, str]:
         elif isinstance(item, FactRecord):
             kinds[item.tag] = "struct"
         elif isinstance(item, FactTypedef):
-            kinds[item.name] = words.get(item.word, item.word)
+            word = kinds[item.target] if item.word == "define" else item.word
+            kinds[item.name] = words.get(word, word)
     kinds.update({n: "handle" for n in decisions.identity_integers if kinds.get(n) == "scalar"})
     return kinds
+
+
+def opaque_handles(facts: Facts) -> dict[tuple[str, int], tuple[str, int]]:
+    """`struct cudaGraphicsResource **` is a `cudaGraphicsResource_t *`: that is where it has a class."""
+    found: dict[tuple[str, int], tuple[str, int]] = {}
+    for item in facts.types:
+        if isinstance(item, FactTypedef) and item.word == "opaque" and "void" not in item.target:
+            base, stars = split_type(item.target)
+            found.setdefault((base, stars + 1), (item.name, 1))
+    return found
 
 
 def split_type(spelling: str) -> tuple[str, int]:

@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from itertools import zip_longest
 from pathlib import Path
 
-from clang.cindex import Cursor, CursorKind, Index, TranslationUnit, Type, TypeKind
+from clang.cindex import Cursor, CursorKind, Index, StorageClass, TranslationUnit, Type, TypeKind
 
 from .classify import Classifier
+from .classify_exceptions import ExceptionsClassifier
 from .decisions import Decisions
 from .facts import (
     FactConstant,
@@ -40,6 +42,7 @@ class HeaderReader:
         self.decisions = decisions
         self.folders = folders
         self.facts = Facts(decisions.library, "", list(decisions.headers))
+        self.type_macros: dict[str, str] = {}
         compiler_headers = subprocess.run(
             [os.environ.get("CC", "gcc").split()[-1], "-print-file-name=include"],
             capture_output=True,
@@ -52,15 +55,19 @@ class HeaderReader:
             *(f"-I{f}" for f in folders),
             *(f"-I{ROOT / f}" for f in decisions.include_dirs),
             f"-I{compiler_headers}",
+            *(f"-D{name}" for name in decisions.defines),
         ]
 
     def read(self) -> None:
         unit = self.parse()
-        cursors = [c for c in unit.cursor.get_children() if self.header_of(c)]
+        cursors = [c for c in unit.cursor.get_children() if self.is_wanted(c)]
         self.read_types(cursors)
+        self.read_type_macros(unit)
         self.read_constants(unit)
         self.read_functions(cursors, self.hidden())
         self.facts.version = self.read_version()
+        if self.decisions.declares_itself:
+            self.facts.guards = self.read_guards()
 
     def parse(
         self, tail: str = "", check: bool = True, extra: list[str] | None = None
@@ -92,10 +99,26 @@ class HeaderReader:
         known = (*self.decisions.headers, *(Path(h).name for h in self.decisions.before))
         return name if name in known else ""
 
+    def is_wanted(self, cursor: Cursor) -> bool:
+        header = self.header_of(cursor)
+        names = self.decisions.partial_headers.get(header, [cursor.spelling])
+        is_skipped = re.fullmatch(self.decisions.skip, cursor.spelling)
+        return bool(header) and cursor.spelling in names and not is_skipped
+
     def read_version(self) -> str:
         macro = self.decisions.version_macro
         value = next((c.value for c in self.facts.constants if c.name == macro), 0)
         return f"{value // 1000}.{value % 1000 // 10}" if value else ""
+
+    def read_guards(self) -> dict[str, str]:
+        """Header -> the macro that keeps it from being included twice."""
+        found = {}
+        for folder, header in ((f, h) for h in self.decisions.headers for f in self.folders):
+            if (folder / header).exists():
+                text = (folder / header).read_text("utf-8", "replace")
+                guard = re.search(r"^\s*#\s*ifndef\s+(\w+)\s*\n\s*#\s*define\s+\1\b", text, re.M)
+                found.setdefault(header, guard[1] if guard else "")
+        return found
 
     # --- types ---------------------------------------------------------------------------------
 
@@ -114,8 +137,22 @@ class HeaderReader:
                 elif item.word == "enum":
                     self.mark_typedef(item.name)
 
+    def read_type_macros(self, unit: TranslationUnit) -> None:
+        """`#define cudaStreamAttrID cudaLaunchAttributeID`: one more name for a type."""
+        known = {getattr(t, "name", None) or t.tag for t in self.facts.types}
+        for name, macro in self.read_macros(unit).items():
+            target = [t.spelling for t in macro.get_tokens()][1:]
+            if len(target) == 1 and target[0] in known:
+                self.facts.types.append(
+                    FactTypedef("define", name, target[0], self.header_of(macro))
+                )
+                self.type_macros[name] = target[0]
+
     def mark_typedef(self, name: str) -> None:
-        """`typedef enum X {...} X`: the tag is a typedef as well, so no other name is wanted."""
+        """`typedef enum X {...} X`: the tag is a typedef as well, so no other name is wanted,
+        unless it came first."""
+        if any(isinstance(t, FactTypedef) and t.target == name for t in self.facts.types):
+            return
         for item in self.facts.types:
             if isinstance(item, FactEnum) and item.tag == name:
                 item.word = "typedef enum"
@@ -222,12 +259,14 @@ class HeaderReader:
         The macros that only the per-thread stream build defines do not appear in a plain parse,
         so they are read from the text of the header."""
         aliases = {}
+        if self.decisions.convention == "exceptions":  # names keep their suffix
+            return aliases
         for folder, header in ((f, h) for h in self.decisions.headers for f in self.folders):
             path = folder / header
             if not path.exists():
                 continue
             pattern = (
-                r"^\s*#define[ \t]+(\w+)[ \t]+(?:__CUDA_API_(PTDS|PTSZ)\((\w+)\)|(\w+))[ \t]*$"
+                r"^\s*#define[ \t]+(\w+)[ \t]+(?:__CUD\w+_API_(PTDS|PTSZ)\((\w+)\)|(\w+))[ \t]*$"
             )
             for name, stream, wrapped, bare in re.findall(
                 pattern, path.read_text("utf-8", "replace"), re.M
@@ -254,12 +293,15 @@ class HeaderReader:
         public = {target: (name, flags) for name, (target, flags) in self.read_aliases().items()}
         streams = {base_name(target): flags for target, (_, flags) in public.items()}
         versions = self.read_versions(declared)
-        classifier = Classifier(self.facts, self.decisions)
+        rules = {"codes": Classifier, "exceptions": ExceptionsClassifier}
+        classifier = rules[self.decisions.convention](self.facts, self.decisions)
         for c_name, cursor in declared.items():
             name, flags = public.get(c_name, (c_name, ()))
             if c_name in hidden:
                 flags = (*streams.get(base_name(c_name), ()), "hidden")
-            params = [FactParam(plain(a.type), a.spelling, "") for a in cursor.get_arguments()]
+            params = self.parameters(cursor)
+            if cursor.storage_class == StorageClass.STATIC:
+                flags = (*flags, "inline")
             function = FactFunction(
                 name,
                 c_name,
@@ -272,6 +314,19 @@ class HeaderReader:
             classifier.classify(function, cursor.raw_comment or "")
             self.facts.functions.append(function)
         self.facts.functions.sort(key=lambda f: f.name)
+
+    def parameters(self, function: Cursor) -> list[FactParam]:
+        """With their types as the header writes them, macros that name types included."""
+        arguments = list(function.get_arguments())
+        words = " ".join(t.spelling for t in function.get_tokens()) if self.type_macros else ""
+        written = words.partition("(")[2].split(",")
+        params = []
+        for argument, text in zip_longest(arguments, written[: len(arguments)], fillvalue=""):
+            c_type = plain(argument.type)
+            for macro in self.type_macros.keys() & set(text.split()):
+                c_type = re.sub(rf"\b{self.type_macros[macro]}\b", macro, c_type)
+            params.append(FactParam(c_type, argument.spelling, ""))
+        return params
 
     def read_versions(self, declared: dict[str, Cursor]) -> dict[str, str]:
         """C name -> CUDA release, from the `PFN_<name>_v<number>` typedefs.

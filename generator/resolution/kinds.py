@@ -25,7 +25,7 @@ SPECIAL = {
 
 def param_kind(role: str, c_type: str, types: TypeTable, function: FactFunction) -> tuple[str, str]:
     """The kind word of the model, and the parameter that it depends on (count or attribute)."""
-    base, stars = split_type(c_type)
+    base, stars = types.opaque.get(split_type(c_type)) or split_type(c_type)
     if role in SPECIAL:
         return SPECIAL[role], ""
     if role == "in":
@@ -82,5 +82,10 @@ def bracketed_kind(role: str, base: str, stars: int, function: FactFunction) -> 
         return "out:charbuf:length", aux
     if word == "bytes":
         return f"out:bytes[{aux}]", ""
-    explicit = {"address": "out:int(via void*)", "vector": "out:list:vector", "float": "in:float*"}
+    explicit = {
+        "address": "out:int(via void*)",
+        "pointer": "out:void_ptr(via void*)",
+        "vector": "out:list:vector",
+        "float": "in:float*",
+    }
     return explicit.get(word, f"{way}:{word}"), ""

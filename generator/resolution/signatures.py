@@ -27,9 +27,11 @@ def spell(c_type: str, types: TypeTable, decisions: Decisions) -> str:
     base = pointed.rstrip("*")
     word = base.removeprefix("const ")
     text = re.sub(r"\blong long\b", "PY_LONG_LONG", word)
-    if types.header_of(word) in decisions.module_scope:
+    if types.is_declared_by_us(word):
         path = [*decisions.package.split("."), f"cy{decisions.library}"]
         text = f"__pyx_t_{''.join(f'{len(part)}{part}_' for part in path)}{word}"
+    if tag_word := types.tag_words.get(word):
+        text = f"{tag_word} {text}"
     if word != base:
         text += " const"
     return f"{text} {pointed[len(base) :]}".rstrip()
