@@ -22,8 +22,28 @@ class Override:
 
 
 @dataclass(slots=True)
+class Loading:
+    """How the library is opened at its first call."""
+
+    how: str = "pathfinder"  # or "backend": the driver; "extension": a module that holds it
+    name: str = ""  # what the pathfinder calls it; the module
+    package: str = ""  # to install when it is missing
+
+
+@dataclass(slots=True)
+class EnumNames:
+    """How the members of one enumeration are called in Python."""
+
+    prefix: str | None = None  # of the C names; None: what they have in common
+    also: str = ""  # a shorter prefix: the names without it are aliases
+    renames: dict[str, str] = field(default_factory=dict)  # C name -> member
+    aliases: dict[str, str] = field(default_factory=dict)  # further name -> member
+
+
+@dataclass(slots=True)
 class Decisions:
     library: str
+    loading: Loading
     headers: list[str]
     before: list[str]  # included ahead of the headers: what they forget to include
     include_dirs: list[str]  # below the root of the repository
@@ -33,8 +53,20 @@ class Decisions:
     success: str
     not_found: str
     package: str
+    convention: str  # "codes": the code leads the result; "exceptions": a failure raises
+    prefixes: list[str]  # of the C names of functions and types, which Python leaves out
+    defines: list[str]  # macros that the headers are read with
+    not_found_value: int | None  # of `not_found`, when the header does not declare it
+    declares_itself: bool  # its C declarations are written from api/: no header is needed
+    includes: list[str]  # what those declarations need
+    exception: str  # raised by the functions that return a code
+    is_draft: bool  # facts can be extracted, but nothing is emitted yet
     module_scope: list[str]  # headers whose types the .pxd declares outside `extern`
     optional_headers: list[str]
+    # what is taken from the headers
+    uses: list[str]  # libraries whose classes are bases and values here
+    skip: str  # pattern of names
+    partial_headers: dict[str, list[str]]  # header -> the only types taken from it
     # heuristics
     identity_integers: set[str]
     always_in: set[str]
@@ -49,6 +81,7 @@ class Decisions:
     rename: dict[str, str]
     attributes: dict[str, dict[str, str]]
     stored_as: dict[str, str]
+    bases: dict[str, str]  # handle -> class of another library, as in "driver.CUstream"
     hidden: set[str]
     hidden_macro: str
     cimport_only: set[str]
@@ -59,6 +92,11 @@ class Decisions:
     fields: dict[str, dict]
     joint_lists: dict[str, dict]
     enum_docs: dict[str, dict[str, str]]
+    # names in Python, of libraries whose names are not those of C
+    python_names: dict[str, str]  # C function -> function
+    enum_names: dict[str, EnumNames]
+    exceptions: dict[str, str]  # class derived from `exception` -> member of the result enum
+    text_sizes: dict[str, int]  # function -> bytes of the buffer for the text that it returns
 
     @property
     def attribute_enums(self) -> set[str]:
@@ -78,6 +116,7 @@ def read(path: Path) -> Decisions:
 
     return Decisions(
         library=library["name"],
+        loading=Loading(**{"name": library["name"]} | texts("loading")),
         headers=library["headers"],
         before=library.get("before", []),
         include_dirs=library.get("include_dirs", []),
@@ -87,8 +126,19 @@ def read(path: Path) -> Decisions:
         success=library["success"],
         not_found=library["not_found"],
         package=library.get("package", "cuda.bindings"),
+        convention=library.get("convention", "codes"),
+        prefixes=library.get("prefixes", []),
+        defines=library.get("defines", []),
+        not_found_value=library.get("not_found_value"),
+        declares_itself=library.get("declares_itself", False),
+        includes=library.get("includes", ["stddef.h", "stdint.h"]),
+        exception=library.get("exception", ""),
+        is_draft=library.get("draft", False),
         module_scope=names("module_scope"),
         optional_headers=names("optional_headers"),
+        uses=library.get("uses", []),
+        skip=data.get("skip", {}).get("pattern", "").replace(" ", ""),
+        partial_headers=texts("partial_headers"),
         identity_integers=set(names("identity_integers")),
         always_in=set(names("always_in")),
         iterators=set(names("iterators")),
@@ -101,6 +151,7 @@ def read(path: Path) -> Decisions:
         rename=texts("rename"),
         attributes=texts("attributes"),
         stored_as=texts("stored_as"),
+        bases=texts("bases"),
         hidden=set(names("hidden")),
         hidden_macro=data.get("hidden", {}).get("macro", ""),
         cimport_only=set(names("cimport_only")),
@@ -111,4 +162,8 @@ def read(path: Path) -> Decisions:
         fields=texts("fields"),
         joint_lists=texts("joint_lists"),
         enum_docs=texts("docs"),
+        python_names=texts("python_names"),
+        enum_names={name: EnumNames(**table) for name, table in texts("enum_names").items()},
+        exceptions=texts("exceptions"),
+        text_sizes=texts("text_sizes"),
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from .decisions import Loading
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -46,6 +48,7 @@ class Function:
     doc: str = ""
     overloads: list[str] = field(default_factory=list)  # further call forms, as a stub spells them
     is_corrected: bool = False  # an override replaces what the heuristics said
+    python_name: str = ""
 
     @property
     def symbol(self) -> str:
@@ -58,6 +61,10 @@ class Member:
     name: str
     value: int
     doc: str = ""
+    c_name: str = ""
+
+    def __post_init__(self):
+        self.c_name = self.c_name or self.name
 
 
 @dataclass(slots=True)
@@ -75,7 +82,7 @@ class Handle:
     """An opaque value with a class of its own: pointer, function pointer or identity integer."""
 
     name: str
-    base: str | None  # Python base class; None in the libraries whose handles have none
+    base: str | None  # Python base class, of another library: "driver.CUstream"
     c_type: str  # what is stored: "CUctx_st *", "void (*)(void *)", "unsigned long long"
     shape: str  # "pointer", "function", "integer"
     header: str = ""
@@ -154,6 +161,14 @@ class Library:
     result_enum: str
     success: str
     not_found: str  # value that the exception clause of the cy* functions names
+    convention: str = "codes"  # "exceptions": functions return their outputs and raise on failure
+    exception: str = ""  # the class that they raise
+    exceptions: dict[str, str] = field(default_factory=dict)  # derived class -> C enumerator
+    not_found_value: int | None = None  # of `not_found`, when no header declares it
+    declares_itself: bool = False  # a client of the .pxd needs no header
+    guards: dict[str, str] = field(default_factory=dict)  # header -> macro that it defines first
+    includes: list[str] = field(default_factory=list)  # what declarations of our own need
+    loading: Loading = field(default_factory=Loading)
     package: str = "cuda.bindings"  # that the generated modules lie in
     version: str = ""
     attributes: dict = field(default_factory=dict)  # enum -> member -> kind of the typed value
@@ -167,6 +182,22 @@ class Library:
     def folder(self) -> str:
         """Where the generated modules lie, below the root."""
         return self.package.replace(".", "/")
+
+    @property
+    def raises(self) -> bool:
+        return self.convention == "exceptions"
+
+    @property
+    def not_found_c(self) -> str:
+        """`not_found` as a C expression."""
+        if self.not_found_value is None:
+            return self.not_found
+        return f"(({self.result_enum}){self.not_found_value})"
+
+    @property
+    def result_class(self) -> str:
+        """The Python class of the result enumeration."""
+        return next(e.name for e in self.enums if self.result_enum in (e.name, e.c_name))
 
     @property
     def origin(self) -> str:
@@ -196,8 +227,16 @@ def load(library: str, project: Path = HERE) -> Library:
 
 
 def load_all(project: Path = HERE) -> dict[str, Library]:
-    """The models of all libraries of a project, by name."""
-    return {name: load(name, project) for name in library_names(project)}
+    """The models of all libraries of a project that are ready to be emitted, by name."""
+    return {name: load(name, project) for name in library_names(project) if is_ready(name, project)}
+
+
+def is_ready(library: str, project: Path = HERE) -> bool:
+    """Its facts were extracted, and its decisions are complete (`draft` is not set)."""
+    from . import decisions
+
+    decided = decisions.read(project / "overrides" / f"{library}.toml")
+    return not decided.is_draft and (project / "api" / f"{library}.api").exists()
 
 
 def library_names(project: Path = HERE) -> list[str]:

@@ -28,10 +28,10 @@ PyObject* as_object(PyTypeObject* type) { return Py_XNewRef(reinterpret_cast<PyO
 
 using namespace halfwarp::bindings;
 
-int low_attach(const char* name, void* const* slots) {
-  const library* lib = engine_lock::prepare() ? find_library(name) : nullptr;
-  if (lib) lib->state->slots = slots;
-  return lib ? 0 : -1;
+int low_attach(void* const* (*table)(const char* library)) {
+  if (!engine_lock::prepare()) return -1;
+  for (const library* lib : libraries) lib->state->slots = table(short_name(lib->module));
+  return 0;
 }
 
 int low_fill(PyObject* module) {

@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Gives the library of that name ("driver") its function table. 0, or -1 with an error set. */
-int low_attach(const char* name, void* const* slots);
+/* Gives each library its function table, which `table` has by name. 0, or -1 with an error set. */
+int low_attach(void* const* (*table)(const char* library));
 
 /* Fills a module ("cuda.bindings.driver") from the tables of its library. 0, or -1. */
 int low_fill(PyObject* module);

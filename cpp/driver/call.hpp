@@ -5,8 +5,9 @@
 
 #include <type_traits>
 
+#include "driver/driver_table.hpp"
 #include "driver/loader_api.hpp"
-#include "driver/table.hpp"
+#include "driver/nvrtc_table.hpp"
 
 namespace halfwarp::driver {
 
@@ -17,8 +18,8 @@ inline const nvrtc_table* nvrtc = nullptr;
 
 inline void attach(const loader_api* api) noexcept {
   loader = api;
-  table = api->driver;
-  nvrtc = api->nvrtc;
+  table = reinterpret_cast<const driver_table*>(api->table("driver"));
+  nvrtc = reinterpret_cast<const nvrtc_table*>(api->table("nvrtc"));
 }
 
 // A driver function that failed. Whoever translates it keeps a Python error that is already set:

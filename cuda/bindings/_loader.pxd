@@ -8,14 +8,15 @@ cdef extern from "driver/loader_api.hpp" nogil:
     const char* HALFWARP_LOADER_CAPSULE
     enum library_id:
         HALFWARP_DRIVER
-        HALFWARP_NVRTC
+        HALFWARP_LIBRARY_COUNT
     struct loader_api:
-        void* const* driver
-        void* const* nvrtc
+        void* const* (*table)(const char* library) noexcept
         int (*ensure)(library_id library) except -1
         int (*has)(library_id library, unsigned slot) except -1
         const char* (*name_of)(library_id library, const void* function) noexcept
         const char* (*backend)() noexcept
+    ctypedef void* (*function_source)(const loader_api* loader, const char* name,
+                                      const char* per_thread) except? NULL
 
 
 cdef inline const loader_api* import_loader() except NULL:

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the driver (or the emulator) and NVRTC at their first use, and fills the function tables.
+"""Finds the driver (or the emulator) and each other library at first use, and fills its table.
 
 The work is done in C++ (`cpp/driver/loader`), without the interpreter; this module puts failures
 into words, asks ``cuda.pathfinder`` for libraries, and shows the outside what was found.
 """
 
-from cpython.pycapsule cimport PyCapsule_New
+from cpython.pycapsule cimport PyCapsule_Import, PyCapsule_New
 
 import os
 
 from cuda.bindings._loader cimport (
     HALFWARP_DRIVER,
+    HALFWARP_LIBRARY_COUNT,
     HALFWARP_LOADER_CAPSULE,
-    HALFWARP_NVRTC,
+    function_source,
     library_id,
     loader_api,
 )
@@ -49,11 +50,18 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
     struct python_side:
         int (*raise_ "raise")(const loader_failure*) except -1
         void* (*open)(library_id, const char*) except NULL
+        int (*hand_out)(library_id) except -1
     void loader_connect(const python_side*)
     const loader_api* loader_interface()
     void* loader_address(library_id, const char*)
     void* loader_emulator_symbol(const char*)
+    library_id loader_library(const char*)
+    const char* loader_library_name(library_id)
+    const char* loader_source(library_id)
+    const char* loader_package(library_id)
     const char* loader_exported_name(library_id, unsigned)
+    const char* loader_per_thread_suffix(library_id, unsigned)
+    void loader_put(library_id, unsigned, void*)
     int loader_request_backend(backend_id)
     backend_id loader_backend()
     backend_id loader_wanted()
@@ -62,7 +70,6 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
 
 C_COMPILER = HALFWARP_C_COMPILER.decode()
 
-cdef dict LIBRARIES = {"driver": HALFWARP_DRIVER, "nvrtc": HALFWARP_NVRTC}
 cdef dict BACKENDS = {"driver": BACKEND_DRIVER, "emulator": BACKEND_EMULATOR}
 
 
@@ -124,7 +131,7 @@ def load(str library not None):
     Parameters
     ----------
     library
-        ``"driver"`` or ``"nvrtc"``.
+        Name of its module, as in ``"driver"`` or ``"nvrtc"``.
 
     Raises
     ------
@@ -142,7 +149,7 @@ def inspect_function_pointer(str library not None, str name not None):
     Parameters
     ----------
     library
-        ``"driver"`` or ``"nvrtc"``.
+        Name of its module, as in ``"driver"`` or ``"nvrtc"``.
     name
         Public or exported name: ``"cuMemAlloc"`` or ``"cuMemAlloc_v2"``.
 
@@ -187,10 +194,16 @@ def _answer_as_driver_of(int version):
     loader_forget(version)
 
 
+def library_names():
+    """Names of all libraries that have a table. Host only."""
+    return [loader_library_name(<library_id>i).decode() for i in range(HALFWARP_LIBRARY_COUNT)]
+
+
 cdef library_id library_of(str name) except *:
-    if name not in LIBRARIES:
-        raise ValueError(f"library must be one of {', '.join(LIBRARIES)}, got {name!r}")
-    return LIBRARIES[name]
+    cdef library_id library = loader_library(name.encode())
+    if library == HALFWARP_LIBRARY_COUNT:
+        raise ValueError(f"library must be one of {', '.join(library_names())}, got {name!r}")
+    return library
 
 
 cdef str version_text(int version):
@@ -215,8 +228,9 @@ cdef str library_message(const loader_failure* failure, str caller, str detail):
 
 cdef str function_message(const loader_failure* failure, str name):
     if failure.library != HALFWARP_DRIVER:
-        return (f"{name} is not in the NVRTC library that was found: it is too old; install a "
-                "newer nvidia-cuda-nvrtc")
+        library = loader_library_name(failure.library).decode()
+        return (f"{name} is not in the {library} library that was found: it is too old; install "
+                f"a newer {loader_package(failure.library).decode()}")
     needs = f"a driver of CUDA {version_text(failure.needs)} or newer" if failure.needs else \
         "another driver"
     return (f"{name} is not in the CUDA driver, which is of CUDA {version_text(failure.found)}: "
@@ -242,20 +256,37 @@ cdef int raise_failure(const loader_failure* failure) except -1 with gil:
 cdef void* open_library(library_id library, const char* function) except NULL with gil:
     from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
 
-    name = "nvrtc"
+    name = loader_source(library).decode()
+    package = loader_package(library).decode()
     try:
         return <void*><size_t>load_nvidia_dynamic_lib(name)._handle_uint
     except DynamicLibNotFoundError as error:
         caller = f"{function.decode()}()" if function is not NULL else "cuda.bindings"
         raise DynamicLibNotFoundError(
             f"{caller} needs the library {name}, which cannot be found: {error}. Install "
-            "nvidia-cuda-nvrtc (the extra halfwarp[cu13] has it), or set CUDA_PATH to a CUDA "
-            "toolkit") from error
+            f"{package}, or set CUDA_PATH to a CUDA toolkit") from error
+
+
+cdef int hand_out(library_id library) except -1 with gil:
+    """Fill the table of a library from the extension that holds it."""
+    cdef unsigned slot = 0
+    cdef const char* name
+    from importlib import import_module
+
+    module = loader_source(library).decode()
+    import_module(module)
+    find = <function_source>PyCapsule_Import(f"{module}._functions".encode(), 0)
+    while (name := loader_exported_name(library, slot)) is not NULL:
+        suffix = loader_per_thread_suffix(library, slot)
+        loader_put(library, slot, find(loader_interface(), name, suffix))
+        slot += 1
+    return 0
 
 
 cdef python_side side
 side.raise_ = raise_failure
 side.open = open_library
+side.hand_out = hand_out
 loader_connect(&side)
 
 _api = PyCapsule_New(<void*>loader_interface(), HALFWARP_LOADER_CAPSULE, NULL)

@@ -6,11 +6,11 @@ import sys
 # a capsule is found only in modules that are imported already
 import cuda.bindings._loader  # no-cython-lint
 
-from cuda.bindings._loader cimport import_loader, loader_api
+from cuda.bindings._loader cimport import_loader
 
 
 cdef extern from "bindings/low.hpp":
-    int low_attach(const char* name, void* const* slots) except -1
+    int low_attach(void* const* (*table)(const char*) noexcept) except -1
     int low_fill(object module) except -1
     object low_fast_enum()
     object low_fast_enum_metaclass()
@@ -36,13 +36,6 @@ def native_handle(obj):
     return low_native_handle(obj)
 
 
-cdef int connect() except -1:
-    cdef const loader_api* loader = import_loader()
-    low_attach("driver", loader.driver)
-    low_attach("nvrtc", loader.nvrtc)
-    return 0
-
-
-connect()
+low_attach(import_loader().table)
 FastEnum = low_fast_enum()
 FastEnumMetaclass = low_fast_enum_metaclass()

@@ -53,7 +53,7 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
 {bodies}
 
 
-{self.prefix}_table = import_loader().{self.library.name}
+{self.prefix}_table = import_loader().table("{self.library.name}")
 """
 
     def extern_line(self, function: Function) -> str:

@@ -20,7 +20,7 @@ HEAD = """\
 #include "bindings/table_checks.hpp"
 #include "bindings/types/class_type.hpp"
 #include "bindings/unrolled.hpp"
-#include "driver/table.hpp"
+#include "driver/{name}_table.hpp"
 
 namespace halfwarp::bindings {{
 

@@ -6,11 +6,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..classify import SCALARS, split_type
+from ..classify import SCALARS, opaque_handles, split_type
 from ..decisions import Decisions, Override
 from ..facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
 from ..model import Constant, Enum, Field, Function, Handle, Library, Member, Param, Struct, Typedef
+from . import exceptions
 from .anonymous import Numbering
+from .exceptions import named_enums
 from .kinds import param_kind
 from .signatures import capsule_signature
 
@@ -19,6 +21,7 @@ NO_OVERRIDE = Override("")
 
 def resolve(facts: Facts, decisions: Decisions) -> Library:
     types = TypeTable(facts, decisions)
+    raises = decisions.convention == "exceptions"
     functions = [resolve_function(f, types, decisions) for f in facts.functions]
     unknown = set(decisions.functions) - {f.name for f in functions}
     if unknown:
@@ -27,14 +30,22 @@ def resolve(facts: Facts, decisions: Decisions) -> Library:
         name=facts.library,
         headers=facts.headers,
         functions=functions,
-        enums=types.enums,
-        handles=types.handles,
+        enums=named_enums(types.enums, types, decisions) if raises else types.enums,
+        handles=[] if raises else types.handles,
         structs=types.structs,
         constants=[Constant(c.name, c.value, c.header, c.c_type) for c in facts.constants],
         typedefs=types.typedefs,
         result_enum=decisions.result_enum,
         success=decisions.success,
         not_found=decisions.not_found,
+        loading=decisions.loading,
+        convention=decisions.convention,
+        exception=decisions.exception,
+        exceptions=decisions.exceptions,
+        not_found_value=decisions.not_found_value,
+        declares_itself=decisions.declares_itself,
+        guards=facts.guards,
+        includes=decisions.includes,
         package=decisions.package,
         version=facts.version,
         attributes=decisions.attributes,
@@ -65,6 +76,9 @@ class TypeTable:
         self.enum_tags: dict[str, FactEnum] = {}
         self.numbering = Numbering()
         self.headers: dict[str, str] = {}
+        self.tag_words: dict[str, str] = {}
+        self.opaque = opaque_handles(facts)
+        self.defined: set[str] = set()  # macros that name a type
         for item in facts.types:
             self.name(item)
         for item in facts.types:
@@ -74,18 +88,29 @@ class TypeTable:
 
     def name(self, item: FactEnum | FactRecord | FactTypedef) -> None:
         self.headers[item.name if isinstance(item, FactTypedef) else item.tag] = item.header
-        if isinstance(item, FactEnum):
-            self.named[item.tag] = NamedType("enum", "")
-        elif isinstance(item, FactRecord):
-            self.named[item.tag] = NamedType("struct", "")
+        if isinstance(item, FactEnum | FactRecord):
+            if not item.word.startswith("typedef "):
+                self.tag_words[item.tag] = item.word
+            self.named[item.tag] = NamedType(
+                "enum" if isinstance(item, FactEnum) else "struct", ""
+            )
+        elif item.word == "define":
+            self.defined.add(item.name)
+            self.named[item.name] = NamedType(self.kind_of(item.target), item.target)
         elif item.name in self.decisions.identity_integers:
             self.named[item.name] = NamedType("handle", item.target)
         else:
+            if item.word == "opaque" and "void" not in item.target:
+                self.tag_words.setdefault(split_type(item.target)[0], "struct")
             kinds = {"number": "scalar", "opaque": "handle"}
             self.named[item.name] = NamedType(kinds.get(item.word, item.word), item.target)
 
     def header_of(self, name: str) -> str:
         return self.headers.get(name, "")
+
+    def is_declared_by_us(self, name: str) -> bool:
+        """Whether the .pxd declares the type itself, outside `extern`: there it is another type."""
+        return self.header_of(name) in self.decisions.module_scope or name in self.defined
 
     def kind_of(self, name: str) -> str:
         return self.named[name].kind if name in self.named else "unknown"
@@ -119,7 +144,12 @@ class TypeTable:
             shape = {"callback": "function"}.get(kind, "pointer" if "*" in stored else "integer")
             self.handles.append(
                 Handle(
-                    item.name, None, stored, shape, item.header, item.name in self.decisions.streams
+                    item.name,
+                    self.decisions.bases.get(item.name),
+                    stored,
+                    shape,
+                    item.header,
+                    item.name in self.decisions.streams,
                 )
             )
         elif kind == "enum":
@@ -253,7 +283,9 @@ def python_parameters(params: list[Param]) -> list[str]:
 
 def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
     found = [p.name for p in params if p.kind.startswith(("out", "inout"))]
-    return found if ret == decisions.result_enum else ["err", *found]
+    if ret == decisions.result_enum:
+        return found
+    return ["err" if ret.endswith("*") else "object", *found]
 
 
 def version_number(since: str) -> int:

@@ -21,8 +21,7 @@ import ctypes
 from cuda.bindings import _loader
 
 class Api(ctypes.Structure):
-    _fields_ = [("driver", ctypes.POINTER(ctypes.c_void_p)),
-                ("nvrtc", ctypes.POINTER(ctypes.c_void_p)),
+    _fields_ = [("table", ctypes.CFUNCTYPE(ctypes.POINTER(ctypes.c_void_p), ctypes.c_char_p)),
                 ("ensure", ctypes.c_void_p),
                 ("has", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_uint)),
                 ("name_of", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p)),
@@ -32,12 +31,15 @@ pointer = ctypes.pythonapi.PyCapsule_GetPointer
 pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 api = ctypes.cast(pointer(_loader._api, b"cuda.bindings._loader._api"), ctypes.POINTER(Api))[0]
 
-def slot_of(name, library=0, count=2000):
-    table = api.nvrtc if library else api.driver
-    return next(i for i in range(count) if api.name_of(library, table[i]) == name.encode())
+def id_of(library):
+    return _loader.library_names().index(library)
 
-def call(name, *arguments, library=0):
-    table = api.nvrtc if library else api.driver
+def slot_of(name, library="driver", count=2000):
+    table, which = api.table(library.encode()), id_of(library)
+    return next(i for i in range(count) if api.name_of(which, table[i]) == name.encode())
+
+def call(name, *arguments, library="driver"):
+    table = api.table(library.encode())
     return ctypes.PYFUNCTYPE(ctypes.c_int)(table[slot_of(name, library)])(*arguments)
 
 def message(function, *arguments, **options):
@@ -250,7 +252,7 @@ def test_a_function_that_the_driver_lacks_is_named_with_the_version_it_needs():
         print(call("cuInit", 0))
         for i in range(2):
             print(message(call, "cuStreamGetCtx_v2", 0, 0, 0))
-        print(api.has(0, slot_of("cuStreamGetCtx_v2")), api.has(0, slot_of("cuInit")))
+        print(api.has(id_of("driver"), slot_of("cuStreamGetCtx_v2")), api.has(id_of("driver"), slot_of("cuInit")))
         print(_loader.inspect_function_pointer("driver", "cuStreamGetCtx_v2"))
         from cuda.bindings._internal.utils import FunctionNotFoundError
         print(issubclass(FunctionNotFoundError, RuntimeError))
@@ -286,7 +288,7 @@ def test_missing_nvrtc_names_the_caller_and_what_to_install():
         def nothing(name):
             raise pathfinder.DynamicLibNotFoundError(f"no {name} in /nowhere")
         pathfinder.load_nvidia_dynamic_lib = nothing
-        print(message(call, "nvrtcVersion", 0, 0, library=1))
+        print(message(call, "nvrtcVersion", 0, 0, library="nvrtc"))
     """)
     assert line.startswith("DynamicLibNotFoundError: nvrtcVersion() needs the library nvrtc")
     assert "no nvrtc in /nowhere" in line
@@ -297,7 +299,7 @@ def test_nvrtc_is_found_without_a_driver(no_driver):
     lines = run(
         """
         major, minor = ctypes.c_int(), ctypes.c_int()
-        print(call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor), library=1))
+        print(call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor), library="nvrtc"))
         print(major.value >= 12, _loader.backend())
         """,
         no_driver,
@@ -315,7 +317,7 @@ def test_threads_that_make_the_first_call_together_all_succeed(takes_lock):
         slots = [slot_of(name) for name in names]
         start, results = threading.Barrier(len(names)), []
         def first(slot):
-            function, out = ctypes.{kind}(ctypes.c_int)(api.driver[slot]), ctypes.c_uint64()
+            function, out = ctypes.{kind}(ctypes.c_int)(api.table(b"driver")[slot]), ctypes.c_uint64()
             start.wait()
             results.append(function(ctypes.byref(out)) if slot != slots[0] else function(0))
         threads = [threading.Thread(target=first, args=(s,)) for s in slots]

@@ -52,7 +52,7 @@ def test_type_checkers_and_cython_find_what_they_need(files):
     wanted = {f"cuda/{name}.pyi" for name in MODULES.split()}
     wanted |= {f"cuda/{name}.pxd" for name in CIMPORTED.split()}
     wanted |= {"cuda/bindings/py.typed", "cuda/core/py.typed"}
-    wanted |= {"cuda/core/_include/python/objects.hpp", "cuda/core/_include/driver/table.hpp"}
+    wanted |= {"cuda/core/_include/python/objects.hpp", "cuda/core/_include/driver/driver_table.hpp"}
     assert wanted <= {str(path) for path in files}
 
 

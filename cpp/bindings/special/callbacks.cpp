@@ -4,7 +4,7 @@
 #include "bindings/special/bodies.hpp"
 #include "bindings/types/class_type.hpp"
 #include "bindings/types/engine_lock.hpp"
-#include "driver/table.hpp"
+#include "driver/driver_table.hpp"
 
 namespace halfwarp::bindings {
 namespace {

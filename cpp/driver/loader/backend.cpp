@@ -2,6 +2,7 @@
 // Which library answers the driver's functions: libcuda or the emulator.
 #include "driver/loader/backend.hpp"
 
+#include <cuda.h>
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -2,6 +2,7 @@
 // Writing the addresses of an open library's functions into its table.
 #include "driver/loader/fill.hpp"
 
+#include <cuda.h>
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -13,11 +14,6 @@ namespace halfwarp::driver {
 namespace {
 
 using get_address = decltype(::cuGetProcAddress);  // the macro makes it the _v2 form, CUDA 12.0
-
-bool wants_per_thread_streams() noexcept {
-  const char* const value = std::getenv("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM");
-  return value && std::strtol(value, nullptr, 10) != 0;
-}
 
 int version_of(void* handle) noexcept {
   int version = 0;
@@ -67,13 +63,9 @@ struct source {
 
 }  // namespace
 
-slots slots_of(library_id library) noexcept {
-  if (library == HALFWARP_DRIVER) {
-    return {reinterpret_cast<void**>(&driver_slots),
-            reinterpret_cast<void* const*>(&driver_first_slots), driver_symbols, driver_slot_count};
-  }
-  return {reinterpret_cast<void**>(&nvrtc_slots),
-          reinterpret_cast<void* const*>(&nvrtc_first_slots), nvrtc_symbols, nvrtc_slot_count};
+bool wants_per_thread_streams() noexcept {
+  const char* const value = std::getenv("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM");
+  return value && std::strtol(value, nullptr, 10) != 0;
 }
 
 int fill_driver(void* handle, int version_limit) noexcept {
@@ -81,14 +73,15 @@ int fill_driver(void* handle, int version_limit) noexcept {
   const bool limited = version_limit && version_limit < version;
   const source driver{handle, reinterpret_cast<get_address*>(dlsym(handle, "cuGetProcAddress_v2")),
                       limited ? version_limit : version, wants_per_thread_streams()};
-  const slots all = slots_of(HALFWARP_DRIVER);
+  const library_record& all = *library_records[HALFWARP_DRIVER];
   for (unsigned i = 0; i < all.count; ++i) all.put(i, driver.find(all.symbols[i]));
   return driver.version;
 }
 
-void fill_nvrtc(void* handle) noexcept {
-  const slots all = slots_of(HALFWARP_NVRTC);
-  for (unsigned i = 0; i < all.count; ++i) all.put(i, dlsym(handle, all.symbols[i].exported));
+void fill_from_handle(const library_record& library, void* handle) noexcept {
+  for (unsigned i = 0; i < library.count; ++i) {
+    library.put(i, dlsym(handle, library.symbols[i].exported));
+  }
 }
 
 }  // namespace halfwarp::driver

@@ -30,11 +30,12 @@ struct loader_failure {
   char detail[1024];
 };
 
-/* What the C++ side asks of the interpreter; both take the GIL themselves. */
+/* What the C++ side asks of the interpreter; all take the GIL themselves. */
 struct python_side {
   int (*raise)(const struct loader_failure* failure); /* sets the Python error; -1 */
   void* (*open)(enum library_id library,
                 const char* function); /* dlopen handle, or NULL and error */
+  int (*hand_out)(enum library_id library); /* fills a table from its extension; -1 and error */
 };
 
 void loader_connect(const struct python_side* python);
@@ -50,8 +51,23 @@ void* loader_address(enum library_id library, const char* name);
 /* Address of whatever the open emulator exports; NULL on a driver, and for other names. */
 void* loader_emulator_symbol(const char* name);
 
+/* The library of that name; HALFWARP_LIBRARY_COUNT when there is none. */
+enum library_id loader_library(const char* name);
+const char* loader_library_name(enum library_id library);
+
+/* Where it comes from: what the pathfinder calls it, or the module that holds it; and the package
+   to install when it is missing. */
+const char* loader_source(enum library_id library);
+const char* loader_package(enum library_id library);
+
 /* Exported name of the function of a slot; NULL past the last one. */
 const char* loader_exported_name(enum library_id library, unsigned slot);
+
+/* What is added to that name for per-thread default streams; NULL: nothing, or not wanted. */
+const char* loader_per_thread_suffix(enum library_id library, unsigned slot);
+
+/* Writes the address of a function into its slot; NULL leaves the resolver there. */
+void loader_put(enum library_id library, unsigned slot, void* function);
 
 /* Asks for a backend instead of HALFWARP_BACKEND; 0 when another one is in use already. */
 int loader_request_backend(enum backend_id backend);

@@ -6,7 +6,6 @@
 #include <pthread.h>
 
 #include <cstring>
-#include <initializer_list>
 
 #include "driver/loader/fill.hpp"
 
@@ -18,7 +17,7 @@ namespace {
 // call says what the first one said. The lock is never held while the GIL is taken.
 struct {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  bool is_full[2] = {};
+  bool is_full[HALFWARP_LIBRARY_COUNT] = {};
   void* handle = nullptr;  // of the open driver
   backend_id backend = BACKEND_NONE;
   backend_id requested = BACKEND_NONE;
@@ -57,22 +56,57 @@ bool fill_from_driver(loader_failure& failure) noexcept {
 }
 
 // Two threads may both ask Python for the library: it answers both with the same handle.
-bool fill_from_nvrtc(loader_failure& failure) noexcept {
-  void* const handle = python.open(HALFWARP_NVRTC, failure.function);
+bool fill_from_pathfinder(library_id library, loader_failure& failure) noexcept {
+  void* const handle = python.open(library, failure.function);
   if (!handle) {
     failure.kind = FAILURE_RAISED;
     return false;
   }
   const guard owner;
-  fill_nvrtc(handle);
-  set_full(HALFWARP_NVRTC, true);
+  fill_from_handle(*library_records[library], handle);
+  set_full(library, true);
+  return true;
+}
+
+// The functions of the extension depend on the backend. That there is none is for them to say.
+bool fill_from_extension(library_id library, loader_failure& failure) noexcept {
+  loader_failure choice{};
+  if (!fill_from_driver(choice) && choice.kind == FAILURE_SETTING) {
+    failure = choice;
+    return false;
+  }
+  if (python.hand_out(library) != 0) {
+    failure.kind = FAILURE_RAISED;
+    return false;
+  }
+  set_full(library, true);
   return true;
 }
 
 bool fill(library_id library, loader_failure& failure) noexcept {
   failure.library = library;
   if (is_full(library)) return true;
-  return library == HALFWARP_DRIVER ? fill_from_driver(failure) : fill_from_nvrtc(failure);
+  switch (library_records[library]->how) {
+    case opening::backend:
+      return fill_from_driver(failure);
+    case opening::pathfinder:
+      return fill_from_pathfinder(library, failure);
+    case opening::extension:
+      return fill_from_extension(library, failure);
+  }
+  return false;
+}
+
+library_id library_of(const char* name) noexcept {
+  for (unsigned i = 0; i < HALFWARP_LIBRARY_COUNT; ++i) {
+    if (std::strcmp(library_records[i]->name, name) == 0) return static_cast<library_id>(i);
+  }
+  return HALFWARP_LIBRARY_COUNT;
+}
+
+void* const* table_of(const char* name) noexcept {
+  const library_id library = library_of(name);
+  return library == HALFWARP_LIBRARY_COUNT ? nullptr : library_records[library]->table;
 }
 
 int raise(const loader_failure& failure) noexcept {
@@ -86,13 +120,13 @@ int ensure(library_id library) noexcept {
 
 int has(library_id library, unsigned slot) noexcept {
   if (ensure(library) != 0) return -1;
-  const slots all = slots_of(library);
+  const library_record& all = *library_records[library];
   return slot < all.count && all.is_filled(slot);
 }
 
 // By the address: the caller held a slot's content, filled or not.
 const char* name_of(library_id library, const void* function) noexcept {
-  const slots all = slots_of(library);
+  const library_record& all = *library_records[library];
   for (unsigned i = 0; i < all.count; ++i) {
     if (all.table[i] == function || all.first[i] == function) return all.symbols[i].name;
   }
@@ -110,13 +144,12 @@ const char* backend_name() noexcept {
   }
 }
 
-constexpr loader_api interface = {&driver_slots, &nvrtc_slots, &ensure,
-                                  &has,          &name_of,     &backend_name};
+constexpr loader_api interface = {&table_of, &ensure, &has, &name_of, &backend_name};
 
 }  // namespace
 
 void* resolve(library_id library, unsigned slot) noexcept {
-  const slots all = slots_of(library);
+  const library_record& all = *library_records[library];
   loader_failure failure{};
   failure.function = all.symbols[slot].name;
   if (fill(library, failure)) {
@@ -139,7 +172,7 @@ const loader_api* loader_interface(void) { return &interface; }
 int loader_fill(library_id library, loader_failure* failure) { return fill(library, *failure); }
 
 void* loader_address(library_id library, const char* name) {
-  const slots all = slots_of(library);
+  const library_record& all = *library_records[library];
   for (unsigned i = 0; i < all.count; ++i) {
     const symbol& s = all.symbols[i];
     if (std::strcmp(s.name, name) == 0 || std::strcmp(s.exported, name) == 0) {
@@ -154,8 +187,24 @@ void* loader_emulator_symbol(const char* name) {
   return state.backend == BACKEND_EMULATOR ? dlsym(state.handle, name) : nullptr;
 }
 
+library_id loader_library(const char* name) { return library_of(name); }
+
+const char* loader_library_name(library_id library) { return library_records[library]->name; }
+
+const char* loader_source(library_id library) { return library_records[library]->source; }
+
+const char* loader_package(library_id library) { return library_records[library]->package; }
+
+const char* loader_per_thread_suffix(library_id library, unsigned slot) {
+  return wants_per_thread_streams() ? library_records[library]->symbols[slot].per_thread : nullptr;
+}
+
+void loader_put(library_id library, unsigned slot, void* function) {
+  library_records[library]->put(slot, function);
+}
+
 const char* loader_exported_name(library_id library, unsigned slot) {
-  const slots all = slots_of(library);
+  const library_record& all = *library_records[library];
   return slot < all.count ? all.symbols[slot].exported : nullptr;
 }
 
@@ -175,9 +224,10 @@ backend_id loader_wanted(void) {
 
 void loader_forget(int version_limit) {
   const guard owner;
-  for (const library_id library : {HALFWARP_DRIVER, HALFWARP_NVRTC}) {
-    const slots all = slots_of(library);
-    for (unsigned i = 0; i < all.count; ++i) all.put(i, nullptr);
+  for (unsigned i = 0; i < HALFWARP_LIBRARY_COUNT; ++i) {
+    const auto library = static_cast<library_id>(i);
+    const library_record& all = *library_records[library];
+    for (unsigned slot = 0; slot < all.count; ++slot) all.put(slot, nullptr);
     set_full(library, false);
   }
   state.version_limit = version_limit;

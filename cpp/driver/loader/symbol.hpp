@@ -14,12 +14,34 @@ struct symbol {
   const char* per_thread;  // "_ptds" or "_ptsz" when there is such a variant, else null
 };
 
-// Generated, one set per library.
-extern driver_table driver_slots;
-extern const driver_table driver_first_slots;
-extern const symbol driver_symbols[driver_slot_count];
-extern nvrtc_table nvrtc_slots;
-extern const nvrtc_table nvrtc_first_slots;
-extern const symbol nvrtc_symbols[nvrtc_slot_count];
+// How a library is opened.
+enum class opening : unsigned char {
+  backend,     // the driver, or the emulator in its place
+  pathfinder,  // `cuda.pathfinder` finds it under `source`
+  extension,   // the module `source` holds it and hands out its functions
+};
+
+// Generated, one per library. A table as the loader sees it: slots, what they hold before anything
+// is open, and what to ask for.
+struct library_record {
+  const char* name;  // "nvrtc"
+  void** table;
+  void* const* first;
+  const symbol* symbols;
+  unsigned count;
+  opening how;
+  const char* source;
+  const char* package;  // to install when it is missing
+
+  bool is_filled(unsigned slot) const noexcept {
+    return __atomic_load_n(&table[slot], __ATOMIC_ACQUIRE) != first[slot];
+  }
+  // Release: who reads the address sees the library that the loading thread set up.
+  void put(unsigned slot, void* function) const noexcept {
+    __atomic_store_n(&table[slot], function ? function : first[slot], __ATOMIC_RELEASE);
+  }
+};
+
+extern const library_record* const library_records[HALFWARP_LIBRARY_COUNT];
 
 }  // namespace halfwarp::driver

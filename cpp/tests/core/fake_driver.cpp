@@ -133,7 +133,7 @@ fake_driver& fake() { return state; }
 void core_test::SetUp() {
   static const driver::driver_table table = make_table();
   static driver::loader_api api{};
-  api.driver = &table;
+  api.table = [](const char*) { return reinterpret_cast<void* const*>(&table); };
   api.name_of = [](driver::library_id, const void*) { return "a fake"; };
   driver::attach(&api);
   state = fake_driver{};

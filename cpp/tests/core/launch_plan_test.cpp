@@ -74,7 +74,7 @@ class launch_plan_test : public ::testing::Test {
     table.cuKernelSetAttribute = &set_attribute;
     table.cuDeviceGetAttribute = &get_device_attribute;
     static driver::loader_api api{};
-    api.driver = &table;
+    api.table = [](const char*) { return reinterpret_cast<void* const*>(&table); };
     api.name_of = [](driver::library_id, const void*) { return "a fake"; };
     driver::attach(&api);
     fake = fake_kernel{};

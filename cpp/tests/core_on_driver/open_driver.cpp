@@ -95,7 +95,7 @@ class open_library {
           std::string{path == nullptr ? "it is not set" : dlerror()}};
     }
     fill();
-    api_.driver = &table_;
+    api_.table = &table;
     api_.name_of = &name_of;
     driver::attach(&api_);
     driver::call(table_.cuInit, 0u);
@@ -123,8 +123,11 @@ class open_library {
     }
   }
 
+  // The one that the process attaches to.
+  static void* const* table(const char*) { return reinterpret_cast<void* const*>(&table_); }
+
   void* handle_ = nullptr;
-  driver::driver_table table_{};
+  inline static driver::driver_table table_{};
   driver::loader_api api_{};
 };
 

@@ -29,14 +29,22 @@ const char* name_of(library_id library, const void* function) {
   return function == reinterpret_cast<const void*>(&fake_event_query) ? "cuEventQuery" : "other";
 }
 
+const void* tables[HALFWARP_LIBRARY_COUNT] = {};
+
+void* const* table_of(const char* library) {
+  const library_id id = std::string(library) == "driver" ? HALFWARP_DRIVER : HALFWARP_NVRTC;
+  return static_cast<void* const*>(tables[id]);
+}
+
 class call_test : public testing::Test {
  protected:
   void SetUp() override {
     slots.cuEventQuery = &fake_event_query;
     slots.cuMemcpyHtoD = &fake_copy;
     compiler.nvrtcVersion = &fake_version;
-    api.driver = &slots;
-    api.nvrtc = &compiler;
+    tables[HALFWARP_DRIVER] = &slots;
+    tables[HALFWARP_NVRTC] = &compiler;
+    api.table = &table_of;
     api.name_of = &name_of;
     attach(&api);
     answer = CUDA_SUCCESS;

@@ -12,7 +12,6 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 SLOT = ctypes.sizeof(ctypes.c_void_p)
-TABLES = ("driver", "nvrtc")  # the first members of loader_api, in order
 
 
 @cache
@@ -23,7 +22,8 @@ def table_address(library):
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     api = get(_loader._api, b"cuda.bindings._loader._api")
-    return ctypes.c_void_p.from_address(api + SLOT * TABLES.index(library)).value
+    table = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p).from_address(api)
+    return table(library.encode())
 
 
 @cache
