@@ -33,6 +33,7 @@ def write(facts: Facts) -> str:
         "",
         f"library {facts.library} {facts.version}".rstrip(),
         f"headers {' '.join(facts.headers)}",
+        *(f"guard {header} = {macro}" for header, macro in facts.guards.items()),
     ]
     for title, items, writer in (
         ("constants", facts.constants, write_constant),
@@ -172,6 +173,9 @@ class Reader:
             self.facts.library, _, self.facts.version = rest.partition(" ")
         elif word == "headers":
             self.facts.headers = rest.split()
+        elif word == "guard":
+            header, macro = rest.split(" = ")
+            self.facts.guards[header] = macro
         elif word == "const":
             name, value = rest.split(" = ")
             value, _, cast = value.partition(" : ")

@@ -234,6 +234,22 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
     unknown = set(override.roles) - {p.name for p in fact.params}
     if unknown:
         raise ValueError(f"{fact.name}: no such parameter: {', '.join(sorted(unknown))}")
+    make = exceptions.make_function if decisions.convention == "exceptions" else make_function
+    function = make(fact, types, decisions, override)
+    function.signature = capsule_signature(fact, types, decisions)
+    function.releases_gil = fact.name not in decisions.keeps_gil
+    function.is_hot = fact.name in decisions.hot
+    function.in_python = fact.name not in decisions.cimport_only
+    function.body = override.body
+    function.overloads = override.overloads
+    function.is_corrected = bool(override.roles)
+    return function
+
+
+def make_function(
+    fact: FactFunction, types: TypeTable, decisions: Decisions, override: Override
+) -> Function:
+    """What the convention "codes" says of a function."""
     wraps = fact.name in decisions.wrapped_callbacks
     params = []
     for p in fact.params:
@@ -253,16 +269,10 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
         fact.flags,
     )
     function.py = python_parameters(params)
+    function.python_name = fact.name
     function.returns = outputs(params, fact.ret, decisions)
-    function.signature = capsule_signature(fact, types, decisions)
-    function.releases_gil = fact.name not in decisions.keeps_gil
-    function.is_hot = fact.name in decisions.hot
-    function.in_python = fact.name not in decisions.cimport_only
     function.wraps_callback = wraps
-    function.body = override.body
     function.doc = override.doc or describe(function, decisions)
-    function.overloads = override.overloads
-    function.is_corrected = bool(override.roles)
     return function
 
 

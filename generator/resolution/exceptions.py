@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The convention "exceptions": functions that return their outputs alone and raise on failure.
+
+Handles and addresses are plain ints, enumerations go in and come out as ints, names are in snake
+case. README.md lists the words for kinds of parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ..classify import split_type
+from ..decisions import Decisions, EnumNames, Override
+from ..facts import FactFunction
+from ..model import Enum, Function, Param
+from .names import class_name, enum_members, function_name, snake_case
+
+ROLE = re.compile(r"(?P<word>list|buffer|out buffer|out text|length)(?:\[(?P<aux>\w+)\])?")
+INTEGERS = ("handle", "callback", "unknown")  # kinds of types that Python sees as an address
+
+
+def make_function(
+    fact: FactFunction, types, decisions: Decisions, override: Override
+) -> Function:
+    """The function, but for what both conventions say alike."""
+    name = function_name(fact.name, decisions)
+    params = [param(fact, p, types, decisions, override) for p in fact.params]
+    params = [fixed_length(p, params) for p in params]
+    function = Function(fact.name, fact.c_name, fact.ret, params, fact.header, fact.since)
+    function.python_name = name
+    function.py = [p.name for p in params if p.kind.startswith("in")]
+    function.returns = [p.name for p in params if p.kind.startswith("out")]
+    if fact.ret not in (decisions.result_enum, "void"):
+        function.returns.insert(0, "result")
+    function.doc = override.doc or describe(function)
+    return function
+
+
+def describe(function: Function) -> str:
+    """The documentation that every function gets: what comes back, and what it stands on."""
+    result = ", ".join(function.returns) or "None"
+    if len(function.returns) > 1:
+        result = f"({result})"
+    return f"Returns {result}. C function {function.c_name} of {function.header}."
+
+
+def param(fact, p, types, decisions: Decisions, override: Override) -> Param:
+    role = override.roles.get(p.name, p.kind)
+    kind, aux = param_kind(role, p.c_type, types, fact, decisions)
+    name = decisions.rename.get(p.name) or snake_case(p.name)
+    return Param(name, p.name, p.c_type, kind, aux)
+
+
+def fixed_length(p: Param, params: list[Param]) -> Param:
+    """The length of a text of fixed size is no argument."""
+    text = next((t for t in params if t.kind.startswith("out:str[") and t.aux == p.c_name), None)
+    return replace(p, kind=f"const:{text.kind[8:-1]}") if text else p
+
+
+def param_kind(role: str, c_type: str, types, fact: FactFunction, decisions: Decisions):
+    """The kind word of the model, and the parameter that it depends on (count, size or length)."""
+    base, stars = split_type(c_type)
+    if role == "in":
+        return input_kind(base, stars, c_type, types), ""
+    if role == "ptr":
+        return "in:intptr*", ""
+    if role == "address":
+        return "in:intptr", ""
+    if role == "out":
+        return output_kind(base, stars, types), ""
+    match = ROLE.fullmatch(role)
+    if not match:
+        raise ValueError(f"{fact.name}: role {role!r} is not understood")
+    if match["word"] == "out text":
+        return f"out:str[{decisions.text_sizes[fact.name]}]", match["aux"]
+    words = {"list": "in:options", "buffer": "in:buffer", "out buffer": "in:buffer*"}
+    return words[match["word"]], match["aux"] or ""
+
+
+def input_kind(base: str, stars: int, c_type: str, types) -> str:
+    kind = types.kind_of(base)
+    if base == "char" and stars == 1:
+        return "in:str"
+    if stars or "(" in c_type or kind in INTEGERS:
+        return "in:intptr"
+    return {"enum": "in:int", "struct": f"in:struct:{base}"}.get(kind, "in")
+
+
+def output_kind(base: str, stars: int, types) -> str:
+    kind = types.kind_of(base)
+    if base == "char" and stars == 2:
+        return "out:str"
+    if stars == 2 or base == "void" or kind in INTEGERS:
+        return "out:intptr"
+    return {"enum": "out:int", "struct": f"out:{base}"}.get(kind, "out")
+
+
+def named_enums(enums: list[Enum], types, decisions: Decisions) -> list[Enum]:
+    """The enumerations, under their Python names."""
+    return [
+        Enum(
+            class_name(e.name, decisions),
+            e.name,
+            enum_members(
+                types.enum_tags[e.c_name],
+                decisions.enum_names.get(e.name, EnumNames()),
+                decisions.enum_docs.get(e.name, {}),
+            ),
+            e.header,
+        )
+        for e in enums
+    ]

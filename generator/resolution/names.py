@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python names of what C calls otherwise: prefixes left out, words in snake case."""
+
+from __future__ import annotations
+
+import re
+from os.path import commonprefix
+
+from ..decisions import Decisions, EnumNames
+from ..facts import FactEnum
+from ..model import Member
+
+
+def snake_case(name: str) -> str:
+    """`GetLinkedLTOIRSize` -> `get_linked_ltoir_size`."""
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+
+
+def function_name(c_name: str, decisions: Decisions) -> str:
+    return decisions.python_names.get(c_name) or snake_case(without_prefix(c_name, decisions))
+
+
+def class_name(c_name: str, decisions: Decisions) -> str:
+    """`nvmlReturn_t` -> `Return`."""
+    name = decisions.python_names.get(c_name) or without_prefix(c_name, decisions)
+    return name.removesuffix("_t")
+
+
+def without_prefix(c_name: str, decisions: Decisions) -> str:
+    prefix = next((p for p in decisions.prefixes if c_name.startswith(p)), "")
+    return c_name.removeprefix(prefix)
+
+
+def enum_members(item: FactEnum, names: EnumNames, docs: dict[str, str]) -> list[Member]:
+    """The members without the prefix that they share, then further names of theirs."""
+    prefix = common_prefix(item) if names.prefix is None else names.prefix
+    members = {}
+    for c_name, value in item.members:
+        name = names.renames.get(c_name) or c_name.removeprefix(prefix)
+        members[name] = Member(name, value, docs.get(c_name, ""), c_name)
+    further = {}
+    if names.also:
+        further = {m.c_name.removeprefix(names.also): m for m in members.values()}
+    further |= {alias: members[name] for alias, name in names.aliases.items()}
+    for alias, member in further.items():
+        members.setdefault(alias, Member(alias, member.value, member.doc, member.c_name))
+    return list(members.values())
+
+
+def common_prefix(item: FactEnum) -> str:
+    """What all members begin with, up to an underscore."""
+    shared = commonprefix([name for name, _ in item.members])
+    return shared[: shared.rfind("_") + 1] if len(item.members) > 1 else ""
