@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python tests/differential/functions [MODULE...] [--backend emulator|gpu] [--reference PYTHON]
+    [--wheels DIR] [--json FILE]
+
+Calls every function of the low layer in NVIDIA's packages and in ours with the same arguments, and
+prints where the answers differ. Exit status 1 if a difference is accepted by no rule.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(1, str(ROOT))  # the generator's model says which functions there are
+
+import compare  # noqa: E402
+import plan  # noqa: E402
+import supervise  # noqa: E402
+
+MODULES = ["driver", "nvrtc"]
+
+
+def emulator_folder():
+    """A folder whose `libcuda.so.1` is the emulator, for programs that are not ours."""
+    command = [sys.executable, "-m", "cuda.core.emulation", "path"]
+    found = subprocess.run(command, check=True, capture_output=True, text=True)
+    return found.stdout.strip().splitlines()[-1]
+
+
+def unpacked(wheels):
+    """A folder with the reference's packages, to be put first on the path."""
+    target = tempfile.mkdtemp(prefix="halfwarp-reference-")
+    files = sorted(map(str, Path(wheels).glob("cuda_bindings*.whl")))
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps"]
+    subprocess.run([*command, "--target", target, *files], check=True)
+    return target
+
+
+def places(options):
+    """Implementation -> (interpreter, environment variables)."""
+    variables = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+    theirs, ours = dict(variables), dict(variables)
+    if options.backend == "emulator":
+        libraries = [emulator_folder(), variables.get("LD_LIBRARY_PATH", "")]
+        theirs["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
+        ours["HALFWARP_BACKEND"] = "emulator"
+    else:
+        ours["HALFWARP_BACKEND"] = "driver"
+    ours["PYTHONPATH"] = str(ROOT)
+    python = options.reference or sys.executable
+    if options.wheels:
+        theirs["PYTHONPATH"] = unpacked(options.wheels)
+    return {"theirs": (python, theirs), "again": (python, theirs), "ours": (sys.executable, ours)}
+
+
+def compared(name, where, pool):
+    """The differences of a module, and how many cases there were."""
+    made = plan.of_library(name)
+    runs = {who: pool.submit(supervise.run, made, *place) for who, place in where.items()}
+    outcomes = {who: run.result() for who, run in runs.items()}
+    cases = [case for function in made["functions"] for case in function["cases"]]
+    return compare.differences(cases, **outcomes), len(cases)
+
+
+def report(name, differences, count, accepted):
+    """Print what no rule accepts, one line for each sort, and give it back."""
+    left = [d for d in differences if accepted.rule_for(name, d) is None]
+    sorts = collections.defaultdict(list)
+    for d in left:
+        sorts[
+            d["kind"].rpartition(":")[0] or d["kind"], d["variant"], d["theirs"], d["ours"]
+        ].append(d)
+    print(f"{name}: {count} calls, {len(differences)} answers differ, {len(left)} unexpectedly")
+    for (kind, variant, theirs, ours), some in sorted(sorts.items(), key=lambda s: -len(s[1])):
+        print(f"  {len(some)} x {kind} {variant}: {some[0]['call']}")
+        print(f"      theirs: {theirs[:300]}\n      ours:   {ours[:300]}")
+    return left
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[1])
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(MODULES)}")
+    parser.add_argument("--backend", choices=["emulator", "gpu"], default="emulator")
+    parser.add_argument("--reference", metavar="PYTHON", help="interpreter with NVIDIA's packages")
+    parser.add_argument("--wheels", metavar="DIR", help="folder with NVIDIA's wheels, instead")
+    parser.add_argument("--json", metavar="FILE", help="write all differences here")
+    options = parser.parse_args()
+    if not options.reference and not options.wheels:
+        parser.error("say where NVIDIA's packages are: --reference or --wheels")
+    where, names = places(options), options.modules or MODULES
+    accepted = compare.Accepted(options.backend)
+    found = {}
+    with concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 2) // 2)) as pool:
+        for name in names:
+            differences, count = compared(name, where, pool)
+            left = report(name, differences, count, accepted)
+            found[name] = {"calls": count, "differences": differences, "unexpected": left}
+    # the machine decides which rules a GPU needs, and every module which a rule for all needs
+    everything = options.backend == "emulator" and set(names) == set(MODULES)
+    unused = accepted.unused() if everything else []
+    for title in unused:
+        print(f"no difference needs the rule any more: {title}")
+    if options.json:
+        text = json.dumps({"modules": found, "unused rules": unused}, indent=1)
+        Path(options.json).write_text(text)
+    return 1 if unused or any(module["unexpected"] for module in found.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the calls of a plan in one implementation; run by file name, by either interpreter.
+
+`python caller.py PLAN.json OUT FIRST` appends to OUT, for each case from the FIRST on, a line
+before the call and a line after it: when a call takes the process down, the last line names it.
+"""
+
+import ctypes
+import importlib
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+from encoding import outcome_of
+
+SECONDS = 20  # that one call may take
+STICKY_EXIT = 75  # the context is of no use any more: go on in another process
+STICKY = {
+    "CUDA_ERROR_" + name
+    for name in (
+        "ILLEGAL_ADDRESS",
+        "LAUNCH_FAILED",
+        "LAUNCH_TIMEOUT",
+        "ILLEGAL_INSTRUCTION",
+        "ASSERT",
+        "MISALIGNED_ADDRESS",
+        "INVALID_ADDRESS_SPACE",
+        "INVALID_PC",
+        "HARDWARE_STACK_ERROR",
+        "ECC_UNCORRECTABLE",
+        "CONTEXT_IS_DESTROYED",
+        "CONTAINED",
+        "DEINITIALIZED",
+    )
+} | {"cudaErrorIllegalAddress", "cudaErrorLaunchFailure"}
+PTX = b""".version 8.0
+.target sm_75
+.address_size 64
+.visible .global .align 4 .u32 counter;
+.visible .entry empty() { ret; }
+\0"""
+SOURCE = b'extern "C" __global__ void empty() {}'
+
+
+class Index:
+    """An integer by `__index__` alone."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __index__(self):
+        return self.value
+
+
+class Int:
+    """A number by `__int__` alone."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __int__(self):
+        return self.value
+
+
+def filled(made, **values):
+    for name, value in values.items():
+        setattr(made, name, value)
+    return made
+
+
+class Things:
+    """Objects that are made when first asked for, and end with the function they were for."""
+
+    def __init__(self, module, recipes):
+        self.recipes, self.living = recipes, {}
+        self.names = {
+            "m": module,
+            "the": self.the,
+            "filled": filled,
+            "Index": Index,
+            "Int": Int,
+            "PTX": PTX,
+            "SOURCE": SOURCE,
+            "buffer": bytearray(65536),
+            "strided": memoryview(bytes(65536))[::2],
+            "function_pointer": ctypes.cast(ctypes.CDLL(None).getpagesize, ctypes.c_void_p).value,
+        }
+
+    def evaluate(self, text, **more):
+        return eval(text, self.names | more)
+
+    def the(self, name):
+        if name not in self.living:
+            recipe = self.recipes.get(name, {})
+            try:
+                made = self.evaluate(recipe["make"]) if recipe else None
+            except (TypeError, ValueError, RuntimeError):
+                made = None
+            self.living[name] = self.evaluate(f"m.{name}()") if made is None else made
+        return self.living[name]
+
+    def end(self):
+        for name, it in reversed(self.living.items()):
+            if "end" in self.recipes.get(name, {}):
+                outcome_of(lambda name=name, it=it: self.evaluate(self.recipes[name]["end"], it=it))
+        self.living.clear()
+
+
+def has_sticky_error(outcome):
+    parts = outcome[1] if outcome[0] == "tuple" else []
+    return bool(parts) and len(parts[0]) == 2 and parts[0][1] in STICKY
+
+
+def main(plan, out, first):
+    plan = json.loads(Path(plan).read_text())
+    module = importlib.import_module(plan["module"])
+    things = Things(module, plan["things"])
+    for statement in plan["before"]:
+        exec(statement, things.names)
+    journal = os.open(out, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    number = 0
+    for function in plan["functions"]:
+        for case in function["cases"]:
+            if number >= int(first):
+                os.write(journal, f"{json.dumps([number])}\n".encode())
+                signal.alarm(SECONDS)
+                outcome = outcome_of(lambda case=case: things.evaluate(case["call"]))
+                signal.alarm(0)
+                os.write(journal, f"{json.dumps([number, outcome])}\n".encode())
+                if has_sticky_error(outcome):
+                    os._exit(STICKY_EXIT)
+                if function["ends things"]:
+                    things.end()
+            number += 1
+        things.end()
+        for statement in plan["after"]:
+            exec(statement, things.names)
+    os._exit(0)  # what a library does at exit is not the question
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Differences between the outcomes of two implementations, and the rules that accept them."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+ANY = ["any"]  # in a pattern: what may change from run to run
+RULES = Path(__file__).with_name("accepted.toml")
+CONDITIONS = ("function", "kind", "variant", "call", "theirs", "ours")
+
+
+def steady(first, second):
+    """What two runs of one implementation agree upon; the rest is ANY."""
+    if first == second:
+        return first
+    if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():
+        return {key: steady(value, second[key]) for key, value in first.items()}
+    if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        return [steady(a, b) for a, b in zip(first, second, strict=True)]
+    return ANY
+
+
+def alike(pattern, outcome):
+    """Whether an outcome of ours is what the reference answers, where that is steady."""
+    if pattern in (ANY, outcome):
+        return True
+    if isinstance(pattern, dict) and isinstance(outcome, dict):
+        # fields that ours has besides are no difference
+        return all(key in outcome and alike(value, outcome[key]) for key, value in pattern.items())
+    if not isinstance(pattern, list) or not isinstance(outcome, list):
+        return False
+    if pattern[:1] == ["raises"] and outcome[:1] == ["raises"]:
+        # an exception class of ours may derive from the one that existing code catches
+        return pattern[1] in outcome[2]
+    return len(pattern) == len(outcome) and all(map(alike, pattern, outcome))
+
+
+def text_of(outcome):
+    """One line for a reader and for the rules."""
+    if outcome[:1] == ["raises"]:
+        return f"raises {outcome[1]}"
+    if outcome[:1] in (["tuple"], ["list"]) and isinstance(outcome[1], list):
+        return f"({', '.join(map(text_of, outcome[1]))})"
+    return " ".join(part if isinstance(part, str) else json.dumps(part) for part in outcome)
+
+
+def differences(cases, theirs, again, ours):
+    """The cases that differ, with both answers as text."""
+    found = []
+    for case, first, second, mine in zip(cases, theirs, again, ours, strict=True):
+        pattern = steady(first, second)
+        if not alike(pattern, mine):
+            found.append(case | {"theirs": text_of(pattern), "ours": text_of(mine)})
+    return found
+
+
+class Accepted:
+    """The rules, and how often each was used."""
+
+    def __init__(self, backend, path=RULES):
+        rows = tomllib.loads(path.read_text()).get("rule", []) if path.exists() else []
+        self.rules = [r for r in rows if backend in r.get("backends", ["emulator", "gpu"])]
+        self.uses = [0] * len(self.rules)
+
+    def rule_for(self, module, difference):
+        for number, rule in enumerate(self.rules):
+            if self.fits(rule, module, difference):
+                self.uses[number] += 1
+                return rule
+        return None
+
+    @staticmethod
+    def fits(rule, module, difference):
+        if not re.fullmatch(rule.get("module", ".*"), module):
+            return False
+        return all(re.fullmatch(rule.get(c, ".*"), difference[c], re.S) for c in CONDITIONS)
+
+    def unused(self):
+        """Titles of the rules that no difference needs."""
+        return [r["title"] for r, uses in zip(self.rules, self.uses, strict=True) if not uses]

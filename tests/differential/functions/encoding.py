@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Outcomes of calls as plain lists, which are equal where two implementations answer alike."""
+
+ADDRESSES = 2**32  # an integer from here on is taken for an address
+
+
+def outcome_of(call):
+    """What a call returns or raises."""
+    try:
+        return encode(call())
+    except Exception as error:
+        return ["raises", type(error).__name__, [base.__name__ for base in type(error).__mro__]]
+
+
+def encode(value):
+    """The class, and what of the value does not depend on where things lie in memory."""
+    name = type(value).__name__
+    if isinstance(value, (list, tuple)):
+        return [name, [encode(each) for each in value]]
+    if isinstance(value, (bytes, bytearray)):
+        return [name, len(value), bytes(value).partition(b"\0")[0].decode("latin-1")]
+    if isinstance(value, int) and hasattr(value, "name"):
+        return [name, value.name]
+    if isinstance(value, int):
+        return [name, int(value) if abs(value) < ADDRESSES else "large"]
+    if value is None or isinstance(value, (float, str)):
+        return [name, repr(value)]
+    if isinstance(value, type):
+        return ["class", value.__name__]
+    if hasattr(value, "getPtr"):
+        return encode_object(name, value)
+    return [name]
+
+
+def encode_object(name, value):
+    """A handle: whether it is null, and its value where that is small. A struct: its fields."""
+    if hasattr(type(value), "__int__"):
+        return [name, encode(int(value))[1]]
+    return [name, {field: outcome_of(lambda f=field: getattr(value, f)) for field in fields(value)}]
+
+
+def fields(value):
+    return [
+        name
+        for name in dir(type(value))
+        if name[0] != "_" and not callable(getattr(type(value), name))
+    ]

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which calls the differential run makes: from the kinds of the generator's model, by tables."""
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+from generator import model
+
+FOLDER = Path(__file__).parent
+MEMBERS = 400  # an enum parameter is tried with each member, up to so many
+WORDS = {
+    "voidp": "address",
+    "callback_data": "address",
+    "rawptr": "raw_address",
+    "kparams": "kernel_params",
+    "callback": "callback",
+    "attr": "attribute",
+    "attrlist": "attributes",
+    "enum": "enum",
+    "struct": "struct",
+    "struct*": "struct",
+    "handle": "handle",
+    "ptr": "handle_by_address",
+    "iterator": "iterator",
+    "list": "list",
+    "list5": "short_list",
+    "float*": "float",
+    "count": "count",
+    "attrsize": "integer",
+}
+ATTRIBUTE_VALUES = {
+    "int": "1",
+    "unsigned": "1",
+    "bool": "True",
+    "float": "0.5",
+    "address": "0",
+    "text": "b'text'",
+    "buffer": "bytearray(4096)",
+    "bytes": "b'text'",
+    "list": "[]",
+}
+
+
+@cache
+def table(name):
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text())
+
+
+class Planner:
+    """The cases of one library."""
+
+    def __init__(self, name):
+        self.library = model.load(name)
+        self.enums = {e.name: e for e in self.library.enums}
+        self.handles = [h.name for h in self.library.handles]
+        self.classes = {s.name for s in self.library.structs} | set(self.handles)
+        self.left_out = table("left_out").get(name, [])
+
+    def functions(self):
+        return [
+            {
+                "name": f.name,
+                "ends things": bool(ENDING.search(f.name)),
+                "cases": list(self.cases(f)),
+            }
+            for f in self.library.functions
+            if f.in_python
+        ]
+
+    def is_left_out(self, function, variant=None):
+        """Whether nothing that could work is passed; or nothing of one variant."""
+        return any(
+            re.fullmatch(row["names"], function.name)
+            and (
+                "variants" not in row
+                if variant is None
+                else re.fullmatch(row.get("variants", ""), variant)
+            )
+            for row in self.left_out
+        )
+
+    # --- cases ---------------------------------------------------------------------------------
+
+    def cases(self, function):
+        params = self.params(function)
+        right = {p.name: self.right(function, p) for p in params}
+        yield from self.miscounted(function, right)
+        if self.is_left_out(function):
+            yield from self.refused(function, right)
+            return
+        yield self.case(function, "", "right", right)
+        if params:
+            keywords = ", ".join(f"{n}={v}" for n, v in right.items())
+            yield self.record(function, "", "keywords", f"m.{function.name}({keywords})")
+        for p in params:
+            for variant, value in self.wrong(function, p).items():
+                if self.is_left_out(function, variant):
+                    continue
+                yield self.case(function, p, variant, right | {p.name: value})
+        yield from self.each_member(function, params, right)
+
+    def miscounted(self, function, right):
+        """Too many arguments, too few, and names that no parameter has: refused by every layer."""
+        values = list(right.values())
+        call = f"m.{function.name}"
+        yield self.record(function, "", "too many", f"{call}({', '.join([*values, 'None'])})")
+        if any("=" not in text for text in function.py):
+            yield self.record(function, "", "none at all", f"{call}()")
+            required = [v for v, text in zip(values, function.py, strict=True) if "=" not in text]
+            few = ", ".join(required[:-1])
+            if few:
+                yield self.record(function, "", "too few", f"{call}({few})")
+        yield self.record(function, "", "unknown name", f"{call}(unknown_name=None)")
+
+    def refused(self, function, right):
+        """Arguments that no parameter takes."""
+        for variant, value in (("object", "object()"), ("list", "[]")):
+            given = dict.fromkeys(right, value)
+            if given:
+                yield self.case(function, "", f"all {variant}", given)
+
+    def each_member(self, function, params, right):
+        """The other members of an enum, with the value that each attribute takes."""
+        for p in params:
+            enum = self.enums.get(type_of(p))
+            if enum is None or not 0 < len(enum.members) <= MEMBERS:
+                continue
+            in_list = word_of(p) == "list"
+            if word_of(p) != "enum" and not (in_list and enum.name in self.library.attributes):
+                continue
+            for member in enum.members:
+                text = f"m.{enum.name}.{member.name}"
+                given = right | {p.name: f"[{text}]" if in_list else text}
+                for value in params:
+                    if value.aux == p.c_name and word_of(value) in ("attr", "attrlist"):
+                        made = self.attribute(self.kind_of_value(enum.name, member.name))
+                        given[value.name] = f"[{made}]" if in_list else made
+                    if in_list and value.c_name == p.aux:
+                        given[value.name] = "1"
+                yield self.case(function, p, "member", given)
+
+    def case(self, function, param, variant, given):
+        call = f"m.{function.name}({', '.join(given.values())})"
+        return self.record(function, param, variant, call)
+
+    def record(self, function, param, variant, call):
+        return {
+            "function": function.name,
+            "parameter": param.name if param else "",
+            "kind": param.kind if param else "",
+            "variant": variant,
+            "call": call,
+        }
+
+    # --- values --------------------------------------------------------------------------------
+
+    def params(self, function):
+        by_name = {p.name: p for p in function.params}
+        return [by_name[text.partition("=")[0]] for text in function.py]
+
+    def right(self, function, param):
+        given = table("values")["right"].get(function.name, {})
+        if param.name in given:
+            return given[param.name]
+        word = word_of(param)
+        if word == "attrlist" or (word == "list" and type_of(param) in self.library.attributes):
+            return "[]"
+        return self.fill(function, param, self.row(param)["right"])
+
+    def wrong(self, function, param):
+        right = self.right(function, param)
+        texts = self.row(param)["wrong"].items()
+        made = {variant: self.fill(function, param, text) for variant, text in texts}
+        return {variant: text for variant, text in made.items() if text != right}
+
+    def row(self, param):
+        word = word_of(param)
+        if word == "bytes":
+            kind = "text" if "const" in param.c_type else "target"
+        elif word in WORDS:
+            kind = WORDS[word]
+        else:
+            is_float = param.c_type.split()[-1] in ("float", "double")
+            kind = "float" if is_float else "integer"
+        return table("values")["kinds"][kind]
+
+    def fill(self, function, param, text):
+        """The expression, with what the function and the kind say of its parts."""
+        parts = {
+            "T": lambda: type_of(param) or param.c_type,
+            "other": lambda: self.other_handle(type_of(param)),
+            "result": lambda: self.library.result_enum,
+            "first": lambda: str(self.enums[type_of(param)].members[0].value),
+            "element": lambda: self.element(type_of(param)),
+            "integer": lambda: self.integer(function, param),
+            "text": lambda: "b'text'",
+            "attribute": lambda: self.attribute(self.kind_of_value(type_of(param))),
+        }
+        return re.sub(r"\{(\w+)\}", lambda found: parts[found[1]](), text)
+
+    def other_handle(self, name):
+        others = (h for h in self.handles if h != name)
+        return next((f"m.{other}(0)" for other in others), "object()")
+
+    def element(self, name):
+        if name in self.enums:
+            return f"m.{name}({self.enums[name].members[0].value})"
+        if name in self.classes:
+            return f"the('{name}')"
+        return {"bytes": "b'text'", "voidp": "0", "float": "0.5", "double": "0.5"}.get(name, "1")
+
+    def integer(self, function, param):
+        lists = [p for p in function.params if p.aux == param.c_name and p.kind.startswith("in:")]
+        if lists:
+            is_empty = any(self.right(function, p) == "[]" for p in lists)
+            return "0" if is_empty else "1"
+        for row in table("values")["integers"]:
+            if re.search(row["names"], param.c_name):
+                return row["value"]
+        return "0"
+
+    def kind_of_value(self, enum, member=None):
+        """How the value of an attribute is typed; of the first one, if none is named."""
+        member = member or self.enums[enum].members[0].name
+        return self.library.attributes.get(enum, {}).get(member, "int")
+
+    def attribute(self, kind):
+        word, _, name = kind.partition(":")
+        if name and word != "list":
+            return f"the('{name}')" if name in self.classes else f"m.{name}(0)"
+        return ATTRIBUTE_VALUES.get(word, "1")
+
+
+ENDING = re.compile(
+    "Destroy|Free|Unload|Close|Unregister|Release|Complete|Pop|Attach|Detach|Delete"
+    "|EndCapture|BeginCapture|RemoveDependencies"
+)
+
+
+def word_of(param):
+    return param.kind.partition(":")[2].partition(":")[0]
+
+
+def type_of(param):
+    return param.kind.partition(":")[2].partition(":")[2].partition("[")[0]
+
+
+def of_library(name):
+    """What `caller.py` reads."""
+    return {
+        "module": f"cuda.bindings.{name}",
+        "things": table("things")["things"].get(name, {}),
+        "before": table("things")["before"].get(name, []),
+        "after": table("things")["after"].get(name, []),
+        "functions": Planner(name).functions(),
+    }

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the calls of a plan in child processes, so that a call that takes one down takes no more."""
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+BATCH = 80  # functions of one process
+STARTS = 60  # of one batch; each further one is owed to a call that ended the one before
+
+
+def run(plan, python, variables):
+    """The outcome of every case, in the order of the plan."""
+    outcomes = []
+    functions = plan["functions"]
+    for start in range(0, len(functions), BATCH):
+        part = plan | {"functions": functions[start : start + BATCH]}
+        outcomes += run_batch(part, python, variables)
+    return outcomes
+
+
+def run_batch(plan, python, variables):
+    wanted = sum(len(function["cases"]) for function in plan["functions"])
+    outcomes = {}
+    with tempfile.TemporaryDirectory(prefix="halfwarp-differential-") as folder:
+        plan_file, journal = Path(folder, "plan.json"), Path(folder, "journal")
+        plan_file.write_text(json.dumps(plan))
+        for _ in range(STARTS):
+            first = str(max(outcomes, default=-1) + 1)
+            command = [python, str(FOLDER / "caller.py"), str(plan_file), str(journal), first]
+            done = subprocess.run(
+                command,
+                env=variables,
+                cwd=folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+            )
+            read(journal, outcomes, done.returncode)
+            if len(outcomes) == wanted:
+                return [outcomes[number] for number in range(wanted)]
+            if int(first) == max(outcomes, default=-1) + 1:
+                print(f"{plan['module']}: {python} did not start:\n{done.stderr}", file=sys.stderr)
+                break
+    return [outcomes.get(number, ["not run"]) for number in range(wanted)]
+
+
+def read(journal, outcomes, status):
+    """Take the lines of a journal; a case without an outcome is the one that ended the process."""
+    lines = journal.read_text().splitlines() if journal.exists() else []
+    for line in lines:
+        number, *outcome = json.loads(line)
+        if outcome:
+            outcomes[number] = outcome[0]
+        elif number not in outcomes:
+            outcomes[number] = ["ends the process", ending(status)]
+
+
+def ending(status):
+    if status == -signal.SIGALRM:
+        return "does not return"
+    return signal.Signals(-status).name if status < 0 else f"status {status}"
