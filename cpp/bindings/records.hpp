@@ -164,6 +164,8 @@ struct joint_lists {
   std::span<const char* const> lists;
 };
 
+struct data_record;  // data_types/records.hpp
+
 struct class_record {
   const char* name;  // dotted
   std::span<const field> fields;
@@ -174,6 +176,7 @@ struct class_record {
   std::uint8_t children;
   const char* doc;
   const joint_lists* joint = nullptr;
+  const data_record* data = nullptr;  // of a data type: its fields, in place of those above
 };
 
 struct member {

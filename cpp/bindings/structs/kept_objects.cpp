@@ -16,6 +16,7 @@ PyObject* key_of(struct_object* root, const void* where) {
 
 void free_block(PyObject* self) {
   Py_XDECREF(as_struct(self)->kept);
+  Py_XDECREF(as_struct(self)->owner);
   PyObject_Free(self);
 }
 
@@ -37,7 +38,7 @@ bool ready_block_type() {
 }  // namespace
 
 struct_object* root_of(struct_object* self) {
-  while (self->owner) self = as_struct(self->owner);
+  while (self->owner && Py_TYPE(self) != &block_type) self = as_struct(self->owner);
   return self;
 }
 
@@ -96,6 +97,14 @@ PyObject* new_memory_block(std::size_t bytes) {
   block->where = storage_of(block);
   block->children = reinterpret_cast<PyObject**>(bytes);  // a block has no children, but a size
   return reinterpret_cast<PyObject*>(block);
+}
+
+PyObject* new_foreign_block(void* where, PyObject* owner) {
+  PyObject* block = new_memory_block(0);
+  if (!block) return nullptr;
+  as_struct(block)->where = where;
+  as_struct(block)->owner = Py_XNewRef(owner);
+  return block;
 }
 
 std::size_t block_size(PyObject* block) {

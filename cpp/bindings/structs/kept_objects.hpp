@@ -20,6 +20,8 @@ int copy_kept(struct_object* target, const void* target_where, struct_object* so
 
 // A struct object of no class: plain memory that others view. Zeroed.
 PyObject* new_memory_block(std::size_t bytes);
+// The same for memory that `owner` keeps alive.
+PyObject* new_foreign_block(void* where, PyObject* owner);
 inline void* block_memory(PyObject* block) { return as_struct(block)->where; }
 std::size_t block_size(PyObject* block);
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "bindings/data_types/data_methods.hpp"
 #include "bindings/structs/kept_objects.hpp"
 #include "bindings/structs/struct_fields.hpp"
 #include "bindings/types/construction.hpp"
@@ -150,6 +151,12 @@ PyObject* struct_from_bytes(PyObject* type, PyObject* contents) {
   if (PyObject_GetBuffer(contents, &bytes, PyBUF_SIMPLE) < 0) return nullptr;
   PyObject* made = PyObject_CallNoArgs(type);
   class_type* ours = made ? any_class_of(made) : nullptr;
+  if (ours && ours->record->data) {
+    Py_DECREF(made);
+    made = data_from_bytes(*ours->lib, int(ours - ours->lib->types), bytes);
+    PyBuffer_Release(&bytes);
+    return made;
+  }
   bool fits = ours && !(ours->record->f & is_handle) && ours->record->size == bytes.len;
   if (fits) {
     std::memcpy(as_struct(made)->where, bytes.buf, std::size_t(bytes.len));

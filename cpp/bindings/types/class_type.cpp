@@ -2,6 +2,7 @@
 // Makes the static type objects of handle and struct classes on demand.
 #include "bindings/types/class_type.hpp"
 
+#include "bindings/data_types/data_object.hpp"
 #include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
@@ -21,7 +22,9 @@ bool make_ready(const library& lib, int index, class_type& made) {
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE;
   made.lib = &lib;
   made.record = &record;
-  if (record.f & is_handle) {
+  if (record.data) {
+    if (!set_data_slots(made)) return false;
+  } else if (record.f & is_handle) {
     set_handle_slots(made);
   } else if (!set_struct_slots(made)) {
     return false;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements in memory by shape and stride, as the buffer protocol has them.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace halfwarp::bindings {
+
+struct extent {
+  static constexpr int most = 5;
+
+  int ndim = 0;
+  Py_ssize_t shape[most] = {};
+  Py_ssize_t stride[most] = {};  // in bytes
+
+  // `n` elements that follow each other; one dimension.
+  static extent line(Py_ssize_t n, Py_ssize_t stride) {
+    extent e;
+    e.append(n, stride);
+    return e;
+  }
+
+  // One more, innermost dimension.
+  bool append(Py_ssize_t n, Py_ssize_t step) {
+    if (ndim == most) return false;
+    shape[ndim] = n;
+    stride[ndim++] = step;
+    return true;
+  }
+
+  // All but the outermost dimension.
+  extent inner() const {
+    extent e;
+    for (int i = 1; i < ndim; ++i) e.append(shape[i], stride[i]);
+    return e;
+  }
+
+  Py_ssize_t elements() const {
+    Py_ssize_t n = 1;
+    for (int i = 0; i < ndim; ++i) n *= shape[i];
+    return n;
+  }
+
+  // Whether the elements lie behind each other without gaps.
+  bool is_contiguous(Py_ssize_t size) const {
+    for (int i = ndim - 1; i >= 0; --i) {
+      if (shape[i] != 1 && stride[i] != size) return false;
+      size *= shape[i];
+    }
+    return true;
+  }
+
+  bool has_shape_of(const extent& other) const {
+    if (ndim != other.ndim) return false;
+    for (int i = 0; i < ndim; ++i)
+      if (shape[i] != other.shape[i]) return false;
+    return true;
+  }
+};
+
+// What an index or a slice of the outermost dimension leaves. An index takes the dimension away.
+struct selection {
+  char* where = nullptr;
+  extent left;
+  bool is_element = false;
+};
+
+// False with an error set: not an index, or out of bounds.
+bool select(const extent& e, char* where, PyObject* key, selection& out);
+
+// Calls `visit(char*)` for the address of each element, the last dimension fastest, until it
+// answers false.
+template <class V>
+bool for_each_element(const extent& e, char* where, V visit) {
+  if (!e.ndim) return visit(where);
+  extent inner = e.inner();
+  for (Py_ssize_t i = 0; i < e.shape[0]; ++i)
+    if (!for_each_element(inner, where + i * e.stride[0], visit)) return false;
+  return true;
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers in strided memory: sizes, formats, reading and writing many at once.
+#include "bindings/arguments/errors.hpp"
+#include "bindings/data_types/arrays/typed_array.hpp"
+#include "bindings/structs/struct_fields.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// A sequence whose elements go to the elements of a dimension; everything else is one number.
+bool is_many(PyObject* value) {
+  return !PyLong_Check(value) && !PyFloat_Check(value) && !PyUnicode_Check(value) &&
+         PySequence_Check(value);
+}
+
+int assign_one_by_one(kind element, const extent& e, char* where, PyObject* items) {
+  if (PyTuple_GET_SIZE(items) != e.shape[0]) {
+    PyErr_Format(PyExc_ValueError, "expected %zd elements, got %zd", e.shape[0],
+                 PyTuple_GET_SIZE(items));
+    return -1;
+  }
+  extent inner = e.inner();
+  for (Py_ssize_t i = 0; i < e.shape[0]; ++i)
+    if (assign_numbers(element, inner, where + i * e.stride[0], PyTuple_GET_ITEM(items, i)) < 0)
+      return -1;
+  return 0;
+}
+
+int assign_everywhere(kind element, const extent& e, char* where, PyObject* value) {
+  return for_each_element(e, where,
+                          [&](char* at) { return write_number(element, at, value) == 0; })
+             ? 0
+             : -1;
+}
+
+}  // namespace
+
+int number_size(kind element) {
+  constexpr int sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+  return sizes[int(element)];
+}
+
+const char* number_format(kind element) {
+  constexpr const char* formats[] = {"b", "B", "h", "H", "i", "I", "q", "Q", "f", "d"};
+  return formats[int(element)];
+}
+
+int assign_numbers(kind element, const extent& e, char* where, PyObject* value) {
+  if (!e.ndim) return write_number(element, where, value);
+  if (!is_many(value)) return assign_everywhere(element, e, where, value);
+  PyObject* items = PySequence_Tuple(value);
+  if (!items) return -1;
+  int status = assign_one_by_one(element, e, where, items);
+  Py_DECREF(items);
+  return status;
+}
+
+PyObject* list_of_numbers(kind element, const extent& e, char* where) {
+  if (!e.ndim) return read_number(element, where);
+  PyObject* list = PyList_New(e.shape[0]);
+  extent inner = e.inner();
+  for (Py_ssize_t i = 0; list && i < e.shape[0]; ++i) {
+    PyObject* item = list_of_numbers(element, inner, where + i * e.stride[0]);
+    if (item) {
+      PyList_SET_ITEM(list, i, item);
+    } else {
+      Py_CLEAR(list);
+    }
+  }
+  return list;
+}
+
+}  // namespace halfwarp::bindings

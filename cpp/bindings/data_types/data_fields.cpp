@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields of data types by form.
+#include "bindings/data_types/data_fields.hpp"
+
+#include <cstring>
+
+#include "bindings/arguments/errors.hpp"
+#include "bindings/data_types/arrays/typed_array.hpp"
+#include "bindings/structs/kept_objects.hpp"
+#include "bindings/structs/struct_fields.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+char* place_of(const data_field& f, PyObject* self) { return as_data(self)->where + f.offset; }
+
+// The elements of a field in all structs of the object: one more dimension for an array field.
+bool column_of(const data_field& f, PyObject* self, Py_ssize_t n, extent& out) {
+  out = is_single(as_data(self)) && !data_record_of(self).is_array ? extent{} : as_data(self)->e;
+  if (!f.is_array || out.append(n, f.size)) return true;
+  PyErr_Format(PyExc_ValueError, "index before reading '%s': too many dimensions", f.name);
+  return false;
+}
+
+PyObject* numbers_view(const data_field& f, PyObject* self, Py_ssize_t n) {
+  extent e;
+  if (!column_of(f, self, n, e)) return nullptr;
+  return new_typed_view(f.element, place_of(f, self), e, as_data(self)->block,
+                        as_data(self)->is_read_only);
+}
+
+// --- numbers -------------------------------------------------------------------------------------
+
+PyObject* read_plain(const library&, const data_field& f, PyObject* self) {
+  if (is_single(as_data(self))) return read_number(f.element, place_of(f, self));
+  return numbers_view(f, self, 1);
+}
+
+int write_plain(const library&, const data_field& f, PyObject* self, PyObject* value) {
+  return assign_numbers(f.element, as_data(self)->e, place_of(f, self), value);
+}
+
+PyObject* read_numbers(const library&, const data_field& f, PyObject* self) {
+  return numbers_view(f, self, f.counter < 0 ? f.count : counted(f, self));
+}
+
+int refuse_length(const data_field& f, Py_ssize_t n) {
+  PyErr_Format(PyExc_ValueError,
+               f.counter < 0 ? "Expected length %zd for field %s, got %zd"
+                             : "Expected length of at most %zd for field %s, got %zd",
+               Py_ssize_t(f.count), f.name, n);
+  return -1;
+}
+
+int write_numbers(const library&, const data_field& f, PyObject* self, PyObject* value) {
+  Py_ssize_t n = PyObject_Size(value);
+  if (n < 0) return -1;
+  bool is_one = is_single(as_data(self));
+  if (f.counter >= 0 ? n > Py_ssize_t(f.count) : is_one && n != Py_ssize_t(f.count))
+    return refuse_length(f, n);
+  extent e = is_one ? extent{} : as_data(self)->e;
+  e.append(f.counter >= 0 ? n : f.count, f.size);
+  if (assign_numbers(f.element, e, place_of(f, self), value) < 0) return -1;
+  return set_counter(f, self, n);
+}
+
+// --- addresses -----------------------------------------------------------------------------------
+
+// An integer, or a data object whose memory the field then points to.
+int write_address(const library&, const data_field& f, PyObject* self, PyObject* value) {
+  class_type* type = any_class_of(value);
+  if (!type || !type->record->data || as_data(self)->e.elements() != 1) {
+    if (value == Py_None) {
+      word null = 0;
+      std::memcpy(place_of(f, self), &null, sizeof null);
+      return keep_for_field(as_struct(as_data(self)->block), place_of(f, self), nullptr);
+    }
+    return assign_numbers(kind::i64, as_data(self)->e, place_of(f, self), value);
+  }
+  if (keep_for_field(as_struct(as_data(self)->block), place_of(f, self), value) < 0) return -1;
+  std::memcpy(place_of(f, self), &as_data(value)->where, sizeof(char*));
+  return 0;
+}
+
+// --- text ----------------------------------------------------------------------------------------
+
+PyObject* decode(const char* text, Py_ssize_t n) {
+  return PyUnicode_DecodeUTF8(text, n, "surrogateescape");
+}
+
+PyObject* read_text(const library&, const data_field& f, PyObject* self) {
+  if (data_record_of(self).is_array || !is_single(as_data(self)))
+    return numbers_view(f, self, f.count);
+  const char* text = place_of(f, self);
+  return decode(text, Py_ssize_t(strnlen(text, f.count)));
+}
+
+int write_characters(const data_field& f, char* where, PyObject* value) {
+  PyObject* bytes = PyUnicode_AsEncodedString(value, "utf-8", "surrogateescape");
+  if (!bytes) return -1;
+  auto n = std::size_t(PyBytes_GET_SIZE(bytes));
+  bool fits = n < f.count;
+  if (fits) {
+    std::memset(where, 0, f.count);
+    std::memcpy(where, PyBytes_AS_STRING(bytes), n);
+  } else {
+    PyErr_Format(PyExc_ValueError, "String too long for field %s, max length is %zd", f.name,
+                 Py_ssize_t(f.count) - 1);
+  }
+  Py_DECREF(bytes);
+  return fits ? 0 : -1;
+}
+
+int write_text(const library& lib, const data_field& f, PyObject* self, PyObject* value) {
+  if (!PyUnicode_Check(value)) {
+    if (!is_single(as_data(self)) || data_record_of(self).is_array)
+      return write_numbers(lib, f, self, value);
+    raise_expected("str", value);
+    return -1;
+  }
+  return for_each_element(as_data(self)->e, place_of(f, self),
+                          [&](char* at) { return write_characters(f, at, value) == 0; })
+             ? 0
+             : -1;
+}
+
+PyObject* read_text_pointer(const library&, const data_field& f, PyObject* self) {
+  const char* text;
+  std::memcpy(&text, place_of(f, self), sizeof text);
+  return decode(text ? text : "", text ? Py_ssize_t(std::strlen(text)) : 0);
+}
+
+int write_text_pointer(const library&, const data_field& f, PyObject* self, PyObject* value) {
+  if (value != Py_None && !PyUnicode_Check(value)) {
+    raise_expected("str", value);
+    return -1;
+  }
+  PyObject* bytes = value == Py_None ? nullptr : PyUnicode_AsUTF8String(value);
+  if (value != Py_None && !bytes) return -1;
+  const char* text = bytes ? PyBytes_AS_STRING(bytes) : nullptr;
+  int status = keep_for_field(as_struct(as_data(self)->block), place_of(f, self), bytes);
+  Py_XDECREF(bytes);
+  if (status == 0) std::memcpy(place_of(f, self), &text, sizeof text);
+  return status;
+}
+
+// --- structs -------------------------------------------------------------------------------------
+
+PyObject* read_structure(const library& lib, const data_field& f, PyObject* self) {
+  data_object* object = as_data(self);
+  const data_record& inner = *lib.classes[std::size_t(f.type)].data;
+  bool is_plain = is_single(object) && (!data_record_of(self).is_array || f.counter >= 0);
+  data_view view{place_of(f, self), {}, object->block, object->is_read_only, !is_plain};
+  if (is_plain) {
+    view.e = f.is_array ? extent::line(counted(f, self), f.size) : extent_of_one(inner);
+  } else if (!column_of(f, self, f.count, view.e)) {
+    return nullptr;
+  }
+  return new_data_view(lib, f.type, view);
+}
+
+int write_structure(const library& lib, const data_field& f, PyObject* self, PyObject* value) {
+  if (!check_data(value, lib, f.type)) return -1;
+  data_object* object = as_data(self);
+  Py_ssize_t n = as_data(value)->e.elements();
+  if (f.is_array && is_single(object)) {
+    if (f.counter >= 0 ? n > Py_ssize_t(f.count) : n != Py_ssize_t(f.count))
+      return refuse_length(f, n);
+    if (copy_data(object->block, place_of(f, self), extent::line(n, f.size), value) < 0) return -1;
+    return set_counter(f, self, n);
+  }
+  extent e = object->e;
+  if (f.is_array) e.append(f.count, f.size);
+  return copy_data(object->block, place_of(f, self), e, value);
+}
+
+struct accessor {
+  PyObject* (*read)(const library&, const data_field&, PyObject* self);
+  int (*write)(const library&, const data_field&, PyObject* self, PyObject* value);
+};
+
+// In the order of `form`.
+constexpr accessor accessors[] = {
+    {read_plain, write_plain},
+    {read_numbers, write_numbers},
+    {read_plain, write_address},
+    {read_text, write_text},
+    {read_text_pointer, write_text_pointer},
+    {read_structure, write_structure},
+    {read_number_list, write_number_list},
+    {read_structure_list, write_structure_list},
+};
+
+// Lists and texts by address belong to one struct.
+bool check_one(const data_field& f, PyObject* self) {
+  bool is_by_address = f.shape == form::text_pointer || f.shape >= form::number_list;
+  if (!is_by_address || as_data(self)->e.elements() == 1) return true;
+  PyErr_Format(PyExc_ValueError, "'%s' is a field of one struct: index the array first", f.name);
+  return false;
+}
+
+}  // namespace
+
+PyObject* read_data_field(const library& lib, const data_field& f, PyObject* self) {
+  return check_one(f, self) ? accessors[int(f.shape)].read(lib, f, self) : nullptr;
+}
+
+int write_data_field(const library& lib, const data_field& f, PyObject* self, PyObject* value) {
+  if (!value) {
+    PyErr_Format(PyExc_AttributeError, "%s.%s cannot be deleted",
+                 short_name(class_of(Py_TYPE(self)).record->name), f.name);
+    return -1;
+  }
+  if (!check_writable(self) || !check_one(f, self)) return -1;
+  return accessors[int(f.shape)].write(lib, f, self, value);
+}
+
+const data_field* find_data_field(const data_record& record, PyObject* name) {
+  for (const data_field& f : record.fields)
+    if (!f.is_hidden && PyUnicode_CompareWithASCIIString(name, f.name) == 0) return &f;
+  return nullptr;
+}
+
+PyObject* get_data_field(PyObject* self, void* closure) {
+  auto* bound = static_cast<const bound_data_field*>(closure);
+  return read_data_field(*bound->lib, *bound->f, self);
+}
+
+int put_data_field(PyObject* self, PyObject* value, void* closure) {
+  auto* bound = static_cast<const bound_data_field*>(closure);
+  return write_data_field(*bound->lib, *bound->f, self, value);
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory and lifetime of data types.
+#include "bindings/data_types/data_object.hpp"
+
+#include <cstring>
+
+#include "bindings/arguments/errors.hpp"
+#include "bindings/structs/kept_objects.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+PyObject* make(const library& lib, int type, const extent& e) {
+  if (!ready_class(lib, type)) return nullptr;
+  Py_ssize_t size = lib.classes[std::size_t(type)].data->size;
+  PyObject* block = new_memory_block(std::size_t(e.elements() * size));
+  if (!block) return nullptr;
+  PyObject* made = new_data_view(lib, type, {static_cast<char*>(block_memory(block)), e, block});
+  Py_DECREF(block);
+  return made;
+}
+
+}  // namespace
+
+extent extent_of_one(const data_record& record) {
+  return record.is_array ? extent::line(1, Py_ssize_t(record.size)) : extent{};
+}
+
+PyObject* new_data(const library& lib, int type) {
+  return make(lib, type, extent_of_one(*lib.classes[std::size_t(type)].data));
+}
+
+PyObject* new_data_array(const library& lib, int type, Py_ssize_t n) {
+  return make(lib, type, extent::line(n, Py_ssize_t(lib.classes[std::size_t(type)].data->size)));
+}
+
+PyObject* new_data_view(const library& lib, int type, const data_view& view) {
+  class_type* ready = ready_class(lib, type);
+  auto* made = ready ? PyObject_New(data_object, &ready->type) : nullptr;
+  if (!made) return nullptr;
+  made->where = view.where;
+  made->block = Py_NewRef(view.block);
+  made->e = view.e;
+  made->is_read_only = view.is_read_only;
+  made->is_column = view.is_column;
+  return reinterpret_cast<PyObject*>(made);
+}
+
+bool check_data(PyObject* object, const library& lib, int type) {
+  if (!ready_class(lib, type)) return false;
+  return is_instance(object, lib, type) ||
+         raise_expected(short_name(lib.classes[std::size_t(type)].name), object);
+}
+
+int copy_data(PyObject* block, char* where, const extent& e, PyObject* source) {
+  data_object* from = as_data(source);
+  std::size_t size = data_record_of(source).size;
+  auto copy_one = [&](char* to, char* at) {
+    std::memmove(to, at, size);
+    return copy_kept(as_struct(block), to, as_struct(from->block), at, size) == 0;
+  };
+  if (from->e.elements() == 1)
+    return for_each_element(e, where, [&](char* to) { return copy_one(to, from->where); }) ? 0 : -1;
+  Py_ssize_t n = e.elements();
+  if (n != from->e.elements()) {
+    PyErr_Format(PyExc_ValueError, "expected %zd structs, got %zd", n, from->e.elements());
+    return -1;
+  }
+  // Both may be strided, so the targets are listed first.
+  auto* targets = static_cast<char**>(PyMem_Malloc(std::size_t(n ? n : 1) * sizeof(char*)));
+  if (!targets) return PyErr_NoMemory() ? 0 : -1;
+  Py_ssize_t i = 0;
+  for_each_element(e, where, [&](char* to) { return targets[i++] = to, true; });
+  i = 0;
+  bool ok = for_each_element(from->e, from->where,
+                             [&](char* at) { return copy_one(targets[i++], at); });
+  PyMem_Free(targets);
+  return ok ? 0 : -1;
+}
+
+PyObject* packed_data(PyObject* source) {
+  class_type& type = class_of(Py_TYPE(source));
+  extent e = as_data(source)->e;
+  Py_ssize_t step = Py_ssize_t(type.record->data->size);
+  for (int i = e.ndim - 1; i >= 0; --i) {
+    e.stride[i] = step;
+    step *= e.shape[i];
+  }
+  PyObject* made = make(*type.lib, int(&type - type.lib->types), e);
+  if (made && copy_data(as_data(made)->block, as_data(made)->where, e, source) < 0)
+    Py_CLEAR(made);
+  return made;
+}
+
+bool check_writable(PyObject* self) {
+  if (!as_data(self)->is_read_only) return true;
+  PyErr_Format(PyExc_ValueError, "This %s instance is read-only",
+               short_name(class_of(Py_TYPE(self)).record->name));
+  return false;
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of data types: one struct, or an array of them, in memory of their own or of others.
+#pragma once
+
+#include "bindings/data_types/arrays/extent.hpp"
+#include "bindings/data_types/records.hpp"
+#include "bindings/types/class_type.hpp"
+
+namespace halfwarp::bindings {
+
+struct data_object {
+  PyObject_HEAD char* where;
+  PyObject* block;  // keeps the memory, and what its address fields depend on
+  extent e;         // no dimensions: one struct
+  bool is_read_only;
+  bool is_column;  // a field of several structs: its numbers are arrays
+};
+
+inline data_object* as_data(PyObject* object) { return reinterpret_cast<data_object*>(object); }
+inline const data_record& data_record_of(PyObject* object) {
+  return *class_of(Py_TYPE(object)).record->data;
+}
+
+// Whether fields are single values: one struct, or an array of one.
+inline bool is_single(const data_object* object) {
+  return !object->is_column &&
+         (object->e.ndim == 0 || (object->e.ndim == 1 && object->e.shape[0] == 1));
+}
+
+// The shape of one struct of a class: an array of one where the class is an array.
+extent extent_of_one(const data_record& record);
+
+// New zeroed structs: one, or `n` of an array class. nullptr with an error set.
+PyObject* new_data(const library& lib, int type);
+PyObject* new_data_array(const library& lib, int type, Py_ssize_t n);
+
+// What a view shows, and how.
+struct data_view {
+  char* where;
+  extent e;
+  PyObject* block;
+  bool is_read_only = false;
+  bool is_column = false;
+};
+PyObject* new_data_view(const library& lib, int type, const data_view& view);
+
+// Whether `object` is of the class; false with TypeError set.
+bool check_data(PyObject* object, const library& lib, int type);
+
+// Copies the structs of `source`, which have the shape `e`, with what they depend on.
+int copy_data(PyObject* block, char* where, const extent& e, PyObject* source);
+
+// The same bytes in memory of its own, without gaps.
+PyObject* packed_data(PyObject* source);
+
+// ValueError unless the object may be written; false when it may not.
+bool check_writable(PyObject* self);
+
+// Fills the slots of a type that is being readied.
+bool set_data_slots(class_type& type);
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the classes of data types offer besides fields: construction, indexing, comparison, copies.
+#include <cstring>
+
+#include "bindings/arguments/errors.hpp"
+#include "bindings/data_types/data_fields.hpp"
+#include "bindings/data_types/data_methods.hpp"
+#include "bindings/data_types/data_sources.hpp"
+#include "bindings/structs/kept_objects.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+int index_of(const class_type& type) { return int(&type - type.lib->types); }
+
+const char* name_of(PyObject* self) { return short_name(class_of(Py_TYPE(self)).record->name); }
+
+// --- construction --------------------------------------------------------------------------------
+
+// Gives an object new zeroed memory. Views of the former one keep that alive.
+bool give_memory(PyObject* self, const extent& e) {
+  std::size_t size = data_record_of(self).size;
+  PyObject* block = new_memory_block(std::size_t(e.elements()) * size);
+  if (!block) return false;
+  auto* object = as_data(self);
+  object->where = static_cast<char*>(block_memory(block));
+  object->e = e;
+  Py_XSETREF(object->block, block);
+  return true;
+}
+
+PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self && !give_memory(self, extent_of_one(data_record_of(self)))) Py_CLEAR(self);
+  return self;
+}
+
+// The length that was asked for: by position or keyword; 1 without one. -1 with an error set.
+Py_ssize_t length_of(PyObject* self, PyObject* args, PyObject* keywords) {
+  Py_ssize_t given = PyTuple_GET_SIZE(args), most = data_record_of(self).is_array ? 1 : 0;
+  if (given > most) {
+    PyErr_Format(PyExc_TypeError, "%s() takes at most %zd positional arguments (%zd given)",
+                 name_of(self), most, given);
+    return -1;
+  }
+  PyObject* size = given ? PyTuple_GET_ITEM(args, 0) : nullptr;
+  if (most && !size && keywords) size = PyDict_GetItemString(keywords, "size");
+  if (!size) return 1;
+  Py_ssize_t n = PyNumber_AsSsize_t(size, PyExc_OverflowError);
+  if (n < 0 && !PyErr_Occurred())
+    PyErr_Format(PyExc_ValueError, "%s() size must not be negative, got %zd", name_of(self), n);
+  return n < 0 ? -1 : n;
+}
+
+int set_fields(PyObject* self, PyObject* keywords) {
+  const class_type& type = class_of(Py_TYPE(self));
+  PyObject *name, *value;
+  Py_ssize_t at = 0;
+  while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
+    const data_field* f = find_data_field(*type.record->data, name);
+    if (f && write_data_field(*type.lib, *f, self, value) < 0) return -1;
+    if (f || (type.record->data->is_array && PyUnicode_CompareWithASCIIString(name, "size") == 0))
+      continue;
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name_of(self),
+                 name);
+    return -1;
+  }
+  return 0;
+}
+
+int initialise(PyObject* self, PyObject* args, PyObject* keywords) {
+  Py_ssize_t n = length_of(self, args, keywords);
+  if (n < 0) return -1;
+  const data_record& record = data_record_of(self);
+  extent e = record.is_array ? extent::line(n, Py_ssize_t(record.size)) : extent{};
+  if (n != 1 && !give_memory(self, e)) return -1;
+  return set_fields(self, keywords);
+}
+
+void release(PyObject* self) {
+  Py_XDECREF(as_data(self)->block);
+  PyTypeObject* type = Py_TYPE(self);
+  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+    type->tp_free(self);
+  } else {
+    PyObject_Free(self);
+  }
+}
+
+// --- elements ------------------------------------------------------------------------------------
+
+bool has_length(PyObject* self) { return as_data(self)->e.ndim > 0; }
+
+Py_ssize_t length(PyObject* self) {
+  if (has_length(self)) return as_data(self)->e.shape[0];
+  PyErr_Format(PyExc_TypeError, "object of type '%s' has no len()", name_of(self));
+  return -1;
+}
+
+int is_true(PyObject* self) { return !has_length(self) || as_data(self)->e.shape[0] != 0; }
+
+PyObject* view_of(PyObject* self, const selection& chosen) {
+  const class_type& type = class_of(Py_TYPE(self));
+  data_object* object = as_data(self);
+  data_view view{chosen.where, chosen.left, object->block, object->is_read_only};
+  if (!chosen.left.ndim) view.e = extent_of_one(*type.record->data);
+  view.is_column = object->is_column && !chosen.is_element;
+  return new_data_view(*type.lib, index_of(type), view);
+}
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  if (PyUnicode_Check(key)) return PyObject_GetAttr(self, key);
+  if (!has_length(self)) {
+    PyErr_Format(PyExc_TypeError, "'%s' object is not subscriptable", name_of(self));
+    return nullptr;
+  }
+  selection chosen;
+  if (!select(as_data(self)->e, as_data(self)->where, key, chosen)) return nullptr;
+  return view_of(self, chosen);
+}
+
+PyObject* get_at(PyObject* self, Py_ssize_t index) {
+  PyObject* key = PyLong_FromSsize_t(index);
+  PyObject* item = key ? get_item(self, key) : nullptr;
+  Py_XDECREF(key);
+  return item;
+}
+
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  if (PyUnicode_Check(key)) return PyObject_SetAttr(self, key, value);
+  if (!value || !has_length(self)) {
+    PyErr_Format(PyExc_TypeError, "elements of %s cannot be %s", name_of(self),
+                 value ? "assigned: it is one struct" : "deleted");
+    return -1;
+  }
+  const class_type& type = class_of(Py_TYPE(self));
+  selection chosen;
+  if (!check_writable(self) || !check_data(value, *type.lib, index_of(type)) ||
+      !select(as_data(self)->e, as_data(self)->where, key, chosen))
+    return -1;
+  return copy_data(as_data(self)->block, chosen.where, chosen.left, value);
+}
+
+PyObject* address(PyObject* self) { return PyLong_FromVoidPtr(as_data(self)->where); }
+PyObject* get_address(PyObject* self, void*) { return address(self); }
+
+// --- memory --------------------------------------------------------------------------------------
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  auto* object = as_data(self);
+  Py_ssize_t size = Py_ssize_t(data_record_of(self).size);
+  if (!object->e.is_contiguous(size)) {
+    PyErr_SetString(PyExc_BufferError, "these structs do not lie behind each other; copy them");
+    return -1;
+  }
+  return PyBuffer_FillInfo(view, self, object->where, object->e.elements() * size,
+                           object->is_read_only, flags);
+}
+
+PyNumberMethods numbers = {.nb_bool = is_true, .nb_int = address};
+PySequenceMethods sequence = {.sq_length = length, .sq_item = get_at};
+PyMappingMethods mapping = {length, get_item, set_item};
+PyBufferProcs buffer = {get_buffer, nullptr};
+
+bool add_properties(class_type& type) {
+  std::span<const data_field> fields = type.record->data->fields;
+  std::size_t n = fields.size() + 2;  // `ptr`, and an end
+  auto* memory = static_cast<char*>(
+      PyMem_Calloc(1, n * sizeof(PyGetSetDef) + fields.size() * sizeof(bound_data_field)));
+  if (!memory) return PyErr_NoMemory() != nullptr;
+  auto* properties = reinterpret_cast<PyGetSetDef*>(memory);
+  auto* bound = reinterpret_cast<bound_data_field*>(properties + n);
+  *properties = {"ptr", get_address, nullptr, "Address of the memory.", nullptr};
+  PyGetSetDef* next = properties + 1;
+  for (const data_field& f : fields) {
+    if (f.is_hidden) continue;
+    *bound = {type.lib, &f};
+    *next++ = {f.name, get_data_field, put_data_field, nullptr, bound++};
+  }
+  type.type.tp_getset = properties;
+  return true;
+}
+
+bool add_methods(class_type& type) {
+  constexpr std::size_t most = source_method_count + data_method_count + 1;
+  auto* methods = static_cast<PyMethodDef*>(PyMem_Calloc(most, sizeof(PyMethodDef)));
+  if (!methods) return PyErr_NoMemory() != nullptr;
+  add_source_methods(*type.record->data, methods);
+  std::memcpy(methods + source_method_count, data_methods, sizeof data_methods);
+  type.type.tp_methods = methods;
+  return true;
+}
+
+}  // namespace
+
+bool set_data_slots(class_type& type) {
+  PyTypeObject& slots = type.type;
+  slots.tp_basicsize = sizeof(data_object);
+  slots.tp_new = make;
+  slots.tp_init = initialise;
+  slots.tp_dealloc = release;
+  slots.tp_repr = represent_data;
+  slots.tp_richcompare = compare_data;
+  slots.tp_hash = PyObject_HashNotImplemented;
+  slots.tp_as_number = &numbers;
+  slots.tp_as_sequence = &sequence;
+  slots.tp_as_mapping = &mapping;
+  slots.tp_as_buffer = &buffer;
+  slots.tp_doc = type.record->doc;
+  return add_methods(type) && add_properties(type);
+}
+
+}  // namespace halfwarp::bindings
