@@ -68,8 +68,9 @@ class Part:
 
 # The emulator's inner loops once more for wider vector units, picked when it runs.
 HANDLERS = "exec/handlers/*.cpp"
-VECTORS = ("v3", "v4") if platform.machine() == "x86_64" and not SANITIZE else ()
-WIDER = [(HANDLERS, v, f"-O3 -march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
+VECTORS = ("v3", "v4") if platform.machine() == "x86_64" else ()
+WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
+WIDER = WIDER if SANITIZE else [(glob, v, f"-O3 {flags}") for glob, v, flags in WIDER]
 PARTS = [
     Part("cuda.bindings._loader", "cpp/driver/loader driver", is_c=True, libraries="dl pthread"),
     Part("cuda.bindings._low", "cpp/bindings bindings", is_c=True),
