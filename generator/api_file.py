@@ -70,7 +70,7 @@ def write_fields(record: FactRecord, indent: str) -> list[str]:
         if member.record:
             lines.append(f"{indent}{member.record.word} {{")
             lines += write_fields(member.record, indent + INDENT)
-            lines.append(f"{indent}}} {member.name}".rstrip())
+            lines.append(f"{indent}}} {member.name}{member.c_type}".rstrip())
         else:
             lines.append(indent + join_declaration(member.c_type, member.name))
     return lines
@@ -164,7 +164,8 @@ class Reader:
     def close(self, name: str) -> None:
         record = self.open.pop()
         if self.open:
-            self.open[-1].fields.append(FactField(name, "", record))
+            name, bracket, extent = name.partition("[")
+            self.open[-1].fields.append(FactField(name, bracket + extent, record))
         else:
             self.facts.types.append(record)
 

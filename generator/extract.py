@@ -164,7 +164,7 @@ class HeaderReader:
         if cursor.type.get_align() > POINTER_ALIGNMENT:
             record.alignment, record.size = cursor.type.get_align(), cursor.type.get_size()
         named = {
-            c.type.get_declaration().hash
+            declaration_of(c.type).hash
             for c in cursor.get_children()
             if c.kind == CursorKind.FIELD_DECL
         }
@@ -180,9 +180,10 @@ class HeaderReader:
         return record
 
     def read_field(self, cursor: Cursor) -> FactField:
-        declaration = cursor.type.get_declaration()
+        declaration = declaration_of(cursor.type)
         if declaration.kind in RECORDS and not is_named(declaration):
-            return FactField(cursor.spelling, "", self.read_record(declaration))
+            extent = re.search(r"(?:\[\d+\])*$", cursor.type.spelling).group()
+            return FactField(cursor.spelling, extent, self.read_record(declaration))
         return FactField(cursor.spelling, plain(cursor.type))
 
     def read_typedef(self, cursor: Cursor, header: str) -> FactTypedef | FactRecord | FactEnum:
@@ -354,6 +355,13 @@ class HeaderReader:
                     number = numbers[max(index, 0)]
                     found[name] = f"{number // 1000}.{number % 1000 // 10}"
         return found
+
+
+def declaration_of(c_type: Type) -> Cursor:
+    """The declaration of a type, or of the elements of an array."""
+    while c_type.kind == TypeKind.CONSTANTARRAY:
+        c_type = c_type.element_type
+    return c_type.get_declaration()
 
 
 def is_named(cursor: Cursor) -> bool:

@@ -29,7 +29,7 @@ class FactField:
     """One member; `record` is set for members of an anonymous struct or union type."""
 
     name: str  # empty for unnamed members
-    c_type: str
+    c_type: str  # of a member with a `record`: its array extents alone
     record: FactRecord | None = None
 
 
