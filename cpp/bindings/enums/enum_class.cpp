@@ -212,7 +212,7 @@ int contains(PyObject* self, PyObject* value) {
 }
 
 PyObject* by_name(PyObject* self, PyObject* name) {
-  PyObject* names = as_enum(reinterpret_cast<PyTypeObject*>(self))->aliases;
+  PyObject* names = names_of(as_enum(reinterpret_cast<PyTypeObject*>(self)));
   PyObject* member = names ? PyDict_GetItemWithError(names, name) : nullptr;
   if (!member && !PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, name);
   return Py_XNewRef(member);
@@ -226,11 +226,8 @@ PyObject* class_represent(PyObject* self) {
 }
 
 PyObject* members(PyObject* self, void*) {
-  PyObject* names = as_enum(reinterpret_cast<PyTypeObject*>(self))->aliases;
-  PyObject* empty = names ? nullptr : PyDict_New();
-  PyObject* view = names || empty ? PyDictProxy_New(names ? names : empty) : nullptr;
-  Py_XDECREF(empty);
-  return view;
+  PyObject* names = names_of(as_enum(reinterpret_cast<PyTypeObject*>(self)));
+  return names ? PyDictProxy_New(names) : nullptr;
 }
 
 PyGetSetDef class_properties[] = {

@@ -14,9 +14,11 @@ constexpr Py_ssize_t largest_span = 4096;
 
 // An int of the class, without running the class call.
 PyObject* new_member(PyTypeObject* type, std::int64_t value) {
-  PyObject* args = Py_BuildValue("(L)", static_cast<long long>(value));
+  PyObject* number = PyLong_FromLongLong(value);
+  PyObject* args = number ? PyTuple_Pack(1, number) : nullptr;
   PyObject* made = args ? PyLong_Type.tp_new(type, args, nullptr) : nullptr;
   Py_XDECREF(args);
+  Py_XDECREF(number);
   return made;
 }
 
@@ -40,18 +42,21 @@ PyObject* member_for(enum_type* type, PyObject* name, std::int64_t value, const 
   return made;
 }
 
-PyObject* class_dictionary(const library& lib) {
-  return Py_BuildValue("{s:s,s:()}", "__module__", lib.module, "__slots__");
-}
-
-enum_type* make_class(const library& lib, const enumeration& record) {
+// A static type: `type` itself would look every special method up in the bases of each class,
+// which is most of what a class costs, and the collector would visit them all at exit.
+enum_type* make_class(const enumeration& record) {
   if (!fast_enum()) return nullptr;
-  PyObject* dictionary = class_dictionary(lib);
-  const char* name = short_name(record.name);
-  PyObject* args = dictionary ? Py_BuildValue("(s(O)N)", name, fast_enum(), dictionary) : nullptr;
-  PyObject* made = args ? PyType_Type.tp_new(fast_enum_metaclass(), args, nullptr) : nullptr;
-  Py_XDECREF(args);
-  return reinterpret_cast<enum_type*>(made);
+  auto* made = static_cast<enum_type*>(PyMem_Calloc(1, sizeof(enum_type)));
+  if (!made) return PyErr_NoMemory() ? made : nullptr;
+  PyTypeObject& type = made->heap.ht_type;
+  const PyTypeObject unmade = {.ob_base = {PyObject_HEAD_INIT(fast_enum_metaclass()) 0}};
+  type.ob_base = unmade.ob_base;
+  type.tp_name = record.name;
+  type.tp_base = fast_enum();
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE;
+  if (PyType_Ready(&type) == 0) return made;
+  PyMem_Free(made);
+  return nullptr;
 }
 
 bool add_members(enum_type* type, const enumeration& record) {
@@ -84,14 +89,24 @@ PyObject* unknown_member(enum_type* type, std::int64_t value) {
 
 bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char* doc,
                 PyObject* namespace_) {
-  if (!type->aliases && !(type->aliases = PyDict_New())) return false;
   PyObject* object = member_for(type, name, value, doc);
-  return object && PyDict_SetItem(type->aliases, name, object) == 0 &&
-         PyDict_SetItem(namespace_, name, object) == 0;
+  return object && PyDict_SetItem(namespace_, name, object) == 0;
+}
+
+// The members are what of the namespace is of the class, in the order of their declaration.
+PyObject* names_of(enum_type* type) {
+  engine_lock lock;
+  if (type->aliases) return type->aliases;
+  PyObject *names = PyDict_New(), *name, *value;
+  Py_ssize_t at = 0;
+  while (names && PyDict_Next(type->heap.ht_type.tp_dict, &at, &name, &value)) {
+    bool is_member = Py_TYPE(value) == &type->heap.ht_type;
+    if (is_member && PyDict_SetItem(names, name, value) < 0) Py_CLEAR(names);
+  }
+  return type->aliases = names;
 }
 
 bool finish_members(enum_type* type) {
-  if (!type->aliases && !(type->aliases = PyDict_New())) return false;
   type->lowest = INT64_MAX;
   for (Py_ssize_t i = 0; i < type->count; ++i)
     if (type->entries[i].value < type->lowest) type->lowest = type->entries[i].value;
@@ -129,13 +144,9 @@ enum_type* ready_enum(const library& lib, int index) {
   engine_lock lock;
   if (*slot) return *slot;
   const enumeration& record = lib.enums[std::size_t(index)];
-  enum_type* made = make_class(lib, record);
-  if (!made) return nullptr;
-  if (!prepare_enum_class(made) || !add_members(made, record)) {
-    Py_DECREF(made);
-    return nullptr;
-  }
-  made->heap.ht_type.tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+  enum_type* made = make_class(record);
+  // what is half made after a failure (no memory) is not freed: the base class lists it
+  if (!made || !prepare_enum_class(made) || !add_members(made, record)) return nullptr;
   __atomic_store_n(slot, made, __ATOMIC_RELEASE);
   return made;
 }

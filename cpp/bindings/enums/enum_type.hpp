@@ -22,7 +22,7 @@ struct enum_type {
   std::int64_t lowest;
   Py_ssize_t span;
   std::int16_t* dense;
-  PyObject* aliases;  // dict: every name, aliases included -> member
+  PyObject* aliases;  // dict: every name, aliases included -> member; made when asked for
   PyObject* unknown;  // dict: value -> member made for a value the header does not name
   PyObject* doc;      // of the class
 };
@@ -48,6 +48,9 @@ const enum_entry* find_entry(const enum_type* type, std::int64_t value);
 bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char* doc,
                 PyObject* namespace_);
 bool finish_members(enum_type* type);
+
+// The dict behind `__members__` (borrowed); nullptr with an error set.
+PyObject* names_of(enum_type* type);
 
 inline enum_type* as_enum(PyTypeObject* type) { return reinterpret_cast<enum_type*>(type); }
 
