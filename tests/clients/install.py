@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lay out the wheels of foreign packages, each in a folder of its own, for tests/clients.
+
+    python tests/clients/install.py DIR WHEELS...
+
+DIR gets one folder for each distribution that clients.toml names and a wheel in one of the folders
+WHEELS holds. No dependency is followed, so NVIDIA's cuda.bindings never lies beside ours.
+"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+CLIENTS = Path(__file__).with_name("clients.toml")
+
+
+def wanted():
+    clients = tomllib.loads(CLIENTS.read_text()).values()
+    return {name for client in clients for name in client.get("wheels", ())}
+
+
+def normalised(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def wheels_in(folders):
+    """Distribution -> its wheel; the last one named wins."""
+    paths = [path for folder in folders for path in sorted(Path(folder).glob("*.whl"))]
+    return {normalised(path.name.split("-")[0]): path for path in paths}
+
+
+def lay_out(wheel, target):
+    options = ["--quiet", "--no-index", "--no-deps", "--no-compile", "--upgrade"]
+    options += ["--disable-pip-version-check", "--root-user-action=ignore"]
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", target, wheel]
+    return subprocess.run([*map(str, command)], capture_output=True, text=True)
+
+
+def main(directory, *folders):
+    found = wheels_in(folders)
+    failures = 0
+    for name in sorted(wanted()):
+        if name not in found:
+            print(f"{name}: no wheel; taken from the environment if it is there")
+            continue
+        done = lay_out(found[name], Path(directory) / name)
+        failures += done.returncode != 0
+        print(f"{name}: {found[name].name}" if done.returncode == 0 else f"{name}: {done.stderr}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

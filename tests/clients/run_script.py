@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a script as if the folders on PYTHONPATH were site-packages, on our bindings alone.
+
+`run_script.py SCRIPT` runs it; `run_script.py --missing MODULE,... LIBRARY,...` prints which of them
+cannot be found.
+"""
+
+import os
+import runpy
+import site
+import sys
+from importlib.machinery import PathFinder
+
+
+def add_folders():
+    """Read the .pth files in them too: numba-cuda takes over numba.cuda by one."""
+    for folder in os.environ["PYTHONPATH"].split(os.pathsep):
+        site.addsitedir(folder)
+
+
+def is_there(module):
+    """Whether its file is; nothing is imported, so that a package which fails to import counts."""
+    path, parts = None, module.split(".")
+    for depth in range(len(parts)):
+        spec = PathFinder.find_spec(".".join(parts[: depth + 1]), path)
+        if spec is None:
+            return False
+        path = spec.submodule_search_locations
+    return True
+
+
+def can_be_loaded(library):
+    from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
+
+    try:
+        return bool(load_nvidia_dynamic_lib(library))
+    except DynamicLibNotFoundError:
+        return False
+
+
+def print_missing(modules, libraries):
+    absent = [name for name in modules.split(",") if not is_there(name)]
+    absent += [name for name in libraries.split(",") if name and not can_be_loaded(name)]
+    print(", ".join(absent))
+
+
+def foreign_bindings():
+    """Modules of `cuda.bindings` that lie elsewhere than our loader."""
+    from cuda.bindings import _loader
+
+    ours = os.path.dirname(_loader.__file__) + os.sep
+    files = {
+        name: getattr(module, "__file__", None)
+        for name, module in list(sys.modules.items())
+        if name.startswith("cuda.bindings.")
+    }
+    return [f"{name} ({file})" for name, file in files.items() if file and ours not in file]
+
+
+def main(script, *rest):
+    add_folders()
+    if script == "--missing":
+        return print_missing(*rest)
+    sys.argv[:] = [script, *rest]
+    sys.path[0] = os.path.dirname(script)
+    runpy.run_path(script, run_name="__main__")
+    if strangers := foreign_bindings():
+        sys.exit(f"not ours: {', '.join(strangers)}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
