@@ -20,10 +20,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-LIBRARIES = (
-    *("driver", "runtime", "nvrtc"),
-    *("nvjitlink", "nvvm", "nvfatbin", "cufile", "nvml", "cudla"),
-)
+RAISING = ["nvjitlink", "nvvm", "nvfatbin", "cufile", "nvml", "cudla"]
+LIBRARIES = ["driver", "runtime", "nvrtc", *RAISING]
 PACKAGES = {
     "cuda-core": "cuda.core",
     "cuda-cccl": "cuda.compute",

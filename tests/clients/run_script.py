@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a script as if the folders on PYTHONPATH were site-packages, on our bindings alone.
 
-`run_script.py SCRIPT` runs it; `run_script.py --missing MODULE,... LIBRARY,...` prints which of them
-cannot be found.
+`run_script.py SCRIPT` runs it; `run_script.py --missing MODULE,... LIBRARY,...` prints which of
+them cannot be found.
 """
 
 import os
