@@ -76,6 +76,9 @@ PARTS = [
     Part("cuda.bindings._low", "cpp/bindings bindings", is_c=True),
     Part("cuda.bindings.cydriver", is_c=True),
     Part("cuda.bindings.cynvrtc", is_c=True),
+    Part("cuda.bindings.cynvjitlink", is_c=True),
+    Part("cuda.bindings.cynvvm", is_c=True),
+    Part("cuda.bindings.cynvfatbin", is_c=True),
     Part("cuda.core._core", "cpp/core cpp/python"),
     Part("cuda.core._compile"),
     Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=FLOATS, variants=WIDER),
@@ -116,7 +119,7 @@ class Build(build_ext):
         pyx = [Extension(name, sources, language=which) for name, sources, which in made]
         cythonize(pyx, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
         cuda = headers.collect("13.5", ROOT / "build" / "cuda")  # the level of generator/api
-        own = (ROOT / "cpp", GENERATED, ROOT / "cpp/driver/foreign", ROOT)
+        own = (ROOT / "cpp", GENERATED, GENERATED / "headers", ROOT / "cpp/driver/foreign", ROOT)
         self.includes = [f"-I{folder}" for folder in (*own, cuda)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             jobs = [[pool.submit(self.compile, p, *j) for j in self.jobs(p)] for p in parts]

@@ -41,6 +41,23 @@ class EnumNames:
 
 
 @dataclass(slots=True)
+class DataTypeChoices:
+    """What the structs of a library whose functions raise are called, and how they are shown."""
+
+    hidden: str = ""  # pattern of C names that make no class
+    arrays: list[str] = field(default_factory=list)  # classes that are made with a length
+    typedefs: dict[str, str] = field(default_factory=dict)  # tag -> typedef that names the class
+    anonymous: dict[str, str] = field(default_factory=dict)  # "Struct.member" -> class
+    dtypes: dict[str, str] = field(default_factory=dict)  # class -> name of its NumPy type
+    fields: dict[str, str] = field(default_factory=dict)  # "Struct.member" -> Python name
+    forms: dict[str, str] = field(default_factory=dict)  # "Struct.member" -> form of the field
+    counters: dict[str, dict[str, str]] = field(
+        default_factory=dict
+    )  # struct -> array -> member that counts its elements, and is not shown beside it
+    shown: dict[str, list[str]] = field(default_factory=dict)  # struct -> counters shown after all
+
+
+@dataclass(slots=True)
 class Decisions:
     library: str
     loading: Loading
@@ -88,6 +105,7 @@ class Decisions:
     keeps_gil: set[str]
     hot: set[str]
     wrapped_callbacks: set[str]
+    constructed: set[str]  # structs with a constructor in C++
     functions: dict[str, Override]
     fields: dict[str, dict]
     joint_lists: dict[str, dict]
@@ -96,6 +114,7 @@ class Decisions:
     python_names: dict[str, str]  # C function -> function
     enum_names: dict[str, EnumNames]
     exceptions: dict[str, str]  # class derived from `exception` -> member of the result enum
+    data_types: DataTypeChoices
     text_sizes: dict[str, int]  # function -> bytes of the buffer for the text that it returns
 
     @property
@@ -137,7 +156,7 @@ def read(path: Path) -> Decisions:
         module_scope=names("module_scope"),
         optional_headers=names("optional_headers"),
         uses=library.get("uses", []),
-        skip=data.get("skip", {}).get("pattern", "").replace(" ", ""),
+        skip="".join(data.get("skip", {}).get("pattern", "").split()),
         partial_headers=texts("partial_headers"),
         identity_integers=set(names("identity_integers")),
         always_in=set(names("always_in")),
@@ -158,6 +177,7 @@ def read(path: Path) -> Decisions:
         keeps_gil=set(names("keeps_gil")),
         hot=set(names("hot")),
         wrapped_callbacks=set(names("wrapped_callbacks")),
+        constructed=set(names("constructed")),
         functions={name: Override(**table) for name, table in data.get("functions", {}).items()},
         fields=texts("fields"),
         joint_lists=texts("joint_lists"),
@@ -165,5 +185,16 @@ def read(path: Path) -> Decisions:
         python_names=texts("python_names"),
         enum_names={name: EnumNames(**table) for name, table in texts("enum_names").items()},
         exceptions=texts("exceptions"),
+        data_types=data_type_choices(texts("data_types")),
         text_sizes=texts("text_sizes"),
     )
+
+
+def data_type_choices(table: dict) -> DataTypeChoices:
+    """Each table in it carries its reason as well."""
+    without = {
+        key: {k: v for k, v in value.items() if k != "reason"} if isinstance(value, dict) else value
+        for key, value in table.items()
+    }
+    without["hidden"] = "".join(table.get("hidden", "").split())
+    return DataTypeChoices(**without)

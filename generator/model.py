@@ -49,6 +49,7 @@ class Function:
     overloads: list[str] = field(default_factory=list)  # further call forms, as a stub spells them
     is_corrected: bool = False  # an override replaces what the heuristics said
     python_name: str = ""
+    size_function: str = ""  # the function that tells how many bytes this one writes
 
     @property
     def symbol(self) -> str:
@@ -118,6 +119,7 @@ class Struct:
     size: int = 0  # of a struct whose alignment is stated
     joint_lists: list[str] = field(default_factory=list)  # fields that share the next one
     joint_count: str = ""
+    is_constructed: bool = False  # C++ gives it a constructor: new objects are not all zero
 
     @property
     def joint_method(self) -> str:
@@ -129,6 +131,32 @@ class Struct:
         """The name in the .pxd: a tag, a typedef, or the number of an anonymous type."""
         tag = self.c_type.rpartition("::")[2]
         return tag if tag.isidentifier() else self.name
+
+
+@dataclass(slots=True)
+class DataField:
+    """One field of a data type. `form` is a word of `cpp/bindings/data_types/records.hpp`."""
+
+    name: str
+    c_path: str  # member designator, as offsetof takes it
+    form: str
+    target: str = ""  # class of structs, C type of numbers
+    is_array: bool = False
+    is_hidden: bool = False  # known to NumPy alone
+    counter: str = ""  # name of the field that counts the elements
+    enum: str = ""  # C name of the enumeration that the number belongs to
+
+
+@dataclass(slots=True)
+class DataType:
+    """A struct class of the libraries whose functions raise."""
+
+    name: str
+    c_type: str  # C++ spelling
+    fields: list[DataField]
+    is_array: bool  # made with a length
+    dtype: str  # name of the NumPy type in the module
+    header: str = ""
 
 
 @dataclass(slots=True)
@@ -169,6 +197,7 @@ class Library:
     guards: dict[str, str] = field(default_factory=dict)  # header -> macro that it defines first
     includes: list[str] = field(default_factory=list)  # what declarations of our own need
     loading: Loading = field(default_factory=Loading)
+    uses: dict[str, Library] = field(default_factory=dict)  # whose classes are bases and values here
     package: str = "cuda.bindings"  # that the generated modules lie in
     version: str = ""
     attributes: dict = field(default_factory=dict)  # enum -> member -> kind of the typed value
@@ -223,7 +252,8 @@ def load(library: str, project: Path = HERE) -> Library:
     from .resolution import resolve
 
     facts = api_file.read(project / "api" / f"{library}.api")
-    return resolve.resolve(facts, decisions.read(project / "overrides" / f"{library}.toml"))
+    decided = decisions.read(project / "overrides" / f"{library}.toml")
+    return resolve.resolve(facts, decided, {name: load(name, project) for name in decided.uses})
 
 
 def load_all(project: Path = HERE) -> dict[str, Library]:

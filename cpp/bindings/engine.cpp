@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bindings/arguments/keywords.hpp"
+#include "bindings/raising/results.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -70,26 +71,36 @@ PyObject* text_result(const frame& c, word text) {
   return success_pair(c.lib, value, true);
 }
 
+kind last_output(const function& f) {
+  int i = f.n - 1;
+  while (!is_output(f.params[i].k)) --i;
+  return f.params[i].k;
+}
+
 PyObject* outputs_result(frame& c) {
   PyObject* values[max_parameters];
-  int made = 0;
-  kind last{};
-  for (int i = 0; i < c.f.n; ++i) {
-    const param& p = c.f.params[i];
-    if (!is_output(p.k)) continue;
-    last = p.k;
-    values[made] = tables.result[int(p.k)](c, i, p, made);
-    if (!values[made]) {
-      while (made--) Py_DECREF(values[made]);
-      return nullptr;
-    }
-    ++made;
-  }
-  return made == 1 ? success_pair(c.lib, values[0], recycles(last))
+  int made = make_outputs(c, values);
+  if (made < 0) return nullptr;
+  return made == 1 ? success_pair(c.lib, values[0], recycles(last_output(c.f)))
                    : success_many(c.lib, values, made);
 }
 
 }  // namespace
+
+int make_outputs(frame& c, PyObject** values) {
+  int made = 0;
+  for (int i = 0; i < c.f.n; ++i) {
+    const param& p = c.f.params[i];
+    if (!is_output(p.k)) continue;
+    values[made] = tables.result[int(p.k)](c, i, p, made);
+    if (!values[made]) {
+      while (made--) Py_DECREF(values[made]);
+      return -1;
+    }
+    ++made;
+  }
+  return made;
+}
 
 PyObject* failure(const frame& c, int code) {
   if (PyErr_Occurred()) return nullptr;
@@ -108,6 +119,7 @@ PyObject* call_by_record(const library& lib, const function& f, PyObject* const*
   if (refused >= 0) return raise_for_argument(f, f.params[refused]);
   if (f.special && f.special->before && !f.special->before(c)) return nullptr;
   word result = invoke(c);
+  if (lib.raises) return result_or_raise(c, result);
   if (f.f & returns_text) return text_result(c, result);
   int code = int(result);
   if (f.special && f.special->after && !f.special->after(c, code)) return nullptr;

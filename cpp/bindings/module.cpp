@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bindings/enums/enum_type.hpp"
+#include "bindings/raising/errors.hpp"
 #include "bindings/types/class_type.hpp"
 #include "bindings/types/engine_lock.hpp"
 
@@ -48,6 +49,16 @@ int add_enums(const library& lib, PyObject* dictionary) {
     auto* made = reinterpret_cast<PyObject*>(ready_enum(lib, int(i)));
     if (!made || PyDict_SetItemString(dictionary, short_name(lib.enums[i].name), made) < 0)
       return -1;
+  }
+  return 0;
+}
+
+int add_exceptions(const library& lib, PyObject* dictionary) {
+  std::size_t n = lib.raises ? lib.raises->classes.size() : 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    auto* made = reinterpret_cast<PyObject*>(ready_exception(lib, int(i)));
+    const char* name = short_name(lib.raises->classes[i].name);
+    if (!made || PyDict_SetItemString(dictionary, name, made) < 0) return -1;
   }
   return 0;
 }
@@ -122,8 +133,8 @@ int fill_module(const library& lib, PyObject* module) {
         static_cast<PyObject**>(PyMem_Calloc(lib.functions.size(), sizeof(PyObject*)));
     if (!lib.state->keywords) return PyErr_NoMemory() ? 0 : -1;
   }
-  if (add_functions(module, lib.methods) < 0 || add_functions(module, common_methods) < 0)
-    return -1;
+  if (add_functions(module, lib.methods) < 0) return -1;
+  if (!lib.raises && add_functions(module, common_methods) < 0) return -1;
   return add_functions(module, lib.lazy_methods);
 }
 
@@ -133,7 +144,7 @@ int complete_module(const library& lib) {
   if (is_complete(dictionary)) return 0;
   collection_pause pause;
   if (add_classes(lib, dictionary) < 0 || add_enums(lib, dictionary) < 0 ||
-      add_constants(lib, dictionary) < 0)
+      add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
     return -1;
   if (forget(dictionary, "__getattr__") < 0 || forget(dictionary, "__dir__") < 0) return -1;
   return add_all(dictionary);

@@ -57,6 +57,13 @@ enum class kind : std::uint8_t {
   // at most five handles, without a count
   short_list_handle32,
   short_list_handle64,
+  // of libraries whose functions raise (raising/)
+  value_by_address,  // the address of an integer
+  name,              // const char*: str
+  options,           // const char**: texts, or the address of an array of them
+  input_buffer,      // memory of the caller, whose size another parameter tells
+  output_buffer,
+  fixed,     // a number that the record states
   iterator,  // a handle object that the call advances and returns
   // passed in by address, changed, returned
   in_out_count,
@@ -77,6 +84,8 @@ enum class kind : std::uint8_t {
   out_text,
   out_buffer,  // char[n] of a length that another parameter gives
   out_bytes,   // char[n] of a fixed length
+  out_name,        // const char*: str
+  out_fixed_text,  // char[n] of a fixed length: str up to NUL
   out_attribute,
   out_attribute_list,
   // arrays that the call fills
@@ -107,7 +116,7 @@ struct param {
   std::int8_t size = -1;  // C position of the size of an attribute's value
 };
 
-enum flags : std::uint8_t {
+enum flags : std::uint16_t {
   no_flags = 0,
   releases_gil = 1,
   second_pass = 2,   // has parameters that depend on the value of others
@@ -117,6 +126,9 @@ enum flags : std::uint8_t {
   is_handle = 32,    // class
   compares = 64,     // handle: equality and hash by value
   opaque = 128,      // handle: a pointer, printed in hexadecimal
+  // what the C function returns instead of a result code
+  returns_number = 256,
+  returns_nothing = 512,
 };
 constexpr flags operator|(flags a, flags b) { return flags(int(a) | int(b)); }
 
@@ -136,7 +148,7 @@ struct body {
 };
 
 struct function {
-  const char* name;
+  const char* name;   // as messages call it
   const char* names;  // of the Python parameters, each ended by NUL
   const param* params;
   thunk call;
@@ -144,6 +156,7 @@ struct function {
   std::uint16_t slot;
   std::uint8_t n, positional, required, outputs;
   flags f;
+  std::int16_t size_function = -1;  // the function that tells how many bytes this one writes
 };
 
 struct field {
@@ -177,6 +190,8 @@ struct class_record {
   const char* doc;
   const joint_lists* joint = nullptr;
   const data_record* data = nullptr;  // of a data type: its fields, in place of those above
+  const library* owner_of_base = nullptr;  // of a base class in another library
+  const void* initial = nullptr;           // what a new object holds, where that is not zero
 };
 
 struct member {
@@ -216,10 +231,26 @@ struct attribute {
   std::int64_t member;
   value_kind k;
   std::int16_t type = -1;
+  const library* owner = nullptr;  // of the type, when it is another library
 };
 struct attribute_table {
   std::int16_t enumeration;
   std::span<const attribute> attributes;
+};
+
+// An exception class of a library whose functions raise. The first of its table is the base of the
+// others, and stands for every status that has no class of its own.
+struct exception_record {
+  const char* name;  // dotted
+  std::int64_t status;
+  const char* doc;
+};
+struct error_details;
+struct raising {
+  std::span<const exception_record> classes;
+  PyTypeObject** types;  // one per class, null until made
+  initproc init;         // of the exceptions
+  const error_details* details = nullptr;
 };
 
 struct class_type;
@@ -249,6 +280,7 @@ struct library {
   PyMethodDef* lazy_methods;
   library_state* state;
   std::int16_t result_enum;
+  const raising* raises = nullptr;  // null: functions return their result code
 };
 
 // Every library of this extension, by the order of the loader's tables.

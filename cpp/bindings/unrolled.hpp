@@ -6,6 +6,7 @@
 
 #include "bindings/arguments/keywords.hpp"
 #include "bindings/engine.hpp"
+#include "bindings/raising/results.hpp"
 #include "bindings/thunk.hpp"
 
 namespace halfwarp::bindings {
@@ -87,6 +88,7 @@ struct unrolled {
       if (!(complete<I>(c, refused) && ...)) [[unlikely]]
         return raise_for_argument(f, f.params[refused]);
     }
+    if constexpr (Library.raises != nullptr) return result_or_raise(c, invoke(c));
     if (int code = int(invoke(c))) [[unlikely]]
       return failure(c, code);
     if constexpr (f.outputs == 0) {

@@ -11,7 +11,11 @@ BOOKKEEPING = ("_owner", "_kept", "_children", "_child_of_owner")
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    return {f"{lib.folder}/{name}.pxd": declarations(lib) for name, lib in libraries.items()}
+    return {
+        f"{lib.folder}/{name}.pxd": declarations(lib)
+        for name, lib in libraries.items()
+        if not lib.raises
+    }
 
 
 def declarations(library: Library) -> str:

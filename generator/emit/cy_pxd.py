@@ -7,6 +7,7 @@ from itertools import groupby
 
 from ..facts import FactEnum, FactRecord, FactTypedef
 from ..model import Function, Library
+from . import c_headers
 from ..resolution.cython_text import cython_type, declare, declare_callback
 
 FIXED_WIDTH = (
@@ -38,7 +39,8 @@ def declarations(library: Library) -> str:
         for header, items in groupby(library.declarations, key=lambda item: item.header)
     ]
     functions = "".join(f"cdef {function_line(library, f)}\n" for f in library.functions)
-    return "\n\n".join([head(library), *types, *constant_groups(library), functions])
+    parts = [head(library), *own_declarations(library), *types, *constant_groups(library)]
+    return "\n\n".join([*parts, functions])
 
 
 def head(library: Library) -> str:
@@ -49,6 +51,14 @@ def head(library: Library) -> str:
         '"""\n\n'
         f"from libc.stdint cimport {', '.join(FIXED_WIDTH)}"
     )
+
+
+def own_declarations(library: Library) -> list[str]:
+    """The C declarations themselves, so that a client needs no header of the library."""
+    if not library.declares_itself:
+        return []
+    lines = "".join(f"{INDENT}{line}\n" for line in c_headers.verbatim(library).splitlines())
+    return [f'cdef extern from * nogil:\n{INDENT}"""\n{lines}{INDENT}"""']
 
 
 def type_group(library: Library, header: str, items: list) -> str:
@@ -73,7 +83,7 @@ def in_scope(library: Library, header: str, lines: list[str], verbatim: str = ""
     """Declarations of one header. `verbatim` is C that goes into every client after the header."""
     if header in library.module_scope:
         return "\n".join(f"cdef {line}" if is_definition(line) else line for line in lines)
-    source = f'"{header}"'
+    source = "*" if library.declares_itself else f'"{header}"'
     if header in library.optional_headers:
         source, verbatim = "*", OPTIONAL.format(header=header) + verbatim
     if verbatim:
@@ -103,6 +113,8 @@ def opaque_records(library: Library, items: list) -> list[str]:
 def type_lines(library: Library, item: FactRecord | FactEnum | FactTypedef) -> list[str]:
     if isinstance(item, FactEnum):
         members = [f"{INDENT}{name} = {value}" for name, value in item.members]
+        if library.not_found_value is not None and item.tag == library.result_enum:
+            members.append(f'{INDENT}{library.not_found} "{library.not_found_c}"')
         return [f"{'c' if item.word != 'enum' else ''}{item.word} {item.tag}:", *members]
     if isinstance(item, FactRecord):
         return record_lines(item)
@@ -131,7 +143,7 @@ def collect(record: FactRecord, lines: list[str], members: list[str]) -> None:
             members.append(declare(member.c_type, member.name))
         elif member.name:
             lines += record_lines(member.record)
-            members.append(f"{member.record.tag} {member.name}")
+            members.append(f"{member.record.tag} {member.name}{member.c_type}")
         else:
             collect(member.record, lines, members)
 
@@ -156,5 +168,14 @@ def constant_lines(library: Library, constants: list) -> list[str]:
 def function_line(library: Library, function: Function) -> str:
     """`CUresult cuInit(unsigned int Flags) except ?CUDA_ERROR_NOT_FOUND nogil`"""
     params = ", ".join(declare(cython_type(p.c_type), p.name) for p in function.params)
-    failed = library.not_found if function.ret == library.result_enum else "NULL"
-    return f"{cython_type(function.ret)} {function.name}({params}) except ?{failed} nogil"
+    clause = exception_clause(library, function.ret)
+    return f"{cython_type(function.ret)} {function.name}({params}) {clause} nogil"
+
+
+def exception_clause(library: Library, ret: str) -> str:
+    """How a client learns that there was nothing to call."""
+    if ret == "void":
+        return "except *"
+    if ret == library.result_enum:
+        return f"except ?{library.not_found}"
+    return "except ?NULL" if ret.endswith("*") else "except ?-1"

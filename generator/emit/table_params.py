@@ -21,6 +21,18 @@ PLAIN = {
     "out:voidp": "out_address",
     "out:cstr": "out_text",
     "out:int(via void*)": "out_i32",
+    # of libraries whose functions raise
+    "in:int": "enumeration",
+    "in:intptr": "i64",
+    "in:intptr*": "value_by_address",
+    "in:str": "name",
+    "in:options": "options",
+    "in:buffer": "input_buffer",
+    "in:buffer*": "output_buffer",
+    "out:int": "out_i32",
+    "out:intptr": "out_i64",
+    "out:str": "out_name",
+    "out:void_ptr(via void*)": "out_address",
 }
 LIST_ELEMENTS = {
     "int": "list_i32",
@@ -63,6 +75,13 @@ def param_record(param: Param, positions: Positions, index) -> str:
     return "{" + ", ".join(parts) + "}"
 
 
+def returned_struct_record(function: Function, index) -> list[str]:
+    """A struct that the function returns by value: written by the thunk like one more output."""
+    if function.ret not in index.structs:
+        return []
+    return [f"{{kind::out_structure, -1, class_{function.ret}}}"]
+
+
 def size_position(param: Param, positions: Positions) -> int:
     """C position of the parameter that holds the size of an attribute's value: the next one."""
     following = positions.following(param)
@@ -86,6 +105,8 @@ def kind_of(param: Param, index) -> tuple[str, str]:
         return f"kind::{'text' if param.c_type.startswith('const') else 'text_output'}", "-1"
     if param.kind == "in:callback":
         return "kind::handle64", f"class_{param.c_type}"
+    if match := re.fullmatch(r"(const:|out:str\[)(\d+)\]?", param.kind):
+        return f"kind::{'fixed' if match[1] == 'const:' else 'out_fixed_text'}", match[2]
     way, _, rest = param.kind.partition(":")
     return (output_kind if way == "out" else input_kind)(way, rest, index)
 

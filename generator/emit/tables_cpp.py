@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..model import Enum, Function, Library
 from .table_classes import classes_table, fields_block
 from .table_index import Index
-from .table_params import Positions, param_record
+from .table_params import Positions, param_record, returned_struct_record
 from .table_text import PYTHON_PACKAGE, dotted, quoted
 
 HEAD = """\
@@ -16,6 +16,7 @@ HEAD = """\
 #include <utility>
 
 #include "bindings/module.hpp"
+#include "bindings/raising/errors.hpp"
 #include "bindings/special/bodies.hpp"
 #include "bindings/table_checks.hpp"
 #include "bindings/types/class_type.hpp"
@@ -25,7 +26,7 @@ HEAD = """\
 namespace halfwarp::bindings {{
 
 extern const library {name}_library;
-extern PyMethodDef {name}_methods[];
+{uses}extern PyMethodDef {name}_methods[];
 
 namespace {name} {{
 namespace {{
@@ -65,13 +66,13 @@ def tables(library: Library) -> str:
         enums_table(library),
         constants_table(library),
         attributes_tables(library, index),
-        *(params_block(f, index) for f in index.functions if f.params),
+        *(params_block(f, index) for f in index.functions if all_params(f, index)),
         functions_table(library, index),
         library_record(library, index),
         methods_table(library, index),
     ]
     return (
-        HEAD.format(origin=library.origin, name=library.name)
+        HEAD.format(origin=library.origin, name=library.name, uses=used(library))
         + "\n".join(p for p in parts[:-1] if p)
         + f"\n}}  // namespace\n}}  // namespace {library.name}\n\n"
         + f"constexpr library {library.name}_library = {library.name}::described;\n"
@@ -81,12 +82,16 @@ def tables(library: Library) -> str:
     )
 
 
+def used(library: Library) -> str:
+    return "".join(f"extern const library {name}_library;\n" for name in library.uses)
+
+
 # --- enumerations, constants, attributes ---------------------------------------------------------
 
 
 def members_block(enum: Enum) -> str:
     lines = "".join(
-        f"  {{{quoted(m.name)}, ::{m.name}, {quoted(m.doc) if m.doc else 'nullptr'}}},\n"
+        f"  {{{quoted(m.name)}, ::{m.c_name}, {quoted(m.doc) if m.doc else 'nullptr'}}},\n"
         for m in enum.members
     )
     return f"constexpr member {enum.name}_members[] = {{\n{lines}}};\n"
@@ -128,10 +133,13 @@ TYPED_VALUES = {
 }
 
 
-def value_kind(word: str) -> str:
+def value_kind(word: str, index: Index) -> str:
     if word in VALUE_KINDS:
         return f"value_kind::{VALUE_KINDS[word]}"
     kind, _, name = word.partition(":")
+    if "." in name:
+        owner, place = index.reference(name)
+        return f"value_kind::{kind.replace('struct', 'structure')}, {place}, {owner}"
     return f"value_kind::{TYPED_VALUES[kind]}{name}"
 
 
@@ -141,7 +149,7 @@ def attributes_tables(library: Library, index: Index) -> str:
     blocks = []
     for enum in index.attributes:
         rows = library.attributes[enum].items()
-        lines = "".join(f"  {{::{member}, {value_kind(word)}}},\n" for member, word in rows)
+        lines = "".join(f"  {{::{member}, {value_kind(word, index)}}},\n" for member, word in rows)
         blocks.append(f"constexpr attribute {enum}_values[] = {{\n{lines}}};\n")
     rows = ", ".join(f"{{enum_{e}, {e}_values}}" for e in index.attributes)
     return "".join(blocks) + f"constexpr attribute_table attribute_tables[] = {{{rows}}};\n"
@@ -150,24 +158,41 @@ def attributes_tables(library: Library, index: Index) -> str:
 # --- functions -----------------------------------------------------------------------------------
 
 
-def params_block(function: Function, index: Index) -> str:
+def all_params(function: Function, index: Index) -> list[str]:
     positions = Positions(function)
-    records = ",\n  ".join(param_record(p, positions, index) for p in function.params)
+    records = [param_record(p, positions, index) for p in function.params]
+    return [*records, *returned_struct_record(function, index)]
+
+
+def params_block(function: Function, index: Index) -> str:
+    records = ",\n  ".join(all_params(function, index))
     return f"constexpr param {function.name}_params[] = {{\n  {records}}};\n"
 
 
-def function_record(library: Library, function: Function) -> str:
+def function_record(library: Library, function: Function, index: Index) -> str:
+    n = len(all_params(function, index))
     names = [p.partition("=")[0] for p in function.py]
     required = sum("=" not in p for p in function.py)
-    params = f"{function.name}_params" if function.params else "nullptr"
+    params = f"{function.name}_params" if n else "nullptr"
     body = f"&bodies::{function.body}" if function.body else "nullptr"
     slot = f"offsetof(halfwarp::driver::{library.name}_table, {function.name}) / sizeof(void*)"
     return (
-        f"{{{quoted(function.name)}, {names_literal(names)}, {params},\n"
+        f"{{{quoted(called(library, function))}, {names_literal(names)}, {params},\n"
         f"   caller<decltype(&::{function.name})>::call, {body}, {slot},\n"
-        f"   {len(function.params)}, {len(names)}, {required}, {len(function.returns)}, "
-        f"{' | '.join(function_flags(library, function))}}}"
+        f"   {n}, {len(names)}, {required}, {len(function.returns)}, "
+        f"{' | '.join(function_flags(library, function))}{size_function(function, index)}}}"
     )
+
+
+def called(library: Library, function: Function) -> str:
+    """What messages call it: names that are short need their module."""
+    return f"{library.name}.{function.python_name}" if library.raises else function.name
+
+
+def size_function(function: Function, index: Index) -> str:
+    """The place of the function that tells how many bytes this one writes."""
+    places = {f.name: i for i, f in enumerate(index.functions)}
+    return f", {places[function.size_function]}" if function.size_function else ""
 
 
 def names_literal(names: list[str]) -> str:
@@ -176,16 +201,18 @@ def names_literal(names: list[str]) -> str:
 
 def function_flags(library: Library, function: Function) -> list[str]:
     flags = ["releases_gil"] if function.releases_gil else []
-    late = ("in:list:", "in:attr", "out:list", "out:attr", "out:charbuf")
+    late = ("in:list:", "in:attr", "out:list", "out:attr", "out:charbuf", "in:options", "in:buffer")
     if any(p.kind.startswith(late) and p.kind != "in:attrsize" for p in function.params):
         flags.append("second_pass")
-    if function.ret != library.result_enum:
+    if function.ret.endswith("*"):
         flags.append("returns_text")
+    elif library.raises and function.ret != library.result_enum:
+        flags.append("returns_nothing" if function.ret == "void" else "returns_number")
     return flags or ["no_flags"]
 
 
 def functions_table(library: Library, index: Index) -> str:
-    lines = "".join(f"  {function_record(library, f)},\n" for f in index.functions)
+    lines = "".join(f"  {function_record(library, f, index)},\n" for f in index.functions)
     return (
         f"constexpr function functions[] = {{\n{lines}}};\nstatic_assert({arity_checks(index)});\n"
     )
@@ -193,18 +220,46 @@ def functions_table(library: Library, index: Index) -> str:
 
 def arity_checks(index: Index) -> str:
     """The records have as many parameters as the C functions."""
-    checks = (f"caller<decltype(&::{f.name})>::arity == {len(f.params)}" for f in index.functions)
+    checks = (
+        f"caller<decltype(&::{f.name})>::arity == {len(all_params(f, index))}"
+        for f in index.functions
+    )
     return " &&\n              ".join(checks)
 
 
 def library_record(library: Library, index: Index) -> str:
     name = library.name
     return (
-        "library_state state;\n"
+        f"{exceptions_table(library)}library_state state;\n"
         f'constexpr library described = {{"{PYTHON_PACKAGE}.{name}", functions, class_records,\n'
         f"    enum_records, constants, attribute_tables, types, enum_types, {name}_methods, "
-        f"lazy_module_methods<{name}_library>, &state,\n    enum_{library.result_enum}}};\n"
+        f"lazy_module_methods<{name}_library>, &state,\n    enum_{library.result_class}{', &raises' if library.raises else ''}}};\n"
     )
+
+
+def exceptions_table(library: Library) -> str:
+    """The class of the library's errors, then those of single statuses."""
+    if not library.raises:
+        return ""
+    base = (library.exception, "0", "A call failed: `status` is its code.")
+    rows = [base] + [
+        (name, f"::{member}", f"A call failed with {member}.")
+        for name, member in library.exceptions.items()
+    ]
+    lines = "".join(
+        f"  {{{dotted(library, name)}, {status}, {quoted(error_doc(name, doc))}}},\n"
+        for name, status, doc in rows
+    )
+    return (
+        f"constexpr exception_record exception_records[] = {{\n{lines}}};\n"
+        f"PyTypeObject* exception_types[{len(rows)}];\n"
+        "constexpr raising raises = {exception_records, exception_types, "
+        f"error_init<{library.name}_library>}};\n"
+    )
+
+
+def error_doc(name: str, text: str) -> str:
+    return f"{name}(status)\n--\n\n{text}"
 
 
 def methods_table(library: Library, index: Index) -> str:
@@ -219,7 +274,7 @@ def method(library: Library, function: Function, position: int) -> str:
     else:
         entry = f"entry<{name}, {position}>"
     return (
-        f"  {{{quoted(function.name)}, (PyCFunction)(void (*)()){entry},\n"
+        f"  {{{quoted(function.python_name)}, (PyCFunction)(void (*)()){entry},\n"
         f"   METH_FASTCALL | METH_KEYWORDS, {quoted(docstring(library, function))}}},\n"
     )
 
@@ -227,4 +282,4 @@ def method(library: Library, function: Function, position: int) -> str:
 def docstring(library: Library, function: Function) -> str:
     """CPython's text signature, for `inspect.signature` and `help`; then what comes back."""
     text = function.doc or f"Returns ({', '.join([library.result_enum, *function.returns])})."
-    return f"{function.name}({', '.join(function.py)})\n--\n\n{text}"
+    return f"{function.python_name}({', '.join(function.py)})\n--\n\n{text}"

@@ -96,6 +96,25 @@ def output_kind(base: str, stars: int, types) -> str:
     return {"enum": "out:int", "struct": f"out:{base}"}.get(kind, "out")
 
 
+def find_size_functions(functions: list[Function], decisions: Decisions) -> None:
+    """`GetLog(handle, buffer)` writes as many bytes as `GetLogSize(handle, size)` says."""
+    sizes = {f.name: f for f in functions}
+    for function in functions:
+        stem = function.name.removeprefix(decisions.prefixes[0])
+        names = (f"{function.name}Size", decisions.prefixes[0] + stem.replace("Get", "") + "Size")
+        found = next((sizes[n] for n in names if n in sizes), None)
+        if found and found is not function and tells_size(found, function):
+            function.size_function = found.name
+
+
+def tells_size(sizes: Function, function: Function) -> bool:
+    """It takes the same arguments, without the buffer, and returns one number."""
+    given = [p.c_type for p in function.params if p.kind != "in:buffer*"]
+    asked = [p.c_type for p in sizes.params]
+    has_buffer = len(given) == len(function.params) - 1 and not any(p.aux for p in function.params)
+    return has_buffer and asked == [*given, "size_t *"]
+
+
 def named_enums(enums: list[Enum], types, decisions: Decisions) -> list[Enum]:
     """The enumerations, under their Python names."""
     return [

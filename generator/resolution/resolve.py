@@ -14,15 +14,20 @@ from . import exceptions
 from .anonymous import Numbering
 from .exceptions import named_enums
 from .kinds import param_kind
+from .sharing import attribute_tables
 from .signatures import capsule_signature
 
 NO_OVERRIDE = Override("")
 
 
-def resolve(facts: Facts, decisions: Decisions) -> Library:
+def resolve(
+    facts: Facts, decisions: Decisions, uses: dict[str, Library] | None = None
+) -> Library:
     types = TypeTable(facts, decisions)
     raises = decisions.convention == "exceptions"
     functions = [resolve_function(f, types, decisions) for f in facts.functions]
+    if raises:
+        exceptions.find_size_functions(functions, decisions)
     unknown = set(decisions.functions) - {f.name for f in functions}
     if unknown:
         raise ValueError(f"{facts.library}.toml: no such function: {', '.join(sorted(unknown))}")
@@ -48,7 +53,8 @@ def resolve(facts: Facts, decisions: Decisions) -> Library:
         includes=decisions.includes,
         package=decisions.package,
         version=facts.version,
-        attributes=decisions.attributes,
+        attributes=attribute_tables(decisions, types.enums, uses or {}),
+        uses=uses or {},
         declarations=facts.types,
         module_scope=frozenset(decisions.module_scope),
         optional_headers=frozenset(decisions.optional_headers),
@@ -183,6 +189,7 @@ class TypeTable:
             size=item.size,
         )
         self.fill(struct, item)
+        struct.is_constructed = item.tag in self.decisions.constructed
         joint = self.decisions.joint_lists.get(item.tag, {})
         struct.joint_lists, struct.joint_count = joint.get("lists", []), joint.get("count", "")
         self.structs.append(struct)
@@ -240,7 +247,7 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
     function.releases_gil = fact.name not in decisions.keeps_gil
     function.is_hot = fact.name in decisions.hot
     function.in_python = fact.name not in decisions.cimport_only
-    function.body = override.body
+    function.body = override.body or returned_struct_body(function, decisions)
     function.overloads = override.overloads
     function.is_corrected = bool(override.roles)
     return function
@@ -296,6 +303,13 @@ def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
     if ret == decisions.result_enum:
         return found
     return ["err" if ret.endswith("*") else "object", *found]
+
+
+def returned_struct_body(function: Function, decisions: Decisions) -> str | None:
+    """Functions that return a struct cannot fail; the inline ones give the bare object."""
+    if function.ret == decisions.result_enum or "object" not in function.returns:
+        return None
+    return "bare_struct" if "inline" in function.flags else "returned_struct"
 
 
 def version_number(since: str) -> int:

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exceptions made of tables: a status, what it is called, what it means.
+#include "bindings/raising/errors.hpp"
+
+#include "bindings/enums/enum_type.hpp"
+#include "bindings/types/engine_lock.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// "NAME (value)", and after it where it came from and what it means.
+PyObject* message(const library& lib, const char* caller, std::int64_t status, word result) {
+  const enum_type* statuses = ready_enum(lib, lib.result_enum);
+  if (!statuses) return nullptr;
+  const enum_entry* entry = find_entry(statuses, status);
+  const error_details* details = lib.raises->details;
+  auto value = static_cast<long long>(status);
+  PyObject* text = details && details->text ? details->text(lib, status, result)
+                   : entry                  ? PyUnicode_FromFormat("%U (%lld)", entry->name, value)
+                                            : PyUnicode_FromFormat("UNKNOWN_%lld (%lld)", value, value);
+  if (text && caller) Py_SETREF(text, PyUnicode_FromFormat("%U from %s()", text, caller));
+  if (text && entry && entry->doc && *entry->doc)
+    Py_SETREF(text, PyUnicode_FromFormat("%U: %s", text, entry->doc));
+  return text;
+}
+
+bool set(PyObject* object, const char* name, PyObject* value) {
+  bool ok = value && PyObject_SetAttrString(object, name, value) == 0;
+  Py_XDECREF(value);
+  return ok;
+}
+
+bool describe(const library& lib, PyObject* error, const char* caller, std::int64_t status,
+              word result) {
+  PyObject* text = message(lib, caller, status, result);
+  PyObject* args = text ? PyTuple_Pack(1, text) : nullptr;
+  Py_XDECREF(text);
+  return set(error, "args", args) && set(error, "status", PyLong_FromLongLong(status));
+}
+
+bool complete(const library& lib, PyObject* error, word result) {
+  const error_details* details = lib.raises->details;
+  return !details || !details->complete || details->complete(lib, error, result);
+}
+
+// (class, (status,), everything else): so that the text survives, and what users have added.
+PyObject* reduce(PyObject* self, PyObject*) {
+  PyObject* status = PyObject_GetAttrString(self, "status");
+  PyObject* args = PyObject_GetAttrString(self, "args");
+  PyObject* attributes = PyObject_GetAttrString(self, "__dict__");
+  PyObject* state = attributes ? PyDict_Copy(attributes) : nullptr;
+  PyObject* result = nullptr;
+  if (status && args && state && PyDict_SetItemString(state, "args", args) == 0)
+    result = Py_BuildValue("O(O)O", Py_TYPE(self), status, state);
+  Py_XDECREF(status);
+  Py_XDECREF(args);
+  Py_XDECREF(attributes);
+  Py_XDECREF(state);
+  return result;
+}
+
+PyMethodDef error_methods[] = {
+    {"__reduce__", reduce, METH_NOARGS, "What pickle and copy need. Host only."}, {}};
+
+PyTypeObject* make_exception(const library& lib, int index) {
+  const exception_record& record = lib.raises->classes[std::size_t(index)];
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(record.doc)},
+                         {Py_tp_init, reinterpret_cast<void*>(lib.raises->init)},
+                         {Py_tp_methods, error_methods},
+                         {}};
+  PyType_Spec spec = {record.name, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyObject* base = index ? reinterpret_cast<PyObject*>(ready_exception(lib, 0)) : PyExc_Exception;
+  return base ? reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, base)) : nullptr;
+}
+
+}  // namespace
+
+PyTypeObject* ready_exception(const library& lib, int index) {
+  PyTypeObject** slot = &lib.raises->types[index];
+  if (PyTypeObject* made = __atomic_load_n(slot, __ATOMIC_ACQUIRE)) return made;
+  engine_lock lock;
+  if (!*slot) __atomic_store_n(slot, make_exception(lib, index), __ATOMIC_RELEASE);
+  return *slot;
+}
+
+PyTypeObject* exception_for(const library& lib, std::int64_t status) {
+  int n = int(lib.raises->classes.size());
+  for (int i = 1; i < n; ++i)
+    if (lib.raises->classes[std::size_t(i)].status == status) return ready_exception(lib, i);
+  return ready_exception(lib, 0);
+}
+
+PyObject* raise_status(const library& lib, const char* caller, std::int64_t status, word result) {
+  if (PyErr_Occurred()) return nullptr;
+  auto* type = reinterpret_cast<PyObject*>(exception_for(lib, status));
+  PyObject* value = type ? PyLong_FromLongLong(status) : nullptr;
+  PyObject* error = value ? PyObject_CallOneArg(type, value) : nullptr;
+  if (error && describe(lib, error, caller, status, result) && complete(lib, error, result))
+    PyErr_SetObject(type, error);
+  Py_XDECREF(value);
+  Py_XDECREF(error);
+  return nullptr;
+}
+
+int init_error(const library& lib, PyObject* self, PyObject* args, PyObject* keywords) {
+  static const char* const names[] = {"status", nullptr};
+  long long status;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "L", const_cast<char**>(names), &status))
+    return -1;
+  return describe(lib, self, nullptr, status, 0) && complete(lib, self, 0) ? 0 : -1;
+}
+
+}  // namespace halfwarp::bindings

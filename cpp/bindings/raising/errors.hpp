@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exceptions of libraries whose functions raise: their classes, and how they come to be raised.
+#pragma once
+
+#include "bindings/records.hpp"
+
+namespace halfwarp::bindings {
+
+// What the errors of a library have besides their status. `result` is what the C function
+// returned; 0 when the exception is constructed by hand.
+struct error_details {
+  // What the message begins with, in place of "NAME (value)"; a new reference.
+  PyObject* (*text)(const library& lib, std::int64_t status, word result) = nullptr;
+  // Gives a new error its further attributes.
+  bool (*complete)(const library& lib, PyObject* error, word result) = nullptr;
+};
+
+// The class at a place in the library's table of exceptions, made when first needed (borrowed).
+PyTypeObject* ready_exception(const library& lib, int index);
+
+// The class of errors with that status (borrowed).
+PyTypeObject* exception_for(const library& lib, std::int64_t status);
+
+// Raises the exception of a status that `caller` ("nvml.init_v2") got; nullptr. A Python error
+// that is set already (no library, no such symbol) stays.
+PyObject* raise_status(const library& lib, const char* caller, std::int64_t status, word result);
+
+// Fills a new exception from its one argument, the status: `__init__`.
+int init_error(const library& lib, PyObject* self, PyObject* args, PyObject* keywords);
+template <const library& Library>
+int error_init(PyObject* self, PyObject* args, PyObject* keywords) {
+  return init_error(Library, self, args, keywords);
+}
+
+}  // namespace halfwarp::bindings

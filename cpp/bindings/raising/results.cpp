@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results without a code.
+#include "bindings/raising/results.hpp"
+
+#include <cstring>
+
+#include "bindings/engine.hpp"
+#include "bindings/raising/errors.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+bool returns_code(const function& f) {
+  return !(f.f & (returns_text | returns_number | returns_nothing));
+}
+
+// The return value of a function that returns no code; nullptr for none.
+PyObject* returned(const function& f, word result) {
+  if (f.f & returns_number) return PyLong_FromLongLong(std::int64_t(result));
+  auto* text = reinterpret_cast<const char*>(result);
+  return text ? text_from(text, std::strlen(text)) : Py_NewRef(Py_None);
+}
+
+}  // namespace
+
+PyObject* unpacked(PyObject** values, int n) {
+  if (n == 0) Py_RETURN_NONE;
+  if (n == 1) return values[0];
+  PyObject* tuple = PyTuple_New(n);
+  for (int i = 0; i < n; ++i) {
+    if (tuple) {
+      PyTuple_SET_ITEM(tuple, i, values[i]);
+    } else {
+      Py_DECREF(values[i]);
+    }
+  }
+  return tuple;
+}
+
+PyObject* result_or_raise(frame& c, word result) {
+  PyObject* values[max_parameters + 1];
+  int made = 0;
+  if (returns_code(c.f)) {
+    int code = int(result);
+    if (c.f.special && c.f.special->after && !c.f.special->after(c, code)) return nullptr;
+    if (code) return raise_status(c.lib, c.f.name, code, result);
+  } else {
+    if (PyErr_Occurred()) return nullptr;  // there was nothing to call
+    if (!(c.f.f & returns_nothing) && !(values[made++] = returned(c.f, result))) return nullptr;
+  }
+  int outputs = c.f.n ? make_outputs(c, values + made) : 0;
+  if (outputs < 0) {
+    if (made) Py_DECREF(values[0]);
+    return nullptr;
+  }
+  return unpacked(values, made + outputs);
+}
+
+}  // namespace halfwarp::bindings

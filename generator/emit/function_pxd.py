@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes `<library>.pxd` of libraries whose functions raise: the same functions for cimport.
+
+Each is inlined into the client, checks its arguments by C type, and calls the Python function.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..model import Function, Library, Param
+
+ADDRESSES = ("in:intptr", "in:intptr*", "out:intptr")
+FIXED_WIDTH = re.compile(r"u?int(8|16|32|64|ptr)_t")
+
+
+def emit(libraries: dict[str, Library]) -> dict[str, str]:
+    """Text of each generated file, by path below the root."""
+    return {
+        f"{lib.folder}/{name}.pxd": declarations(lib)
+        for name, lib in libraries.items()
+        if lib.raises
+    }
+
+
+def declarations(library: Library) -> str:
+    functions = "\n\n\n".join(inline(library, f) for f in library.functions if f.in_python)
+    used = sorted({m[0] for m in FIXED_WIDTH.finditer(functions)})
+    imports = f"from libc.stdint cimport {', '.join(used)}\n\n\n" if used else ""
+    return (
+        f"# {library.origin}\n"
+        f'"""The functions of {library.package}.{library.name} for cimport."""\n\n'
+        f"{imports}{functions}\n"
+    )
+
+
+def inline(library: Library, function: Function) -> str:
+    """`cdef inline intptr_t create(uint32_t num_options, options) except? 0`"""
+    given = {p.name: argument(library, p) for p in function.params}
+    params = ", ".join(given[name] for name in function.py)
+    ret = return_type(library, function)
+    clause = " except? 0" if ret else ""
+    module = f"{library.package}.{library.name}"
+    return (
+        f"cdef inline {f'{ret} ' if ret else ''}{function.python_name}({params}){clause}:\n"
+        f"    from {module} import {function.python_name} as function\n"
+        f"    return function({', '.join(function.py)})"
+    )
+
+
+def argument(library: Library, param: Param) -> str:
+    c_type = python_c_type(library, param)
+    return f"{c_type} {param.name}" if c_type else param.name
+
+
+def return_type(library: Library, function: Function) -> str:
+    """The C type of the one number that a function returns; empty for everything else."""
+    outputs = [p for p in function.params if p.kind.startswith("out")]
+    if len(function.returns) != 1 or len(outputs) != 1:
+        return ""
+    return python_c_type(library, outputs[0])
+
+
+def python_c_type(library: Library, param: Param) -> str:
+    """The C type that Python's value is converted to or from; empty when it stays an object."""
+    if param.kind in ADDRESSES:
+        return "intptr_t"
+    if param.kind in ("in:int", "out:int"):
+        return "int"
+    if param.kind not in ("in", "out"):
+        return ""
+    base = param.c_type.removesuffix("*").strip()
+    plain = {t.name: t.c_type for t in library.typedefs}
+    while base in plain:
+        base = plain[base]
+    return base
