@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One suite, two backends: --backend=gpu|emulator|auto; tests that need a GPU; leaks."""
+"""One suite, two backends: --backend=gpu|emulator|auto; tests that need a GPU; leaks; a new process."""
 
 import collections
 import gc
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -107,3 +109,27 @@ def pytest_runtest_teardown(item):
     if left:
         pytest.fail("the test left behind:\n" + "\n".join(map(str, left)), pytrace=False)
     return outcome
+
+
+@pytest.fixture
+def run_python():
+    """Run code in a fresh interpreter; give its stdout.
+
+    It must succeed, and write nothing to stderr but the loader's notices and lines that start with
+    `allowed`.
+    """
+
+    def run(code, *arguments, allowed=(), **environment):
+        done = subprocess.run(
+            [sys.executable, *arguments, "-c", code],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        for line in done.stderr.splitlines():
+            assert line.startswith(("halfwarp: CUDA is emulated", *allowed)), done.stderr
+        return done.stdout
+
+    return run

@@ -4,6 +4,8 @@
 ``__version__`` states the level of the API provided.
 """
 
+from os.path import exists as _exists
+
 __version__ = "13.5.0"
 
 
@@ -13,3 +15,11 @@ def __getattr__(name):
 
         return importlib.import_module("cuda.bindings.utils")
     raise AttributeError(f"module 'cuda.bindings' has no attribute {name!r}")
+
+
+# Folders that only NVIDIA's wheels have.
+for _path in (f"{__path__[0]}/_lib", f"{__path__[0]}/../core/cu13"):
+    if _exists(_path):
+        from cuda.bindings import _mixed_installation
+
+        _mixed_installation.warn(_path)

@@ -3,6 +3,15 @@
 
 from cuda.bindings import __version__
 
-__version_tuple__ = tuple(int(part) for part in __version__.split("."))
+__all__ = [
+    "__commit_id__",
+    "__version__",
+    "__version_tuple__",
+    "commit_id",
+    "version",
+    "version_tuple",
+]
 
-__all__ = ["__version__", "__version_tuple__"]
+version = __version__
+__version_tuple__ = version_tuple = tuple(int(part) for part in __version__.split("."))
+__commit_id__ = commit_id = None  # a level is no state of a repository

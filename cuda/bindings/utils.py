@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small services around the bindings: native handles, PTX versions, a check of the driver's age."""
+"""Small services around the bindings: native handles, PTX versions, options of NVVM, old drivers.
 
-import os
-import re
-import warnings
-
-from cuda.bindings._low import native_handle as _native_handle
+Importing this imports nothing else: each function does so when it is called.
+"""
 
 __all__ = [
+    "check_nvvm_compiler_options",
     "envvar_bool",
     "get_cuda_native_handle",
     "get_minimal_required_cuda_ver_from_ptx_ver",
@@ -30,6 +28,19 @@ _CUDA_OF_PTX = {
 # and where the release follows: PTX major -> (CUDA major, last minor)
 _CUDA_IN_STEP = {"7": ("11", 8), "8": ("12", 5), "9": ("13", 5)}
 
+# An empty kernel in a form that every dialect of NVVM IR accepts: no pointer type in it.
+_EMPTY_KERNEL = """\
+target triple = "nvptx64-nvidia-cuda"
+target datalayout = "\
+e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-\
+v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+define ptx_kernel void @empty() {{
+  ret void
+}}
+!nvvmir.version = !{{!0}}
+!0 = !{{i32 {}, i32 {}, i32 {}, i32 {}}}
+"""
+
 
 def get_cuda_native_handle(obj):
     """Value of a handle object (stream, context, program, ...) as an int. Host only.
@@ -42,7 +53,9 @@ def get_cuda_native_handle(obj):
     getter = _getters.get(type(obj))
     if getter is not None:
         return getter(obj)
-    handle = _native_handle(obj)
+    from cuda.bindings._low import native_handle
+
+    handle = native_handle(obj)
     if handle is None:
         raise TypeError(f"Unknown type: {type(obj)}")
     return handle
@@ -61,6 +74,8 @@ def get_ptx_ver(ptx):
     ValueError
         If the text has no ``.version`` directive.
     """
+    import re
+
     match = re.search(r"\.version\s+([0-9]+\.[0-9]+)", ptx)
     if match is None:
         raise ValueError("no '.version X.Y' in the PTX text")
@@ -92,6 +107,8 @@ def envvar_bool(name, default=False):
 
     Off are: empty, 0, ``false``, ``no`` and ``off`` in any case. All else is on.
     """
+    import os
+
     text = os.environ.get(name)
     if text is None:
         return default
@@ -112,6 +129,8 @@ def warn_if_cuda_major_version_mismatch():
     global _warned
     if _warned or envvar_bool("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING"):
         return
+    import warnings
+
     from cuda.bindings import driver
 
     result, version = driver.cuDriverGetVersion()
@@ -127,3 +146,50 @@ def warn_if_cuda_major_version_mismatch():
             UserWarning,
             stacklevel=2,
         )
+
+
+def check_nvvm_compiler_options(options):
+    """Whether the NVVM library takes these options, which it is asked by compiling an empty kernel.
+
+    Blocks the host.
+
+    Parameters
+    ----------
+    options : sequence of str
+        As for `cuda.bindings.nvvm.compile_program`: ``["-arch=compute_90", "-opt=3"]``.
+
+    Returns
+    -------
+    bool
+        False when an option is not understood, or the library is too old to be asked.
+
+    Raises
+    ------
+    DynamicLibNotFoundError
+        If there is no NVVM library.
+    nvvmError
+        If the compilation fails for another reason.
+    TypeError
+        If `options` is a single string.
+    """
+    if isinstance(options, (str, bytes)):
+        raise TypeError(f"options must be a sequence of str, got {options!r}")
+    from cuda.bindings import nvvm
+    from cuda.bindings._internal.utils import FunctionNotFoundError
+
+    options = list(options)
+    try:
+        program = nvvm.create_program()
+        try:
+            kernel = _EMPTY_KERNEL.format(*nvvm.ir_version()).encode()
+            nvvm.add_module_to_program(program, kernel, len(kernel), "empty.ll")
+            nvvm.compile_program(program, len(options), options)
+        finally:
+            nvvm.destroy_program(program)
+    except FunctionNotFoundError:
+        return False
+    except nvvm.nvvmError as error:
+        if error.status == nvvm.Result.ERROR_INVALID_OPTION:
+            return False
+        raise
+    return True

@@ -11,6 +11,8 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from cuda.bindings._forwarding import ForwardingTable
+
 ROOT = "cuda.core"
 EXPERIMENTAL = f"{ROOT}.experimental"
 
@@ -40,8 +42,9 @@ MODULES = {
 }
 
 # Paths above `cuda.core`, which nothing of ours is asked for: the generator writes files for them.
-OLD_MODULES = {"cuda": "driver", "nvrtc": "nvrtc"}  # cuda.<old>: cuda.bindings.<new>
-OLD_CIMPORTS = {"ccuda": "cydriver", "cnvrtc": "cynvrtc"}
+# cuda.<old>: cuda.bindings.<new>
+OLD_MODULES = {"cuda": "driver", "cudart": "runtime", "nvrtc": "nvrtc"}
+OLD_CIMPORTS = {"ccuda": "cydriver", "ccudart": "cyruntime", "cnvrtc": "cynvrtc"}
 
 PRIVATE = {
     "_core": (
@@ -63,11 +66,7 @@ def find_spec(fullname):
         # Found only when the other is: a failure must name what was asked for.
         same = import_module("importlib.util").find_spec(ROOT + fullname.removeprefix(EXPERIMENTAL))
         return ModuleSpec(fullname, _SameModule) if same else None
-    path = fullname.removeprefix(f"{ROOT}.")
-    if path in MODULES:
-        is_package = any(other.startswith(f"{path}.") for other in MODULES)
-        return ModuleSpec(fullname, _Forwarding, is_package=is_package)
-    return None
+    return _TABLE.find_spec(fullname)
 
 
 def resolve(name):
@@ -76,32 +75,9 @@ def resolve(name):
     return getattr(import_module(home), name)
 
 
-class _ForwardingModule(ModuleType):
-    """A module whose names are those of the table."""
-
-    def __getattr__(self, name):
-        if name not in self.__all__:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        value = resolve(name)
-        setattr(self, name, value)
-        return value
-
-    def __dir__(self):
-        return sorted({*self.__dict__, *self.__all__})
-
-
-class _Forwarding:
-    """Loads a module of the table."""
-
-    @staticmethod
-    def create_module(spec):
-        module = _ForwardingModule(spec.name, "Forwards to the objects of `cuda.core`.")
-        module.__all__ = MODULES[spec.name.removeprefix(f"{ROOT}.")].split()
-        return module
-
-    @staticmethod
-    def exec_module(module):
-        """Nothing to run: names are looked up when they are used."""
+_TABLE = ForwardingTable(
+    ROOT, MODULES, lambda module, name: resolve(name), "Forwards to the objects of `cuda.core`."
+)
 
 
 class _ExperimentalModule(ModuleType):

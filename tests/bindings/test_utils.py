@@ -61,16 +61,97 @@ def test_switch_that_is_not_set_has_the_default(monkeypatch):
     assert utils.envvar_bool("HALFWARP_TEST_SWITCH", default=True) is True
 
 
+def test_importing_it_imports_nothing_else(run_python):
+    code = """
+import sys
+before = set(sys.modules)
+import cuda.bindings.utils
+print(sorted(name for name in set(sys.modules) - before if not name.startswith("importlib")))
+"""
+    expected = ["cuda", "cuda.bindings", "cuda.bindings.utils"]
+    assert run_python(code).strip() == str(expected)
+
+
+def test_it_is_an_attribute_of_the_package(run_python):
+    assert run_python("import cuda.bindings; print(cuda.bindings.utils.__name__)").strip() == (
+        "cuda.bindings.utils"
+    )
+
+
+class TestOptionsOfNvvm:
+    @pytest.fixture(autouse=True)
+    def library(self):
+        nvvm = pytest.importorskip("cuda.bindings.nvvm")
+        try:
+            nvvm.version()
+        except RuntimeError as error:
+            pytest.skip(str(error).partition(":")[0])
+
+    @pytest.mark.parametrize(
+        "options", [[], ["-opt=3"], ("-g",), ["-arch=compute_90", "-ftz=1"], [b"-prec-div=0"]]
+    )
+    def test_known_options_are_taken(self, options):
+        assert utils.check_nvvm_compiler_options(options) is True
+
+    @pytest.mark.parametrize(
+        "options", [["-no-such"], ["-arch=sm_90"], ["-arch=compute_10"], ["-opt=3", "-ftz=7"]]
+    )
+    def test_one_unknown_option_is_enough(self, options):
+        assert utils.check_nvvm_compiler_options(options) is False
+
+    def test_a_single_string_is_refused(self):
+        with pytest.raises(TypeError, match="sequence of str"):
+            utils.check_nvvm_compiler_options("-opt=3")
+
+    def test_other_failures_are_raised(self, monkeypatch):
+        from cuda.bindings import nvvm
+
+        monkeypatch.setattr(utils, "_EMPTY_KERNEL", "nonsense")
+        with pytest.raises(nvvm.nvvmError):
+            utils.check_nvvm_compiler_options([])
+
+
+class TestMajorVersion:
+    @pytest.fixture
+    def driver_of(self, monkeypatch):
+        """Let the driver answer with a version; the warning has not been given yet."""
+        monkeypatch.setattr(utils, "_warned", False)
+        monkeypatch.delenv("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING", raising=False)
+
+        def answer(version, result=driver.CUresult.CUDA_SUCCESS):
+            monkeypatch.setattr(driver, "cuDriverGetVersion", lambda: (result, version))
+
+        return answer
+
+    def test_an_older_driver_is_warned_of_once(self, driver_of):
+        driver_of(12090)
+        with pytest.warns(UserWarning, match="CUDA 13.*driver of CUDA 12") as caught:
+            utils.warn_if_cuda_major_version_mismatch()
+            utils.warn_if_cuda_major_version_mismatch()
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+
+    @pytest.mark.parametrize("version", [13000, 13050, 14000])
+    def test_the_same_and_newer_ones_are_not(self, driver_of, recwarn, version):
+        driver_of(version)
+        utils.warn_if_cuda_major_version_mismatch()
+        assert not recwarn
+
+    def test_the_environment_silences_it(self, driver_of, monkeypatch, recwarn):
+        driver_of(12090)
+        monkeypatch.setenv("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING", "1")
+        utils.warn_if_cuda_major_version_mismatch()
+        assert not recwarn
+
+    def test_a_driver_that_does_not_answer_is_an_error(self, driver_of):
+        driver_of(None, driver.CUresult.CUDA_ERROR_NOT_INITIALIZED)
+        with pytest.raises(RuntimeError, match="cuDriverGetVersion"):
+            utils.warn_if_cuda_major_version_mismatch()
+
+
 def test_version_names_agree():
     import cuda.bindings
     from cuda.bindings import _version
 
-    assert cuda.bindings.__version__ == _version.__version__ == "13.5.0"
-    assert _version.__version_tuple__ == (13, 5, 0)
-
-
-def test_enumerations_derive_from_the_private_base_that_others_import():
-    from cuda.bindings._internal._fast_enum import FastEnum, FastEnumMetaclass
-
-    assert issubclass(driver.CUresult, FastEnum)
-    assert type(driver.CUresult) is FastEnumMetaclass
+    assert cuda.bindings.__version__ == _version.__version__ == _version.version == "13.5.0"
+    assert _version.__version_tuple__ == _version.version_tuple == (13, 5, 0)

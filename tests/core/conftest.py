@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the object layer share: device, stream, kernels, a fresh thread or process."""
+"""What the tests of the object layer share: device, stream, kernels, a fresh thread."""
 
 import ctypes
-import os
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -55,30 +52,6 @@ def in_new_thread():
         if error is not None:
             raise error
         return result
-
-    return run
-
-
-@pytest.fixture
-def run_python():
-    """Run code in a fresh interpreter; give its stdout.
-
-    It must succeed, and write nothing to stderr but the loader's notices and lines that start with
-    `allowed`.
-    """
-
-    def run(code, *arguments, allowed=(), **environment):
-        done = subprocess.run(
-            [sys.executable, *arguments, "-c", code],
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stderr
-        for line in done.stderr.splitlines():
-            assert line.startswith(("halfwarp: CUDA is emulated", *allowed)), done.stderr
-        return done.stdout
 
     return run
 

@@ -2,6 +2,7 @@
 """The module paths of 12.x: the same modules, one FutureWarning."""
 
 import pytest
+from cuda.core import _forwarding
 
 CASES = {
     "from cuda import {old}": "{old}",
@@ -10,7 +11,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("old", "new"), [("cuda", "driver"), ("nvrtc", "nvrtc")])
+@pytest.mark.parametrize(("old", "new"), _forwarding.OLD_MODULES.items())
 @pytest.mark.parametrize(("statement", "module"), CASES.items(), ids=["from", "import", "star"])
 def test_an_old_path_is_the_module_of_today(run_python, old, new, statement, module):
     code = f"""
@@ -23,6 +24,11 @@ assert {module.format(old=old)} is today
 print([(w.category.__name__, w.filename) for w in caught])
 """
     assert run_python(code).strip() == "[('FutureWarning', 'client.py')]"
+
+
+def test_the_table_has_the_modules_of_12():
+    assert sorted(_forwarding.OLD_MODULES) == ["cuda", "cudart", "nvrtc"]
+    assert sorted(_forwarding.OLD_CIMPORTS) == ["ccuda", "ccudart", "cnvrtc"]
 
 
 def test_classes_are_the_same_objects(run_python):

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m cuda.core doctor``: what is installed, what works, and what to do about the rest.
+
+Each probe looks at one thing, in a process of its own (`apart`): one that crashes or hangs spoils
+nothing. `relations` then compares what they found, and `text` writes it down.
+"""

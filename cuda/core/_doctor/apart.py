@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs each probe in a process of its own, so that one which crashes or hangs is only reported."""
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from importlib import import_module
+
+from cuda.core._doctor.findings import REINSTALL, Findings
+from cuda.core._doctor.probes.libraries import present_here
+
+TIME_LIMIT = 60  # seconds; a driver that starts many devices takes ten
+START = (
+    "import sys; sys.path[:] = sys.argv[2:]; "
+    "from cuda.core._doctor.apart import answer; answer(sys.argv[1])"
+)
+ALONE = ("python", "packages", "files", "environment", "driver", "backend")
+# What is installed is asked, whatever is chosen.
+VARIABLES = {"driver": {"HALFWARP_BACKEND": "driver"}}
+
+
+def examine_all():
+    """Probe -> `Findings`, of all probes; those of libraries are named ``libraries:nvrtc``."""
+    probes = [*ALONE, *(f"libraries:{name}" for name in present_here())]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(probes, pool.map(examine, probes), strict=True))
+
+
+def examine(probe, time_limit=TIME_LIMIT):
+    """The `Findings` of one probe, made in a fresh process."""
+    command = [sys.executable, "-c", START, probe, *sys.path]
+    environment = {**os.environ, **VARIABLES.get(probe, {})}
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=time_limit,
+        )
+    except subprocess.TimeoutExpired:
+        return failed(probe, f"did not answer within {time_limit} s")
+    except OSError as error:
+        return failed(probe, f"could not be started: {error}")
+    try:
+        return Findings(**json.loads(done.stdout))
+    except (ValueError, TypeError):
+        return failed(probe, ending(done))
+
+
+def ending(done):
+    """How a process ended that gave no answer."""
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    how = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
+    return f"ended with {how}" + (f": {lines[-1]}" if lines else "")
+
+
+def failed(probe, how):
+    """The findings of a probe that found nothing."""
+    findings = Findings()
+    findings.problem(
+        f"the examination of {probe!r} {how}",
+        "run `python -X faulthandler -c 'from cuda.core._doctor.apart import answer; "
+        f'answer("{probe}")\'` to see where, and report it with the output',
+    )
+    return findings
+
+
+def answer(probe):
+    """What runs in the process of a probe: its findings go to stdout, and nothing else does."""
+    with os.fdopen(os.dup(1), "w") as answers:
+        os.dup2(2, 1)  # what a library prints must not get among them
+        json.dump(asdict(run(probe)), answers)
+
+
+def run(probe):
+    """The findings of a probe, in this process."""
+    name, _, subject = probe.partition(":")
+    arguments = [subject] if subject else []
+    return guarded(probe, lambda found: load(name).probe(found, *arguments))
+
+
+def load(name):
+    return import_module(f"cuda.core._doctor.probes.{name}")
+
+
+def guarded(probe, function):
+    """The findings that a function fills; its failure is one of them."""
+    findings = Findings()
+    try:
+        function(findings)
+    except Exception as error:
+        what = f"the examination of {probe!r} failed: {type(error).__name__}: {error}"
+        findings.problem(what, f"{REINSTALL}; if that does not help, report this line")
+    return findings
