@@ -24,7 +24,7 @@ def checked(answer):
 
 def their_arrays_on_our_stream(kernel):
     ours = device.create_stream()
-    with cupy.cuda.ExternalStream(int(ours.handle)):
+    with cupy.cuda.Stream.from_external(ours):
         x, y = cupy.arange(N, dtype=cupy.float32), cupy.ones(N, cupy.float32)
         launch(ours, CONFIG, kernel, 2.0, x, y, N)
         launch(ours, CONFIG, kernel, cupy.float32(1.0), x.data.ptr, y.data.ptr, np.uint32(N))
@@ -53,17 +53,17 @@ def our_memory_on_their_stream(kernel):
 
 def their_handles_at_the_low_layer():
     function = cupy.RawKernel(SOURCE, "axpy").kernel.ptr
-    stream, event = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Event()
-    with stream:
+    stream, event = checked(driver.cuStreamCreate(0)), cupy.cuda.Event()
+    with cupy.cuda.ExternalStream(int(stream)):
         x, y = cupy.arange(N, dtype=cupy.float32), cupy.ones(N, cupy.float32)
         arguments = [np.float32(3.0), x.data.ptr, y.data.ptr, np.uint32(N)]
         packed = [np.array([each]) for each in arguments]
         addresses = np.array([each.ctypes.data for each in packed])
         shape = (*CONFIG.grid, *CONFIG.block)
-        checked(driver.cuLaunchKernel(function, *shape, 0, stream.ptr, addresses, 0))
+        checked(driver.cuLaunchKernel(function, *shape, 0, stream, addresses, 0))
         event.record()
     checked(driver.cuEventSynchronize(event.ptr))
-    checked(runtime.cudaStreamSynchronize(stream.ptr))
+    checked(runtime.cudaStreamSynchronize(stream))
     host = np.empty(N, np.float32)
     kind = runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost
     checked(runtime.cudaMemcpy(host.ctypes.data, y.data.ptr, host.nbytes, kind))
