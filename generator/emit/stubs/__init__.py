@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes `<library>.pyi`: what type checkers and editors know of a module of the low layer."""
+
+from __future__ import annotations
+
+from ...model import Library
+from .codes import CodesWriter
+from .raising import RaisingWriter
+
+
+def emit(libraries: dict[str, Library]) -> dict[str, str]:
+    """Text of each generated file, by path below the root."""
+    return {f"{lib.folder}/{name}.pyi": writer_of(lib).module() for name, lib in libraries.items()}
+
+
+def writer_of(library: Library) -> CodesWriter | RaisingWriter:
+    return RaisingWriter(library) if library.raises else CodesWriter(library)

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stubs of the convention "codes": a tuple of the result code and the outputs.
+
+An output has the type that it has on success, joined with `Any` because it is None on an error:
+code that checks the code first, and code that checks the output, both pass, and a wrong use of the
+value is found in either.
+"""
+
+from __future__ import annotations
+
+from ...classify import split_type
+from ...model import Field, Function, Handle, Library, Param, Struct
+from .writing import FLOATS, INTEGER, Writer
+
+HEAD = """\
+_KernelParams: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]] | SupportsIndex | Buffer | None
+_NoneOnError: TypeAlias = Any
+_Got = TypeVar("_Got", covariant=True)
+_Given = TypeVar("_Given", contravariant=True)
+
+
+@type_check_only
+class _Field(Generic[_Got, _Given]):
+    @overload
+    def __get__(self, owner: None, kind: type[Any], /) -> Self: ...
+    @overload
+    def __get__(self, owner: object, kind: type[Any] | None = None, /) -> _Got: ...
+    def __set__(self, owner: Any, value: _Given, /) -> None: ...
+
+
+_Int: TypeAlias = _Field[int, SupportsIndex]
+_Float: TypeAlias = _Field[float, float]
+_Pointer: TypeAlias = _Field[int, _Address]
+_Bytes: TypeAlias = _Field[builtins.bytes, builtins.bytes | bytearray | Sequence[int]]
+
+
+@type_check_only
+class _Handle:
+    def __new__(cls, init_value: SupportsIndex = 0, _ptr: int = 0) -> Self: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def getPtr(self) -> int: ...
+
+
+@type_check_only
+class _Struct:
+    def getPtr(self) -> int: ...
+    def asdict(self) -> dict[str, Any]: ...
+    def copy(self) -> Self: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+"""
+ATTRIBUTE_TYPES = {
+    "bool": "bool",
+    "float": "float",
+    "address": "int",
+    "text": "bytes",
+    "buffer": "bytes",
+    "bytes": "bytes",
+}
+ATTRIBUTE_INPUTS = {
+    "bool": "bool | int",
+    "float": "float",
+    "address": "_Address",
+    "text": "bytes | bytearray",
+    "buffer": "Buffer",
+    "bytes": "bytes | bytearray",
+}
+NUMBERS = {  # what a field takes that gives such a value
+    "int": INTEGER,
+    "float": "float",
+    "builtins.bytes": "builtins.bytes | bytearray | Sequence[int]",
+}
+FIELDS = {
+    ("int", NUMBERS["int"]): "_Int",
+    ("float", NUMBERS["float"]): "_Float",
+    ("int", "_Address"): "_Pointer",
+    ("builtins.bytes", NUMBERS["builtins.bytes"]): "_Bytes",
+}
+
+
+class CodesWriter(Writer):
+    purpose = (
+        "The {name} API. Functions return a tuple: result code, then outputs (None on an error)."
+    )
+
+    def __init__(self, library: Library):
+        super().__init__(library)
+        self.homes = {}  # class -> how the stub spells it
+        for name, used in library.uses.items():
+            self.homes |= {c.name: f"{name}.{c.name}" for c in classes_of(used)}
+        self.homes |= {c.name: c.name for c in classes_of(library)}
+        self.enums = {e.name for lib in (*library.uses.values(), library) for e in lib.enums}
+        self.bases = {h.name: h.base for h in library.handles}
+
+    def parts(self) -> list[str]:
+        library = self.library
+        functions = [self.function(f) for f in library.functions if f.in_python]
+        functions.append("def sizeof(objType: type) -> int: ...")
+        return [
+            HEAD,
+            *map(self.enum, library.enums),
+            *map(self.handle, library.handles),
+            *map(self.struct, library.structs),
+            self.constants(library.constants),
+            "\n".join(functions),
+        ]
+
+    # --- classes -------------------------------------------------------------------------------
+
+    def handle(self, handle: Handle) -> str:
+        lines = ["def __cuda_stream__(self) -> tuple[int, int]: ..."] if handle.is_stream else []
+        return self.class_text(f"{handle.name}({handle.base or '_Handle'})", lines)
+
+    def struct(self, struct: Struct) -> str:
+        if struct.base:
+            return self.class_text(f"{struct.name}({struct.base})", [])
+        lines = [self.field(field) for field in struct.fields]
+        given = {f.name: self.field_types(f)[1] for f in struct.fields if not f.readonly}
+        if struct.joint_lists:
+            lists = ", ".join(f"{name}: {given[name]}" for name in struct.joint_lists)
+            lines.append(f"def {struct.joint_method}(self, {lists}) -> None: ...")
+        if not struct.view_only:
+            keywords = [f"{name}: {kind} = ..." for name, kind in given.items()]
+            params = ", ".join(["cls", "*", *keywords, "_ptr: int = 0"])
+            lines.append(f"def __new__({params}) -> Self: ...")
+        return self.class_text(f"{struct.name}(_Struct)", lines)
+
+    def field(self, field: Field) -> str:
+        got, given = self.field_types(field)
+        if field.readonly:
+            return f"@property\ndef {field.name}(self) -> {got}: ..."
+        spelled = FIELDS.get((got, given)) or f"_Field[{got}, {given}]"
+        return f"{field.name}: {spelled}"
+
+    def field_types(self, field: Field) -> tuple[str, str]:
+        """What a field gives, and what it takes."""
+        word, _, name = field.kind.partition(":")
+        if word.startswith("bytes["):
+            return "builtins.bytes", NUMBERS["builtins.bytes"]
+        if word in ("arr", "ptr[]"):
+            element = self.value_type(name)
+            return f"list[{element}]", f"list[{element}] | tuple[{element}, ...]"
+        if word == "struct":
+            return self.homes[name], self.homes[name]
+        if word == "handle":
+            return self.homes[name], self.handle_input(name)
+        if word == "enum":
+            return self.homes[name], f"{self.homes[name]} | int"
+        simple = {"kparams": ("int", "_KernelParams"), "voidp": ("int", "_Address")}
+        got = self.value_type(word)
+        return simple.get(word) or (got, NUMBERS.get(got, got))
+
+    def value_type(self, name: str) -> str:
+        return self.homes.get(name) or ("float" if name in FLOATS else "int")
+
+    def handle_input(self, name: str) -> str:
+        """An instance, one of the class of another library that it stands for, or its value."""
+        base = self.bases.get(name)
+        return " | ".join(filter(None, [self.homes[name], base, "int", "None"]))
+
+    # --- functions -----------------------------------------------------------------------------
+
+    def function(self, function: Function) -> str:
+        variants = [*self.attribute_variants(function), *function.overloads]
+        plain = f"({self.parameters(function)}) -> {self.result(function)}"
+        return self.overloaded(function, function.name, [*variants, plain])
+
+    def parameters(self, function: Function, given: dict[str, str] | None = None) -> str:
+        by_name = {p.name: p for p in function.params}
+        parts = []
+        for text in function.py:
+            name, _, default = text.partition("=")
+            kind = (given or {}).get(name) or self.input_type(by_name[name])
+            parts.append(f"{name}: {kind}{f' = {default}' if default else ''}")
+        return ", ".join(parts)
+
+    def result(self, function: Function, given: dict[str, str] | None = None) -> str:
+        by_name = {p.name: p for p in function.params}
+        if function.returns == ["object"] and "inline" in function.flags:
+            return self.value_type(function.ret)
+        outputs = [
+            (given or {}).get(name) or self.output_type(by_name[name])
+            for name in function.returns
+            if name in by_name
+        ]
+        if function.returns[:1] == ["object"]:
+            outputs.insert(0, self.value_type(function.ret))
+        elif function.ret != self.library.result_enum:
+            outputs.insert(0, "bytes")
+        outputs = [out if out == "Any" else f"{out} | _NoneOnError" for out in outputs]
+        return f"tuple[{', '.join([self.library.result_enum, *outputs])}]"
+
+    def attribute_variants(self, function: Function) -> list[str]:
+        """One signature for each type that an attribute can have."""
+        value = next((p for p in function.params if p.kind.split(":")[1:2] == ["attr"]), None)
+        if value is None:
+            return []
+        is_output = value.kind.startswith("out:")
+        enum = value.kind.rpartition(":")[2]
+        attribute = next(p.name for p in function.params if p.c_name == value.aux)
+        members: dict[str, list[str]] = {}
+        for member, kind in self.library.attributes[enum].items():
+            typed = self.attribute_type(kind) if is_output else self.attribute_input(kind)
+            members.setdefault(typed, []).append(f"{self.homes[enum]}.{member}")
+        variants = []
+        for kind, names in members.items():
+            given = {attribute: f"Literal[{', '.join(names)}]", value.name: kind}
+            result = self.result(function, given)
+            variants.append(f"({self.parameters(function, given)}) -> {result}")
+        return variants
+
+    def attribute_type(self, kind: str) -> str:
+        word, _, name = kind.partition(":")
+        if word == "list":
+            return f"list[{ATTRIBUTE_TYPES.get(name, 'int')}]"
+        return self.homes.get(name) or ATTRIBUTE_TYPES.get(word, "int")
+
+    def attribute_input(self, kind: str) -> str:
+        """What a setter takes: numbers as they are, wrapped numbers also bare."""
+        word, _, name = kind.partition(":")
+        if word == "list":
+            return "list[Any] | tuple[Any, ...]"
+        if name in self.enums:
+            return f"{self.homes[name]} | int"
+        if name in self.homes:
+            return f"{self.homes[name]} | {INTEGER}"
+        return ATTRIBUTE_INPUTS.get(word, INTEGER)
+
+    def input_type(self, param: Param) -> str:
+        word, _, name = param.kind.partition(":")[2].partition(":")
+        if not word:
+            return "float" if split_type(param.c_type)[0] in FLOATS else INTEGER
+        simple = {
+            "voidp": "_Address",
+            "rawptr": INTEGER,
+            "kparams": "_KernelParams",
+            "callback_data": "_Address",
+            "bytes": "bytes | bytearray" if "const" in param.c_type else "bytes | Buffer",
+            "attr": "Any",
+            "attrlist": "list[Any] | tuple[Any, ...] | None",
+            "count": "int",
+            "float*": "float | list[float] | tuple[float, ...]",
+        }
+        if word in simple:
+            return simple[word]
+        if word == "callback":
+            return self.handle_input(split_type(param.c_type)[0])
+        if word in ("list", "list5"):
+            element = {"voidp": "_Address", "bytes": "bytes"}.get(name) or self.value_type(name)
+            return f"list[{element}] | tuple[{element}, ...] | None"
+        return self.object_type(word, name)
+
+    def object_type(self, word: str, name: str) -> str:
+        """An instance of a class, or what stands for one."""
+        if word in ("handle", "ptr"):
+            return self.handle_input(name)
+        forms = {
+            "enum": "{} | int",
+            "struct": "{}",
+            "struct*": "{} | None",
+            "iterator": "{} | None",
+        }
+        return forms[word].format(self.homes[name]) if word in forms else INTEGER
+
+    def output_type(self, param: Param) -> str:
+        words = param.kind.split(":")
+        if len(words) == 1:
+            return self.value_type(split_type(param.c_type)[0])
+        word, name = words[1], words[-1]
+        if word in ("enum", "iterator"):
+            return self.homes[name]
+        if word in ("list", "list(callee)"):
+            return f"list[{self.value_type(name.partition('[')[0])}]"
+        simple = {
+            "voidp": "int",
+            "cstr": "bytes",
+            "charbuf": "bytes",
+            "attr": "Any",
+            "attrlist": "list[Any]",
+        }
+        return simple.get(word) or ("bytes" if word.startswith("bytes[") else self.value_type(word))
+
+
+def classes_of(library: Library) -> list:
+    return [*library.enums, *library.handles, *library.structs]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the stubs of both conventions have in common: enumerations, constants, documentation."""
+
+from __future__ import annotations
+
+import re
+from textwrap import indent
+
+from ...model import Constant, Enum, Function, Library
+
+INDENT = "    "
+FLOATS = ("float", "double")
+INTEGER = "SupportsIndex"
+HEAD = """\
+# {origin}
+\"\"\"{purpose}\"\"\"
+
+{imports}
+"""
+IMPORTS = {  # what the text may name, by module
+    "collections.abc": ["Sequence"],
+    "enum": ["IntEnum"],
+    "typing": [
+        *("Any", "Generic", "Literal", "Self", "SupportsIndex", "TypeAlias", "TypeVar"),
+        *("overload", "type_check_only"),
+    ],
+    "typing_extensions": ["Buffer"],
+}
+ADDRESS = "_Address: TypeAlias = SupportsIndex | Buffer | None"
+
+
+class Writer:
+    """Text of a module. A convention adds `parts`, the blocks between its head and its end."""
+
+    purpose = ""
+
+    def __init__(self, library: Library):
+        self.library = library
+
+    def module(self) -> str:
+        body = "\n\n".join(part.rstrip("\n") for part in self.parts() if part)
+        if "_Address" in body:
+            body = f"{ADDRESS}\n{body}"
+        head = HEAD.format(
+            origin=self.library.origin,
+            purpose=self.purpose.format(name=self.library.name),
+            imports=self.imports(body),
+        )
+        return f"{head}\n{body}\n"
+
+    def imports(self, body: str) -> str:
+        """Import lines for what the body names."""
+        used = {*re.findall(r"\w+", body)}
+        lines = ["import builtins"] if "builtins" in used else []
+        for module, names in IMPORTS.items():
+            if found := [name for name in names if name in used]:
+                lines.append(f"from {module} import {', '.join(found)}")
+        for name, library in self.library.uses.items():
+            lines.append(f"from {library.package} import {name} as {name}")
+        return "\n".join(lines)
+
+    def parts(self) -> list[str]:
+        raise NotImplementedError
+
+    def constants(self, constants: list[Constant]) -> str:
+        return "\n".join(f"{c.name}: int" for c in constants)
+
+    def enum(self, enum: Enum) -> str:
+        """As an IntEnum, which type checkers know, and which FastEnum behaves like."""
+        first: dict[int, str] = {}
+        lines = []
+        for member in enum.members:
+            alias = first.setdefault(member.value, member.name)
+            lines.append(f"{member.name} = {member.value if alias == member.name else alias}")
+            if member.doc:
+                lines.append(docstring(member.doc))
+        return self.class_text(f"{enum.name}(IntEnum)", lines)
+
+    def class_text(self, head: str, lines: list[str]) -> str:
+        body = indent("\n".join(lines), INDENT)
+        return f"class {head}:\n{body}\n" if lines else f"class {head}: ...\n"
+
+    def routine(self, function: Function, head: str) -> str:
+        """One signature, with the sentence that `help` shows."""
+        if not function.doc:
+            return f"{head}: ..."
+        return f"{head}:\n{indent(docstring(function.doc), INDENT)}"
+
+    def overloaded(self, function: Function, name: str, heads: list[str]) -> str:
+        """All signatures of a function, the general one last."""
+        if len(heads) == 1:
+            return self.routine(function, f"def {name}{heads[0]}")
+        first, *others = (f"@overload\ndef {name}{head}" for head in heads)
+        return "\n".join([self.routine(function, first), *(f"{each}: ..." for each in others)])
+
+
+def docstring(text: str) -> str:
+    text = text.replace("\\", "\\\\").replace('"""', '\\"""')
+    return f'"""{text}"""'
