@@ -73,6 +73,10 @@ int add_constants(const library& lib, PyObject* dictionary) {
   return 0;
 }
 
+bool is_public(PyObject* key) {
+  return PyUnicode_Check(key) && PyUnicode_GET_LENGTH(key) && PyUnicode_READ_CHAR(key, 0) != '_';
+}
+
 // All public names, for `from module import *`.
 int add_all(PyObject* dictionary) {
   PyObject* names = PyList_New(0);
@@ -80,7 +84,7 @@ int add_all(PyObject* dictionary) {
   Py_ssize_t at = 0;
   int status = names ? 0 : -1;
   while (status == 0 && PyDict_Next(dictionary, &at, &name, &value))
-    if (PyUnicode_READ_CHAR(name, 0) != '_') status = PyList_Append(names, name);
+    if (is_public(name)) status = PyList_Append(names, name);
   if (status == 0) status = PyDict_SetItemString(dictionary, "__all__", names);
   Py_XDECREF(names);
   return status;
@@ -151,6 +155,10 @@ int complete_module(const library& lib) {
 }
 
 PyObject* missing_name(const library& lib, PyObject* name) {
+  if (!PyUnicode_Check(name)) {
+    PyErr_Format(PyExc_TypeError, "attribute name must be str, not %s", Py_TYPE(name)->tp_name);
+    return nullptr;
+  }
   if (is_private_protocol(name)) return raise_no_attribute(lib, name);
   if (complete_module(lib) < 0) return nullptr;
   PyObject* found = PyDict_GetItemWithError(PyModule_GetDict(lib.state->module), name);

@@ -12,12 +12,14 @@ struct alignas(16) scratch::block {
 
 struct scratch::exported {
   Py_buffer view;
+  PyObject* kept;  // an object instead of a view
   exported* next;
 };
 
+// Zeroed by the system, so that a large block costs what of it is used.
 void* scratch::allocate_block(std::size_t bytes) {
   if (bytes > std::size_t(PY_SSIZE_T_MAX) - sizeof(block)) return PyErr_NoMemory();
-  auto* made = static_cast<block*>(PyMem_Malloc(sizeof(block) + bytes));
+  auto* made = static_cast<block*>(PyMem_Calloc(1, sizeof(block) + bytes));
   if (!made) return PyErr_NoMemory();
   made->next = blocks_;
   blocks_ = made;
@@ -25,6 +27,7 @@ void* scratch::allocate_block(std::size_t bytes) {
 }
 
 void* scratch::allocate_zeroed(std::size_t bytes) {
+  if (bytes > sizeof inline_) return allocate_block(bytes);
   void* memory = allocate(bytes);
   if (memory) std::memset(memory, 0, bytes);
   return memory;
@@ -35,13 +38,32 @@ const Py_buffer* scratch::view(PyObject* object, bool writable) {
   if (!made) return nullptr;
   if (PyObject_GetBuffer(object, &made->view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) < 0)
     return nullptr;
+  made->kept = nullptr;
   made->next = views_;
   views_ = made;
   return &made->view;
 }
 
+bool scratch::keep(PyObject* object) {
+  auto* made = static_cast<exported*>(allocate(sizeof(exported)));
+  if (!made) {
+    Py_DECREF(object);
+    return false;
+  }
+  made->kept = object;
+  made->next = views_;
+  views_ = made;
+  return true;
+}
+
 void scratch::release() {
-  for (; views_; views_ = views_->next) PyBuffer_Release(&views_->view);
+  for (; views_; views_ = views_->next) {
+    if (views_->kept) {
+      Py_DECREF(views_->kept);
+    } else {
+      PyBuffer_Release(&views_->view);
+    }
+  }
   while (blocks_) {
     block* next = blocks_->next;
     PyMem_Free(blocks_);

@@ -34,6 +34,10 @@ class scratch {
   // none (the Python error is left set). `writable` asks for memory that may be written.
   const Py_buffer* view(PyObject* object, bool writable = false);
 
+  // Holds an object until the call ends, since the call uses its memory; steals the reference.
+  // False with MemoryError set.
+  bool keep(PyObject* object);
+
  private:
   struct block;
   struct exported;

@@ -13,8 +13,9 @@ namespace {
 // Converts one element to a word, whose low `bytes` bytes go into the array.
 struct element {
   bool (*convert)(frame& c, int type, PyObject* object, word& out);
-  int bytes;    // 0: the size of the class
-  bool copies;  // the word is the address of what goes into the array
+  int bytes;            // 0: the size of the class
+  bool copies = false;  // the word is the address of what goes into the array
+  bool keeps = false;   // the word is an address of the element's own memory
 };
 
 template <kind K>
@@ -41,15 +42,15 @@ bool convert_address(frame& c, int, PyObject* object, word& out) {
 }
 
 constexpr element elements[] = {
-    {convert_integer<kind::i32>, 4, false},
-    {convert_integer<kind::u32>, 4, false},
-    {convert_integer<kind::u64>, 8, false},
-    {convert_enum, 4, false},
-    {convert_handle, 4, false},
-    {convert_handle, 8, false},
+    {convert_integer<kind::i32>, 4},
+    {convert_integer<kind::u32>, 4},
+    {convert_integer<kind::u64>, 8},
+    {convert_enum, 4},
+    {convert_handle, 4},
+    {convert_handle, 8},
     {convert_structure, 0, true},
-    {convert_text, 8, false},
-    {convert_address, 8, false},
+    {convert_text, 8, false, true},
+    {convert_address, 8},
 };
 static_assert(int(kind::list_address) - int(kind::list_i32) + 1 == std::size(elements));
 
@@ -61,19 +62,28 @@ bool convert_elements(frame& c, int type, PyObject* list, Py_ssize_t n, const el
                       char* array) {
   for (Py_ssize_t k = 0; k < n; ++k, array += bytes) {
     // converting may run Python code, which may change the list
-    if (k >= PySequence_Fast_GET_SIZE(list)) {
-      PyErr_SetString(PyExc_RuntimeError, "the list changed its length during the call");
-      return false;
-    }
-    PyObject* item = Py_NewRef(PySequence_Fast_GET_ITEM(list, k));
+    PyObject* item = list_item(list, k);
+    if (!item) return false;
     word value;
     bool ok = e.convert(c, type, item, value);
     if (ok)
       std::memcpy(array, e.copies ? reinterpret_cast<void*>(value) : &value, std::size_t(bytes));
-    Py_DECREF(item);
+    if (e.keeps && ok) {
+      ok = c.memory.keep(item);
+    } else {
+      Py_DECREF(item);
+    }
     if (!ok) return name_element(k);
   }
   return true;
+}
+
+// One struct is passed in its own memory, so that the caller sees what the call writes.
+bool convert_alone(frame& c, int type, PyObject* list, word& out) {
+  PyObject* item = Py_NewRef(PySequence_Fast_GET_ITEM(list, 0));
+  if (convert_structure(c, type, item, out)) return c.memory.keep(item);
+  Py_DECREF(item);
+  return name_element(0);
 }
 
 bool is_number_list(kind k) { return k >= kind::list_i32 && k <= kind::list_u64; }
@@ -89,9 +99,7 @@ bool list_argument(frame& c, int i, const param& p, PyObject* object) {
   int bytes = e.bytes ? e.bytes : c.lib.classes[p.type].size;
   Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
   c.cell[i] = word(n);
-  if (n == 1 && p.k == kind::list_structure)  // so that the caller sees what the call writes
-    return convert_structure(c, p.type, PySequence_Fast_GET_ITEM(object, 0), c.w[i]) ||
-           name_element(0);
+  if (n == 1 && p.k == kind::list_structure) return convert_alone(c, p.type, object, c.w[i]);
   auto* array = static_cast<char*>(c.memory.allocate(std::size_t(n) * std::size_t(bytes)));
   if (!array) return false;
   c.w[i] = n ? reinterpret_cast<word>(array) : 0;
@@ -112,7 +120,7 @@ bool short_list_argument(frame& c, int i, const param& p, PyObject* object) {
   auto* array = static_cast<char*>(c.memory.allocate_zeroed(limit * 8));
   if (!array) return false;
   c.w[i] = reinterpret_cast<word>(array);
-  return convert_elements(c, p.type, object, n, {convert_handle, bytes, false}, bytes, array);
+  return convert_elements(c, p.type, object, n, {convert_handle, bytes}, bytes, array);
 }
 
 bool check_list_length(frame& c, int i, const param& p) {

@@ -14,25 +14,72 @@ bool no_such_buffer() {
   return is_refusal;
 }
 
+namespace {
+
+bool is_number(PyObject* object) {
+  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
+  return number && (number->nb_index || (number->nb_int && !number->nb_float));
+}
+
+// An array of one element is a number and has a buffer: it is a number if it converts. 1, or 0 when
+// it does not, or -1 with an error of another kind.
+int number_before_buffer(PyObject* object, word& out) {
+  if (!is_number(object)) return 0;
+  if (integer_slow(object, kind::u64, out)) return 1;
+  bool is_refusal = PyErr_ExceptionMatches(PyExc_TypeError) ||
+                    PyErr_ExceptionMatches(PyExc_ValueError) ||
+                    PyErr_ExceptionMatches(PyExc_OverflowError);
+  if (is_refusal) PyErr_Clear();
+  return is_refusal ? 0 : -1;
+}
+
+bool raise_no_address(PyObject* object) {
+  return !PyErr_Occurred() && raise_expected("an address, a contiguous buffer or None", object);
+}
+
+}  // namespace
+
 bool address_slow(PyObject* object, scratch& memory, word& out) {
   if (object == Py_None) {
     out = 0;
     return true;
   }
-  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
-  bool is_number = number && (number->nb_index || (number->nb_int && !number->nb_float));
-  // an array of one element has both: as data it means its memory, as an address it would be an
-  // accident
-  if (PyLong_Check(object) || (is_number && !PyObject_CheckBuffer(object)))
+  if (PyLong_Check(object) || (is_number(object) && !PyObject_CheckBuffer(object)))
     return integer_slow(object, kind::u64, out);
-  if (is_number && integer_slow(object, kind::u64, out)) return true;
-  PyErr_Clear();
+  if (int status = number_before_buffer(object, out)) return status > 0;
   if (const Py_buffer* view = memory.view(object)) {
     out = reinterpret_cast<word>(view->buf);
     return true;
   }
-  if (!no_such_buffer()) return false;
-  return raise_expected("an address, a contiguous buffer or None", object);
+  no_such_buffer();
+  return raise_no_address(object);
+}
+
+PyObject* exported_view(PyObject* object) {
+  PyObject* view = PyMemoryView_FromObject(object);
+  if (!view) {
+    no_such_buffer();
+  } else if (!PyBuffer_IsContiguous(PyMemoryView_GET_BUFFER(view), 'C')) {
+    Py_CLEAR(view);
+  }
+  return view;
+}
+
+bool kept_address(PyObject* object, scratch& memory, word& out, PyObject*& owner) {
+  if (PyLong_Check(object) || !PyObject_CheckBuffer(object))
+    return address_argument(object, memory, out);
+  if (int status = number_before_buffer(object, out)) return status > 0;
+  owner = exported_view(object);
+  if (!owner) return raise_no_address(object);
+  out = reinterpret_cast<word>(PyMemoryView_GET_BUFFER(owner)->buf);
+  return true;
+}
+
+PyObject* list_item(PyObject* list, Py_ssize_t index) {
+  if (index < PySequence_Fast_GET_SIZE(list))
+    return Py_NewRef(PySequence_Fast_GET_ITEM(list, index));
+  PyErr_SetString(PyExc_RuntimeError, "the list changed its length during the call");
+  return nullptr;
 }
 
 bool text_slow(PyObject* object, scratch& memory, word& out) {
@@ -77,8 +124,10 @@ bool colour_argument(PyObject* object, scratch& memory, word& out) {
   }
   for (Py_ssize_t i = 0; i < n; ++i) {
     word value;
-    PyObject* item = is_sequence ? PySequence_Fast_GET_ITEM(object, i) : object;
-    if (!float_argument(item, kind::f32, value)) return false;
+    PyObject* item = is_sequence ? list_item(object, i) : Py_NewRef(object);
+    bool ok = item && float_argument(item, kind::f32, value);
+    Py_XDECREF(item);
+    if (!ok) return false;
     std::memcpy(&channels[i], &value, sizeof(float));
   }
   return true;

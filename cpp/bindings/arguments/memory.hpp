@@ -8,9 +8,20 @@
 namespace halfwarp::bindings {
 
 bool address_slow(PyObject* object, scratch& memory, word& out);
+// The same for what is kept after the call: `owner` becomes a view that keeps the memory exported
+// (a new reference), nullptr when there is nothing to keep. An object is asked for its buffer once,
+// since it may show other memory the next time.
+bool kept_address(PyObject* object, scratch& memory, word& out, PyObject*& owner);
+// A contiguous view of an object's buffer (a new reference); nullptr when it has none, without an
+// error but for those of other kinds.
+PyObject* exported_view(PyObject* object);
 // After `scratch::view` failed: clears what says that the object has no (contiguous, writable)
 // buffer; false for any other error, which stays.
 bool no_such_buffer();
+
+// An element of a list or tuple, as a new reference; nullptr with RuntimeError when converting the
+// elements before it has run code that made the list shorter.
+PyObject* list_item(PyObject* list, Py_ssize_t index);
 
 bool text_slow(PyObject* object, scratch& memory, word& out);
 bool raw_pointer_argument(PyObject* object, word& out);

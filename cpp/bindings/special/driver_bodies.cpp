@@ -33,16 +33,32 @@ PyObject* persistent(word& array, std::size_t bytes) {
   return copy;
 }
 
+// What keeps the memory that `where` points to while the driver may write there; steals `value`.
+PyObject* keeper_of(PyObject* value, word& where) {
+  if (!PyObject_CheckBuffer(value) || PyIndex_Check(value)) return value;
+  PyObject* view = PyMemoryView_FromObject(value);
+  if (view && reinterpret_cast<word>(PyMemoryView_GET_BUFFER(view)->buf) != where) {
+    Py_CLEAR(view);
+    if (PyBytes_Check(value)) {  // of length 0 or 1: the call was given other memory for them
+      view = PyByteArray_FromStringAndSize(nullptr, 16);
+      if (view) where = reinterpret_cast<word>(PyByteArray_AS_STRING(view));
+    } else {
+      PyErr_SetString(PyExc_BufferError,
+                      "cuLinkCreate() argument 'optionValues': a buffer moved during the call");
+    }
+  }
+  Py_DECREF(value);
+  return view;
+}
+
 // Exports of the buffers among the values, so that nobody resizes them meanwhile.
-PyObject* export_buffers(PyObject* values) {
+PyObject* export_buffers(PyObject* values, word* converted, word n) {
   PyObject* kept = PyList_New(0);
-  Py_ssize_t n = values == Py_None ? 0 : PySequence_Fast_GET_SIZE(values);
-  for (Py_ssize_t i = 0; kept && i < n; ++i) {
-    PyObject* value = PySequence_Fast_GET_ITEM(values, i);
-    PyObject* export_ =
-        PyObject_CheckBuffer(value) ? PyMemoryView_FromObject(value) : Py_NewRef(value);
-    if (!export_ || PyList_Append(kept, export_) < 0) Py_CLEAR(kept);
-    Py_XDECREF(export_);
+  for (word i = 0; kept && i < n; ++i) {
+    PyObject* value = list_item(values, Py_ssize_t(i));
+    PyObject* keeper = value ? keeper_of(value, converted[i]) : nullptr;
+    if (!keeper || PyList_Append(kept, keeper) < 0) Py_CLEAR(kept);
+    Py_XDECREF(keeper);
   }
   return kept;
 }
@@ -51,8 +67,13 @@ bool keep_link_options(frame& c) {
   word n = c.cell[values_at];
   PyObject* options = persistent(c.w[options_at], std::size_t(n) * sizeof(std::int32_t));
   PyObject* values = options ? persistent(c.w[values_at], std::size_t(n) * sizeof(word)) : nullptr;
-  PyObject* exports = values ? export_buffers(c.argument(c.f.params[values_at])) : nullptr;
-  PyObject* kept = exports ? Py_BuildValue("(NNN)", options, values, exports) : nullptr;
+  PyObject* exports = values ? export_buffers(c.argument(c.f.params[values_at]),
+                                              reinterpret_cast<word*>(c.w[values_at]), n)
+                             : nullptr;
+  PyObject* kept = exports ? PyTuple_Pack(3, options, values, exports) : nullptr;
+  Py_XDECREF(options);
+  Py_XDECREF(values);
+  Py_XDECREF(exports);
   c.cell[options_at] = reinterpret_cast<word>(kept);  // for `after`, which runs whatever happens
   return kept != nullptr;
 }

@@ -101,11 +101,8 @@ int write_struct(const library& lib, const field& f, PyObject* self, char* where
 int write_address(const library&, const field&, PyObject* self, char* where, PyObject* value) {
   scratch memory;
   word address;
-  if (!address_argument(value, memory, address)) return -1;
   PyObject* export_ = nullptr;
-  if (!PyLong_Check(value) && PyObject_CheckBuffer(value) &&
-      !(export_ = PyMemoryView_FromObject(value)))
-    return -1;
+  if (!kept_address(value, memory, address, export_)) return -1;
   int status = keep_for_field(as_struct(self), where, export_);
   Py_XDECREF(export_);
   if (status == 0) store(where, address, 8);

@@ -67,8 +67,10 @@ bool from_list(frame& c, const attribute& a, PyObject* object, word& out) {
   auto* array = static_cast<word*>(c.memory.allocate_zeroed(std::size_t(n) * sizeof(word)));
   if (!array) return false;
   out = reinterpret_cast<word>(array);
-  for (Py_ssize_t i = 0; i < n && i < PySequence_Fast_GET_SIZE(object); ++i)
-    if (!Convert(c, a, PySequence_Fast_GET_ITEM(object, i), array[i])) return false;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* item = list_item(object, i);
+    if (!item || !c.memory.keep(item) || !Convert(c, a, item, array[i])) return false;
+  }
   return true;
 }
 

@@ -82,8 +82,8 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
     const attribute* a = type_of(c, p, members_of(c, p)[k]);
     if (!a || Py_ssize_t(k) >= PySequence_Fast_GET_SIZE(object))
       return a && raise_short(Py_ssize_t(k), count);
-    if (!option_to_word(c, *a, PySequence_Fast_GET_ITEM(object, Py_ssize_t(k)), values[k]))
-      return false;
+    PyObject* value = Py_NewRef(PySequence_Fast_GET_ITEM(object, Py_ssize_t(k)));
+    if (!c.memory.keep(value) || !option_to_word(c, *a, value, values[k])) return false;
   }
   return true;
 }

@@ -46,13 +46,16 @@ bool pack(const typed_values& given, void* memory) {
 
 bool is_plain_address(PyObject* object) { return object == Py_None || PyLong_Check(object); }
 
+bool raise_expected_form(PyObject* object) {
+  return raise_expected("(values, types), an address, a buffer of addresses or None", object);
+}
+
 bool address_of_buffer(PyObject* object, scratch& memory, word& out) {
   if (const Py_buffer* view = memory.view(object)) {
     out = reinterpret_cast<word>(view->buf);
     return true;
   }
-  if (!no_such_buffer()) return false;
-  return raise_expected("(values, types), an address, a buffer of addresses or None", object);
+  return no_such_buffer() && raise_expected_form(object);
 }
 
 }  // namespace
@@ -71,9 +74,9 @@ bool kernel_params_block(PyObject* object, word& out, PyObject*& block) {
   scratch memory;
   if (is_plain_address(object)) return address_argument(object, memory, out);
   if (!PyTuple_Check(object)) {
-    if (!address_of_buffer(object, memory, out)) return false;
-    block = PyMemoryView_FromObject(object);
-    return block != nullptr;
+    if (!(block = exported_view(object))) return !PyErr_Occurred() && raise_expected_form(object);
+    out = reinterpret_cast<word>(PyMemoryView_GET_BUFFER(block)->buf);
+    return true;
   }
   typed_values given;
   if (!given.take(object) || !(block = new_memory_block(given.bytes()))) return false;
