@@ -24,6 +24,7 @@ from generator import headers  # noqa: E402
 from generator.make import make  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"
+CUDA = "13.5"  # the level of generator/api
 EMULATOR = "cuda.bindings.libcuda_emulated"  # no module: a library with the driver's C names
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
 DEBUG = os.environ.get("DEBUG") == "1"
@@ -36,7 +37,8 @@ COMMON += CHECKED
 COMMON += ["-DCUDA_ENABLE_DEPRECATED"]  # no warnings: the tables name every function
 FLOATS = ("-ffp-contract=off", "-fno-math-errno")
 C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
-LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", *([] if DEBUG or SANITIZE else ["-s"])]
+LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,--exclude-libs,ALL"]
+LINK += [] if DEBUG or SANITIZE else ["-s"]
 LINK += CHECKED
 OFF = ("embedsignature", "auto_pickle", "allow_none_for_extension_args")
 DIRECTIVES = {"freethreading_compatible": True, "binding": True, **dict.fromkeys(OFF, False)}
@@ -50,6 +52,7 @@ class Part:
     folders: str = ""  # below the root, or of what the generator writes
     is_c: bool = False  # links no C++ runtime, so that it imports faster
     libraries: str = ""
+    archives: str = ""  # static libraries that lie beside the CUDA headers
     flags: tuple = ()
     variants: tuple = ()  # (glob, suffix, flags): one more object of each match
 
@@ -72,11 +75,14 @@ HANDLERS = "exec/handlers/*.cpp"
 VECTORS = ("v3", "v4") if platform.machine() == "x86_64" else ()
 WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
 WIDER = WIDER if SANITIZE else [(glob, v, f"-O3 {flags}") for glob, v, flags in WIDER]
+CUDART = "libcudart_static.a"
 PARTS = [
     Part("cuda.bindings._loader", "cpp/driver/loader driver", is_c=True, libraries="dl pthread"),
     Part("cuda.bindings._low", "cpp/bindings bindings", is_c=True),
+    Part("cuda.bindings._runtime", "cpp/runtime runtime", True, "dl pthread rt", CUDART),
     Part("cuda.bindings.cydriver", is_c=True),
     Part("cuda.bindings.cynvrtc", is_c=True),
+    Part("cuda.bindings.cyruntime", is_c=True),
     Part("cuda.bindings.cynvjitlink", is_c=True),
     Part("cuda.bindings.cynvvm", is_c=True),
     Part("cuda.bindings.cynvfatbin", is_c=True),
@@ -119,8 +125,9 @@ class Build(build_ext):
         made = [(p.name, p.pyx(), "c" if p.is_c else "c++") for p in parts if p.pyx()]
         pyx = [Extension(name, sources, language=which) for name, sources, which in made]
         cythonize(pyx, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
-        cuda = headers.collect("13.5", ROOT / "build" / "cuda")  # the level of generator/api
-        own = (ROOT / "cpp", GENERATED, GENERATED / "headers", ROOT / "cpp/driver/foreign", ROOT)
+        cuda = headers.collect(CUDA, ROOT / "build" / "cuda")
+        folders = ("cpp", "cpp/driver/foreign", "cpp/runtime/headers", ".")
+        own = (*(ROOT / f for f in folders), GENERATED)
         self.includes = [f"-I{folder}" for folder in (*own, cuda)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             jobs = [[pool.submit(self.compile, p, *j) for j in self.jobs(p)] for p in parts]
@@ -151,8 +158,9 @@ class Build(build_ext):
         if not part.pyx():
             target = target.with_name(part.name.rpartition(".")[2] + ".so")
         command = (CC if part.is_c else CXX) + LINK + ([] if part.pyx() else ["-Wl,-z,defs"])
-        command += [*map(str, objects), *(f"-l{name}" for name in part.libraries.split())]
-        make(target, objects, command, record=part.objects() / "link.cmd")
+        inputs = [*objects, *(headers.archive(name, CUDA) for name in part.archives.split())]
+        command += [*map(str, inputs), *(f"-l{name}" for name in part.libraries.split())]
+        make(target, inputs, command, record=part.objects() / "link.cmd")
 
 
 COMMANDS = {"build_ext": Build, "build_py": CollectFiles}

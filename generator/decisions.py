@@ -41,6 +41,16 @@ class EnumNames:
 
 
 @dataclass(slots=True)
+class AssembledStruct:
+    """A struct that a call is made of: arguments go into its fields, and one comes out."""
+
+    param: str  # C parameter
+    inputs: dict[str, str] = field(default_factory=dict)  # member -> argument
+    out: str = ""  # member that is returned; "": the struct; "nothing"
+    counted: str = ""  # member that points to an array, whose length a first call tells
+
+
+@dataclass(slots=True)
 class DataTypeChoices:
     """What the structs of a library whose functions raise are called, and how they are shown."""
 
@@ -106,6 +116,7 @@ class Decisions:
     hot: set[str]
     wrapped_callbacks: set[str]
     constructed: set[str]  # structs with a constructor in C++
+    implemented_here: list[str]  # headers whose functions the library lacks
     functions: dict[str, Override]
     fields: dict[str, dict]
     joint_lists: dict[str, dict]
@@ -115,6 +126,12 @@ class Decisions:
     enum_names: dict[str, EnumNames]
     exceptions: dict[str, str]  # class derived from `exception` -> member of the result enum
     data_types: DataTypeChoices
+    inputs: set[str]  # "function.parameter": structs that a call reads, or changes in place
+    objects: set[str]  # likewise: only an object of the class will do
+    counted: dict[str, dict]  # function -> count and arrays that a first call tells the length of
+    assembled: dict[str, list[AssembledStruct]]  # function -> structs that its call is made of
+    macro_enums: dict[str, dict]  # class -> macros that make an enumeration
+    constants: dict[str, str]  # name in Python -> macro
     text_sizes: dict[str, int]  # function -> bytes of the buffer for the text that it returns
 
     @property
@@ -178,6 +195,7 @@ def read(path: Path) -> Decisions:
         hot=set(names("hot")),
         wrapped_callbacks=set(names("wrapped_callbacks")),
         constructed=set(names("constructed")),
+        implemented_here=names("implemented_here", "headers"),
         functions={name: Override(**table) for name, table in data.get("functions", {}).items()},
         fields=texts("fields"),
         joint_lists=texts("joint_lists"),
@@ -186,6 +204,15 @@ def read(path: Path) -> Decisions:
         enum_names={name: EnumNames(**table) for name, table in texts("enum_names").items()},
         exceptions=texts("exceptions"),
         data_types=data_type_choices(texts("data_types")),
+        inputs=set(names("inputs")),
+        objects=set(names("objects")),
+        counted=texts("counted"),
+        assembled={
+            name: [AssembledStruct(**one) for one in (many if isinstance(many, list) else [many])]
+            for name, many in texts("assembled").items()
+        },
+        macro_enums=texts("macro_enums"),
+        constants=texts("constants"),
         text_sizes=texts("text_sizes"),
     )
 

@@ -8,8 +8,19 @@ import os
 import re
 from pathlib import Path
 
-# What declares the functions of the driver and of NVRTC.
-WANTED = ("cuda", "cudaProfiler", "cudaEGL", "cudaGL", "cudaVDPAU", "nvrtc")
+# What declares the functions of the driver and of the runtime.
+WANTED = (
+    "cuda",
+    "cudaProfiler",
+    "cudaEGL",
+    "cudaGL",
+    "cudaVDPAU",
+    "cuda_runtime_api",
+    "cuda_profiler_api",
+    "cuda_egl_interop",
+    "cuda_gl_interop",
+    "cuda_vdpau_interop",
+)
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)
 
 
@@ -44,6 +55,16 @@ def collect(version: str, target: Path) -> Path:
             copy.write_bytes(data)
         pending += INCLUDE.findall(data.decode("utf-8", "replace"))
     return target
+
+
+def archive(name: str, version: str) -> Path:
+    """A static library ("libcudart_static.a") that lies beside the headers of that version."""
+    source = find(version)
+    looked = [source.parent / folder / name for folder in ("lib", "lib64", "lib/x64")] if source else []
+    for path in looked:
+        if path.is_file():
+            return path
+    raise SystemExit(f"no {name} of CUDA {version}; looked for: {', '.join(map(str, looked))}")
 
 
 def candidates() -> list[Path]:

@@ -13,6 +13,17 @@ HERE = Path(__file__).resolve().parent
 
 
 @dataclass(slots=True)
+class Assembly:
+    """A struct that a call is made of. Fields are named by their place in the data type."""
+
+    data_type: str
+    version: int  # that the call states in the first field; 0: none
+    inputs: list[tuple[int, str]]  # field and argument
+    output: int  # field that is returned; -1: the struct
+    counted: int  # list field whose length a first call tells; -1: none
+
+
+@dataclass(slots=True)
 class Param:
     """One C parameter. `kind` says what Python gives or gets for it; README.md lists the words."""
 
@@ -21,6 +32,7 @@ class Param:
     c_type: str
     kind: str
     aux: str = ""  # C name of the count or attribute parameter that this one depends on
+    assembly: Assembly | None = None
 
 
 @dataclass(slots=True)
@@ -197,6 +209,7 @@ class Library:
     guards: dict[str, str] = field(default_factory=dict)  # header -> macro that it defines first
     includes: list[str] = field(default_factory=list)  # what declarations of our own need
     loading: Loading = field(default_factory=Loading)
+    implemented_here: frozenset[str] = frozenset()  # headers whose functions the library lacks
     uses: dict[str, Library] = field(default_factory=dict)  # whose classes are bases and values here
     package: str = "cuda.bindings"  # that the generated modules lie in
     version: str = ""
@@ -206,6 +219,7 @@ class Library:
     optional_headers: frozenset[str] = frozenset()  # a client of the .pxd may lack these
     stored_as: dict[str, str] = field(default_factory=dict)  # handle -> C type of its value there
     before: list[str] = field(default_factory=list)  # headers to include ahead of `headers`
+    data_types: list[DataType] = field(default_factory=list)  # each after those that it contains
 
     @property
     def folder(self) -> str:
@@ -227,6 +241,10 @@ class Library:
     def result_class(self) -> str:
         """The Python class of the result enumeration."""
         return next(e.name for e in self.enums if self.result_enum in (e.name, e.c_name))
+
+    def include(self, header: str) -> str:
+        """The line that includes one of `headers`: CUDA's, or the one that is written here."""
+        return f'#include "headers/{header}"' if self.declares_itself else f"#include <{header}>"
 
     @property
     def origin(self) -> str:

@@ -39,7 +39,7 @@ constexpr bool is_consistent(const library& lib, const class_record& record) {
     if (f.k == kind::structure && f.child >= record.children) return false;
     if (int(f.offset) + int(f.size) > int(record.size)) return false;
   }
-  return is_position(record.base, int(lib.classes.size()));
+  return record.owner_of_base || is_position(record.base, int(lib.classes.size()));
 }
 
 constexpr bool is_consistent(const library& lib) {

@@ -40,7 +40,9 @@ template <class F>
 struct caller;
 template <class R, class... A>
 struct caller<R (*)(A...)> {
-  static constexpr int arity = sizeof...(A);
+  // A struct that comes back by value goes where one word more says, as an output would.
+  static constexpr bool returns_struct = std::is_class_v<R> || std::is_union_v<R>;
+  static constexpr int arity = sizeof...(A) + returns_struct;
   static word call(void* function, const word* w) {
     return call(function, w, std::index_sequence_for<A...>{});
   }
@@ -49,7 +51,10 @@ struct caller<R (*)(A...)> {
   template <std::size_t... I>
   static word call(void* function, const word* w, std::index_sequence<I...>) {
     auto typed = reinterpret_cast<R (*)(A...)>(function);
-    if constexpr (std::is_void_v<R>) {
+    if constexpr (returns_struct) {
+      *reinterpret_cast<R*>(w[sizeof...(A)]) = typed(from_word<A>(w[I])...);
+      return 0;
+    } else if constexpr (std::is_void_v<R>) {
       typed(from_word<A>(w[I])...);
       return 0;
     } else {

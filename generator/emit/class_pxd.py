@@ -30,11 +30,22 @@ def head(library: Library, module: str) -> str:
         f"# {library.origin}\n"
         f'"""Classes of {library.package}.{library.name} for cimport.\n\n'
         '`_pvt_ptr` points to the C value: `_pvt_val` unless the object is a view.\n"""\n\n'
-        f"from {library.package} cimport {module}"
+        f"from {library.package} cimport {module}" + "".join(base_imports(library))
     )
 
 
+def base_imports(library: Library) -> list[str]:
+    """The classes of other libraries that handles derive from."""
+    bases = [h.base.split(".") for h in library.handles if h.base]
+    return [
+        f"\nfrom {other.package}.{name} cimport {', '.join(sorted(b for o, b in bases if o == name))}"
+        for name, other in library.uses.items()
+    ]
+
+
 def handle_class(handle: Handle, module: str) -> str:
+    if handle.base:
+        return cdef_class(handle.name, handle.base.rpartition(".")[2], [])
     return cdef_class(
         handle.name,
         None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from ..classify import split_type
 from ..facts import FactEnum, FactRecord, FactTypedef
 from ..model import Function, Library
 from . import c_headers
@@ -36,11 +37,16 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
 def declarations(library: Library) -> str:
     types = [
         type_group(library, header, list(items))
-        for header, items in groupby(library.declarations, key=lambda item: item.header)
+        for (header, _), items in groupby(library.declarations, key=origin_of)
     ]
     functions = "".join(f"cdef {function_line(library, f)}\n" for f in library.functions)
     parts = [head(library), *own_declarations(library), *types, *constant_groups(library)]
     return "\n\n".join([*parts, functions])
+
+
+def origin_of(item: FactRecord | FactEnum | FactTypedef) -> tuple[str, bool]:
+    """The header, and whether a macro names the type: such names are types of the .pxd's own."""
+    return item.header, getattr(item, "word", "") == "define"
 
 
 def head(library: Library) -> str:
@@ -66,7 +72,8 @@ def type_group(library: Library, header: str, items: list) -> str:
     lines = opaque_records(library, items)
     for item in items:
         lines += type_lines(library, item)
-    return in_scope(library, header, lines, nested_names(items))
+    is_macros = all(getattr(i, "word", "") == "define" for i in items)
+    return in_scope(library, header, lines, nested_names(items), is_macros)
 
 
 def nested_names(items: list) -> str:
@@ -79,9 +86,11 @@ def nested_names(items: list) -> str:
     return f"#ifdef __cplusplus\n{with_scope}#else\n{with_tag}#endif\n"
 
 
-def in_scope(library: Library, header: str, lines: list[str], verbatim: str = "") -> str:
+def in_scope(
+    library: Library, header: str, lines: list[str], verbatim: str = "", is_macros: bool = False
+) -> str:
     """Declarations of one header. `verbatim` is C that goes into every client after the header."""
-    if header in library.module_scope:
+    if header in library.module_scope or is_macros:
         return "\n".join(f"cdef {line}" if is_definition(line) else line for line in lines)
     source = "*" if library.declares_itself else f'"{header}"'
     if header in library.optional_headers:
@@ -100,7 +109,9 @@ def opaque_records(library: Library, items: list) -> list[str]:
     """Incomplete structs that the handles of a header point to."""
     defined = {i.tag for i in library.declarations if isinstance(i, FactRecord)}
     targets = [
-        i.target.rstrip("* ") for i in items if isinstance(i, FactTypedef) and i.word == "opaque"
+        split_type(i.target)[0]
+        for i in items
+        if isinstance(i, FactTypedef) and i.word == "opaque"
     ]
     lines = []
     for name in dict.fromkeys(targets):
@@ -174,7 +185,7 @@ def function_line(library: Library, function: Function) -> str:
 
 def exception_clause(library: Library, ret: str) -> str:
     """How a client learns that there was nothing to call."""
-    if ret == "void":
+    if ret == "void" or ret in {s.name for s in library.structs}:
         return "except *"
     if ret == library.result_enum:
         return f"except ?{library.not_found}"

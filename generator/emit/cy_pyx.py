@@ -6,7 +6,10 @@ wrong is a compiler message."""
 
 from __future__ import annotations
 
+import re
+
 from ..classify import split_type
+from ..facts import FactTypedef
 from ..model import Function, Library, Param
 from ..resolution.cython_text import cython_type, declare
 from .cy_pxd import function_line
@@ -29,8 +32,9 @@ class Writer:
         self.foreign = {
             getattr(item, "name", None) or item.tag
             for item in library.declarations
-            if item.header in library.module_scope
+            if item.header in library.module_scope or getattr(item, "word", "") == "define"
         }
+        self.tags = tag_words(library)
         self.structs = {s.name for s in library.structs}
         self.enums = {e.name for e in library.enums}
 
@@ -72,9 +76,9 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
     # --- C -------------------------------------------------------------------------------------
 
     def header(self) -> str:
-        includes = "".join(
-            f"#include <{h}>\n" for h in (*self.library.before, *self.library.headers)
-        )
+        lines = [f"#include <{h}>" for h in self.library.before]
+        lines += map(self.library.include, self.library.headers)
+        includes = "".join(f"{line}\n" for line in lines)
         calls = "\n\n".join(self.call(i, f) for i, f in enumerate(self.library.functions))
         return (
             f"/* {self.library.origin} */\n#pragma once\n\n{includes}\n"
@@ -82,23 +86,29 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
         )
 
     def call(self, slot: int, function: Function) -> str:
-        params = ", ".join(declare_c(self.passed_type(p), p.name) for p in function.params)
+        params = ", ".join(
+            declare_c(self.in_c(self.passed_type(p)), p.name) for p in function.params
+        )
         arguments = ", ".join(self.argument(p) for p in function.params)
         kind = f"__typeof__(&{function.c_name})"
         if "hidden" in function.flags:
             kind = f"{function.ret} (*)({', '.join(p.c_type for p in function.params)})"
         space = "" if function.ret.endswith("*") else " "
         return (
-            f"static inline {function.ret}{space}call_{function.name}({params or 'void'}) {{\n"
+            f"static inline {self.in_c(function.ret)}{space}call_{function.name}({params or 'void'}) {{\n"
             f"  return (({kind}){self.prefix}_table[{slot}])({arguments});\n}}"
         )
 
     def argument(self, param: Param) -> str:
         if self.is_foreign_struct(param):
-            return f"*({param.c_type} const*){param.name}"
+            return f"*({self.in_c(param.c_type)} const*){param.name}"
         passed = self.passed_type(param)
         same = passed.replace(" ", "") == param.c_type.replace(" ", "")
-        return param.name if same else f"({param.c_type}){param.name}"
+        return param.name if same else f"({self.in_c(param.c_type)}){param.name}"
+
+    def in_c(self, c_type: str) -> str:
+        """`cudaExtent` -> `struct cudaExtent`: C wants the word where there is no typedef."""
+        return re.sub(r"\w+", lambda m: f"{self.tags.get(m[0], '')} {m[0]}".lstrip(), c_type)
 
     def passed_type(self, param: Param) -> str:
         """How Cython hands it over. Types that the .pxd declares itself have another C identity
@@ -108,7 +118,7 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
             if self.is_foreign_struct(param):
                 return "const void*"
             if stars:
-                return "void*"
+                return "const void*" if param.c_type.startswith("const ") else "void*"
             if base in self.enums:
                 return "int"
         return cython_type(param.c_type)
@@ -116,6 +126,18 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
     def is_foreign_struct(self, param: Param) -> bool:
         base, stars = split_type(param.c_type)
         return not stars and base in self.foreign and base in self.structs
+
+
+def tag_words(library: Library) -> dict[str, str]:
+    """Tag -> struct, union or enum, of the types that have no typedef of the same name."""
+    words = {}
+    for item in library.declarations:
+        if isinstance(item, FactTypedef):
+            if item.word == "opaque" and "void" not in item.target:
+                words.setdefault(split_type(item.target)[0], "struct")
+        elif not item.word.startswith("typedef "):
+            words[item.tag] = item.word
+    return words
 
 
 def declare_c(c_type: str, name: str) -> str:

@@ -3,19 +3,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from ..model import Function, Library
 from .slots_hpp import first_line, includes, per_thread_suffix
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """A shared library with the C names of an API, whose bodies lie in `cpp/<folder>/api`."""
+
+    library: Library
+    folder: str
+    functions: list[Function]
+    per_thread: bool = False  # exports the variants for per-thread default streams as well
+    forwards: dict[str, str] = field(default_factory=dict)  # function -> statement of its body
+
+    @property
+    def namespace(self) -> str:
+        return f"halfwarp::{self.folder}::api"
+
+    def is_gated(self, function: Function) -> bool:
+        """Whether a function answers with the API's result, and so can be refused."""
+        return function.ret == self.library.result_enum
+
+    def files(self) -> dict[str, str]:
+        """Text of the files that each front has, by path below the root."""
+        folder = f"build/generated/{self.folder}"
+        return {
+            f"{folder}/api.hpp": api_header(self),
+            f"{folder}/refusing.cpp": refusing_source(self),
+            f"{folder}/exports.cpp": exports_source(self),
+        }
 
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
     driver = libraries["driver"]
-    return {
-        "build/generated/emulator/api.hpp": api_header(driver),
-        "build/generated/emulator/refusing.cpp": refusing_source(driver),
-        "build/generated/emulator/exports.cpp": exports_source(driver),
-        "build/generated/emulator/names.cpp": names_source(driver),
-    }
+    front = Front(driver, "emulator", driver.functions, per_thread=True)
+    return front.files() | {"build/generated/emulator/names.cpp": names_source(driver)}
 
 
 def parameters(function: Function) -> str:
@@ -33,22 +59,22 @@ def arguments(function: Function) -> str:
     return ", ".join(p.c_name for p in function.params)
 
 
-def declarations(library: Library) -> str:
-    return "".join(f"{f.ret} {f.c_name}({parameters(f)}) noexcept;\n" for f in library.functions)
+def declarations(functions: list[Function]) -> str:
+    return "".join(f"{f.ret} {f.c_name}({parameters(f)}) noexcept;\n" for f in functions)
 
 
-def api_header(library: Library) -> str:
-    """What the hand-written bodies in `cpp/emulator/api` define, and the names in table order."""
-    names = "".join(f'    "{f.name}",\n' for f in library.functions)
-    return f"""{first_line([library])}#pragma once
+def api_header(front: Front) -> str:
+    """What the hand-written bodies define, and the names in table order."""
+    names = "".join(f'    "{f.name}",\n' for f in front.functions)
+    return f"""{first_line([front.library])}#pragma once
 
 #include <cstddef>
 #include <string_view>
 
-{includes(library)}
-namespace halfwarp::emulator::api {{
+{includes(front.library)}
+namespace {front.namespace} {{
 
-inline constexpr unsigned function_count = {len(library.functions)};
+inline constexpr unsigned function_count = {len(front.functions)};
 
 // Public names; a function's index is its position here.
 inline constexpr std::string_view function_names[function_count] = {{
@@ -61,42 +87,43 @@ consteval unsigned index_of(std::string_view name) {{
   return index;
 }}
 
-{declarations(library)}
-}}  // namespace halfwarp::emulator::api
+{declarations(front.functions)}
+}}  // namespace {front.namespace}
 """
 
 
-def refusing_source(library: Library) -> str:
-    """A weak body for each function: a body in `cpp/emulator/api` takes its place."""
+def refusing_source(front: Front) -> str:
+    """A weak body for each function: a body in `cpp/<folder>/api` takes its place."""
     bodies = "".join(
         f"[[gnu::weak]] {f.ret} {f.c_name}({parameter_types(f)}) noexcept "
         f"{{ return refuse({i}); }}\n"
-        for i, f in enumerate(library.functions)
+        for i, f in enumerate(front.functions)
+        if front.is_gated(f) and f.name not in front.forwards
     )
-    return f"""{first_line([library])}
-#include "emulator/api.hpp"
-#include "emulator/api/refuse.hpp"
+    return f"""{first_line([front.library])}
+#include "{front.folder}/api.hpp"
+#include "{front.folder}/api/refuse.hpp"
 
-namespace halfwarp::emulator::api {{
+namespace {front.namespace} {{
 
 {bodies}
-}}  // namespace halfwarp::emulator::api
+}}  // namespace {front.namespace}
 """
 
 
-def exports_source(library: Library) -> str:
-    """The driver's own C names, and their variants for per-thread default streams."""
-    exports = "".join(export(i, f) for i, f in enumerate(library.functions))
-    return f"""{first_line([library])}
-#include "emulator/api.hpp"
-#include "emulator/api/entry_points.hpp"
-#include "emulator/api/gate.hpp"
+def exports_source(front: Front) -> str:
+    """The API's own C names, and their variants for per-thread default streams."""
+    exports = "".join(export(front, i, f) for i, f in enumerate(front.functions))
+    per_thread = f"using {front.namespace}::per_thread_streams;\n" if front.per_thread else ""
+    entry_points = f'#include "{front.folder}/api/entry_points.hpp"\n' if front.per_thread else ""
+    return f"""{first_line([front.library])}
+#include "{front.folder}/api.hpp"
+{entry_points}#include "{front.folder}/api/gate.hpp"
 
 #pragma GCC visibility push(default)
 
-using halfwarp::emulator::api::gate;
-using halfwarp::emulator::api::per_thread_streams;
-namespace api = halfwarp::emulator::api;
+using {front.namespace}::gate;
+{per_thread}namespace api = {front.namespace};
 
 extern "C" {{
 
@@ -104,15 +131,18 @@ extern "C" {{
 """
 
 
-def export(index: int, function: Function) -> str:
+def export(front: Front, index: int, function: Function) -> str:
     name, call = function.c_name, f"api::{function.c_name}({arguments(function)})"
+    if not front.is_gated(function):
+        return f"{function.ret} {name}({parameters(function)}) {{ return {call}; }}\n\n"
     text = f"""{function.ret} {name}({parameters(function)}) {{
   gate entry{{{index}}};
   return entry.blocked ? entry.code : entry.leave({call});
 }}
 
 """
-    if not (suffix := per_thread_suffix(function)):
+    suffix = per_thread_suffix(function)
+    if not (front.per_thread and suffix):
         return text
     return f"""{text}{function.ret} {name}{suffix}({parameters(function)}) {{
   const per_thread_streams scope;

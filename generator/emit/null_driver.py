@@ -30,7 +30,7 @@ def header(library: Library) -> str:
 
 namespace halfwarp::emulator::null_driver {{
 
-{declarations(library)}
+{declarations(library.functions)}
 }}  // namespace halfwarp::emulator::null_driver
 """
 

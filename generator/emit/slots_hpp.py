@@ -54,7 +54,8 @@ def libraries_source(libraries: list[Library]) -> str:
 
 def includes(library: Library) -> str:
     """The lines that declare the functions of a library."""
-    return "".join(f"#include <{name}>\n" for name in (*library.before, *library.headers))
+    before = "".join(f"#include <{name}>\n" for name in library.before)
+    return before + "".join(f"{library.include(name)}\n" for name in library.headers)
 
 
 def table_header(library: Library) -> str:

@@ -19,7 +19,7 @@ def fields_block(struct: Struct, index: Index) -> str:
 
 
 def classes_table(library: Library, index: Index) -> str:
-    records = [handle_record(library, h) for h in library.handles]
+    records = [handle_record(library, h, index) for h in library.handles]
     records += [struct_record(library, s, index) for s in library.structs]
     if not records:
         return (
@@ -28,6 +28,11 @@ def classes_table(library: Library, index: Index) -> str:
         )
     lines = "".join(f"  {r},\n" for r in records)
     joint = "".join(joint_block(s) for s in library.structs if s.joint_lists)
+    joint += "".join(
+        f"constexpr ::{s.c_type} {s.name}_initial{{}};\n"
+        for s in library.structs
+        if s.is_constructed
+    )
     return (
         f"{joint}constexpr class_record class_records[] = {{\n{lines}}};\n"
         f"class_type types[{len(records)}];\n"
@@ -41,15 +46,17 @@ SHAPES = {
 }
 
 
-def handle_record(library: Library, handle: Handle) -> str:
+def handle_record(library: Library, handle: Handle, index: Index) -> str:
     flags = ["is_handle"]
     flags += ["compares"] if handle.is_comparable else []
     flags += ["opaque"] if handle.shape != "integer" else []
     c_type = handle.c_type
     signed = f"std::is_signed_v<{c_type}>" if handle.shape == "integer" else "false"
+    owner, base = index.reference(handle.base) if handle.base else ("nullptr", "-1")
     return (
-        f"{{{dotted(library, handle.name)}, {{}}, -1, sizeof({c_type}), alignof({c_type}), "
-        f"{' | '.join(flags)}, {signed}, 0,\n   {handle_doc(handle)}}}"
+        f"{{{dotted(library, handle.name)}, {{}}, {base}, sizeof({c_type}), alignof({c_type}), "
+        f"{' | '.join(flags)}, {signed}, 0,\n   {handle_doc(handle)}"
+        f"{f', nullptr, nullptr, {owner}' if handle.base else ''}}}"
     )
 
 
@@ -59,6 +66,7 @@ def struct_record(library: Library, struct: Struct, index: Index) -> str:
     flags = "view_only" if struct.view_only else "no_flags"
     c_type = f"std::remove_reference_t<{struct.c_type}>"
     joint = f", &{struct.name}_joint" if struct.joint_lists else ""
+    joint = f", nullptr, nullptr, nullptr, &{struct.name}_initial" if struct.is_constructed else joint
     return (
         f"{{{dotted(library, struct.name)}, {fields}, {base}, sizeof({c_type}), alignof({c_type}), "
         f"{flags}, false, {index.children(struct)},\n   {struct_doc(struct)}{joint}}}"

@@ -39,6 +39,8 @@ def kinds_of(field: Field, member: str, index) -> tuple[str, str, str]:
         return f"kind::{PLAIN[field.kind]}", none, "-1"
     if re.fullmatch(r"bytes\[\d+\]", field.kind):
         return "kind::field_bytes", none, "-1"
+    if re.fullmatch(r"text\[\d+\]", field.kind):
+        return "kind::field_text", none, "-1"
     word, _, name = field.kind.partition(":")
     if word == "arr":
         return "kind::field_array", *element_kind(name, member, index)

@@ -17,11 +17,30 @@ class Index:
         self.classes = [*self.handles, *self.structs]
         self.enums = [e.name for e in library.enums]
         self.attributes = sorted(library.attributes)
+        self.foreign = {u: Index(other) for u, other in library.uses.items()}
 
     def declarations(self) -> str:
         """Named indices, so that the records read as what they mean."""
         named = (("class", self.classes), ("enum", self.enums), ("attributes", self.attributes))
-        return "".join(enumerate_names(word, names) for word, names in named if names)
+        own = "".join(enumerate_names(word, names) for word, names in named if names)
+        return own + "".join(self.foreign_indices(name) for name in self.foreign)
+
+    def foreign_indices(self, library: str) -> str:
+        """Places of the classes of another library that this one names as `library.class`."""
+        bases = [h.base for h in self.library.handles if h.base]
+        values = [k.partition(":")[2] for t in self.library.attributes.values() for k in t.values()]
+        prefix = f"{library}."
+        names = {n.removeprefix(prefix) for n in (*bases, *values) if n.startswith(prefix)}
+        classes = self.foreign[library].classes
+        lines = "".join(f"  {c} = {i},\n" for i, c in enumerate(classes) if c in names)
+        return f"namespace from_{library} {{\nenum class_index : std::int16_t {{\n{lines}}};\n}}\n"
+
+    def reference(self, name: str) -> tuple[str, str]:
+        """C++ expressions of a class: its library (null: this one) and its place there."""
+        library, _, own = name.rpartition(".")
+        if library:
+            return f"&{library}_library", f"from_{library}::{own}"
+        return "nullptr", f"class_{own}"
 
     def stored_type(self, handle: str) -> str:
         return self.handles[handle].c_type

@@ -12,6 +12,7 @@ from ..facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
 from ..model import Constant, Enum, Field, Function, Handle, Library, Member, Param, Struct, Typedef
 from . import exceptions
 from .anonymous import Numbering
+from .data_types import data_types
 from .exceptions import named_enums
 from .kinds import param_kind
 from .sharing import attribute_tables
@@ -55,11 +56,13 @@ def resolve(
         version=facts.version,
         attributes=attribute_tables(decisions, types.enums, uses or {}),
         uses=uses or {},
+        implemented_here=frozenset(decisions.implemented_here),
         declarations=facts.types,
         module_scope=frozenset(decisions.module_scope),
         optional_headers=frozenset(decisions.optional_headers),
         stored_as=decisions.stored_as,
         before=list(decisions.before),
+        data_types=data_types(facts, types, decisions) if raises else [],
     )
 
 

@@ -29,7 +29,7 @@ bool handle_slow(PyObject* object, const library& lib, int type, word& out) {
     out = 0;
     return true;
   }
-  if (is_instance(object, lib, type)) {
+  if (is_accepted(object, lib, type)) {
     out = load_handle(object, record.size);
     return true;
   }
@@ -50,7 +50,7 @@ bool structure_slow(PyObject* object, const library& lib, int type, bool none_is
 }
 
 bool handle_pointer_argument(PyObject* object, const library& lib, int type, word& out) {
-  if (is_instance(object, lib, type)) {
+  if (is_accepted(object, lib, type)) {
     out = reinterpret_cast<word>(address_of(object));
     return true;
   }

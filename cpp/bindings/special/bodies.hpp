@@ -19,6 +19,14 @@ extern const body unregister_async_notification;
 extern const body register_logs_callback;
 extern const body unregister_logs_callback;
 
+extern const body launch_runtime_host_function;
+extern const body add_runtime_stream_callback;
+extern const body register_runtime_async_notification;
+
+// Functions that return a struct by value: with the code, and bare.
+extern const body returned_struct;
+extern const body bare_struct;
+
 // NVRTC.
 extern const body get_output;
 extern const body get_supported_architectures;

@@ -5,6 +5,7 @@
 #include "bindings/types/class_type.hpp"
 #include "bindings/types/engine_lock.hpp"
 #include "driver/driver_table.hpp"
+#include "driver/runtime_table.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -63,13 +64,14 @@ void CUDA_CB host_trampoline(void* data) {
   run(record, record->data);
 }
 
-void CUDA_CB stream_trampoline(CUstream stream, CUresult status, void* data) {
+template <class Result>
+void CUDA_CB stream_trampoline(CUstream stream, Result status, void* data) {
   auto* record = static_cast<callback*>(data);
   run(record, stream, status, record->data);
 }
 
-void CUDA_CB async_trampoline(CUasyncNotificationInfo* info, void* data,
-                              CUasyncCallbackHandle handle) {
+template <class Info, class Handle>
+void CUDA_CB async_trampoline(Info* info, void* data, Handle handle) {
   auto* record = static_cast<callback*>(data);
   run(record, info, record->data, handle);
 }
@@ -119,41 +121,65 @@ callback* wrapped(const frame& c, Trampoline trampoline) {
                                                        : nullptr;
 }
 
-const driver::driver_table& table_of(const frame& c) {
-  return *reinterpret_cast<const driver::driver_table*>(c.lib.state->slots);
+// What the driver and the runtime call the same things.
+struct of_driver {
+  using table = driver::driver_table;
+  using status = CUstreamCaptureStatus;
+  static constexpr auto active = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  static constexpr auto is_capturing = &table::cuStreamIsCapturing;
+  static constexpr auto capture_info = &table::cuStreamGetCaptureInfo;
+  static constexpr auto create_object = &table::cuUserObjectCreate;
+  static constexpr auto retain_object = &table::cuGraphRetainUserObject;
+};
+struct of_runtime {
+  using table = driver::runtime_table;
+  using status = cudaStreamCaptureStatus;
+  static constexpr auto active = cudaStreamCaptureStatusActive;
+  static constexpr auto is_capturing = &table::cudaStreamIsCapturing;
+  static constexpr auto capture_info = &table::cudaStreamGetCaptureInfo;
+  static constexpr auto create_object = &table::cudaUserObjectCreate;
+  static constexpr auto retain_object = &table::cudaGraphRetainUserObject;
+};
+static_assert(CU_USER_OBJECT_NO_DESTRUCTOR_SYNC == int(cudaUserObjectNoDestructorSync) &&
+              CU_GRAPH_USER_OBJECT_MOVE == int(cudaGraphUserObjectMove));
+
+template <class Api>
+const typename Api::table& table_of(const frame& c) {
+  return *reinterpret_cast<const typename Api::table*>(c.lib.state->slots);
 }
 
 // The graph that the stream is being captured into, nullptr when it is not.
+template <class Api>
 CUgraph capturing_graph(const frame& c, CUstream stream) {
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  typename Api::status status{};
   CUgraph graph = nullptr;
-  const auto& table = table_of(c);
-  if (table.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
-      status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
-    return nullptr;
-  CUresult code =
-      table.cuStreamGetCaptureInfo(stream, &status, nullptr, &graph, nullptr, nullptr, nullptr);
-  return code == CUDA_SUCCESS ? graph : nullptr;
+  const auto& table = table_of<Api>(c);
+  if (int((table.*Api::is_capturing)(stream, &status)) || status != Api::active) return nullptr;
+  auto code =
+      (table.*Api::capture_info)(stream, &status, nullptr, &graph, nullptr, nullptr, nullptr);
+  return int(code) ? nullptr : graph;
 }
 
 // A captured callback runs at every launch of the graph: it lives as long as the graph does.
+template <class Api>
 bool give_to_graph(const frame& c, CUgraph graph, callback* record) {
   CUuserObject owner = nullptr;
-  const auto& table = table_of(c);
-  CUresult code =
-      table.cuUserObjectCreate(&owner, record, release, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
-  if (code == CUDA_SUCCESS)
-    code = table.cuGraphRetainUserObject(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE);
-  return code == CUDA_SUCCESS;
+  const auto& table = table_of<Api>(c);
+  int code = int((table.*Api::create_object)(&owner, record, release, 1,
+                                             CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  if (!code)
+    code = int((table.*Api::retain_object)(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE));
+  return !code;
 }
 
+template <class Api>
 bool before_host_function(frame& c) {
-  CUgraph graph = capturing_graph(c, reinterpret_cast<CUstream>(c.w[0]));
+  CUgraph graph = capturing_graph<Api>(c, reinterpret_cast<CUstream>(c.w[0]));
   if (PyErr_Occurred()) return false;
   if (!wrap<1>(c, host_trampoline, graph ? life::graph : life::one_shot)) return false;
   callback* record = wrapped<1>(c, host_trampoline);
   if (graph && record)
-    give_to_graph(c, graph, record);  // refused: the record stays for ever, which is safe
+    give_to_graph<Api>(c, graph, record);  // refused: the record stays for ever, which is safe
   return true;
 }
 
@@ -164,7 +190,10 @@ bool release_refused(frame& c, int code) {
   return true;
 }
 
-bool before_stream_callback(frame& c) { return wrap<1>(c, stream_trampoline, life::one_shot); }
+template <int At, auto Trampoline>
+bool before_one_call(frame& c) {
+  return wrap<At>(c, Trampoline, life::one_shot);
+}
 
 template <int At, auto Trampoline>
 bool before_registration(frame& c) {
@@ -192,12 +221,28 @@ bool after_unregistration(frame& c, int code) {
 }  // namespace
 
 namespace bodies {
-const body launch_host_function = {.before = before_host_function,
-                                   .after = release_refused<1, host_trampoline>};
-const body add_stream_callback = {.before = before_stream_callback,
-                                  .after = release_refused<1, stream_trampoline>};
-const body register_async_notification = {.before = before_registration<1, async_trampoline>,
-                                          .after = after_registration<1, async_trampoline>};
+namespace {
+
+template <class Api>
+constexpr body host_function = {.before = before_host_function<Api>,
+                                .after = release_refused<1, host_trampoline>};
+template <auto Trampoline>
+constexpr body one_call = {.before = before_one_call<1, Trampoline>,
+                           .after = release_refused<1, Trampoline>};
+template <auto Trampoline>
+constexpr body registration = {.before = before_registration<1, Trampoline>,
+                               .after = after_registration<1, Trampoline>};
+
+}  // namespace
+
+const body launch_host_function = host_function<of_driver>;
+const body launch_runtime_host_function = host_function<of_runtime>;
+const body add_stream_callback = one_call<stream_trampoline<CUresult>>;
+const body add_runtime_stream_callback = one_call<stream_trampoline<cudaError_t>>;
+const body register_async_notification =
+    registration<async_trampoline<CUasyncNotificationInfo, CUasyncCallbackHandle>>;
+const body register_runtime_async_notification =
+    registration<async_trampoline<cudaAsyncNotificationInfo_t, cudaAsyncCallbackHandle_t>>;
 const body unregister_async_notification = {.after = after_unregistration<1>};
 const body register_logs_callback = {.before = before_registration<0, logs_trampoline>,
                                      .after = after_registration<0, logs_trampoline>};

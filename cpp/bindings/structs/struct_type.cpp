@@ -80,6 +80,8 @@ PyObject* make(PyTypeObject* subclass, PyObject* args, PyObject* keywords) {
   PyObject* self = subclass->tp_alloc(subclass, 0);
   if (!self) return nullptr;
   as_struct(self)->where = storage_of(as_struct(self), type.record->alignment);
+  if (type.record->initial)
+    std::memcpy(as_struct(self)->where, type.record->initial, type.record->size);
   bool ok = point_to(self, type, given.where);
   PyObject *name, *value;
   Py_ssize_t at = 0;
@@ -128,6 +130,7 @@ PyObject* new_struct(const library& lib, int type) {
   std::memset(static_cast<void*>(&object->where), 0, size - sizeof(PyObject));
   PyObject_Init(reinterpret_cast<PyObject*>(object), &made.type);
   object->where = storage_of(object, made.record->alignment);
+  if (made.record->initial) std::memcpy(object->where, made.record->initial, made.record->size);
   return reinterpret_cast<PyObject*>(object);
 }
 

@@ -55,6 +55,14 @@ inline bool is_instance(PyObject* object, const library& lib, int type) {
   return is_exactly(object, lib, type) || PyType_IsSubtype(Py_TYPE(object), &lib.types[type].type);
 }
 
+// Whether a handle may stand for one of the class: an instance, or one of the class in another
+// library that the class derives from, since both name the same thing.
+inline bool is_accepted(PyObject* object, const library& lib, int type) {
+  if (is_instance(object, lib, type)) return true;
+  const class_record& record = lib.classes[std::size_t(type)];
+  return record.owner_of_base && is_instance(object, *record.owner_of_base, record.base);
+}
+
 // The class if `object` is an instance of any handle or struct class of ours, else nullptr.
 class_type* any_class_of(PyObject* object);
 

@@ -13,6 +13,13 @@ namespace {
 
 constexpr word longest_text = 1024;
 
+const library& owner_of(const library& lib, const attribute& a) {
+  return a.owner ? *a.owner : lib;
+}
+const class_record& class_of(const library& lib, const attribute& a) {
+  return owner_of(lib, a).classes[std::size_t(a.type)];
+}
+
 // ---- Python to C: the value in a word, or the address of one
 
 bool from_i32(frame&, const attribute&, PyObject* object, word& out) {
@@ -38,12 +45,12 @@ bool from_bool(frame&, const attribute&, PyObject* object, word& out) {
 }
 
 bool from_handle(frame& c, const attribute& a, PyObject* object, word& out) {
-  return handle_slow(object, c.lib, a.type, out);
+  return handle_slow(object, owner_of(c.lib, a), a.type, out);
 }
 
 bool from_struct(frame& c, const attribute& a, PyObject* object, word& out) {
   if (PyLong_Check(object)) return integer_argument<kind::u64>(object, out);  // its address
-  return structure_argument(object, c.lib, a.type, true, out);
+  return structure_argument(object, owner_of(c.lib, a), a.type, true, out);
 }
 
 bool from_address(frame& c, const attribute&, PyObject* object, word& out) {
@@ -104,14 +111,14 @@ PyObject* to_enum(const library& lib, const attribute& a, const void* m, word) {
 }
 
 PyObject* to_handle(const library& lib, const attribute& a, const void* m, word) {
-  PyObject* made = new_handle(lib, a.type);
-  if (made) std::memcpy(&as_handle(made)->value, m, lib.classes[std::size_t(a.type)].size);
+  PyObject* made = new_handle(owner_of(lib, a), a.type);
+  if (made) std::memcpy(&as_handle(made)->value, m, class_of(lib, a).size);
   return made;
 }
 
 PyObject* to_struct(const library& lib, const attribute& a, const void* m, word) {
-  PyObject* made = new_struct(lib, a.type);
-  if (made) std::memcpy(as_struct(made)->where, m, lib.classes[std::size_t(a.type)].size);
+  PyObject* made = new_struct(owner_of(lib, a), a.type);
+  if (made) std::memcpy(as_struct(made)->where, m, class_of(lib, a).size);
   return made;
 }
 
@@ -167,7 +174,7 @@ const value_type& type_of(const attribute& a) { return types[int(a.k)]; }
 
 word value_size(const library& lib, const attribute& a) {
   word bytes = type_of(a).bytes;
-  return bytes ? bytes : lib.classes[std::size_t(a.type)].size;
+  return bytes ? bytes : class_of(lib, a).size;
 }
 
 bool value_to_memory(frame& c, const attribute& a, PyObject* object, word& out, word& size) {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps cuda_runtime.h out, which cuda_egl_interop.h includes: its C++ templates overload functions
-   of the C interface, so that their addresses could no longer be taken. */
+/* What is defined before the headers of the runtime are read. */
 #pragma once
 
+/* cuda_egl_interop.h includes cuda_runtime.h, whose C++ templates overload functions of the C
+   interface, so that their addresses could no longer be taken. */
 #define __CUDA_RUNTIME_H__
+
+/* The headers of the parts warn when they are included by themselves. */
+#define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of the CUDA runtime, from NVIDIA's static library.
+
+The loader imports this module at the first call of one of them.
+"""
+
+from cpython.pycapsule cimport PyCapsule_New
+
+from cuda.bindings._loader cimport function_source
+
+
+cdef extern from "runtime/source.hpp" nogil:
+    const char* HALFWARP_RUNTIME_FUNCTIONS
+    function_source runtime_find
+    void runtime_connect(void* (*open_shared)() except NULL with gil)
+
+
+cdef void* open_shared_runtime() except NULL with gil:
+    from cuda.pathfinder import load_nvidia_dynamic_lib
+
+    return <void*><size_t>load_nvidia_dynamic_lib("cudart")._handle_uint
+
+
+runtime_connect(open_shared_runtime)
+_functions = PyCapsule_New(<void*>runtime_find, HALFWARP_RUNTIME_FUNCTIONS, NULL)
