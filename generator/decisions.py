@@ -115,7 +115,6 @@ class Decisions:
     keeps_gil: set[str]
     hot: set[str]
     wrapped_callbacks: set[str]
-    constructed: set[str]  # structs with a constructor in C++
     implemented_here: list[str]  # headers whose functions the library lacks
     functions: dict[str, Override]
     fields: dict[str, dict]
@@ -194,7 +193,6 @@ def read(path: Path) -> Decisions:
         keeps_gil=set(names("keeps_gil")),
         hot=set(names("hot")),
         wrapped_callbacks=set(names("wrapped_callbacks")),
-        constructed=set(names("constructed")),
         implemented_here=names("implemented_here", "headers"),
         functions={name: Override(**table) for name, table in data.get("functions", {}).items()},
         fields=texts("fields"),

@@ -131,7 +131,6 @@ class Struct:
     size: int = 0  # of a struct whose alignment is stated
     joint_lists: list[str] = field(default_factory=list)  # fields that share the next one
     joint_count: str = ""
-    is_constructed: bool = False  # C++ gives it a constructor: new objects are not all zero
 
     @property
     def joint_method(self) -> str:

@@ -96,6 +96,16 @@ template <class T>
 inline constexpr kind short_list_kind =
     sizeof(T) == 4 ? kind::short_list_handle32 : kind::short_list_handle64;
 
+// What a new struct holds, where C++ gives it or one of its members a constructor (`dim3`).
+template <class T>
+inline constexpr T constructed{};
+template <class T>
+constexpr const void* initial_value() {
+  if constexpr (std::is_default_constructible_v<T> && !std::is_trivially_default_constructible_v<T>)
+    return &constructed<T>;
+  return nullptr;
+}
+
 static_assert(scalar_kind<int>() == kind::i32 && scalar_kind<unsigned long long>() == kind::u64);
 static_assert(scalar_output_kind<double>() == kind::out_f64 &&
               scalar_output_kind<unsigned>() == kind::out_u32);

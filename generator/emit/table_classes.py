@@ -28,11 +28,6 @@ def classes_table(library: Library, index: Index) -> str:
         )
     lines = "".join(f"  {r},\n" for r in records)
     joint = "".join(joint_block(s) for s in library.structs if s.joint_lists)
-    joint += "".join(
-        f"constexpr ::{s.c_type} {s.name}_initial{{}};\n"
-        for s in library.structs
-        if s.is_constructed
-    )
     return (
         f"{joint}constexpr class_record class_records[] = {{\n{lines}}};\n"
         f"class_type types[{len(records)}];\n"
@@ -65,11 +60,11 @@ def struct_record(library: Library, struct: Struct, index: Index) -> str:
     base = f"class_{struct.base}" if struct.base else "-1"
     flags = "view_only" if struct.view_only else "no_flags"
     c_type = f"std::remove_reference_t<{struct.c_type}>"
-    joint = f", &{struct.name}_joint" if struct.joint_lists else ""
-    joint = f", nullptr, nullptr, nullptr, &{struct.name}_initial" if struct.is_constructed else joint
+    joint = f"&{struct.name}_joint" if struct.joint_lists else "nullptr"
     return (
         f"{{{dotted(library, struct.name)}, {fields}, {base}, sizeof({c_type}), alignof({c_type}), "
-        f"{flags}, false, {index.children(struct)},\n   {struct_doc(struct)}{joint}}}"
+        f"{flags}, false, {index.children(struct)},\n   {struct_doc(struct)},\n   {joint}, nullptr, nullptr, "
+        f"initial_value<{c_type}>()}}"
     )
 
 

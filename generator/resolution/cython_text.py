@@ -7,10 +7,13 @@ import re
 
 
 def cython_type(c_type: str) -> str:
-    """`const char *const *` -> `const char**`: constness of a pointer itself is dropped, and a raw
-    function pointer is an address, as in the declarations that clients were compiled against."""
+    """`const char *const *` -> `const char**`, `void *const *` -> `const void**`: constness stands
+    first and once, and a raw function pointer is an address, as in the declarations that clients
+    were compiled against."""
     if "(*)" in c_type:
         return "void*"
+    if re.search(r"\*\s*const\b", c_type) and not c_type.startswith("const "):
+        c_type = f"const {c_type}"
     return re.sub(r"\s*\*\s*(const\b)?\s*", "*", c_type).strip()
 
 

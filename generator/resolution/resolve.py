@@ -192,7 +192,6 @@ class TypeTable:
             size=item.size,
         )
         self.fill(struct, item)
-        struct.is_constructed = item.tag in self.decisions.constructed
         joint = self.decisions.joint_lists.get(item.tag, {})
         struct.joint_lists, struct.joint_count = joint.get("lists", []), joint.get("count", "")
         self.structs.append(struct)

@@ -30,6 +30,10 @@ class Reference:
         self.constants = dict(base["constants"])
         self.constants |= {n: int(r["value"]) for n, r in self.of_kind("value")}
 
+    @property
+    def dropped_fields(self):
+        return self.exception("dropped", "fields", ())
+
     def of_kind(self, kind):
         return [(n, r) for n, r in self.changes.items() if r["kind"] == kind]
 
@@ -41,7 +45,7 @@ class Reference:
         return {n: v for n, v in members.items() if n not in change.get("removed_members", ())}
 
     def exception(self, table, name, otherwise=None):
-        return self.exceptions[table].get(self.library, {}).get(name, otherwise)
+        return self.exceptions.get(table, {}).get(self.library, {}).get(name, otherwise)
 
 
 def later_function(record):
@@ -56,7 +60,7 @@ def later_function(record):
     }
 
 
-@pytest.fixture(scope="session", params=["driver", "nvrtc"])
+@pytest.fixture(scope="session", params=["driver", "nvrtc", "runtime"])
 def reference(request):
     return Reference(request.param)
 
