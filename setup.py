@@ -25,7 +25,8 @@ from generator.make import make  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"
 CUDA = "13.5"  # the level of generator/api
-EMULATOR = "cuda.bindings.libcuda_emulated"  # no module: a library with the driver's C names
+# No modules: libraries with the C names of the driver and of the runtime.
+EMULATOR, RUNTIME = "cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_emulated"
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
 DEBUG = os.environ.get("DEBUG") == "1"
 SANITIZE = os.environ.get("HALFWARP_SANITIZE", "")  # "address,undefined": docs/design/robustness.md
@@ -57,7 +58,8 @@ class Part:
     variants: tuple = ()  # (glob, suffix, flags): one more object of each match
 
     def pyx(self):
-        return [] if self.name == EMULATOR else [f"{self.name.replace('.', '/')}.pyx"]
+        plain = self.name in (EMULATOR, RUNTIME)
+        return [] if plain else [f"{self.name.replace('.', '/')}.pyx"]
 
     def sources(self):
         suffix = ".c" if self.is_c else ".cpp"
@@ -89,6 +91,7 @@ PARTS = [
     Part("cuda.core._core", "cpp/core cpp/python"),
     Part("cuda.core._compile"),
     Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=FLOATS, variants=WIDER),
+    Part(RUNTIME, "cpp/emulated_runtime emulated_runtime"),
 ]
 
 

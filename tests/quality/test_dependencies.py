@@ -13,7 +13,7 @@ CIMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+cimport|cimport\s+([\w.]+))", re
 EXTERN = re.compile(r'^\s*cdef extern from "([^"]+)"', re.M)
 IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+import|import\s+([\w.]+))", re.M)
 
-CPP_FOLDERS = ("driver", "core", "bindings", "python", "emulator")
+CPP_FOLDERS = ("driver", "core", "bindings", "python", "emulator", "emulated_runtime")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,14 @@ RULES = [
     Rule("cpp/bindings", includes=only("bindings", "driver")),
     Rule("cpp/python", includes=only("python", "core", "driver")),
     Rule("cpp/emulator", includes=("^Python.h$", *only("emulator"))),
+    Rule(
+        "cpp/emulated_runtime",
+        includes=(
+            "^Python.h$",
+            r"^emulator/(?!report/refusal_notice\.hpp)",  # std alone, and the same words
+            *only("emulated_runtime", "driver", "emulator"),
+        ),
+    ),
     Rule("cuda/bindings", includes=only("driver", "bindings"), modules=(r"^cuda\.core\b",)),
     Rule("cuda/core", includes=only("core", "python", "driver")),
     Rule("generator", modules=(r"^cuda\b", r"^benchmarks\b")),

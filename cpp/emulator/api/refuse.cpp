@@ -2,20 +2,14 @@
 // The answer of a driver function that is not emulated.
 #include "emulator/api/refuse.hpp"
 
-#include <atomic>
-#include <cstdio>
-
 #include "emulator/api.hpp"
+#include "emulator/report/refusal_notice.hpp"
 
 namespace halfwarp::emulator::api {
 
 CUresult refuse(unsigned function_index) noexcept {
-  static constinit std::atomic<bool> was_said[function_count] = {};
-  if (!was_said[function_index].exchange(true, std::memory_order_relaxed)) {
-    const std::string_view name = function_names[function_index];
-    std::fprintf(stderr, "emulator: %.*s is not emulated\n", static_cast<int>(name.size()),
-                 name.data());
-  }
+  static constinit refusal_notice<function_count> notice;
+  notice.say(function_index, function_names[function_index]);
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 

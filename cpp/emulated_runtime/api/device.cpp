@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices: how many, which one this thread uses, its flags, and access between two.
+#include <climits>
+
+#include "emulated_runtime/api.hpp"
+#include "emulated_runtime/process/context.hpp"
+#include "emulated_runtime/process/forward.hpp"
+#include "emulated_runtime/process/thread.hpp"
+
+namespace halfwarp::emulated_runtime::api {
+namespace {
+
+constexpr unsigned settable_flags =
+    cudaDeviceScheduleMask | cudaDeviceMapHost | cudaDeviceLmemResizeToMax | cudaDeviceSyncMemops;
+
+// Memory of the host is always mapped in the runtime's contexts; the driver does that unasked.
+cudaError_t set_flags(int device, unsigned flags) {
+  if (flags & ~settable_flags) return cudaErrorInvalidValue;
+  return forward(table->cuDevicePrimaryCtxSetFlags, device, flags & ~unsigned{cudaDeviceMapHost});
+}
+
+// What a device lacks of the wanted properties; 0 when it has them all.
+int lacking(const cudaDeviceProp& has, const cudaDeviceProp& wanted) {
+  const int differences[] = {
+      has.major * 10 + has.minor < wanted.major * 10 + wanted.minor,
+      has.totalGlobalMem < wanted.totalGlobalMem,
+      has.sharedMemPerBlock < wanted.sharedMemPerBlock,
+      has.regsPerBlock < wanted.regsPerBlock,
+      has.maxThreadsPerBlock < wanted.maxThreadsPerBlock,
+      has.multiProcessorCount < wanted.multiProcessorCount,
+  };
+  int count = 0;
+  for (const int each : differences) count += each;
+  return count;
+}
+
+// The peer's primary context, for functions that name a device by its context.
+template <class... Params>
+cudaError_t with_peer(CUresult (*function)(CUcontext, Params...), int peer, Params... rest) {
+  int device = 0;
+  if (const cudaError_t code = current_device(&device)) return code;
+  if (device == peer) return cudaErrorInvalidDevice;
+  CUcontext context = nullptr;
+  if (const cudaError_t code = retain_primary(peer, &context)) return code;
+  return forward(function, context, rest...);
+}
+
+}  // namespace
+
+cudaError_t cudaGetDeviceCount(int* count) noexcept {
+  if (!count) return cudaErrorInvalidValue;
+  *count = 0;
+  const cudaError_t code = forward(table->cuDeviceGetCount, count);
+  return code == cudaSuccess && *count == 0 ? cudaErrorNoDevice : code;
+}
+
+cudaError_t cudaGetDevice(int* device) noexcept {
+  return device ? current_device(device) : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaSetDevice(int device) noexcept { return bind_device(device); }
+
+cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags) noexcept {
+  if (flags & ~unsigned{cudaInitDeviceFlagsAreValid}) return cudaErrorInvalidValue;
+  if (flags & cudaInitDeviceFlagsAreValid) {
+    if (const cudaError_t code = set_flags(device, deviceFlags)) return code;
+  }
+  CUcontext primary = nullptr;
+  return retain_primary(device, &primary);
+}
+
+cudaError_t cudaDeviceReset() noexcept { return reset_device(); }
+
+cudaError_t cudaSetDeviceFlags(unsigned int flags) noexcept {
+  int device = 0;
+  if (const cudaError_t code = current_device(&device)) return code;
+  if (const cudaError_t code = set_flags(device, flags)) return code;
+  return make_context_current();
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int* flags) noexcept {
+  if (!flags) return cudaErrorInvalidValue;
+  CUcontext current = nullptr;
+  if (const cudaError_t code = forward(table->cuCtxGetCurrent, &current)) return code;
+  if (current && current != this_thread.bound) return forward(table->cuCtxGetFlags, flags);
+  int active = 0;
+  const cudaError_t code =
+      forward(table->cuDevicePrimaryCtxGetState, this_thread.device, flags, &active);
+  *flags |= cudaDeviceMapHost;
+  return code;
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* prop) noexcept {
+  if (!device || !prop) return cudaErrorInvalidValue;
+  int count = 0, least = INT_MAX;
+  if (const cudaError_t code = api::cudaGetDeviceCount(&count)) return code;
+  for (int each = 0; each < count; ++each) {
+    cudaDeviceProp has;
+    if (const cudaError_t code = api::cudaGetDeviceProperties(&has, each)) return code;
+    const int lacks = lacking(has, *prop);
+    if (lacks < least) *device = each;
+    if (lacks < least) least = lacks;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags) noexcept {
+  return with_peer(table->cuCtxEnablePeerAccess, peerDevice, flags);
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peerDevice) noexcept {
+  return with_peer(table->cuCtxDisablePeerAccess, peerDevice);
+}
+
+cudaError_t cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTarget target,
+                                               cudaFlushGPUDirectRDMAWritesScope scope) noexcept {
+  return forward(table->cuFlushGPUDirectRDMAWrites,
+                 static_cast<CUflushGPUDirectRDMAWritesTarget>(target),
+                 static_cast<CUflushGPUDirectRDMAWritesScope>(scope));
+}
+
+}  // namespace halfwarp::emulated_runtime::api

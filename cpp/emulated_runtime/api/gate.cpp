@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place where a call gets its context, and where its failure is noted.
+#include "emulated_runtime/api/gate.hpp"
+
+#include "emulated_runtime/api/function_policy.hpp"
+#include "emulated_runtime/process/context.hpp"
+#include "emulated_runtime/process/thread.hpp"
+
+namespace halfwarp::emulated_runtime::api {
+namespace {
+
+cudaError_t prepare(unsigned function_index) noexcept {
+  switch (needs_of[function_index]) {
+    case needs::nothing:
+      return cudaSuccess;
+    case needs::driver:
+      return initialise();
+    case needs::context:
+      return make_context_current();
+  }
+  return cudaErrorUnknown;
+}
+
+}  // namespace
+
+gate::gate(unsigned function_index) noexcept : index_{function_index} {
+  code = prepare(function_index);
+  blocked = code != cudaSuccess;
+  if (blocked) this_thread.last_error = code;
+}
+
+cudaError_t gate::leave(cudaError_t result) noexcept {
+  if (result != cudaSuccess && !tells_of_last_error(index_)) this_thread.last_error = result;
+  return code = result;
+}
+
+}  // namespace halfwarp::emulated_runtime::api

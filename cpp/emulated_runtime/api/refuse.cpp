@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of a runtime function that is not translated.
+#include "emulated_runtime/api/refuse.hpp"
+
+#include "emulated_runtime/api.hpp"
+#include "emulator/report/refusal_notice.hpp"
+
+namespace halfwarp::emulated_runtime::api {
+
+cudaError_t refuse(unsigned function_index) noexcept {
+  static constinit emulator::refusal_notice<function_count> notice;
+  notice.say(function_index, function_names[function_index]);
+  return cudaErrorNotSupported;
+}
+
+}  // namespace halfwarp::emulated_runtime::api

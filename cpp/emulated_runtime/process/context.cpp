@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which context a runtime call works in: the one that is current, else a primary context.
+#include "emulated_runtime/process/context.hpp"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "emulated_runtime/process/connection.hpp"
+#include "emulated_runtime/process/errors.hpp"
+#include "emulated_runtime/process/thread.hpp"
+
+namespace halfwarp::emulated_runtime {
+namespace {
+
+constinit std::atomic<bool> is_initialised = false;
+
+// Retained by the runtime, by device. Never destroyed: threads may outlive the exit handlers.
+struct retained_contexts {
+  std::mutex lock;
+  std::map<int, CUcontext> by_device;
+};
+
+retained_contexts& retained() {
+  static auto* const made = new retained_contexts;
+  return *made;
+}
+
+// A reset ends a primary context without asking who retained it.
+bool is_active(int device) noexcept {
+  unsigned flags = 0;
+  int active = 0;
+  const CUresult code = table->cuDevicePrimaryCtxGetState(device, &flags, &active);
+  return code == CUDA_SUCCESS && active;
+}
+
+// The driver tells a primary context by retaining it, and in no other way.
+bool is_primary(CUcontext asked, int device) noexcept {
+  if (asked == this_thread.bound) return true;
+  CUcontext primary = nullptr;
+  if (!is_active(device) || table->cuDevicePrimaryCtxRetain(&primary, device)) return false;
+  table->cuDevicePrimaryCtxRelease(device);
+  return primary == asked;
+}
+
+bool is_usable(CUcontext current) noexcept {
+  if (!current) return false;
+  return current != this_thread.bound || is_active(this_thread.bound_device);
+}
+
+}  // namespace
+
+cudaError_t initialise() noexcept {
+  if (is_initialised.load(std::memory_order_relaxed)) return cudaSuccess;
+  if (!table) return cudaErrorInsufficientDriver;
+  const CUresult code = table->cuInit(0);
+  // The table's answer when there is no driver to ask.
+  if (code == CUDA_ERROR_NOT_FOUND) return cudaErrorInsufficientDriver;
+  if (code == CUDA_SUCCESS) is_initialised.store(true, std::memory_order_relaxed);
+  return from_driver(code);
+}
+
+cudaError_t make_context_current() noexcept {
+  if (const cudaError_t code = initialise()) return code;
+  CUcontext current = nullptr;
+  if (const CUresult code = table->cuCtxGetCurrent(&current)) return from_driver(code);
+  return is_usable(current) ? cudaSuccess : bind_device(this_thread.device);
+}
+
+cudaError_t current_device(int* device) noexcept {
+  CUcontext current = nullptr;
+  if (const CUresult code = table->cuCtxGetCurrent(&current)) return from_driver(code);
+  if (is_usable(current) && current != this_thread.bound) {
+    return from_driver(table->cuCtxGetDevice(device));
+  }
+  *device = this_thread.device;
+  return cudaSuccess;
+}
+
+cudaError_t retain_primary(int device, CUcontext* primary) noexcept {
+  auto& all = retained();
+  const std::scoped_lock guard{all.lock};
+  const auto found = all.by_device.find(device);
+  if (found != all.by_device.end() && is_active(device)) {
+    *primary = found->second;
+    return cudaSuccess;
+  }
+  const CUresult code = table->cuDevicePrimaryCtxRetain(primary, device);
+  if (code == CUDA_SUCCESS) all.by_device[device] = *primary;
+  return from_driver(code);
+}
+
+cudaError_t bind_device(int device) noexcept {
+  CUcontext primary = nullptr;
+  if (const cudaError_t code = retain_primary(device, &primary)) return code;
+  if (const CUresult code = table->cuCtxSetCurrent(primary)) return from_driver(code);
+  this_thread.device = this_thread.bound_device = device;
+  this_thread.bound = primary;
+  return cudaSuccess;
+}
+
+cudaError_t reset_device() noexcept {
+  int device = 0;
+  CUcontext current = nullptr;
+  if (const cudaError_t code = current_device(&device)) return code;
+  if (const CUresult code = table->cuCtxGetCurrent(&current)) return from_driver(code);
+  // Of a context that the program made itself, the runtime has nothing to clear.
+  if (current && !is_primary(current, device)) return cudaSuccess;
+  auto& all = retained();
+  const std::scoped_lock guard{all.lock};
+  all.by_device.erase(device);
+  const CUresult code = table->cuDevicePrimaryCtxReset(device);
+  if (code == CUDA_SUCCESS && current) table->cuCtxSetCurrent(nullptr);
+  this_thread.bound = nullptr;
+  return from_driver(code);
+}
+
+}  // namespace halfwarp::emulated_runtime

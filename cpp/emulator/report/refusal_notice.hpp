@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says once of each function of an API that it is not emulated. Also for the runtime's library.
+#pragma once
+
+#include <atomic>
+#include <cstdio>
+#include <string_view>
+
+namespace halfwarp::emulator {
+
+template <unsigned function_count>
+class refusal_notice {
+ public:
+  void say(unsigned function_index, std::string_view name) noexcept {
+    if (was_said_[function_index].exchange(true, std::memory_order_relaxed)) return;
+    std::fprintf(stderr, "emulator: %.*s is not emulated\n", static_cast<int>(name.size()),
+                 name.data());
+  }
+
+ private:
+  std::atomic<bool> was_said_[function_count] = {};
+};
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the front of the runtime on the emulator, and the names and texts of its errors."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from ..model import Enum, Function, Library, Member
+from .emulator_api import Front, arguments, parameters
+from .slots_hpp import first_line
+
+FORWARDS = Path(__file__).with_suffix(".toml")
+FOLDER = "emulated_runtime"
+
+
+def emit(libraries: dict[str, Library]) -> dict[str, str]:
+    """Text of each generated file, by path below the root."""
+    if "runtime" not in libraries:  # another project's, or a draft
+        return {}
+    runtime = libraries["runtime"]
+    functions = [f for f in runtime.functions if is_of_the_library(runtime, f)]
+    front = Front(runtime, FOLDER, functions, forwards=forwards(functions))
+    return front.files() | {
+        f"build/generated/{FOLDER}/forwarding.cpp": forwarding_source(front),
+        f"build/generated/{FOLDER}/error_table.cpp": error_table(runtime),
+    }
+
+
+def is_of_the_library(library: Library, function: Function) -> bool:
+    """Whether the library exports it: not a function of the header's, nor of our own extension."""
+    return "inline" not in function.flags and function.header not in library.implemented_here
+
+
+def forwards(functions: list[Function]) -> dict[str, str]:
+    """Runtime function -> driver function that takes the same parameters."""
+    table = tomllib.loads(FORWARDS.read_text("utf-8"))
+    same = {name: "cu" + name.removeprefix("cuda") for name in table["same_name"]["functions"]}
+    chosen = same | table["other_name"]
+    if unknown := chosen.keys() - {f.name for f in functions}:
+        raise SystemExit(f"{FORWARDS}: the runtime API lacks {', '.join(sorted(unknown))}")
+    return chosen
+
+
+def forwarding_source(front: Front) -> str:
+    """The bodies that pass their arguments on as they are."""
+    bodies = "\n".join(
+        forwarding_body(f, front.forwards[f.name])
+        for f in front.functions
+        if f.name in front.forwards
+    )
+    return f"""{first_line([front.library])}
+#include "{FOLDER}/api.hpp"
+#include "{FOLDER}/process/forward.hpp"
+
+namespace {front.namespace} {{
+
+{bodies}
+}}  // namespace {front.namespace}
+"""
+
+
+def forwarding_body(function: Function, driver_function: str) -> str:
+    passed = ", ".join(part for part in (f"table->{driver_function}", arguments(function)) if part)
+    return (
+        f"{function.ret} {function.c_name}({parameters(function)}) noexcept {{\n"
+        f"  return forward({passed});\n}}\n"
+    )
+
+
+def error_table(library: Library) -> str:
+    """Each code with its name and its text, sorted by code."""
+    codes = {m.value: m for m in reversed(result_enum(library).members)}
+    rows = "".join(
+        f'    {{{m.name}, "{m.name}", "{c_text(explanation(m))}"}},\n'
+        for _, m in sorted(codes.items())
+    )
+    return f"""{first_line([library])}
+#include "{FOLDER}/process/errors.hpp"
+
+namespace halfwarp::{FOLDER} {{
+
+namespace {{
+
+constexpr error_entry entries[] = {{
+{rows}}};
+
+}}  // namespace
+
+std::span<const error_entry> error_entries() noexcept {{ return entries; }}
+
+}}  // namespace halfwarp::{FOLDER}
+"""
+
+
+def result_enum(library: Library) -> Enum:
+    return next(e for e in library.enums if e.name == library.result_enum)
+
+
+def explanation(member: Member) -> str:
+    """The first sentence of what the overrides say, else the words of the name."""
+    said = " ".join(member.doc.split()).partition(". ")[0].rstrip(".")
+    return said or spelled_out(member.name)
+
+
+def spelled_out(name: str) -> str:
+    """`cudaErrorInvalidPitchValue` -> `invalid pitch value`."""
+    stem = re.sub(r"^cuda(Error)?", "", name)
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]+|\d+", stem)
+    return " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in words)
+
+
+def c_text(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
