@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One suite, two backends: --backend=gpu|emulator|auto; tests that need a GPU; leaks; a new process."""
+"""One suite, two backends: --backend=gpu|emulator|auto; tests that need a GPU; leaks; processes."""
 
 import collections
 import gc

@@ -26,7 +26,8 @@ def installed():
     """The first distribution of each name on the path, by normalised name."""
     found = {}
     for distribution in metadata.distributions():
-        found.setdefault(normal_name(distribution.metadata["Name"]), distribution)
+        name = (distribution.metadata or {}).get("Name")  # none: remains of an installation
+        found.setdefault(normal_name(name), distribution)
     return found
 
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Probes in processes of their own: what crashes, hangs or raises is a finding."""
+
+import sys
+import types
+
+import pytest
+from cuda.core._doctor import apart
+
+
+@pytest.fixture
+def only_problem():
+    def of(findings):
+        (problem,) = findings.problems
+        assert findings.facts == {}
+        return problem["what"]
+
+    return of
+
+
+def test_a_probe_answers_from_another_process():
+    findings = apart.examine("python")
+    assert findings.facts["version"] == ".".join(map(str, sys.version_info[:3]))
+    assert findings.problems == findings.warnings == []
+
+
+def test_all_probes_are_asked():
+    expected = {*apart.ALONE, *(f"libraries:{name}" for name in apart.present_here())}
+    assert set(apart.examine_all()) == expected
+
+
+def test_one_that_raises_is_a_finding(monkeypatch, only_problem):
+    broken = types.SimpleNamespace(probe=lambda findings: 1 / 0)
+    monkeypatch.setattr(apart, "load", lambda name: broken)
+    assert only_problem(apart.run("python")) == (
+        "the examination of 'python' failed: ZeroDivisionError: division by zero"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "how"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "ended with signal 11"),
+        ("raise SystemExit('out of luck')", "ended with status 1: out of luck"),
+        ("print('{}', 'noise')", "ended with status 0"),
+    ],
+    ids=["crash", "exit", "noise"],
+)
+def test_one_that_does_not_answer_is_a_finding(monkeypatch, only_problem, code, how):
+    monkeypatch.setattr(apart, "START", code)
+    assert only_problem(apart.examine("python")) == f"the examination of 'python' {how}"
+
+
+def test_one_that_hangs_is_ended(monkeypatch, only_problem):
+    monkeypatch.setattr(apart, "START", "import threading; threading.Event().wait()")
+    what = only_problem(apart.examine("python", time_limit=0.5))
+    assert what == "the examination of 'python' did not answer within 0.5 s"
+
+
+def test_an_interpreter_that_cannot_be_started_is_a_finding(monkeypatch, only_problem):
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    assert "could not be started" in only_problem(apart.examine("python"))
+
+
+def test_what_a_library_prints_is_not_taken_for_the_answer(capfd, monkeypatch):
+    def probe(findings):
+        import os
+
+        os.write(1, b"hello from C\n")
+        findings.facts["x"] = 1
+
+    monkeypatch.setattr(apart, "load", lambda name: types.SimpleNamespace(probe=probe))
+    saved = apart.os.dup(1)
+    try:
+        apart.answer("python")
+    finally:
+        apart.os.dup2(saved, 1)
+        apart.os.close(saved)
+    written = capfd.readouterr()
+    assert written.out == '{"facts": {"x": 1}, "problems": [], "warnings": []}'
+    assert "hello from C" in written.err
