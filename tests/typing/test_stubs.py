@@ -12,45 +12,35 @@ import pytest
 
 HERE = Path(__file__).parent
 PACKAGES = Path(cuda.core.__path__[0]).parents[1]
+ACCEPTED = sorted((HERE / "accepted").glob("*.py"))
+REJECTED = sorted((HERE / "rejected").glob("*.py"))
 MARK = re.compile(r"# E: ([\w, -]+)")
-ERROR = re.compile(r":(\d+): error: .*\[([\w-]+)\]$")
 
 
-@pytest.fixture(scope="module")
-def check(tmp_path_factory):
-    """Run mypy on a file of this folder; the lines that it writes."""
-    api = pytest.importorskip("mypy.api", reason="mypy is not installed")
-    cache = tmp_path_factory.mktemp("mypy")
-
-    def run(name):
-        options = ["--strict", "--no-error-summary", "--explicit-package-bases"]
-        options += ["--follow-imports=silent", "--enable-error-code=deprecated"]
-        output, errors, _ = api.run([*options, f"--cache-dir={cache}", str(HERE / name)])
-        assert not errors
-        return [line for line in output.splitlines() if ": note:" not in line]
-
-    before, here = os.environ.get("MYPYPATH"), os.getcwd()
-    os.environ["MYPYPATH"] = str(PACKAGES)
-    os.chdir(cache)  # a configuration file of the tree must not matter
-    yield run
-    os.chdir(here)
-    os.environ.pop("MYPYPATH") if before is None else os.environ.update(MYPYPATH=before)
+def marks(path):
+    """(line, code) of each mistake that a file of the corpus makes."""
+    marked = ((n, MARK.search(line)) for n, line in enumerate(path.read_text().splitlines(), 1))
+    return {(number, code) for number, mark in marked if mark for code in mark[1].split(", ")}
 
 
-def test_typical_code_is_accepted(check):
-    assert check("accepted.py") == []
+@pytest.mark.parametrize("path", ACCEPTED, ids=lambda path: path.stem)
+def test_mypy_accepts_typical_code(mypy, path):
+    assert mypy(path) == set()
 
 
-def test_each_mistake_is_found_and_nothing_else(check):
-    lines = (HERE / "rejected.py").read_text().splitlines()
-    marked = ((number, MARK.search(line)) for number, line in enumerate(lines, 1))
-    expected = {(number, code) for number, mark in marked if mark for code in mark[1].split(", ")}
-    found = {(int(line), code) for line, code in map(error_of, check("rejected.py"))}
-    assert found == expected
+@pytest.mark.parametrize("path", REJECTED, ids=lambda path: path.stem)
+def test_mypy_finds_each_mistake_and_nothing_else(mypy, path):
+    assert mypy(path) == marks(path)
 
 
-def error_of(line):
-    return ERROR.search(line).groups()
+@pytest.mark.parametrize("path", ACCEPTED, ids=lambda path: path.stem)
+def test_pyright_accepts_typical_code(pyright, path):
+    assert pyright.get(path, {}) == {}
+
+
+@pytest.mark.parametrize("path", REJECTED, ids=lambda path: path.stem)
+def test_pyright_finds_each_mistake_and_nothing_else(pyright, path):
+    assert pyright[path].keys() == {line for line, _ in marks(path)}, pyright[path]
 
 
 def test_the_stubs_describe_the_compiled_modules(tmp_path):

@@ -51,8 +51,8 @@ class RaisingWriter(Writer):
         """The class that is raised, and those of single failures."""
         name = self.library.exception
         derived = [f"class {each}({name}): ..." for each in self.library.exceptions]
-        check = "def check_status(status: SupportsIndex) -> int: ..."
-        return "\n\n".join([EXCEPTION.format(name=name), *derived, check])
+    
+        return "\n\n".join([EXCEPTION.format(name=name), *derived])
 
     def function(self, function: Function) -> str:
         by_name = {p.name: p for p in function.params}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Type checkers at work on files of the corpus, away from every configuration of the tree."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import cuda.core
+import pytest
+
+HERE = Path(__file__).parent
+PACKAGES = Path(cuda.core.__path__[0]).parents[1]
+ERROR = re.compile(r":(\d+): error: .*\[([\w-]+)\]$")
+
+
+@pytest.fixture(scope="session")
+def mypy(tmp_path_factory):
+    """Run mypy on a file of this folder: {(line, code)}."""
+    api = pytest.importorskip("mypy.api", reason="mypy is not installed")
+    cache = tmp_path_factory.mktemp("mypy")
+
+    def run(path):
+        options = ["--strict", "--no-error-summary", "--explicit-package-bases"]
+        options += ["--follow-imports=silent", "--enable-error-code=deprecated"]
+        output, errors, _ = api.run([*options, f"--cache-dir={cache}", str(path)])
+        assert not errors
+        found = [line for line in output.splitlines() if ": note:" not in line]
+        return {(int(line), code) for line, code in (ERROR.search(f).groups() for f in found)}
+
+    before, here = os.environ.get("MYPYPATH"), os.getcwd()
+    os.environ["MYPYPATH"] = str(PACKAGES)
+    os.chdir(cache)
+    yield run
+    os.chdir(here)
+    os.environ.pop("MYPYPATH") if before is None else os.environ.update(MYPYPATH=before)
+
+
+@pytest.fixture(scope="session")
+def pyright(tmp_path_factory):
+    """Run pyright's rules on all files of the corpus at once: {file: {line: message}}."""
+    pytest.importorskip("basedpyright", reason="basedpyright is not installed")
+    project = tmp_path_factory.mktemp("pyright")
+    configuration = {
+        "include": [str(HERE / "accepted"), str(HERE / "rejected")],
+        "extraPaths": [str(PACKAGES)],
+        "typeCheckingMode": "standard",
+    }
+    (project / "pyrightconfig.json").write_text(json.dumps(configuration))
+    command = [sys.executable, "-m", "basedpyright", "--outputjson"]
+    command += ["--pythonpath", sys.executable, "--project", str(project)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=project, timeout=300)
+    found = {}
+    for each in json.loads(done.stdout)["generalDiagnostics"]:
+        if each["severity"] == "error":
+            lines = found.setdefault(Path(each["file"]), {})
+            lines[each["range"]["start"]["line"] + 1] = each["message"]
+    return found
