@@ -55,15 +55,6 @@ int convert(frame& c) {
   return -1;
 }
 
-word invoke(const frame& c) {
-  void* function = function_of(c.lib, c.f);
-  if (!(c.f.f & releases_gil)) return c.f.call(function, c.w);
-  PyThreadState* state = PyEval_SaveThread();
-  word result = c.f.call(function, c.w);
-  PyEval_RestoreThread(state);
-  return result;
-}
-
 PyObject* text_result(const frame& c, word text) {
   if (!text && PyErr_Occurred()) return nullptr;
   PyObject* value =
@@ -86,6 +77,15 @@ PyObject* outputs_result(frame& c) {
 }
 
 }  // namespace
+
+word invoke(const frame& c) {
+  void* function = function_of(c.lib, c.f);
+  if (!(c.f.f & releases_gil)) return c.f.call(function, c.w);
+  PyThreadState* state = PyEval_SaveThread();
+  word result = c.f.call(function, c.w);
+  PyEval_RestoreThread(state);
+  return result;
+}
 
 int make_outputs(frame& c, PyObject** values) {
   int made = 0;

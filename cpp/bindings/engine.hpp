@@ -2,7 +2,7 @@
 // Calls a C function as its record says.
 #pragma once
 
-#include "bindings/raising/kinds.hpp"
+#include "bindings/data_types/calls/kinds.hpp"
 #include "bindings/results/outputs.hpp"
 #include "bindings/results/tuples.hpp"
 
@@ -26,6 +26,9 @@ PyObject* entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names)
 inline void* function_of(const library& lib, const function& f) {
   return __atomic_load_n(&lib.state->slots[f.slot], __ATOMIC_RELAXED);
 }
+
+// Calls the C function with the words of the frame.
+word invoke(const frame& c);
 
 // The objects of all outputs, in order: how many, -1 with a Python error set.
 int make_outputs(frame& c, PyObject** values);

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "bindings/data_types/numpy_types.hpp"
+#include "bindings/data_types/records.hpp"
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/raising/errors.hpp"
 #include "bindings/types/class_type.hpp"
@@ -36,6 +38,8 @@ int add_functions(PyObject* module, PyMethodDef* methods) {
 
 int add_classes(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.classes.size(); ++i) {
+    const data_record* data = lib.classes[i].data;
+    if (data && !data->dtype) continue;  // for calls alone
     class_type* made = ready_class(lib, int(i));
     auto* object = reinterpret_cast<PyObject*>(made);
     if (!made || PyDict_SetItemString(dictionary, short_name(lib.classes[i].name), object) < 0)
@@ -150,6 +154,7 @@ int complete_module(const library& lib) {
   if (add_classes(lib, dictionary) < 0 || add_enums(lib, dictionary) < 0 ||
       add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
     return -1;
+  if (has_numpy_types(lib)) return add_all(dictionary);  // which are made one by one
   if (forget(dictionary, "__getattr__") < 0 || forget(dictionary, "__dir__") < 0) return -1;
   return add_all(dictionary);
 }
@@ -162,14 +167,15 @@ PyObject* missing_name(const library& lib, PyObject* name) {
   if (is_private_protocol(name)) return raise_no_attribute(lib, name);
   if (complete_module(lib) < 0) return nullptr;
   PyObject* found = PyDict_GetItemWithError(PyModule_GetDict(lib.state->module), name);
-  if (!found && !PyErr_Occurred()) return raise_no_attribute(lib, name);
-  return Py_XNewRef(found);
+  if (found || PyErr_Occurred()) return Py_XNewRef(found);
+  PyObject* type = numpy_type_named(lib, name);
+  return type || PyErr_Occurred() ? type : raise_no_attribute(lib, name);
 }
 
 PyObject* directory(const library& lib) {
   if (complete_module(lib) < 0) return nullptr;
   PyObject* names = PyDict_Keys(PyModule_GetDict(lib.state->module));
-  if (names && PyList_Sort(names) < 0) Py_CLEAR(names);
+  if (names && (list_numpy_types(lib, names) < 0 || PyList_Sort(names) < 0)) Py_CLEAR(names);
   return names;
 }
 

@@ -64,6 +64,11 @@ enum class kind : std::uint8_t {
   input_buffer,      // memory of the caller, whose size another parameter tells
   output_buffer,
   fixed,     // a number that the record states
+  // of data types (data_types/calls/)
+  data,             // the address of a struct: an object, or an integer
+  data_object,      // likewise: only an object will do
+  assembled,        // a struct that the arguments fill
+  count_of_output,  // how many elements an array of the outputs has
   iterator,  // a handle object that the call advances and returns
   // passed in by address, changed, returned
   in_out_count,
@@ -86,6 +91,12 @@ enum class kind : std::uint8_t {
   out_bytes,   // char[n] of a fixed length
   out_name,        // const char*: str
   out_fixed_text,  // char[n] of a fixed length: str up to NUL
+  out_count,         // the same count, also returned
+  out_data,          // a struct
+  out_assembled,     // a struct that the arguments fill: itself, or one of its fields
+  out_numbers,       // an array; `type` is the kind of its elements
+  out_structures,    // an array
+  out_counted_text,  // char[n] of a length that a first call tells: str
   out_attribute,
   out_attribute_list,
   // arrays that the call fills
@@ -251,8 +262,10 @@ struct raising {
   PyTypeObject** types;  // one per class, null until made
   initproc init;         // of the exceptions
   const error_details* details = nullptr;
+  int insufficient = 0;  // the status that says: too little memory for what is to be written
 };
 
+struct assembly;  // data_types/calls/assembly.hpp
 struct class_type;
 struct enum_type;
 
@@ -281,6 +294,7 @@ struct library {
   library_state* state;
   std::int16_t result_enum;
   const raising* raises = nullptr;  // null: functions return their result code
+  std::span<const assembly> assemblies = {};
 };
 
 // Every library of this extension, by the order of the loader's tables.

@@ -82,18 +82,29 @@ PyObject* numpy_type(const library& lib, int type) {
   return made;
 }
 
+bool has_numpy_types(const library& lib) {
+  for (const class_record& record : lib.classes)
+    if (record.data) return true;
+  return false;
+}
+
 PyObject* numpy_type_named(const library& lib, PyObject* name) {
   for (std::size_t i = 0; i < lib.classes.size(); ++i) {
     const data_record* record = lib.classes[i].data;
-    if (record && PyUnicode_CompareWithASCIIString(name, record->dtype) == 0)
+    if (record && record->dtype && PyUnicode_CompareWithASCIIString(name, record->dtype) == 0)
       return numpy_type(lib, int(i));
   }
   return nullptr;
 }
 
 int list_numpy_types(const library& lib, PyObject* names) {
-  for (const class_record& record : lib.classes)
-    if (record.data && !append(names, PyUnicode_FromString(record.data->dtype))) return -1;
+  PyObject* dictionary = PyModule_GetDict(lib.state->module);
+  for (const class_record& record : lib.classes) {
+    const char* name = record.data ? record.data->dtype : nullptr;
+    if (name && !PyDict_GetItemString(dictionary, name) &&
+        !append(names, PyUnicode_FromString(name)))
+      return -1;
+  }
   return 0;
 }
 

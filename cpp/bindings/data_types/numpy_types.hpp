@@ -12,7 +12,10 @@ PyObject* numpy_type(const library& lib, int type);
 // The same by its name in the module; nullptr without an error when there is none of that name.
 PyObject* numpy_type_named(const library& lib, PyObject* name);
 
-// Adds the names of all of them to a list. 0, or -1 with an error set.
+// Whether the library has any.
+bool has_numpy_types(const library& lib);
+
+// Adds the names of those that are not made yet to a list. 0, or -1 with an error set.
 int list_numpy_types(const library& lib, PyObject* names);
 
 // Whether `data` is a one-dimensional array of a class's type; false with an error set.

@@ -27,6 +27,10 @@ extern const body register_runtime_async_notification;
 extern const body returned_struct;
 extern const body bare_struct;
 
+// Calls that are made twice: for the length of their arrays, then to fill them.
+extern const body counted_call;
+extern const body counted_struct_call;
+
 // NVRTC.
 extern const body get_output;
 extern const body get_supported_architectures;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structs that calls are made of.
+#include "bindings/data_types/calls/assembly.hpp"
+
+#include <cstring>
+
+#include "bindings/arguments/errors.hpp"
+#include "bindings/arguments/keywords.hpp"
+#include "bindings/arguments/numbers.hpp"
+#include "bindings/data_types/data_fields.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+const data_field& field_of(PyObject* object, int index) {
+  return data_record_of(object).fields[std::size_t(index)];
+}
+
+// As the C libraries state versions: the size of the struct, and the number in the highest byte.
+void state_version(PyObject* object, unsigned version) {
+  std::uint32_t stated = data_record_of(object).size | version << 24;
+  std::memcpy(as_data(object)->where, &stated, sizeof stated);
+}
+
+bool fill(const frame& c, const assembly& a, PyObject* object) {
+  for (const assembly_input& input : a.inputs) {
+    PyObject* value = c.args[input.py];
+    if (write_data_field(c.lib, field_of(object, input.field), object, value) == 0) continue;
+    return add_context("%s() argument '%s': ", c.f.name, parameter_name(c.f, input.py));
+  }
+  return true;
+}
+
+}  // namespace
+
+PyObject* assemble(const frame& c, const assembly& a) {
+  PyObject* made = new_data(c.lib, a.type);
+  if (!made) return nullptr;
+  if (a.version) state_version(made, a.version);
+  if (!fill(c, a, made)) Py_CLEAR(made);
+  return made;
+}
+
+PyObject* disassemble(const frame& c, const assembly& a, PyObject* object) {
+  if (a.output < 0) return object;
+  PyObject* value = read_data_field(c.lib, field_of(object, a.output), object);
+  Py_DECREF(object);
+  return value;
+}
+
+bool lend_assembled(frame& c, const assembly& a, word& out) {
+  PyObject* made = assemble(c, a);
+  if (!made) return false;
+  std::size_t size = data_record_of(made).size;
+  void* memory = c.memory.allocate(size);
+  if (memory) std::memcpy(memory, as_data(made)->where, size);
+  out = reinterpret_cast<word>(memory);
+  Py_DECREF(made);
+  return memory != nullptr;
+}
+
+bool data_argument(PyObject* object, const library& lib, int type, word& out) {
+  if (object == Py_None) return out = 0, true;
+  if (!ready_class(lib, type)) return false;
+  if (is_instance(object, lib, type)) {
+    out = reinterpret_cast<word>(as_data(object)->where);
+    return true;
+  }
+  if (PyLong_Check(object) || PyIndex_Check(object))
+    return integer_argument<kind::i64>(object, out);
+  PyErr_Format(PyExc_TypeError, "expected %s or its address, got %s",
+               short_name(lib.classes[std::size_t(type)].name), Py_TYPE(object)->tp_name);
+  return false;
+}
+
+}  // namespace halfwarp::bindings

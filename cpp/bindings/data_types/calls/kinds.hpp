@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of parameters that show data types.
+#pragma once
+
+#include <cstring>
+
+#include "bindings/data_types/calls/assembly.hpp"
+#include "bindings/data_types/calls/counted.hpp"
+#include "bindings/data_types/data_object.hpp"
+#include "bindings/raising/kinds.hpp"
+
+namespace halfwarp::bindings {
+
+template <>
+struct parameter<kind::data> {
+  static bool prepare(frame& c, int i, const param& p) {
+    return data_argument(c.argument(p), c.lib, p.type, c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::data_object> {
+  static bool prepare(frame& c, int i, const param& p) {
+    if (!check_data(c.argument(p), c.lib, p.type)) return false;
+    c.w[i] = reinterpret_cast<word>(as_data(c.argument(p))->where);
+    return true;
+  }
+};
+
+template <>
+struct parameter<kind::assembled> {
+  static bool prepare(frame& c, int i, const param& p) {
+    return lend_assembled(c, c.lib.assemblies[std::size_t(p.type)], c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::count_of_output> {
+  static bool prepare(frame& c, int i, const param&) { return c.point_to_cell(i); }
+};
+
+template <>
+struct parameter<kind::out_count> : parameter<kind::out_u32> {};
+
+template <>
+struct parameter<kind::out_data> {
+  static bool prepare(frame& c, int i, const param& p) {
+    PyObject* made = new_data(c.lib, p.type);
+    c.add_output(made);
+    if (made) c.w[i] = reinterpret_cast<word>(as_data(made)->where);
+    return made != nullptr;
+  }
+  static PyObject* result(frame& c, int, const param&, int output) { return c.take(output); }
+};
+
+template <>
+struct parameter<kind::out_assembled> {
+  static bool prepare(frame& c, int i, const param& p) {
+    PyObject* made = assemble(c, c.lib.assemblies[std::size_t(p.type)]);
+    c.add_output(made);
+    if (made) c.w[i] = reinterpret_cast<word>(as_data(made)->where);
+    return made != nullptr;
+  }
+  static PyObject* result(frame& c, int, const param& p, int output) {
+    return disassemble(c, c.lib.assemblies[std::size_t(p.type)], c.take(output));
+  }
+};
+
+template <kind K>
+  requires(K == kind::out_numbers || K == kind::out_structures)
+struct parameter<K> {
+  static bool prepare(frame& c, int i, const param&) {
+    c.add_output();
+    c.w[i] = 0;
+    return true;
+  }
+  static bool complete(frame& c, int i, const param& p) { return allocate_sized(c, i, p); }
+  static PyObject* result(frame& c, int, const param& p, int output) {
+    return counted_output(c, p, output);
+  }
+};
+
+template <>
+struct parameter<kind::out_counted_text> {
+  static bool prepare(frame& c, int i, const param&) {
+    c.add_output();
+    c.w[i] = 0;
+    return true;
+  }
+  static PyObject* result(frame& c, int i, const param& p, int) {
+    auto* text = reinterpret_cast<const char*>(c.w[i]);
+    return text_from(text, ::strnlen(text, std::size_t(c.cell[p.aux])));
+  }
+};
+
+}  // namespace halfwarp::bindings
