@@ -61,6 +61,12 @@ def return_type(library: Library, function: Function) -> str:
     return python_c_type(library, outputs[0])
 
 
+def result_class(function: Function) -> str:
+    """The Python class of the one thing that a function returns, when that is no number."""
+    kind = next((p.kind for p in function.params if p.kind.startswith("out:")), "out:str")
+    return kind.removeprefix("out:").partition("[")[0]
+
+
 def python_c_type(library: Library, param: Param) -> str:
     """The C type that Python's value is converted to or from; empty when it stays an object."""
     if param.kind in ADDRESSES:

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exceptions: raised with status, name, call and explanation; picklable; open to subclasses."""
+
+import copy
+import ctypes
+import pickle
+
+import pytest
+
+from cuda.bindings import nvjitlink, nvvm
+
+POINTER = (ctypes.c_void_p,)
+
+
+def test_a_failed_call_raises_its_status(put):
+    put("nvJitLinkComplete", lambda _: 5, *POINTER)
+    with pytest.raises(nvjitlink.nvJitLinkError) as caught:
+        nvjitlink.complete(1)
+    error = caught.value
+    assert error.status == nvjitlink.Result.ERROR_NVVM_COMPILE and type(error.status) is int
+    assert str(error).startswith("ERROR_NVVM_COMPILE (5) from nvjitlink.complete(): ")
+    assert nvjitlink.Result.ERROR_NVVM_COMPILE.__doc__ in str(error)
+
+
+def test_the_message_begins_as_that_of_the_reference():
+    assert str(nvjitlink.nvJitLinkError(3)).startswith("ERROR_INVALID_INPUT (3)")
+    assert str(nvvm.nvvmError(status=9)).startswith("ERROR_COMPILATION (9)")
+
+
+def test_a_status_that_has_no_name_is_told_by_its_number(put):
+    put("nvJitLinkComplete", lambda _: 999, *POINTER)
+    with pytest.raises(nvjitlink.nvJitLinkError) as caught:
+        nvjitlink.complete(1)
+    assert (caught.value.status, str(caught.value)) == (
+        999,
+        "UNKNOWN_999 (999) from nvjitlink.complete()",
+    )
+
+
+def test_an_exception_is_made_from_its_status_alone():
+    for wrong in ((), ("text",), (1, 2)):
+        with pytest.raises(TypeError):
+            nvjitlink.nvJitLinkError(*wrong)
+
+
+@pytest.mark.parametrize("again", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))])
+def test_an_exception_survives_pickle_with_all_that_it_says(put, again):
+    put("nvJitLinkComplete", lambda _: 6, *POINTER)
+    with pytest.raises(nvjitlink.nvJitLinkError) as caught:
+        nvjitlink.complete(1)
+    caught.value.note = "mine"
+    other = again(caught.value)
+    assert type(other) is nvjitlink.nvJitLinkError
+    assert (str(other), other.status, other.note) == (str(caught.value), 6, "mine")
+
+
+def test_users_may_derive_from_an_exception():
+    class Mine(nvjitlink.nvJitLinkError):
+        pass
+
+    with pytest.raises(nvjitlink.nvJitLinkError, match="ERROR_INTERNAL"):
+        raise Mine(6)
+
+
+def test_the_classes_know_their_module():
+    error = nvjitlink.nvJitLinkError
+    assert (error.__module__, error.__name__) == ("cuda.bindings.nvjitlink", "nvJitLinkError")
+    assert issubclass(error, Exception) and not issubclass(error, RuntimeError)
+
+
+def test_text_of_the_library_that_is_not_utf8_raises_nothing(put_text):
+    put_text("nvvmGetErrorString", b"caf\xe9")
+    assert nvvm.get_error_string(1) == "caf\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The modules whose functions raise are those of the reference: names, C types, results, values."""
+
+import ctypes
+import importlib
+import inspect
+
+import pytest
+
+from generator.emit import function_pxd
+
+
+@pytest.fixture
+def functions(library):
+    return {f.python_name: f for f in library.functions if f.in_python}
+
+
+@pytest.fixture
+def capsules(reference):
+    """Name -> signature string, as a cimporting module finds them."""
+    get_name = ctypes.pythonapi.PyCapsule_GetName
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    module = importlib.import_module(f"cuda.bindings.cy{reference.library}")
+    return {name: get_name(value).decode() for name, value in module.__pyx_capi__.items()}
+
+
+def test_the_same_functions_exist(reference, module):
+    public = {n for n, v in vars(module).items() if inspect.isbuiltin(v)}
+    public = {n for n in public if not n.startswith("_")}
+    assert public ^ reference.functions.keys() == set()
+
+
+def test_every_parameter_has_the_same_name_and_c_type(reference, library, functions):
+    different = {}
+    for name, f in functions.items():
+        by_name = {p.name: p for p in f.params}
+        found = [function_pxd.argument(library, by_name[n]) for n in f.py]
+        expected = reference.deviation("parameters", name, reference.functions[name]["py"])
+        if found != expected:
+            different[name] = (found, expected)
+    assert different == {}
+
+
+def test_every_signature_is_exact(reference, module):
+    different = {}
+    for name, record in reference.functions.items():
+        parameters = inspect.signature(getattr(module, name)).parameters.values()
+        expected = [p.split()[-1] for p in reference.deviation("parameters", name, record["py"])]
+        if [str(p) for p in parameters] != expected:
+            different[name] = [str(p) for p in parameters]
+        assert {p.kind for p in parameters} <= {inspect.Parameter.POSITIONAL_OR_KEYWORD}, name
+    assert different == {}
+
+
+def shape(library, function):
+    """What comes back, as the reference writes it."""
+    if len(function.returns) > 1:
+        return f"tuple({', '.join(function.returns)})"
+    if not function.returns:
+        return "None"
+    return function_pxd.return_type(library, function) or function_pxd.result_class(function)
+
+
+def test_every_result_has_the_same_shape(reference, library, functions):
+    different = {}
+    for name, f in functions.items():
+        expected = reference.deviation("results", name, reference.functions[name]["ret"])
+        if shape(library, f) != expected:
+            different[name] = (shape(library, f), expected)
+    assert different == {}
+
+
+def test_every_function_calls_the_same_symbol(reference, functions):
+    different = {
+        name: (functions[name].c_name, record["c"])
+        for name, record in reference.base["functions"].items()
+        if record["c"] and functions[name].c_name != record["c"]
+    }
+    assert different == {}
+
+
+def test_every_enum_member_has_its_value(reference, module):
+    different = {}
+    for name, members in reference.enums.items():
+        found = {n: int(m) for n, m in getattr(module, name).__members__.items()}
+        if found != members:
+            different[name] = set(found.items()) ^ set(members.items())
+    assert different == {}
+
+
+def test_the_same_enumerations_exist(reference, module):
+    from cuda.bindings._internal._fast_enum import FastEnumMetaclass
+
+    dir(module)  # makes what is made on demand
+    found = {n for n, v in vars(module).items() if isinstance(v, FastEnumMetaclass)}
+    assert found ^ reference.enums.keys() == set()
+
+
+def test_constants_have_their_values(reference, module):
+    assert {n: getattr(module, n) for n in reference.constants} == reference.constants
+
+
+def test_the_same_exceptions_exist(reference, module):
+    dir(module)
+    found = {
+        name: [b.__name__ for b in value.__mro__[1:-2]]
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Exception)
+    }
+    assert found == {
+        n: reference.deviation("exceptions", n, bases) for n, bases in reference.exceptions.items()
+    }
+
+
+def test_every_function_is_documented_and_knows_its_module(reference, module):
+    for name in reference.functions:
+        function = getattr(module, name)
+        assert function.__doc__ and function.__doc__.endswith("."), name
+        assert (function.__name__, function.__module__) == (name, module.__name__)
+
+
+def test_every_capsule_is_identical(reference, capsules):
+    assert capsules == reference.capsules
+
+
+def test_the_model_predicts_what_cython_writes(library, capsules):
+    assert {f.name: f.signature for f in library.functions} == capsules
