@@ -12,10 +12,11 @@ from ..facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
 from ..model import Constant, Enum, Field, Function, Handle, Library, Member, Param, Struct, Typedef
 from . import exceptions
 from .anonymous import Numbering
+from .data_calls import DataCalls
 from .data_types import data_types
 from .exceptions import named_enums
 from .kinds import param_kind
-from .sharing import attribute_tables
+from .sharing import attribute_tables, share_docs
 from .signatures import capsule_signature
 
 NO_OVERRIDE = Override("")
@@ -25,9 +26,14 @@ def resolve(
     facts: Facts, decisions: Decisions, uses: dict[str, Library] | None = None
 ) -> Library:
     types = TypeTable(facts, decisions)
+    share_docs(decisions, types.enums, uses or {})
     raises = decisions.convention == "exceptions"
     functions = [resolve_function(f, types, decisions) for f in facts.functions]
-    if raises:
+    made = data_types(facts, types, decisions) if raises else None
+    if made:
+        calls = DataCalls(made.made, made.class_of, decisions)
+        for function, fact in zip(functions, facts.functions, strict=True):
+            calls.apply(function, fact)
         exceptions.find_size_functions(functions, decisions)
     unknown = set(decisions.functions) - {f.name for f in functions}
     if unknown:
@@ -62,7 +68,7 @@ def resolve(
         optional_headers=frozenset(decisions.optional_headers),
         stored_as=decisions.stored_as,
         before=list(decisions.before),
-        data_types=data_types(facts, types, decisions) if raises else [],
+        data_types=made.made if made else [],
     )
 
 

@@ -21,15 +21,31 @@ def attribute_tables(
         if "like" not in rows:
             tables[enum] = rows
             continue
-        name, _, theirs = rows["like"].partition(".")
-        other = uses[name]
-        members = next({m.name: m.value for m in e.members} for e in other.enums if e.name == theirs)
+        theirs, library = enum_of(rows["like"], uses), rows["like"].partition(".")[0]
+        members = {m.name: m.value for m in theirs.members}
         tables[enum] = {
-            values[enum][members[member]]: translated(kind, name, rows.get("types", {}))
-            for member, kind in other.attributes[theirs].items()
+            values[enum][members[member]]: translated(kind, library, rows.get("types", {}))
+            for member, kind in uses[library].attributes[theirs.name].items()
             if members[member] in values[enum]
         }
     return tables
+
+
+def share_docs(decisions: Decisions, enums: list[Enum], uses: dict[str, Library]) -> None:
+    """Gives members without an explanation the one of the member of equal value in `like`."""
+    for enum in enums:
+        docs = decisions.enum_docs.get(enum.name, {})
+        if "like" not in docs:
+            continue
+        theirs = {m.value: m.doc for m in enum_of(docs["like"], uses).members}
+        for member in enum.members:
+            member.doc = member.doc or theirs.get(member.value, "")
+
+
+def enum_of(path: str, uses: dict[str, Library]) -> Enum:
+    """`driver.CUresult`."""
+    library, _, name = path.partition(".")
+    return next(e for e in uses[library].enums if e.name == name)
 
 
 def translated(kind: str, library: str, types: dict[str, str]) -> str:
