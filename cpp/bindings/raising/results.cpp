@@ -14,11 +14,11 @@ bool returns_code(const function& f) {
   return !(f.f & (returns_text | returns_number | returns_nothing));
 }
 
-// The return value of a function that returns no code; nullptr for none.
+// The return value of a function that returns no code; nullptr for an error. No text is an empty one.
 PyObject* returned(const function& f, word result) {
   if (f.f & returns_number) return PyLong_FromLongLong(std::int64_t(result));
   auto* text = reinterpret_cast<const char*>(result);
-  return text ? text_from(text, std::strlen(text)) : Py_NewRef(Py_None);
+  return text_from(text ? text : "", text ? std::strlen(text) : 0);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ prints where the answers differ. Exit status 1 if a difference is accepted by no
 import argparse
 import collections
 import concurrent.futures
+import importlib.util
 import json
 import os
 import subprocess
@@ -23,7 +24,7 @@ import compare  # noqa: E402
 import plan  # noqa: E402
 import supervise  # noqa: E402
 
-MODULES = ["driver", "nvrtc"]
+MODULES = ["driver", "nvrtc", "nvjitlink", "nvvm", "nvfatbin"]
 
 
 def emulator_folder():
@@ -31,6 +32,17 @@ def emulator_folder():
     command = [sys.executable, "-m", "cuda.core.emulation", "path"]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
     return found.stdout.strip().splitlines()[-1]
+
+
+def library_folders():
+    """Folders of the libraries that this interpreter has: both sides are to use the same."""
+    spec = importlib.util.find_spec("nvidia")
+    found = {
+        library.parent
+        for place in (spec.submodule_search_locations if spec else [])
+        for library in Path(place).glob("**/lib*.so*")
+    }
+    return sorted(map(str, found))
 
 
 def unpacked(wheels):
@@ -46,12 +58,11 @@ def places(options):
     """Implementation -> (interpreter, environment variables)."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     theirs, ours = dict(variables), dict(variables)
+    libraries = [variables.get("LD_LIBRARY_PATH", ""), *library_folders()]
     if options.backend == "emulator":
-        libraries = [emulator_folder(), variables.get("LD_LIBRARY_PATH", "")]
-        theirs["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
-        ours["HALFWARP_BACKEND"] = "emulator"
-    else:
-        ours["HALFWARP_BACKEND"] = "driver"
+        libraries.insert(0, emulator_folder())
+    theirs["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
+    ours["HALFWARP_BACKEND"] = "emulator" if options.backend == "emulator" else "driver"
     ours["PYTHONPATH"] = str(ROOT)
     python = options.reference or sys.executable
     if options.wheels:

@@ -33,14 +33,14 @@ def alike(pattern, outcome):
         return False
     if pattern[:1] == ["raises"] and outcome[:1] == ["raises"]:
         # an exception class of ours may derive from the one that existing code catches
-        return pattern[1] in outcome[2]
+        return pattern[1] in outcome[2] and pattern[3] == outcome[3]
     return len(pattern) == len(outcome) and all(map(alike, pattern, outcome))
 
 
 def text_of(outcome):
     """One line for a reader and for the rules."""
     if outcome[:1] == ["raises"]:
-        return f"raises {outcome[1]}"
+        return f"raises {outcome[1]}" + (f" {outcome[3]}" if outcome[3] is not None else "")
     if outcome[:1] in (["tuple"], ["list"]) and isinstance(outcome[1], list):
         return f"({', '.join(map(text_of, outcome[1]))})"
     return " ".join(part if isinstance(part, str) else json.dumps(part) for part in outcome)

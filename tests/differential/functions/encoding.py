@@ -9,7 +9,8 @@ def outcome_of(call):
     try:
         return encode(call())
     except Exception as error:
-        return ["raises", type(error).__name__, [base.__name__ for base in type(error).__mro__]]
+        bases = [base.__name__ for base in type(error).__mro__]
+        return ["raises", type(error).__name__, bases, getattr(error, "status", None)]
 
 
 def encode(value):

@@ -29,6 +29,13 @@ WORDS = {
     "float*": "float",
     "count": "count",
     "attrsize": "integer",
+    "str": "name",
+    "intptr": "number_of",
+    "intptr*": "number_of",
+    "int": "enum_number",
+    "options": "options",
+    "buffer": "data",
+    "buffer*": "result_data",
 }
 ATTRIBUTE_VALUES = {
     "int": "1",
@@ -56,13 +63,15 @@ class Planner:
         self.enums = {e.name: e for e in self.library.enums}
         self.handles = [h.name for h in self.library.handles]
         self.classes = {s.name for s in self.library.structs} | set(self.handles)
+        self.prefix = f"{name}." if self.library.raises else ""
+        self.enums_of_c = {e.c_name: e for e in self.library.enums}
         self.left_out = table("left_out").get(name, [])
 
     def functions(self):
         return [
             {
-                "name": f.name,
-                "ends things": bool(ENDING.search(f.name)),
+                "name": name_of(f),
+                "ends things": bool(ENDING.search(name_of(f))),
                 "cases": list(self.cases(f)),
             }
             for f in self.library.functions
@@ -72,7 +81,7 @@ class Planner:
     def is_left_out(self, function, variant=None):
         """Whether nothing that could work is passed; or nothing of one variant."""
         return any(
-            re.fullmatch(row["names"], function.name)
+            re.fullmatch(row["names"], name_of(function))
             and (
                 "variants" not in row
                 if variant is None
@@ -93,7 +102,7 @@ class Planner:
         yield self.case(function, "", "right", right)
         if params:
             keywords = ", ".join(f"{n}={v}" for n, v in right.items())
-            yield self.record(function, "", "keywords", f"m.{function.name}({keywords})")
+            yield self.record(function, "", "keywords", f"m.{name_of(function)}({keywords})")
         for p in params:
             for variant, value in self.wrong(function, p).items():
                 if self.is_left_out(function, variant):
@@ -104,7 +113,7 @@ class Planner:
     def miscounted(self, function, right):
         """Too many arguments, too few, and names that no parameter has: refused by every layer."""
         values = list(right.values())
-        call = f"m.{function.name}"
+        call = f"m.{name_of(function)}"
         yield self.record(function, "", "too many", f"{call}({', '.join([*values, 'None'])})")
         if any("=" not in text for text in function.py):
             yield self.record(function, "", "none at all", f"{call}()")
@@ -124,11 +133,13 @@ class Planner:
     def each_member(self, function, params, right):
         """The other members of an enum, with the value that each attribute takes."""
         for p in params:
-            enum = self.enums.get(type_of(p))
+            enum = self.enum_of(p)
             if enum is None or not 0 < len(enum.members) <= MEMBERS:
                 continue
             in_list = word_of(p) == "list"
-            if word_of(p) != "enum" and not (in_list and enum.name in self.library.attributes):
+            if word_of(p) not in ("enum", "int") and not (
+                in_list and enum.name in self.library.attributes
+            ):
                 continue
             for member in enum.members:
                 text = f"m.{enum.name}.{member.name}"
@@ -142,12 +153,12 @@ class Planner:
                 yield self.case(function, p, "member", given)
 
     def case(self, function, param, variant, given):
-        call = f"m.{function.name}({', '.join(given.values())})"
+        call = f"m.{name_of(function)}({', '.join(given.values())})"
         return self.record(function, param, variant, call)
 
     def record(self, function, param, variant, call):
         return {
-            "function": function.name,
+            "function": name_of(function),
             "parameter": param.name if param else "",
             "kind": param.kind if param else "",
             "variant": variant,
@@ -161,7 +172,7 @@ class Planner:
         return [by_name[text.partition("=")[0]] for text in function.py]
 
     def right(self, function, param):
-        given = table("values")["right"].get(function.name, {})
+        given = table("values")["right"].get(self.prefix + name_of(function), {})
         if param.name in given:
             return given[param.name]
         word = word_of(param)
@@ -193,12 +204,23 @@ class Planner:
             "other": lambda: self.other_handle(type_of(param)),
             "result": lambda: self.library.result_enum,
             "first": lambda: str(self.enums[type_of(param)].members[0].value),
+            "type": lambda: param.c_type.rstrip("* "),
+            "first_number": lambda: self.first_number(param),
             "element": lambda: self.element(type_of(param)),
             "integer": lambda: self.integer(function, param),
             "text": lambda: "b'text'",
             "attribute": lambda: self.attribute(self.kind_of_value(type_of(param))),
         }
         return re.sub(r"\{(\w+)\}", lambda found: parts[found[1]](), text)
+
+    def enum_of(self, param):
+        if word_of(param) == "int":
+            return self.enums_of_c.get(param.c_type.removeprefix("const ").strip())
+        return self.enums.get(type_of(param))
+
+    def first_number(self, param):
+        enum = self.enum_of(param)
+        return str(enum.members[0].value) if enum else "0"
 
     def other_handle(self, name):
         others = (h for h in self.handles if h != name)
@@ -216,6 +238,12 @@ class Planner:
         if lists:
             is_empty = any(self.right(function, p) == "[]" for p in lists)
             return "0" if is_empty else "1"
+        data = [p for p in function.params if p.kind == "in:buffer" and p.aux == param.c_name]
+        if data:
+            return "4"
+        options = [p for p in function.params if p.kind == "in:options" and p.aux == param.c_name]
+        if options:
+            return "0"
         for row in table("values")["integers"]:
             if re.search(row["names"], param.c_name):
                 return row["value"]
@@ -234,9 +262,13 @@ class Planner:
 
 
 ENDING = re.compile(
-    "Destroy|Free|Unload|Close|Unregister|Release|Complete|Pop|Attach|Detach|Delete"
+    "(?i)Destroy|Free|Unload|Close|Unregister|Release|Complete|Pop|Attach|Detach|Delete"
     "|EndCapture|BeginCapture|RemoveDependencies"
 )
+
+
+def name_of(function):
+    return getattr(function, "python_name", "") or function.name
 
 
 def word_of(param):
