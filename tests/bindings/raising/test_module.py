@@ -56,7 +56,7 @@ def test_importing_opens_no_library_and_imports_nothing(run, name):
 import cuda.bindings.{name} as module
 module.Result.SUCCESS
 wanted = {{"ctypes", "numpy", "typing", "re", "cuda.pathfinder", "enum", "dataclasses"}}
-print(sorted(wanted & set(sys.modules)), open("/proc/self/maps").read().count("lib{name}"))
+print(sorted(wanted & set(sys.modules)), open("/proc/self/maps").read().lower().count("lib{name}."))
 """)
     assert line == "[] 0"
 
