@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,36 @@ def slot_numbers(library):
     return {f.name: i for i, f in enumerate(model.load(library).functions)}
 
 
+def library_of(function):
+    prefixes = {"nvrtc": "nvrtc", "cuda": "runtime", "cu": "driver"}
+    return next(name for prefix, name in prefixes.items() if function.startswith(prefix))
+
+
+class Api:
+    """One of the libraries whose functions have the same contract in driver and runtime."""
+
+    def __init__(self, name, prefix):
+        self.module = import_module(f"cuda.bindings.{name}")
+        self.prefix = prefix
+
+    def name(self, stem):
+        """`StreamQuery` -> `cuStreamQuery` or `cudaStreamQuery`."""
+        return self.prefix + stem
+
+    def __getattr__(self, stem):
+        return getattr(self.module, self.prefix + stem)
+
+    @property
+    def result(self):
+        """The enumeration of the codes."""
+        return self.module.CUresult if self.prefix == "cu" else self.module.cudaError_t
+
+
+@pytest.fixture(params=[("driver", "cu"), ("runtime", "cuda")], ids=lambda p: p[0])
+def api(request):
+    return Api(*request.param)
+
+
 @pytest.fixture
 def put():
     """``put(name, function, *ctypes)``: calls of the C function go to a Python function.
@@ -42,7 +73,7 @@ def put():
     undo, alive = [], []
 
     def install(name, function, *types):
-        library = "nvrtc" if name.startswith("nvrtc") else "driver"
+        library = library_of(name)
         address = table_address(library) + SLOT * slot_numbers(library)[name]
         slot = ctypes.c_void_p.from_address(address)
         prototype = ctypes.CFUNCTYPE(ctypes.c_int, *types)

@@ -11,6 +11,7 @@ Pointer, Unsigned = ctypes.c_void_p, ctypes.c_uint
 HostFn = ctypes.CFUNCTYPE(None, Pointer)
 StreamCallback = ctypes.CFUNCTYPE(None, Pointer, ctypes.c_int, Pointer)
 AsyncCallback = ctypes.CFUNCTYPE(None, Pointer, Pointer, Pointer)
+HOST_FUNCTIONS = {"cu": "CUhostFn", "cuda": "cudaHostFn_t"}
 LogsCallback = ctypes.CFUNCTYPE(None, Pointer, ctypes.c_int, Pointer, ctypes.c_size_t)
 
 
@@ -19,29 +20,30 @@ def address(function):
 
 
 @pytest.fixture
-def not_capturing(put):
-    put("cuStreamIsCapturing", lambda _stream, _status: 0, Pointer, Pointer)
+def not_capturing(api, put):
+    put(api.name("StreamIsCapturing"), lambda _stream, _status: 0, Pointer, Pointer)
 
 
 class TestHostFunction:
     @pytest.fixture
-    def launched(self, put, not_capturing):
+    def launched(self, api, put, not_capturing):
         """(function, data) pairs that the driver received."""
         seen = []
-        put("cuLaunchHostFunc", lambda _s, f, data: seen.append((HostFn(f), data)), *[Pointer] * 3)
+        put(api.name("LaunchHostFunc"), lambda _s, f, data: seen.append((HostFn(f), data)), *[Pointer] * 3)
         return seen
 
-    @pytest.mark.parametrize("wrap", [lambda a: a, driver.CUhostFn], ids=["int", "CUhostFn"])
-    def test_the_driver_calls_the_users_function_with_its_data(self, launched, wrap):
+    @pytest.mark.parametrize("is_handle", [False, True], ids=["int", "handle"])
+    def test_the_driver_calls_the_users_function_with_its_data(self, api, launched, is_handle):
+        wrap = getattr(api.module, HOST_FUNCTIONS[api.prefix]) if is_handle else int
         seen = []
         function = HostFn(seen.append)
-        assert driver.cuLaunchHostFunc(0, wrap(address(function)), 77)[0] == 0
+        assert api.LaunchHostFunc(0, wrap(address(function)), 77)[0] == 0
         trampoline, data = launched[0]
         assert address(trampoline) != address(function)
         trampoline(data)
         assert seen == [77]
 
-    def test_it_runs_on_threads_that_python_does_not_know(self, put, not_capturing):
+    def test_it_runs_on_threads_that_python_does_not_know(self, api, put, not_capturing):
         libc = ctypes.CDLL(None)
         threads = []
 
@@ -51,34 +53,34 @@ class TestHostFunction:
             threads.append(thread)
             return code
 
-        put("cuLaunchHostFunc", launch, *[Pointer] * 3)
+        put(api.name("LaunchHostFunc"), launch, *[Pointer] * 3)
         seen = []
         function = HostFn(lambda data: seen.append((data, threading.get_ident())))
-        driver.cuLaunchHostFunc(0, address(function), 5)
+        api.LaunchHostFunc(0, address(function), 5)
         libc.pthread_join(threads[0], None)
         assert seen[0][0] == 5
         assert seen[0][1] != threading.get_ident()
 
-    def test_a_driver_that_calls_back_at_once_does_not_deadlock(self, put, not_capturing):
-        put("cuLaunchHostFunc", lambda _s, f, data: HostFn(f)(data), *[Pointer] * 3)
+    def test_a_driver_that_calls_back_at_once_does_not_deadlock(self, api, put, not_capturing):
+        put(api.name("LaunchHostFunc"), lambda _s, f, data: HostFn(f)(data), *[Pointer] * 3)
         seen = []
         function = HostFn(seen.append)
-        driver.cuLaunchHostFunc(0, address(function), 5)
+        api.LaunchHostFunc(0, address(function), 5)
         assert seen == [5]
 
-    def test_a_refused_callback_is_not_called(self, put, not_capturing):
-        put("cuLaunchHostFunc", lambda *_: 400, *[Pointer] * 3)
+    def test_a_refused_callback_is_not_called(self, api, put, not_capturing):
+        put(api.name("LaunchHostFunc"), lambda *_: 400, *[Pointer] * 3)
         function = HostFn(lambda _: pytest.fail("called"))
-        result = driver.cuLaunchHostFunc(0, address(function), 5)
-        assert result == (driver.CUresult.CUDA_ERROR_INVALID_HANDLE,)
+        result = api.LaunchHostFunc(0, address(function), 5)
+        assert result == (api.result(400),)
 
-    def test_null_is_the_drivers_to_refuse(self, put, not_capturing):
+    def test_null_is_the_drivers_to_refuse(self, api, put, not_capturing):
         seen = []
-        put("cuLaunchHostFunc", lambda _s, f, data: seen.append((f, data)) or 1, *[Pointer] * 3)
-        driver.cuLaunchHostFunc(0, 0, 5)
+        put(api.name("LaunchHostFunc"), lambda _s, f, data: seen.append((f, data)) or 1, *[Pointer] * 3)
+        api.LaunchHostFunc(0, 0, 5)
         assert seen == [(None, 5)]
 
-    def test_a_captured_callback_belongs_to_the_graph_and_may_run_often(self, put):
+    def test_a_captured_callback_belongs_to_the_graph_and_may_run_often(self, api, put):
         launched, owned = [], []
 
         def is_capturing(_stream, status):
@@ -92,19 +94,19 @@ class TestHostFunction:
             owned.append((record, HostFn(destroy), count, flags))
             ctypes.c_uint64.from_address(out).value = 0xDEF
 
-        put("cuStreamIsCapturing", is_capturing, Pointer, Pointer)
-        put("cuStreamGetCaptureInfo", info, *[Pointer] * 7)
-        put("cuUserObjectCreate", create, Pointer, Pointer, Pointer, Unsigned, Unsigned)
-        put("cuGraphRetainUserObject", lambda g, o, n, f: owned.append((g, o, n, f)),
+        put(api.name("StreamIsCapturing"), is_capturing, Pointer, Pointer)
+        put(api.name("StreamGetCaptureInfo"), info, *[Pointer] * 7)
+        put(api.name("UserObjectCreate"), create, Pointer, Pointer, Pointer, Unsigned, Unsigned)
+        put(api.name("GraphRetainUserObject"), lambda g, o, n, f: owned.append((g, o, n, f)),
             Pointer, Pointer, Unsigned, Unsigned)  # fmt: skip
         put(
-            "cuLaunchHostFunc",
+            api.name("LaunchHostFunc"),
             lambda _s, f, data: launched.append((HostFn(f), data)),
             *[Pointer] * 3,
         )
         seen = []
         function = HostFn(seen.append)
-        driver.cuLaunchHostFunc(0x11, address(function), 5)
+        api.LaunchHostFunc(0x11, address(function), 5)
         (record, destroy, _, _), retained = owned
         trampoline, data = launched[0]
         for _ in range(3):
@@ -115,12 +117,12 @@ class TestHostFunction:
         destroy(record)
 
 
-def test_a_stream_callback_gets_stream_status_and_data(put):
-    put("cuStreamAddCallback", lambda s, f, data, _flags: StreamCallback(f)(s, 2, data),
+def test_a_stream_callback_gets_stream_status_and_data(api, put):
+    put(api.name("StreamAddCallback"), lambda s, f, data, _flags: StreamCallback(f)(s, 2, data),
         Pointer, Pointer, Pointer, Unsigned)  # fmt: skip
     seen = []
     function = StreamCallback(lambda *args: seen.append(args))
-    assert driver.cuStreamAddCallback(9, address(function), 77, 0) == (driver.CUresult(0),)
+    assert api.StreamAddCallback(9, address(function), 77, 0) == (api.result(0),)
     assert seen == [(9, 2, 77)]
 
 
@@ -152,17 +154,18 @@ def test_a_logs_callback_lives_until_it_is_unregistered(put):
     assert driver.cuLogsUnregisterCallback(handle) == (driver.CUresult(0),)
 
 
-def test_an_async_notification_gets_info_data_and_handle(put):
+def test_an_async_notification_gets_info_data_and_handle(api, put):
     types = (ctypes.c_int, Pointer, Pointer, Pointer)
-    registration = Registration(put, "cuDeviceRegisterAsyncNotification", 0x61, types, 1)
-    put("cuDeviceUnregisterAsyncNotification", lambda _device, _handle: None, ctypes.c_int, Pointer)
+    registration = Registration(put, api.name("DeviceRegisterAsyncNotification"), 0x61, types, 1)
+    unregister = api.name("DeviceUnregisterAsyncNotification")
+    put(unregister, lambda _device, _handle: None, ctypes.c_int, Pointer)
     seen = []
     function = AsyncCallback(lambda *args: seen.append(args))
-    _, handle = driver.cuDeviceRegisterAsyncNotification(0, address(function), 7)
+    _, handle = api.DeviceRegisterAsyncNotification(0, address(function), 7)
     trampoline, data = registration.registered[0]
     AsyncCallback(trampoline)(4096, data, 0x61)
     assert seen == [(4096, 7, 0x61)]
-    assert driver.cuDeviceUnregisterAsyncNotification(0, handle) == (driver.CUresult(0),)
+    assert api.DeviceUnregisterAsyncNotification(0, handle) == (api.result(0),)
 
 
 def test_a_refused_registration_returns_its_code(put):
@@ -177,8 +180,8 @@ def test_unregistering_an_unknown_handle_is_the_drivers_to_judge(put):
     assert driver.cuLogsUnregisterCallback(12345)[0] == 400
 
 
-def test_other_callbacks_are_handed_over_as_they_are(calls):
-    seen = calls("cuLaunchHostFunc_v2", Pointer, Pointer, Pointer, Unsigned)
+def test_other_callbacks_are_handed_over_as_they_are(api, calls):
+    seen = calls(api.name("LaunchHostFunc_v2"), Pointer, Pointer, Pointer, Unsigned)
     function = HostFn(lambda _: None)
-    driver.cuLaunchHostFunc_v2(0, address(function), 5, 0)
+    api.LaunchHostFunc_v2(0, address(function), 5, 0)
     assert seen[0][1:3] == (address(function), 5)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each struct of each module of codes: every field by its kind, copies, dicts, pickles, bytes."""
+
+import copy
+import ctypes
+import gc
+import importlib
+import pickle
+
+import pytest
+
+from generator import model
+
+INTEGERS = "char short int long unsigned size_t int8_t uint8_t cuuint32_t cuuint64_t".split()
+
+
+def structs_of(library):
+    return [s.name for s in library.structs if not s.view_only]
+
+
+LIBRARIES = {n: lib for n, lib in model.load_all().items() if not lib.raises}
+EVERY = [(n, s) for n, lib in LIBRARIES.items() for s in structs_of(lib)]
+
+
+class Struct:
+    """A class, the records of its fields, and a value for each."""
+
+    def __init__(self, library, name):
+        self.library = LIBRARIES[library]
+        self.module = importlib.import_module(f"{self.library.package}.{library}")
+        self.cls = getattr(self.module, name)
+        self.records = self.fields_of(name)
+        self.settable = [f for f in self.records if not f.readonly]
+
+    def fields_of(self, name):
+        struct = next(
+            s
+            for library in (self.library, *self.library.uses.values())
+            for s in library.structs
+            if s.name == name
+        )
+        base = self.fields_of(struct.base.rpartition(".")[2]) if struct.base else []
+        return [*base, *struct.fields]
+
+    def class_of(self, name):
+        for module in (self.library, *self.library.uses.values()):
+            home = importlib.import_module(f"{module.package}.{module.name}")
+            if hasattr(home, name):
+                return getattr(home, name)
+        raise LookupError(name)
+
+    def value(self, field):
+        """Something to set that is not what a new struct holds."""
+        word, _, name = field.kind.partition(":")
+        if word == "enum":
+            return list(self.class_of(name))[-1]
+        if word == "handle":
+            return self.class_of(name)(1)
+        if word == "struct":
+            return self.filled(self.class_of(name)) if self.is_made(name) else None
+        if word in ("voidp", "void_ptr"):
+            return 4096
+        if word == "kparams":
+            return ((5,), (ctypes.c_int,))
+        if word.startswith("bytes["):
+            return bytes(i % 100 + 1 for i in range(len(getattr(self.cls(), field.name))))
+        if word == "ptr[]":
+            return [self.element(name)]
+        if word == "arr":
+            return [self.element(name) for _ in getattr(self.cls(), field.name)]
+        return 1.5 if word in ("float", "double") else 1
+
+    def is_made(self, name):
+        try:
+            self.class_of(name)()
+        except TypeError:
+            return False  # a part of a struct, which is never made alone
+        return True
+
+    @staticmethod
+    def filled(cls):
+        made = cls()
+        if view := memoryview(made):
+            view[0] = 1
+        return made
+
+    def element(self, name):
+        if name in ("float", "double"):
+            return 0.5
+        try:
+            cls = self.class_of(name)
+        except LookupError:
+            return 1
+        return list(cls)[-1] if hasattr(cls, "__members__") else cls()
+
+
+def plain(value):
+    """What makes two values of a field the same."""
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, (int, float, bytes)):
+        return value
+    return int(value) if hasattr(type(value), "__int__") else bytes(value)
+
+
+@pytest.fixture(params=EVERY, ids=lambda pair: f"{pair[0]}.{pair[1]}")
+def struct(request):
+    return Struct(*request.param)
+
+
+def test_the_size_is_that_of_the_c_struct(struct):
+    assert struct.module.sizeof(struct.cls) == len(bytes(struct.cls()))
+    assert memoryview(struct.cls()).nbytes == len(bytes(struct.cls()))
+
+
+def test_each_field_holds_what_is_set_and_what_a_keyword_gives(struct):
+    for field in struct.settable:
+        value = struct.value(field)
+        if value is None:
+            continue
+        made = struct.cls()
+        setattr(made, field.name, value)
+        given = struct.cls(**{field.name: value})
+        if field.kind == "kparams":
+            assert getattr(made, field.name) and getattr(given, field.name)
+        else:
+            assert plain(getattr(made, field.name)) == plain(value), field.name
+            assert plain(getattr(given, field.name)) == plain(value), field.name
+
+
+def test_the_representation_names_each_field(struct):
+    lines = {line.split(" :")[0] for line in repr(struct.cls()).splitlines()}
+    assert {field.name for field in struct.records} <= lines
+
+
+def test_a_copy_holds_the_same_and_is_independent(struct):
+    made = struct.filled(struct.cls)
+    for make in (struct.cls.copy, copy.copy, copy.deepcopy):
+        other = make(made)
+        assert type(other) is struct.cls and bytes(other) == bytes(made)
+        memoryview(other)[0] = 2
+        assert bytes(made)[:1] == b"\1"
+
+
+def test_a_dict_of_the_fields_makes_the_same_struct(struct):
+    made = struct.cls()
+    fields = made.asdict()
+    assert list(fields) == [field.name for field in struct.records]
+    numbers = {n: v for n, v in fields.items() if isinstance(v, (int, float))}
+    settable = {field.name for field in struct.settable}
+    again = struct.cls(**{n: v for n, v in numbers.items() if n in settable})
+    assert bytes(again) == bytes(made)
+
+
+def test_a_pickle_holds_the_same(struct):
+    made = struct.cls()
+    for field in struct.settable:
+        if field.kind in INTEGERS:
+            setattr(made, field.name, 1)
+    other = pickle.loads(pickle.dumps(made))
+    assert type(other) is struct.cls and bytes(other) == bytes(made)
+
+
+def test_a_view_on_a_field_keeps_the_whole(struct):
+    for field in struct.records:
+        if field.kind.startswith("struct:"):
+            made = struct.cls()
+            child = getattr(made, field.name)
+            assert getattr(made, field.name) is child
+            address, start = child.getPtr(), made.getPtr()
+            assert start <= address < start + len(bytes(made))
+            del made
+            gc.collect()
+            assert child.getPtr() == address
+            memoryview(child)[0] = 1
+            assert bytes(child)[:1] == b"\1"
+
+
+def test_a_struct_at_an_address_is_a_view(struct):
+    made = struct.cls()
+    view = struct.cls(_ptr=made.getPtr())
+    memoryview(made)[0] = 3
+    assert bytes(view) == bytes(made) and view.getPtr() == made.getPtr()
