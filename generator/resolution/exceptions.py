@@ -30,11 +30,15 @@ def make_function(
     function = Function(fact.name, fact.c_name, fact.ret, params, fact.header, fact.since)
     function.python_name = name
     function.py = [p.name for p in params if p.kind.startswith("in")]
-    function.returns = [p.name for p in params if p.kind.startswith("out")]
-    if fact.ret not in (decisions.result_enum, "void"):
-        function.returns.insert(0, "result")
+    function.returns = outputs(params, fact.ret, decisions)
     function.doc = override.doc or describe(function)
     return function
+
+
+def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
+    """Names of what comes back: what the function itself returns, unless it is the code, first."""
+    found = [p.name for p in params if p.kind.startswith("out")]
+    return found if ret in (decisions.result_enum, "void") else ["result", *found]
 
 
 def describe(function: Function) -> str:

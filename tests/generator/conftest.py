@@ -2,6 +2,8 @@
 """A small library that has every feature: its header, facts, model and goldens."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,18 @@ def golden():
         assert path.read_text() == text
 
     return compare
+
+
+@pytest.fixture
+def compile_only():
+    """``compile_only(text, language)``: the compiler takes it without a word."""
+    compiler = os.environ.get("CC", "gcc").split()[-1]
+    if not shutil.which(compiler):
+        pytest.skip("no C compiler")
+
+    def check(text, language, *flags):
+        command = [compiler, "-x", language, "-Wall", "-Werror", "-fsyntax-only", *flags, "-"]
+        done = subprocess.run(command, input=text, text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
+
+    return check
