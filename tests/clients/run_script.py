@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a script as if the folders on PYTHONPATH were site-packages, on our bindings alone.
 
-`run_script.py SCRIPT` runs it; `run_script.py --missing MODULE,... LIBRARY,...` prints which of
-them cannot be found.
+`run_script.py SCRIPT` runs it; `--import MODULE,...` instead of a script imports them;
+`--missing MODULE,... LIBRARY,...` prints which of them cannot be found.
 """
 
 import os
 import runpy
 import site
 import sys
+from importlib import import_module
 from importlib.machinery import PathFinder
 
 
@@ -61,9 +62,12 @@ def main(script, *rest):
     add_folders()
     if script == "--missing":
         return print_missing(*rest)
-    sys.argv[:] = [script, *rest]
-    sys.path[0] = os.path.dirname(script)
-    runpy.run_path(script, run_name="__main__")
+    if script == "--import":
+        print(*(import_module(name).__name__ for name in rest[0].split(",")))
+    else:
+        sys.argv[:] = [script, *rest]
+        sys.path[0] = os.path.dirname(script)
+        runpy.run_path(script, run_name="__main__")
     if strangers := foreign_bindings():
         sys.exit(f"not ours: {', '.join(strangers)}")
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -20,39 +21,86 @@ def parameter(name):
     return pytest.param(name, id=name, marks=[pytest.mark.gpu(reason)] if reason else [])
 
 
-def run(client, *arguments):
-    """`run_script.py` with the client's folders first and ours after them."""
+@pytest.fixture(scope="session")
+def ours(tmp_path_factory):
+    """Where our packages are, and the distributions whose version some clients ask for."""
     import cuda.bindings
 
-    ours = Path(cuda.bindings.__file__).parents[2]
-    laid_out = [FOLDER / name for name in client.get("wheels", ()) if (FOLDER / name).is_dir()]
-    before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    path = os.pathsep.join(filter(None, [*map(str, [*laid_out, ours]), *before]))
-    return subprocess.run(
-        [sys.executable, str(HERE / "run_script.py"), *arguments],
-        env=os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    stand_ins = tmp_path_factory.mktemp("stand-ins")
+    command = [sys.executable, "-m", "cuda.core", "shims", str(stand_ins)]
+    subprocess.run(command, check=True, capture_output=True)
+    for wheel in stand_ins.glob("*.whl"):
+        zipfile.ZipFile(wheel).extractall(stand_ins)
+    return [Path(cuda.bindings.__file__).parents[2], stand_ins]
 
 
-def missing(client):
-    modules, libraries = (",".join(client.get(kind, ())) for kind in ("modules", "libraries"))
-    done = run(client, "--missing", modules, libraries)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+@pytest.fixture
+def run(ours):
+    """`run_script.py` with the client's folders first and ours after them."""
+
+    def run_with(client, *arguments, **variables):
+        laid_out = [FOLDER / name for name in client.get("wheels", ()) if (FOLDER / name).is_dir()]
+        before = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+        path = os.pathsep.join(map(str, [*laid_out, *ours, *before]))
+        return subprocess.run(
+            [sys.executable, str(HERE / "run_script.py"), *arguments],
+            env=os.environ | variables | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    return run_with
+
+
+@pytest.fixture(scope="session")
+def driver_folder():
+    """Where the emulator is a `libcuda.so.1`: some packages are linked to that."""
+    command = [sys.executable, "-m", "cuda.core.emulation", "path"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def missing(run):
+    """What a client needs and is not there, as a text."""
+
+    def missing_of(client):
+        needed = (",".join(client.get(kind, ())) for kind in ("modules", "libraries"))
+        done = run(client, "--missing", *needed)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return missing_of
+
+
+@pytest.fixture
+def need(missing):
+    """The client of that name, or the test is skipped."""
+
+    def client_of(name):
+        client = CLIENTS[name]
+        if absent := missing(client):
+            wheels = f" (wheels: {', '.join(client['wheels'])})" if "wheels" in client else ""
+            pytest.skip(f"not at hand: {absent}{wheels}; see tests/clients/README.md")
+        return client
+
+    return client_of
 
 
 @pytest.mark.parametrize("name", [parameter(name) for name in CLIENTS])
-def test_it_runs_on_ours(name):
-    client = CLIENTS[name]
-    if absent := missing(client):
-        wheels = f" (wheels: {', '.join(client['wheels'])})" if "wheels" in client else ""
-        pytest.skip(f"not at hand: {absent}{wheels}; tests/clients/README.md says how to get them")
+def test_it_runs_on_ours(name, run, need):
+    client = need(name)
     done = run(client, str(HERE / "scripts" / f"{name}.py"))
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(client["prints"], done.stdout.strip()), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name, each in CLIENTS.items() if "imports" in each])
+def test_it_is_imported_without_a_gpu(name, run, need, driver_folder):
+    client = need(name)
+    done = run(client, "--import", client["imports"], LD_LIBRARY_PATH=driver_folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == client["imports"].split(",")
 
 
 def test_every_script_has_its_row():
