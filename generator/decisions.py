@@ -48,6 +48,7 @@ class AssembledStruct:
     inputs: dict[str, str] = field(default_factory=dict)  # member -> argument
     out: str = ""  # member that is returned; "": the struct; "nothing"
     counted: str = ""  # member that points to an array, whose length a first call tells
+    older: str = ""  # class of the struct that an older driver fills in its place
 
 
 @dataclass(slots=True)
@@ -115,6 +116,7 @@ class Decisions:
     keeps_gil: set[str]
     hot: set[str]
     wrapped_callbacks: set[str]
+    included_by: dict[str, str]  # header -> the one that a client includes in its place
     implemented_here: list[str]  # headers whose functions the library lacks
     functions: dict[str, Override]
     fields: dict[str, dict]
@@ -125,9 +127,14 @@ class Decisions:
     enum_names: dict[str, EnumNames]
     exceptions: dict[str, str]  # class derived from `exception` -> member of the result enum
     data_types: DataTypeChoices
+    hidden_enums: set[str]  # enumerations that make no class
+    exception_aliases: dict[str, str]  # further name -> exception class
+    error_details: str  # C++ table of what errors have besides their status
+    insufficient: str  # status that says: too little memory for what is to be written
     inputs: set[str]  # "function.parameter": structs that a call reads, or changes in place
     objects: set[str]  # likewise: only an object of the class will do
     counted: dict[str, dict]  # function -> count and arrays that a first call tells the length of
+    fixed: dict[str, int]  # "function.parameter" -> the number that it always is
     assembled: dict[str, list[AssembledStruct]]  # function -> structs that its call is made of
     macro_enums: dict[str, dict]  # class -> macros that make an enumeration
     constants: dict[str, str]  # name in Python -> macro
@@ -193,6 +200,7 @@ def read(path: Path) -> Decisions:
         keeps_gil=set(names("keeps_gil")),
         hot=set(names("hot")),
         wrapped_callbacks=set(names("wrapped_callbacks")),
+        included_by=texts("included_by"),
         implemented_here=names("implemented_here", "headers"),
         functions={name: Override(**table) for name, table in data.get("functions", {}).items()},
         fields=texts("fields"),
@@ -202,9 +210,14 @@ def read(path: Path) -> Decisions:
         enum_names={name: EnumNames(**table) for name, table in texts("enum_names").items()},
         exceptions=texts("exceptions"),
         data_types=data_type_choices(texts("data_types")),
+        hidden_enums=set(names("hidden_enums")),
+        exception_aliases=texts("exception_aliases"),
+        error_details=library.get("error_details", ""),
+        insufficient=library.get("insufficient", ""),
         inputs=set(names("inputs")),
         objects=set(names("objects")),
         counted=texts("counted"),
+        fixed=texts("fixed"),
         assembled={
             name: [AssembledStruct(**one) for one in (many if isinstance(many, list) else [many])]
             for name, many in texts("assembled").items()

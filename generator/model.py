@@ -21,6 +21,7 @@ class Assembly:
     inputs: list[tuple[int, str]]  # field and argument
     output: int  # field that is returned; -1: the struct
     counted: int  # list field whose length a first call tells; -1: none
+    older: str = ""  # data type that an older driver fills in its place
 
 
 @dataclass(slots=True)
@@ -88,6 +89,7 @@ class Enum:
     c_name: str
     members: list[Member]
     header: str = ""
+    is_macros: bool = False  # the members are macros in C
 
 
 @dataclass(slots=True)
@@ -166,7 +168,7 @@ class DataType:
     c_type: str  # C++ spelling
     fields: list[DataField]
     is_array: bool  # made with a length
-    dtype: str  # name of the NumPy type in the module
+    dtype: str  # name of the NumPy type in the module; empty for what calls alone use
     header: str = ""
 
 
@@ -208,6 +210,7 @@ class Library:
     guards: dict[str, str] = field(default_factory=dict)  # header -> macro that it defines first
     includes: list[str] = field(default_factory=list)  # what declarations of our own need
     loading: Loading = field(default_factory=Loading)
+    included_by: dict[str, str] = field(default_factory=dict)  # header -> what clients include
     implemented_here: frozenset[str] = frozenset()  # headers whose functions the library lacks
     uses: dict[str, Library] = field(default_factory=dict)  # whose classes are bases and values here
     package: str = "cuda.bindings"  # that the generated modules lie in
@@ -218,6 +221,9 @@ class Library:
     optional_headers: frozenset[str] = frozenset()  # a client of the .pxd may lack these
     stored_as: dict[str, str] = field(default_factory=dict)  # handle -> C type of its value there
     before: list[str] = field(default_factory=list)  # headers to include ahead of `headers`
+    exception_aliases: dict[str, str] = field(default_factory=dict)  # further name -> exception
+    error_details: str = ""  # C++ table of what errors have besides their status
+    insufficient: str = ""  # status that says: too little memory for what is to be written
     data_types: list[DataType] = field(default_factory=list)  # each after those that it contains
 
     @property

@@ -16,6 +16,7 @@ from .data_calls import DataCalls
 from .data_types import data_types
 from .exceptions import named_enums
 from .kinds import param_kind
+from .macro_enums import macro_enums
 from .sharing import attribute_tables, share_docs
 from .signatures import capsule_signature
 
@@ -42,10 +43,10 @@ def resolve(
         name=facts.library,
         headers=facts.headers,
         functions=functions,
-        enums=named_enums(types.enums, types, decisions) if raises else types.enums,
+        enums=all_enums(facts, types, decisions) if raises else types.enums,
         handles=[] if raises else types.handles,
-        structs=types.structs,
-        constants=[Constant(c.name, c.value, c.header, c.c_type) for c in facts.constants],
+        structs=[] if raises else types.structs,
+        constants=constants(facts, decisions),
         typedefs=types.typedefs,
         result_enum=decisions.result_enum,
         success=decisions.success,
@@ -62,6 +63,7 @@ def resolve(
         version=facts.version,
         attributes=attribute_tables(decisions, types.enums, uses or {}),
         uses=uses or {},
+        included_by=decisions.included_by,
         implemented_here=frozenset(decisions.implemented_here),
         declarations=facts.types,
         module_scope=frozenset(decisions.module_scope),
@@ -69,7 +71,28 @@ def resolve(
         stored_as=decisions.stored_as,
         before=list(decisions.before),
         data_types=made.made if made else [],
+        exception_aliases=decisions.exception_aliases,
+        error_details=decisions.error_details,
+        insufficient=decisions.insufficient,
     )
+
+
+def constants(facts: Facts, decisions: Decisions) -> list[Constant]:
+    """Those of the headers; where names are chosen, those alone."""
+    if not decisions.constants:
+        return [Constant(c.name, c.value, c.header, c.c_type) for c in facts.constants]
+    values = {c.name: c for c in facts.constants}
+    return [
+        Constant(name, values[macro].value, values[macro].header)
+        for name, macro in decisions.constants.items()
+    ]
+
+
+def all_enums(facts: Facts, types: TypeTable, decisions: Decisions) -> list[Enum]:
+    """The enumerations of a library that raises, those made of macros included."""
+    named = named_enums(types.enums, types, decisions)
+    offered = [e for e in named if e.name not in decisions.hidden_enums]
+    return offered + macro_enums(facts, decisions)
 
 
 @dataclass(slots=True)

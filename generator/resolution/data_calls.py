@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of data types: structs that a call fills, arrays whose length it tells first.
+
+An *assembled* struct is one that a call is made of rather than given: arguments go into its fields,
+its version is set, and the result is the struct or one of its fields.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ..classify import split_type
+from ..decisions import AssembledStruct, Decisions
+from ..facts import FactFunction
+from ..model import Assembly, DataType, Function, Param
+from .exceptions import describe, outputs
+from .exceptions import outputs
+
+VERSIONED = re.compile(r"_v(\d+)(?:_t)?$")
+
+
+class DataCalls:
+    """What the decisions say of functions with data types."""
+
+    def __init__(self, types: list[DataType], names, decisions: Decisions):
+        self.types = {t.name: t for t in types}
+        self.class_of = names
+        self.decisions = decisions
+
+    def apply(self, function: Function, fact: FactFunction) -> None:
+        """Give the parameters of a function their kinds, where data types are concerned."""
+        params = [self.param(fact.name, p) for p in function.params]
+        counted = self.decisions.counted.get(fact.name)
+        if counted:
+            params = [self.counted(p, counted) for p in params]
+            if "count" in counted:
+                function.body = function.body or "counted_call"
+        if any(p.assembly and p.assembly.counted >= 0 for p in params):
+            function.body = function.body or "counted_struct_call"
+        function.params = params
+        function.py = [name for p in params for name in arguments(p)]
+        function.returns = outputs(params, fact.ret, self.decisions)
+        if function.name not in self.decisions.functions:
+            function.doc = describe(function)
+
+    def param(self, function: str, p: Param) -> Param:
+        base, stars = split_type(p.c_type)
+        fixed = self.decisions.fixed.get(f"{function}.{p.c_name}")
+        if fixed is not None:
+            return replace(p, kind=f"const:{fixed}")
+        chosen = next(
+            (a for a in self.decisions.assembled.get(function, []) if a.param == p.c_name), None
+        )
+        data_type = self.data_type(base) if stars == 1 else None
+        is_read = f"{function}.{p.c_name}" in self.decisions.inputs
+        if data_type is None:
+            return replace(p, kind="in:intptr") if is_read else p
+        if f"{function}.{p.c_name}" in self.decisions.objects:
+            return replace(p, kind=f"in:object:{data_type.name}")
+        if chosen is None and (is_read or p.c_type.startswith("const ")):
+            return replace(p, kind=f"in:data:{data_type.name}")
+        if chosen is None and p.kind == "in:intptr":  # a body sees to it
+            return p
+        assembly = self.assembly(data_type, chosen or AssembledStruct(p.c_name))
+        if not assembly.version and chosen is None:
+            return replace(p, kind=f"out:data:{data_type.name}")
+        way = "set" if chosen and chosen.out == "nothing" else "out"
+        return replace(p, kind=f"{way}:assembled", assembly=assembly)
+
+    def data_type(self, base: str) -> DataType | None:
+        name = self.class_of(base)
+        return self.types.get(name) if name else None
+
+    def assembly(self, data_type: DataType, chosen: AssembledStruct) -> Assembly:
+        places = {f.c_path: i for i, f in enumerate(data_type.fields)}
+        version = VERSIONED.search(data_type.c_type)
+        is_versioned = version and data_type.fields[0].c_path == "version"
+        return Assembly(
+            data_type.name,
+            int(version[1]) if is_versioned else 0,
+            [(places[field], name) for field, name in chosen.inputs.items()],
+            places[chosen.out] if chosen.out in places else -1,
+            places[chosen.counted] if chosen.counted else -1,
+            chosen.older,
+        )
+
+    def counted(self, p: Param, counted: dict) -> Param:
+        count = counted.get("count") or counted["length"]
+        if p.c_name == counted.get("count"):
+            return replace(p, kind="out:count" if counted.get("is_returned") else "count")
+        if p.c_name in counted.get("structs", ()):
+            return replace(p, aux=count)
+        if p.c_name not in counted.get("arrays", ()):
+            return p
+        base, _ = split_type(p.c_type)
+        if base == "char":
+            return replace(p, kind="out:counted_text", aux=count)
+        data_type = self.data_type(base)
+        return replace(p, kind=f"out:array:{data_type.name if data_type else base}", aux=count)
+
+
+def arguments(p: Param) -> list[str]:
+    """The Python parameters that one C parameter takes."""
+    if p.assembly:
+        return [name for _, name in p.assembly.inputs]
+    return [p.name] if p.kind.startswith("in") else []

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Enumerations that a header spells as macros with a common prefix."""
+
+from __future__ import annotations
+
+import re
+
+from ..decisions import Decisions
+from ..facts import FactEnum, Facts
+from ..model import Enum, Member
+
+
+def macro_enums(facts: Facts, decisions: Decisions) -> list[Enum]:
+    values = {c.name: c.value for c in facts.constants}
+    values |= {n: v for t in facts.types if isinstance(t, FactEnum) for n, v in t.members}
+    return [macro_enum(name, table, values) for name, table in decisions.macro_enums.items()]
+
+
+def macro_enum(name: str, table: dict, values: dict[str, int]) -> Enum:
+    """The macros that begin with a prefix, by value; then further names of some."""
+    prefix, renames = table["prefix"], table.get("renames", {})
+    chosen = {c: member_name(c.removeprefix(prefix)) for c in values if is_chosen(c, table)}
+    chosen |= renames
+    aliases = table.get("aliases", {})
+    members = sorted(
+        (Member(n, values[c], c_name=c) for c, n in chosen.items()),
+        key=lambda m: (m.name in aliases, m.value % 2**64),
+    )
+    return Enum(name, name, members, is_macros=True)
+
+
+def is_chosen(c_name: str, table: dict) -> bool:
+    rest = c_name.removeprefix(table["prefix"])
+    if rest == c_name or rest in table.get("not", ()):
+        return False
+    return "only" not in table or rest in table["only"]
+
+
+def member_name(text: str) -> str:
+    """`GpuIdle` -> `GPU_IDLE`; names in capitals stay."""
+    return text if text.isupper() else re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", text).upper()
