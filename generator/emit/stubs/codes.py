@@ -137,7 +137,7 @@ class CodesWriter(Writer):
     def field_types(self, field: Field) -> tuple[str, str]:
         """What a field gives, and what it takes."""
         word, _, name = field.kind.partition(":")
-        if word.startswith("bytes["):
+        if word.startswith(("bytes[", "text[")):
             return "builtins.bytes", NUMBERS["builtins.bytes"]
         if word in ("arr", "ptr[]"):
             element = self.value_type(name)
