@@ -12,9 +12,7 @@
 namespace halfwarp::emulated_runtime {
 
 template <class T>
-concept is_complete = requires {
-  sizeof(T);
-};
+concept is_complete = requires { sizeof(T); };
 
 // Whether memory that holds the one may be read and written as the other.
 template <class From, class To>

@@ -9,16 +9,6 @@
 namespace halfwarp::emulator::api {
 namespace {
 
-enum class waiting : std::uint8_t {
-  always,         // the call returns when the bytes are there
-  for_host_only,  // the same, unless both sides are device memory
-  if_needed,      // only where the host could see the difference
-};
-
-bool is_on_host(const call& c, const memory_area& area) {
-  return area.is_pageable || c.d.memory.device_of(area.first) < 0;
-}
-
 // Asynchronous copies from plain host memory take the bytes along.
 std::unique_ptr<std::byte[]> take_snapshot(memory_area& from) {
   auto bytes = std::make_unique_for_overwrite<std::byte[]>(from.bytes());
@@ -32,25 +22,12 @@ std::unique_ptr<std::byte[]> take_snapshot(memory_area& from) {
   return bytes;
 }
 
-CUresult copy(call& c, stream& in, memory_area to, memory_area from, waiting when) {
-  admit_area(c, to, true);
-  admit_area(c, from, false);
-  if (to.bytes() == 0) return CUDA_SUCCESS;
-  const bool touches_host = is_on_host(c, to) || is_on_host(c, from) ||
-                            has_sync_memops(c, to.first) || has_sync_memops(c, from.first);
-  const bool waits =
-      when == waiting::always || to.is_pageable || (when == waiting::for_host_only && touches_host);
-  auto snapshot = from.is_pageable && !waits ? take_snapshot(from) : nullptr;
-  const auto end = c.submit(in, std::make_shared<copy_memory>(to, from, std::move(snapshot)));
-  return waits ? c.wait(end, in.owner()) : CUDA_SUCCESS;
-}
-
 CUresult copy_range(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream in,
                     waiting when) {
   return answer([&](call& c) {
     const auto stream = c.stream_of(in);
     const int device = stream->owner().on().ordinal();
-    return copy(c, *stream, range(to, bytes, device), range(from, bytes, device), when);
+    return copy_area_in(c, *stream, range(to, bytes, device), range(from, bytes, device), when);
   });
 }
 
@@ -62,8 +39,8 @@ CUresult copy_between_peers(CUdeviceptr to, CUcontext to_context, CUdeviceptr fr
   return answer([&](call& c) {
     const int target = c.context_of(to_context)->on().ordinal();
     const int source = c.context_of(from_context)->on().ordinal();
-    return copy(c, *c.stream_of(in), range(to, bytes, target), range(from, bytes, source),
-                waiting::if_needed);
+    return copy_area_in(c, *c.stream_of(in), range(to, bytes, target), range(from, bytes, source),
+                        waiting::if_needed);
   });
 }
 
@@ -81,6 +58,23 @@ memory_area range(CUdeviceptr first, std::size_t bytes, int device) {
   area.row_bytes = bytes;
   area.device = device;
   return area;
+}
+
+bool is_on_host(const call& c, const memory_area& area) {
+  return area.is_pageable || c.d.memory.device_of(area.first) < 0;
+}
+
+CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, waiting when) {
+  admit_area(c, to, true);
+  admit_area(c, from, false);
+  if (to.bytes() == 0) return CUDA_SUCCESS;
+  const bool touches_host = is_on_host(c, to) || is_on_host(c, from) ||
+                            has_sync_memops(c, to.first) || has_sync_memops(c, from.first);
+  const bool waits =
+      when == waiting::always || to.is_pageable || (when == waiting::for_host_only && touches_host);
+  auto snapshot = from.is_pageable && !waits ? take_snapshot(from) : nullptr;
+  const auto end = c.submit(in, std::make_shared<copy_memory>(to, from, std::move(snapshot)));
+  return waits ? c.wait(end, in.owner()) : CUDA_SUCCESS;
 }
 
 void admit_area(const call& c, memory_area& area, bool is_write) {

@@ -22,4 +22,16 @@ bool has_sync_memops(const call& c, CUdeviceptr at);
 
 memory_area range(CUdeviceptr first, std::size_t bytes, int device);
 
+// Of an area that was admitted: whether the host can see it.
+bool is_on_host(const call& c, const memory_area& area);
+
+enum class waiting : std::uint8_t {
+  always,         // the call returns when the bytes are there
+  for_host_only,  // the same, unless both sides are device memory
+  if_needed,      // only where the host could see the difference
+};
+
+// Copies between areas of equal shape, after admitting both.
+CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, waiting when);
+
 }  // namespace halfwarp::emulator::api

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of rows and slices of memory. Arrays take no part: there are none.
+#include "emulator/api/call.hpp"
+#include "emulator/api/memory/memory_call.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+// One end of a copy, as both structs of the API state it.
+struct endpoint {
+  CUmemorytype type;
+  const void* host;
+  CUdeviceptr device;
+  std::size_t x, y, z, pitch, rows;
+};
+
+struct extent {
+  std::size_t width, height, depth;
+};
+
+endpoint source_of(const CUDA_MEMCPY2D& p) {
+  return {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes, p.srcY, 0, p.srcPitch, 0};
+}
+
+endpoint target_of(const CUDA_MEMCPY2D& p) {
+  return {p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes, p.dstY, 0, p.dstPitch, 0};
+}
+
+extent extent_of(const CUDA_MEMCPY2D& p) { return {p.WidthInBytes, p.Height, 1}; }
+
+endpoint source_of(const CUDA_MEMCPY3D& p) {
+  require(p.srcLOD == 0 && !p.reserved0, CUDA_ERROR_INVALID_VALUE, "srcLOD must be 0");
+  return {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes,
+          p.srcY,          p.srcZ,    p.srcPitch,  p.srcHeight};
+}
+
+endpoint target_of(const CUDA_MEMCPY3D& p) {
+  require(p.dstLOD == 0 && !p.reserved1, CUDA_ERROR_INVALID_VALUE, "dstLOD must be 0");
+  return {p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes,
+          p.dstY,          p.dstZ,    p.dstPitch,  p.dstHeight};
+}
+
+extent extent_of(const CUDA_MEMCPY3D& p) { return {p.WidthInBytes, p.Height, p.Depth}; }
+
+// A pitch counts where there is a second row, the rows of a slice where there is a second slice.
+void require_room(const endpoint& end, const extent& shape) {
+  require(end.type != CU_MEMORYTYPE_ARRAY, CUDA_ERROR_NOT_SUPPORTED,
+          "the emulator has no CUDA arrays");
+  require(end.type >= CU_MEMORYTYPE_HOST && end.type <= CU_MEMORYTYPE_UNIFIED,
+          CUDA_ERROR_INVALID_VALUE, "cuda.h has no such type of memory");
+  const bool has_rows = shape.height > 1 || shape.depth > 1 || end.y || end.z;
+  require(!has_rows || end.pitch >= end.x + shape.width, CUDA_ERROR_INVALID_VALUE,
+          "the pitch is smaller than a row");
+  const bool has_slices = shape.depth > 1 || end.z;
+  require(!has_slices || end.rows >= end.y + shape.height, CUDA_ERROR_INVALID_VALUE,
+          "a slice has fewer rows than are copied");
+}
+
+memory_area area_of(const endpoint& end, const extent& shape, int device) {
+  const bool is_host = end.type == CU_MEMORYTYPE_HOST;
+  const auto base = is_host ? reinterpret_cast<CUdeviceptr>(end.host) : end.device;
+  auto area = range(base + (end.z * end.rows + end.y) * end.pitch + end.x, shape.width, device);
+  area.rows = shape.height;
+  area.pitch = end.pitch;
+  area.slices = shape.depth;
+  area.slice_pitch = end.pitch * end.rows;
+  return area;
+}
+
+void require_side(const call& c, const endpoint& end, memory_area area, bool is_write) {
+  admit_area(c, area, is_write);
+  require(end.type != CU_MEMORYTYPE_HOST || is_on_host(c, area), CUDA_ERROR_INVALID_VALUE,
+          "what is said to be host memory is on a device");
+  require(end.type != CU_MEMORYTYPE_DEVICE || !area.is_pageable, CUDA_ERROR_INVALID_VALUE,
+          "what is said to be device memory is plain host memory");
+}
+
+template <class Parameters>
+CUresult copy_rows(const Parameters* given, CUstream in, waiting when) {
+  return answer([&](call& c) {
+    require_outputs(given);
+    const auto stream = c.stream_of(in);
+    const int device = stream->owner().on().ordinal();
+    const endpoint from = source_of(*given), to = target_of(*given);
+    const extent shape = extent_of(*given);
+    require_room(from, shape);
+    require_room(to, shape);
+    if (shape.width == 0 || shape.height == 0 || shape.depth == 0) return CUDA_SUCCESS;
+    const auto source = area_of(from, shape, device), target = area_of(to, shape, device);
+    require_side(c, from, source, false);
+    require_side(c, to, target, true);
+    return copy_area_in(c, *stream, target, source, when);
+  });
+}
+
+}  // namespace
+
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* pCopy) noexcept {
+  return copy_rows(pCopy, nullptr, waiting::for_host_only);
+}
+
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* pCopy) noexcept {
+  return copy_rows(pCopy, nullptr, waiting::for_host_only);
+}
+
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* pCopy, CUstream hStream) noexcept {
+  return copy_rows(pCopy, hStream, waiting::if_needed);
+}
+
+CUresult cuMemcpy3D(const CUDA_MEMCPY3D* pCopy) noexcept {
+  return copy_rows(pCopy, nullptr, waiting::for_host_only);
+}
+
+CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* pCopy, CUstream hStream) noexcept {
+  return copy_rows(pCopy, hStream, waiting::if_needed);
+}
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the runtime share: checked calls, kernels compiled at run time, latches."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import textwrap
+from contextlib import contextmanager
+
+import pytest
+from cuda.bindings import driver, nvrtc, runtime
+
+# A driver that loads a kernel lazily waits for those that run, and some here wait for the test.
+os.environ.setdefault("CUDA_MODULE_LOADING", "EAGER")
+
+SOURCE = b"""
+extern "C" {
+__device__ int counter = 5;
+__global__ void saxpy(float a, const float* x, float* y, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+__global__ void latch(volatile int* flag) {
+    while (*flag == 0) { }
+}
+__global__ void with_shared(int* out) {
+    extern __shared__ int dynamic[];
+    __shared__ int buffer[256];
+    buffer[threadIdx.x % 256] = dynamic[threadIdx.x % 4];
+    __syncthreads();
+    out[threadIdx.x] = buffer[(threadIdx.x + 1) % 256];
+}
+}
+"""
+
+
+def ok(result):
+    """The outputs of a call that must succeed: none, one, or a tuple."""
+    code, *outputs = result
+    assert int(code) == 0, f"{code!r}"
+    if not outputs:
+        return None
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+@pytest.fixture(autouse=True)
+def first_device():
+    """The first device is current and the last error forgotten."""
+    ok(runtime.cudaSetDevice(0))
+    runtime.cudaGetLastError()
+    yield
+    runtime.cudaGetLastError()
+
+
+@pytest.fixture(scope="session")
+def machine_code():
+    """The kernels above for this device, and as PTX where that is what runs."""
+    major = ok(
+        runtime.cudaDeviceGetAttribute(runtime.cudaDeviceAttr.cudaDevAttrComputeCapabilityMajor, 0)
+    )
+    minor = ok(
+        runtime.cudaDeviceGetAttribute(runtime.cudaDeviceAttr.cudaDevAttrComputeCapabilityMinor, 0)
+    )
+    program = ok(nvrtc.nvrtcCreateProgram(SOURCE, b"kernels.cu", 0, None, None))
+    options = [f"--gpu-architecture=compute_{major}{minor}".encode()]
+    ok(nvrtc.nvrtcCompileProgram(program, len(options), options))
+    ptx = b" " * ok(nvrtc.nvrtcGetPTXSize(program))
+    ok(nvrtc.nvrtcGetPTX(program, ptx))
+    ok(nvrtc.nvrtcDestroyProgram(program))
+    return ptx
+
+
+@pytest.fixture
+def library(machine_code):
+    """The kernels, loaded."""
+    loaded = ok(runtime.cudaLibraryLoadData(machine_code, None, None, 0, None, None, 0))
+    yield loaded
+    ok(runtime.cudaLibraryUnload(loaded))
+
+
+@pytest.fixture
+def stream():
+    """A stream that the default stream does not wait for."""
+    made = ok(runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking))
+    yield made
+    ok(runtime.cudaStreamDestroy(made))
+
+
+@pytest.fixture
+def memory():
+    """Allocates device memory that is freed after the test."""
+    made = []
+
+    def allocate(size):
+        made.append(ok(runtime.cudaMalloc(size)))
+        return made[-1]
+
+    yield allocate
+    for address in made:
+        ok(runtime.cudaFree(address))
+
+
+def launch(kernel, *arguments, grid=1, block=1, shared=0, stream=0):
+    """Launch by the driver's function, which takes the runtime's kernel. Arguments: ctypes."""
+    addresses = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
+    pointers = ctypes.addressof(addresses) if arguments else 0
+    function = ok(driver.cuKernelGetFunction(kernel))
+    ok(driver.cuLaunchKernel(function, grid, 1, 1, block, 1, 1, shared, stream, pointers, 0))
+
+
+@pytest.fixture
+def held(library, stream):
+    """A function that holds a stream up until its `with` block ends."""
+
+    @contextmanager
+    def hold(which=stream):
+        address = ok(runtime.cudaHostAlloc(4, runtime.cudaHostAllocMapped))
+        flag = ctypes.c_int.from_address(address)
+        flag.value = 0
+        launch(
+            ok(runtime.cudaLibraryGetKernel(library, b"latch")),
+            ctypes.c_void_p(address),
+            stream=which,
+        )
+        try:
+            yield
+        finally:
+            flag.value = 1
+            ok(runtime.cudaStreamSynchronize(which))
+            ok(runtime.cudaFreeHost(address))
+
+    return hold
+
+
+@pytest.fixture
+def run_python():
+    """Run code in a fresh interpreter on the same backend: what it printed."""
+
+    def run(code, **environment):
+        done = subprocess.run(
+            [sys.executable, "-c", PREAMBLE + textwrap.dedent(code)],
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split("\n")[:-1]
+
+    return run
+
+
+PREAMBLE = """
+from cuda.bindings import driver, runtime
+def ok(result):
+    code, *outputs = result
+    assert int(code) == 0, repr(code)
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+"""

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices: which one a thread uses, what is said of it, and the contexts behind it."""
+
+import pytest
+from cuda.bindings import driver, runtime
+
+from .conftest import ok
+
+Error = runtime.cudaError_t
+Attribute = runtime.cudaDeviceAttr
+
+PROPERTIES = {
+    "major": "cudaDevAttrComputeCapabilityMajor",
+    "minor": "cudaDevAttrComputeCapabilityMinor",
+    "warpSize": "cudaDevAttrWarpSize",
+    "multiProcessorCount": "cudaDevAttrMultiProcessorCount",
+    "maxThreadsPerBlock": "cudaDevAttrMaxThreadsPerBlock",
+    "regsPerBlock": "cudaDevAttrMaxRegistersPerBlock",
+    "sharedMemPerBlock": "cudaDevAttrMaxSharedMemoryPerBlock",
+    "sharedMemPerBlockOptin": "cudaDevAttrMaxSharedMemoryPerBlockOptin",
+    "totalConstMem": "cudaDevAttrTotalConstantMemory",
+    "memPitch": "cudaDevAttrMaxPitch",
+    "pciBusID": "cudaDevAttrPciBusId",
+    "managedMemory": "cudaDevAttrManagedMemory",
+    "cooperativeLaunch": "cudaDevAttrCooperativeLaunch",
+    "clusterLaunch": "cudaDevAttrClusterLaunch",
+    "memoryPoolsSupported": "cudaDevAttrMemoryPoolsSupported",
+    "unifiedAddressing": "cudaDevAttrUnifiedAddressing",
+}
+
+
+def test_versions_are_told_without_a_device():
+    assert ok(runtime.cudaRuntimeGetVersion()) == 13050
+    assert ok(runtime.cudaDriverGetVersion()) == ok(driver.cuDriverGetVersion())
+
+
+def test_the_runtime_counts_the_drivers_devices():
+    assert ok(runtime.cudaGetDeviceCount()) == ok(driver.cuDeviceGetCount()) > 0
+
+
+@pytest.mark.parametrize("field", PROPERTIES)
+def test_properties_are_the_attributes(field):
+    properties = ok(runtime.cudaGetDeviceProperties(0))
+    attribute = ok(runtime.cudaDeviceGetAttribute(Attribute[PROPERTIES[field]], 0))
+    assert getattr(properties, field) == attribute
+
+
+def test_properties_have_the_drivers_name_memory_and_uuid():
+    properties = ok(runtime.cudaGetDeviceProperties(0))
+    assert properties.name == ok(driver.cuDeviceGetName(256, 0)).partition(b"\0")[0]
+    assert properties.totalGlobalMem == ok(driver.cuDeviceTotalMem(0))
+    assert properties.uuid.bytes == ok(driver.cuDeviceGetUuid(0)).bytes
+
+
+def test_shapes_of_properties_are_in_order():
+    properties = ok(runtime.cudaGetDeviceProperties(0))
+    names = ["cudaDevAttrMaxGridDimX", "cudaDevAttrMaxGridDimY", "cudaDevAttrMaxGridDimZ"]
+    assert list(properties.maxGridSize) == [
+        ok(runtime.cudaDeviceGetAttribute(Attribute[name], 0)) for name in names
+    ]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda device: runtime.cudaSetDevice(device),
+        lambda device: runtime.cudaInitDevice(device, 0, 0),
+        lambda device: runtime.cudaGetDeviceProperties(device),
+        lambda device: runtime.cudaDeviceGetAttribute(Attribute.cudaDevAttrWarpSize, device),
+    ],
+    ids=["set", "init", "properties", "attribute"],
+)
+@pytest.mark.parametrize("device", [-1, 1000])
+def test_a_device_that_is_not_there_is_refused(call, device):
+    assert call(device)[0] == Error.cudaErrorInvalidDevice
+    assert ok(runtime.cudaGetDevice()) == 0
+
+
+def test_a_bus_id_leads_back_to_its_device():
+    bus_id = ok(runtime.cudaDeviceGetPCIBusId(20, 0))
+    assert ok(runtime.cudaDeviceGetByPCIBusId(bus_id)) == 0
+
+
+def test_the_device_with_the_wanted_properties_is_chosen():
+    assert ok(runtime.cudaChooseDevice(ok(runtime.cudaGetDeviceProperties(0)))) == 0
+
+
+def test_a_limit_that_was_set_is_told():
+    limit = runtime.cudaLimit.cudaLimitStackSize
+    before = ok(runtime.cudaDeviceGetLimit(limit))
+    ok(runtime.cudaDeviceSetLimit(limit, 8192))
+    assert ok(runtime.cudaDeviceGetLimit(limit)) >= 8192
+    ok(runtime.cudaDeviceSetLimit(limit, before))
+
+
+def test_the_least_priority_is_the_larger_number():
+    least, greatest = ok(runtime.cudaDeviceGetStreamPriorityRange())
+    assert greatest <= least == 0
+
+
+def test_flags_are_those_of_the_primary_context(run_python):
+    said = run_python("""
+        ok(runtime.cudaInitDevice(0, runtime.cudaDeviceScheduleYield,
+                                  runtime.cudaInitDeviceFlagsAreValid))
+        ok(runtime.cudaSetDevice(0))
+        print(ok(runtime.cudaGetDeviceFlags()) & runtime.cudaDeviceScheduleMask)
+        print(runtime.cudaSetDeviceFlags(1 << 20)[0].name)
+    """)
+    assert said == [str(runtime.cudaDeviceScheduleYield), "cudaErrorInvalidValue"]
+
+
+def test_free_of_nothing_makes_a_context(run_python):
+    said = run_python("""
+        ok(driver.cuInit(0))
+        print(int(ok(driver.cuCtxGetCurrent())) != 0)
+        ok(runtime.cudaFree(0))
+        print(int(ok(driver.cuCtxGetCurrent())) != 0, ok(driver.cuDevicePrimaryCtxGetState(0))[1])
+    """)
+    assert said == ["False", "True 1"]
+
+
+def test_questions_about_devices_make_no_context(run_python):
+    said = run_python("""
+        ok(runtime.cudaGetDeviceCount()); ok(runtime.cudaGetDeviceProperties(0))
+        ok(runtime.cudaGetDevice())
+        print(ok(driver.cuDevicePrimaryCtxGetState(0))[1])
+    """)
+    assert said == ["0"]
+
+
+def test_initialising_a_device_makes_its_context_current_nowhere(run_python):
+    said = run_python("""
+        ok(runtime.cudaInitDevice(0, 0, 0))
+        print(int(ok(driver.cuCtxGetCurrent())), ok(driver.cuDevicePrimaryCtxGetState(0))[1])
+    """)
+    assert said == ["0 1"]
+
+
+def test_a_context_of_the_program_is_respected():
+    own = ok(driver.cuCtxCreate(None, 0, 0))
+    try:
+        address = ok(runtime.cudaMalloc(64))
+        Pointer = driver.CUpointer_attribute
+        owner = ok(driver.cuPointerGetAttribute(Pointer.CU_POINTER_ATTRIBUTE_CONTEXT, address))
+        assert int(owner) == int(own) == int(ok(driver.cuCtxGetCurrent()))
+        ok(runtime.cudaFree(address))
+        assert ok(runtime.cudaGetDevice()) == 0
+    finally:
+        ok(driver.cuCtxDestroy(own))
+
+
+def test_setting_a_device_binds_its_primary_context():
+    own = ok(driver.cuCtxCreate(None, 0, 0))
+    ok(runtime.cudaSetDevice(0))
+    primary = ok(driver.cuDevicePrimaryCtxRetain(0))
+    ok(driver.cuDevicePrimaryCtxRelease(0))
+    assert int(ok(driver.cuCtxGetCurrent())) == int(primary)
+    ok(driver.cuCtxDestroy(own))
+
+
+def test_after_a_reset_the_next_call_begins_anew(run_python):
+    said = run_python("""
+        ok(runtime.cudaSetDevice(0))
+        old = ok(runtime.cudaMalloc(1 << 20))
+        ok(runtime.cudaDeviceReset())
+        print(ok(driver.cuDevicePrimaryCtxGetState(0))[1], ok(runtime.cudaGetDevice()))
+        print(runtime.cudaMalloc(64)[0].name)
+    """)
+    assert said == ["0 0", "cudaSuccess"]
