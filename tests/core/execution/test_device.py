@@ -350,3 +350,10 @@ class TestFactories:
     def test_the_default_stream_is_one_object(self, device):
         assert device.default_stream is device.default_stream
         assert int(device.default_stream.handle) == 1
+
+
+def test_its_memory_resource_can_be_replaced_but_not_deleted(device):
+    before = device.memory_resource
+    with pytest.raises(AttributeError, match="property 'memory_resource' of .*Device"):
+        del device.memory_resource
+    assert device.memory_resource is before

@@ -169,6 +169,17 @@ def test_unknown_attributes_are_refused():
         LaunchConfig(grid=1, block=1).blocks = 3
 
 
+FIELDS = "grid cluster block shmem_size is_cooperative programmatic_stream_serialization"
+
+
+@pytest.mark.parametrize("field", [*FIELDS.split(), "cooperative_launch"])
+def test_no_field_can_be_deleted(field):
+    config = LaunchConfig(grid=4, block=2)
+    with pytest.raises(AttributeError, match=f"property '{field}' of .*LaunchConfig"):
+        delattr(config, field)
+    assert config == LaunchConfig(grid=4, block=2)
+
+
 def test_equality_hash_and_repr_are_by_value():
     one, other = LaunchConfig(grid=1, block=(2, 3)), LaunchConfig(grid=(1,), block=[2, 3])
     assert one == other and hash(one) == hash(other)
