@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where each implementation runs: its interpreter, its environment variables, its C floor."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from generator.headers import find as find_headers
 
 REFERENCE = ["cuda-bindings==13.5.0", "cuda-core==1.2.2"]
 FOLDER = Path(__file__).parent
@@ -80,21 +81,9 @@ def environment(implementation, backend):
     return variables
 
 
-def cuda_headers():
-    for variable in ("CUDA_PATH", "CUDA_HOME"):
-        if os.environ.get(variable):
-            return Path(os.environ[variable]) / "include"
-    spec = importlib.util.find_spec("nvidia")
-    for place in [*(spec.submodule_search_locations if spec else []), "/usr/local/cuda"]:
-        for include in (Path(place) / "cu13" / "include", Path(place) / "include"):
-            if (include / "cuda.h").exists():
-                return include
-    return None
-
-
 def build_floor(backend):
     """Compile the C twins; None when there is no compiler or no header."""
-    compiler, headers = shutil.which("cc") or shutil.which("gcc"), cuda_headers()
+    compiler, headers = shutil.which("cc") or shutil.which("gcc"), find_headers()
     if not compiler or not headers:
         return None
     program = Path(tempfile.mkdtemp(prefix="halfwarp-floor-")) / "floor"

@@ -48,7 +48,7 @@ RULES = [
     Rule("cuda/core", includes=only("core", "python", "driver")),
     Rule("generator", modules=(r"^cuda\b", r"^benchmarks\b")),
     Rule("examples", modules=(r"\._", r"^benchmarks\b", r"^generator\b", r"^tests\b")),
-    Rule("benchmarks", modules=(r"^tests\b", r"^generator\b")),
+    Rule("benchmarks", modules=(r"^tests\b", r"^generator\b(?!\.headers$)")),
 ]
 # The loader is what makes the driver table, so its side of Python lies below cpp/driver.
 PYTHON_IN_DRIVER = "cpp/driver/loader/"
