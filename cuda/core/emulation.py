@@ -11,11 +11,21 @@ reports mistakes that a GPU hides, and its timings say nothing about a GPU.
 emulator; ``... path`` prints a folder that puts other CUDA programs on it.
 """
 
+from __future__ import annotations
+
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from cuda.core import _emulator_library as _library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import SupportsInt
+
+    _Option = bool | int | str | Iterable[str]
+    _Extent = tuple[int, int, int]
 
 __all__ = [
     "Allocation",
@@ -65,10 +75,10 @@ class Fault:
     kernel: str
     device: int
     stream: int
-    grid: tuple
-    block: tuple
-    block_index: tuple
-    thread: tuple
+    grid: _Extent
+    block: _Extent
+    block_index: _Extent
+    thread: _Extent
     other_threads: int
     ptx_line: int
     source_file: str
@@ -81,7 +91,7 @@ class Fault:
     first_line: str
     text: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
 
@@ -99,7 +109,7 @@ class Leak:
     created_at: str
 
 
-def enable(**options):
+def enable(**options: _Option) -> None:
     """Choose the emulated driver for this process.
 
     Host only.
@@ -126,7 +136,7 @@ def enable(**options):
     _library.choose(chosen)
 
 
-def _require_equal(chosen):
+def _require_equal(chosen: dict[str, str]) -> None:
     used = _library.record("options")
     for name, value in chosen.items():
         if used[name] != value:
@@ -136,7 +146,7 @@ def _require_equal(chosen):
             )
 
 
-def is_active():
+def is_active() -> bool:
     """Whether driver calls go, or will go, to the emulator.
 
     Host only.
@@ -144,7 +154,7 @@ def is_active():
     return _library.is_chosen()
 
 
-def options():
+def options() -> dict[str, str]:
     """The options of the emulation, as texts by name.
 
     Host only.
@@ -157,7 +167,7 @@ def options():
     return _library.record("options")
 
 
-def last_fault():
+def last_fault() -> Fault | None:
     """The last fault of a kernel or copy, or None. A `Fault`.
 
     Host only.
@@ -172,7 +182,7 @@ def last_fault():
     return Fault(**found)
 
 
-def error_text(code):
+def error_text(code: SupportsInt) -> str:
     """What is behind a driver code that this thread has just got; empty when no more is known.
 
     Host only.
@@ -185,7 +195,7 @@ def error_text(code):
     return _library.error_text(int(code)) if _library.is_running() else ""
 
 
-def leaks():
+def leaks() -> list[Leak]:
     """What the program made and has not given back: a list of `Leak`, by kind, then age.
 
     Host only.
@@ -193,7 +203,7 @@ def leaks():
     return [Leak(**each) for each in (_library.record("leaks") or [])]
 
 
-def stats():
+def stats() -> dict[str, Any]:
     """Counts: live objects and bytes by kind, calls by function, launches, instructions, reports.
 
     Host only.
@@ -201,7 +211,7 @@ def stats():
     return _library.record("stats")
 
 
-def settle():
+def settle() -> None:
     """Wait for all work of all contexts; printed text comes out.
 
     Blocks the host.
@@ -209,7 +219,7 @@ def settle():
     _library.load().halfwarp_emulator_settle()
 
 
-def repair():
+def repair() -> bool:
     """Forget the last fault, and make broken contexts usable again; whether there was one.
 
     Blocks the host. No device can do that; it is for tests that go on after a fault. What was
@@ -218,7 +228,7 @@ def repair():
     return bool(_library.load().halfwarp_emulator_repair())
 
 
-def reset():
+def reset() -> None:
     """Begin afresh: contexts empty and whole, faults, fault rules and counts forgotten.
 
     Blocks the host. What was made in a context is gone; its handles are stale.
@@ -239,13 +249,13 @@ class Rule:
         How many calls it looked at.
     """
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text = text
         self.hits = 0
         self.matches = 0
         self._id = _library.arm(text)
 
-    def disarm(self):
+    def disarm(self) -> None:
         """Remove the rule. Host only. A second call does nothing."""
         if self._id:
             self.hits, self.matches = _library.disarm(self._id)
@@ -254,8 +264,14 @@ class Rule:
 
 @contextmanager
 def inject(
-    function, *, nth=1, error="CUDA_ERROR_OUT_OF_MEMORY", times=1, sticky=False, optional=False
-):
+    function: str,
+    *,
+    nth: int = 1,
+    error: str | SupportsInt = "CUDA_ERROR_OUT_OF_MEMORY",
+    times: int = 1,
+    sticky: bool = False,
+    optional: bool = False,
+) -> Iterator[Rule]:
     """Make a driver call fail.
 
     Host only.
@@ -303,11 +319,11 @@ def inject(
 class _Expectation:
     """What `expect_fault` yields: its ``fault`` is set at the end of the block."""
 
-    fault = None
+    fault: Fault | None = None
 
 
 @contextmanager
-def expect_fault(kind):
+def expect_fault(kind: str) -> Iterator[_Expectation]:
     """Assert that the block causes a fault, and clear what it leaves behind.
 
     Blocks the host: waits for all work at the end. The CUDAError that tells of the fault may leave
@@ -342,8 +358,13 @@ def expect_fault(kind):
 
 
 def sweep(
-    function, functions="any", *, error="CUDA_ERROR_OUT_OF_MEMORY", expected=None, limit=10_000
-):
+    function: Callable[[], object],
+    functions: str = "any",
+    *,
+    error: str | SupportsInt = "CUDA_ERROR_OUT_OF_MEMORY",
+    expected: type[BaseException] | tuple[type[BaseException], ...] | None = None,
+    limit: int = 10_000,
+) -> int:
     """Run a function again and again, failing its first, second, ... driver call, to the last.
 
     Blocks the host. After each run nothing may have leaked, no memory may have been freed twice or
@@ -388,7 +409,11 @@ def sweep(
     raise AssertionError(f"sweep: still failing calls after {limit} runs")
 
 
-def _run_once(function, expected, rule):
+def _run_once(
+    function: Callable[[], object],
+    expected: type[BaseException] | tuple[type[BaseException], ...],
+    rule: Rule,
+) -> str | None:
     try:
         function()
     except expected as error:
@@ -404,7 +429,7 @@ def _run_once(function, expected, rule):
 class _Footprint:
     """Live objects and report counts at one moment."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         import gc
 
         gc.collect()
@@ -413,7 +438,7 @@ class _Footprint:
         self.live = now["live"]
         self.reports = now["reports"]
 
-    def require_clean_since(self, before, what):
+    def require_clean_since(self, before: _Footprint, what: str) -> None:
         for kind, now in self.live.items():
             then = before.live.get(kind, {"count": 0})
             if now["count"] > then["count"]:
@@ -425,7 +450,7 @@ class _Footprint:
                 raise AssertionError(f"sweep: {what} led to a report of kind {kind}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return __all__
 
 
