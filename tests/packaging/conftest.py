@@ -73,7 +73,8 @@ def installed(wheel, tmp_path_factory):
     options = ["--no-deps", "--no-index", "--quiet", "--python", python]
     run(sys.executable, "-m", "pip", *options[3:], "install", *options[:3], wheel)
     source = Path(importlib.util.find_spec("numpy").origin).parents[1]
-    for name in BORROWED:
+    records = [path.name for path in source.glob("cuda_pathfinder-*.dist-info")]
+    for name in (*BORROWED, *records):
         target = packages / name
         if (source / name).exists() and not target.exists():
             target.symlink_to(source / name)

@@ -4,6 +4,7 @@
 import collections
 import configparser
 import email
+import json
 import re
 import subprocess
 import sys
@@ -17,7 +18,7 @@ KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp"}
 EXTENSIONS = (
     "bindings/_loader bindings/_low bindings/cydriver bindings/cynvrtc core/_core core/_compile"
 )
-OLD = "cuda.py nvrtc.py ccuda.pxd cnvrtc.pxd"
+OLD = "cuda.py cudart.py nvrtc.py ccuda.pxd ccudart.pxd cnvrtc.pxd"
 MODULES = "bindings/driver bindings/nvrtc core/__init__"
 CIMPORTED = (
     "bindings/cydriver bindings/cynvrtc bindings/driver bindings/nvrtc core/__init__ core/_core "
@@ -122,6 +123,16 @@ def test_saxpy_runs_from_an_installation(installed, root):
     assert where.startswith(str(installed.packages))
     output = installed.run(root / "examples" / "saxpy.py")
     assert "verified" in output
+
+
+def test_the_doctor_finds_the_installation_as_it_was_recorded(installed, files):
+    report = json.loads(installed.run("-m", "cuda.core", "doctor", "--json"))
+    assert report["problems"] == []
+    packages, found = report["facts"]["packages"], report["facts"]["files"]
+    assert packages["installed_as"] == "wheel"
+    assert packages["location"] == str(installed.packages)
+    assert found["recorded"] >= len(files)
+    assert not any(found[key] for key in ("changed", "missing", "not_ours", "sharing"))
 
 
 def test_the_namespace_is_shared_with_pathfinder(installed):

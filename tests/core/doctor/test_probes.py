@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from cuda.bindings import driver as low
 from cuda.core import Device
 from cuda.core._doctor import places
 from cuda.core._doctor.apart import examine, run
@@ -42,10 +43,11 @@ def test_the_options_of_the_emulator_are_stated(monkeypatch):
 
 
 def test_an_error_of_cuinit_is_stated_by_name(monkeypatch):
-    monkeypatch.setenv("HALFWARP_BACKEND", "emulator")
-    monkeypatch.setenv("HALFWARP_EMULATOR_FAIL", "cuInit:1=CUDA_ERROR_SYSTEM_NOT_READY")
-    facts = examine("backend").facts
+    status = low.CUresult.CUDA_ERROR_SYSTEM_NOT_READY
+    monkeypatch.setattr(low, "cuInit", lambda flags: (status,))
+    facts = run("backend").facts
     assert facts["error_name"] == "CUDA_ERROR_SYSTEM_NOT_READY"
+    assert facts["error"].startswith("cuInit answers CUDA_ERROR_SYSTEM_NOT_READY: ")
     assert facts["devices"] == []
 
 
