@@ -20,9 +20,7 @@ ROLE = re.compile(r"(?P<word>list|buffer|out buffer|out text|length)(?:\[(?P<aux
 INTEGERS = ("handle", "callback", "unknown")  # kinds of types that Python sees as an address
 
 
-def make_function(
-    fact: FactFunction, types, decisions: Decisions, override: Override
-) -> Function:
+def make_function(fact: FactFunction, types, decisions: Decisions, override: Override) -> Function:
     """The function, but for what both conventions say alike."""
     name = function_name(fact.name, decisions)
     params = [param(fact, p, types, decisions, override) for p in fact.params]

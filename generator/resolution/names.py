@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from os.path import commonprefix
+from itertools import takewhile
 
 from ..decisions import Decisions, EnumNames
 from ..facts import FactEnum
@@ -49,6 +49,9 @@ def enum_members(item: FactEnum, names: EnumNames, docs: dict[str, str]) -> list
 
 
 def common_prefix(item: FactEnum) -> str:
-    """What all members begin with, up to an underscore."""
-    shared = commonprefix([name for name, _ in item.members])
-    return shared[: shared.rfind("_") + 1] if len(item.members) > 1 else ""
+    """The words that all members begin with; each keeps one."""
+    words = [name.split("_")[:-1] for name, _ in item.members]
+    if len(words) < 2:
+        return ""
+    same = list(takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False)))
+    return "".join(f"{column[0]}_" for column in same)

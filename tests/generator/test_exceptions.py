@@ -41,7 +41,8 @@ fn toyBoxName(toyBox box, char *name: out text[length], unsigned int length) -> 
 fn toyBoxOpen(toyBox *box: out, toyId id, const char *label) -> toyResult  toy.h
 fn toyErrorText(toyResult result) -> const char *  toy.h
 fn toyListen(toyListener fn, toyResult *last: out, toyId *id: out) -> toyResult  toy.h
-fn toyRun(int numOptions, const char **options: list[numOptions], const void *data: buffer[size], size_t size) -> toyResult  toy.h
+fn toyRun(int n, const char **options: list[n], const void *data: buffer[size], size_t size) -> \
+toyResult  toy.h
 fn toyStop() -> void  toy.h
 """
 DECISIONS = """\
@@ -115,8 +116,8 @@ def test_a_text_of_fixed_size_needs_no_length(functions):
 def test_options_and_buffers_know_their_sizes(functions):
     run = functions["toyRun"]
     assert kinds(run) == ["in", "in:options", "in:buffer", "in"]
-    assert [p.aux for p in run.params] == ["", "numOptions", "size", ""]
-    assert run.py == ["num_options", "options", "data", "size"]
+    assert [p.aux for p in run.params] == ["", "n", "size", ""]
+    assert run.py == ["n", "options", "data", "size"]
 
 
 def test_the_size_of_a_buffer_is_asked_of_the_function_that_tells_it(functions):
@@ -133,9 +134,7 @@ def test_a_role_that_is_not_understood_names_the_function(tmp_path):
     (tmp_path / "toy.api").write_text(API.replace("out buffer", "sideways"))
     (tmp_path / "toy.toml").write_text(DECISIONS)
     with pytest.raises(ValueError, match="toyBoxGetLog: role 'sideways'"):
-        resolve.resolve(
-            api_file.read(tmp_path / "toy.api"), decisions.read(tmp_path / "toy.toml")
-        )
+        resolve.resolve(api_file.read(tmp_path / "toy.api"), decisions.read(tmp_path / "toy.toml"))
 
 
 def test_guards_survive_the_file(tmp_path):

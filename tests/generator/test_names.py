@@ -53,8 +53,20 @@ def test_names_with_a_longer_prefix_are_aliases():
 
 def test_members_are_renamed_and_given_further_names():
     names = EnumNames(renames={"TOY_MODE_FAST": "QUICK"}, aliases={"SWIFT": "QUICK"})
-    assert values(enum_members(MODES, names, {})) == {"QUICK": 0, "SLOW": 1, "SLOWER": 1, "SWIFT": 0}
+    assert values(enum_members(MODES, names, {})) == {
+        "QUICK": 0,
+        "SLOW": 1,
+        "SLOWER": 1,
+        "SWIFT": 0,
+    }
+
+
+def test_a_member_that_is_the_prefix_of_another_keeps_its_last_word():
+    item = FactEnum("Two", [("TOY_TWO", 1), ("TOY_TWO_MORE", 2)])
+    assert values(enum_members(item, EnumNames(), {})) == {"TWO": 1, "TWO_MORE": 2}
 
 
 def test_a_single_member_shares_nothing():
-    assert values(enum_members(FactEnum("One", [("TOY_ONE", 1)]), EnumNames(), {})) == {"TOY_ONE": 1}
+    assert values(enum_members(FactEnum("One", [("TOY_ONE", 1)]), EnumNames(), {})) == {
+        "TOY_ONE": 1
+    }

@@ -84,9 +84,8 @@ def module(reference):
 
 def found_or_skip(name):
     """The module of a library, or a skip where the library is not installed."""
-    from cuda.pathfinder import DynamicLibNotFoundError
-
     from cuda.bindings import _loader
+    from cuda.pathfinder import DynamicLibNotFoundError
 
     try:
         _loader.load(name)

@@ -4,7 +4,6 @@
 import ctypes
 
 import pytest
-
 from cuda.bindings import nvjitlink as link
 from cuda.bindings import nvvm
 
@@ -52,7 +51,9 @@ def test_names_are_str_only():
 
 @pytest.mark.parametrize("options", ["-lto", b"-lto", bytearray(b"-lto"), None, 1.5, {"-lto"}])
 def test_options_that_are_no_sequence_are_a_type_error(options):
-    with pytest.raises(TypeError, match=r"nvjitlink\.create\(\) argument 'options': expected a seq"):
+    with pytest.raises(
+        TypeError, match=r"nvjitlink\.create\(\) argument 'options': expected a seq"
+    ):
         link.create(1, options)
 
 
