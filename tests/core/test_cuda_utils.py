@@ -4,7 +4,7 @@
 import multiprocessing
 
 import pytest
-from cuda.bindings import driver, nvrtc
+from cuda.bindings import driver, nvrtc, runtime
 from cuda.core import CUDAError, NVRTCError
 from cuda.core._utils import cuda_utils, version
 
@@ -40,14 +40,11 @@ class TestHandleReturn:
             cuda_utils.handle_return((status,))
 
     def test_a_runtime_status_is_told_by_its_class(self):
-        class cudaError_t(int):
-            """What the status means."""
-
-            name = "cudaErrorInvalidValue"
-
-        assert cuda_utils.handle_return((cudaError_t(0), 1)) == 1
-        with pytest.raises(CUDAError, match="^cudaErrorInvalidValue: What the status means"):
-            cuda_utils.handle_return((cudaError_t(1),))
+        assert cuda_utils.handle_return((runtime.cudaError_t.cudaSuccess, 1)) == 1
+        status = runtime.cudaError_t.cudaErrorInvalidValue
+        with pytest.raises(CUDAError, match="^cudaErrorInvalidValue: ") as caught:
+            cuda_utils.handle_return((status,))
+        assert (caught.value.code, caught.value.name) == (int(status), status.name)
 
 
 @pytest.mark.parametrize(
@@ -180,5 +177,6 @@ def test_versions_have_three_numbers(device):
 def test_the_low_layer_is_reachable():
     assert cuda_utils.driver is driver
     assert cuda_utils.nvrtc is nvrtc
+    assert cuda_utils.runtime is runtime
     with pytest.raises(AttributeError):
         _ = cuda_utils.nothing

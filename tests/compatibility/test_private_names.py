@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Private names that shipped packages import, as they import them."""
+
+import importlib
+
+import cuda.core
+import pytest
+from cuda.bindings import driver
+from cuda.core.typing import IsStreamType
+
+# module -> names, and the object of today if it has a public name
+FROM_CORE = {
+    "_stream": {"Stream": cuda.core.Stream, "IsStreamT": IsStreamType},
+    "_memory": {"Buffer": cuda.core.Buffer, "MemoryResource": cuda.core.MemoryResource},
+    "_module": {"Kernel": cuda.core.Kernel, "ObjectCode": cuda.core.ObjectCode},
+    "_device": {"Device": cuda.core.Device},
+    "_event": {"Event": cuda.core.Event, "EventOptions": cuda.core.EventOptions},
+    "_launcher": {"launch": cuda.core.launch},
+    "_launch_config": {"LaunchConfig": cuda.core.LaunchConfig},
+    "_program": {"Program": cuda.core.Program, "ProgramOptions": cuda.core.ProgramOptions},
+    "_context": {"Context": cuda.core.Context},
+    "_utils.cuda_utils": {
+        "CUDAError": cuda.core.CUDAError,
+        "NVRTCError": cuda.core.NVRTCError,
+    },
+}
+ROWS = [(module, name) for module, names in FROM_CORE.items() for name in names]
+
+
+@pytest.mark.parametrize(("module", "name"), ROWS)
+def test_it_is_the_very_object_of_today(module, name):
+    found = importlib.import_module(f"cuda.core.{module}")
+    assert getattr(found, name) is FROM_CORE[module][name]
+
+
+@pytest.mark.parametrize(("module", "name"), ROWS)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_it_is_the_same_below_experimental(module, name):
+    found = importlib.import_module(f"cuda.core.experimental.{module}")
+    assert getattr(found, name) is FROM_CORE[module][name]
+
+
+def test_private_names_are_silent(recwarn):
+    for module, name in ROWS:
+        getattr(importlib.import_module(f"cuda.core.{module}"), name)
+    from cuda.bindings._internal.nvjitlink import _inspect_function_pointer  # noqa: F401
+
+    assert not recwarn
+
+
+class TestCudaUtils:
+    """numba-cuda, cccl, flashinfer and mlir."""
+
+    def test_a_result_is_unpacked_or_raised(self):
+        from cuda.core._utils.cuda_utils import CUDAError, handle_return
+
+        assert handle_return((driver.CUresult.CUDA_SUCCESS, 5)) == 5
+        with pytest.raises(CUDAError, match="^CUDA_ERROR_INVALID_VALUE"):
+            handle_return((driver.CUresult.CUDA_ERROR_INVALID_VALUE,))
+
+    def test_results_of_the_runtime_are_results_too(self):
+        from cuda.bindings import runtime
+        from cuda.core._utils.cuda_utils import CUDAError, handle_return
+
+        assert handle_return((runtime.cudaError_t.cudaSuccess, 1, 2)) == (1, 2)
+        with pytest.raises(CUDAError, match="^cudaErrorInvalidValue: ") as caught:
+            handle_return((runtime.cudaError_t.cudaErrorInvalidValue,))
+        assert caught.value.name == "cudaErrorInvalidValue"
+
+    def test_versions_are_tuples(self):
+        from cuda.core._utils.cuda_utils import get_binding_version, get_driver_version
+
+        assert get_binding_version() == (13, 5, 0)
+        assert get_driver_version() >= (12, 0, 0)
+
+
+class TestBindings:
+    def test_numba_takes_the_linker_for_present_by_its_address(self):
+        from cuda.bindings._internal.nvjitlink import _inspect_function_pointer
+        from cuda.bindings._internal.utils import NotSupportedError
+        from cuda.pathfinder import DynamicLibNotFoundError
+
+        try:
+            assert _inspect_function_pointer("__nvJitLinkVersion") != 0
+        except DynamicLibNotFoundError as error:
+            pytest.skip(str(error).partition(":")[0])
+        assert issubclass(NotSupportedError, RuntimeError)
+
+    def test_enumerations_have_the_private_base(self):
+        from cuda.bindings._internal._fast_enum import FastEnum, FastEnumMetaclass
+
+        class Colour(FastEnum):
+            RED = 1
+
+        assert type(Colour) is FastEnumMetaclass
+        assert Colour(1) is Colour.RED
+
+    def test_versions_are_those_of_the_level(self):
+        from cuda.bindings._version import __version__, __version_tuple__
+
+        assert __version__ == "13.5.0"
+        assert __version_tuple__ == (13, 5, 0)
