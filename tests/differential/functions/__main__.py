@@ -24,7 +24,8 @@ import compare  # noqa: E402
 import plan  # noqa: E402
 import supervise  # noqa: E402
 
-MODULES = ["driver", "nvrtc", "nvjitlink", "nvvm", "nvfatbin"]
+SHOWN = 60  # sorts of differences of a module; the file of --json has all
+MODULES = ["driver", "runtime", "nvrtc", "nvjitlink", "nvvm", "nvfatbin"]
 
 
 def emulator_folder():
@@ -76,7 +77,7 @@ def compared(name, where, pool):
     runs = {who: pool.submit(supervise.run, made, *place) for who, place in where.items()}
     outcomes = {who: run.result() for who, run in runs.items()}
     cases = [case for function in made["functions"] for case in function["cases"]]
-    return compare.differences(cases, **outcomes), len(cases)
+    return compare.differences(cases, **outcomes, no_answer=made["no answer"]), len(cases)
 
 
 def report(name, differences, count, accepted):
@@ -88,10 +89,14 @@ def report(name, differences, count, accepted):
             d["kind"].rpartition(":")[0] or d["kind"], d["variant"], d["theirs"], d["ours"]
         ].append(d)
     print(f"{name}: {count} calls, {len(differences)} answers differ, {len(left)} unexpectedly")
-    for (kind, variant, theirs, ours), some in sorted(sorts.items(), key=lambda s: -len(s[1])):
+    for (kind, variant, theirs, ours), some in sorted(sorts.items(), key=many_first)[:SHOWN]:
         print(f"  {len(some)} x {kind} {variant}: {some[0]['call']}")
         print(f"      theirs: {theirs[:300]}\n      ours:   {ours[:300]}")
     return left
+
+
+def many_first(item):
+    return -len(item[1])
 
 
 def main():

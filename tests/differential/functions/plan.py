@@ -63,6 +63,7 @@ class Planner:
         self.enums = {e.name: e for e in self.library.enums}
         self.handles = [h.name for h in self.library.handles]
         self.classes = {s.name for s in self.library.structs} | set(self.handles)
+        self.things = table("things")["things"].get(name, {})
         self.prefix = f"{name}." if self.library.raises else ""
         self.enums_of_c = {e.c_name: e for e in self.library.enums}
         self.left_out = table("left_out").get(name, [])
@@ -178,6 +179,10 @@ class Planner:
         word = word_of(param)
         if word == "attrlist" or (word == "list" and type_of(param) in self.library.attributes):
             return "[]"
+        if word == "voidp":
+            for row in table("values")["addresses"]:
+                if "memory" in self.things and re.search(row["names"], param.c_name):
+                    return row["value"]
         return self.fill(function, param, self.row(param)["right"])
 
     def wrong(self, function, param):
@@ -284,6 +289,7 @@ def of_library(name):
     return {
         "module": f"cuda.bindings.{name}",
         "things": table("things")["things"].get(name, {}),
+        "no answer": table("things")["no_answer"].get(name, []),
         "before": table("things")["before"].get(name, []),
         "after": table("things")["after"].get(name, []),
         "functions": Planner(name).functions(),
