@@ -26,6 +26,7 @@ def rows():
     """The registered rows, in the order of the files that declare them."""
     sys.path.insert(0, str(FOLDER / "worker"))
     import rows.launch
+    import rows.libraries
     import rows.low_level
     import rows.objects  # noqa: F401  (importing registers the rows)
     from rows import ROWS
@@ -197,7 +198,12 @@ def main():
     )
     parser.add_argument("--build", action="store_true", help="time a clean build as well")
     options = parser.parse_args()
-    names = [n for n in table if not options.rows or any(part in n for part in options.rows)]
+    names = [
+        name
+        for name, row in table.items()
+        if options.backend in row.backends
+        and (not options.rows or any(part in name for part in options.rows))
+    ]
     places = environments.places(options.backend, options.wheels)
     measured = measure(names, table, options.backend, places)
     records = list(records_of(names, table, measured))

@@ -14,17 +14,19 @@ class Row:
     prepare: Callable
     twin: str | None = None
     ours_only: bool = False
+    calls: int = 1  # that one run of what is timed makes
+    backends: tuple = ("null", "gpu")  # where both packages can run it
 
 
 ROWS: dict[str, Row] = {}
 EMPTY = "empty call"  # what each row contains of Python itself, to be taken off
 
 
-def row(name, *, target, twin=None, ours_only=False):
-    """Register the decorated function as the row `name`."""
+def row(name, *, target, **further):
+    """Register the decorated function as the row `name`; `further` as in `Row`."""
 
     def register(prepare):
-        ROWS[name] = Row(name, target, prepare, twin, ours_only)
+        ROWS[name] = Row(name, target, prepare, **further)
         return prepare
 
     return register

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of the other modules of cuda.bindings, and of C functions by cimport."""
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from rows import row
+
+MANY = 1000
+SOURCE = Path(__file__).parents[2] / "floor" / "many_calls.c"
+
+
+@row("cimported cuCtxGetCurrent()", target=4, twin="ctx_get_current", calls=MANY)
+def cimported(world):
+    from cuda.bindings import cydriver
+
+    capsule = cydriver.__pyx_capi__["cuCtxGetCurrent"]
+    address = ctypes.pythonapi.PyCapsule_GetPointer
+    address.restype, address.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    function = address(capsule, b"CUresult (CUcontext *)")
+    many_calls = compile_loop()
+    return lambda: many_calls(function, MANY)
+
+
+def compile_loop():
+    library = Path(tempfile.mkdtemp(prefix="halfwarp-loop-")) / "many_calls.so"
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    subprocess.run(
+        [compiler, "-O2", "-shared", "-fPIC", str(SOURCE), "-o", str(library)], check=True
+    )
+    many_calls = ctypes.CDLL(str(library)).many_calls
+    many_calls.argtypes = (ctypes.c_void_p, ctypes.c_long)
+    return many_calls
+
+
+@row("nvrtcVersion()", target=30)
+def nvrtc_version(world):
+    from cuda.bindings import nvrtc
+
+    return lambda: nvrtc.nvrtcVersion()
+
+
+@row("nvjitlink.version()", target=60)
+def nvjitlink_version(world):
+    from cuda.bindings import nvjitlink
+
+    return lambda: nvjitlink.version()
+
+
+def runtime_stream(world):
+    from cuda.bindings import runtime
+
+    return runtime, runtime.cudaStream_t(int(world.stream.handle))
+
+
+# NVIDIA's runtime does not run on the emulated driver, and the emulator has no NVML.
+
+
+@row("cudaGetDevice()", target=40, backends=("gpu",))
+def runtime_get_device(world):
+    from cuda.bindings import runtime
+
+    return lambda: runtime.cudaGetDevice()
+
+
+@row("cudaStreamQuery(h)", target=100, backends=("gpu",))
+def runtime_stream_query(world):
+    runtime, stream = runtime_stream(world)
+    return lambda: runtime.cudaStreamQuery(stream)
+
+
+@row("cudaMallocAsync + cudaFreeAsync", target=1000, backends=("gpu",))
+def runtime_allocate(world):
+    runtime, stream = runtime_stream(world)
+    return lambda: runtime.cudaFreeAsync(runtime.cudaMallocAsync(1024, stream)[1], stream)
+
+
+def first_nvml_device():
+    from cuda.bindings import nvml
+
+    nvml.init_v2()
+    return nvml, nvml.device_get_handle_by_index_v2(0)
+
+
+@row("nvml.device_get_name(h)", target=1000, backends=("gpu",))
+def nvml_name(world):
+    nvml, device = first_nvml_device()
+    return lambda: nvml.device_get_name(device)
+
+
+@row("nvml.device_get_memory_info_v2(h)", target=10000, backends=("gpu",))
+def nvml_memory(world):
+    nvml, device = first_nvml_device()
+    return lambda: nvml.device_get_memory_info_v2(device)
