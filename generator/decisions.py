@@ -130,6 +130,7 @@ class Decisions:
     hidden_enums: set[str]  # enumerations that make no class
     exception_aliases: dict[str, str]  # further name -> exception class
     error_details: str  # C++ table of what errors have besides their status
+    status_checks: list[str]  # functions that raise for a status: `check_status`
     insufficient: str  # status that says: too little memory for what is to be written
     inputs: set[str]  # "function.parameter": structs that a call reads, or changes in place
     objects: set[str]  # likewise: only an object of the class will do
@@ -213,6 +214,7 @@ def read(path: Path) -> Decisions:
         hidden_enums=set(names("hidden_enums")),
         exception_aliases=texts("exception_aliases"),
         error_details=library.get("error_details", ""),
+        status_checks=library.get("status_checks", []),
         insufficient=library.get("insufficient", ""),
         inputs=set(names("inputs")),
         objects=set(names("objects")),

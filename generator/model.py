@@ -223,6 +223,7 @@ class Library:
     before: list[str] = field(default_factory=list)  # headers to include ahead of `headers`
     exception_aliases: dict[str, str] = field(default_factory=dict)  # further name -> exception
     error_details: str = ""  # C++ table of what errors have besides their status
+    status_checks: list[str] = field(default_factory=list)  # functions that raise for a status
     insufficient: str = ""  # status that says: too little memory for what is to be written
     data_types: list[DataType] = field(default_factory=list)  # each after those that it contains
 

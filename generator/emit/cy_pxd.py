@@ -92,7 +92,7 @@ def in_scope(
     """Declarations of one header. `verbatim` is C that goes into every client after the header."""
     if header in library.module_scope or is_macros:
         return "\n".join(f"cdef {line}" if is_definition(line) else line for line in lines)
-    source = "*" if library.declares_itself else f'"{header}"'
+    source = "*" if library.declares_itself else f'"{library.included_by.get(header, header)}"'
     if header in library.optional_headers:
         source, verbatim = "*", OPTIONAL.format(header=header) + verbatim
     if verbatim:

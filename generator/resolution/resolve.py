@@ -74,6 +74,7 @@ def resolve(
         exception_aliases=decisions.exception_aliases,
         error_details=decisions.error_details,
         insufficient=decisions.insufficient,
+        status_checks=decisions.status_checks,
     )
 
 

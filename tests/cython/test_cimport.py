@@ -4,11 +4,8 @@
 import ast
 import functools
 import os
-import shlex
-import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import cuda.bindings
@@ -16,31 +13,16 @@ import pytest
 
 from generator import headers, model
 
-SOURCE = Path(__file__).parent / "foreign.pyx"
 PACKAGES = Path(cuda.bindings.__path__[0]).parent.parent
-COMPILER = shlex.split(os.environ.get("CC", "gcc"))
+INCLUDE = headers.find(model.load("driver").version)
 
-pytestmark = [
-    pytest.mark.skipif(not shutil.which(COMPILER[-1]), reason="no C compiler"),
-    pytest.mark.skipif(not headers.find(model.load("driver").version), reason="no CUDA headers"),
-]
+pytestmark = pytest.mark.skipif(not INCLUDE, reason="no CUDA headers")
 
 
-@pytest.fixture(scope="module", params=["c", "c++"])
-def folder(request, tmp_path_factory):
-    """The foreign module, built against the .pxd and the CUDA headers: no header of ours."""
-    pytest.importorskip("Cython", reason="cimport needs Cython")
-    folder = tmp_path_factory.mktemp("foreign")
-    made = folder / ("foreign.c" if request.param == "c" else "foreign.cpp")
-    language = ["--cplus"] if request.param == "c++" else []
-    cython = [sys.executable, "-m", "cython", "-I", str(PACKAGES), *language]
-    subprocess.run([*cython, str(SOURCE), "-o", str(made)], check=True, cwd=folder)
-    target = folder / f"foreign{sysconfig.get_config_var('EXT_SUFFIX')}"
-    includes = [sysconfig.get_path("include"), headers.find(model.load("driver").version)]
-    compiler = [*COMPILER, "-x", request.param, "-O1", "-shared", "-fPIC", "-Werror", "-Wall"]
-    compiler += ["-Wno-deprecated-declarations", *(f"-I{i}" for i in includes)]
-    subprocess.run([*compiler, str(made), "-o", str(target)], check=True)
-    return folder
+@pytest.fixture(scope="module")
+def folder(build):
+    """Where the foreign module lies, built against the .pxd and the CUDA headers."""
+    return build("foreign", INCLUDE).parent
 
 
 # Answers one expression a line; what is raised comes back as a string.

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds modules of somebody else against the .pxd files: as C and as C++, no header of ours."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import cuda.bindings
+import pytest
+
+PACKAGES = Path(cuda.bindings.__path__[0]).parent.parent
+COMPILER = shlex.split(os.environ.get("CC", "gcc"))
+
+
+@pytest.fixture(scope="session", params=["c", "c++"])
+def build(request, tmp_path_factory):
+    """``build("foreign", *includes)``: the built module of that .pyx, with warnings as errors."""
+    if not shutil.which(COMPILER[-1]):
+        pytest.skip("no C compiler")
+    pytest.importorskip("Cython", reason="cimport needs Cython")
+
+    def run(name, *includes):
+        folder = tmp_path_factory.mktemp(name)
+        made = folder / (f"{name}.c" if request.param == "c" else f"{name}.cpp")
+        language = ["--cplus"] if request.param == "c++" else []
+        cython = [sys.executable, "-m", "cython", "-I", str(PACKAGES), *language]
+        source = Path(__file__).with_name(f"{name}.pyx")
+        subprocess.run([*cython, str(source), "-o", str(made)], check=True, cwd=folder)
+        target = folder / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+        compiler = [*COMPILER, "-x", request.param, "-O1", "-shared", "-fPIC", "-Werror", "-Wall"]
+        compiler += ["-Wno-deprecated-declarations"]
+        compiler += [f"-I{path}" for path in (sysconfig.get_path("include"), *includes)]
+        subprocess.run([*compiler, str(made), "-o", str(target)], check=True)
+        return target
+
+    return run
