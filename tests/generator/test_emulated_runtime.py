@@ -6,7 +6,8 @@ import re
 import pytest
 
 from generator import model
-from generator.emit import emulated_runtime, emulator_api
+from generator.emit.emulation import front as fronts
+from generator.emit.emulation import runtime as emulated_runtime
 
 EQUIVALENT = re.compile(r"are_equivalent<(\w+),\s*(\w+)>")
 WORDS = {
@@ -110,5 +111,5 @@ def test_a_name_is_spelled_out(name):
 
 
 def test_the_driver_keeps_its_variants_for_default_streams_of_threads(driver):
-    front = emulator_api.Front(driver, "emulator", driver.functions, per_thread=True)
-    assert "CUresult cuMemcpyAsync_ptsz(" in emulator_api.exports_source(front)
+    front = fronts.Front(driver, "emulator", driver.functions, per_thread=True)
+    assert "CUresult cuMemcpyAsync_ptsz(" in fronts.exports_source(front)

@@ -10,7 +10,7 @@ namespace halfwarp::emulated_runtime::api {
 //
 //   cudaError_t cudaX(args...) {
 //     gate entry{INDEX};
-//     return entry.blocked ? entry.code : entry.leave(api::cudaX(args...));
+//     <the code of the gate, if it is blocked, else of entry.leave(api::cudaX(args...))>
 //   }
 //
 // where INDEX is the function's position in `function_names` of the generated api.hpp. The gate

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the front of the emulator: every driver function declared, refused, exported and named."""
+"""A library with the C names of an API: every function declared, refused and exported."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..model import Function, Library
-from .slots_hpp import first_line, includes, per_thread_suffix
+from ...model import Function, Library
+from ..slots_hpp import first_line, includes, per_thread_suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,6 @@ class Front:
             f"{folder}/refusing.cpp": refusing_source(self),
             f"{folder}/exports.cpp": exports_source(self),
         }
-
-
-def emit(libraries: dict[str, Library]) -> dict[str, str]:
-    """Text of each generated file, by path below the root."""
-    driver = libraries["driver"]
-    front = Front(driver, "emulator", driver.functions, per_thread=True)
-    return front.files() | {"build/generated/emulator/names.cpp": names_source(driver)}
 
 
 def parameters(function: Function) -> str:
@@ -150,55 +143,3 @@ def export(front: Front, index: int, function: Function) -> str:
 }}
 
 """
-
-
-def names_source(library: Library) -> str:
-    """What cuGetProcAddress finds, sorted by base name and version."""
-    order = sorted(library.functions, key=lambda f: (f.symbol, f.version))
-    rows = "".join(
-        f'    {{"{f.symbol}", {f.version}, address_of(::{f.c_name}), {per_thread_address(f)}, '
-        f"address_of(null_driver::{f.c_name})}},\n"
-        for f in order
-    )
-    undeclared = "".join(
-        f"{f.ret} {name}({parameter_types(f)});\n" for f in order for name in undeclared_names(f)
-    )
-    return f"""{first_line([library])}
-#include "emulator/api.hpp"
-#include "emulator/api/entry_points.hpp"
-#include "emulator/null_driver.hpp"
-
-// What cuda.h does not show.
-extern "C" {{
-{undeclared}}}
-
-namespace halfwarp::emulator::api {{
-
-namespace {{
-
-template <class Result, class... Params>
-void* address_of(Result (*function)(Params...)) noexcept {{
-  return reinterpret_cast<void*>(function);
-}}
-
-const entry_point table[] = {{
-{rows}}};
-
-}}  // namespace
-
-std::span<const entry_point> entry_points() noexcept {{ return table; }}
-
-}}  // namespace halfwarp::emulator::api
-"""
-
-
-def per_thread_address(function: Function) -> str:
-    suffix = per_thread_suffix(function)
-    return f"address_of(::{function.c_name}{suffix})" if suffix else "nullptr"
-
-
-def undeclared_names(function: Function) -> list[str]:
-    """Exported names of a function, old or per-thread, that the headers declare for nobody else."""
-    suffix = per_thread_suffix(function)
-    names = [function.c_name] if "hidden" in function.flags else []
-    return names + ([function.c_name + suffix] if suffix else [])

@@ -7,9 +7,9 @@ import re
 import tomllib
 from pathlib import Path
 
-from ..model import Enum, Function, Library, Member
-from .emulator_api import Front, arguments, parameters
-from .slots_hpp import first_line
+from ...model import Enum, Function, Library, Member
+from ..slots_hpp import first_line
+from .front import Front, arguments, parameters
 
 FORWARDS = Path(__file__).with_suffix(".toml")
 FOLDER = "emulated_runtime"

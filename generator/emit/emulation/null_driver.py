@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
-from ..model import Function, Library, Param
-from .emulator_api import declarations
-from .slots_hpp import first_line
+from ...model import Function, Library, Param
+from ..slots_hpp import first_line
+from .front import declarations
 
 # Identity integers whose zero is a valid value of its own.
 ZERO_IS_VALID = {"CUdevice", "CUlogIterator"}
