@@ -10,11 +10,18 @@ from pathlib import Path
 from time import perf_counter
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = {
+MODULES = {  # targets in ms
     "cuda.bindings.driver": 1.0,
+    "cuda.bindings.runtime": 6.0,
     "cuda.bindings.nvrtc": 1.0,
+    "cuda.bindings.nvjitlink": 1.0,
+    "cuda.bindings.nvvm": 1.0,
+    "cuda.bindings.nvfatbin": 1.0,
+    "cuda.bindings.cydriver": 1.0,
+    "cuda.bindings.cyruntime": 6.0,
+    "cuda.bindings.cynvrtc": 1.0,
     "cuda.core": 20.0,
-}  # targets in ms
+}
 REPEATS = 15
 
 SIZES = """

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What importing a module of the low layer brings: itself, what it stands on, nothing else."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import cuda.bindings
+import pytest
+
+FOLDER = Path(cuda.bindings.__path__[0])
+SOURCES = [*FOLDER.glob("[!_]*.py"), *FOLDER.glob("cy*.so")]
+MODULES = sorted({path.name.partition(".")[0] for path in SOURCES})
+HEAVY = {"numpy", "ctypes", "typing", "enum", "re", "inspect", "dataclasses", "cuda.pathfinder"}
+# In an interpreter with what `site` imports, but no .pth file: what the module imports, and what
+# using it does.
+PROGRAM = """
+import json, site, sys
+before = set(sys.modules)
+import cuda.bindings.{name} as module
+imported = set(sys.modules) - before
+{use}
+used = set(sys.modules) - before - imported
+print(json.dumps([sorted(imported), sorted(used)]))
+"""
+STANDS_ON = {
+    "runtime": {"_low", "_loader", "driver", "_runtime"},
+    "cyruntime": {"_loader", "cydriver", "_runtime"},
+    "utils": set(),
+}
+
+
+def imported_by(name, use="pass"):
+    """What a module imports, and what using it imports then; without the site's own imports."""
+    program = PROGRAM.format(name=name, use=use)
+    variables = os.environ | {"PYTHONPATH": str(FOLDER.parents[1]), "HALFWARP_BACKEND": "emulator"}
+    command = [sys.executable, "-S", "-c", program]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_importing_a_module_brings_its_extensions_alone(name):
+    imported, _ = imported_by(name)
+    known = STANDS_ON.get(name, {"_loader"} if name.startswith("cy") else {"_low", "_loader"})
+    expected = {"cuda", "cuda.bindings", "cuda.bindings._version"}
+    expected |= {"cython_runtime"}  # made by Cython, as are the modules of its shared types
+    expected |= {each for each in imported if "_cython_" in each}
+    expected |= {f"cuda.bindings.{each}" for each in known | {name}}
+    assert set(imported) <= expected
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("driver", "module.cuInit(0); module.CUresult(0); module.CUlaunchConfig(gridDimX=1)"),
+        ("driver", "module.cuStreamCreate('x') if 0 else repr(module.CUstream(5))"),
+        ("runtime", "module.cudaError_t(0); module.dim3(); module.cudaGetDeviceCount()"),
+        ("nvrtc", "module.nvrtcResult(0); module.nvrtcProgram(0)"),
+        ("nvjitlink", "module.Result(0); module.nvJitLinkError(1)"),
+    ],
+)
+def test_using_classes_and_calls_imports_nothing_heavy(name, use):
+    _, used = imported_by(name, use)
+    assert HEAVY & set(used) == set()
+
+
+def test_every_module_is_looked_at():
+    assert {"driver", "runtime", "nvrtc", "nvjitlink", "cydriver", "cyruntime"} <= set(MODULES)
