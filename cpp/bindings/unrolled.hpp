@@ -6,6 +6,7 @@
 
 #include "bindings/arguments/keywords.hpp"
 #include "bindings/engine.hpp"
+#include "bindings/raising/errors.hpp"
 #include "bindings/raising/results.hpp"
 #include "bindings/thunk.hpp"
 
@@ -15,6 +16,7 @@ template <const library& Library, int Index, class Caller>
 struct unrolled {
   static constexpr const function& f = Library.functions[Index];
   static_assert(!f.special, "a function with a body of its own goes through the engine");
+  static constexpr bool raises = Library.raises != nullptr;
 
   static PyObject* entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
     if (names || n != f.positional) [[unlikely]]
@@ -88,11 +90,12 @@ struct unrolled {
       if (!(complete<I>(c, refused) && ...)) [[unlikely]]
         return raise_for_argument(f, f.params[refused]);
     }
-    if constexpr (Library.raises != nullptr) return result_or_raise(c, invoke(c));
-    if (int code = int(invoke(c))) [[unlikely]]
-      return failure(c, code);
+    word returned = invoke(c);
+    if constexpr (raises && !returns_code(f)) return result_or_raise(c, returned);
+    if (int code = int(returned)) [[unlikely]]
+      return raises ? raise_status(Library, f.name, code, returned) : failure(c, code);
     if constexpr (f.outputs == 0) {
-      return success_tuple(Library);
+      return raises ? Py_NewRef(Py_None) : success_tuple(Library);
     } else {
       return result<I...>(c);
     }
@@ -106,7 +109,9 @@ struct unrolled {
       while (made--) Py_DECREF(values[made]);
       return nullptr;
     }
-    if constexpr (f.outputs == 1) {
+    if constexpr (raises) {
+      return unpacked(values, f.outputs);
+    } else if constexpr (f.outputs == 1) {
       constexpr bool again = ((is_output(kind_of<I>) && recycles(kind_of<I>)) || ...);
       return success_pair(Library, values[0], again);
     } else {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The overrides: every decision has a reason, and is about something that exists."""
 
+import re
 import tomllib
 
 import pytest
@@ -124,7 +125,7 @@ def test_what_calls_back_or_submits_releases_the_gil(name):
         "Load",
         "Callback",
         "Wait",
-        "Link",
+        "(?<!nvJit)Link(?!ed)",
     )
     kept = [f.name for f in load(name).functions if not f.releases_gil]
-    assert [n for n in kept if any(word in n for word in risky)] == []
+    assert [n for n in kept if any(re.search(word, n) for word in risky)] == []

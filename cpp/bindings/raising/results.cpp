@@ -10,10 +10,6 @@
 namespace halfwarp::bindings {
 namespace {
 
-bool returns_code(const function& f) {
-  return !(f.f & (returns_text | returns_number | returns_nothing));
-}
-
 // The return value of a function that returns no code; nullptr for an error. No text is an empty one.
 PyObject* returned(const function& f, word result) {
   if (f.f & returns_number) return PyLong_FromLongLong(std::int64_t(result));

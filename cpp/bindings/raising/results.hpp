@@ -6,6 +6,10 @@
 
 namespace halfwarp::bindings {
 
+constexpr bool returns_code(const function& f) {
+  return !(f.f & (returns_text | returns_number | returns_nothing));
+}
+
 // None, the value, or a tuple of `n` values; steals them.
 PyObject* unpacked(PyObject** values, int n);
 
