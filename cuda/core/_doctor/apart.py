@@ -6,16 +6,14 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
-from importlib import import_module
 
-from cuda.core._doctor.findings import REINSTALL, Findings
+from cuda.core._doctor.findings import Findings
 from cuda.core._doctor.probes.libraries import present_here
 
 TIME_LIMIT = 60  # seconds; a driver that starts many devices takes ten
 START = (
     "import sys; sys.path[:] = sys.argv[2:]; "
-    "from cuda.core._doctor.apart import answer; answer(sys.argv[1])"
+    "from cuda.core._doctor.inside import answer; answer(sys.argv[1])"
 )
 ALONE = ("python", "packages", "files", "environment", "driver", "backend")
 # What is installed is asked, whatever is chosen.
@@ -63,36 +61,7 @@ def failed(probe, how):
     findings = Findings()
     findings.problem(
         f"the examination of {probe!r} {how}",
-        "run `python -X faulthandler -c 'from cuda.core._doctor.apart import answer; "
+        "run `python -X faulthandler -c 'from cuda.core._doctor.inside import answer; "
         f'answer("{probe}")\'` to see where, and report it with the output',
     )
-    return findings
-
-
-def answer(probe):
-    """What runs in the process of a probe: its findings go to stdout, and nothing else does."""
-    with os.fdopen(os.dup(1), "w") as answers:
-        os.dup2(2, 1)  # what a library prints must not get among them
-        json.dump(asdict(run(probe)), answers)
-
-
-def run(probe):
-    """The findings of a probe, in this process."""
-    name, _, subject = probe.partition(":")
-    arguments = [subject] if subject else []
-    return guarded(probe, lambda found: load(name).probe(found, *arguments))
-
-
-def load(name):
-    return import_module(f"cuda.core._doctor.probes.{name}")
-
-
-def guarded(probe, function):
-    """The findings that a function fills; its failure is one of them."""
-    findings = Findings()
-    try:
-        function(findings)
-    except Exception as error:
-        what = f"the examination of {probe!r} failed: {type(error).__name__}: {error}"
-        findings.problem(what, f"{REINSTALL}; if that does not help, report this line")
     return findings

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """All that the doctor found, as one record. `SCHEMA` grows when a key changes its meaning."""
 
-from cuda.core._doctor import apart
+from cuda.core._doctor.apart import examine_all
+from cuda.core._doctor.inside import guarded
 from cuda.core._doctor.relations import compare
 
 SCHEMA = 1
@@ -14,12 +15,12 @@ def examine():
     ``what`` and ``remedy``; ``facts``: what each probe found, by its name. Keys are added, never
     removed, within one schema.
     """
-    results = apart.examine_all()
+    results = examine_all()
     facts = {"libraries": {}}
     for probe, findings in results.items():
         name, _, subject = probe.partition(":")
         (facts[name] if subject else facts)[subject or name] = findings.facts
-    results["relations"] = apart.guarded("relations", lambda found: compare(found, facts))
+    results["relations"] = guarded("relations", lambda found: compare(found, facts))
     problems, warnings = (
         [{"probe": probe, **each} for probe, found in results.items() for each in found_in(found)]
         for found_in in (lambda found: found.problems, lambda found: found.warnings)

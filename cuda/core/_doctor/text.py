@@ -87,8 +87,9 @@ def library_lines(libraries):
         if "is_found" not in found:
             lines.append(f"{name:9} could not be examined")
         elif found.get("is_found"):
-            version = found.get("version", "version unknown")
-            lines.append(f"{name:9} {version:8} {found['path']} ({found['found_by']})")
+            package = found["package_version"]
+            origin = f"{found['package']} {package}" if package else found["found_by"]
+            lines.append(f"{name:9} {found.get('version', '?'):8} {found['path']} ({origin})")
         else:
             lines += [f"{name:9} not found", *(f"{'':9} {line}" for line in searched(found))]
     return lines

@@ -8,7 +8,8 @@ import pytest
 from cuda.bindings import driver as low
 from cuda.core import Device
 from cuda.core._doctor import places
-from cuda.core._doctor.apart import examine, run
+from cuda.core._doctor.apart import examine
+from cuda.core._doctor.inside import run
 from cuda.core._doctor.probes import driver, libraries
 
 
@@ -25,7 +26,7 @@ def test_devices_are_those_of_the_backend(device):
 
 def test_no_context_is_made(run_python):
     code = """
-from cuda.core._doctor.apart import run
+from cuda.core._doctor.inside import run
 from cuda.bindings import driver
 assert run("backend").facts["devices"]
 print(int(driver.cuCtxGetCurrent()[1]), driver.cuDevicePrimaryCtxGetState(0)[1:])

@@ -32,7 +32,14 @@ FACTS = {
         "missing_functions": ["cuX"],
     },
     "libraries": {
-        "nvrtc": {"is_found": True, "version": "13.5", "path": "/n.so", "found_by": "CUDA_PATH"},
+        "nvrtc": {
+            "is_found": True,
+            "version": "13.5",
+            "path": "/n.so",
+            "found_by": "CUDA_PATH",
+            "package": "nvidia-cuda-nvrtc",
+            "package_version": None,
+        },
         "nvvm": {"is_found": False, "searched": ["/a", "/b"]},
         "nvml": {},
     },
