@@ -7,6 +7,7 @@
 #include "bindings/arguments/objects.hpp"
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/module.hpp"
+#include "bindings/special/callback_gate.hpp"
 #include "bindings/structs/struct_methods.hpp"
 #include "bindings/types/class_type.hpp"
 #include "bindings/types/engine_lock.hpp"
@@ -29,7 +30,7 @@ PyObject* as_object(PyTypeObject* type) { return Py_XNewRef(reinterpret_cast<PyO
 using namespace halfwarp::bindings;
 
 int low_attach(void* const* (*table)(const char* library)) {
-  if (!engine_lock::prepare()) return -1;
+  if (!engine_lock::prepare() || !callback_gate::prepare()) return -1;
   for (const library* lib : libraries) lib->state->slots = table(short_name(lib->module));
   return 0;
 }
@@ -51,4 +52,10 @@ PyObject* low_native_handle(PyObject* object) {
   bool is_opaque =
       type && type->record->f & opaque && type->record->f & compares;  // not a function pointer
   return is_opaque ? PyLong_FromUnsignedLongLong(load_handle(object, 8)) : Py_NewRef(Py_None);
+}
+
+void low_stop_callbacks(void) { callback_gate::close(); }
+void low_after_fork(void) {
+  engine_lock::forget();
+  callback_gate::forget();
 }

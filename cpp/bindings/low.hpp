@@ -25,6 +25,12 @@ PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents);
 /* The value of an opaque handle object as an int; None for anything else. */
 PyObject* low_native_handle(PyObject* object);
 
+/* At the end of the interpreter: callbacks of the driver enter it no more. */
+void low_stop_callbacks(void);
+
+/* In the child of a fork: what threads of the parent held is free. */
+void low_after_fork(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine behind ``cuda.bindings.driver`` and its siblings: all they offer, from tables."""
 
+import atexit
+import os
 import sys
 
 # a capsule is found only in modules that are imported already
@@ -16,6 +18,8 @@ cdef extern from "bindings/low.hpp":
     object low_fast_enum_metaclass()
     object low_struct_from_bytes(object type, object contents)
     object low_native_handle(object)
+    void low_stop_callbacks()
+    void low_after_fork()
 
 
 def fill(str module_name not None):
@@ -36,6 +40,19 @@ def native_handle(obj):
     return low_native_handle(obj)
 
 
+def stop_callbacks():
+    """Wait for the callbacks that run, and let no more into the interpreter. Blocks the host."""
+    low_stop_callbacks()
+
+
+def after_fork():
+    """Let go of what other threads held when the process was forked. Host only."""
+    low_after_fork()
+
+
 low_attach(import_loader().table)
+atexit.register(stop_callbacks)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=after_fork)
 FastEnum = low_fast_enum()
 FastEnumMetaclass = low_fast_enum_metaclass()

@@ -2,6 +2,7 @@
 // Callbacks of the driver into functions of the user: the trampolines take the interpreter lock.
 #include "bindings/frame.hpp"
 #include "bindings/special/bodies.hpp"
+#include "bindings/special/callback_gate.hpp"
 #include "bindings/types/class_type.hpp"
 #include "bindings/types/engine_lock.hpp"
 #include "driver/driver_table.hpp"
@@ -40,18 +41,10 @@ callback* make_callback(word function, word data, life freed_by) {
   return made;
 }
 
-bool interpreter_is_ending() {
-#if PY_VERSION_HEX >= 0x030D0000
-  return !Py_IsInitialized() || Py_IsFinalizing();
-#else
-  return !Py_IsInitialized() || _Py_IsFinalizing();
-#endif
-}
-
 // Runs the user's function with the lock; at interpreter exit there is nobody left to call.
 template <class... A>
 void run(callback* record, A... arguments) {
-  if (!interpreter_is_ending()) {
+  if (const callback_gate gate; gate.is_open()) {
     PyGILState_STATE state = PyGILState_Ensure();
     reinterpret_cast<void (*)(A...)>(record->function)(arguments...);
     PyGILState_Release(state);

@@ -24,6 +24,13 @@ bool engine_lock::prepare() {
   return mutex || PyErr_NoMemory();
 }
 
+void engine_lock::forget() {
+  if (!owner || is_mine()) return;
+  if (PyThread_type_lock made = PyThread_allocate_lock()) mutex = made;  // the old one stays held
+  owner = 0;
+  depth = 0;
+}
+
 engine_lock::engine_lock() {
   if (!is_mine()) {
     if (!PyThread_acquire_lock(mutex, NOWAIT_LOCK)) wait();

@@ -17,6 +17,9 @@ class engine_lock {
 
   // Makes the lock itself: once, before any use. False with MemoryError set.
   static bool prepare();
+
+  // In the child of a fork: a thread that held the lock is not there.
+  static void forget();
 };
 
 }  // namespace halfwarp::bindings

@@ -165,7 +165,12 @@ void* resolve(library_id library, unsigned slot) noexcept {
 
 extern "C" {
 
-void loader_connect(const python_side* side) { python = *side; }
+void loader_connect(const python_side* side) {
+  python = *side;
+  // A fork waits until nobody is opening a library, so that the child finds the lock free.
+  pthread_atfork([] { pthread_mutex_lock(&state.lock); }, [] { pthread_mutex_unlock(&state.lock); },
+                 [] { pthread_mutex_unlock(&state.lock); });
+}
 
 const loader_api* loader_interface(void) { return &interface; }
 

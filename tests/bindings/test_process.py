@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads, forks, exits and other interpreters below the object layer; each case is a process."""
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+MODES = {"emulator": {}, "null": {"HALFWARP_EMULATOR_MODE": "null"}}
+NOTICES = ("halfwarp: ", "emulator: ")
+
+
+def run(code, mode="emulator", timeout=60, **environment):
+    """Lines that a fresh interpreter prints; it must end well, in time, and without a complaint."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(code)],
+        env={**kept, "HALFWARP_BACKEND": "emulator", **MODES[mode], **environment},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    assert done.returncode == 0, done.stderr
+    warned = "DeprecationWarning", "os.fork"  # of a fork beside threads
+    said = [line for line in done.stderr.splitlines() if not line.startswith(NOTICES)]
+    said = [line for line in said if not any(word in line for word in warned)]
+    assert said == []
+    return done.stdout.splitlines()
+
+
+both_modes = pytest.mark.parametrize("mode", MODES)
+
+START = """
+from cuda.bindings import driver
+import ctypes, threading
+
+def checked(result):
+    assert result[0] == 0, result
+    return result[-1]
+
+checked(driver.cuInit(0))
+context = checked(driver.cuDevicePrimaryCtxRetain(0))
+checked(driver.cuCtxSetCurrent(context))
+stream = checked(driver.cuStreamCreate(1))
+
+def host_function(function):
+    made = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: function())
+    address = ctypes.cast(made, ctypes.c_void_p).value
+    return made, driver.CUhostFn(address)
+"""
+
+
+class TestThreads:
+    @both_modes
+    def test_the_first_use_of_everything_may_come_from_many_threads_at_once(self, mode):
+        code = """
+        import importlib, threading
+        names = "driver", "nvrtc"
+        modules = [importlib.import_module(f"cuda.bindings.{name}") for name in names]
+        driver, nvrtc = modules
+        uses = [
+            lambda: driver.cuInit(0)[0],
+            lambda: driver.cuDriverGetVersion()[0],
+            lambda: driver.CUresult(0),
+            lambda: driver.cuDeviceGetAttribute(driver.CUdevice_attribute(1), 0)[0],
+            lambda: driver.CUuuid() and driver.cuDeviceGetUuid(0)[0],
+            lambda: nvrtc.nvrtcVersion()[0],
+            lambda: nvrtc.nvrtcGetSupportedArchs()[0],
+            lambda: driver.CUstream(1) == driver.CUstream(1),
+        ] * 4
+        start, seen = threading.Barrier(len(uses)), []
+        def work(use):
+            start.wait()
+            seen.append(use())
+        threads = [threading.Thread(target=work, args=(use,)) for use in uses]
+        [t.start() for t in threads]; [t.join() for t in threads]
+        print(len(seen), [s for s in seen if int(s) not in (0, 1, 3)])
+        """
+        assert run(code, mode) == ["32 []"]
+
+    def test_waiting_calls_leave_the_lock_to_callbacks_of_python(self):
+        """Each call waits for a callback that needs the interpreter; none may keep it."""
+        code = (
+            START
+            + """
+event = checked(driver.cuEventCreate(0))
+waits = [
+    lambda own, memory: driver.cuStreamSynchronize(own),
+    lambda own, memory: driver.cuCtxSynchronize(),
+    lambda own, memory: driver.cuEventRecord(event, own) and driver.cuEventSynchronize(event),
+    lambda own, memory: driver.cuMemcpyDtoH(bytearray(64), memory, 64),
+    lambda own, memory: driver.cuMemcpy(memory, memory, 64),
+    lambda own, memory: driver.cuMemsetD8(memory, 0, 64),
+    lambda own, memory: driver.cuMemFree(memory),
+    lambda own, memory: driver.cuMemFreeAsync(memory, own),
+    lambda own, memory: driver.cuStreamDestroy(own),
+    lambda own, memory: driver.cuDevicePrimaryCtxReset(0),
+]
+for wait in waits:
+    own = checked(driver.cuStreamCreate(0))
+    memory = checked(driver.cuMemAllocAsync(64, own))
+    ran = threading.Event()
+    keep, function = host_function(ran.set)
+    checked(driver.cuLaunchHostFunc(own, function, None))
+    checked(wait(own, memory))
+    print(int(ran.wait(20)), end="")
+"""
+        )
+        assert run(code) == ["1" * 10]
+
+    def test_callbacks_and_calls_of_many_threads_do_not_wait_for_each_other(self):
+        code = (
+            START
+            + """
+def work():
+    driver.cuCtxSetCurrent(context)
+    own = checked(driver.cuStreamCreate(1))
+    for _ in range(50):
+        keep, function = host_function(lambda: driver.cuDriverGetVersion())
+        checked(driver.cuLaunchHostFunc(own, function, None))
+        driver.cuStreamQuery(own)
+        checked(driver.cuStreamSynchronize(own))
+threads = [threading.Thread(target=work) for _ in range(8)]
+[t.start() for t in threads]; [t.join() for t in threads]
+print("done")
+"""
+        )
+        assert run(code) == ["done"]
+
+
+class TestExit:
+    @both_modes
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "import atexit; atexit.register(driver.cuCtxSynchronize)",
+            "import builtins; builtins.kept = driver.CUDA_MEMCPY2D(srcHost=bytearray(8))",
+            "import sys; sys.exit(0)",
+            "import weakref; s = driver.CUuuid(); class_ = type('S', (driver.CUuuid,), {});"
+            " late = class_(); weakref.finalize(late, driver.cuStreamQuery, stream)",
+        ],
+        ids=["atexit", "kept struct", "sys.exit", "finalizer"],
+    )
+    def test_what_is_live_at_exit_says_nothing(self, mode, code):
+        run(START + code, mode)
+
+    @both_modes
+    def test_calls_of_dying_modules_answer_or_raise(self, mode):
+        code = (
+            START
+            + """
+class Late:
+    def __init__(self):
+        self.calls = driver.cuStreamQuery, driver.cuMemAlloc, driver.CUstream, driver.CUresult
+    def __del__(self, stream=stream):
+        query, allocate, handle, result = self.calls
+        query(stream), allocate(16), handle(5), result(1), repr(handle(5)), repr(result(1))
+import sys
+late = Late()
+sys.modules["late"] = Late()
+"""
+        )
+        run(code, mode)
+
+    @both_modes
+    def test_a_daemon_thread_may_still_be_calling(self, mode):
+        code = (
+            START
+            + """
+started = threading.Event()
+def work():
+    driver.cuCtxSetCurrent(context)
+    while True:
+        own = driver.cuStreamCreate(1)[1]
+        driver.cuStreamSynchronize(own)
+        driver.cuStreamDestroy(own)
+        started.set()
+threading.Thread(target=work, daemon=True).start()
+started.wait()
+"""
+        )
+        run(code, mode)
+
+    def test_a_callback_may_be_running_while_the_interpreter_ends(self):
+        """What waits for the interpreter then would be ended in the middle of the driver."""
+        code = (
+            START
+            + """
+began = threading.Event()
+def busy():
+    began.set()
+    for _ in range(200_000):
+        pass
+kept = [host_function(busy) for _ in range(40)]
+for _, function in kept:
+    checked(driver.cuLaunchHostFunc(stream, function, None))
+began.wait()
+"""
+        )
+        for _ in range(5):
+            run(code)
+
+    def test_callbacks_that_never_ran_are_no_leak_and_no_crash(self):
+        code = (
+            START
+            + """
+kept = [host_function(lambda: None) for _ in range(1000)]
+for _, function in kept:
+    checked(driver.cuLaunchHostFunc(stream, function, None))
+"""
+        )
+        run(code)
+
+
+FORK = """
+import os, sys, traceback
+def in_child(work):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+"""
+
+
+class TestFork:
+    @both_modes
+    def test_a_child_may_be_the_first_to_call(self, mode):
+        code = (
+            FORK
+            + """
+def work():
+    from cuda.bindings import driver, nvrtc
+    assert driver.cuInit(0) == (driver.CUresult.CUDA_SUCCESS,)
+    assert nvrtc.nvrtcVersion()[0] == 0
+in_child(work)
+print("done")
+"""
+        )
+        assert run(code, mode) == ["done"]
+
+    def test_a_child_of_a_process_that_used_the_driver_is_told_so_at_each_call(self):
+        code = (
+            START
+            + FORK
+            + """
+codes = set()
+def work():
+    for call in (
+        lambda: driver.cuInit(0),
+        lambda: driver.cuStreamSynchronize(stream),
+        lambda: driver.cuMemAlloc(16),
+        lambda: driver.cuCtxSynchronize(),
+        lambda: driver.cuStreamDestroy(stream),
+        lambda: driver.cuDeviceGet(0),
+    ):
+        codes.add(call()[0].name)
+    print(sorted(codes), flush=True)
+    assert driver.cuDriverGetVersion()[0] == 0
+    assert driver.CUstream(3) == driver.CUstream(3)
+in_child(work)
+checked(driver.cuStreamSynchronize(stream))
+"""
+        )
+        assert run(code) == ["['CUDA_ERROR_NOT_INITIALIZED']"]
+
+    def test_a_child_compiles_with_a_library_that_its_parent_opened(self):
+        code = (
+            """
+from cuda.bindings import nvrtc
+assert nvrtc.nvrtcVersion()[0] == 0
+"""
+            + FORK
+            + """
+def work():
+    program = nvrtc.nvrtcCreateProgram(b"__global__ void f() {}", b"f.cu", 0, [], [])[1]
+    assert nvrtc.nvrtcCompileProgram(program, 0, []) == (nvrtc.nvrtcResult.NVRTC_SUCCESS,)
+in_child(work)
+print("done")
+"""
+        )
+        assert run(code) == ["done"]
+
+    def test_a_fork_while_a_thread_opens_the_driver_leaves_no_lock_behind(self, tmp_path):
+        compiler = shutil.which("gcc") or shutil.which("cc")
+        if not compiler:
+            pytest.skip("no C compiler to make a driver with")
+        source = tmp_path / "driver.c"
+        source.write_text(
+            "#include <stdlib.h>\n#include <unistd.h>\n"
+            "__attribute__((constructor)) static void slow(void) {"
+            ' (void)!write(atoi(getenv("OPENING")), "x", 1); usleep(300000); }\n'
+            "int cuInit(unsigned flags) { return 0; }"
+            "int cuDriverGetVersion(int* v) { *v = 13000; return 0; }"
+        )
+        library = tmp_path / "libcuda.so.1"
+        subprocess.run([compiler, "-shared", "-fPIC", "-w", source, "-o", library], check=True)
+        code = (
+            FORK
+            + """
+import threading
+read, write = os.pipe()
+os.environ["OPENING"] = str(write)
+from cuda.bindings import driver
+thread = threading.Thread(target=driver.cuInit, args=(0,))
+thread.start()
+os.read(read, 1)
+in_child(lambda: driver.cuInit(0))
+thread.join()
+print(driver.cuInit(0)[0] == 0)
+"""
+        )
+        settings = {"HALFWARP_BACKEND": "driver", "LD_LIBRARY_PATH": str(tmp_path)}
+        assert run(code, **settings) == ["True"]
+
+
+class TestLibraries:
+    def test_a_library_that_appears_later_is_found(self):
+        code = """
+        import cuda.pathfinder as pathfinder
+        real = pathfinder.load_nvidia_dynamic_lib
+        def nothing(name):
+            raise pathfinder.DynamicLibNotFoundError(f"no {name}")
+        pathfinder.load_nvidia_dynamic_lib = nothing
+        from cuda.bindings import nvrtc
+        for attempt in range(2):
+            try:
+                nvrtc.nvrtcVersion()
+            except pathfinder.DynamicLibNotFoundError as error:
+                print(str(error)[:14])
+        pathfinder.load_nvidia_dynamic_lib = real
+        print(int(nvrtc.nvrtcVersion()[0]))
+        """
+        assert run(code) == ["nvrtcVersion()", "nvrtcVersion()", "0"]
+
+
+class TestInterpreters:
+    @pytest.mark.skipif(sys.version_info < (3, 12), reason="no interpreter of its own lock before")
+    @pytest.mark.parametrize("module", ["_loader", "_low", "driver", "cydriver"])
+    def test_another_interpreter_is_refused(self, module):
+        source = f"""
+try:
+    import cuda.bindings.{module}
+    print("imported", flush=True)
+except ImportError as error:
+    print("ImportError", "interpreter" in str(error), flush=True)
+"""
+        code = f"""
+import cuda.bindings.driver
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+other = interpreters.create()
+answer = interpreters.run_string(other, {source!r})
+assert answer is None, answer
+interpreters.destroy(other)
+"""
+        assert run(code) == ["ImportError True"]
