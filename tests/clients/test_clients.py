@@ -34,30 +34,34 @@ def ours(tmp_path_factory):
     return [Path(cuda.bindings.__file__).parents[2], stand_ins]
 
 
-@pytest.fixture
-def run(ours):
-    """`run_script.py` with the client's folders first and ours after them."""
+@pytest.fixture(scope="session")
+def driver_folder():
+    """Where the emulator is a `libcuda.so.1`, for packages that open that themselves."""
+    command = [sys.executable, "-m", "cuda.core.emulation", "path"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
-    def run_with(client, *arguments, **variables):
+
+@pytest.fixture
+def run(ours, driver_folder):
+    """`run_script.py` with the client's folders first and ours after them."""
+    from cuda.core import emulation
+
+    def run_with(client, *arguments):
         laid_out = [FOLDER / name for name in client.get("wheels", ()) if (FOLDER / name).is_dir()]
         before = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
         path = os.pathsep.join(map(str, [*laid_out, *ours, *before]))
+        variables = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        if client.get("opens_driver") and emulation.is_active():
+            variables["LD_LIBRARY_PATH"] = driver_folder
         return subprocess.run(
             [sys.executable, str(HERE / "run_script.py"), *arguments],
-            env=os.environ | variables | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            env=os.environ | variables,
             capture_output=True,
             text=True,
             timeout=300,
         )
 
     return run_with
-
-
-@pytest.fixture(scope="session")
-def driver_folder():
-    """Where the emulator is a `libcuda.so.1`: some packages are linked to that."""
-    command = [sys.executable, "-m", "cuda.core.emulation", "path"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture
@@ -96,9 +100,9 @@ def test_it_runs_on_ours(name, run, need):
 
 
 @pytest.mark.parametrize("name", [name for name, each in CLIENTS.items() if "imports" in each])
-def test_it_is_imported_without_a_gpu(name, run, need, driver_folder):
+def test_it_is_imported_without_a_gpu(name, run, need):
     client = need(name)
-    done = run(client, "--import", client["imports"], LD_LIBRARY_PATH=driver_folder)
+    done = run(client, "--import", client["imports"])
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == client["imports"].split(",")
 
