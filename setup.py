@@ -35,7 +35,8 @@ CHECKED = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all"] if SANITIZE el
 CHECKED += ["-fno-sanitize=enum"] if SANITIZE else []  # callers of a C API pass any int
 COMMON += ["-O0", "-g"] if DEBUG else ["-O1", "-g1"] if SANITIZE else ["-O2", "-g0", "-DNDEBUG"]
 COMMON += CHECKED
-COMMON += ["-DCUDA_ENABLE_DEPRECATED"]  # no warnings: the tables name every function
+# no warnings: the tables name every function
+COMMON += ["-DCUDA_ENABLE_DEPRECATED", "-Wno-deprecated-declarations"]
 FLOATS = ("-ffp-contract=off", "-fno-math-errno")
 C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
 LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,--exclude-libs,ALL"]
@@ -88,6 +89,7 @@ PARTS = [
     Part("cuda.bindings.cynvjitlink", is_c=True),
     Part("cuda.bindings.cynvvm", is_c=True),
     Part("cuda.bindings.cynvfatbin", is_c=True),
+    Part("cuda.bindings.cynvml", is_c=True),
     Part("cuda.core._core", "cpp/core cpp/python"),
     Part("cuda.core._compile"),
     Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=FLOATS, variants=WIDER),

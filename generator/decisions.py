@@ -48,6 +48,7 @@ class AssembledStruct:
     inputs: dict[str, str] = field(default_factory=dict)  # member -> argument
     out: str = ""  # member that is returned; "": the struct; "nothing"
     counted: str = ""  # member that points to an array, whose length a first call tells
+    type: str = ""  # class of the struct, where the header's parameter is another one
     older: str = ""  # class of the struct that an older driver fills in its place
 
 

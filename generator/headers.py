@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-# What declares the functions of the driver and of the runtime.
+# What declares the functions of the driver, the runtime and NVML.
 WANTED = (
     "cuda",
     "cudaProfiler",
@@ -20,6 +20,7 @@ WANTED = (
     "cuda_egl_interop",
     "cuda_gl_interop",
     "cuda_vdpau_interop",
+    "nvml",
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)
 
@@ -60,7 +61,9 @@ def collect(version: str, target: Path) -> Path:
 def archive(name: str, version: str) -> Path:
     """A static library ("libcudart_static.a") that lies beside the headers of that version."""
     source = find(version)
-    looked = [source.parent / folder / name for folder in ("lib", "lib64", "lib/x64")] if source else []
+    looked = (
+        [source.parent / folder / name for folder in ("lib", "lib64", "lib/x64")] if source else []
+    )
     for path in looked:
         if path.is_file():
             return path

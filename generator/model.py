@@ -212,7 +212,9 @@ class Library:
     loading: Loading = field(default_factory=Loading)
     included_by: dict[str, str] = field(default_factory=dict)  # header -> what clients include
     implemented_here: frozenset[str] = frozenset()  # headers whose functions the library lacks
-    uses: dict[str, Library] = field(default_factory=dict)  # whose classes are bases and values here
+    uses: dict[str, Library] = field(
+        default_factory=dict
+    )  # whose classes are bases and values here
     package: str = "cuda.bindings"  # that the generated modules lie in
     version: str = ""
     attributes: dict = field(default_factory=dict)  # enum -> member -> kind of the typed value
@@ -242,6 +244,14 @@ class Library:
         if self.not_found_value is None:
             return self.not_found
         return f"(({self.result_enum}){self.not_found_value})"
+
+    @property
+    def result_tag(self) -> str:
+        """The name that the header declares the result enumeration under."""
+        targets = (
+            d.target for d in self.declarations if getattr(d, "name", "") == self.result_enum
+        )
+        return next(targets, self.result_enum)
 
     @property
     def result_class(self) -> str:

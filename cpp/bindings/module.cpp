@@ -64,6 +64,11 @@ int add_exceptions(const library& lib, PyObject* dictionary) {
     const char* name = short_name(lib.raises->classes[i].name);
     if (!made || PyDict_SetItemString(dictionary, name, made) < 0) return -1;
   }
+  if (!n) return 0;
+  for (const exception_alias& alias : lib.raises->aliases) {
+    auto* made = reinterpret_cast<PyObject*>(ready_exception(lib, alias.index));
+    if (!made || PyDict_SetItemString(dictionary, alias.name, made) < 0) return -1;
+  }
   return 0;
 }
 

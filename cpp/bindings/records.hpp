@@ -257,12 +257,17 @@ struct exception_record {
   const char* doc;
 };
 struct error_details;
+struct exception_alias {
+  const char* name;
+  std::int16_t index;  // of the class
+};
 struct raising {
   std::span<const exception_record> classes;
   PyTypeObject** types;  // one per class, null until made
   initproc init;         // of the exceptions
   const error_details* details = nullptr;
   int insufficient = 0;  // the status that says: too little memory for what is to be written
+  std::span<const exception_alias> aliases = {};
 };
 
 struct assembly;  // data_types/calls/assembly.hpp

@@ -109,9 +109,7 @@ def opaque_records(library: Library, items: list) -> list[str]:
     """Incomplete structs that the handles of a header point to."""
     defined = {i.tag for i in library.declarations if isinstance(i, FactRecord)}
     targets = [
-        split_type(i.target)[0]
-        for i in items
-        if isinstance(i, FactTypedef) and i.word == "opaque"
+        split_type(i.target)[0] for i in items if isinstance(i, FactTypedef) and i.word == "opaque"
     ]
     lines = []
     for name in dict.fromkeys(targets):
@@ -124,7 +122,7 @@ def opaque_records(library: Library, items: list) -> list[str]:
 def type_lines(library: Library, item: FactRecord | FactEnum | FactTypedef) -> list[str]:
     if isinstance(item, FactEnum):
         members = [f"{INDENT}{name} = {value}" for name, value in item.members]
-        if library.not_found_value is not None and item.tag == library.result_enum:
+        if library.not_found_value is not None and item.tag == library.result_tag:
             members.append(f'{INDENT}{library.not_found} "{library.not_found_c}"')
         return [f"{'c' if item.word != 'enum' else ''}{item.word} {item.tag}:", *members]
     if isinstance(item, FactRecord):

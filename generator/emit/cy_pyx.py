@@ -44,6 +44,7 @@ class Writer:
         declared = "".join(f"    {self.extern_line(f)}\n" for f in self.library.functions)
         bodies = "\n\n".join(self.body(f) for f in self.library.functions)
         return f"""# {self.library.origin}
+# cython: show_performance_hints=False
 \"\"\"The {self.library.name} API as C functions: each call goes through the loader's table.\"\"\"
 
 from {self.library.package} import _loader  # before the capsule is asked for

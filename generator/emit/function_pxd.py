@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ..model import Function, Library, Param
+from . import data_values
 
 ADDRESSES = ("in:intptr", "in:intptr*", "out:intptr")
 FIXED_WIDTH = re.compile(r"u?int(8|16|32|64|ptr)_t")
@@ -36,8 +37,7 @@ def declarations(library: Library) -> str:
 
 def inline(library: Library, function: Function) -> str:
     """`cdef inline intptr_t create(uint32_t num_options, options) except? 0`"""
-    given = {p.name: argument(library, p) for p in function.params}
-    params = ", ".join(given[name] for name in function.py)
+    params = ", ".join(arguments(library, function))
     ret = return_type(library, function)
     clause = " except? 0" if ret else ""
     module = f"{library.package}.{library.name}"
@@ -46,6 +46,14 @@ def inline(library: Library, function: Function) -> str:
         f"    from {module} import {function.python_name} as function\n"
         f"    return function({', '.join(function.py)})"
     )
+
+
+def arguments(library: Library, function: Function) -> list[str]:
+    """The parameters of Python, each with the C type that it is converted to."""
+    given = {p.name: argument(library, p) for p in function.params}
+    for name, field in data_values.assembled_fields(library, function).items():
+        given[name] = f"{data_values.c_type(library, field)} {name}".lstrip()
+    return [given[name] for name in function.py]
 
 
 def argument(library: Library, param: Param) -> str:
@@ -58,11 +66,17 @@ def return_type(library: Library, function: Function) -> str:
     outputs = [p for p in function.params if p.kind.startswith("out")]
     if len(function.returns) != 1 or len(outputs) != 1:
         return ""
-    return python_c_type(library, outputs[0])
+    field = data_values.result_field(library, outputs[0])
+    return (
+        data_values.c_type(library, field) if field else python_c_type(library, outputs[0])
+    )
 
 
-def result_class(function: Function) -> str:
+def result_class(library: Library, function: Function) -> str:
     """The Python class of the one thing that a function returns, when that is no number."""
+    outputs = [p for p in function.params if p.kind.startswith("out")]
+    if outputs and (word := data_values.result_word(library, outputs[0])):
+        return word
     kind = next((p.kind for p in function.params if p.kind.startswith("out:")), "out:str")
     return kind.removeprefix("out:").partition("[")[0]
 

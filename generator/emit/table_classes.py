@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ..model import Handle, Library, Struct
+from .table_data_types import class_record
 from .table_fields import Children, field_record
 from .table_index import Index
 from .table_text import dotted, quoted
@@ -21,6 +22,7 @@ def fields_block(struct: Struct, index: Index) -> str:
 def classes_table(library: Library, index: Index) -> str:
     records = [handle_record(library, h, index) for h in library.handles]
     records += [struct_record(library, s, index) for s in library.structs]
+    records += [class_record(library, t) for t in library.data_types]
     if not records:
         return (
             "constexpr std::span<const class_record> class_records;\n"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..model import Library, Struct
+from ..model import Assembly, Function, Library, Struct
 
 
 class Index:
@@ -14,7 +14,9 @@ class Index:
         self.functions = [f for f in library.functions if f.in_python]
         self.handles = {h.name: h for h in library.handles}
         self.structs = {s.name: s for s in library.structs}
-        self.classes = [*self.handles, *self.structs]
+        self.data_types = {t.name: t for t in library.data_types}
+        self.classes = [*self.handles, *self.structs, *self.data_types]
+        self.assemblies = number_assemblies(self.functions)
         self.enums = [e.name for e in library.enums]
         self.attributes = sorted(library.attributes)
         self.foreign = {u: Index(other) for u, other in library.uses.items()}
@@ -51,10 +53,23 @@ class Index:
     def is_struct(self, name: str) -> bool:
         return name in self.structs
 
+    def assembly(self, assembly: Assembly) -> int:
+        """The place of a struct that a call is made of, among all of them."""
+        return self.assemblies[id(assembly)]
+
     def children(self, struct: Struct) -> int:
         """Fields of a class, bases included, that are shown by objects of their own."""
         own = sum(f.kind.startswith("struct:") for f in struct.fields)
         return own + (self.children(self.structs[struct.base]) if struct.base else 0)
+
+
+def number_assemblies(functions: list[Function]) -> dict[int, int]:
+    """An assembly for older drivers stands right behind the one that it replaces."""
+    places, count = {}, 0
+    for assembly in (p.assembly for f in functions for p in f.params if p.assembly):
+        places[id(assembly)] = count
+        count += 2 if assembly.older else 1
+    return places
 
 
 def enumerate_names(word: str, names: list[str]) -> str:

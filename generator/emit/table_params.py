@@ -32,6 +32,10 @@ PLAIN = {
     "out:int": "out_i32",
     "out:intptr": "out_i64",
     "out:str": "out_name",
+    # of data types
+    "count": "count_of_output",
+    "out:count": "out_count",
+    "out:counted_text": "out_counted_text",
     "out:void_ptr(via void*)": "out_address",
 }
 LIST_ELEMENTS = {
@@ -105,10 +109,23 @@ def kind_of(param: Param, index) -> tuple[str, str]:
         return f"kind::{'text' if param.c_type.startswith('const') else 'text_output'}", "-1"
     if param.kind == "in:callback":
         return "kind::handle64", f"class_{param.c_type}"
+    if param.assembly:
+        kind = "out_assembled" if param.kind.startswith("out") else "assembled"
+        return f"kind::{kind}", str(index.assembly(param.assembly))
+    if match := re.fullmatch(r"(in|out):(data|object|array):(.*)", param.kind):
+        return data_kind(*match.groups(), index)
     if match := re.fullmatch(r"(const:|out:str\[)(\d+)\]?", param.kind):
         return f"kind::{'fixed' if match[1] == 'const:' else 'out_fixed_text'}", match[2]
     way, _, rest = param.kind.partition(":")
     return (output_kind if way == "out" else input_kind)(way, rest, index)
+
+
+def data_kind(way: str, word: str, name: str, index) -> tuple[str, str]:
+    """Kinds of data types, and of arrays of them or of numbers."""
+    if word == "array" and name not in index.data_types:
+        return "kind::out_numbers", f"std::int16_t(array_kind<{name}>())"
+    kinds = {"data": "data", "object": "data_object", "array": "structures"}
+    return f"kind::{'out_' if way == 'out' else ''}{kinds[word]}", f"class_{name}"
 
 
 def pointed_to(c_type: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ..model import Enum, Function, Library
 from .table_classes import classes_table, fields_block
+from . import table_data_types
 from .table_index import Index
 from .table_params import Positions, param_record, returned_struct_record
 from .table_text import PYTHON_PACKAGE, dotted, quoted
@@ -61,12 +62,14 @@ def tables(library: Library) -> str:
     parts = [
         index.declarations(),
         *(fields_block(s, index) for s in library.structs if s.fields),
+        *(table_data_types.fields_block(t, index) for t in library.data_types),
         classes_table(library, index),
         *(members_block(e) for e in library.enums),
         enums_table(library),
         constants_table(library),
         attributes_tables(library, index),
         *(params_block(f, index) for f in index.functions if all_params(f, index)),
+        table_data_types.assemblies_table(library, index),
         functions_table(library, index),
         library_record(library, index),
         methods_table(library, index),
@@ -91,10 +94,14 @@ def used(library: Library) -> str:
 
 def members_block(enum: Enum) -> str:
     lines = "".join(
-        f"  {{{quoted(m.name)}, ::{m.c_name}, {quoted(m.doc) if m.doc else 'nullptr'}}},\n"
+        f"  {{{quoted(m.name)}, {enumerator(enum, m)}, {quoted(m.doc) if m.doc else 'nullptr'}}},\n"
         for m in enum.members
     )
     return f"constexpr member {enum.name}_members[] = {{\n{lines}}};\n"
+
+
+def enumerator(enum: Enum, member) -> str:
+    return f"std::int64_t({member.c_name})" if enum.is_macros else f"::{member.c_name}"
 
 
 def enums_table(library: Library) -> str:
@@ -201,7 +208,10 @@ def names_literal(names: list[str]) -> str:
 
 def function_flags(library: Library, function: Function) -> list[str]:
     flags = ["releases_gil"] if function.releases_gil else []
-    late = ("in:list:", "in:attr", "out:list", "out:attr", "out:charbuf", "in:options", "in:buffer")
+    late = (
+        *("in:list:", "in:attr", "out:list", "out:attr", "out:charbuf"),
+        *("in:options", "in:buffer", "out:array"),
+    )
     if any(p.kind.startswith(late) and p.kind != "in:attrsize" for p in function.params):
         flags.append("second_pass")
     if function.ret.endswith("*"):
@@ -233,8 +243,13 @@ def library_record(library: Library, index: Index) -> str:
         f"{exceptions_table(library)}library_state state;\n"
         f'constexpr library described = {{"{PYTHON_PACKAGE}.{name}", functions, class_records,\n'
         f"    enum_records, constants, attribute_tables, types, enum_types, {name}_methods, "
-        f"lazy_module_methods<{name}_library>, &state,\n    enum_{library.result_class}{', &raises' if library.raises else ''}}};\n"
+        f"lazy_module_methods<{name}_library>, &state,\n    enum_{library.result_class}{more(library)}}};\n"
     )
+
+
+def more(library: Library) -> str:
+    """What only libraries whose functions raise have."""
+    return ", &raises, assemblies" if library.raises else ""
 
 
 def exceptions_table(library: Library) -> str:
@@ -253,9 +268,29 @@ def exceptions_table(library: Library) -> str:
     return (
         f"constexpr exception_record exception_records[] = {{\n{lines}}};\n"
         f"PyTypeObject* exception_types[{len(rows)}];\n"
-        "constexpr raising raises = {exception_records, exception_types, "
-        f"error_init<{library.name}_library>}};\n"
+        f"{aliases_table(library)}constexpr raising raises = {{exception_records, exception_types, "
+        f"error_init<{library.name}_library>,\n"
+        f"    {details(library)}, {insufficient(library)}, exception_aliases}};\n"
     )
+
+
+def details(library: Library) -> str:
+    return f"&{library.error_details}" if library.error_details else "nullptr"
+
+
+def insufficient(library: Library) -> str:
+    return f"::{library.insufficient}" if library.insufficient else "0"
+
+
+def aliases_table(library: Library) -> str:
+    """Further names of exceptions."""
+    if not library.exception_aliases:
+        return "constexpr std::span<const exception_alias> exception_aliases;\n"
+    places = {name: i for i, name in enumerate([library.exception, *library.exceptions])}
+    rows = ", ".join(
+        f"{{{quoted(alias)}, {places[name]}}}" for alias, name in library.exception_aliases.items()
+    )
+    return f"constexpr exception_alias exception_aliases[] = {{{rows}}};\n"
 
 
 def error_doc(name: str, text: str) -> str:
@@ -264,7 +299,14 @@ def error_doc(name: str, text: str) -> str:
 
 def methods_table(library: Library, index: Index) -> str:
     lines = "".join(method(library, f, i) for i, f in enumerate(index.functions))
+    lines += "".join(status_check(library, name) for name in library.status_checks)
     return f"PyMethodDef {library.name}_methods[] = {{\n{lines}  {{}}}};\n"
+
+
+def status_check(library: Library, name: str) -> str:
+    """A function that raises what a call with that status would have raised."""
+    doc = f"{name}(status)\n--\n\nRaise the exception of a status that is an error. Host only."
+    return f"  {{{quoted(name)}, module_{name}<{library.name}_library>, METH_O, {quoted(doc)}}},\n"
 
 
 def method(library: Library, function: Function, position: int) -> str:

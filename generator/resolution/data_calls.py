@@ -53,6 +53,8 @@ class DataCalls:
             (a for a in self.decisions.assembled.get(function, []) if a.param == p.c_name), None
         )
         data_type = self.data_type(base) if stars == 1 else None
+        if chosen and chosen.type:
+            data_type = self.types[chosen.type]
         is_read = f"{function}.{p.c_name}" in self.decisions.inputs
         if data_type is None:
             return replace(p, kind="in:intptr") if is_read else p

@@ -23,9 +23,7 @@ from .signatures import capsule_signature
 NO_OVERRIDE = Override("")
 
 
-def resolve(
-    facts: Facts, decisions: Decisions, uses: dict[str, Library] | None = None
-) -> Library:
+def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None = None) -> Library:
     types = TypeTable(facts, decisions)
     share_docs(decisions, types.enums, uses or {})
     raises = decisions.convention == "exceptions"
@@ -130,9 +128,7 @@ class TypeTable:
         if isinstance(item, FactEnum | FactRecord):
             if not item.word.startswith("typedef "):
                 self.tag_words[item.tag] = item.word
-            self.named[item.tag] = NamedType(
-                "enum" if isinstance(item, FactEnum) else "struct", ""
-            )
+            self.named[item.tag] = NamedType("enum" if isinstance(item, FactEnum) else "struct", "")
         elif item.word == "define":
             self.defined.add(item.name)
             self.named[item.name] = NamedType(self.kind_of(item.target), item.target)

@@ -46,8 +46,9 @@ PyObject* read_numbers(const library&, const data_field& f, PyObject* self) {
 
 int refuse_length(const data_field& f, Py_ssize_t n) {
   PyErr_Format(PyExc_ValueError,
-               f.counter < 0 ? "Expected length %zd for field %s, got %zd"
-                             : "Expected length of at most %zd for field %s, got %zd",
+               f.counter < 0 && f.shape != form::bytes
+                   ? "Expected length %zd for field %s, got %zd"
+                   : "Expected length of at most %zd for field %s, got %zd",
                Py_ssize_t(f.count), f.name, n);
   return -1;
 }
@@ -144,6 +145,20 @@ int write_text_pointer(const library&, const data_field& f, PyObject* self, PyOb
   return status;
 }
 
+PyObject* read_bytes(const library&, const data_field& f, PyObject* self) {
+  return PyBytes_FromStringAndSize(place_of(f, self), Py_ssize_t(f.count));
+}
+
+int write_bytes(const library&, const data_field& f, PyObject* self, PyObject* value) {
+  char* bytes;
+  Py_ssize_t n;
+  if (PyBytes_AsStringAndSize(value, &bytes, &n) < 0) return -1;
+  if (n > Py_ssize_t(f.count)) return refuse_length(f, n);
+  std::memset(place_of(f, self), 0, f.count);
+  std::memcpy(place_of(f, self), bytes, std::size_t(n));
+  return 0;
+}
+
 // --- structs -------------------------------------------------------------------------------------
 
 PyObject* read_structure(const library& lib, const data_field& f, PyObject* self) {
@@ -186,6 +201,7 @@ constexpr accessor accessors[] = {
     {read_plain, write_address},
     {read_text, write_text},
     {read_text_pointer, write_text_pointer},
+    {read_bytes, write_bytes},
     {read_structure, write_structure},
     {read_number_list, write_number_list},
     {read_structure_list, write_structure_list},

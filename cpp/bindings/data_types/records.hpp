@@ -13,6 +13,7 @@ enum class form : std::uint8_t {
   address,         // any pointer, as an integer
   text,            // char[n]: str
   text_pointer,    // const char*: str; the object keeps the characters
+  bytes,           // memory that no type describes: bytes
   structure,       // a struct, or S[n]: an object that views it
   number_list,     // T* with a count beside it: an array that the object keeps
   structure_list,  // S* with a count beside it: likewise

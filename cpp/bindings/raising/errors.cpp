@@ -15,9 +15,11 @@ PyObject* message(const library& lib, const char* caller, std::int64_t status, w
   const enum_entry* entry = find_entry(statuses, status);
   const error_details* details = lib.raises->details;
   auto value = static_cast<long long>(status);
-  PyObject* text = details && details->text ? details->text(lib, status, result)
-                   : entry                  ? PyUnicode_FromFormat("%U (%lld)", entry->name, value)
-                                            : PyUnicode_FromFormat("UNKNOWN_%lld (%lld)", value, value);
+  PyObject* text = details && details->text ? details->text(lib, status, result) : nullptr;
+  if (!text && PyErr_Occurred()) return nullptr;
+  if (!text)
+    text = entry ? PyUnicode_FromFormat("%U (%lld)", entry->name, value)
+                 : PyUnicode_FromFormat("UNKNOWN_%lld (%lld)", value, value);
   if (text && caller) Py_SETREF(text, PyUnicode_FromFormat("%U from %s()", text, caller));
   if (text && entry && entry->doc && *entry->doc)
     Py_SETREF(text, PyUnicode_FromFormat("%U: %s", text, entry->doc));
@@ -100,6 +102,14 @@ PyObject* raise_status(const library& lib, const char* caller, std::int64_t stat
   Py_XDECREF(value);
   Py_XDECREF(error);
   return nullptr;
+}
+
+PyObject* check_status(const library& lib, PyObject* status, bool insufficient_passes) {
+  long value = PyLong_AsLong(status);
+  if (value == -1 && PyErr_Occurred()) return nullptr;
+  if (value && !(insufficient_passes && value == lib.raises->insufficient))
+    return raise_status(lib, nullptr, value, word(value));
+  Py_RETURN_NONE;
 }
 
 int init_error(const library& lib, PyObject* self, PyObject* args, PyObject* keywords) {

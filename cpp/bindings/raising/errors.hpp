@@ -15,6 +15,8 @@ struct error_details {
   bool (*complete)(const library& lib, PyObject* error, word result) = nullptr;
 };
 
+extern const error_details nvml_errors;
+
 // The class at a place in the library's table of exceptions, made when first needed (borrowed).
 PyTypeObject* ready_exception(const library& lib, int index);
 
@@ -24,6 +26,17 @@ PyTypeObject* exception_for(const library& lib, std::int64_t status);
 // Raises the exception of a status that `caller` ("nvml.init_v2") got; nullptr. A Python error
 // that is set already (no library, no such symbol) stays.
 PyObject* raise_status(const library& lib, const char* caller, std::int64_t status, word result);
+
+// None unless a status is an error; one that asks for more memory may pass.
+PyObject* check_status(const library& lib, PyObject* status, bool insufficient_passes);
+template <const library& Library>
+PyObject* module_check_status(PyObject*, PyObject* status) {
+  return check_status(Library, status, false);
+}
+template <const library& Library>
+PyObject* module_check_status_size(PyObject*, PyObject* status) {
+  return check_status(Library, status, true);
+}
 
 // Fills a new exception from its one argument, the status: `__init__`.
 int init_error(const library& lib, PyObject* self, PyObject* args, PyObject* keywords);

@@ -31,6 +31,14 @@ extern const body bare_struct;
 extern const body counted_call;
 extern const body counted_struct_call;
 
+// NVML.
+extern const body newest_struct;
+extern const body get_field_values;
+extern const body clear_field_values;
+extern const body read_write_prm;
+extern const body wait_for_system_events;
+extern const body get_context_data;
+
 // NVRTC.
 extern const body get_output;
 extern const body get_supported_architectures;

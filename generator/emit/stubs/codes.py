@@ -163,9 +163,12 @@ class CodesWriter(Writer):
     # --- functions -----------------------------------------------------------------------------
 
     def function(self, function: Function) -> str:
-        variants = [*self.attribute_variants(function), *function.overloads]
+        return self.overloaded(function, function.name, self.signatures(function))
+
+    def signatures(self, function: Function) -> list[str]:
+        """Each way to call it, the general one last."""
         plain = f"({self.parameters(function)}) -> {self.result(function)}"
-        return self.overloaded(function, function.name, [*variants, plain])
+        return [*self.attribute_variants(function), *function.overloads, plain]
 
     def parameters(self, function: Function, given: dict[str, str] | None = None) -> str:
         by_name = {p.name: p for p in function.params}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ...classify import split_type
 from ...model import Function, Library, Param
+from .. import data_values
 from .writing import FLOATS, INTEGER, Writer
 
 EXCEPTION = """\
@@ -17,6 +18,59 @@ OPTIONS = """\
 _Options: TypeAlias = (
     list[str] | list[bytes] | list[str | bytes] | tuple[str | bytes, ...] | SupportsIndex
 )
+"""
+ARRAY = """\
+@type_check_only
+class _Data:
+    @property
+    def ptr(self) -> int: ...
+    @classmethod
+    def from_buffer(cls, buffer: Buffer) -> Self: ...
+    @classmethod
+    def from_data(cls, data: Any) -> Self: ...
+    def copy(self) -> Self: ...
+    def asdict(self) -> dict[str, Any]: ...
+    def __int__(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Self: ...
+    def __setitem__(self, index: SupportsIndex | slice, value: Self) -> None: ...
+@type_check_only
+class _Struct(_Data):
+    def __init__(self, **fields: Any) -> None: ...
+    @classmethod
+    def from_ptr(
+        cls, ptr: SupportsIndex, readonly: bool = False, owner: object = None
+    ) -> Self: ...
+@type_check_only
+class _Array(_Data):
+    def __init__(self, size: SupportsIndex = 1, **fields: Any) -> None: ...
+    @classmethod
+    def from_ptr(
+        cls,
+        ptr: SupportsIndex,
+        size: SupportsIndex = 1,
+        readonly: bool = False,
+        owner: object = None,
+    ) -> Self: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Self]: ...
+@type_check_only
+class array:
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def ptr(self) -> int: ...
+    def tolist(self) -> list[Any]: ...
+    def tobytes(self) -> bytes: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Any: ...
+    def __setitem__(self, index: SupportsIndex | slice, value: Any) -> None: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
 """
 INPUTS = {
     "str": "str",
@@ -35,6 +89,7 @@ class RaisingWriter(Writer):
     def __init__(self, library: Library):
         super().__init__(library)
         self.classes = {c.name for c in (*library.enums, *library.structs)}
+        self.public = [t for t in library.data_types if t.dtype]
 
     def parts(self) -> list[str]:
         library = self.library
@@ -42,6 +97,9 @@ class RaisingWriter(Writer):
         return [
             OPTIONS if any("_Options" in text for text in functions) else "",
             *map(self.enum, library.enums),
+            ARRAY if self.public else "",
+            *map(self.data_type, self.public),
+            "\n".join(f"{t.dtype}: Any" for t in self.public),
             self.exceptions(),
             self.constants(library.constants),
             "\n".join(functions),
@@ -51,17 +109,49 @@ class RaisingWriter(Writer):
         """The class that is raised, and those of single failures."""
         name = self.library.exception
         derived = [f"class {each}({name}): ..." for each in self.library.exceptions]
+        derived += [f"{a} = {each}" for a, each in self.library.exception_aliases.items()]
+        derived += [
+            f"def {check}(status: SupportsIndex) -> None: ..."
+            for check in self.library.status_checks
+        ]
     
         return "\n\n".join([EXCEPTION.format(name=name), *derived])
 
+    def data_type(self, data_type) -> str:
+        """The class of a struct, or of an array of them."""
+        base = "_Array" if data_type.is_array else "_Struct"
+        lines = [
+            f"class {data_type.name}({base}):",
+            *(f"    {f.name}: {self.field_type(data_type, f)}"
+              for f in data_type.fields if not f.is_hidden),
+        ]
+        return "\n".join(lines) + "\n"
+
+    def field_type(self, data_type, field) -> str:
+        """Columns and arrays take any sequence, so they cannot be exact."""
+        exact = field.form in ("number", "address", "text", "text_pointer", "structure")
+        if data_type.is_array or not exact:
+            return "Any"
+        return data_values.annotation(field)
+
     def function(self, function: Function) -> str:
-        by_name = {p.name: p for p in function.params}
-        params = ", ".join(f"{name}: {self.input_type(by_name[name])}" for name in function.py)
-        head = f"({params}) -> {self.result(function)}"
-        return self.overloaded(function, function.python_name, [*function.overloads, head])
+        return self.overloaded(function, function.python_name, self.signatures(function))
+
+    def signatures(self, function: Function) -> list[str]:
+        """Each way to call it, the general one last."""
+        types = {p.name: self.input_type(p) for p in function.params}
+        for name, field in data_values.assembled_fields(self.library, function).items():
+            wanted = data_values.annotation(field)
+            types[name] = {"int": INTEGER, "array": "Sequence[int] | bytes"}.get(wanted, wanted)
+        params = ", ".join(f"{name}: {types[name]}" for name in function.py)
+        return [*function.overloads, f"({params}) -> {self.result(function)}"]
 
     def input_type(self, param: Param) -> str:
         word, _, name = param.kind.partition(":")[2].partition(":")
+        if word == "data":
+            return f"{name} | {INTEGER} | None"
+        if word == "object":
+            return name
         if not word:
             return "float" if split_type(param.c_type)[0] in FLOATS else INTEGER
         return INPUTS.get(word) or (f"{name} | {INTEGER}" if name in self.classes else "Any")
@@ -69,7 +159,8 @@ class RaisingWriter(Writer):
     def result(self, function: Function) -> str:
         by_name = {p.name: p for p in function.params}
         outputs = [
-            self.output_type(by_name[name].kind, by_name[name].c_type)
+            data_values.result_annotation(self.library, by_name[name])
+            or self.output_type(by_name[name].kind, by_name[name].c_type)
             if name in by_name and by_name[name].kind.startswith("out")
             else self.returned(function)
             for name in function.returns

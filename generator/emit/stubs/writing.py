@@ -18,7 +18,7 @@ HEAD = """\
 {imports}
 """
 IMPORTS = {  # what the text may name, by module
-    "collections.abc": ["Sequence"],
+    "collections.abc": ["Iterator", "Sequence"],
     "enum": ["IntEnum"],
     "typing": [
         *("Any", "Generic", "Literal", "Self", "SupportsIndex", "TypeAlias", "TypeVar"),

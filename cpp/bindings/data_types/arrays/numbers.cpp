@@ -7,6 +7,9 @@
 namespace halfwarp::bindings {
 namespace {
 
+// Addresses are numbers as well.
+kind stored(kind element) { return element == kind::address ? kind::u64 : element; }
+
 // A sequence whose elements go to the elements of a dimension; everything else is one number.
 bool is_many(PyObject* value) {
   return !PyLong_Check(value) && !PyFloat_Check(value) && !PyUnicode_Check(value) &&
@@ -28,7 +31,7 @@ int assign_one_by_one(kind element, const extent& e, char* where, PyObject* item
 
 int assign_everywhere(kind element, const extent& e, char* where, PyObject* value) {
   return for_each_element(e, where,
-                          [&](char* at) { return write_number(element, at, value) == 0; })
+                          [&](char* at) { return write_number(stored(element), at, value) == 0; })
              ? 0
              : -1;
 }
@@ -37,16 +40,17 @@ int assign_everywhere(kind element, const extent& e, char* where, PyObject* valu
 
 int number_size(kind element) {
   constexpr int sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-  return sizes[int(element)];
+  return sizes[int(stored(element))];
 }
 
 const char* number_format(kind element) {
   constexpr const char* formats[] = {"b", "B", "h", "H", "i", "I", "q", "Q", "f", "d"};
+  if (element == kind::address) return "P";
   return formats[int(element)];
 }
 
 int assign_numbers(kind element, const extent& e, char* where, PyObject* value) {
-  if (!e.ndim) return write_number(element, where, value);
+  if (!e.ndim) return write_number(stored(element), where, value);
   if (!is_many(value)) return assign_everywhere(element, e, where, value);
   PyObject* items = PySequence_Tuple(value);
   if (!items) return -1;
@@ -56,7 +60,7 @@ int assign_numbers(kind element, const extent& e, char* where, PyObject* value) 
 }
 
 PyObject* list_of_numbers(kind element, const extent& e, char* where) {
-  if (!e.ndim) return read_number(element, where);
+  if (!e.ndim) return read_number(stored(element), where);
   PyObject* list = PyList_New(e.shape[0]);
   extent inner = e.inner();
   for (Py_ssize_t i = 0; list && i < e.shape[0]; ++i) {

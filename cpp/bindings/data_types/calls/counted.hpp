@@ -3,8 +3,21 @@
 #pragma once
 
 #include "bindings/frame.hpp"
+#include "bindings/thunk.hpp"
 
 namespace halfwarp::bindings {
+
+// The kind of the elements of an array that a C function fills.
+template <class T>
+constexpr kind array_kind() {
+  if constexpr (std::is_pointer_v<T>) {
+    return kind::address;
+  } else if constexpr (std::is_enum_v<T>) {
+    return scalar_kind<std::underlying_type_t<T>>();
+  } else {
+    return scalar_kind<T>();
+  }
+}
 
 // Gives an array output memory for `n` elements.
 bool allocate_output(frame& c, int i, const param& p, word n);

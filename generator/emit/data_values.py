@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the values of data types are, to C and to type checkers: fields, arguments, results."""
+
+from __future__ import annotations
+
+from ..model import DataField, Function, Library, Param
+
+FLOATS = ("float", "double")
+LETTERS = {
+    "unsigned char": "B",
+    "char": "b",
+    "unsigned short": "H",
+    "int": "i",
+    "unsigned int": "I",
+    "long": "l",
+    "unsigned long": "L",
+    "size_t": "Q",
+    "long long": "q",
+    "unsigned long long": "Q",
+}
+
+
+def assembled_fields(library: Library, function: Function) -> dict[str, DataField]:
+    """The fields that the arguments of a function go to, by argument."""
+    types = {t.name: t for t in library.data_types}
+    return {
+        name: types[p.assembly.data_type].fields[field]
+        for p in function.params
+        if p.assembly
+        for field, name in p.assembly.inputs
+    }
+
+
+def result_field(library: Library, param: Param) -> DataField | None:
+    """The field that comes out of an assembled struct; None when it comes out whole."""
+    if not param.assembly or param.assembly.output < 0:
+        return None
+    types = {t.name: t for t in library.data_types}
+    return types[param.assembly.data_type].fields[param.assembly.output]
+
+
+def c_type(library: Library, field: DataField) -> str:
+    """The C type of a field's value; empty when Python sees an object."""
+    if field.form == "address":
+        return "intptr_t"
+    if field.form != "number":
+        return ""
+    return "int" if field.enum else plain(library, field.target)
+
+
+def plain(library: Library, name: str) -> str:
+    """The number behind a typedef."""
+    targets = {t.name: t.c_type for t in library.typedefs}
+    while name in targets:
+        name = targets[name]
+    return name
+
+
+def annotation(field: DataField) -> str:
+    """The Python type of a field."""
+    words = {"text": "str", "text_pointer": "str", "bytes": "bytes", "address": "int"}
+    if field.form == "number":
+        return "float" if field.target in FLOATS else "int"
+    if field.form.startswith("structure"):
+        return field.target
+    return words.get(field.form, "array")
+
+
+def array_letter(library: Library, name: str) -> str:
+    """The letter of the elements of an array, as in `struct`."""
+    base = plain(library, name)
+    if any(e.c_name == base for e in library.enums):
+        return "I"
+    return LETTERS.get(base, "P")
+
+
+def result_annotation(library: Library, param: Param) -> str | None:
+    """The Python type of an output of data types; None for other outputs."""
+    word, _, name = param.kind.removeprefix("out:").partition(":")
+    if param.assembly:
+        field = result_field(library, param)
+        return annotation(field) if field else param.assembly.data_type
+    if word == "counted_text":
+        return "str"
+    if word == "count":
+        return "int"
+    if word == "data":
+        return name
+    if word == "array":
+        return name if any(t.name == name for t in library.data_types) else "array"
+    return None
+
+
+def result_word(library: Library, param: Param) -> str | None:
+    """The same, as the facts about the reference have it: `array:I` and so on."""
+    name = param.kind.removeprefix("out:array:")
+    found = result_annotation(library, param)
+    if found == "array" and name != param.kind:
+        return f"array:{array_letter(library, name)}"
+    field = result_field(library, param)
+    return (c_type(library, field) or found) if field else found

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The records of data types, and of the structs that calls are made of."""
+
+from __future__ import annotations
+
+from ..model import Assembly, DataField, DataType, Library
+from .table_text import dotted, quoted
+
+
+def fields_block(data_type: DataType, index) -> str:
+    places = {f.name: i for i, f in enumerate(data_type.fields)}
+    rows = "".join(f"  {field_row(f, places, index)},\n" for f in data_type.fields)
+    dtype = quoted(data_type.dtype) if data_type.dtype else "nullptr"
+    is_array = "true" if data_type.is_array else "false"
+    return (
+        f"namespace {data_type.name}_data {{\nusing T = {data_type.c_type};\n"
+        f"constexpr data_field fields[] = {{\n{rows}}};\n"
+        f"constexpr data_record record = {{fields, sizeof(T), {is_array}, {dtype}}};\n}}\n"
+    )
+
+
+def field_row(field: DataField, places: dict[str, int], index) -> str:
+    member = f"T::{field.c_path}"
+    flags = ("true" if flag else "false" for flag in (field.is_hidden, field.is_array))
+    place = f"class_{field.target}" if field.form.startswith("structure") else "-1"
+    counter = places[field.counter] if field.counter else -1
+    element = f"std::remove_all_extents_t<decltype({member})>"
+    size = f"sizeof({element})"
+    count = f"sizeof({member}) / {size}" if field.is_array or field.form == "bytes" else "1"
+    if field.form == "bytes":
+        size, count = "1", f"sizeof({member})"
+    return (
+        f"{{{quoted(field.name)}, form::{field.form}, {element_kind(field, element)}, "
+        f"{', '.join(flags)}, {place}, {counter},\n"
+        f"   offsetof(T, {field.c_path}), {size}, {count}}}"
+    )
+
+
+def element_kind(field: DataField, element: str) -> str:
+    if field.form == "number_list":
+        return f"scalar_kind<{field.target}>()"
+    if field.form not in ("number", "numbers"):
+        return "kind::i8"
+    return "kind::i32" if field.enum else f"scalar_kind<{element}>()"
+
+
+def class_record(library: Library, data_type: DataType) -> str:
+    return (
+        f"{{{dotted(library, data_type.name)}, {{}}, -1, 0, alignof(void*), no_flags, false, 0,\n"
+        f"   {class_doc(data_type)}, nullptr, &{data_type.name}_data::record}}"
+    )
+
+
+def class_doc(data_type: DataType) -> str:
+    """The text signature of the constructor, then what the class is."""
+    if data_type.is_array:
+        text = "An array of `size` structs of the C API, zeroed; fields are columns and keywords."
+        return quoted(f"{data_type.name}(size=1, **fields)\n--\n\n{text}")
+    text = "A struct of the C API, zeroed; fields are keywords."
+    return quoted(f"{data_type.name}(**fields)\n--\n\n{text}")
+
+
+def assemblies_table(library: Library, index) -> str:
+    """Each followed by the one for older drivers, if any."""
+    rows = [row for f in index.functions for p in f.params if p.assembly
+            for row in assembly_rows(p.assembly, index)]
+    if not rows:
+        return "constexpr std::span<const assembly> assemblies;\n"
+    inputs = "".join(
+        inputs_block(p.assembly, f, index)
+        for f in index.functions
+        for p in f.params
+        if p.assembly and p.assembly.inputs
+    )
+    lines = "".join(f"  {row},\n" for row in rows)
+    return f"{inputs}constexpr assembly assemblies[] = {{\n{lines}}};\n"
+
+
+def inputs_block(assembly: Assembly, function, index) -> str:
+    positions = {p.partition("=")[0]: i for i, p in enumerate(function.py)}
+    rows = ", ".join(f"{{{field}, {positions[name]}}}" for field, name in assembly.inputs)
+    return f"constexpr assembly_input inputs_{index.assembly(assembly)}[] = {{{rows}}};\n"
+
+
+def assembly_rows(assembly: Assembly, index) -> list[str]:
+    place = index.assembly(assembly)
+    inputs = f"inputs_{place}" if assembly.inputs else "{}"
+    rows = [
+        f"{{class_{assembly.data_type}, {assembly.version}, {assembly.output}, "
+        f"{assembly.counted}, {inputs}}}"
+    ]
+    if assembly.older:
+        version = assembly.older.rpartition("_v")[2]
+        rows.append(f"{{class_{assembly.older}, {version}, -1, -1, {{}}}}")
+    return rows
