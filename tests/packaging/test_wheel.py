@@ -13,17 +13,20 @@ from pathlib import PurePath
 
 import pytest
 
+from generator import model
+
 MEGABYTE = 1 << 20
 KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp"}
-EXTENSIONS = (
-    "bindings/_loader bindings/_low bindings/cydriver bindings/cynvrtc core/_core core/_compile"
-)
+LIBRARIES = [name for name in model.library_names() if model.is_ready(name)]
+EXTENSIONS = {"bindings/_loader", "bindings/_low", "bindings/_runtime"}
+EXTENSIONS |= {"core/_core", "core/_compile"}
+EXTENSIONS |= {f"bindings/cy{library}" for library in LIBRARIES}
+EMULATED = {"bindings/libcuda_emulated", "bindings/libcudart_emulated"}
 OLD = "cuda.py cudart.py nvrtc.py ccuda.pxd ccudart.pxd cnvrtc.pxd"
-MODULES = "bindings/driver bindings/nvrtc core/__init__"
-CIMPORTED = (
-    "bindings/cydriver bindings/cynvrtc bindings/driver bindings/nvrtc core/__init__ core/_core "
-    "core/capi core/_stream core/_event core/_context core/_launch_config core/_memory core/_module"
-)
+MODULES = {f"bindings/{library}" for library in LIBRARIES} | {"core/__init__"}
+CIMPORTED = {f"bindings/{prefix}{library}" for library in LIBRARIES for prefix in ("", "cy")}
+CIMPORTED |= {"core/__init__", "core/_core", "core/capi", "core/_stream", "core/_event"}
+CIMPORTED |= {"core/_context", "core/_launch_config", "core/_memory", "core/_module"}
 
 
 @pytest.fixture(scope="session")
@@ -44,16 +47,17 @@ def read(archive, files, name):
 
 def test_all_extensions_are_there(files):
     built = {str(path).split(".")[0] for path in files if path.suffix == ".so"}
-    assert built == {f"cuda/{name}" for name in EXTENSIONS.split()} | {
-        "cuda/bindings/libcuda_emulated"
-    }
+    assert built == {f"cuda/{name}" for name in EXTENSIONS | EMULATED}
 
 
 def test_type_checkers_and_cython_find_what_they_need(files):
-    wanted = {f"cuda/{name}.pyi" for name in MODULES.split()}
-    wanted |= {f"cuda/{name}.pxd" for name in CIMPORTED.split()}
+    wanted = {f"cuda/{name}.pyi" for name in MODULES}
+    wanted |= {f"cuda/{name}.pxd" for name in CIMPORTED}
     wanted |= {"cuda/bindings/py.typed", "cuda/core/py.typed"}
-    wanted |= {"cuda/core/_include/python/objects.hpp", "cuda/core/_include/driver/driver_table.hpp"}
+    wanted |= {
+        "cuda/core/_include/python/objects.hpp",
+        "cuda/core/_include/driver/driver_table.hpp",
+    }
     assert wanted <= {str(path) for path in files}
 
 
@@ -84,6 +88,18 @@ def test_it_is_small(wheel, files, record_property):
     record_property("installed MiB", round(unpacked, 2))
     assert packed <= 4
     assert unpacked <= 10
+
+
+def test_the_low_layer_is_small(files, record_property):
+    emulated = {f"cuda/{name}.so" for name in EMULATED}
+    low = [info for path, info in files.items() if path.parts[:2] == ("cuda", "bindings")]
+    low = [info for info in low if info.filename not in emulated]
+    packed = sum(info.compress_size for info in low) / MEGABYTE
+    unpacked = sum(info.file_size for info in low) / MEGABYTE
+    record_property("low layer in the wheel MiB", round(packed, 2))
+    record_property("low layer installed MiB", round(unpacked, 2))
+    assert packed <= 2
+    assert unpacked <= 5
 
 
 def test_no_debug_data_is_left(files, archive):
