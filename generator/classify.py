@@ -260,7 +260,7 @@ def type_kinds(facts: Facts, decisions: Decisions) -> dict[str, str]:
 
 
 def opaque_handles(facts: Facts) -> dict[tuple[str, int], tuple[str, int]]:
-    """`struct cudaGraphicsResource **` is a `cudaGraphicsResource_t *`: that is where it has a class."""
+    """`struct cudaGraphicsResource **` is a `cudaGraphicsResource_t *`, which has a class."""
     found: dict[tuple[str, int], tuple[str, int]] = {}
     for item in facts.types:
         if isinstance(item, FactTypedef) and item.word == "opaque" and "void" not in item.target:

@@ -36,9 +36,9 @@ def head(library: Library, module: str) -> str:
 
 def base_imports(library: Library) -> list[str]:
     """The classes of other libraries that handles derive from."""
-    bases = [h.base.split(".") for h in library.handles if h.base]
+    bases = sorted(h.base.split(".") for h in library.handles if h.base)
     return [
-        f"\nfrom {other.package}.{name} cimport {', '.join(sorted(b for o, b in bases if o == name))}"
+        f"\nfrom {other.package}.{name} cimport {', '.join(b for o, b in bases if o == name)}"
         for name, other in library.uses.items()
     ]
 

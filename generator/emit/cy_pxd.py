@@ -8,8 +8,8 @@ from itertools import groupby
 from ..classify import split_type
 from ..facts import FactEnum, FactRecord, FactTypedef
 from ..model import Function, Library
-from . import c_headers
 from ..resolution.cython_text import cython_type, declare, declare_callback
+from . import c_headers
 
 FIXED_WIDTH = (
     "int8_t",

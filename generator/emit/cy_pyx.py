@@ -95,8 +95,9 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
         if "hidden" in function.flags:
             kind = f"{function.ret} (*)({', '.join(p.c_type for p in function.params)})"
         space = "" if function.ret.endswith("*") else " "
+        ret = self.in_c(function.ret)
         return (
-            f"static inline {self.in_c(function.ret)}{space}call_{function.name}({params or 'void'}) {{\n"
+            f"static inline {ret}{space}call_{function.name}({params or 'void'}) {{\n"
             f"  return (({kind}){self.prefix}_table[{slot}])({arguments});\n}}"
         )
 

@@ -65,8 +65,8 @@ def struct_record(library: Library, struct: Struct, index: Index) -> str:
     joint = f"&{struct.name}_joint" if struct.joint_lists else "nullptr"
     return (
         f"{{{dotted(library, struct.name)}, {fields}, {base}, sizeof({c_type}), alignof({c_type}), "
-        f"{flags}, false, {index.children(struct)},\n   {struct_doc(struct)},\n   {joint}, nullptr, nullptr, "
-        f"initial_value<{c_type}>()}}"
+        f"{flags}, false, {index.children(struct)},\n   {struct_doc(struct)},\n   {joint}, "
+        f"nullptr, nullptr, initial_value<{c_type}>()}}"
     )
 
 

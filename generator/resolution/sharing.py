@@ -49,7 +49,7 @@ def enum_of(path: str, uses: dict[str, Library]) -> Enum:
 
 
 def translated(kind: str, library: str, types: dict[str, str]) -> str:
-    """`handle:cuuint64_t` -> `handle:driver.cuuint64_t`; `enum:CUjit_fallback` -> `enum:...` here."""
+    """`handle:cuuint64_t` -> `handle:driver.cuuint64_t`, unless `types` has a name for it here."""
     word, _, name = kind.partition(":")
     if word not in TYPED:
         return kind

@@ -26,8 +26,6 @@ used = set(sys.modules) - before - imported
 print(json.dumps([sorted(imported), sorted(used)]))
 """
 STANDS_ON = {
-    "runtime": {"_low", "_loader", "driver", "_runtime"},
-    "cyruntime": {"_loader", "cydriver", "_runtime"},
     "utils": set(),
 }
 

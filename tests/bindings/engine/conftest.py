@@ -53,6 +53,11 @@ class Api:
     def __getattr__(self, stem):
         return getattr(self.module, self.prefix + stem)
 
+    def type(self, stem):
+        """`StreamCaptureMode` -> the class `CUstreamCaptureMode` or `cudaStreamCaptureMode`."""
+        driver_name = f"CU{stem[0].lower()}{stem[1:]}"
+        return getattr(self.module, driver_name if self.prefix == "cu" else f"cuda{stem}")
+
     @property
     def result(self):
         """The enumeration of the codes."""

@@ -29,7 +29,11 @@ class TestHostFunction:
     def launched(self, api, put, not_capturing):
         """(function, data) pairs that the driver received."""
         seen = []
-        put(api.name("LaunchHostFunc"), lambda _s, f, data: seen.append((HostFn(f), data)), *[Pointer] * 3)
+        put(
+            api.name("LaunchHostFunc"),
+            lambda _s, f, data: seen.append((HostFn(f), data)),
+            *[Pointer] * 3,
+        )
         return seen
 
     @pytest.mark.parametrize("is_handle", [False, True], ids=["int", "handle"])
@@ -76,7 +80,11 @@ class TestHostFunction:
 
     def test_null_is_the_drivers_to_refuse(self, api, put, not_capturing):
         seen = []
-        put(api.name("LaunchHostFunc"), lambda _s, f, data: seen.append((f, data)) or 1, *[Pointer] * 3)
+        put(
+            api.name("LaunchHostFunc"),
+            lambda _s, f, data: seen.append((f, data)) or 1,
+            *[Pointer] * 3,
+        )
         api.LaunchHostFunc(0, 0, 5)
         assert seen == [(None, 5)]
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from cuda.bindings import driver, nvrtc
+from cuda.bindings import driver, nvrtc, runtime
 
 
 def child(code):
@@ -26,7 +26,8 @@ def test_import_makes_functions_and_nothing_else():
 
 def test_import_needs_no_other_library():
     out = child(
-        "import sys; before = set(sys.modules); import cuda.bindings.driver, cuda.bindings.nvrtc;"
+        "import sys; before = set(sys.modules);"
+        "import cuda.bindings.driver, cuda.bindings.nvrtc, cuda.bindings.runtime;"
         "before.update(sys.builtin_module_names); ours = ('cuda', '_cython', 'cython');"
         "print(*sorted(m for m in set(sys.modules) - before if not m.startswith(ours)))"
     )
@@ -41,12 +42,19 @@ def test_a_call_makes_no_class_but_that_of_its_result(on_null_driver):
     assert out.split() == ["False", "True"]
 
 
-@pytest.mark.parametrize("name", ["CUresult", "CUstream", "CUDA_VERSION", "__all__"])
-def test_the_first_name_that_is_missing_makes_all_and_ends_the_laziness(name):
+LAZY = {
+    "driver": ("CUresult", "CUstream", "CUDA_VERSION", "__all__"),
+    "runtime": ("cudaError_t", "cudaStream_t", "CUDART_VERSION", "__all__"),
+}
+
+
+@pytest.mark.parametrize(
+    ("library", "name"), [(library, n) for library, names in LAZY.items() for n in names]
+)
+def test_the_first_name_that_is_missing_makes_all_and_ends_the_laziness(library, name):
     out = child(
-        f"import cuda.bindings.driver as d; d.{name}; v = vars(d);"
-        "print('CUresult' in v, 'CUstream' in v, 'CUDA_VERSION' in v, '__all__' in v,"
-        "'__getattr__' in v, '__dir__' in v)"
+        f"import cuda.bindings.{library} as d; d.{name}; v = vars(d);"
+        f"print(*(n in v for n in {LAZY[library]}), '__getattr__' in v, '__dir__' in v)"
     )
     assert out == ["True", "True", "True", "True", "False", "False"]
 
@@ -99,7 +107,7 @@ def test_threads_that_ask_at_once_get_the_same_objects():
     assert out == ["8", "1"]
 
 
-@pytest.mark.parametrize("function", [driver.cuInit, driver.cuLaunchKernel, nvrtc.nvrtcVersion])
+@pytest.mark.parametrize("function", [driver.cuInit, nvrtc.nvrtcVersion, runtime.cudaMalloc])
 def test_functions_are_pickled_by_name(function):
     assert pickle.loads(pickle.dumps(function)) is function
 

@@ -37,17 +37,48 @@ for call in (
 """
 
 
-def test_calls_raise_and_name_the_function():
+def run_without_driver(code):
     settings = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP")}
     done = subprocess.run(
-        [sys.executable, "-c", CODE],
+        [sys.executable, "-c", code],
         env={**settings, "HALFWARP_BACKEND": "driver"},
         capture_output=True,
         text=True,
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_calls_raise_and_name_the_function():
+    output = run_without_driver(CODE)
     names = ("cuInit", "cuCtxGetCurrent", "cuMemAlloc", "cuStreamSynchronize", "cuGetErrorName")
-    lines = done.stdout.splitlines()
+    lines = output.splitlines()
     assert [line.split("()")[0] for line in lines] == list(names)
     assert all("CUDA driver" in line for line in lines)
+
+
+RUNTIME = """
+import cuda.bindings.runtime as runtime
+for call in (
+    lambda: runtime.cudaMalloc(4),
+    lambda: runtime.cudaMemGetInfo(),
+    lambda: runtime.cudaStreamSynchronize(0),
+    lambda: runtime.cudaGLGetDevices(1, runtime.cudaGLDeviceList.cudaGLDeviceListAll),
+    lambda: runtime.cudaDriverGetVersion(),
+    lambda: runtime.cudaGetErrorString(runtime.cudaError_t.cudaErrorInsufficientDriver),
+):
+    code, *outputs = call()
+    print(code.name, *outputs)
+"""
+
+
+def test_the_runtime_does_not_raise_but_says_that_the_driver_is_insufficient():
+    assert run_without_driver(RUNTIME).splitlines() == [
+        "cudaErrorInsufficientDriver None",
+        "cudaErrorInsufficientDriver None None",
+        "cudaErrorInsufficientDriver",
+        "cudaErrorInsufficientDriver None None",
+        "cudaSuccess 0",
+        "cudaSuccess b'CUDA driver version is insufficient for CUDA runtime version'",
+    ]

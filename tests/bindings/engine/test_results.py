@@ -49,9 +49,9 @@ def test_a_number_comes_back_as_it_is(put, name, c_type, value, call):
     assert call() == (SUCCESS, value)
 
 
-def test_several_outputs_stand_in_the_order_of_c(put):
-    put("cuMemGetInfo", store(Size, 10, 20), Pointer, Pointer)
-    assert driver.cuMemGetInfo() == (SUCCESS, 10, 20)
+def test_several_outputs_stand_in_the_order_of_c(api, put):
+    put(api.name("MemGetInfo"), store(Size, 10, 20), Pointer, Pointer)
+    assert api.MemGetInfo() == (api.result(0), 10, 20)
 
 
 def test_a_handle_is_a_new_object(put):
@@ -69,36 +69,46 @@ def test_a_struct_is_a_new_object_that_the_call_wrote(put):
     assert descriptor.Width == 7
 
 
-def test_an_enumerator_is_a_member(put):
-    put("cuStreamIsCapturing", lambda _stream, out: store(ctypes.c_int, 1)(out), Pointer, Pointer)
-    active = driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
-    assert driver.cuStreamIsCapturing(0)[1] is active
+def test_an_enumerator_is_a_member(api, put):
+    put(
+        api.name("StreamIsCapturing"),
+        lambda _stream, out: store(ctypes.c_int, 1)(out),
+        Pointer,
+        Pointer,
+    )
+    active = api.type("StreamCaptureStatus")(1)
+    assert api.StreamIsCapturing(0)[1] is active
 
 
-def test_an_enumerator_without_name_never_raises(put):
-    put("cuStreamIsCapturing", lambda _stream, out: store(ctypes.c_int, 99)(out), Pointer, Pointer)
-    result, status = driver.cuStreamIsCapturing(0)
-    assert result is SUCCESS
+def test_an_enumerator_without_name_never_raises(api, put):
+    put(
+        api.name("StreamIsCapturing"),
+        lambda _stream, out: store(ctypes.c_int, 99)(out),
+        Pointer,
+        Pointer,
+    )
+    result, status = api.StreamIsCapturing(0)
+    assert result is api.result(0)
     assert status == 99
-    assert repr(status) == "<CUstreamCaptureStatus.UNKNOWN_99: 99>"
-    assert isinstance(status, driver.CUstreamCaptureStatus)
-    assert driver.cuStreamIsCapturing(0)[1] is status
+    assert repr(status) == f"<{api.type('StreamCaptureStatus').__name__}.UNKNOWN_99: 99>"
+    assert isinstance(status, api.type("StreamCaptureStatus"))
+    assert api.StreamIsCapturing(0)[1] is status
 
 
 @pytest.mark.parametrize("code", [1, 2, 999])
-def test_a_failed_call_returns_the_code_and_none_for_each_output(put, code):
-    put("cuMemGetInfo", lambda _free, _total: code, Pointer, Pointer)
-    put("cuInit", lambda _flags: code, ctypes.c_uint)
-    put("cuCtxGetCurrent", lambda _out: code, Pointer)
-    assert driver.cuMemGetInfo() == (driver.CUresult(code), None, None)
-    assert driver.cuInit(0) == (driver.CUresult(code),)
-    assert driver.cuCtxGetCurrent() == (driver.CUresult(code), None)
+def test_a_failed_call_returns_the_code_and_none_for_each_output(api, put, code):
+    put(api.name("MemGetInfo"), lambda _free, _total: code, Pointer, Pointer)
+    put(api.name("StreamQuery"), lambda _stream: code, Pointer)
+    put(api.name("StreamGetFlags"), lambda _stream, _out: code, Pointer, Pointer)
+    assert api.MemGetInfo() == (api.result(code), None, None)
+    assert api.StreamQuery(0) == (api.result(code),)
+    assert api.StreamGetFlags(0) == (api.result(code), None)
 
 
-def test_a_code_without_name_never_raises(put):
-    put("cuInit", lambda _flags: 12345, ctypes.c_uint)
-    (code,) = driver.cuInit(0)
-    assert isinstance(code, driver.CUresult)
+def test_a_code_without_name_never_raises(api, put):
+    put(api.name("StreamQuery"), lambda _stream: 12345, Pointer)
+    (code,) = api.StreamQuery(0)
+    assert isinstance(code, api.result)
     assert (code.name, code.value) == ("UNKNOWN_12345", 12345)
 
 
@@ -136,19 +146,19 @@ def test_all_eight_bytes_of_a_luid_come_back(put):
     assert driver.cuDeviceGetLuid(0)[1] == b"a\0b\0cdef"
 
 
-def test_lists_have_as_many_elements_as_asked_for(put):
+def test_lists_have_as_many_elements_as_asked_for(api, put):
     def get(_graph, nodes, count):
         array = (ctypes.c_uint64 * 2).from_address(nodes)
         array[0], array[1] = 11, 12
         ctypes.c_size_t.from_address(count).value = 2
 
-    put("cuGraphGetNodes", get, Pointer, Pointer, Pointer)
-    _, nodes, count = driver.cuGraphGetNodes(1, 2)
+    put(api.name("GraphGetNodes"), get, Pointer, Pointer, Pointer)
+    _, nodes, count = api.GraphGetNodes(1, 2)
     assert [int(n) for n in nodes] == [11, 12]
     assert count == 2
 
 
-def test_arrays_that_the_library_owns_are_copied(put):
+def test_arrays_that_the_library_owns_are_copied(api, put):
     nodes = (ctypes.c_uint64 * 2)(21, 22)
 
     def info(_stream, _status, _id, _graph, dependencies, edges, count):
@@ -156,22 +166,22 @@ def test_arrays_that_the_library_owns_are_copied(put):
         store(Size, 0)(edges)
         store(Size, 2)(count)
 
-    put("cuStreamGetCaptureInfo", info, *[Pointer] * 7)
-    result = driver.cuStreamGetCaptureInfo(0)
+    put(api.name("StreamGetCaptureInfo"), info, *[Pointer] * 7)
+    result = api.StreamGetCaptureInfo(0)
     nodes[0] = 0
     assert [int(n) for n in result[4]] == [21, 22]
     assert result[5] == []
     assert result[6] == 2
 
 
-def test_an_enumerator_that_is_swapped_comes_back(put):
+def test_an_enumerator_that_is_swapped_comes_back(api, put):
     def exchange(mode):
         cell = ctypes.c_int.from_address(mode)
         cell.value = 2 - cell.value
 
-    put("cuThreadExchangeStreamCaptureMode", exchange, Pointer)
-    global_, relaxed = driver.CUstreamCaptureMode(0), driver.CUstreamCaptureMode(2)
-    assert driver.cuThreadExchangeStreamCaptureMode(global_)[1] is relaxed
+    put(api.name("ThreadExchangeStreamCaptureMode"), exchange, Pointer)
+    modes = api.type("StreamCaptureMode")
+    assert api.ThreadExchangeStreamCaptureMode(modes(0))[1] is modes(2)
 
 
 def test_a_string_function_returns_success_and_the_text():
