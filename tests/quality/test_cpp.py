@@ -57,10 +57,11 @@ def built(tools, root):
 
 
 def objects(root):
-    """What setup.py compiled of the emulator and of cpp/core: most of what the tests link."""
+    """What setup.py compiled of the emulators and of cpp/core: most of what the tests link."""
     made = root / "build" / "objects"
     abi = sysconfig.get_config_var("SOABI")
-    folders = (made / "any" / "cuda.bindings.libcuda_emulated", made / abi / "cuda.core._core")
+    libraries = ("cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_emulated")
+    folders = (*(made / "any" / name for name in libraries), made / abi / "cuda.core._core")
     return [folder for folder in folders if folder.exists() and is_current(folder, root)]
 
 

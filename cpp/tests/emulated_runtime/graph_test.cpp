@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of graphs: the runtime's parameters as the driver's, and back.
+#include "emulated_runtime/noting_driver.hpp"
+
+namespace halfwarp::emulated_runtime::testing {
+namespace {
+
+class graph_test : public runtime_test {
+ protected:
+  cudaError_t add(cudaGraphNodeParams* parameters) {
+    cudaGraphNode_t node = nullptr;
+    return cudaGraphAddNode(&node, nullptr, nullptr, nullptr, 0, parameters);
+  }
+};
+
+void* arguments[1] = {};
+
+cudaKernelNodeParams launch() {
+  cudaKernelNodeParams made{};
+  made.func = a_kernel();
+  made.gridDim = {7, 8, 9};
+  made.blockDim = {32, 2, 1};
+  made.sharedMemBytes = 48;
+  made.kernelParams = arguments;
+  return made;
+}
+
+TEST_F(graph_test, a_kernel_goes_by_its_handle_and_comes_back) {
+  const cudaKernelNodeParams parameters = launch();
+  cudaGraphNode_t node = nullptr;
+  EXPECT_EQ(cudaGraphAddKernelNode(&node, nullptr, nullptr, 0, &parameters), cudaSuccess);
+  EXPECT_EQ(noted.kernel_node.kern, a_kernel());
+  EXPECT_EQ(noted.kernel_node.func, nullptr);
+  EXPECT_EQ(noted.kernel_node.gridDimZ, 9u);
+  EXPECT_EQ(noted.kernel_node.blockDimX, 32u);
+  cudaKernelNodeParams told{};
+  EXPECT_EQ(cudaGraphKernelNodeGetParams(node, &told), cudaSuccess);
+  EXPECT_EQ(told.func, static_cast<void*>(a_kernel()));
+  EXPECT_EQ(told.gridDim.y, 8u);
+  EXPECT_EQ(told.sharedMemBytes, 48u);
+  EXPECT_EQ(told.kernelParams, arguments);
+}
+
+TEST_F(graph_test, what_is_no_kernel_goes_as_a_function) {
+  cudaKernelNodeParams parameters = launch();
+  parameters.func = a_function();
+  cudaGraphAddKernelNode(nullptr, nullptr, nullptr, 0, &parameters);
+  EXPECT_EQ(noted.kernel_node.func, a_function());
+  EXPECT_EQ(noted.kernel_node.kern, nullptr);
+}
+
+TEST_F(graph_test, a_node_without_a_kernel_is_refused) {
+  cudaKernelNodeParams parameters = launch();
+  parameters.func = nullptr;
+  EXPECT_EQ(cudaGraphAddKernelNode(nullptr, nullptr, nullptr, 0, &parameters),
+            cudaErrorInvalidDeviceFunction);
+}
+
+TEST_F(graph_test, a_copy_of_one_row_is_for_the_current_context) {
+  void* const target = reinterpret_cast<void*>(0x1000);
+  void* const source = reinterpret_cast<void*>(0x2000);
+  cudaGraphNode_t node = nullptr;
+  EXPECT_EQ(cudaGraphAddMemcpyNode1D(&node, nullptr, nullptr, 0, target, source, 100,
+                                     cudaMemcpyHostToDevice),
+            cudaSuccess);
+  EXPECT_EQ(noted.node_context, primary_of(0));
+  EXPECT_EQ(noted.copy.WidthInBytes, 100u);
+  cudaMemcpy3DParms told{};
+  EXPECT_EQ(cudaGraphMemcpyNodeGetParams(node, &told), cudaSuccess);
+  EXPECT_EQ(told.kind, cudaMemcpyHostToDevice);
+  EXPECT_EQ(told.srcPtr.ptr, source);
+  EXPECT_EQ(told.dstPtr.ptr, target);
+  EXPECT_EQ(told.extent.width, 100u);
+}
+
+TEST_F(graph_test, a_node_of_any_type_may_be_a_kernel) {
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeKernel;
+  parameters.kernel.func = a_kernel();
+  parameters.kernel.gridDim = {7, 8, 9};
+  parameters.kernel.blockDim = {32, 2, 1};
+  EXPECT_EQ(add(&parameters), cudaSuccess);
+  EXPECT_EQ(noted.node.kernel.kern, a_kernel());
+  EXPECT_EQ(noted.node.kernel.ctx, primary_of(0));
+  cudaGraphNodeParams told{};
+  EXPECT_EQ(cudaGraphNodeGetParams(nullptr, &told), cudaSuccess);
+  EXPECT_EQ(told.kernel.func, static_cast<void*>(a_kernel()));
+  EXPECT_EQ(told.kernel.functionType, cudaKernelFunctionTypeKernel);
+  EXPECT_EQ(told.kernel.gridDim.z, 9u);
+  EXPECT_EQ(told.kernel.ctx, nullptr);
+}
+
+TEST_F(graph_test, a_node_that_fills_keeps_its_fields) {
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeMemset;
+  parameters.memset.dst = reinterpret_cast<void*>(0x1000);
+  parameters.memset.value = 5;
+  parameters.memset.elementSize = 4;
+  parameters.memset.width = 10;
+  parameters.memset.height = 1;
+  EXPECT_EQ(add(&parameters), cudaSuccess);
+  EXPECT_EQ(noted.node.memset.dst, 0x1000u);
+  EXPECT_EQ(noted.node.memset.width, 10u);
+  EXPECT_EQ(noted.node.memset.ctx, primary_of(0));
+  EXPECT_EQ(parameters.memset.ctx, nullptr);
+}
+
+TEST_F(graph_test, what_the_driver_fills_in_comes_back) {
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeMemAlloc;
+  parameters.alloc.bytesize = 64;
+  EXPECT_EQ(add(&parameters), cudaSuccess);
+  EXPECT_EQ(parameters.alloc.dptr, reinterpret_cast<void*>(0x1234));
+}
+
+TEST_F(graph_test, an_execution_context_is_refused) {
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeMemset;
+  parameters.memset.ctx = reinterpret_cast<cudaExecutionContext_t>(0x9);
+  EXPECT_EQ(add(&parameters), cudaErrorNotSupported);
+}
+
+}  // namespace
+}  // namespace halfwarp::emulated_runtime::testing
