@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reference pages of the low layer, in reStructuredText, from the model that the modules come from.
+
+The documentation's build asks for them; nothing of this is kept.
+"""
+
+from __future__ import annotations
+
+from ..model import Library, load_all
+from .functions import functions_page
+from .text import title
+from .types import enums_page, types_page
+
+PARTS = {"functions": functions_page, "types": types_page, "enumerations": enums_page}
+
+
+def pages() -> dict[str, str]:
+    """Path below the folder of reference pages -> text."""
+    libraries = load_all()
+    made = {"index.rst": index(libraries)}
+    for name, library in libraries.items():
+        parts = {part: write(library) for part, write in PARTS.items()}
+        parts = {part: text for part, text in parts.items() if text}
+        made |= {f"{name}/{part}.rst": text for part, text in parts.items()}
+        made[f"{name}/index.rst"] = module_page(library, list(parts))
+    return made
+
+
+def index(libraries: dict[str, Library]) -> str:
+    entries = "\n".join(f"   {name}/index" for name in libraries)
+    return (
+        f"{title('Reference of the low layer', '=')}\n"
+        "Every name of the modules of ``cuda.bindings``, from the same facts as the modules.\n"
+        "What the functions do is in the manuals of the libraries.\n\n"
+        f".. toctree::\n   :maxdepth: 1\n\n{entries}\n"
+    )
+
+
+def module_page(library: Library, parts: list[str]) -> str:
+    entries = "\n".join(f"   {part}" for part in parts)
+    if library.raises:
+        convention = (
+            f"A function returns its outputs; it raises ``{library.exception}`` when it fails."
+        )
+    else:
+        code = f"A function returns a tuple: a ``{library.result_enum}``, then the outputs,"
+        convention = f"{code}\nwhich are None on an error."
+    return (
+        f"{title(f'{library.package}.{library.name}', '=')}\n"
+        f"{convention}\n\n.. toctree::\n   :maxdepth: 1\n\n{entries}\n"
+    )

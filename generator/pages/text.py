@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pieces of reStructuredText."""
+
+from __future__ import annotations
+
+import re
+
+from ..model import Library
+
+
+def title(text: str, underline: str = "-") -> str:
+    return f"{text}\n{underline * len(text)}\n"
+
+
+def head(library: Library, text: str) -> str:
+    """The title of a page, and the module that its names are of."""
+    module = f"{library.package}.{library.name}"
+    return f"{title(f'{library.name}: {text}', '=')}\n.. py:currentmodule:: {module}\n"
+
+
+def directive(kind: str, signature: str, lines: list[str]) -> str:
+    """A described object; what is said of it is indented below."""
+    body = "".join(f"   {line}\n" if line else "\n" for line in lines)
+    return f".. py:{kind}:: {signature}\n   :no-index-entry:\n\n{body}"
+
+
+def escaped(text: str) -> str:
+    """Plain text: nothing in it marks anything up."""
+    for mark in ("\\", "*", "`", "|"):
+        text = text.replace(mark, f"\\{mark}")
+    return re.sub(r"_(?=\W|$)", r"\\_", text)  # would be a reference
+
+
+def plain_type(text: str) -> str:
+    """A type as a reader wants it, without what only type checkers need."""
+    for written, read in (
+        (" | _NoneOnError", ""),
+        ("SupportsIndex", "int"),
+        ("builtins.bytes", "bytes"),
+        ("_Address", "int | Buffer | None"),
+        ("_KernelParams", "tuple | int | Buffer | None"),
+        ("_Options", "list[str] | list[bytes]"),
+    ):
+        text = text.replace(written, read)
+    return text

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference pages name everything that the modules have, as plain text says it."""
+
+import re
+
+import pytest
+
+from generator import model, pages
+from generator.pages.text import escaped
+
+LIBRARIES = model.load_all()
+
+
+@pytest.fixture(scope="module")
+def written():
+    return pages.pages()
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_every_function_is_described_once(written, name):
+    described = re.findall(r"^\.\. py:function:: (\w+)\(", written[f"{name}/functions.rst"], re.M)
+    functions = [f for f in LIBRARIES[name].functions if f.in_python]
+    assert sorted(described) == sorted(f.python_name or f.name for f in functions)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_every_enumeration_has_its_members_and_their_explanations(written, name):
+    library = LIBRARIES[name]
+    text = written.get(f"{name}/enumerations.rst", "")
+    members = [m for enum in library.enums for m in enum.members]
+    assert len(re.findall(r"^   - ``", text, re.M)) == len(members)
+    for explained in (m for m in members if m.doc):
+        assert escaped(" ".join(explained.doc.split())) in text
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_every_class_and_constant_is_there(written, name):
+    library = LIBRARIES[name]
+    text = written.get(f"{name}/types.rst", "")
+    described = set(re.findall(r"^\.\. py:(?:class|exception):: (\w+)", text, re.M))
+    classes = {h.name for h in library.handles}
+    classes |= {s.name for s in library.structs if not s.view_only}
+    classes |= {t.name for t in getattr(library, "data_types", []) if t.dtype}
+    assert classes <= described
+    assert all(f"``{c.name}`` = {c.value}\n" in text for c in library.constants)
+
+
+def test_every_page_hangs_in_the_tree(written):
+    for path in written:
+        if path != "index.rst":
+            name, _, part = path.removesuffix(".rst").partition("/")
+            parent = "index.rst" if part == "index" else f"{name}/index.rst"
+            entry = f"{name}/index" if part == "index" else part
+            assert f"   {entry}\n" in written[parent]
+
+
+def test_what_only_type_checkers_need_is_left_out(written):
+    assert not re.search(r"_NoneOnError|SupportsIndex|_Address|_Options", "".join(written.values()))
+
+
+@pytest.mark.parametrize(
+    ("text", "written_as"),
+    [("a*b", r"a\*b"), ("name_ and", r"name\_ and"), ("a_b", "a_b"), ("`x`", r"\`x\`")],
+)
+def test_plain_text_marks_nothing_up(text, written_as):
+    assert escaped(text) == written_as
