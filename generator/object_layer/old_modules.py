@@ -25,6 +25,7 @@ def emit(root: Path) -> dict[str, str]:
     modules = literal(root / TABLE, "OLD_MODULES")
     cimports = literal(root / TABLE, "OLD_CIMPORTS")
     files = {f"cuda/{old}.py": MODULE.format(old=old, new=new) for old, new in modules.items()}
+    files["cuda/__init__.pxd"] = ""  # for `from cuda cimport ccuda`; Python does not see it
     for old, new in cimports.items():
         files[f"cuda/{old}.pxd"] = f"from cuda.bindings.{new} cimport *\n"
     return {path: HEAD + text for path, text in files.items()}
