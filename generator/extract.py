@@ -266,9 +266,7 @@ class HeaderReader:
             path = folder / header
             if not path.exists():
                 continue
-            pattern = (
-                r"^\s*#define[ \t]+(\w+)[ \t]+(?:__CUD\w+_API_(PTDS|PTSZ)\((\w+)\)|(\w+))[ \t]*$"
-            )
+            pattern = r"^\s*#define[ \t]+(\w+)[ \t]+(?:__\w+_API_(PTDS|PTSZ)\((\w+)\)|(\w+))[ \t]*$"
             for name, stream, wrapped, bare in re.findall(
                 pattern, path.read_text("utf-8", "replace"), re.M
             ):
@@ -403,7 +401,7 @@ def word_for(target: Type) -> str:
 
 def plain(c_type: Type) -> str:
     """The C spelling without the words `struct`, `union`, `enum`, which typedefs make redundant."""
-    return re.sub(r"\b(struct|union|enum) ", "", c_type.spelling)
+    return re.sub(r"\b(struct|union|enum) ", "", c_type.spelling).replace("_Bool", "bool")
 
 
 def base_name(c_name: str) -> str:

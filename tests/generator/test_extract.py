@@ -33,7 +33,7 @@ def test_a_function_without_a_release_of_its_own_has_none(toy_folder, toy_decisi
     assert {f.since for f in facts.functions} == {""}
 
 
-@pytest.mark.parametrize("library", ["driver", "nvrtc"])
+@pytest.mark.parametrize("library", ["driver", "nvrtc", "runtime"])
 def test_the_committed_facts_are_those_of_the_headers(library):
     version = api_file.read(HERE / "api" / "driver.api").version
     folder = headers.find(version)
