@@ -40,7 +40,9 @@ struct highResource;
 typedef struct highResource *highResource_t;
 typedef enum highResult { highOk = 0, highBad = 7, highOdd = 8 } highResult;
 typedef enum highMode { highFast = 0, highSafe = 1 } highMode;
-typedef enum highAttribute { highSize = 1, highMode_ = 2, highOwner = 3, highNew = 4 } highAttribute;
+typedef enum highAttribute {
+  highSize = 1, highMode_ = 2, highOwner = 3, highNew = 4
+} highAttribute;
 typedef struct queue_st *highQueue;
 struct highExtent { int width, height; };
 struct highValue { int number; };
@@ -51,7 +53,10 @@ highResult highRegister(struct highResource **resource, int id);
 highResult highSet(highQueue queue, const struct highAttrValue *value);
 highResult highLaunchKernel(void *symbol);
 struct highExtent highMeasure(highQueue queue);
-static inline struct highExtent make_highExtent(int w, int h) { struct highExtent e = {w, h}; return e; }
+static inline struct highExtent make_highExtent(int w, int h) {
+  struct highExtent e = {w, h};
+  return e;
+}
 """
 PARTS_H = "#pragma once\nstruct grid { int x; };\nstruct vector { float x, y; };\n"
 HIGH = """
