@@ -14,6 +14,7 @@ from cuda.core._launch_config cimport LaunchConfig as PrivateLaunchConfig
 from cuda.core._memory cimport Buffer as PrivateBuffer
 from cuda.core._module cimport Kernel as PrivateKernel, ObjectCode
 from cuda.core._stream cimport Stream as PrivateStream, Stream_is_legacy_default_token
+from cuda.core._utils.cuda_utils cimport HANDLE_RETURN
 
 
 def addresses(Stream stream, Event event, Context context, Buffer buffer, Kernel kernel):
@@ -69,6 +70,15 @@ def launch_again(Stream stream, PreparedLaunch prepared):
 
 def check(event):
     Event_check_open(event)
+
+
+def set_device(int device):
+    """A driver call whose status becomes an exception, without the GIL on the good path."""
+    cdef int count = 0
+    with nogil:
+        HANDLE_RETURN(cydriver.cuDeviceGetCount(&count))
+        HANDLE_RETURN(cydriver.cuDeviceGet(&count, device))
+    return count
 
 
 def is_legacy(Stream stream):

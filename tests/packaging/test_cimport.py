@@ -27,7 +27,7 @@ PTX = """
 """
 CLIENT = f"""
 import foreign_core
-from cuda.core import Device, Event, LaunchConfig, LEGACY_DEFAULT_STREAM, ObjectCode
+from cuda.core import CUDAError, Device, Event, LaunchConfig, LEGACY_DEFAULT_STREAM, ObjectCode
 from cuda.core import LegacyPinnedMemoryResource
 
 device = Device()
@@ -58,6 +58,11 @@ assert foreign_core.is_legacy(LEGACY_DEFAULT_STREAM) and not foreign_core.is_leg
 assert foreign_core.grid_of(config) == (1, 1, 1)
 assert foreign_core.code_type_of(code) == "ptx"
 foreign_core.check(event)
+assert foreign_core.set_device(0) == 0
+try:
+    foreign_core.set_device(99)
+except CUDAError as error:
+    assert error.name == "CUDA_ERROR_INVALID_DEVICE"
 event.close()
 for call, arguments in ((foreign_core.check, [event]), (foreign_core.addresses, objects)):
     try:
