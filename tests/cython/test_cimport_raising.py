@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The .pxd files of the libraries whose functions raise serve a client that has none of their headers."""
+"""The .pxd files of the libraries whose functions raise serve a client without their headers."""
 
 import importlib.util
 import os
@@ -43,9 +43,8 @@ def foreign(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed():
-    from cuda.pathfinder import DynamicLibNotFoundError
-
     from cuda.bindings import _loader
+    from cuda.pathfinder import DynamicLibNotFoundError
 
     try:
         for name in ("nvjitlink", "nvvm", "nvfatbin", "nvrtc"):

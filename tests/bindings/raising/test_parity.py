@@ -58,7 +58,9 @@ def shape(library, function):
         return f"tuple({', '.join(function.returns)})"
     if not function.returns:
         return "None"
-    return function_pxd.return_type(library, function) or function_pxd.result_class(library, function)
+    return function_pxd.return_type(library, function) or function_pxd.result_class(
+        library, function
+    )
 
 
 def test_every_result_has_the_same_shape(reference, library, functions):
