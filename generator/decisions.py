@@ -115,6 +115,7 @@ class Decisions:
     hidden_macro: str
     cimport_only: set[str]
     keeps_gil: set[str]
+    older_variants: set[str]  # an older variant of the same C type will do for these
     hot: set[str]
     wrapped_callbacks: set[str]
     included_by: dict[str, str]  # header -> the one that a client includes in its place
@@ -200,6 +201,7 @@ def read(path: Path) -> Decisions:
         hidden_macro=data.get("hidden", {}).get("macro", ""),
         cimport_only=set(names("cimport_only")),
         keeps_gil=set(names("keeps_gil")),
+        older_variants=set(names("older_variants")),
         hot=set(names("hot")),
         wrapped_callbacks=set(names("wrapped_callbacks")),
         included_by=texts("included_by"),

@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 
 from clang.cindex import Cursor, CursorKind, Index, StorageClass, TranslationUnit, Type, TypeKind
 
+from . import releases
 from .classify import Classifier
 from .classify_exceptions import ExceptionsClassifier
 from .decisions import Decisions
@@ -301,6 +303,7 @@ class HeaderReader:
             params = self.parameters(cursor)
             if cursor.storage_class == StorageClass.STATIC:
                 flags = (*flags, "inline")
+            flags = (*flags, *self.older_variants(c_name, versions.get(c_name, "")))
             function = FactFunction(
                 name,
                 c_name,
@@ -332,27 +335,30 @@ class HeaderReader:
 
         A typedef carries no variant number. Variants and releases both ascend, and the newest of
         the one is the newest of the other."""
-        releases: dict[str, set[int]] = {}
-        for folder, header in (
-            (f, h) for h in self.decisions.typedef_headers for f in self.folders
-        ):
-            if (folder / header).exists():
-                text = (folder / header).read_text("utf-8", "replace")
-                for name, number in re.findall(r"PFN_(\w+?)_v(\d+)\)", text):
-                    releases.setdefault(name, set()).add(int(number))
         variants: dict[str, list[str]] = {}
         for c_name in declared:
             variants.setdefault(base_name(c_name), []).append(c_name)
         found = {}
         for base, names in variants.items():
-            numbers = sorted(releases.get(base, ()))
+            numbers = sorted(self.releases.get(base, ()))
             newest = max(variant_number(n) for n in names)
             for name in names:
                 index = len(numbers) - 1 - (newest - variant_number(name))
                 if numbers:
-                    number = numbers[max(index, 0)]
-                    found[name] = f"{number // 1000}.{number % 1000 // 10}"
+                    found[name] = releases.release(numbers[max(index, 0)])
         return found
+
+    @cached_property
+    def releases(self) -> releases.Releases:
+        headers = ((f, h) for h in self.decisions.typedef_headers for f in self.folders)
+        paths = [folder / header for folder, header in headers]
+        return releases.read(p.read_text("utf-8", "replace") for p in paths if p.exists())
+
+    def older_variants(self, c_name: str, since: str) -> tuple[str, ...]:
+        """Releases that had a variant with the same C types already: "also 2.0"."""
+        variants = self.releases.get(base_name(c_name), {})
+        numbers = releases.equal_and_older(variants, releases.number(since))
+        return tuple(f"also {releases.release(n)}" for n in numbers)
 
 
 def declaration_of(c_type: Type) -> Cursor:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from . import releases
 from .decisions import Loading
 
 HERE = Path(__file__).resolve().parent
@@ -47,7 +48,9 @@ class Function:
     header: str
     since: str = ""  # CUDA release that brought this variant of the function, as in "12.4"
     version: int = 0  # the same as cuGetProcAddress takes it: 12040
-    flags: tuple[str, ...] = ()  # facts: "ptds" or "ptsz", the header's per-thread stream variant
+    flags: tuple[str, ...] = ()  # facts: "ptds" or "ptsz", the header's per-thread stream variant;
+    # "also 2.0": a release whose variant takes the same C types
+    older: int = 0  # version of the variant that stands in where this one is missing
     py: list[str] = field(
         default_factory=list
     )  # Python parameters in order, "count=0" with default
@@ -63,6 +66,12 @@ class Function:
     is_corrected: bool = False  # an override replaces what the heuristics said
     python_name: str = ""
     size_function: str = ""  # the function that tells how many bytes this one writes
+
+    @property
+    def older_versions(self) -> list[int]:
+        """Versions of older variants that take the same C types, in ascending order."""
+        also = (f.removeprefix("also ") for f in self.flags if f.startswith("also "))
+        return [releases.number(release) for release in also]
 
     @property
     def symbol(self) -> str:

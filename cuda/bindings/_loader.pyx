@@ -39,6 +39,7 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
         FAILURE_SETTING
         FAILURE_LIBRARY
         FAILURE_FUNCTION
+        FAILURE_TOO_OLD
     struct loader_failure:
         failure_kind kind
         library_id library
@@ -237,6 +238,12 @@ cdef str function_message(const loader_failure* failure, str name):
             f"it needs {needs}")
 
 
+cdef str age_message(const loader_failure* failure, str caller):
+    return (f"{caller} needs a CUDA driver of CUDA {version_text(failure.needs)} or newer; the one "
+            f"that is installed is of CUDA {version_text(failure.found)}. Install a newer NVIDIA "
+            "driver, or run without a GPU on the CPU emulator: HALFWARP_BACKEND=emulator (or auto)")
+
+
 cdef int raise_failure(const loader_failure* failure) except -1 with gil:
     name = failure.function.decode() if failure.function is not NULL else ""
     detail = failure.detail.decode("utf-8", "replace")
@@ -247,6 +254,10 @@ cdef int raise_failure(const loader_failure* failure) except -1 with gil:
         from cuda.bindings._internal.utils import FunctionNotFoundError
 
         raise FunctionNotFoundError(function_message(failure, name))
+    if failure.kind == FAILURE_TOO_OLD:
+        from cuda.bindings._internal.utils import NotSupportedError
+
+        raise NotSupportedError(age_message(failure, f"{name}()" if name else "cuda.bindings"))
     from cuda.pathfinder import DynamicLibNotFoundError
 
     raise DynamicLibNotFoundError(

@@ -146,7 +146,7 @@ def symbol_row(function: Function) -> str:
     suffix = per_thread_suffix(function)
     return (
         f'    {{"{function.name}", "{function.symbol}", "{function.c_name}", {function.version}, '
-        f"""{f'"{suffix}"' if suffix else "nullptr"}}},\n"""
+        f"""{function.older}, {f'"{suffix}"' if suffix else "nullptr"}}},\n"""
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .. import releases
 from ..classify import SCALARS, opaque_handles, split_type
 from ..decisions import Decisions, Override
 from ..facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
@@ -273,6 +274,7 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
     function = make(fact, types, decisions, override)
     function.signature = capsule_signature(fact, types, decisions)
     function.releases_gil = fact.name not in decisions.keeps_gil
+    function.older = older_variant(function, decisions)
     function.is_hot = fact.name in decisions.hot
     function.in_python = fact.name not in decisions.cimport_only
     function.body = override.body or returned_struct_body(function, decisions)
@@ -300,7 +302,7 @@ def make_function(
         params,
         fact.header,
         fact.since,
-        version_number(fact.since),
+        releases.number(fact.since),
         fact.flags,
     )
     function.py = python_parameters(params)
@@ -340,6 +342,10 @@ def returned_struct_body(function: Function, decisions: Decisions) -> str | None
     return "bare_struct" if "inline" in function.flags else "returned_struct"
 
 
-def version_number(since: str) -> int:
-    major, _, minor = since.partition(".")
-    return int(major) * 1000 + int(minor) * 10 if since else 0
+def older_variant(function: Function, decisions: Decisions) -> int:
+    """The newest older variant that may stand in for a function; 0: none."""
+    if function.name not in decisions.older_variants:
+        return 0
+    if not function.older_versions:
+        raise ValueError(f"{function.name} has no older variant of the same C type")
+    return function.older_versions[-1]

@@ -282,6 +282,68 @@ def test_no_newer_variant_is_taken_for_an_older_one():
     assert lines[1] == "0"
 
 
+@pytest.mark.parametrize("mode", ["null", "async"])
+@pytest.mark.parametrize("version", [12000, 12020, 12040, 12080, 13000, 13040])
+def test_a_driver_has_what_its_version_brought_and_nothing_newer(mode, version):
+    lines = run(
+        f"""
+        from generator import model
+        from cuda.bindings import driver
+        _loader._answer_as_driver_of({version})
+        found = lambda f: _loader.inspect_function_pointer("driver", f.c_name) != 0
+        brought = lambda f: f.older or f.version
+        functions = model.load("driver").functions
+        missing = [f.name for f in functions if brought(f) <= {version} and not found(f)]
+        newer = [f.name for f in functions if brought(f) > {version} and found(f)]
+        print(missing, newer, driver.cuDriverGetVersion()[1])
+        """,
+        HALFWARP_BACKEND="emulator",
+        HALFWARP_EMULATOR_MODE=mode,
+    )
+    assert lines == [f"[] [] {version}"]
+
+
+def test_an_older_variant_of_the_same_types_stands_in_for_a_newer_one():
+    lines = run(
+        """
+        for version in 12000, 12080:
+            _loader._answer_as_driver_of(version)
+            print(_loader.inspect_function_pointer("driver", "cuEventElapsedTime_v2") != 0)
+        """,
+        HALFWARP_BACKEND="emulator",
+    )
+    assert lines == ["True", "True"]
+
+
+def driver_of(version, folder):
+    """A driver that says it is of that CUDA version, and has a device."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if not compiler:
+        pytest.skip("no C compiler to make a driver with")
+    source = folder / "driver.c"
+    source.write_text(
+        "int cuInit(unsigned flags) { return 0; }"
+        "int cuDeviceGetCount(int* n) { *n = 1; return 0; }"
+        f"int cuDriverGetVersion(int* v) {{ *v = {version}; return 0; }}"
+    )
+    library = folder / "libcuda.so.1"
+    subprocess.run([compiler, "-shared", "-fPIC", "-w", source, "-o", library], check=True)
+
+
+def test_a_driver_of_cuda_11_is_refused_with_what_to_do(tmp_path):
+    driver_of(11080, tmp_path)
+    (line,) = run('print(message(call, "cuInit", 0))', tmp_path)
+    assert line.startswith("NotSupportedError: cuInit() needs a CUDA driver of CUDA 12.0 or newer")
+    assert "is of CUDA 11.8" in line
+    assert "HALFWARP_BACKEND=emulator" in line
+
+
+def test_auto_takes_the_emulator_in_place_of_a_driver_of_cuda_11(tmp_path):
+    driver_of(11080, tmp_path)
+    lines = run('call("cuInit", 0); print(_loader.backend())', tmp_path, HALFWARP_BACKEND="auto")
+    assert lines == ["emulator"]
+
+
 def test_missing_nvrtc_names_the_caller_and_what_to_install():
     (line,) = run("""
         import cuda.pathfinder as pathfinder

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "driver/loader/fill.hpp"
+
 namespace halfwarp::driver {
 
 namespace {
@@ -50,6 +52,8 @@ void* open_emulator(loader_failure& failure) noexcept {
 // Why the driver has nothing to run on here; null when it has, and when it fails in another way:
 // that is for the caller to see, not to be hidden by emulation.
 const char* why_unusable(void* handle) noexcept {
+  const int version = version_of(handle);
+  if (version && version < oldest_driver) return "the CUDA driver is older than CUDA 12.0";
   const auto init = find<decltype(::cuInit)>(handle, "cuInit");
   const auto count = find<decltype(::cuDeviceGetCount)>(handle, "cuDeviceGetCount");
   if (!init || !count) return "libcuda.so.1 is not a CUDA driver";

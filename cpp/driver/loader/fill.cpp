@@ -8,19 +8,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace halfwarp::driver {
 
 namespace {
 
 using get_address = decltype(::cuGetProcAddress);  // the macro makes it the _v2 form, CUDA 12.0
-
-int version_of(void* handle) noexcept {
-  int version = 0;
-  const auto ask =
-      reinterpret_cast<decltype(::cuDriverGetVersion)*>(dlsym(handle, "cuDriverGetVersion"));
-  return ask && ask(&version) == CUDA_SUCCESS ? version : 0;
-}
 
 // One open driver, asked for one function after the other.
 struct source {
@@ -30,10 +24,11 @@ struct source {
   bool per_thread;
 
   // Not asked for a variant newer than the driver: it would answer with the older one that it has
-  // under the same base name, whose parameters differ.
+  // under the same base name, whose parameters may differ. Where they do not, that one is named.
   void* find(const symbol& wanted) const noexcept {
-    if (wanted.version > version) return nullptr;
-    if (void* const function = ask_for(wanted)) return function;
+    const bool is_newer = version && wanted.version > version;
+    if (is_newer) return wanted.older ? ask_for(wanted, wanted.older) : nullptr;
+    if (void* const function = ask_for(wanted, wanted.version)) return function;
     if (per_thread && wanted.per_thread) {
       char name[128];
       std::snprintf(name, sizeof name, "%s%s", wanted.exported, wanted.per_thread);
@@ -44,22 +39,39 @@ struct source {
 
   // Variants for per-thread streams came with CUDA 7.0; older functions have theirs under that
   // number.
-  int number_of(const symbol& wanted) const noexcept {
+  int number_of(const symbol& wanted, int variant) const noexcept {
     constexpr int first_per_thread = 7000;
-    return per_thread && wanted.per_thread ? std::max(wanted.version, first_per_thread)
-                                           : wanted.version;
+    return per_thread && wanted.per_thread ? std::max(variant, first_per_thread) : variant;
   }
 
-  void* ask_for(const symbol& wanted) const noexcept {
-    if (!ask || !wanted.version) return nullptr;
+  void* ask_for(const symbol& wanted, int variant) const noexcept {
+    if (!ask || !variant) return nullptr;
     void* function = nullptr;
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
     const cuuint64_t flags = per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
                                         : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
-    const CUresult code = ask(wanted.base, &function, number_of(wanted), flags, &status);
+    const CUresult code = ask(wanted.base, &function, number_of(wanted, variant), flags, &status);
     return code == CUDA_SUCCESS && status == CU_GET_PROC_ADDRESS_SUCCESS ? function : nullptr;
   }
 };
+
+int pretended_version;
+
+CUresult CUDAAPI tell_pretended_version(int* version) {
+  if (!version) return CUDA_ERROR_INVALID_VALUE;
+  *version = pretended_version;
+  return CUDA_SUCCESS;
+}
+
+void pretend_to_be(int version) noexcept {
+  pretended_version = version;
+  const library_record& all = *library_records[HALFWARP_DRIVER];
+  for (unsigned i = 0; i < all.count; ++i) {
+    if (std::strcmp(all.symbols[i].name, "cuDriverGetVersion") == 0) {
+      all.put(i, reinterpret_cast<void*>(&tell_pretended_version));
+    }
+  }
+}
 
 }  // namespace
 
@@ -68,14 +80,19 @@ bool wants_per_thread_streams() noexcept {
   return value && std::strtol(value, nullptr, 10) != 0;
 }
 
-int fill_driver(void* handle, int version_limit) noexcept {
-  const int version = version_of(handle);
-  const bool limited = version_limit && version_limit < version;
+int version_of(void* handle) noexcept {
+  int version = 0;
+  const auto ask =
+      reinterpret_cast<decltype(::cuDriverGetVersion)*>(dlsym(handle, "cuDriverGetVersion"));
+  return ask && ask(&version) == CUDA_SUCCESS ? version : 0;
+}
+
+void fill_driver(void* handle, int version) noexcept {
   const source driver{handle, reinterpret_cast<get_address*>(dlsym(handle, "cuGetProcAddress_v2")),
-                      limited ? version_limit : version, wants_per_thread_streams()};
+                      version, wants_per_thread_streams()};
   const library_record& all = *library_records[HALFWARP_DRIVER];
   for (unsigned i = 0; i < all.count; ++i) all.put(i, driver.find(all.symbols[i]));
-  return driver.version;
+  if (version != version_of(handle)) pretend_to_be(version);
 }
 
 void fill_from_handle(const library_record& library, void* handle) noexcept {

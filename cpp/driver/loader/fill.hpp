@@ -7,9 +7,15 @@
 
 namespace halfwarp::driver {
 
-// Fills the driver's table with the functions that a driver of at most `version_limit` has (0: no
-// limit); the version of the open driver.
-int fill_driver(void* handle, int version_limit) noexcept;
+// The oldest driver that is supported: the first one whose functions have versions of their own.
+inline constexpr int oldest_driver = 12000;
+
+// The CUDA version of an open driver, as in 12040; 0 when it does not tell.
+int version_of(void* handle) noexcept;
+
+// Fills the driver's table with the functions that a driver of that version has. One that answers
+// for an older driver than it is says so when asked for its version.
+void fill_driver(void* handle, int version) noexcept;
 
 // Fills the table of a library that `dlopen` gave a handle of.
 void fill_from_handle(const library_record& library, void* handle) noexcept;

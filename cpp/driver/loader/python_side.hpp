@@ -16,6 +16,7 @@ enum failure_kind {
   FAILURE_SETTING,  /* HALFWARP_BACKEND has a value that is not understood: `detail` */
   FAILURE_LIBRARY,  /* the library cannot be opened: `detail` says why */
   FAILURE_FUNCTION, /* the open library lacks `function` */
+  FAILURE_TOO_OLD,  /* the open driver is of CUDA `found`, older than `needs` */
   FAILURE_RAISED    /* a Python error is set already */
 };
 

@@ -48,8 +48,17 @@ bool fill_from_driver(loader_failure& failure) noexcept {
   if (is_full(HALFWARP_DRIVER)) return true;
   const open_driver opened = open_backend(state.requested, failure);
   if (!opened.handle) return false;
+  const int own = version_of(opened.handle), limit = state.version_limit;
+  const int version = limit && limit < own ? limit : own;
+  if (version && version < oldest_driver) {
+    failure.kind = FAILURE_TOO_OLD;
+    failure.found = version;
+    failure.needs = oldest_driver;
+    return false;
+  }
   state.handle = opened.handle;
-  state.version = fill_driver(opened.handle, state.version_limit);
+  state.version = version;
+  fill_driver(opened.handle, version);
   __atomic_store_n(&state.backend, opened.backend, __ATOMIC_RELEASE);
   set_full(HALFWARP_DRIVER, true);
   return true;

@@ -11,6 +11,7 @@ struct symbol {
   const char* base;        // what cuGetProcAddress takes together with the version
   const char* exported;    // "cuMemAlloc_v2"
   int version;             // CUDA release that brought this variant, 3020; 0 when not known
+  int older;               // the one of an older variant that may stand in for it; 0: none
   const char* per_thread;  // "_ptds" or "_ptsz" when there is such a variant, else null
 };
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ...model import Function, Library
 from ..slots_hpp import first_line, per_thread_suffix
-from .front import Front, parameter_types
+from .front import Front, arguments, parameter_types, parameters
 
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
@@ -19,10 +19,11 @@ def names_source(library: Library) -> str:
     """What cuGetProcAddress finds, sorted by base name and version."""
     order = sorted(library.functions, key=lambda f: (f.symbol, f.version))
     rows = "".join(
-        f'    {{"{f.symbol}", {f.version}, address_of(::{f.c_name}), {per_thread_address(f)}, '
+        f'    {{"{f.symbol}", {version}, address_of(::{f.c_name}), {per_thread_address(f)}, '
         f"address_of(null_driver::{f.c_name})}},\n"
-        for f in order
+        for f, version in sorted(variants(order), key=lambda v: (v[0].symbol, v[1]))
     )
+    older = "".join(older_export(f) for f in unnumbered(order))
     undeclared = "".join(
         f"{f.ret} {name}({parameter_types(f)});\n" for f in order for name in undeclared_names(f)
     )
@@ -34,6 +35,10 @@ def names_source(library: Library) -> str:
 // What cuda.h does not show.
 extern "C" {{
 {undeclared}}}
+
+// First variants, for who looks for them by their exported names.
+extern "C" {{
+{older}}}
 
 namespace halfwarp::emulator::api {{
 
@@ -53,6 +58,32 @@ std::span<const entry_point> entry_points() noexcept {{ return table; }}
 
 }}  // namespace halfwarp::emulator::api
 """
+
+
+def variants(functions: list[Function]) -> list[tuple[Function, int]]:
+    """Each function under its own version, and under those of older variants that it serves too."""
+    taken = {(f.symbol, f.version) for f in functions}
+    found = [(f, f.version) for f in functions]
+    for function in functions:
+        older = [v for v in function.older_versions if (function.symbol, v) not in taken]
+        taken.update((function.symbol, v) for v in older)
+        found += [(function, v) for v in older]
+    return found
+
+
+def unnumbered(functions: list[Function]) -> list[Function]:
+    """Functions whose first variant, which has no number in its name, takes the same C types."""
+    exported = {f.c_name for f in functions}
+    return [f for f in functions if f.older_versions and f.symbol not in exported]
+
+
+def older_export(function: Function) -> str:
+    """By assembler name: a macro of the header turns the name itself into that of the newest."""
+    head = f"{function.ret} older_{function.symbol}({parameters(function)})"
+    return (
+        f'[[gnu::visibility("default")]] {head} __asm__("{function.symbol}");\n'
+        f"{head} {{ return ::{function.c_name}({arguments(function)}); }}\n"
+    )
 
 
 def per_thread_address(function: Function) -> str:

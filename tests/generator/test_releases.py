@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Releases and variants, from headers of function pointer types."""
+
+import pytest
+
+from generator import decisions, releases
+from generator.facts import FactFunction
+from generator.model import Function
+from generator.resolution.resolve import older_variant
+
+HEADER = """
+typedef CUresult (CUDAAPI *PFN_cuTime_v2000)(float *ms, CUevent first,
+                                             CUevent last);
+typedef CUresult (CUDAAPI *PFN_cuTime_v12080)(float *pMilliseconds, CUevent hStart, CUevent hEnd);
+typedef CUresult (CUDAAPI *PFN_cuTime_v11000)(float *ms, CUevent first);
+typedef CUresult (CUDAAPI *PFN_cuTime_v7000_ptsz)(float *ms);
+typedef CUresult (CUDAAPI *PFN_cuSync_v2000)(void);
+"""
+
+
+def test_each_release_has_the_types_of_its_variant():
+    found = releases.read([HEADER])
+    assert found["cuTime"][2000] == found["cuTime"][12080] == ("float *", "CUevent", "CUevent")
+    assert found["cuTime"][11000] == ("float *", "CUevent")
+    assert found["cuSync"] == {2000: ("void",)}
+
+
+def test_variants_for_per_thread_streams_are_no_releases_of_their_own():
+    assert 7000 not in releases.read([HEADER])["cuTime"]
+
+
+def test_only_older_variants_of_equal_types_are_equal_and_older():
+    variants = releases.read([HEADER])["cuTime"]
+    assert releases.equal_and_older(variants, 12080) == [2000]
+    assert releases.equal_and_older(variants, 11000) == []
+    assert releases.equal_and_older({}, 5) == []
+
+
+@pytest.mark.parametrize("number", [2000, 3020, 11040, 12080, 13050])
+def test_releases_are_numbers_and_back(number):
+    assert releases.number(releases.release(number)) == number
+
+
+def function(*flags):
+    fact = FactFunction("cuTime", "cuTime_v2", "CUresult", [], "cuda.h", "12.8", flags)
+    return Function(fact.name, fact.c_name, fact.ret, [], fact.header, fact.since, 12080, flags)
+
+
+class Chosen:
+    older_variants = frozenset({"cuTime"})
+
+
+def test_the_newest_older_variant_stands_in_where_a_decision_says_so():
+    assert older_variant(function("also 2.0", "also 3.2"), Chosen) == 3020
+
+
+def test_a_decision_without_the_fact_is_an_error():
+    with pytest.raises(ValueError, match="cuTime has no older variant of the same C type"):
+        older_variant(function(), Chosen)
+
+
+def test_without_a_decision_nothing_stands_in():
+    nothing = type("Nothing", (), {"older_variants": frozenset()})
+    assert older_variant(function("also 2.0"), nothing) == 0
+
+
+def test_every_decision_about_the_driver_has_its_fact():
+    from generator import model
+
+    chosen = decisions.read(model.HERE / "overrides" / "driver.toml").older_variants
+    by_name = {f.name: f for f in model.load("driver").functions}
+    assert chosen
+    assert all(by_name[name].older for name in chosen)
