@@ -152,3 +152,42 @@ def test_private_modules_show_addresses(request, name):
     assert pointers.keys() == {f"__{f.c_name}" for f in model.load(name).functions}
     present = {n: internal._inspect_function_pointer(n) for n in pointers}
     assert present == pointers and any(pointers.values())
+
+
+def test_threads_that_fail_together_each_get_an_exception_of_the_one_class(run):
+    lines = run("""
+hide()
+import threading
+from cuda.bindings import nvjitlink, nvvm
+start, results = threading.Barrier(16), []
+def fail(i):
+    start.wait()
+    call = (nvjitlink.version, lambda: nvjitlink.nvJitLinkError(3), lambda: nvvm.Result(1))[i % 3]
+    try:
+        results.append(type(call()))
+    except RuntimeError as error:
+        results.append(type(error))
+threads = [threading.Thread(target=fail, args=(i,)) for i in range(16)]
+[t.start() for t in threads]; [t.join() for t in threads]
+print(len(results), sorted(c.__name__ for c in set(results)))
+print(nvjitlink.nvJitLinkError in results, nvvm.Result in results)
+""")
+    assert lines == ["16 ['DynamicLibNotFoundError', 'Result', 'nvJitLinkError']", "True True"]
+
+
+@pytest.mark.usefixtures("nvjitlink")
+def test_threads_that_make_the_first_call_together_all_succeed(run):
+    lines = run("""
+import threading
+from cuda.bindings import nvjitlink
+start, results = threading.Barrier(16), []
+def first():
+    start.wait()
+    handle = nvjitlink.create(1, ["-arch=sm_90"])
+    results.append(nvjitlink.version())
+    nvjitlink.destroy(handle)
+threads = [threading.Thread(target=first) for _ in range(16)]
+[t.start() for t in threads]; [t.join() for t in threads]
+print(len(results), len(set(results)))
+""")
+    assert lines == ["16 1"]
