@@ -84,6 +84,7 @@ class Things:
             "m": module,
             "the": self.the,
             "filled": filled,
+            "outcome_of": outcome_of,
             "Index": Index,
             "Int": Int,
             "PTX": PTX,

@@ -28,14 +28,16 @@ def encode(value):
         return [name, repr(value)]
     if isinstance(value, type):
         return ["class", value.__name__]
-    if hasattr(value, "getPtr"):
+    if hasattr(value, "getPtr") or hasattr(value, "ptr"):
         return encode_object(name, value)
+    if name in ("array", "ndarray", "memoryview"):
+        return ["array", encode(list(value))[1]]
     return [name]
 
 
 def encode_object(name, value):
     """A handle: whether it is null, and its value where that is small. A struct: its fields."""
-    if hasattr(type(value), "__int__"):
+    if hasattr(value, "getPtr") and hasattr(type(value), "__int__"):
         return [name, encode(int(value))[1]]
     return [name, {field: outcome_of(lambda f=field: getattr(value, f)) for field in fields(value)}]
 
@@ -44,5 +46,5 @@ def fields(value):
     return [
         name
         for name in dir(type(value))
-        if name[0] != "_" and not callable(getattr(type(value), name))
+        if name[0] != "_" and name != "ptr" and not callable(getattr(type(value), name))
     ]

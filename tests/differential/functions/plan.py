@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from generator import model
+from generator.emit import data_values
 
 FOLDER = Path(__file__).parent
 MEMBERS = 400  # an enum parameter is tried with each member, up to so many
@@ -36,6 +37,9 @@ WORDS = {
     "options": "options",
     "buffer": "data",
     "buffer*": "result_data",
+    "data": "data_struct",
+    "object": "data_struct",
+    "values": "values",
 }
 ATTRIBUTE_VALUES = {
     "int": "1",
@@ -170,6 +174,12 @@ class Planner:
 
     def params(self, function):
         by_name = {p.name: p for p in function.params}
+        for name, field in data_values.assembled_fields(self.library, function).items():
+            kind = {"int": "in", "float": "in", "str": "in:str", "array": "in:values"}
+            annotation = data_values.annotation(field)
+            by_name[name] = model.Param(
+                name, name, field.target or "int", kind.get(annotation, "in:values")
+            )
         return [by_name[text.partition("=")[0]] for text in function.py]
 
     def right(self, function, param):
