@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The declarations that are written for a library say what its own header says."""
+
+import pytest
+
+from generator import api_file, decisions, headers
+from generator.emit import c_headers
+from generator.model import HERE, is_ready, library_names, load
+
+OWN = [n for n in library_names() if is_ready(n) and load(n).declares_itself]
+
+
+def facts_without_roles(facts):
+    """As text: what the heuristics made of comments is no matter of the declarations."""
+    for function in facts.functions:
+        for param in function.params:
+            param.kind = "in"
+    return api_file.write(facts)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_is_written_reads_back_as_the_same_facts(name, tmp_path):
+    pytest.importorskip("clang.cindex", reason="reading headers needs libclang")
+    from generator import extract
+
+    library = load(name)
+    for header, text in c_headers.Declarations(library).headers().items():
+        (tmp_path / header).write_text(text)
+    cuda = headers.find()
+    folders = [tmp_path, *([cuda] if cuda else [])]
+    decided = decisions.read(HERE / "overrides" / f"{name}.toml")
+    read_back = extract.extract(decided, folders)
+    committed = api_file.read(HERE / "api" / f"{name}.api")
+    assert facts_without_roles(read_back) == facts_without_roles(committed)
+
+
+@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_the_declarations_of_every_library_compile(name, language, compile_only):
+    cuda = headers.find()
+    compile_only(c_headers.verbatim(load(name)), language, *([f"-I{cuda}"] if cuda else []))
+
+
+def test_no_header_of_these_libraries_is_asked_for():
+    from generator.emit import cy_pyx, slots_hpp
+
+    libraries = {name: load(name) for name in OWN}
+    files = slots_hpp.emit(libraries) | cy_pyx.emit(libraries)
+    for library in libraries.values():
+        for header in library.headers:
+            assert not any(f"#include <{header}>" in text for text in files.values()), header
+            assert any(f'#include "headers/{header}"' in text for text in files.values()), header
