@@ -13,9 +13,7 @@ namespace {
 
 constexpr word longest_text = 1024;
 
-const library& owner_of(const library& lib, const attribute& a) {
-  return a.owner ? *a.owner : lib;
-}
+const library& owner_of(const library& lib, const attribute& a) { return a.owner ? *a.owner : lib; }
 const class_record& class_of(const library& lib, const attribute& a) {
   return owner_of(lib, a).classes[std::size_t(a.type)];
 }
