@@ -158,10 +158,9 @@ template <class Api>
 bool give_to_graph(const frame& c, CUgraph graph, callback* record) {
   CUuserObject owner = nullptr;
   const auto& table = table_of<Api>(c);
-  int code = int((table.*Api::create_object)(&owner, record, release, 1,
-                                             CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
-  if (!code)
-    code = int((table.*Api::retain_object)(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE));
+  int code = int(
+      (table.*Api::create_object)(&owner, record, release, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  if (!code) code = int((table.*Api::retain_object)(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE));
   return !code;
 }
 
