@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The warning for NVIDIA's files among ours; imported only where there are some."""
 
+import os
 import sys
 import warnings
 
@@ -18,7 +19,7 @@ def warn(path):
     while importer.f_back and importer.f_globals.get("__name__", "").startswith(IMPORTING):
         importer = importer.f_back
     warnings.warn_explicit(
-        f"{path} is not part of halfwarp: NVIDIA's cuda-bindings or cuda-core was installed into "
+        f"{os.path.normpath(path)} is not part of halfwarp: NVIDIA's cuda-bindings or cuda-core was installed into "
         "the same folder, so that files of both are mixed; `python -m cuda.core doctor` says "
         "which, and what to do",
         UserWarning,
