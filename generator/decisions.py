@@ -79,6 +79,9 @@ class Decisions:
     typedef_headers: list[str]
     version_macro: str
     result_enum: str
+    result_type: str  # what functions return: the enumeration, or a struct that begins with it
+    cimports: list[str]  # lines of the .pxd for types of other headers
+    foreign_structs: list[str]  # tags that other headers declare
     success: str
     not_found: str
     package: str
@@ -134,13 +137,16 @@ class Decisions:
     error_details: str  # C++ table of what errors have besides their status
     status_checks: list[str]  # functions that raise for a status: `check_status`
     insufficient: str  # status that says: too little memory for what is to be written
+    lengths: dict[str, str]  # "function.parameter" -> parameter whose object tells it
+    defaults: dict[str, int]  # "function.parameter" -> what it is without an argument: 0
+    enum_aliases: dict[str, str]  # further name -> enumeration of another library
     inputs: set[str]  # "function.parameter": structs that a call reads, or changes in place
     objects: set[str]  # likewise: only an object of the class will do
     counted: dict[str, dict]  # function -> count and arrays that a first call tells the length of
     fixed: dict[str, int]  # "function.parameter" -> the number that it always is
     assembled: dict[str, list[AssembledStruct]]  # function -> structs that its call is made of
     macro_enums: dict[str, dict]  # class -> macros that make an enumeration
-    constants: dict[str, str]  # name in Python -> macro
+    constants: dict[str, str] | None  # name in Python -> macro; None: all, as C has them
     text_sizes: dict[str, int]  # function -> bytes of the buffer for the text that it returns
 
     @property
@@ -168,6 +174,9 @@ def read(path: Path) -> Decisions:
         typedef_headers=library.get("typedef_headers", []),
         version_macro=library.get("version_macro", ""),
         result_enum=library["result_enum"],
+        result_type=library.get("result_type", library["result_enum"]),
+        cimports=library.get("cimports", []),
+        foreign_structs=library.get("foreign_structs", []),
         success=library["success"],
         not_found=library["not_found"],
         package=library.get("package", "cuda.bindings"),
@@ -219,6 +228,9 @@ def read(path: Path) -> Decisions:
         error_details=library.get("error_details", ""),
         status_checks=library.get("status_checks", []),
         insufficient=library.get("insufficient", ""),
+        lengths=texts("lengths"),
+        defaults=texts("defaults"),
+        enum_aliases=texts("enum_aliases"),
         inputs=set(names("inputs")),
         objects=set(names("objects")),
         counted=texts("counted"),
@@ -228,7 +240,7 @@ def read(path: Path) -> Decisions:
             for name, many in texts("assembled").items()
         },
         macro_enums=texts("macro_enums"),
-        constants=texts("constants"),
+        constants=texts("constants") if "constants" in data else None,
         text_sizes=texts("text_sizes"),
     )
 

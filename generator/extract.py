@@ -136,7 +136,7 @@ class HeaderReader:
                 item = self.read_typedef(cursor, header)
                 if not isinstance(item, FactTypedef) or item.name != item.target:
                     self.facts.types.append(item)
-                elif item.word == "enum":
+                elif item.word == "enum" or self.decisions.convention == "exceptions":
                     self.mark_typedef(item.name)
 
     def read_type_macros(self, unit: TranslationUnit) -> None:
@@ -156,8 +156,8 @@ class HeaderReader:
         if any(isinstance(t, FactTypedef) and t.target == name for t in self.facts.types):
             return
         for item in self.facts.types:
-            if isinstance(item, FactEnum) and item.tag == name:
-                item.word = "typedef enum"
+            if isinstance(item, FactEnum | FactRecord) and item.tag == name:
+                item.word = f"typedef {item.word.split()[-1]}"
 
     def read_record(self, cursor: Cursor, header: str = "") -> FactRecord:
         record = FactRecord(

@@ -234,6 +234,11 @@ class Library:
     before: list[str] = field(default_factory=list)  # headers to include ahead of `headers`
     exception_aliases: dict[str, str] = field(default_factory=dict)  # further name -> exception
     error_details: str = ""  # C++ table of what errors have besides their status
+    result_type: str = ""  # what functions return: the enumeration, or a struct that begins with it
+    cimports: list[str] = field(default_factory=list)  # lines of the .pxd
+    foreign_structs: list[str] = field(default_factory=list)  # tags that other headers declare
+    enum_aliases: dict[str, str] = field(default_factory=dict)  # name -> enumeration elsewhere
+    offered: list[Constant] = field(default_factory=list)  # constants of the Python module
     status_checks: list[str] = field(default_factory=list)  # functions that raise for a status
     insufficient: str = ""  # status that says: too little memory for what is to be written
     data_types: list[DataType] = field(default_factory=list)  # each after those that it contains
@@ -253,6 +258,12 @@ class Library:
         if self.not_found_value is None:
             return self.not_found
         return f"(({self.result_enum}){self.not_found_value})"
+
+    @property
+    def nothing_found_c(self) -> str:
+        """`not_found` as what functions return."""
+        is_struct = self.result_type not in ("", self.result_enum)
+        return f"{self.result_type}{{{self.not_found_c}}}" if is_struct else self.not_found_c
 
     @property
     def result_tag(self) -> str:

@@ -57,6 +57,14 @@ int add_enums(const library& lib, PyObject* dictionary) {
   return 0;
 }
 
+int add_foreign_enums(const library& lib, PyObject* dictionary) {
+  for (const foreign_enum& each : lib.foreign_enums) {
+    auto* made = reinterpret_cast<PyObject*>(ready_enum(*each.owner, each.index));
+    if (!made || PyDict_SetItemString(dictionary, each.name, made) < 0) return -1;
+  }
+  return 0;
+}
+
 int add_exceptions(const library& lib, PyObject* dictionary) {
   std::size_t n = lib.raises ? lib.raises->classes.size() : 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -157,7 +165,7 @@ int complete_module(const library& lib) {
   if (is_complete(dictionary)) return 0;
   collection_pause pause;
   if (add_classes(lib, dictionary) < 0 || add_enums(lib, dictionary) < 0 ||
-      add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
+      add_foreign_enums(lib, dictionary) < 0 || add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
     return -1;
   if (has_numpy_types(lib)) return add_all(dictionary);  // which are made one by one
   if (forget(dictionary, "__getattr__") < 0 || forget(dictionary, "__dir__") < 0) return -1;

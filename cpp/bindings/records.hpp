@@ -69,6 +69,8 @@ enum class kind : std::uint8_t {
   data_object,      // likewise: only an object will do
   assembled,        // a struct that the arguments fill
   count_of_output,  // how many elements an array of the outputs has
+  length_of_data,   // how many elements the object of another parameter has
+  u32_or_zero,      // an argument that may be left out
   iterator,  // a handle object that the call advances and returns
   // passed in by address, changed, returned
   in_out_count,
@@ -91,6 +93,7 @@ enum class kind : std::uint8_t {
   out_bytes,   // char[n] of a fixed length
   out_name,        // const char*: str
   out_fixed_text,  // char[n] of a fixed length: str up to NUL
+  out_bool,
   out_count,         // the same count, also returned
   out_data,          // a struct
   out_assembled,     // a struct that the arguments fill: itself, or one of its fields
@@ -270,6 +273,13 @@ struct raising {
   std::span<const exception_alias> aliases = {};
 };
 
+// An enumeration of another library, under a name of this one.
+struct foreign_enum {
+  const char* name;
+  const library* owner;
+  std::int16_t index;
+};
+
 struct assembly;  // data_types/calls/assembly.hpp
 struct class_type;
 struct enum_type;
@@ -300,6 +310,7 @@ struct library {
   std::int16_t result_enum;
   const raising* raises = nullptr;  // null: functions return their result code
   std::span<const assembly> assemblies = {};
+  std::span<const foreign_enum> foreign_enums = {};
 };
 
 // Every library of this extension, by the order of the loader's tables.

@@ -24,7 +24,7 @@ constexpr bool is_consistent(const library& lib, const function& f, const param&
 
 constexpr bool is_consistent(const library& lib, const function& f) {
   if (f.n > max_parameters || f.required > f.positional) return false;
-  int outputs = f.f & returns_text ? 1 : 0;
+  int outputs = f.f & (returns_text | returns_number) ? 1 : 0;
   for (int i = 0; i < f.n; ++i) {
     if (!is_consistent(lib, f, f.params[i])) return false;
     outputs += is_output(f.params[i].k);

@@ -3,6 +3,7 @@
 // declaration.
 #pragma once
 
+#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -26,9 +27,16 @@ T from_word(word w) {
   }
 }
 
+// A struct that functions return as their result code: eight bytes that begin with it.
+template <class R>
+inline constexpr bool is_status = false;
+
 template <class R>
 word to_word(R result) {
-  if constexpr (std::is_pointer_v<R>) {
+  if constexpr (is_status<R>) {
+    static_assert(sizeof(R) == sizeof(word));
+    return std::bit_cast<word>(result);
+  } else if constexpr (std::is_pointer_v<R>) {
     return reinterpret_cast<word>(result);
   } else {
     return static_cast<word>(result);
@@ -41,7 +49,7 @@ struct caller;
 template <class R, class... A>
 struct caller<R (*)(A...)> {
   // A struct that comes back by value goes where one word more says, as an output would.
-  static constexpr bool returns_struct = std::is_class_v<R> || std::is_union_v<R>;
+  static constexpr bool returns_struct = (std::is_class_v<R> || std::is_union_v<R>) && !is_status<R>;
   static constexpr int arity = sizeof...(A) + returns_struct;
   static word call(void* function, const word* w) {
     return call(function, w, std::index_sequence_for<A...>{});

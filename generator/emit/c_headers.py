@@ -36,6 +36,7 @@ class Declarations:
     def __init__(self, library: Library):
         self.library = library
         self.words = tag_words(library.declarations)
+        self.words |= {name: f"struct {name}" for name in library.foreign_structs}
 
     def headers(self) -> dict[str, str]:
         """Text by name of the header."""
@@ -71,7 +72,7 @@ class Declarations:
                 lines.append(f"{indent}{self.declare(field.c_type, field.name)};")
                 continue
             inner = self.fields(field.record.fields, indent + INDENT)
-            name = f" {field.name}" if field.name else ""
+            name = f" {field.name}{field.c_type}" if field.name else ""
             lines += [f"{indent}{field.record.word} {{", *inner, f"{indent}}}{name};"]
         return lines
 
@@ -105,9 +106,9 @@ def tag_words(declarations: list) -> dict[str, str]:
 
 
 def enclosed(word: str, tag: str, members: list[str], attribute: str = "") -> list[str]:
-    """A type with members. A typedef is its own tag: C and C++ agree on that."""
+    """A type with members; a typedef has no tag."""
     if word.startswith("typedef "):
-        return [f"{word} {tag} {{", *members, f"}}{attribute} {tag};"]
+        return [f"{word} {{", *members, f"}}{attribute} {tag};"]
     return [f"{word} {tag} {{", *members, f"}}{attribute};"]
 
 

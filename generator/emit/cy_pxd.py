@@ -56,6 +56,7 @@ def head(library: Library) -> str:
         f"The types of {', '.join(library.headers)}; a function for each of theirs.\n"
         '"""\n\n'
         f"from libc.stdint cimport {', '.join(FIXED_WIDTH)}"
+        + "".join(f"\n{line}" for line in library.cimports)
     )
 
 
@@ -111,6 +112,8 @@ def opaque_records(library: Library, items: list) -> list[str]:
     targets = [
         split_type(i.target)[0] for i in items if isinstance(i, FactTypedef) and i.word == "opaque"
     ]
+    cimported = " ".join(library.cimports)
+    targets += [name for name in library.foreign_structs if name not in cimported]
     lines = []
     for name in dict.fromkeys(targets):
         if name != "void" and name not in defined:
@@ -183,7 +186,8 @@ def function_line(library: Library, function: Function) -> str:
 
 def exception_clause(library: Library, ret: str) -> str:
     """How a client learns that there was nothing to call."""
-    if ret == "void" or ret in {s.name for s in library.structs}:
+    is_status = ret == library.result_type != library.result_enum
+    if ret == "void" or is_status or ret in {s.name for s in library.structs}:
         return "except *"
     if ret == library.result_enum:
         return f"except ?{library.not_found}"

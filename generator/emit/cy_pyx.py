@@ -35,6 +35,7 @@ class Writer:
             if item.header in library.module_scope or getattr(item, "word", "") == "define"
         }
         self.tags = tag_words(library)
+        self.tags |= dict.fromkeys(library.foreign_structs, "struct")
         self.structs = {s.name for s in library.structs}
         self.enums = {e.name for e in library.enums}
 
@@ -71,7 +72,7 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
         )
         return (
             f"cdef {function_line(self.library, function)}:\n"
-            f"    return call_{function.name}({arguments})"
+            f"    {'' if function.ret == 'void' else 'return '}call_{function.name}({arguments})"
         )
 
     # --- C -------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def inline(library: Library, function: Function) -> str:
     return (
         f"cdef inline {f'{ret} ' if ret else ''}{function.python_name}({params}){clause}:\n"
         f"    from {module} import {function.python_name} as function\n"
-        f"    return function({', '.join(function.py)})"
+        f"    return function({', '.join(p.partition('=')[0] for p in function.py)})"
     )
 
 
@@ -53,7 +53,7 @@ def arguments(library: Library, function: Function) -> list[str]:
     given = {p.name: argument(library, p) for p in function.params}
     for name, field in data_values.assembled_fields(library, function).items():
         given[name] = f"{data_values.c_type(library, field)} {name}".lstrip()
-    return [given[name] for name in function.py]
+    return [given[p.partition("=")[0]] + "".join(p.partition("=")[1:]) for p in function.py]
 
 
 def argument(library: Library, param: Param) -> str:
@@ -87,9 +87,9 @@ def python_c_type(library: Library, param: Param) -> str:
         return "intptr_t"
     if param.kind in ("in:int", "out:int"):
         return "int"
-    if param.kind not in ("in", "out"):
+    if param.kind not in ("in", "out", "in:or_zero"):
         return ""
-    base = param.c_type.removesuffix("*").strip()
+    base = param.c_type.removesuffix("*").strip().replace("bool", "bint")
     plain = {t.name: t.c_type for t in library.typedefs}
     while base in plain:
         base = plain[base]

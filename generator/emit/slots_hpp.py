@@ -106,8 +106,8 @@ constexpr library_id library = {library_id(library)};
 struct nothing {{
   template <class Result>
   static constexpr Result value() noexcept {{
-    if constexpr (std::is_same_v<Result, {library.result_enum}>) {{
-      return {library.not_found_c};
+    if constexpr (std::is_same_v<Result, {library.result_type}>) {{
+      return {library.nothing_found_c};
     }} else {{
       return Result();
     }}

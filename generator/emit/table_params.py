@@ -34,6 +34,8 @@ PLAIN = {
     "out:str": "out_name",
     # of data types
     "count": "count_of_output",
+    "length": "length_of_data",
+    "in:or_zero": "u32_or_zero",
     "out:count": "out_count",
     "out:counted_text": "out_counted_text",
     "out:void_ptr(via void*)": "out_address",
@@ -103,6 +105,8 @@ def kind_of(param: Param, index) -> tuple[str, str]:
         return f"kind::{PLAIN[param.kind]}", "-1"
     if param.kind == "in":
         return f"scalar_kind<{param.c_type}>()", "-1"
+    if param.kind == "out" and pointed_to(param.c_type) == "bool":
+        return "kind::out_bool", "-1"
     if param.kind == "out":
         return f"scalar_output_kind<{pointed_to(param.c_type)}>()", "-1"
     if param.kind == "in:bytes":

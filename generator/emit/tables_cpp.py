@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from ..model import Enum, Function, Library
-from .table_classes import classes_table, fields_block
 from . import table_data_types
+from .table_classes import classes_table, fields_block
 from .table_index import Index
 from .table_params import Positions, param_record, returned_struct_record
 from .table_text import PYTHON_PACKAGE, dotted, quoted
@@ -26,7 +26,7 @@ HEAD = """\
 
 namespace halfwarp::bindings {{
 
-extern const library {name}_library;
+{status}extern const library {name}_library;
 {uses}extern PyMethodDef {name}_methods[];
 
 namespace {name} {{
@@ -75,7 +75,7 @@ def tables(library: Library) -> str:
         methods_table(library, index),
     ]
     return (
-        HEAD.format(origin=library.origin, name=library.name, uses=used(library))
+        HEAD.format(origin=library.origin, name=library.name, uses=used(library), status=status_type(library))
         + "\n".join(p for p in parts[:-1] if p)
         + f"\n}}  // namespace\n}}  // namespace {library.name}\n\n"
         + f"constexpr library {library.name}_library = {library.name}::described;\n"
@@ -83,6 +83,13 @@ def tables(library: Library) -> str:
         + parts[-1]
         + "\n}  // namespace halfwarp::bindings\n"
     )
+
+
+def status_type(library: Library) -> str:
+    """A struct that functions return in place of a code."""
+    if library.result_type in ("", library.result_enum):
+        return ""
+    return f"template <>\ninline constexpr bool is_status<::{library.result_type}> = true;\n\n"
 
 
 def used(library: Library) -> str:
@@ -113,9 +120,9 @@ def enums_table(library: Library) -> str:
 
 
 def constants_table(library: Library) -> str:
-    if not library.constants:
+    if not library.offered:
         return "constexpr std::span<const constant> constants;\n"
-    lines = "".join(f"  {{{quoted(c.name)}, {c.value}ll}},\n" for c in library.constants)
+    lines = "".join(f"  {{{quoted(c.name)}, {c.value}ll}},\n" for c in library.offered)
     return f"constexpr constant constants[] = {{\n{lines}}};\n"
 
 
@@ -210,13 +217,13 @@ def function_flags(library: Library, function: Function) -> list[str]:
     flags = ["releases_gil"] if function.releases_gil else []
     late = (
         *("in:list:", "in:attr", "out:list", "out:attr", "out:charbuf"),
-        *("in:options", "in:buffer", "out:array"),
+        *("in:options", "in:buffer", "out:array", "out:counted_text", "length"),
     )
     if any(p.kind.startswith(late) and p.kind != "in:attrsize" for p in function.params):
         flags.append("second_pass")
     if function.ret.endswith("*"):
         flags.append("returns_text")
-    elif library.raises and function.ret != library.result_enum:
+    elif library.raises and function.ret != library.result_type:
         flags.append("returns_nothing" if function.ret == "void" else "returns_number")
     return flags or ["no_flags"]
 
@@ -249,7 +256,7 @@ def library_record(library: Library, index: Index) -> str:
 
 def more(library: Library) -> str:
     """What only libraries whose functions raise have."""
-    return ", &raises, assemblies" if library.raises else ""
+    return ", &raises, assemblies, foreign_enums" if library.raises else ""
 
 
 def exceptions_table(library: Library) -> str:
@@ -268,7 +275,7 @@ def exceptions_table(library: Library) -> str:
     return (
         f"constexpr exception_record exception_records[] = {{\n{lines}}};\n"
         f"PyTypeObject* exception_types[{len(rows)}];\n"
-        f"{aliases_table(library)}constexpr raising raises = {{exception_records, exception_types, "
+        f"{aliases_table(library)}{foreign_enums_table(library)}constexpr raising raises = {{exception_records, exception_types, "
         f"error_init<{library.name}_library>,\n"
         f"    {details(library)}, {insufficient(library)}, exception_aliases}};\n"
     )
@@ -291,6 +298,18 @@ def aliases_table(library: Library) -> str:
         f"{{{quoted(alias)}, {places[name]}}}" for alias, name in library.exception_aliases.items()
     )
     return f"constexpr exception_alias exception_aliases[] = {{{rows}}};\n"
+
+
+def foreign_enums_table(library: Library) -> str:
+    """Enumerations of other libraries, under names of this one."""
+    if not library.enum_aliases:
+        return "constexpr std::span<const foreign_enum> foreign_enums;\n"
+    rows = []
+    for alias, name in library.enum_aliases.items():
+        owner, _, enum = name.partition(".")
+        place = [e.name for e in library.uses[owner].enums].index(enum)
+        rows.append(f"{{{quoted(alias)}, &{owner}_library, {place}}}")
+    return f"constexpr foreign_enum foreign_enums[] = {{{', '.join(rows)}}};\n"
 
 
 def error_doc(name: str, text: str) -> str:

@@ -46,7 +46,12 @@ class DataCalls:
 
     def param(self, function: str, p: Param) -> Param:
         base, stars = split_type(p.c_type)
-        fixed = self.decisions.fixed.get(f"{function}.{p.c_name}")
+        place = f"{function}.{p.c_name}"
+        if place in self.decisions.lengths:
+            return replace(p, kind="length", aux=self.decisions.lengths[place])
+        if place in self.decisions.defaults:
+            return replace(p, kind="in:or_zero")
+        fixed = self.decisions.fixed.get(place)
         if fixed is not None:
             return replace(p, kind=f"const:{fixed}")
         chosen = next(
@@ -55,10 +60,10 @@ class DataCalls:
         data_type = self.data_type(base) if stars == 1 else None
         if chosen and chosen.type:
             data_type = self.types[chosen.type]
-        is_read = f"{function}.{p.c_name}" in self.decisions.inputs
+        is_read = place in self.decisions.inputs
         if data_type is None:
             return replace(p, kind="in:intptr") if is_read else p
-        if f"{function}.{p.c_name}" in self.decisions.objects:
+        if place in self.decisions.objects:
             return replace(p, kind=f"in:object:{data_type.name}")
         if chosen is None and (is_read or p.c_type.startswith("const ")):
             return replace(p, kind=f"in:data:{data_type.name}")
@@ -106,4 +111,6 @@ def arguments(p: Param) -> list[str]:
     """The Python parameters that one C parameter takes."""
     if p.assembly:
         return [name for _, name in p.assembly.inputs]
+    if p.kind == "in:or_zero":
+        return [f"{p.name}=0"]
     return [p.name] if p.kind.startswith("in") else []

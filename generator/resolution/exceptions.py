@@ -36,7 +36,7 @@ def make_function(fact: FactFunction, types, decisions: Decisions, override: Ove
 def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
     """Names of what comes back: what the function itself returns, unless it is the code, first."""
     found = [p.name for p in params if p.kind.startswith("out")]
-    return found if ret in (decisions.result_enum, "void") else ["result", *found]
+    return found if ret in (decisions.result_type, "void") else ["result", *found]
 
 
 def describe(function: Function) -> str:

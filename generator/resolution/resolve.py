@@ -45,7 +45,12 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
         enums=all_enums(facts, types, decisions) if raises else types.enums,
         handles=[] if raises else types.handles,
         structs=[] if raises else types.structs,
-        constants=constants(facts, decisions),
+        constants=[Constant(c.name, c.value, c.header, c.c_type) for c in facts.constants],
+        offered=offered_constants(facts, decisions),
+        result_type=decisions.result_type,
+        cimports=decisions.cimports,
+        foreign_structs=decisions.foreign_structs,
+        enum_aliases=decisions.enum_aliases,
         typedefs=types.typedefs,
         result_enum=decisions.result_enum,
         success=decisions.success,
@@ -77,9 +82,9 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
     )
 
 
-def constants(facts: Facts, decisions: Decisions) -> list[Constant]:
+def offered_constants(facts: Facts, decisions: Decisions) -> list[Constant]:
     """Those of the headers; where names are chosen, those alone."""
-    if not decisions.constants:
+    if decisions.constants is None:
         return [Constant(c.name, c.value, c.header, c.c_type) for c in facts.constants]
     values = {c.name: c for c in facts.constants}
     return [
@@ -315,7 +320,10 @@ def make_function(
 
 def describe(function: Function, decisions: Decisions) -> str:
     """The documentation that every function gets: what comes back, and what it stands on."""
-    result = ", ".join([decisions.result_enum, *(n for n in function.returns if n != "err")])
+    if function.body == "bare_struct":
+        return f"Returns a {function.ret}. Inline function {function.c_name} of {function.header}."
+    names = [function.ret if n == "object" else n for n in function.returns if n != "err"]
+    result = ", ".join([decisions.result_enum, *names])
     origin = f"C function {function.c_name} of {function.header}"
     needs = f", CUDA {function.since} or newer" if function.since else ""
     return f"Returns ({result}). {origin}{needs}."

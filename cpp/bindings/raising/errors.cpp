@@ -2,6 +2,7 @@
 // Exceptions made of tables: a status, what it is called, what it means.
 #include "bindings/raising/errors.hpp"
 
+#include "bindings/arguments/numbers.hpp"
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/types/engine_lock.hpp"
 
@@ -112,12 +113,32 @@ PyObject* check_status(const library& lib, PyObject* status, bool insufficient_p
   Py_RETURN_NONE;
 }
 
+PyObject* op_status_error(const library& lib, PyObject* status) {
+  long value = PyLong_AsLong(status);
+  const enum_type* statuses = value == -1 && PyErr_Occurred() ? nullptr
+                                                              : ready_enum(lib, lib.result_enum);
+  if (!statuses) return nullptr;
+  const enum_entry* entry = find_entry(statuses, value);
+  return PyUnicode_FromString(entry && entry->doc ? entry->doc : "A code that is not known.");
+}
+
 int init_error(const library& lib, PyObject* self, PyObject* args, PyObject* keywords) {
-  static const char* const names[] = {"status", nullptr};
+  static const char* const names[] = {"status", "cu_err", nullptr};
+  static const char* const one_name[] = {"status", nullptr};
+  const error_details* details = lib.raises->details;
+  bool takes_two = details && details->takes_cuda_status;
   long long status;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "L", const_cast<char**>(names), &status))
+  PyObject* cuda_status = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, takes_two ? "L|O" : "L",
+                                   const_cast<char**>(takes_two ? names : one_name), &status,
+                                   &cuda_status))
     return -1;
-  return describe(lib, self, nullptr, status, 0) && complete(lib, self, 0) ? 0 : -1;
+  word result = 0;
+  if (cuda_status != Py_None) {
+    if (!integer_argument<kind::u32>(cuda_status, result)) return -1;
+    result = result << 32 | given_cuda_status;
+  }
+  return describe(lib, self, nullptr, status, result) && complete(lib, self, result) ? 0 : -1;
 }
 
 }  // namespace halfwarp::bindings

@@ -13,9 +13,16 @@ struct error_details {
   PyObject* (*text)(const library& lib, std::int64_t status, word result) = nullptr;
   // Gives a new error its further attributes.
   bool (*complete)(const library& lib, PyObject* error, word result) = nullptr;
+  // The constructor takes the status of CUDA besides.
+  bool takes_cuda_status = false;
+  // A function that returns a number tells an error by a negative one: -1 is in `errno`.
+  bool negative_is_error = false;
 };
 
-extern const error_details nvml_errors;
+extern const error_details nvml_errors, cufile_errors;
+
+// The two statuses of an error that was constructed by hand, as if a C function had returned them.
+constexpr word given_cuda_status = word{1} << 63;
 
 // The class at a place in the library's table of exceptions, made when first needed (borrowed).
 PyTypeObject* ready_exception(const library& lib, int index);
@@ -36,6 +43,13 @@ PyObject* module_check_status(PyObject*, PyObject* status) {
 template <const library& Library>
 PyObject* module_check_status_size(PyObject*, PyObject* status) {
   return check_status(Library, status, true);
+}
+
+// What a status means, in words.
+PyObject* op_status_error(const library& lib, PyObject* status);
+template <const library& Library>
+PyObject* module_op_status_error(PyObject*, PyObject* status) {
+  return op_status_error(Library, status);
 }
 
 // Fills a new exception from its one argument, the status: `__init__`.

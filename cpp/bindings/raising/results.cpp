@@ -2,6 +2,7 @@
 // Results without a code.
 #include "bindings/raising/results.hpp"
 
+#include <cerrno>
 #include <cstring>
 
 #include "bindings/engine.hpp"
@@ -10,7 +11,14 @@
 namespace halfwarp::bindings {
 namespace {
 
-// The return value of a function that returns no code; nullptr for an error. No text is an empty one.
+bool negative_is_error(const library& lib) {
+  return lib.raises->details && lib.raises->details->negative_is_error;
+}
+
+// A negative number is a status with its sign changed, or says that `errno` has the error.
+std::int64_t status_of(std::int64_t number) { return number == -1 && errno ? errno : -number; }
+
+// The return value of a function that returns no code; nullptr for an error. NULL is an empty text.
 PyObject* returned(const function& f, word result) {
   if (f.f & returns_number) return PyLong_FromLongLong(std::int64_t(result));
   auto* text = reinterpret_cast<const char*>(result);
@@ -42,6 +50,8 @@ PyObject* result_or_raise(frame& c, word result) {
     if (code) return raise_status(c.lib, c.f.name, code, result);
   } else {
     if (PyErr_Occurred()) return nullptr;  // there was nothing to call
+    if (c.f.f & returns_number && std::int64_t(result) < 0 && negative_is_error(c.lib))
+      return raise_status(c.lib, c.f.name, status_of(std::int64_t(result)), 0);
     if (!(c.f.f & returns_nothing) && !(values[made++] = returned(c.f, result))) return nullptr;
   }
   int outputs = c.f.n ? make_outputs(c, values + made) : 0;

@@ -103,7 +103,7 @@ class CodesWriter(Writer):
             *map(self.enum, library.enums),
             *map(self.handle, library.handles),
             *map(self.struct, library.structs),
-            self.constants(library.constants),
+            self.constants(library.offered),
             "\n".join(functions),
         ]
 

@@ -73,6 +73,7 @@ class array:
     def __buffer__(self, flags: int, /) -> memoryview: ...
 """
 INPUTS = {
+    "or_zero": INTEGER,
     "str": "str",
     "intptr": INTEGER,
     "intptr*": INTEGER,
@@ -101,7 +102,7 @@ class RaisingWriter(Writer):
             *map(self.data_type, self.public),
             "\n".join(f"{t.dtype}: Any" for t in self.public),
             self.exceptions(),
-            self.constants(library.constants),
+            self.constants(library.offered),
             "\n".join(functions),
         ]
 
@@ -111,7 +112,7 @@ class RaisingWriter(Writer):
         derived = [f"class {each}({name}): ..." for each in self.library.exceptions]
         derived += [f"{a} = {each}" for a, each in self.library.exception_aliases.items()]
         derived += [
-            f"def {check}(status: SupportsIndex) -> None: ..."
+            f"def {check}(status: SupportsIndex) -> {'str' if 'error' in check else 'None'}: ..."
             for check in self.library.status_checks
         ]
     
@@ -143,7 +144,11 @@ class RaisingWriter(Writer):
         for name, field in data_values.assembled_fields(self.library, function).items():
             wanted = data_values.annotation(field)
             types[name] = {"int": INTEGER, "array": "Sequence[int] | bytes"}.get(wanted, wanted)
-        params = ", ".join(f"{name}: {types[name]}" for name in function.py)
+        given = (p.partition("=") for p in function.py)
+        params = ", ".join(
+            f"{name}: {types[name]}{' = ' if equals else ''}{default}"
+            for name, equals, default in given
+        )
         return [*function.overloads, f"({params}) -> {self.result(function)}"]
 
     def input_type(self, param: Param) -> str:

@@ -2,6 +2,7 @@
 // Calls that are made twice: for the length of their arrays, then to fill them.
 #include "bindings/data_types/calls/counted.hpp"
 
+#include "bindings/arguments/keywords.hpp"
 #include "bindings/data_types/arrays/typed_array.hpp"
 #include "bindings/data_types/calls/assembly.hpp"
 #include "bindings/data_types/data_fields.hpp"
@@ -105,6 +106,15 @@ bool allocate_sized(frame& c, int i, const param& p) {
   word n = c.value_of(p.aux);
   if (count.k == kind::fixed) n /= word(number_size(kind(p.type)));
   return allocate_output(c, i, p, n);
+}
+
+bool allocate_given_text(frame& c, int i, const param& p) {
+  if (c.f.params[p.aux].k == kind::count_of_output) return true;
+  auto n = std::int32_t(c.value_of(p.aux));
+  if (n >= 0) return allocate_text(c, i, word(n));
+  PyErr_Format(PyExc_ValueError, "%s() argument '%s': a length of %d", c.f.name,
+               parameter_name(c.f, c.f.params[p.aux].py), int(n));
+  return false;
 }
 
 namespace bodies {

@@ -25,6 +25,9 @@ bool allocate_output(frame& c, int i, const param& p, word n);
 // The elements of an array output that are there, by the count beside it.
 PyObject* counted_output(frame& c, const param& p, int output);
 
+// Memory for a text whose length an argument gives.
+bool allocate_given_text(frame& c, int i, const param& p);
+
 // A new array for the count that is known before the call.
 bool allocate_sized(frame& c, int i, const param& p);
 

@@ -40,6 +40,30 @@ struct parameter<kind::count_of_output> {
 };
 
 template <>
+struct parameter<kind::length_of_data> {
+  static bool prepare(frame&, int, const param&) { return true; }
+  static bool complete(frame& c, int i, const param& p) {
+    c.w[i] = word(as_data(c.argument(c.f.params[p.aux]))->e.elements());
+    return true;
+  }
+};
+
+template <>
+struct parameter<kind::u32_or_zero> {
+  static bool prepare(frame& c, int i, const param& p) {
+    PyObject* argument = c.argument(p);
+    if (argument) return integer_argument<kind::u32>(argument, c.w[i]);
+    c.w[i] = 0;
+    return true;
+  }
+};
+
+template <>
+struct parameter<kind::out_bool> : parameter<kind::out_u32> {
+  static PyObject* result(frame& c, int i, const param&, int) { return PyBool_FromLong(c.cell[i] & 1); }
+};
+
+template <>
 struct parameter<kind::out_count> : parameter<kind::out_u32> {};
 
 template <>
@@ -87,9 +111,10 @@ struct parameter<kind::out_counted_text> {
     c.w[i] = 0;
     return true;
   }
+  static bool complete(frame& c, int i, const param& p) { return allocate_given_text(c, i, p); }
   static PyObject* result(frame& c, int i, const param& p, int) {
     auto* text = reinterpret_cast<const char*>(c.w[i]);
-    return text_from(text, ::strnlen(text, std::size_t(c.cell[p.aux])));
+    return text_from(text, ::strnlen(text, std::size_t(c.value_of(p.aux))));
   }
 };
 
