@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a probe found: facts, and what is wrong with a remedy for each."""
 
-from dataclasses import dataclass, field
-
 REINSTALL = "pip install --force-reinstall --no-deps halfwarp"
 REBUILD = "python setup.py build_ext --inplace, in the source tree"
 
 
-@dataclass
 class Findings:
-    """Filled by one probe. All of it can be written as JSON."""
+    """Filled by one probe. ``vars()`` of it can be written as JSON."""
 
-    facts: dict = field(default_factory=dict)
-    problems: list = field(default_factory=list)
-    warnings: list = field(default_factory=list)
+    def __init__(self, facts=None, problems=None, warnings=None):
+        self.facts = facts or {}
+        self.problems = problems or []
+        self.warnings = warnings or []
 
     def problem(self, what, remedy):
         """Something does not work: the exit status becomes 1."""

@@ -3,7 +3,6 @@
 
 import json
 import os
-from dataclasses import asdict
 from importlib import import_module
 
 from cuda.core._doctor.findings import REINSTALL, Findings
@@ -13,7 +12,7 @@ def answer(probe):
     """Write the findings of a probe to stdout, and nothing else."""
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)  # what a library prints must not get among them
-        json.dump(asdict(run(probe)), answers)
+        json.dump(vars(run(probe)), answers)
 
 
 def run(probe):

@@ -2,20 +2,19 @@
 """The libraries around the driver: where each is and its version, or where it was looked for."""
 
 import platform
-from dataclasses import dataclass
+from collections import namedtuple
 from importlib import import_module, metadata
 
 from cuda.core._doctor.places import searched
 
 
-@dataclass(frozen=True)
-class Library:
-    """One library, and how its version is asked of the module of `cuda.bindings` for it."""
+class Library(namedtuple("Library", "name ask package use", defaults=[""])):
+    """One library, and how its version is asked of the module of `cuda.bindings` for it.
 
-    name: str  # as the pathfinder knows it
-    ask: str  # function of the module of that name, below cuda.bindings
-    package: str  # distribution that has it; empty: comes with the driver
-    use: str = ""  # what does not work without it; empty: nothing of cuda.core
+    ``name``: as the pathfinder knows it. ``ask``: the function of the module. ``package``: the
+    distribution that has it; empty for one that comes with the driver. ``use``: what of `cuda.core`
+    does not work without it.
+    """
 
     @property
     def module(self):
