@@ -431,7 +431,7 @@ def test_inspect_takes_public_and_exported_names():
     assert lines == [
         "True",
         "0 True",
-        "ValueError: library must be one of driver, nvrtc, got 'cudart'",
+        f"ValueError: library must be one of {', '.join(_loader.library_names())}, got 'cudart'",
     ]
 
 
