@@ -20,6 +20,6 @@ def __getattr__(name):
 # Folders that only NVIDIA's wheels have.
 for _path in (f"{__path__[0]}/_lib", f"{__path__[0]}/../core/cu13"):
     if _exists(_path):
-        from cuda.bindings import _mixed_installation
+        from cuda.bindings._internal import _mixed_installation
 
         _mixed_installation.warn(_path)

@@ -63,7 +63,7 @@ sys.meta_path.append(_OldPaths)
 # Folders that only NVIDIA's wheels have.
 for _path in (f"{__path__[0]}/cu13", f"{__path__[0]}/../bindings/_lib"):
     if os.path.exists(_path):
-        import_module("cuda.bindings._mixed_installation").warn(_path)
+        import_module("cuda.bindings._internal._mixed_installation").warn(_path)
 
 if (
     "rlcompleter" in sys.modules

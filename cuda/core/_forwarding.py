@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from cuda.bindings._forwarding import ForwardingTable
+from cuda.bindings._internal._forwarding import ForwardingTable
 
 ROOT = "cuda.core"
 EXPERIMENTAL = f"{ROOT}.experimental"

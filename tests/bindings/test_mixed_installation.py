@@ -69,6 +69,6 @@ def watch(event, arguments):
         looked_at.append(arguments)
 sys.addaudithook(watch)
 import cuda.bindings, cuda.core
-print(looked_at, "cuda.bindings._mixed_installation" in sys.modules)
+print(looked_at, "cuda.bindings._internal._mixed_installation" in sys.modules)
 """
     assert run_python(code).strip() == "[] False"

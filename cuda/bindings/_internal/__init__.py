@@ -8,7 +8,7 @@ all are rows of one table.
 import sys
 from importlib import import_module
 
-from cuda.bindings._forwarding import ForwardingTable
+from cuda.bindings._internal._forwarding import ForwardingTable
 
 LIBRARIES = (
     "cudla",

@@ -19,9 +19,9 @@ def warn(path):
     while importer.f_back and importer.f_globals.get("__name__", "").startswith(IMPORTING):
         importer = importer.f_back
     warnings.warn_explicit(
-        f"{os.path.normpath(path)} is not part of halfwarp: NVIDIA's cuda-bindings or cuda-core was installed into "
-        "the same folder, so that files of both are mixed; `python -m cuda.core doctor` says "
-        "which, and what to do",
+        f"{os.path.normpath(path)} is not part of halfwarp: NVIDIA's cuda-bindings or cuda-core "
+        "was installed into the same folder, so that files of both are mixed; "
+        "`python -m cuda.core doctor` says which, and what to do",
         UserWarning,
         importer.f_code.co_filename,
         importer.f_lineno,
