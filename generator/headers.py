@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-# What declares the functions of the driver, the runtime and NVML.
+# What declares the functions of the driver and of the runtime.
 WANTED = (
     "cuda",
     "cudaProfiler",
@@ -20,7 +20,6 @@ WANTED = (
     "cuda_egl_interop",
     "cuda_gl_interop",
     "cuda_vdpau_interop",
-    "nvml",
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)
 
