@@ -91,6 +91,7 @@ PARTS = [
     Part("cuda.bindings.cynvfatbin", is_c=True),
     Part("cuda.bindings.cynvml", is_c=True),
     Part("cuda.bindings.cycufile", is_c=True),
+    Part("cuda.bindings.cycudla", is_c=True),
     Part("cuda.core._core", "cpp/core cpp/python"),
     Part("cuda.core._compile"),
     Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=FLOATS, variants=WIDER),

@@ -123,6 +123,9 @@ def run_extract(options: argparse.Namespace) -> int:
     folders = options.include or [f for f in [headers.find()] if f]
     for name in options.libraries or library_names(options.project):
         decided = decisions.read(options.project / "overrides" / f"{name}.toml")
+        if decided.by_hand:
+            print(f"{name}: written by hand")
+            continue
         facts = extract.extract(decided, folders)
         path = options.project / "api" / f"{name}.api"
         print(report.changes(path, facts), end="")

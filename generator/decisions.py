@@ -81,6 +81,9 @@ class Decisions:
     result_enum: str
     result_type: str  # what functions return: the enumeration, or a struct that begins with it
     cimports: list[str]  # lines of the .pxd for types of other headers
+    by_hand: bool  # api/ is written by people: no package has the header
+    const_parameters: bool  # every parameter is const in the header, and so in what clients compare
+    returned: set[str]  # functions whose code is what they were asked for
     foreign_structs: list[str]  # tags that other headers declare
     success: str
     not_found: str
@@ -177,6 +180,9 @@ def read(path: Path) -> Decisions:
         result_type=library.get("result_type", library["result_enum"]),
         cimports=library.get("cimports", []),
         foreign_structs=library.get("foreign_structs", []),
+        by_hand=library.get("by_hand", False),
+        const_parameters=library.get("const_parameters", False),
+        returned=set(names("returned")),
         success=library["success"],
         not_found=library["not_found"],
         package=library.get("package", "cuda.bindings"),

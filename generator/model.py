@@ -65,6 +65,7 @@ class Function:
     overloads: list[str] = field(default_factory=list)  # further call forms, as a stub spells them
     is_corrected: bool = False  # an override replaces what the heuristics said
     python_name: str = ""
+    returns_code: bool = True  # False: the code is what the function was asked for
     size_function: str = ""  # the function that tells how many bytes this one writes
 
     @property
@@ -236,6 +237,7 @@ class Library:
     error_details: str = ""  # C++ table of what errors have besides their status
     result_type: str = ""  # what functions return: the enumeration, or a struct that begins with it
     cimports: list[str] = field(default_factory=list)  # lines of the .pxd
+    const_parameters: bool = False  # every parameter is const in what clients compare
     foreign_structs: list[str] = field(default_factory=list)  # tags that other headers declare
     enum_aliases: dict[str, str] = field(default_factory=dict)  # name -> enumeration elsewhere
     offered: list[Constant] = field(default_factory=list)  # constants of the Python module

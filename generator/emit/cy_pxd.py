@@ -179,7 +179,10 @@ def constant_lines(library: Library, constants: list) -> list[str]:
 
 def function_line(library: Library, function: Function) -> str:
     """`CUresult cuInit(unsigned int Flags) except ?CUDA_ERROR_NOT_FOUND nogil`"""
-    params = ", ".join(declare(cython_type(p.c_type), p.name) for p in function.params)
+    spelled = (cython_type(p.c_type) for p in function.params)
+    if library.const_parameters:
+        spelled = (f"{t} const" if t.endswith("*") else f"const {t}" for t in spelled)
+    params = ", ".join(f"{t} {p.name}" for t, p in zip(spelled, function.params, strict=True))
     clause = exception_clause(library, function.ret)
     return f"{cython_type(function.ret)} {function.name}({params}) {clause} nogil"
 

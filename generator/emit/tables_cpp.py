@@ -223,6 +223,8 @@ def function_flags(library: Library, function: Function) -> list[str]:
         flags.append("second_pass")
     if function.ret.endswith("*"):
         flags.append("returns_text")
+    elif not function.returns_code:
+        flags.append("returns_number")
     elif library.raises and function.ret != library.result_type:
         flags.append("returns_nothing" if function.ret == "void" else "returns_number")
     return flags or ["no_flags"]

@@ -41,6 +41,8 @@ class DataCalls:
         function.params = params
         function.py = [name for p in params for name in arguments(p)]
         function.returns = outputs(params, fact.ret, self.decisions)
+        if fact.name in self.decisions.returned:
+            function.returns, function.returns_code = ["result"], False
         if function.name not in self.decisions.functions:
             function.doc = describe(function)
 

@@ -50,6 +50,7 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
         result_type=decisions.result_type,
         cimports=decisions.cimports,
         foreign_structs=decisions.foreign_structs,
+        const_parameters=decisions.const_parameters,
         enum_aliases=decisions.enum_aliases,
         typedefs=types.typedefs,
         result_enum=decisions.result_enum,

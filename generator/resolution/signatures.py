@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 def capsule_signature(function: FactFunction, types: TypeTable, decisions: Decisions) -> str:
     """As Cython spells a C function type: `CUresult (CUdeviceptr, void const *, size_t)`."""
     params = [spell(p.c_type, types, decisions) for p in function.params]
+    if decisions.const_parameters:
+        params = [f"{p}const " if p.endswith("*") else f"{p} const " for p in params]
     ret = spell(function.ret, types, decisions)
     return f"{ret}{'' if ret.endswith('*') else ' '}({', '.join(params) or 'void'})"
 
