@@ -56,6 +56,7 @@ def test_a_driver_of_12_is_told(compared):
     found = compared(driver=driver)
     assert not found.problems
     assert "2 of 500 functions are missing" in said(found.warnings)[0]
+    assert "cudaErrorInsufficientDriver" in said(found.warnings)[0]
 
 
 def test_another_kernel_module_is_a_problem(compared):
