@@ -63,8 +63,8 @@ def judge_driver(findings, driver):
     elif numbers(version)[0] < numbers(driver["api_version"])[0]:
         findings.warning(
             f"the driver is of CUDA {version}, our API of CUDA {driver['api_version']}: "
-            f"{len(driver['missing_functions'])} of {driver['functions']} functions are missing, and "
-            "those of cuda.bindings.runtime answer cudaErrorInsufficientDriver",
+            f"{len(driver['missing_functions'])} of {driver['functions']} functions are missing, "
+            "and those of cuda.bindings.runtime answer cudaErrorInsufficientDriver",
             "update the driver if one of them is needed",
         )
     module, release = driver.get("kernel_module"), driver.get("release")

@@ -23,7 +23,7 @@ class Library(namedtuple("Library", "name ask package use", defaults=[""])):
 
 LIBRARIES = [
     Library("nvrtc", "nvrtcVersion", "nvidia-cuda-nvrtc", "compiling CUDA C++ (Program)"),
-    Library("nvJitLink", "version", "nvidia-nvjitlink", "linking (Linker, LTO)"),
+    Library("nvJitLink", "version", "nvidia-nvjitlink", "linking PTX and LTO IR"),
     Library("nvvm", "version", "nvidia-nvvm", "compiling NVVM IR"),
     Library("nvfatbin", "version", "nvidia-nvfatbin"),
     Library("cufile", "get_version", "nvidia-cufile"),
