@@ -86,6 +86,7 @@ enum_type base_class = {
             .tp_str = member_represent,
             .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE,
             .tp_doc =
+                "FastEnum(value, /)\n--\n\n"
                 "An enumeration whose members are ints. `E(value)` is the member of that value.",
             .tp_methods = member_methods,
             .tp_getset = member_properties,
@@ -93,9 +94,23 @@ enum_type base_class = {
 
 // ---- `__doc__`: of the class when asked of the class, of the member when asked of a member
 
+// A line for each member, with what it means where that is known.
+PyObject* list_members(enum_type* type) {
+  PyObject* text = PyUnicode_FromString("An enumeration of the C API.\n\nMembers:");
+  for (Py_ssize_t i = 0; text && i < type->count; ++i) {
+    const enum_entry& entry = type->entries[i];
+    bool is_explained = entry.doc && *entry.doc;
+    Py_SETREF(text, PyUnicode_FromFormat("%U\n    %U = %lld%s%s", text, entry.name,
+                                         static_cast<long long>(entry.value),
+                                         is_explained ? ": " : "", is_explained ? entry.doc : ""));
+  }
+  return text;
+}
+
 PyObject* read_doc(PyObject*, PyObject* member, PyObject* type) {
   auto* enum_class = as_enum(reinterpret_cast<PyTypeObject*>(type));
-  if (!member || member == Py_None) return Py_NewRef(enum_class->doc ? enum_class->doc : Py_None);
+  if (!member || member == Py_None)
+    return enum_class->doc ? Py_NewRef(enum_class->doc) : list_members(enum_class);
   const enum_entry* entry = entry_of(member);
   if (!entry || !entry->doc) Py_RETURN_NONE;
   return PyUnicode_FromString(entry->doc);

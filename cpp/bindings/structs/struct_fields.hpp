@@ -12,6 +12,16 @@ struct bound_field {
   const field* f;
 };
 
+// Calls `visit` for all fields, those of bases first, until it answers false.
+template <class V>
+bool for_each_field(const library& lib, const class_record& record, V visit) {
+  if (record.base >= 0 && !for_each_field(lib, lib.classes[std::size_t(record.base)], visit))
+    return false;
+  for (const field& f : record.fields)
+    if (!visit(f)) return false;
+  return true;
+}
+
 // A new reference; nullptr with an error set.
 PyObject* read_field(const library& lib, const field& f, PyObject* self);
 // 0, or -1 with an error set.

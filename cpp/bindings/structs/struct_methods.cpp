@@ -13,16 +13,6 @@
 namespace halfwarp::bindings {
 namespace {
 
-// Calls `visit` for all fields, those of bases first, until it answers false.
-template <class V>
-bool for_each_field(const library& lib, const class_record& record, V visit) {
-  if (record.base >= 0 && !for_each_field(lib, lib.classes[std::size_t(record.base)], visit))
-    return false;
-  for (const field& f : record.fields)
-    if (!visit(f)) return false;
-  return true;
-}
-
 PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_struct(self)->where); }
 
 PyObject* copy(PyObject* self, PyObject*) {

@@ -153,7 +153,6 @@ bool set_struct_slots(class_type& type) {
   slots.tp_repr = represent_struct;
   slots.tp_methods = methods_of(record);
   slots.tp_as_buffer = &buffer_protocol;
-  slots.tp_doc = type.record->doc;
   return slots.tp_methods && add_properties(type);
 }
 

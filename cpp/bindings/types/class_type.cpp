@@ -3,6 +3,7 @@
 #include "bindings/types/class_type.hpp"
 
 #include "bindings/data_types/data_object.hpp"
+#include "bindings/structs/struct_notes.hpp"
 #include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
@@ -23,6 +24,7 @@ bool make_ready(const library& lib, int index, class_type& made) {
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE;
   made.lib = &lib;
   made.record = &record;
+  bool is_struct = !record.data && !(record.f & is_handle);
   if (record.data) {
     if (!set_data_slots(made)) return false;
   } else if (record.f & is_handle) {
@@ -30,7 +32,7 @@ bool make_ready(const library& lib, int index, class_type& made) {
   } else if (!set_struct_slots(made)) {
     return false;
   }
-  return PyType_Ready(&type) == 0;
+  return PyType_Ready(&type) == 0 && (!is_struct || add_struct_notes(made));
 }
 
 }  // namespace
