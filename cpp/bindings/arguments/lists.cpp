@@ -100,7 +100,9 @@ bool list_argument(frame& c, int i, const param& p, PyObject* object) {
   Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
   c.cell[i] = word(n);
   if (n == 1 && p.k == kind::list_structure) return convert_alone(c, p.type, object, c.w[i]);
-  auto* array = static_cast<char*>(c.memory.allocate(std::size_t(n) * std::size_t(bytes)));
+  std::size_t slack = e.copies ? struct_slack : 0;  // what a call writes may be larger
+  auto* array =
+      static_cast<char*>(c.memory.allocate(std::size_t(n) * (std::size_t(bytes) + slack)));
   if (!array) return false;
   c.w[i] = n ? reinterpret_cast<word>(array) : 0;
   return convert_elements(c, p.type, object, n, e, bytes, array);

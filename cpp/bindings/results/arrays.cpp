@@ -86,7 +86,9 @@ bool make_output_array(frame& c, int i, const param& p) {
   word count;
   if (!count_of(c, p, bytes, count)) return false;
   c.cell[i] = count;
-  if (count) c.w[i] = reinterpret_cast<word>(c.memory.allocate_zeroed(count * word(bytes)));
+  word room = word(bytes) + (p.k == kind::out_list_structure ? struct_slack : 0);
+  if (count > word(PY_SSIZE_T_MAX) / room) return PyErr_NoMemory() != nullptr;
+  if (count) c.w[i] = reinterpret_cast<word>(c.memory.allocate_zeroed(count * room));
   return !count || c.w[i];
 }
 

@@ -72,6 +72,19 @@ PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flag
   return self;
 }
 
+// The attributes of a subclass follow the header of its objects: the C struct lies in a block of
+// its own, which has slack behind it.
+bool give_storage(struct_object* object, const class_record& record) {
+  std::size_t alignment = record.alignment;
+  PyObject* block = new_memory_block(record.size + alignment + struct_slack);
+  if (!block) return false;
+  object->owner = block;
+  auto address = reinterpret_cast<std::uintptr_t>(block_memory(block));
+  object->where = reinterpret_cast<void*>((address + alignment - 1) & ~(alignment - 1));
+  if (record.initial) std::memcpy(object->where, record.initial, record.size);
+  return true;
+}
+
 // Reached by subclasses of users.
 PyObject* make(PyTypeObject* subclass, PyObject* args, PyObject* keywords) {
   class_type& type = class_of(subclass);
@@ -79,10 +92,8 @@ PyObject* make(PyTypeObject* subclass, PyObject* args, PyObject* keywords) {
   if (!given.parse(*type.record, args, keywords, false)) return nullptr;
   PyObject* self = subclass->tp_alloc(subclass, 0);
   if (!self) return nullptr;
-  as_struct(self)->where = storage_of(as_struct(self), type.record->alignment);
-  if (type.record->initial)
-    std::memcpy(as_struct(self)->where, type.record->initial, type.record->size);
-  bool ok = point_to(self, type, given.where);
+  bool ok = (given.where || give_storage(as_struct(self), *type.record)) &&
+            point_to(self, type, given.where);
   PyObject *name, *value;
   Py_ssize_t at = 0;
   while (ok && keywords && PyDict_Next(keywords, &at, &name, &value))
@@ -125,7 +136,7 @@ PyObject* new_struct(const library& lib, int type) {
   if (!__atomic_load_n(&made.is_ready, __ATOMIC_ACQUIRE) && !ready_class(lib, type)) [[unlikely]]
     return nullptr;
   auto size = std::size_t(made.type.tp_basicsize);
-  auto* object = static_cast<struct_object*>(PyObject_Malloc(size));
+  auto* object = static_cast<struct_object*>(PyObject_Malloc(size + struct_slack));
   if (!object) return PyErr_NoMemory();
   std::memset(static_cast<void*>(&object->where), 0, size - sizeof(PyObject));
   PyObject_Init(reinterpret_cast<PyObject*>(object), &made.type);

@@ -31,6 +31,10 @@ struct struct_object {
   PyObject** child_of_owner;  // where the owner remembers this view
 };
 
+// Bytes behind each C struct of ours that a call may write over: a driver whose struct has grown
+// since our headers writes there, and not into what lies next to the object (docs/design).
+inline constexpr std::size_t struct_slack = 128;
+
 // Where the C struct of an object lies: right behind the header, or where its alignment wants it.
 inline void* storage_of(struct_object* object, std::size_t alignment = alignof(void*)) {
   auto address = reinterpret_cast<std::uintptr_t>(object + 1);

@@ -7,6 +7,7 @@
 #include "bindings/arguments/lists.hpp"
 #include "bindings/arguments/numbers.hpp"
 #include "bindings/enums/enum_type.hpp"
+#include "bindings/types/class_type.hpp"
 #include "bindings/values/attribute_kinds.hpp"
 
 namespace halfwarp::bindings {
@@ -44,7 +45,7 @@ bool check_count(frame& c, const param& p) {
 }
 
 void* reserve(frame& c, const attribute& a, word asked) {
-  word bytes = value_size(c.lib, a);
+  word bytes = value_size(c.lib, a) + (a.k == value_kind::structure ? struct_slack : 0);
   if (asked > word(PY_SSIZE_T_MAX)) return PyErr_NoMemory();
   return c.memory.allocate_zeroed(asked > bytes ? asked : bytes);
 }

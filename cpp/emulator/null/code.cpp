@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Libraries, modules and kernels of the null driver: handles that know their parameter layouts.
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "emulator/image/file.hpp"
 #include "emulator/null/answer.hpp"
 #include "emulator/null/image.hpp"
 #include "emulator/null_driver.hpp"
@@ -83,10 +82,8 @@ CUresult load(Handle* out, const void* image) noexcept {
 
 template <class Handle>
 CUresult load_file(Handle* out, const char* path) noexcept {
-  std::ifstream file(path ? path : "", std::ios::binary);
-  if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-  const std::string image{std::istreambuf_iterator<char>(file), {}};
-  return load(out, image.c_str());
+  const auto image = emulator::image::read_file(path ? path : "");
+  return image ? load(out, image->c_str()) : CUDA_ERROR_FILE_NOT_FOUND;
 }
 
 template <class Owner>

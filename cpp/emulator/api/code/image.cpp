@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
-#include <vector>
 
 #include "emulator/api/code/code_call.hpp"
+#include "emulator/image/file.hpp"
 #include "emulator/ptx/verifier.hpp"
 
 namespace halfwarp::emulator::api {
@@ -107,12 +105,11 @@ std::shared_ptr<const ptx::module> open_image(const void* image, jit_options& op
 
 std::shared_ptr<const ptx::module> open_image_file(const char* path, jit_options& options) {
   require(path != nullptr, CUDA_ERROR_INVALID_VALUE, "the name of the file is null");
-  std::ifstream file{path, std::ios::binary};
-  if (!file)
+  const auto content = image::read_file(path);
+  if (!content)
     refuse(CUDA_ERROR_FILE_NOT_FOUND, "the file '" + std::string{path} + "' cannot be read");
-  const std::vector<char> content{std::istreambuf_iterator<char>{file}, {}};
-  auto data = std::as_bytes(std::span{content});
-  const bool is_text = !content.empty() && content.back() == '\0';
+  auto data = std::as_bytes(std::span{*content});
+  const bool is_text = content->ends_with('\0');
   return open_bytes(is_text ? data.first(data.size() - 1) : data, options);
 }
 

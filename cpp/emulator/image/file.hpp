@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contents of a file.
+#pragma once
+
+#include <fstream>
+#include <optional>
+#include <string>
+
+namespace halfwarp::emulator::image {
+
+// Nothing when it cannot be read, as a folder cannot. (Iterators of a stream would throw then.)
+inline std::optional<std::string> read_file(const char* path) {
+  std::ifstream file{path, std::ios::binary};
+  std::string content;
+  char block[1 << 12];
+  while (file.read(block, sizeof block), file.gcount() > 0) {
+    content.append(block, static_cast<std::size_t>(file.gcount()));
+  }
+  return file.eof() ? std::optional{std::move(content)} : std::nullopt;
+}
+
+}  // namespace halfwarp::emulator::image
