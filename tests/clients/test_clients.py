@@ -22,34 +22,52 @@ def parameter(name):
 
 
 @pytest.fixture(scope="session")
-def ours(tmp_path_factory):
-    """Where our packages are, and the distributions whose version some clients ask for."""
+def home():
+    """Where our packages are: the source tree, or an installation."""
     import cuda.bindings
 
-    stand_ins = tmp_path_factory.mktemp("stand-ins")
-    command = [sys.executable, "-m", "cuda.core", "shims", str(stand_ins)]
-    subprocess.run(command, check=True, capture_output=True)
-    for wheel in stand_ins.glob("*.whl"):
-        zipfile.ZipFile(wheel).extractall(stand_ins)
-    return [Path(cuda.bindings.__file__).parents[2], stand_ins]
+    return Path(cuda.bindings.__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def driver_folder():
+def command(home):
+    """What a command of ours prints; not run in the source tree, which `-m` would put first."""
+
+    def output_of(*arguments):
+        environment = os.environ | {"PYTHONPATH": str(home)}
+        call = [sys.executable, "-m", *map(str, arguments)]
+        done = subprocess.run(call, cwd="/", env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return output_of
+
+
+@pytest.fixture(scope="session")
+def stand_ins(command, tmp_path_factory):
+    """The distributions whose version some clients ask for."""
+    folder = tmp_path_factory.mktemp("stand-ins")
+    command("cuda.core", "shims", folder)
+    for wheel in folder.glob("*.whl"):
+        zipfile.ZipFile(wheel).extractall(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def driver_folder(command):
     """Where the emulator is a `libcuda.so.1`, for packages that open that themselves."""
-    command = [sys.executable, "-m", "cuda.core.emulation", "path"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    return command("cuda.core.emulation", "path")
 
 
 @pytest.fixture
-def run(ours, driver_folder):
+def run(home, stand_ins, driver_folder):
     """`run_script.py` with the client's folders first and ours after them."""
     from cuda.core import emulation
 
     def run_with(client, *arguments):
         laid_out = [FOLDER / name for name in client.get("wheels", ()) if (FOLDER / name).is_dir()]
         before = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-        path = os.pathsep.join(map(str, [*laid_out, *ours, *before]))
+        path = os.pathsep.join(map(str, [*laid_out, home, stand_ins, *before]))
         variables = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
         if client.get("opens_driver") and emulation.is_active():
             variables["LD_LIBRARY_PATH"] = driver_folder
