@@ -4,6 +4,11 @@
 Importing this imports nothing else: each function does so when it is called.
 """
 
+TYPE_CHECKING = False  # as type checkers read it; `typing` is not imported for that
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
 __all__ = [
     "check_nvvm_compiler_options",
     "envvar_bool",
@@ -13,7 +18,7 @@ __all__ = [
     "warn_if_cuda_major_version_mismatch",
 ]
 
-_getters = {}
+_getters: "dict[type, Callable[[Any], int]]" = {}
 _warned = False
 
 # First CUDA release that takes each PTX version, where the numbers say nothing about each other.
@@ -42,7 +47,7 @@ define ptx_kernel void @empty() {{
 """
 
 
-def get_cuda_native_handle(obj):
+def get_cuda_native_handle(obj: "Any") -> int:
     """Value of a handle object (stream, context, program, ...) as an int. Host only.
 
     Raises
@@ -61,12 +66,12 @@ def get_cuda_native_handle(obj):
     return handle
 
 
-def _add_cuda_native_handle_getter(t, getter):
+def _add_cuda_native_handle_getter(t: type, getter: "Callable[[Any], int]") -> None:
     """Register how the handle of an object of type `t` is found; a second registration replaces."""
     _getters[t] = getter
 
 
-def get_ptx_ver(ptx):
+def get_ptx_ver(ptx: str) -> str:
     """Version that a PTX text states, as in ``"8.8"``. Host only.
 
     Raises
@@ -82,7 +87,7 @@ def get_ptx_ver(ptx):
     return match[1]
 
 
-def get_minimal_required_cuda_ver_from_ptx_ver(ptx_version):
+def get_minimal_required_cuda_ver_from_ptx_ver(ptx_version: str) -> int:
     """First CUDA version whose driver takes a PTX version: ``"8.8"`` -> 12090. Host only.
 
     Raises
@@ -102,7 +107,7 @@ def get_minimal_required_cuda_ver_from_ptx_ver(ptx_version):
     return int(major) * 1000 + int(minor) * 10
 
 
-def envvar_bool(name, default=False):
+def envvar_bool(name: str, default: bool = False) -> bool:
     """Whether an environment variable is switched on. Host only.
 
     Off are: empty, 0, ``false``, ``no`` and ``off`` in any case. All else is on.
@@ -116,7 +121,7 @@ def envvar_bool(name, default=False):
     return bool(text.lstrip("0")) and text not in ("false", "no", "off")
 
 
-def warn_if_cuda_major_version_mismatch():
+def warn_if_cuda_major_version_mismatch() -> None:
     """Warn, once, when the driver is of an older CUDA major version than the bindings. Host only.
 
     ``CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING=1`` silences it.
@@ -148,7 +153,7 @@ def warn_if_cuda_major_version_mismatch():
         )
 
 
-def check_nvvm_compiler_options(options):
+def check_nvvm_compiler_options(options: "Sequence[str]") -> bool:
     """Whether the NVVM library takes these options, which it is asked by compiling an empty kernel.
 
     Blocks the host.
