@@ -7,6 +7,7 @@ with these installed, a package that requires ``cuda-bindings`` is satisfied and
 
 import base64
 import hashlib
+import shlex
 import sys
 import zipfile
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from cuda.bindings import __version__ as bindings_level
 from cuda.core import __version__ as core_level
 
 USAGE = "usage: python -m cuda.core shims DIR"
-LABEL = "+halfwarp"  # the local version, by which the doctor knows them
+LABEL = "+halfwarp"  # the local version, which tells them from NVIDIA's
 TAG = "py3-none-any"
 WHEEL = f"Wheel-Version: 1.0\nGenerator: halfwarp\nRoot-Is-Purelib: true\nTag: {TAG}\n"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes whenever they are written
@@ -72,14 +73,8 @@ def main(arguments):
     except OSError as error:
         print(f"python -m cuda.core shims: {error}", file=sys.stderr)
         return 1
-    print("pip install --no-deps", *map(quoted, paths))
+    print("pip install --no-deps", *(shlex.quote(str(path)) for path in paths))
     return 0
-
-
-def quoted(path):
-    import shlex
-
-    return shlex.quote(str(path))
 
 
 def write(stand_in, folder):

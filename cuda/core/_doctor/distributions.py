@@ -9,7 +9,6 @@ from pathlib import Path
 
 OUR_NAME = "halfwarp"
 FOLDERS = ("cuda/bindings/", "cuda/core/")
-STAND_IN = "+halfwarp"  # local version of the stand-in wheels
 
 
 def package_root():
