@@ -37,7 +37,7 @@ def compare(findings, facts):
 def judge_backend(findings, driver, backend):
     error, setting = backend.get("error"), backend.get("setting")
     if not error:
-        if backend and not backend.get("devices"):
+        if backend.get("devices") == []:
             findings.problem("the driver has no device", REMEDIES["CUDA_ERROR_NO_DEVICE"])
         return
     if setting not in ("driver", "emulator", "auto"):

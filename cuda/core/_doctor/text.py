@@ -103,7 +103,7 @@ def backend_lines(backend):
     if not backend:
         return ["backend: unknown"]
     lines = [f"backend: {backend['backend'] or 'none'} (HALFWARP_BACKEND={backend['setting']})"]
-    for device in backend["devices"]:
+    for device in backend.get("devices", ()):
         lines.append(
             f"device {device['ordinal']}: {device['name']}, compute capability "
             f"{device['compute_capability']}, {device['memory'] / GIGABYTE:.1f} GiB"

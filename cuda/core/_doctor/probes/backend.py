@@ -14,7 +14,6 @@ def probe(findings):
         "setting": os.environ.get("HALFWARP_BACKEND") or "driver",
         "backend": None,
         "emulator": {"library": str(library), "is_installed": library.exists()},
-        "devices": [],
     }
     try:
         (status,) = driver.cuInit(0)
