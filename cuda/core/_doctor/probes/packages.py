@@ -9,7 +9,7 @@ from cuda.core._version import __version__ as release
 
 RELATED = re.compile(r"cuda-|nvidia-|cupy|numba|numpy$|nvmath|torch$|jax|rmm|cccl|triton$")
 STANDS_FOR = ("cuda-bindings", "cuda-core", "cuda-python")
-REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(\[[^\]]*\])?([^;]*)(;.*)?")
+REQUIREMENT = re.compile(r"\s*([A-Za-z0-9._-]+)\s*(\[[^\]]*\])?([^;]*)(;.*)?")
 
 
 def probe(findings):
