@@ -26,7 +26,7 @@ def classes_table(library: Library, index: Index) -> str:
     if not records:
         return (
             "constexpr std::span<const class_record> class_records;\n"
-            "class_type* const types = nullptr;\n"
+            "constexpr class_type* types = nullptr;\n"
         )
     lines = "".join(f"  {r},\n" for r in records)
     joint = "".join(joint_block(s) for s in library.structs if s.joint_lists)
