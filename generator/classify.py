@@ -27,6 +27,8 @@ SCALARS = {
     "long long",
     "unsigned long long",
     "size_t",
+    "ssize_t",
+    "off_t",
     "float",
     "double",
     "bool",

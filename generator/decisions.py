@@ -19,6 +19,7 @@ class Override:
     body: str | None = None
     doc: str = ""
     overloads: list[str] = field(default_factory=list)
+    result: str = ""  # Python type of what the body makes of the outputs
 
 
 @dataclass(slots=True)

@@ -65,6 +65,7 @@ class Function:
     overloads: list[str] = field(default_factory=list)  # further call forms, as a stub spells them
     is_corrected: bool = False  # an override replaces what the heuristics said
     python_name: str = ""
+    result: str = ""  # Python type of what a body makes of the outputs
     returns_code: bool = True  # False: the code is what the function was asked for
     size_function: str = ""  # the function that tells how many bytes this one writes
 

@@ -64,7 +64,7 @@ def argument(library: Library, param: Param) -> str:
 def return_type(library: Library, function: Function) -> str:
     """The C type of the one number that a function returns; empty for everything else."""
     outputs = [p for p in function.params if p.kind.startswith("out")]
-    if len(function.returns) != 1 or len(outputs) != 1:
+    if function.result or len(function.returns) != 1 or len(outputs) != 1:
         return ""
     field = data_values.result_field(library, outputs[0])
     return (
@@ -75,6 +75,10 @@ def return_type(library: Library, function: Function) -> str:
 def result_class(library: Library, function: Function) -> str:
     """The Python class of the one thing that a function returns, when that is no number."""
     outputs = [p for p in function.params if p.kind.startswith("out")]
+    if function.result:
+        return function.result
+    if not outputs and "*" not in function.ret:
+        return function.ret if function.returns_code else "int"
     if outputs and (word := data_values.result_word(library, outputs[0])):
         return word
     kind = next((p.kind for p in function.params if p.kind.startswith("out:")), "out:str")

@@ -120,7 +120,7 @@ class TypeTable:
         self.enum_tags: dict[str, FactEnum] = {}
         self.numbering = Numbering()
         self.headers: dict[str, str] = {}
-        self.tag_words: dict[str, str] = {}
+        self.tag_words = dict.fromkeys(decisions.foreign_structs, "struct")
         self.opaque = opaque_handles(facts)
         self.defined: set[str] = set()  # macros that name a type
         for item in facts.types:
@@ -285,6 +285,7 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
     function.in_python = fact.name not in decisions.cimport_only
     function.body = override.body or returned_struct_body(function, decisions)
     function.overloads = override.overloads
+    function.result = override.result
     function.is_corrected = bool(override.roles)
     return function
 

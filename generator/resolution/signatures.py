@@ -29,6 +29,7 @@ def spell(c_type: str, types: TypeTable, decisions: Decisions) -> str:
     base = pointed.rstrip("*")
     word = base.removeprefix("const ")
     text = re.sub(r"\blong long\b", "PY_LONG_LONG", word)
+    text = "Py_ssize_t" if text == "ssize_t" else text
     if types.is_declared_by_us(word):
         path = [*decisions.package.split("."), f"cy{decisions.library}"]
         text = f"__pyx_t_{''.join(f'{len(part)}{part}_' for part in path)}{word}"

@@ -36,6 +36,7 @@ extern const body newest_struct;
 extern const body get_field_values;
 extern const body clear_field_values;
 extern const body read_write_prm;
+extern const body topology_gpu_set;
 extern const body wait_for_system_events;
 extern const body get_context_data;
 

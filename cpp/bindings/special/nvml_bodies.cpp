@@ -206,6 +206,21 @@ PyObject* context_data_entry(const library& lib, const function& f, PyObject* co
   return bytes;
 }
 
+// ---- a parameter with an older name
+
+PyObject* topology_entry(const library& lib, const function& f, PyObject* const* args,
+                         Py_ssize_t n, PyObject* names) {
+  bool is_old = names && PyTuple_GET_SIZE(names) == 1 &&
+                PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "cpuNumber") == 0;
+  if (!is_old) return call_by_record(lib, f, args, n, names);
+  PyObject* renamed = Py_BuildValue("(s)", f.names);
+  PyObject* result = renamed ? call_by_record(lib, f, args, n, renamed) : nullptr;
+  Py_XDECREF(renamed);
+  return result;
+}
+
+bool before_topology(frame& c) { return bodies::counted_call.before(c); }
+
 // ---- errors
 
 // The library's own words for a status, where there is a library.
@@ -229,6 +244,7 @@ const body newest_struct = {.entry = newest_struct_entry};
 const body get_field_values = {.entry = call_with_fields};
 const body clear_field_values = {.entry = clear_fields};
 const body read_write_prm = {.entry = read_write_entry};
+const body topology_gpu_set = {.before = before_topology, .entry = topology_entry};
 const body wait_for_system_events = {.before = before_wait, .after = after_wait};
 const body get_context_data = {.entry = context_data_entry};
 }  // namespace bodies

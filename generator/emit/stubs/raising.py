@@ -55,7 +55,7 @@ class _Array(_Data):
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Self]: ...
 @type_check_only
-class array:
+class _Numbers:
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -111,20 +111,34 @@ class RaisingWriter(Writer):
         name = self.library.exception
         derived = [f"class {each}({name}): ..." for each in self.library.exceptions]
         derived += [f"{a} = {each}" for a, each in self.library.exception_aliases.items()]
-        derived += [
-            f"def {check}(status: SupportsIndex) -> {'str' if 'error' in check else 'None'}: ..."
-            for check in self.library.status_checks
-        ]
-    
+        derived += map(self.status_check, self.library.status_checks)
         return "\n\n".join([EXCEPTION.format(name=name), *derived])
+
+    def imports(self, body: str) -> str:
+        aliases = self.library.enum_aliases.items()
+        homes = ((name, *target.split(".")) for name, target in aliases)
+        lines = [f"from cuda.bindings.{home} import {c} as {name}" for name, home, c in homes]
+        return "\n".join([super().imports(body), *lines])
+
+    def status_check(self, name: str) -> str:
+        """A function that tells of a status, or raises for it."""
+        tells = "error" in name
+        text = (
+            "The text that belongs to a status." if tells else "Raises if a status is no success."
+        )
+        result = "str" if tells else "None"
+        return f'def {name}(status: SupportsIndex) -> {result}:\n    """{text}"""'
 
     def data_type(self, data_type) -> str:
         """The class of a struct, or of an array of them."""
         base = "_Array" if data_type.is_array else "_Struct"
         lines = [
             f"class {data_type.name}({base}):",
-            *(f"    {f.name}: {self.field_type(data_type, f)}"
-              for f in data_type.fields if not f.is_hidden),
+            *(
+                f"    {f.name}: {self.field_type(data_type, f)}"
+                for f in data_type.fields
+                if not f.is_hidden
+            ),
         ]
         return "\n".join(lines) + "\n"
 
@@ -133,7 +147,7 @@ class RaisingWriter(Writer):
         exact = field.form in ("number", "address", "text", "text_pointer", "structure")
         if data_type.is_array or not exact:
             return "Any"
-        return data_values.annotation(field)
+        return spelled(data_values.annotation(field))
 
     def function(self, function: Function) -> str:
         return self.overloaded(function, function.python_name, self.signatures(function))
@@ -162,9 +176,11 @@ class RaisingWriter(Writer):
         return INPUTS.get(word) or (f"{name} | {INTEGER}" if name in self.classes else "Any")
 
     def result(self, function: Function) -> str:
+        if function.result:
+            return function.result
         by_name = {p.name: p for p in function.params}
         outputs = [
-            data_values.result_annotation(self.library, by_name[name])
+            spelled(data_values.result_annotation(self.library, by_name[name]))
             or self.output_type(by_name[name].kind, by_name[name].c_type)
             if name in by_name and by_name[name].kind.startswith("out")
             else self.returned(function)
@@ -185,3 +201,8 @@ class RaisingWriter(Writer):
         if word.startswith("str"):
             return "str"
         return "float" if split_type(c_type)[0] in FLOATS else "int"
+
+
+def spelled(annotation: str | None) -> str | None:
+    """As the stub has it: arrays of numbers are of a class without a public name."""
+    return "_Numbers" if annotation == "array" else annotation

@@ -56,7 +56,7 @@ class Writer:
             if found := [name for name in names if name in used]:
                 lines.append(f"from {module} import {', '.join(found)}")
         for name, library in self.library.uses.items():
-            lines.append(f"from {library.package} import {name} as {name}")
+            lines.append(f"from {library.package} import {name}")
         return "\n".join(lines)
 
     def parts(self) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 DATA = Path(__file__).parents[2] / "data"
-LIBRARIES = ["nvjitlink", "nvvm", "nvfatbin"]
+LIBRARIES = ["nvjitlink", "nvvm", "nvfatbin", "nvml", "cufile", "cudla"]
 
 
 class RaisingReference:
@@ -30,12 +30,15 @@ class RaisingReference:
             self.functions[name] = later_function(record, base["functions"].get(name, {}))
         self.capsules = base["capsules"] | {n: r["sig"] for n, r in later["capsules"].items()}
         self.enums = {n: self.enum(n) for n in [*base["enums"], *dict(self.of_kind("enum"))]}
+        self.aliases = base.get("aliases", {})  # classes of other modules
+        self.enums = {n: m for n, m in self.enums.items() if n not in self.aliases}
         self.constants = dict(base["constants"])
         self.constants |= {n: int(r["value"]) for n, r in self.of_kind("value") if is_number(r)}
         self.exceptions = dict(base["exceptions"])
         for name, record in self.of_kind("class"):
             if any(b.endswith(("Error", "Exception")) for b in record.get("bases", ())):
-                self.exceptions[name] = [b.rpartition(".")[2] for b in record["bases"]]
+                bases = [b.rpartition(".")[2] for b in record["bases"]]
+                self.exceptions[name] = [*bases, *["Exception"][: bases != ["Exception"]]]
 
     def of_kind(self, kind):
         return [(n, r) for n, r in self.changes.items() if r["kind"] == kind]
@@ -45,7 +48,8 @@ class RaisingReference:
         change = self.changes.get(name, {})
         members |= change.get("members", {}) | change.get("added_members", {})
         members |= {n: new for n, (_, new) in change.get("changed_values", {}).items()}
-        return {n: v for n, v in members.items() if n not in change.get("removed_members", ())}
+        kept = {n: v for n, v in members.items() if n not in change.get("removed_members", ())}
+        return kept | self.deviation("members", name, {})
 
     def deviation(self, table, name, otherwise=None):
         """Where ours differs on purpose: a row of `parity_exceptions.toml`."""
@@ -58,10 +62,19 @@ def is_number(record):
 
 def later_function(record, before):
     """A record of 13.5, in the form of those of 13.3."""
+    names = [p.strip() for p in record["sig"].strip("()").split(",") if p.strip()]
+    if "csig" not in record:  # names alone have changed
+        types = [p.rpartition(" ")[0] for p in before["py"]]
+        return before | {"py": [f"{t} {n}" for t, n in zip(types, names, strict=True)]}
     inner, _, ret = record["csig"].strip("(").partition(")")
     found = {"py": [p.strip() for p in inner.split(",") if p.strip()]}
-    found["ret"] = ret.removeprefix(" -> ") or str(record["returns"])
+    found["ret"] = ret.removeprefix(" -> ") or class_of(str(record["returns"]))
     return before | found
+
+
+def class_of(c_name):
+    """`nvmlGpuUptime_v1_t` -> `GpuUptime_v1`."""
+    return c_name.removeprefix("nvml").removesuffix("_t") if c_name.startswith("nvml") else c_name
 
 
 @pytest.fixture(scope="session", params=LIBRARIES)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Record what NVML answers on this machine, for tests on machines without it.
+
+``python tests/bindings/raising/record_nvml.py tests/data/nvml_recorded.json`` calls every function
+that only reads, and stores for each what came back to Python and what each C call wrote.
+`replay_nvml.py` makes a C library of it.
+"""
+
+import ctypes
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+
+from c_layout import Layout  # noqa: E402
+
+from generator import model  # noqa: E402
+
+READS = re.compile(r"(\w+_)?get_\w+|device_on_same_board|device_is_mig_device_handle|error_string")
+LEAVES_OUT = re.compile(r"\w*(event|wait|metadata_string|cper)\w*|device_get_handle_by_\w+")
+# Arguments by name; what is not listed is 0. `device` and the like are asked for first.
+VALUES = {"node_set_size": 4, "cpu_set_size": 4, "level": 30, "nonce": bytes(32), "result": 3}
+VALUES |= {"values": [15, 16], "memory_clock_m_hz": 2619}
+
+
+def text_of(value):
+    """A result as the comparison takes it: handles are addresses, which differ."""
+    if isinstance(value, tuple):
+        return [text_of(v) for v in value]
+    if hasattr(value, "asdict"):
+        return [bytes(value).hex(), type(value).__name__]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+class Recorder:
+    """Stands in the slots of the functions, calls the library, and notes what it writes."""
+
+    def __init__(self, nvml):
+        self.nvml, self.library = nvml, model.load("nvml")
+        self.layout, self.answers, self.kept = Layout(self.library), [], []
+        self.functions = {f.python_name: f for f in self.library.functions}
+
+    def slots(self):
+        from cuda.bindings import _loader
+
+        get = ctypes.pythonapi.PyCapsule_GetPointer
+        get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        api = get(_loader._api, b"cuda.bindings._loader._api")
+        return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p).from_address(api)(b"nvml")
+
+    def install(self):
+        for i, function in enumerate(self.library.functions):
+            if not function.ret.endswith("*"):
+                self.wrap(function, ctypes.c_void_p.from_address(self.slots() + 8 * i))
+
+    def wrap(self, function, slot):
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_uint64] * len(function.params))
+        real = kind(slot.value)
+
+        def call(*words):
+            code = real(*words)
+            self.answers.append(
+                {"c": function.c_name, "code": code, "writes": self.writes(function, words)}
+            )
+            return code
+
+        self.kept += [real, kind(call)]
+        slot.value = ctypes.cast(self.kept[-1], ctypes.c_void_p).value
+
+    def writes(self, function, words):
+        return {
+            str(i): ctypes.string_at(word, size).hex()
+            for i, (p, word) in enumerate(zip(function.params, words, strict=True))
+            if "*" in p.c_type and word and (size := self.size(function, p, words))
+        }
+
+    def size(self, function, param, words):
+        """Bytes behind a pointer: one element, or as many as the count beside it says."""
+        if param.c_type.startswith("const "):
+            return 0
+        element = self.layout.size(param.c_type.removesuffix("*").strip())
+        if not param.aux or param.kind.startswith("out:data"):
+            return element
+        position = [p.c_name for p in function.params].index(param.aux)
+        n = words[position]
+        if "*" in function.params[position].c_type:
+            n = ctypes.c_uint.from_address(n).value
+        if param.kind.startswith("out:str"):
+            n = int(re.search(r"\d+", param.kind)[0])
+        return n if function.params[position].kind.startswith("const:") else n * element
+
+    def record(self, name, arguments):
+        self.answers = []
+        entry = {"function": name, "arguments": [stored(a) for a in arguments]}
+        try:
+            entry["result"] = text_of(getattr(self.nvml, name)(*arguments))
+        except self.nvml.NvmlError as error:
+            entry["error"] = int(error.status)
+        except RuntimeError as error:  # the library is older than the function
+            entry["missing"] = type(error).__name__
+        return entry | {"answers": self.answers}
+
+
+def stored(argument):
+    return argument.hex() if isinstance(argument, bytes) else argument
+
+
+def arguments_of(function, handles):
+    """Something harmless for every parameter; None when there is nothing to ask about."""
+    given = []
+    for name in (p.partition("=")[0] for p in function.py):
+        value = handles.get(name, VALUES.get(name, 0))
+        if value is None:
+            return None
+        given.append(value)
+    return given
+
+
+def main(path):
+    from cuda.bindings import nvml
+
+    nvml.init_v2()
+    device = nvml.device_get_handle_by_index_v2(0)
+    handles = {"device": device, "device1": device, "device2": device}
+    handles |= dict.fromkeys(
+        ["unit", "gpu_instance", "compute_instance", "mig_device", "set", "event_set", "counters"]
+    )
+    handles |= dict.fromkeys(["in_data", "serial", "uuid", "pci_bus_id", "vgpu_metadata"])
+    recorder = Recorder(nvml)
+    recorder.install()
+    calls = []
+    for name, function in recorder.functions.items():
+        if READS.fullmatch(name) and not LEAVES_OUT.fullmatch(name):
+            arguments = arguments_of(function, handles)
+            if arguments is not None:
+                calls.append(recorder.record(name, arguments))
+    data = {"machine": nvml.device_get_name(device), "calls": calls}
+    data["driver"] = nvml.system_get_driver_version()
+    Path(path).write_text(json.dumps(data, indent=0) + "\n")
+    print(f"{len(calls)} calls on {data['machine']}, driver {data['driver']}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Structs of the libraries whose functions raise: memory, fields, columns, views, NumPy types."""
+
+import copy
+import ctypes
+import gc
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cuda.bindings import cudla, cufile, nvml
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def np():
+    return pytest.importorskip("numpy")
+
+
+# --- one struct ----------------------------------------------------------------------------------
+
+
+def test_a_new_struct_is_zero_and_takes_fields_as_keywords():
+    assert bytes(nvml.Memory()) == bytes(24)
+    assert nvml.Memory(total=5, free=3).asdict() == {"total": 5, "free": 3, "used": 0}
+
+
+def test_a_struct_is_its_address():
+    memory = nvml.Memory()
+    assert int(memory) == memory.ptr == ctypes.addressof(ctypes.c_char.from_buffer(memory))
+
+
+def test_structs_are_equal_by_contents_and_class():
+    assert nvml.Memory(total=1) == nvml.Memory(total=1)
+    assert nvml.Memory(total=1) != nvml.Memory(total=2)
+    assert nvml.Memory() != nvml.Utilization()
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(nvml.Memory())
+
+
+@pytest.mark.parametrize(
+    ("value", "error"), [(-1, OverflowError), (2**64, OverflowError), ("1", TypeError)]
+)
+def test_numbers_are_checked(value, error):
+    with pytest.raises(error):
+        nvml.Memory().total = value
+
+
+def test_fields_cannot_be_deleted_or_made_up():
+    memory = nvml.Memory()
+    with pytest.raises(AttributeError):
+        del memory.total
+    with pytest.raises(AttributeError):
+        memory.nothing = 1
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
+        nvml.Memory(nothing=1)
+
+
+def test_a_struct_has_no_length_but_is_true():
+    with pytest.raises(TypeError, match="no len"):
+        len(nvml.Memory())
+    assert nvml.Memory()
+
+
+def test_text_ends_where_the_field_does():
+    info = nvml.PciInfo()
+    info.bus_id = "0" * 31
+    assert info.bus_id == "0" * 31
+    with pytest.raises(ValueError, match="String too long for field bus_id, max length is 31"):
+        info.bus_id = "0" * 32
+    with pytest.raises(TypeError, match="expected str"):
+        info.bus_id = b"0"
+    assert info.bus_id == "0" * 31
+
+
+def test_text_by_address_is_kept():
+    limits = nvml.SetMemoryLimits_v1()
+    assert limits.name_space == ""
+    limits.name_space = "group" * 100
+    gc.collect()
+    assert limits.name_space == "group" * 100
+    limits.name_space = None
+    assert limits.name_space == ""
+
+
+def test_members_of_a_union_share_memory():
+    value = nvml.Value()
+    value.ul_val = 2**33 + 7
+    assert (value.ull_val, value.ui_val, value.us_val) == (2**33 + 7, 7, 7)
+    value.d_val = 3
+    assert value.d_val == 3.0
+
+
+def test_a_struct_prints_what_makes_it_again():
+    memory = nvml.Memory_v2(total=7)
+    assert eval(repr(memory), vars(nvml)) == memory
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda o: o.copy()])
+def test_copies_have_memory_of_their_own(duplicate):
+    memory = nvml.Memory(total=5)
+    other = duplicate(memory)
+    other.total = 6
+    assert (memory.total, other.total) == (5, 6)
+
+
+def test_pickling_goes_by_contents():
+    processes = nvml.ProcessInfo(2, pid=[4, 5])
+    assert pickle.loads(pickle.dumps(processes)) == processes
+    assert pickle.loads(pickle.dumps(nvml.Memory(used=1))).used == 1
+
+
+def test_addresses_are_not_pickled():
+    with pytest.raises(TypeError, match="addresses or handles"):
+        pickle.dumps(nvml.EventData(device_=1))
+    assert pickle.loads(pickle.dumps(nvml.EventData())) == nvml.EventData()
+
+
+def test_a_subclass_keeps_its_class_and_state():
+    class Mine(nvml.ProcessInfo):
+        def __init__(self, size, note):
+            super().__init__(size)
+            self.note = note
+
+    mine = Mine(3, "here")
+    assert (len(mine), mine.note, type(mine)) == (3, "here", Mine)
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+def test_an_array_of_one_has_single_values_and_longer_ones_columns():
+    one, three = nvml.ProcessInfo(), nvml.ProcessInfo(3)
+    one.pid, three.pid = 7, [1, 2, 3]
+    assert one.pid == 7
+    assert three.pid == [1, 2, 3]
+    assert list(three.pid) == three.pid.tolist() == [1, 2, 3]
+    assert (len(one), len(three), bool(nvml.ProcessInfo(0))) == (1, 3, False)
+
+
+@pytest.mark.parametrize(("size", "error"), [(-1, ValueError), ("1", TypeError), (1.5, TypeError)])
+def test_the_length_of_an_array_is_checked(size, error):
+    with pytest.raises(error):
+        nvml.ProcessInfo(size)
+
+
+def test_an_index_gives_a_view_and_a_slice_too():
+    array = nvml.ProcessInfo(4)
+    array[1].pid = 9
+    array[-1].pid = 8
+    assert array.pid == [0, 9, 0, 8]
+    assert array[1::2].pid == [9, 8]
+    array[::2].pid = 5
+    assert array.pid == [5, 9, 5, 8]
+    with pytest.raises(IndexError):
+        array[4]
+    with pytest.raises(TypeError, match="an integer or a slice"):
+        array[1.0]
+
+
+def test_elements_are_assigned_from_structs():
+    array = nvml.ProcessInfo(3)
+    array[0] = nvml.ProcessInfo(pid=4)
+    array[1:] = nvml.ProcessInfo(2, pid=[5, 6])
+    assert array.pid == [4, 5, 6]
+    with pytest.raises(ValueError, match="expected 1 structs, got 2"):
+        array[0] = nvml.ProcessInfo(2)
+    with pytest.raises(TypeError, match="expected ProcessInfo"):
+        array[0] = nvml.Memory()
+
+
+def test_a_column_is_a_view_with_the_buffer_protocol():
+    array = nvml.ProcessInfo(3, pid=[1, 2, 3])
+    column = array.pid
+    view = memoryview(column)
+    assert (view.format, view.shape, view.strides) == ("I", (3,), (24,))
+    column[1] = 20
+    assert array.pid.tolist() == [1, 20, 3]
+    with pytest.raises(ValueError, match="expected 3 elements, got 2"):
+        array.pid = [1, 2]
+
+
+def test_a_struct_within_an_array_is_a_column_of_columns():
+    fields = nvml.FieldValue(2)
+    fields[1].value[0].ui_val = 6
+    assert fields.value.ui_val == [0, 6]
+    assert fields[1].value.ui_val[0] == 6
+    assert fields.value.ui_val.shape == (2,)
+    parameters = cufile.IOParams(2)
+    parameters[0].u.batch.dev_ptr_base = 4
+    assert parameters.u.batch.dev_ptr_base == [4, 0]
+
+
+def test_text_within_an_array_is_characters():
+    entries = nvml.HwbcEntry(2)
+    assert entries.firmware_version.shape == (2, 32)
+    assert entries[0].firmware_version.shape == (1, 32)
+
+
+# --- arrays inside structs -----------------------------------------------------------------------
+
+
+def test_an_array_of_fixed_length_takes_that_many():
+    fabric = nvml.GpuFabricInfo_v3()
+    fabric.cluster_uuid = bytes(range(16))
+    assert fabric.cluster_uuid == list(range(16))
+    with pytest.raises(ValueError, match="Expected length 16 for field cluster_uuid, got 15"):
+        fabric.cluster_uuid = [1] * 15
+
+
+def test_a_counted_array_sets_its_count():
+    modes = nvml.NvlinkSupportedBwModes_v1(bw_modes=[1, 2, 3])
+    assert modes.bw_modes == [1, 2, 3]
+    modes.bw_modes = []
+    assert len(modes.bw_modes) == 0
+    with pytest.raises(ValueError, match="at most 23 for field bw_modes, got 24"):
+        modes.bw_modes = range(24)
+    bridges = nvml.BridgeChipHierarchy(bridge_chip_info=nvml.BridgeChipInfo(2, fw_version=[3, 4]))
+    assert bridges.bridge_chip_info.fw_version == [3, 4]
+
+
+def test_an_array_of_structs_is_a_view():
+    states = nvml.GpuDynamicPstatesInfo()
+    states.utilization[2].percentage = 50
+    assert states.utilization.percentage == [0, 0, 50, 0, 0, 0, 0, 0]
+    with pytest.raises(ValueError, match="Expected length 8 for field utilization, got 3"):
+        states.utilization = type(states.utilization)(3)
+
+
+def test_a_nested_struct_keeps_its_parent_alive():
+    info = nvml.ExcludedDeviceInfo()
+    inner = info.pci_info
+    inner.domain = 7
+    assert info.pci_info.domain == 7
+    del info
+    gc.collect()
+    assert inner.domain == 7
+
+
+def test_a_nested_struct_is_copied_in():
+    pci = nvml.PciInfo(domain=3)
+    info = nvml.ExcludedDeviceInfo(pci_info=pci)
+    pci.domain = 4
+    assert info.pci_info.domain == 3
+    with pytest.raises(TypeError, match="expected PciInfo, got int"):
+        info.pci_info = 5
+
+
+def test_lists_by_address_are_kept_and_counted():
+    ids = nvml.VgpuTypeIdInfo_v1(vgpu_type_ids=[4, 5, 6])
+    gc.collect()
+    assert ids.vgpu_type_ids == [4, 5, 6]
+    assert ids.copy().vgpu_type_ids == [4, 5, 6]
+    ids.vgpu_type_ids = []
+    assert ids.vgpu_type_ids == []
+
+
+def test_lists_of_structs_by_address_are_shared():
+    array = nvml.ProcessUtilizationInfo_v1(3, pid=[5, 6, 7])
+    info = nvml.ProcessesUtilizationInfo_v1(proc_util_array=array)
+    array[0].pid = 50
+    del array
+    gc.collect()
+    assert info.proc_util_array.pid == [50, 6, 7]
+    info.proc_util_array = None
+    assert info.proc_util_array == []
+
+
+def test_a_sequence_of_structs_is_gathered():
+    events = cudla.WaitEvents(pre_fences=[cudla.Fence(type=1), cudla.Fence(type=2)])
+    assert events.pre_fences[1].type == 2
+    task = cudla.Task(wait_events=events, input_tensor=[1, 2])
+    assert (task.wait_events, task.input_tensor) == (events.ptr, [1, 2])
+
+
+# --- memory of others ----------------------------------------------------------------------------
+
+
+def test_without_an_owner_a_struct_is_copied_and_with_one_viewed():
+    memory = nvml.Memory(total=1)
+    copied = nvml.Memory.from_ptr(memory.ptr)
+    viewed = nvml.Memory.from_ptr(memory.ptr, owner=memory)
+    memory.total = 2
+    assert (copied.total, viewed.total) == (1, 2)
+    del memory
+    gc.collect()
+    assert viewed.total == 2
+
+
+def test_an_array_is_viewed_at_its_address():
+    array = nvml.ProcessInfo(3, pid=[1, 2, 3])
+    viewed = nvml.ProcessInfo.from_ptr(array.ptr, 2, owner=array)
+    assert viewed.pid == [1, 2]
+
+
+def test_null_is_refused():
+    for cls in (nvml.Memory, nvml.ProcessInfo):
+        with pytest.raises(ValueError, match=r"ptr must not be null \(0\)"):
+            cls.from_ptr(0)
+
+
+def test_a_read_only_struct_refuses_to_be_written():
+    array = nvml.ProcessInfo(2)
+    frozen = nvml.ProcessInfo.from_ptr(array.ptr, 2, readonly=True, owner=array)
+    for change in (
+        lambda: setattr(frozen, "pid", 1),
+        lambda: setattr(frozen[0], "pid", 1),
+        lambda: frozen.__setitem__(0, array[0]),
+    ):
+        with pytest.raises(ValueError, match="This ProcessInfo instance is read-only"):
+            change()
+    with pytest.raises(ValueError, match="read-only"):
+        frozen.pid[0] = 1
+    assert memoryview(frozen).readonly
+
+
+def test_a_buffer_is_viewed():
+    data = bytearray(24)
+    memory = nvml.Memory.from_buffer(data)
+    memory.total = 1
+    assert data[0] == 1
+    with pytest.raises(BufferError):
+        data.append(0)
+    with pytest.raises(ValueError, match="read-only"):
+        nvml.Memory.from_buffer(bytes(24)).total = 1
+    with pytest.raises(ValueError, match="24 bytes, got 25"):
+        nvml.Memory.from_buffer(bytes(25))
+    with pytest.raises(ValueError, match="multiple of 24"):
+        nvml.ProcessInfo.from_buffer(bytes(25))
+    assert len(nvml.ProcessInfo.from_buffer(bytes(72))) == 3
+
+
+# --- NumPy ---------------------------------------------------------------------------------------
+
+
+def test_numpy_arrays_are_viewed(np):
+    data = np.zeros(2, dtype=nvml.process_info_dtype)
+    processes = nvml.ProcessInfo.from_data(data)
+    processes.pid = [3, 4]
+    assert data["pid"].tolist() == [3, 4]
+    assert np.asarray(processes.pid).tolist() == [3, 4]
+    with pytest.raises(TypeError, match="a NumPy ndarray"):
+        nvml.ProcessInfo.from_data([1])
+    with pytest.raises(ValueError, match="process_info_dtype"):
+        nvml.ProcessInfo.from_data(np.zeros(2))
+    with pytest.raises(ValueError, match="one dimension"):
+        nvml.ProcessInfo.from_data(data.reshape(1, 2))
+    with pytest.raises(ValueError, match="one element"):
+        nvml.Memory.from_data(np.zeros(2, dtype=nvml.memory_dtype))
+
+
+def test_sizes_are_those_of_the_types(np):
+    for module in (nvml, cufile, cudla):
+        for name in dir(module):
+            cls = getattr(module, name)
+            if isinstance(cls, type) and hasattr(cls, "from_ptr"):
+                assert len(bytes(cls())) > 0, name
+
+
+def test_numpy_is_imported_when_a_type_is_asked_for():
+    code = """
+import sys
+from cuda.bindings import nvml
+assert "memory_dtype" in dir(nvml)
+nvml.ProcessInfo(3, pid=[1, 2, 3]).pid.tolist()
+assert "numpy" not in sys.modules
+assert nvml.memory_dtype is nvml.memory_dtype
+assert "numpy" in sys.modules
+assert not hasattr(nvml, "no_such_dtype")
+"""
+    pytest.importorskip("numpy")
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)

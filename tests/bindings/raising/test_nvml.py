@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NVML's functions over a C library that answers as each test says."""
+
+import ctypes
+import pickle
+
+import pytest
+
+from cuda.bindings import nvml
+
+HANDLE, POINTER = ctypes.c_uint64, ctypes.c_void_p
+NUMBER, COUNT = ctypes.c_uint, ctypes.POINTER(ctypes.c_uint)
+
+
+def write(address, data):
+    ctypes.memmove(address, bytes(data), len(bytes(data)))
+
+
+def read(address, cls):
+    return cls.from_ptr(address)
+
+
+# --- numbers and texts ---------------------------------------------------------------------------
+
+
+def test_numbers_come_back_alone_and_several_as_a_tuple(put):
+    put("nvmlDeviceGetCount_v2", lambda n: write(n, b"\x03\0\0\0"), POINTER)
+    assert nvml.device_get_count_v2() == 3
+    put(
+        "nvmlDeviceGetCudaComputeCapability",
+        lambda device, major, minor: (write(major, b"\x09\0\0\0"), write(minor, bytes(4))) and 0,
+        HANDLE, POINTER, POINTER,
+    )  # fmt: skip
+    assert nvml.device_get_cuda_compute_capability(1) == (9, 0)
+
+
+def test_a_text_fills_a_buffer_of_the_size_that_the_header_states(put):
+    sizes = []
+
+    def name(device, buffer, length):
+        sizes.append(length)
+        write(buffer, b"NVIDIA H200\0")
+
+    put("nvmlDeviceGetName", name, HANDLE, POINTER, NUMBER)
+    assert (nvml.device_get_name(1), sizes) == ("NVIDIA H200", [96])
+
+
+def test_a_text_of_unknown_length_is_asked_for_twice(put):
+    sizes = []
+
+    def class_of(type_id, text, size):
+        sizes.append(size[0])
+        if not text:
+            size[0] = 5
+            return 7
+        write(text, b"NVS\0")
+
+    put("nvmlVgpuTypeGetClass", class_of, NUMBER, POINTER, COUNT)
+    assert nvml.vgpu_type_get_class(1) == "NVS"
+    assert sizes[0] == 0 and sizes[1] >= 5
+
+
+# --- structs -------------------------------------------------------------------------------------
+
+
+def test_a_struct_is_filled_by_the_call(put):
+    put(
+        "nvmlDeviceGetUtilizationRates",
+        lambda device, p: write(p, nvml.Utilization(gpu=50, memory=7)),
+        HANDLE,
+        POINTER,
+    )
+    assert nvml.device_get_utilization_rates(1) == nvml.Utilization(gpu=50, memory=7)
+
+
+def test_the_version_of_a_struct_is_stated(put):
+    seen = []
+
+    def info(device, p):
+        seen.append(read(p, nvml.Memory_v2).version)
+        write(p, nvml.Memory_v2(version=seen[0], total=100))
+
+    put("nvmlDeviceGetMemoryInfo_v2", info, HANDLE, POINTER)
+    assert nvml.device_get_memory_info_v2(1).total == 100
+    assert seen == [40 | 2 << 24]
+
+
+def test_arguments_go_into_the_struct_and_one_field_comes_out(put):
+    seen = []
+
+    def speed(device, p):
+        words = (ctypes.c_uint * 3).from_address(p)
+        seen.append(list(words))
+        words[2] = 1500
+
+    put("nvmlDeviceGetFanSpeedRPM", speed, HANDLE, POINTER)
+    assert nvml.device_get_fan_speed_rpm(1, fan=2) == 1500
+    assert seen == [[12 | 1 << 24, 2, 0]]
+    with pytest.raises(OverflowError, match=r"device_get_fan_speed_rpm\(\) argument 'fan'"):
+        nvml.device_get_fan_speed_rpm(1, -1)
+
+
+def test_a_struct_that_is_only_sent_needs_no_object(put):
+    seen = []
+    put(
+        "nvmlSystemRegisterEvents",
+        lambda p: seen.append(list((ctypes.c_uint64 * 3).from_address(p))[1:]),
+        POINTER,
+    )
+    assert nvml.system_register_events(5, 77) is None
+    assert seen == [[5, 77]]
+
+
+def test_an_older_driver_is_asked_for_the_older_struct(put):
+    asked = []
+
+    def info(device, p):
+        version = ctypes.c_uint.from_address(p).value
+        asked.append(version >> 24)
+        if version >> 24 == 2:
+            return 25
+        write(p, nvml.NvLinkInfo_v1(version=version, is_nvle_enabled=1))
+
+    put("nvmlDeviceGetNvLinkInfo", info, HANDLE, POINTER)
+    found = nvml.device_get_nvlink_info(1)
+    assert (type(found), found.is_nvle_enabled, asked) == (nvml.NvLinkInfo_v1, 1, [2, 1])
+
+
+def test_structs_are_passed_as_objects_or_addresses(put, record):
+    seen = record("nvmlDeviceSetClockOffsets", 2)
+    info = nvml.ClockOffset_v1()
+    nvml.device_set_clock_offsets(1, info)
+    nvml.device_set_clock_offsets(1, info.ptr)
+    nvml.device_set_clock_offsets(1, None)
+    assert [address for _, address in seen] == [info.ptr, info.ptr, None]
+    with pytest.raises(TypeError, match="expected ClockOffset_v1 or its address, got Memory"):
+        nvml.device_set_clock_offsets(1, nvml.Memory())
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+def processes(n, code=7):
+    """A C function that has `n` processes to tell of."""
+
+    def answer(device, count, infos):
+        if not infos:
+            count[0] = n
+            return code if n else 0
+        room, count[0] = count[0], n
+        assert room >= n
+        write(infos, nvml.ProcessInfo(n, pid=range(100, 100 + n)))
+
+    return answer
+
+
+@pytest.mark.parametrize("n", [0, 1, 20])
+def test_an_array_is_as_long_as_the_library_says(put, n):
+    put("nvmlDeviceGetComputeRunningProcesses_v3", processes(n), HANDLE, COUNT, POINTER)
+    found = nvml.device_get_compute_running_processes_v3(1)
+    assert (type(found), len(found)) == (nvml.ProcessInfo, n)
+    assert [p.pid for p in found] == list(range(100, 100 + n))
+
+
+def test_what_comes_up_between_the_calls_has_room(put):
+    calls = []
+
+    def answer(device, count, pids):
+        calls.append(count[0])
+        n = 2 if not pids else 3
+        if pids:
+            write(pids, b"".join(i.to_bytes(4, "little") for i in range(3)))
+        count[0] = n
+        return 0 if pids else 7
+
+    put("nvmlDeviceGetAccountingPids", answer, HANDLE, COUNT, POINTER)
+    assert nvml.device_get_accounting_pids(1) == [0, 1, 2]
+    assert calls[0] == 0
+
+
+def test_numbers_are_arrays_with_the_buffer_protocol(put):
+    def clocks(device, memory, count, values):
+        if values:
+            write(values, b"".join(c.to_bytes(4, "little") for c in (1980, 1965)))
+        count[0] = 2
+        return 0 if values else 7
+
+    put("nvmlDeviceGetSupportedGraphicsClocks", clocks, HANDLE, NUMBER, COUNT, POINTER)
+    found = nvml.device_get_supported_graphics_clocks(1, 2619)
+    assert found == [1980, 1965]
+    assert (memoryview(found).format, found[1], found[:1].tolist()) == ("I", 1965, [1980])
+
+
+def test_an_error_of_the_first_call_is_raised(put):
+    put("nvmlDeviceGetAccountingPids", lambda *_: 3, HANDLE, COUNT, POINTER)
+    with pytest.raises(nvml.NotSupportedError):
+        nvml.device_get_accounting_pids(1)
+
+
+def test_an_array_of_a_length_that_is_given(put):
+    put(
+        "nvmlDeviceGetCpuAffinity",
+        lambda device, n, mask: write(mask, b"".join(i.to_bytes(8, "little") for i in range(n))),
+        HANDLE,
+        NUMBER,
+        POINTER,
+    )
+    assert nvml.device_get_cpu_affinity(1, 4) == [0, 1, 2, 3]
+
+
+def test_an_array_inside_a_struct_is_fetched_with_it(put):
+    def details(device, p):
+        info = nvml.ProcessDetailList_v1.from_ptr(p, owner=p)
+        assert (info.version >> 24, info.mode) == (1, 2)
+        count = ctypes.c_uint.from_address(p + 8)
+        address = ctypes.c_uint64.from_address(p + 16).value
+        if not address:
+            count.value = 2
+            return 7
+        count.value = 2
+        write(address, nvml.ProcessDetail_v1(2, pid=[8, 9]))
+
+    put("nvmlDeviceGetRunningProcessDetailList", details, HANDLE, POINTER)
+    found = nvml.device_get_running_process_detail_list(1, 2)
+    assert found.proc_array.pid == [8, 9]
+
+
+def test_topology_takes_the_old_and_the_new_keyword(put):
+    def gpus(cpu, count, devices):
+        count[0] = 1
+        if devices:
+            write(devices, (4 + cpu).to_bytes(8, "little"))
+        return 0 if devices else 7
+
+    put("nvmlSystemGetTopologyGpuSet", gpus, NUMBER, COUNT, POINTER)
+    for given in ({"cpu_number": 1}, {"cpuNumber": 1}):
+        assert nvml.system_get_topology_gpu_set(**given) == [5]
+    assert nvml.system_get_topology_gpu_set(1)[0] == 5
+    with pytest.raises(TypeError):
+        nvml.system_get_topology_gpu_set(cpu_number=1, cpuNumber=1)
+
+
+# --- functions with a body -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def field_values(put):
+    """Answers each field with its number, doubled."""
+
+    def answer(device, n, p):
+        fields = nvml.FieldValue.from_ptr(p, n, owner=p)
+        for field in fields:
+            field.value[0].ui_val = 2 * field.field_id + field.scope_id
+
+    put("nvmlDeviceGetFieldValues", answer, HANDLE, ctypes.c_int, POINTER)
+
+
+def test_fields_are_asked_for_by_number_with_a_scope_or_as_an_array(field_values):
+    found = nvml.device_get_field_values(1, [5, (6, 1)])
+    assert found.value.ui_val == [10, 13]
+    again = nvml.device_get_field_values(1, found)
+    assert again is found
+    assert len(nvml.device_get_field_values(1, [])) == 0
+
+
+@pytest.mark.parametrize("values", [["a"], [(1, 2, 3)], 5, None, [None], "ab"])
+def test_other_fields_are_refused(field_values, values):
+    with pytest.raises(ValueError, match="field identifier"):
+        nvml.device_get_field_values(1, values)
+
+
+def test_events_come_as_an_array_of_those_that_there_are(put):
+    def wait(p):
+        request = (ctypes.c_uint64 * 5).from_address(p)
+        assert request[3] & 0xFFFFFFFF == 4
+        write(request[2], nvml.SystemEventData_v1(2, event_type=[1, 2], gpu_id=[7, 8]))
+        ctypes.c_uint.from_address(p + 28).value = 2
+
+    put("nvmlSystemEventSetWait", wait, POINTER)
+    found = nvml.system_event_set_wait(9, 100, 4)
+    assert (len(found), found.gpu_id) == (2, [7, 8])
+
+
+def test_context_data_are_bytes(put):
+    def data(event_set, p):
+        address = ctypes.c_uint64.from_address(p)
+        if not address.value:
+            ctypes.c_uint.from_address(p + 12).value = 3
+            return 7
+        write(address.value, b"abc")
+
+    put("nvmlEventSetGetContextData_v1", data, HANDLE, POINTER)
+    assert nvml.event_set_get_context_data_v1(1, 0) == b"abc"
+
+
+def test_registers_are_bytes(put):
+    def exchange(device, p):
+        size = ctypes.c_uint.from_address(p).value
+        assert ctypes.string_at(p + 8, size) == b"xyz"
+        write(p + 4, (5).to_bytes(4, "little"))
+        write(p + 8, b"abc")
+
+    put("nvmlDeviceReadWritePRM_v1", exchange, HANDLE, POINTER)
+    assert nvml.device_read_write_prm_v1(1, b"xyz") == (5, b"abc")
+    with pytest.raises(TypeError):
+        nvml.device_read_write_prm_v1(1, "xyz")
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def test_every_status_has_its_class():
+    for member in nvml.Return:
+        error = nvml.NvmlError(member)
+        assert error.status == member
+        assert member.name in str(error) or str(error)
+
+
+def test_a_failure_raises_the_class_of_its_status(put):
+    put("nvmlDeviceGetCount_v2", lambda _: 1, POINTER)
+    with pytest.raises(nvml.UninitializedError) as caught:
+        nvml.device_get_count_v2()
+    assert caught.value.status == nvml.Return.ERROR_UNINITIALIZED
+    assert isinstance(caught.value, nvml.NvmlError)
+    assert "nvml.device_get_count_v2()" in str(caught.value)
+
+
+def test_the_text_is_the_librarys_own_where_there_is_one(put_text):
+    put_text("nvmlErrorString", b"Not Supported")
+    assert str(nvml.NvmlError(3)).startswith("Not Supported")
+    assert nvml.error_string(3) == "Not Supported"
+
+
+def test_errors_survive_pickling():
+    error = pickle.loads(pickle.dumps(nvml.NvmlTimeoutError(10)))
+    assert (type(error), error.status) == (nvml.NvmlTimeoutError, 10)
+
+
+def test_names_that_hide_built_in_exceptions_are_aliases():
+    assert nvml.TimeoutError is nvml.NvmlTimeoutError
+    assert nvml.MemoryError is nvml.NvmlMemoryError
+
+
+def test_statuses_can_be_checked_by_hand():
+    assert nvml.check_status(0) is nvml.check_status_size(7) is None
+    with pytest.raises(nvml.InsufficientSizeError):
+        nvml.check_status(7)
+    with pytest.raises(nvml.NotSupportedError):
+        nvml.check_status_size(3)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The struct classes are those of the reference: names, fields, lengths, NumPy types."""
+
+import pytest
+
+METHODS = {"asdict", "copy", "from_buffer", "from_data", "from_ptr", "ptr"}
+OURS = METHODS - {"asdict", "copy"}
+
+
+@pytest.fixture
+def classes(reference):
+    """Name -> public fields, in 13.5."""
+    found = {
+        name: {f.partition("|")[0] for f in record["fields"]}
+        for name, record in reference.base["classes"].items()
+    }
+    for name, record in reference.of_kind("class"):
+        if "from_ptr" in record.get("members", ()):
+            found[name] = set(record["members"]) - OURS
+        elif name in found:
+            found[name] |= set(record.get("added_members", ()))
+    return found
+
+
+def fields_of(cls):
+    return {n for n in dir(cls) if not n.startswith("_")} - METHODS
+
+
+def test_every_class_has_the_same_fields(reference, module, classes):
+    different = {}
+    for name, fields in classes.items():
+        expected = fields | set(reference.deviation("further_fields", name, ()))
+        if (found := fields_of(getattr(module, name))) != expected:
+            different[name] = found ^ expected
+    assert different == {}
+
+
+def test_no_further_classes_exist(reference, module, classes):
+    found = {n for n, v in vars(module).items() if isinstance(v, type) and hasattr(v, "from_ptr")}
+    assert found ^ classes.keys() <= set(reference.deviation("further_classes", "names", ()))
+
+
+def test_the_same_classes_are_arrays(reference, module):
+    for name, record in reference.base["classes"].items():
+        cls = getattr(module, name)
+        if record.get("array"):
+            assert len(cls(2)) == 2, name
+        else:
+            with pytest.raises(TypeError):
+                cls(2)
+
+
+def test_every_field_of_a_new_object_can_be_read(module, classes):
+    for name, fields in classes.items():
+        made = getattr(module, name)()
+        for field in fields:
+            getattr(made, field)
+        assert repr(made)
+        assert made == made.copy()
+
+
+def test_numpy_types_are_identical(reference, module):
+    numpy = pytest.importorskip("numpy")
+    different = {}
+    for name, record in reference.of_kind("value"):
+        if not name.endswith("_dtype"):
+            continue
+        expected = eval(record["value"], {"dtype": numpy.dtype})
+        if (found := getattr(module, name)) != expected:
+            different[name] = (found, expected)
+    assert different == {}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NVML over a library that the loader finds and that answers as a real one did.
+
+The recording is made by `record_nvml.py`; on a machine with NVML the same calls also run for real.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+RECORDING = ROOT / "tests" / "data" / "nvml_recorded.json"
+
+CHILD = """
+import json, sys
+sys.path.insert(0, {here!r})
+from record_nvml import text_of
+from cuda.bindings import nvml
+nvml.init_v2()
+found = []
+for call in json.load(open({path!r}))["calls"]:
+    arguments = [bytes.fromhex(a) if isinstance(a, str) else a for a in call["arguments"]]
+    entry = {{}}
+    try:
+        entry["result"] = text_of(getattr(nvml, call["function"])(*arguments))
+    except nvml.NvmlError as error:
+        entry["error"] = int(error.status)
+    except RuntimeError as error:
+        entry["missing"] = type(error).__name__
+    found.append([call["function"], entry])
+nvml.shutdown()
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def recording():
+    return json.loads(RECORDING.read_text())
+
+
+@pytest.fixture(scope="module")
+def replay(recording, tmp_path_factory):
+    """Function -> what the calls gave over the made-up library, in a process of its own."""
+    if not shutil.which("gcc"):
+        pytest.skip("a C compiler makes the library that answers")
+    sys.path.insert(0, str(HERE))
+    import replay_nvml
+
+    folder = tmp_path_factory.mktemp("nvml")
+    replay_nvml.build(recording, folder)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD.format(here=str(HERE), path=str(RECORDING))],
+        cwd=ROOT,
+        env={**os.environ, "LD_LIBRARY_PATH": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_recorded_call_gives_the_same_again(recording, replay):
+    different = {}
+    for call, (name, found) in zip(recording["calls"], replay, strict=True):
+        expected = {k: call[k] for k in ("result", "error", "missing") if k in call}
+        if found != expected:
+            different[name] = (expected, found)
+    assert different == {}
+
+
+def test_a_real_library_answers_without_crashing():
+    from cuda.pathfinder import DynamicLibNotFoundError
+
+    from cuda.bindings import nvml
+
+    try:
+        nvml.init_v2()
+    except (DynamicLibNotFoundError, nvml.NvmlError) as error:
+        pytest.skip(f"no NVML here: {error}")
+    try:
+        for i in range(nvml.device_get_count_v2()):
+            device = nvml.device_get_handle_by_index_v2(i)
+            assert nvml.device_get_name(device)
+            assert nvml.device_get_memory_info_v2(device).total > 0
+            assert nvml.device_get_pci_info_v3(device).bus_id
+            assert nvml.device_get_uuid(device).startswith("GPU-")
+    finally:
+        nvml.shutdown()
