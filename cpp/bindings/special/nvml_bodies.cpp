@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies of NVML functions whose arguments or structs are of a kind of their own.
-#include <nvml.h>
+#include "headers/nvml.h"
 
 #include <cstring>
 
