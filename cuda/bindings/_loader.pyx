@@ -272,9 +272,10 @@ cdef void* open_library(library_id library, const char* function) except NULL wi
     try:
         return <void*><size_t>load_nvidia_dynamic_lib(name)._handle_uint
     except DynamicLibNotFoundError as error:
+        why = str(error).rstrip(". \n")
         caller = f"{function.decode()}()" if function is not NULL else "cuda.bindings"
         raise DynamicLibNotFoundError(
-            f"{caller} needs the library {name}, which cannot be found: {error}. Install "
+            f"{caller} needs the library {name}, which cannot be found: {why}. Install "
             f"{package}, or set CUDA_PATH to a CUDA toolkit") from error
 
 
