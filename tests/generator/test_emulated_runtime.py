@@ -59,6 +59,54 @@ def sentinels(library, name):
     return {m.value for m in enum.members if m.name.endswith(("Max", "Count"))}
 
 
+SIZES = {"unsigned char": 1, "unsigned short": 2, "int": 4, "unsigned int": 4, "size_t": 8}
+SIZES |= {"unsigned long long": 8, "cuuint64_t": 8, "CUdeviceptr": 8, "float": 4}
+
+
+def struct_of(library, name):
+    """The class with the fields of a struct; None for what is none, or has nameless parts."""
+    found = {struct.name: struct for struct in library.structs}
+    tags = {s.c_type.rpartition("::")[2]: s for s in library.structs if s.fields}
+    struct = found.get(name) or tags.get(name)
+    while struct and not struct.fields and struct.base:
+        struct = found.get(struct.base) or tags.get(struct.base)
+    return struct
+
+
+def layout(library, name):
+    """Sizes of the numbers in a struct, in order; bytes in a row are one entry."""
+    sizes = []
+    for field in struct_of(library, name).fields:
+        kind, _, count = field.c_type.partition("[")
+        if struct_of(library, kind):
+            sizes += layout(library, kind)
+        elif not kind:
+            sizes.append(field.c_path)  # nameless: told by its name
+        else:
+            pointer = "*" in kind or any(h.name == kind for h in library.handles)
+            size = SIZES.get(kind) or (8 if pointer else 4)
+            sizes += [size] * int(count.rstrip("]") or 1) if count else [size]
+    return sizes
+
+
+def without_bytes(sizes):
+    """Reserved bytes may be cut differently: how many there are counts."""
+    return [size for size in sizes if size != 1], sizes.count(1)
+
+
+def test_structs_that_are_taken_for_each_other_have_the_same_layout(runtime, driver):
+    both = [(a, b) for a, b in pairs() if struct_of(runtime, a) and struct_of(driver, b)]
+    structs = [(a, b) for a, b in both if a != "cudaLaunchAttributeValue"]  # a union
+    assert len(structs) > 12
+    for mine, theirs in structs:
+        assert without_bytes(layout(runtime, mine)) == without_bytes(layout(driver, theirs)), mine
+
+
+def test_the_values_of_launch_attributes_have_the_same_names(runtime, driver):
+    mine = {f.c_path for f in struct_of(runtime, "cudaLaunchAttributeValue").fields}
+    assert mine <= {f.c_path for f in struct_of(driver, "CUlaunchAttributeValue").fields}
+
+
 def test_a_number_that_is_an_error_of_both_is_the_same_error(runtime, driver):
     mine = {m.value: m.name for e in runtime.enums if e.name == "cudaError_t" for m in e.members}
     theirs = {m.value: m.name for e in driver.enums if e.name == "CUresult" for m in e.members}
