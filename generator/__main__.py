@@ -43,7 +43,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--only",
         action="append",
         metavar="EMITTER",
-        help="a module of generator/emit, as in cy_pxd (default: all)",
+        help="a module of generator/emit, as in cimport (default: all)",
     )
     command.set_defaults(run=run_emit)
     command = commands.add_parser("extract", help="read the headers into api/ (needs libclang)")

@@ -84,7 +84,7 @@ def test_an_exception_of_a_python_function_comes_through(foreign, installed):
 def test_the_header_of_the_library_may_be_there_as_well(tmp_path):
     """Before or after the declarations of the .pxd: the include guard is the same."""
     from generator import headers, model
-    from generator.emit import c_headers
+    from generator.emit.cimport import c_headers
 
     folder = headers.find(model.load("driver").version)
     libraries = [model.load(n) for n in ("nvjitlink", "nvvm", "nvfatbin", "nvrtc")]

@@ -4,7 +4,7 @@
 import pytest
 
 from generator import api_file, decisions, headers
-from generator.emit import c_headers
+from generator.emit.cimport import c_headers
 from generator.model import HERE, is_ready, library_names, load
 
 OWN = [n for n in library_names() if is_ready(n) and load(n).declares_itself]
@@ -42,7 +42,8 @@ def test_the_declarations_of_every_library_compile(name, language, compile_only)
 
 
 def test_no_header_of_these_libraries_is_asked_for():
-    from generator.emit import cy_pyx, slots_hpp
+    from generator.emit import slots_hpp
+    from generator.emit.cimport import cy_pyx
 
     libraries = {name: load(name) for name in OWN}
     files = slots_hpp.emit(libraries) | cy_pyx.emit(libraries)

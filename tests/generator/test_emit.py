@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from generator import __main__ as command
-from generator.emit import class_pxd, cy_pxd, cy_pyx, stubs
+from generator.emit import stubs
+from generator.emit.cimport import class_pxd, cy_pxd, cy_pyx
 
 EMITTERS = [cy_pxd, cy_pyx, class_pxd, stubs]
 
@@ -131,13 +132,16 @@ def test_another_project_is_extracted_emitted_and_reported(toy_folder, tmp_path)
     )
     project = ["--project", str(tmp_path)]
     assert command.main([*project, "extract", "--include", str(toy_folder)]) == 0
-    assert command.main([*project, "emit", "--only", "cy_pxd", "--only", "stubs"]) == 0
+    assert command.main([*project, "emit", "--only", "cimport", "--only", "stubs"]) == 0
     assert command.main([*project, "report"]) == 0
     made = {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()}
     assert made == {
         "overrides/toy.toml",
         "api/toy.api",
         "report.md",
+        "build/generated/driver/cytoy_calls.h",
         "toys/low/cytoy.pxd",
+        "toys/low/cytoy.pyx",
+        "toys/low/toy.pxd",
         "toys/low/toy.pyi",
     }

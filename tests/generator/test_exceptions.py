@@ -4,7 +4,7 @@
 import pytest
 
 from generator import api_file, decisions
-from generator.emit import c_headers, function_pxd
+from generator.emit.cimport import c_headers, function_pxd
 from generator.resolution import resolve
 
 API = """\

@@ -174,7 +174,7 @@ def test_variants_for_per_thread_streams_are_found_in_any_api(functions):
 
 @pytest.fixture(scope="module")
 def emitted(project):
-    return emit_all(project, ["cy_pxd", "cy_pyx", "class_pxd", "tables_cpp", "extension_functions"])
+    return emit_all(project, ["cimport", "tables_cpp", "extension_functions"])
 
 
 def test_the_class_is_cimported_from_the_other_module(emitted):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..model import Handle, Library, Struct
+from ...model import Handle, Library, Struct
 
 # What stands between the object header and the C struct: `struct_object` in class_type.hpp.
 BOOKKEEPING = ("_owner", "_kept", "_children", "_child_of_owner")

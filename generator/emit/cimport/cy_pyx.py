@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from ..classify import split_type
-from ..facts import FactTypedef
-from ..model import Function, Library, Param
-from ..resolution.cython_text import cython_type, declare
+from ...classify import split_type
+from ...facts import FactTypedef
+from ...model import Function, Library, Param
+from ...resolution.cython_text import cython_type, declare
 from .cy_pxd import function_line
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from ..classify import split_type
-from ..facts import FactEnum, FactRecord, FactTypedef
-from ..model import Function, Library
-from ..resolution.cython_text import cython_type, declare, declare_callback
+from ...classify import split_type
+from ...facts import FactEnum, FactRecord, FactTypedef
+from ...model import Function, Library
+from ...resolution.cython_text import cython_type, declare, declare_callback
 from . import c_headers
 
 FIXED_WIDTH = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from ..model import Function, Library, Param
-from . import data_values
+from ...model import Function, Library, Param
+from .. import data_values
 
 ADDRESSES = ("in:intptr", "in:intptr*", "out:intptr")
 FIXED_WIDTH = re.compile(r"u?int(8|16|32|64|ptr)_t")

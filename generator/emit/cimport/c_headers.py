@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from ..api_file import join_declaration
-from ..facts import FactEnum, FactField, FactRecord, FactTypedef
-from ..model import Function, Library
+from ...api_file import join_declaration
+from ...facts import FactEnum, FactField, FactRecord, FactTypedef
+from ...model import Function, Library
 
 INDENT = "  "
 

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what other Cython modules compile against, and the modules that they then call."""
+
+from __future__ import annotations
+
+from ...model import Library
+from . import c_headers, class_pxd, cy_pxd, cy_pyx, function_pxd
+
+
+def emit(libraries: dict[str, Library]) -> dict[str, str]:
+    """Text of each generated file, by path below the root."""
+    files: dict[str, str] = {}
+    for emitter in (c_headers, class_pxd, cy_pxd, cy_pyx, function_pxd):
+        files |= emitter.emit(libraries)
+    return files
