@@ -322,7 +322,7 @@ def make_function(
 
 def describe(function: Function, decisions: Decisions) -> str:
     """The documentation that every function gets: what comes back, and what it stands on."""
-    if function.body == "bare_struct":
+    if "inline" in function.flags and "object" in function.returns:
         return f"Returns a {function.ret}. Inline function {function.c_name} of {function.header}."
     names = [function.ret if n == "object" else n for n in function.returns if n != "err"]
     result = ", ".join([decisions.result_enum, *names])
