@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How copies of rows and slices reach the driver.
+#include <tuple>
+
 #include "emulated_runtime/noting_driver.hpp"
 
 namespace halfwarp::emulated_runtime::testing {
@@ -96,6 +98,33 @@ TEST_F(copy_test, rows_that_overlap_are_refused) {
 TEST_F(copy_test, nothing_is_copied_without_asking_the_driver) {
   noted.answer = CUDA_ERROR_UNKNOWN;
   EXPECT_EQ(cudaMemcpy2D(target, 64, source, 32, 0, 3, cudaMemcpyDefault), cudaSuccess);
+}
+
+TEST_F(copy_test, bytes_in_a_row_go_on_in_the_next_row_of_an_array) {
+  noted.array = {8, 16, 0, CU_AD_FORMAT_SIGNED_INT32, 1, 0};  // rows of 32 bytes
+  EXPECT_EQ(cudaMemcpyToArray(array, 20, 3, source, 12 + 64 + 5, cudaMemcpyHostToDevice),
+            cudaSuccess);
+  ASSERT_EQ(noted.copies.size(), 3u);
+  const auto& [first, whole, last] = std::tie(noted.copies[0], noted.copies[1], noted.copies[2]);
+  EXPECT_EQ(first.dstXInBytes, 20u);
+  EXPECT_EQ(first.WidthInBytes, 12u);
+  EXPECT_EQ(whole.dstY, 4u);
+  EXPECT_EQ(whole.WidthInBytes, 32u);
+  EXPECT_EQ(whole.Height, 2u);
+  EXPECT_EQ(whole.srcHost, static_cast<char*>(source) + 12);
+  EXPECT_EQ(last.dstY, 6u);
+  EXPECT_EQ(last.WidthInBytes, 5u);
+  EXPECT_EQ(last.srcHost, static_cast<char*>(source) + 76);
+}
+
+TEST_F(copy_test, whole_rows_of_an_array_are_one_copy) {
+  noted.array = {8, 16, 0, CU_AD_FORMAT_SIGNED_INT32, 1, 0};
+  EXPECT_EQ(cudaMemcpyFromArray(target, array, 0, 2, 96, cudaMemcpyDeviceToHost), cudaSuccess);
+  ASSERT_EQ(noted.copies.size(), 1u);
+  EXPECT_EQ(noted.copy.Height, 3u);
+  EXPECT_EQ(noted.copy.srcY, 2u);
+  EXPECT_EQ(cudaMemcpyFromArray(target, array, 32, 2, 96, cudaMemcpyDeviceToHost),
+            cudaErrorInvalidValue);
 }
 
 TEST_F(copy_test, peers_are_named_by_their_primary_contexts) {

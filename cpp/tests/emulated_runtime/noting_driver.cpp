@@ -53,7 +53,10 @@ void add_contexts(driver::driver_table& t) {
 
 void add_memory(driver::driver_table& t) {
   t.cuMemFree = [](CUdeviceptr) { return noted.answer; };
-  t.cuMemcpy3D = [](const CUDA_MEMCPY3D* p) { return noted.copy = *p, noted.answer; };
+  t.cuMemcpy3D = [](const CUDA_MEMCPY3D* p) {
+    noted.copies.push_back(*p);
+    return noted.copy = *p, noted.answer;
+  };
   t.cuMemcpy3DAsync = [](const CUDA_MEMCPY3D* p, CUstream) {
     return noted.copy = *p, noted.answer;
   };

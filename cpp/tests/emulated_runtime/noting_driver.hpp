@@ -5,6 +5,8 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "driver/driver_table.hpp"
 
 namespace halfwarp::emulated_runtime::testing {
@@ -20,6 +22,7 @@ struct noting_driver {
   int resets = 0;
 
   CUDA_MEMCPY3D copy{};
+  std::vector<CUDA_MEMCPY3D> copies;
   CUDA_MEMCPY3D_PEER peer_copy{};
   CUDA_ARRAY3D_DESCRIPTOR array{};
   CUDA_RESOURCE_DESC resource{};
