@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 
@@ -73,85 +73,110 @@ class DataTypeChoices:
 @dataclass(slots=True)
 class Decisions:
     library: str
-    loading: Loading
     headers: list[str]
-    before: list[str]  # included ahead of the headers: what they forget to include
-    include_dirs: list[str]  # below the root of the repository
-    typedef_headers: list[str]
-    version_macro: str
     result_enum: str
-    result_type: str  # what functions return: the enumeration, or a struct that begins with it
-    cimports: list[str]  # lines of the .pxd for types of other headers
-    by_hand: bool  # api/ is written by people: no package has the header
-    const_parameters: bool  # every parameter is const in the header, and so in what clients compare
-    returned: set[str]  # functions whose code is what they were asked for
-    foreign_structs: list[str]  # tags that other headers declare
     success: str
     not_found: str
-    package: str
-    convention: str  # "codes": the code leads the result; "exceptions": a failure raises
-    prefixes: list[str]  # of the C names of functions and types, which Python leaves out
-    defines: list[str]  # macros that the headers are read with
-    not_found_value: int | None  # of `not_found`, when the header does not declare it
-    declares_itself: bool  # its C declarations are written from api/: no header is needed
-    includes: list[str]  # what those declarations need
-    exception: str  # raised by the functions that return a code
-    is_draft: bool  # facts can be extracted, but nothing is emitted yet
-    module_scope: list[str]  # headers whose types the .pxd declares outside `extern`
-    optional_headers: list[str]
+    loading: Loading = field(default_factory=Loading)
+    # included ahead of the headers: what they forget to include
+    before: list[str] = field(default_factory=list)
+    include_dirs: list[str] = field(default_factory=list)  # below the root of the repository
+    typedef_headers: list[str] = field(default_factory=list)
+    version_macro: str = ""
+    result_type: str = ""  # what functions return: the enumeration, or a struct that begins with it
+    # lines of the .pxd for types of other headers
+    cimports: list[str] = field(default_factory=list)
+    by_hand: bool = False  # api/ is written by people: no package has the header
+    # every parameter is const in the header, and so in what clients compare
+    const_parameters: bool = False
+    # functions whose code is what they were asked for
+    returned: set[str] = field(default_factory=set)
+    foreign_structs: list[str] = field(default_factory=list)  # tags that other headers declare
+    package: str = "cuda.bindings"
+    convention: str = "codes"  # "codes": the code leads the result; "exceptions": a failure raises
+    # of the C names of functions and types, which Python leaves out
+    prefixes: list[str] = field(default_factory=list)
+    defines: list[str] = field(default_factory=list)  # macros that the headers are read with
+    not_found_value: int | None = None  # of `not_found`, when the header does not declare it
+    declares_itself: bool = False  # its C declarations are written from api/: no header is needed
+    # what those declarations need
+    includes: list[str] = field(default_factory=lambda: ["stddef.h", "stdint.h"])
+    exception: str = ""  # raised by the functions that return a code
+    is_draft: bool = False  # facts can be extracted, but nothing is emitted yet
+    # headers whose types the .pxd declares outside `extern`
+    module_scope: list[str] = field(default_factory=list)
+    optional_headers: list[str] = field(default_factory=list)
     # what is taken from the headers
-    uses: list[str]  # libraries whose classes are bases and values here
-    skip: str  # pattern of names
-    partial_headers: dict[str, list[str]]  # header -> the only types taken from it
+    # libraries whose classes are bases and values here
+    uses: list[str] = field(default_factory=list)
+    skip: str = ""  # pattern of names
+    # header -> the only types taken from it
+    partial_headers: dict[str, list[str]] = field(default_factory=dict)
     # heuristics
-    identity_integers: set[str]
-    always_in: set[str]
-    iterators: set[str]
-    short_lists: set[str]
-    lists_by_address: set[str]
-    handles_by_address: str
-    address_roles: dict[str, str]
-    export_enums: set[str]
+    identity_integers: set[str] = field(default_factory=set)
+    always_in: set[str] = field(default_factory=set)
+    iterators: set[str] = field(default_factory=set)
+    short_lists: set[str] = field(default_factory=set)
+    lists_by_address: set[str] = field(default_factory=set)
+    handles_by_address: str = r"\bnone\b"
+    address_roles: dict[str, str] = field(default_factory=dict)
+    export_enums: set[str] = field(default_factory=set)
     # decisions
-    streams: set[str]
-    rename: dict[str, str]
-    attributes: dict[str, dict[str, str]]
-    stored_as: dict[str, str]
-    bases: dict[str, str]  # handle -> class of another library, as in "driver.CUstream"
-    hidden: set[str]
-    hidden_macro: str
-    cimport_only: set[str]
-    keeps_gil: set[str]
-    older_variants: set[str]  # an older variant of the same C type will do for these
-    hot: set[str]
-    wrapped_callbacks: set[str]
-    included_by: dict[str, str]  # header -> the one that a client includes in its place
-    implemented_here: list[str]  # headers whose functions the library lacks
-    functions: dict[str, Override]
-    fields: dict[str, dict]
-    joint_lists: dict[str, dict]
-    enum_docs: dict[str, dict[str, str]]
+    streams: set[str] = field(default_factory=set)
+    rename: dict[str, str] = field(default_factory=dict)
+    attributes: dict[str, dict[str, str]] = field(default_factory=dict)
+    stored_as: dict[str, str] = field(default_factory=dict)
+    # handle -> class of another library, as in "driver.CUstream"
+    bases: dict[str, str] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+    hidden_macro: str = ""
+    cimport_only: set[str] = field(default_factory=set)
+    keeps_gil: set[str] = field(default_factory=set)
+    # an older variant of the same C type will do for these
+    older_variants: set[str] = field(default_factory=set)
+    hot: set[str] = field(default_factory=set)
+    wrapped_callbacks: set[str] = field(default_factory=set)
+    # header -> the one that a client includes in its place
+    included_by: dict[str, str] = field(default_factory=dict)
+    # headers whose functions the library lacks
+    implemented_here: list[str] = field(default_factory=list)
+    functions: dict[str, Override] = field(default_factory=dict)
+    fields: dict[str, dict] = field(default_factory=dict)
+    joint_lists: dict[str, dict] = field(default_factory=dict)
+    enum_docs: dict[str, dict[str, str]] = field(default_factory=dict)
     # names in Python, of libraries whose names are not those of C
-    python_names: dict[str, str]  # C function -> function
-    enum_names: dict[str, EnumNames]
-    exceptions: dict[str, str]  # class derived from `exception` -> member of the result enum
-    data_types: DataTypeChoices
-    hidden_enums: set[str]  # enumerations that make no class
-    exception_aliases: dict[str, str]  # further name -> exception class
-    error_details: str  # C++ table of what errors have besides their status
-    status_checks: list[str]  # functions that raise for a status: `check_status`
-    insufficient: str  # status that says: too little memory for what is to be written
-    lengths: dict[str, str]  # "function.parameter" -> parameter whose object tells it
-    defaults: dict[str, int]  # "function.parameter" -> what it is without an argument: 0
-    enum_aliases: dict[str, str]  # further name -> enumeration of another library
-    inputs: set[str]  # "function.parameter": structs that a call reads, or changes in place
-    objects: set[str]  # likewise: only an object of the class will do
-    counted: dict[str, dict]  # function -> count and arrays that a first call tells the length of
-    fixed: dict[str, int]  # "function.parameter" -> the number that it always is
-    assembled: dict[str, list[AssembledStruct]]  # function -> structs that its call is made of
-    macro_enums: dict[str, dict]  # class -> macros that make an enumeration
-    constants: dict[str, str] | None  # name in Python -> macro; None: all, as C has them
-    text_sizes: dict[str, int]  # function -> bytes of the buffer for the text that it returns
+    python_names: dict[str, str] = field(default_factory=dict)  # C function -> function
+    enum_names: dict[str, EnumNames] = field(default_factory=dict)
+    # class derived from `exception` -> member of the result enum
+    exceptions: dict[str, str] = field(default_factory=dict)
+    data_types: DataTypeChoices = field(default_factory=DataTypeChoices)
+    hidden_enums: set[str] = field(default_factory=set)  # enumerations that make no class
+    # further name -> exception class
+    exception_aliases: dict[str, str] = field(default_factory=dict)
+    error_details: str = ""  # C++ table of what errors have besides their status
+    # functions that raise for a status: `check_status`
+    status_checks: list[str] = field(default_factory=list)
+    insufficient: str = ""  # status that says: too little memory for what is to be written
+    # "function.parameter" -> parameter whose object tells it
+    lengths: dict[str, str] = field(default_factory=dict)
+    # "function.parameter" -> what it is without an argument: 0
+    defaults: dict[str, int] = field(default_factory=dict)
+    # further name -> enumeration of another library
+    enum_aliases: dict[str, str] = field(default_factory=dict)
+    # "function.parameter": structs that a call reads, or changes in place
+    inputs: set[str] = field(default_factory=set)
+    objects: set[str] = field(default_factory=set)  # likewise: only an object of the class will do
+    # function -> count and arrays that a first call tells the length of
+    counted: dict[str, dict] = field(default_factory=dict)
+    # "function.parameter" -> the number that it always is
+    fixed: dict[str, int] = field(default_factory=dict)
+    # function -> structs that its call is made of
+    assembled: dict[str, list[AssembledStruct]] = field(default_factory=dict)
+    # class -> macros that make an enumeration
+    macro_enums: dict[str, dict] = field(default_factory=dict)
+    constants: dict[str, str] | None = None  # name in Python -> macro; None: all, as C has them
+    # function -> bytes of the buffer for the text that it returns
+    text_sizes: dict[str, int] = field(default_factory=dict)
 
     @property
     def attribute_enums(self) -> set[str]:
@@ -162,94 +187,46 @@ def read(path: Path) -> Decisions:
     """Read one overrides file. A missing table means that the library has nothing of that sort."""
     data = tomllib.loads(path.read_text("utf-8"))
     library = data["library"]
+    found = {k: v for k, v in library.items() if k not in ("name", "draft")}
+    found |= {"library": library["name"], "is_draft": library.get("draft", False)}
+    found.setdefault("result_type", library["result_enum"])
+    tables = {name: table for name, table in data.items() if name != "library"}
+    if unknown := tables.keys() - {"docs", *(f.name for f in fields(Decisions))}:
+        raise ValueError(f"{path.name}: no such table: {', '.join(sorted(unknown))}")
+    for f in fields(Decisions):
+        if f.name in tables:
+            found[f.name] = READERS.get(f.name, by_type(str(f.type)))(tables[f.name])
+    found["enum_docs"] = texts(tables.get("docs", {}))
+    found["hidden_macro"] = tables.get("hidden", {}).get("macro", "")
+    found["loading"] = Loading(**{"name": library["name"]} | texts(tables.get("loading", {})))
+    return Decisions(**found)
 
-    def names(table: str, key: str = "names") -> list[str]:
-        return data.get(table, {}).get(key, [])
 
-    def texts(table: str) -> dict:
-        return {k: v for k, v in data.get(table, {}).items() if k != "reason"}
+def texts(table: dict) -> dict:
+    """A table without the reason that it carries."""
+    return {k: v for k, v in table.items() if k != "reason"}
 
-    return Decisions(
-        library=library["name"],
-        loading=Loading(**{"name": library["name"]} | texts("loading")),
-        headers=library["headers"],
-        before=library.get("before", []),
-        include_dirs=library.get("include_dirs", []),
-        typedef_headers=library.get("typedef_headers", []),
-        version_macro=library.get("version_macro", ""),
-        result_enum=library["result_enum"],
-        result_type=library.get("result_type", library["result_enum"]),
-        cimports=library.get("cimports", []),
-        foreign_structs=library.get("foreign_structs", []),
-        by_hand=library.get("by_hand", False),
-        const_parameters=library.get("const_parameters", False),
-        returned=set(names("returned")),
-        success=library["success"],
-        not_found=library["not_found"],
-        package=library.get("package", "cuda.bindings"),
-        convention=library.get("convention", "codes"),
-        prefixes=library.get("prefixes", []),
-        defines=library.get("defines", []),
-        not_found_value=library.get("not_found_value"),
-        declares_itself=library.get("declares_itself", False),
-        includes=library.get("includes", ["stddef.h", "stdint.h"]),
-        exception=library.get("exception", ""),
-        is_draft=library.get("draft", False),
-        module_scope=names("module_scope"),
-        optional_headers=names("optional_headers"),
-        uses=library.get("uses", []),
-        skip="".join(data.get("skip", {}).get("pattern", "").split()),
-        partial_headers=texts("partial_headers"),
-        identity_integers=set(names("identity_integers")),
-        always_in=set(names("always_in")),
-        iterators=set(names("iterators")),
-        short_lists=set(names("short_lists")),
-        lists_by_address=set(names("lists_by_address")),
-        handles_by_address=data.get("handles_by_address", {}).get("pattern", r"\bnone\b"),
-        address_roles=texts("address_roles"),
-        export_enums=set(names("export_enums")),
-        streams=set(names("streams")),
-        rename=texts("rename"),
-        attributes=texts("attributes"),
-        stored_as=texts("stored_as"),
-        bases=texts("bases"),
-        hidden=set(names("hidden")),
-        hidden_macro=data.get("hidden", {}).get("macro", ""),
-        cimport_only=set(names("cimport_only")),
-        keeps_gil=set(names("keeps_gil")),
-        older_variants=set(names("older_variants")),
-        hot=set(names("hot")),
-        wrapped_callbacks=set(names("wrapped_callbacks")),
-        included_by=texts("included_by"),
-        implemented_here=names("implemented_here", "headers"),
-        functions={name: Override(**table) for name, table in data.get("functions", {}).items()},
-        fields=texts("fields"),
-        joint_lists=texts("joint_lists"),
-        enum_docs=texts("docs"),
-        python_names=texts("python_names"),
-        enum_names={name: EnumNames(**table) for name, table in texts("enum_names").items()},
-        exceptions=texts("exceptions"),
-        data_types=data_type_choices(texts("data_types")),
-        hidden_enums=set(names("hidden_enums")),
-        exception_aliases=texts("exception_aliases"),
-        error_details=library.get("error_details", ""),
-        status_checks=library.get("status_checks", []),
-        insufficient=library.get("insufficient", ""),
-        lengths=texts("lengths"),
-        defaults=texts("defaults"),
-        enum_aliases=texts("enum_aliases"),
-        inputs=set(names("inputs")),
-        objects=set(names("objects")),
-        counted=texts("counted"),
-        fixed=texts("fixed"),
-        assembled={
-            name: [AssembledStruct(**one) for one in (many if isinstance(many, list) else [many])]
-            for name, many in texts("assembled").items()
-        },
-        macro_enums=texts("macro_enums"),
-        constants=texts("constants") if "constants" in data else None,
-        text_sizes=texts("text_sizes"),
-    )
+
+def names(table: dict) -> list[str]:
+    return table.get("names", [])
+
+
+def pattern(table: dict) -> str:
+    """Long patterns are written over several lines."""
+    return "".join(table.get("pattern", "").split())
+
+
+def by_type(annotation: str):
+    """What reads a table into a field of that type."""
+    if annotation.startswith("set["):
+        return lambda table: set(names(table))
+    return names if annotation.startswith("list[") else texts
+
+
+def assembled_structs(table: dict) -> dict[str, list[AssembledStruct]]:
+    """One struct of a call needs no list."""
+    lists = {k: v if isinstance(v, list) else [v] for k, v in texts(table).items()}
+    return {name: [AssembledStruct(**one) for one in many] for name, many in lists.items()}
 
 
 def data_type_choices(table: dict) -> DataTypeChoices:
@@ -260,3 +237,15 @@ def data_type_choices(table: dict) -> DataTypeChoices:
     }
     without["hidden"] = "".join(table.get("hidden", "").split())
     return DataTypeChoices(**without)
+
+
+# Tables that are neither lists of names nor texts by name.
+READERS = {
+    "skip": pattern,
+    "handles_by_address": lambda table: table["pattern"],
+    "implemented_here": lambda table: table["headers"],
+    "functions": lambda table: {name: Override(**one) for name, one in table.items()},
+    "enum_names": lambda table: {name: EnumNames(**one) for name, one in texts(table).items()},
+    "data_types": lambda table: data_type_choices(texts(table)),
+    "assembled": assembled_structs,
+}

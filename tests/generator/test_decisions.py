@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from generator import api_file
+from generator import api_file, decisions
 from generator.model import HERE, library_names, load
 
 LISTS = ("cimport_only", "keeps_gil", "hot", "wrapped_callbacks")
@@ -39,6 +39,13 @@ def test_every_decision_has_a_reason(data):
         if not table.get("reason")
     ]
     assert without == []
+
+
+def test_a_table_of_another_name_is_refused(tmp_path, toy_folder):
+    text = (toy_folder / "toy.toml").read_text() + '\n[keep_gil]\nreason = "Misspelt."\n'
+    (tmp_path / "toy.toml").write_text(text)
+    with pytest.raises(ValueError, match=r"toy\.toml: no such table: keep_gil"):
+        decisions.read(tmp_path / "toy.toml")
 
 
 @pytest.mark.parametrize("table", LISTS)
