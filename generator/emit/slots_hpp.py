@@ -31,7 +31,8 @@ def library_id(library: Library) -> str:
 def libraries_header(libraries: list[Library]) -> str:
     ids = "".join(f"  {library_id(library)},\n" for library in libraries)
     return (
-        f"{first_line(libraries)}#pragma once\n\n#ifdef __cplusplus\nnamespace halfwarp::driver {{\n#endif\n\n"
+        f"{first_line(libraries)}#pragma once\n\n"
+        "#ifdef __cplusplus\nnamespace halfwarp::driver {\n#endif\n\n"
         f"enum library_id {{\n{ids}  HALFWARP_LIBRARY_COUNT\n}};\n\n"
         "#ifdef __cplusplus\n}\n#endif\n"
     )
@@ -43,7 +44,8 @@ def libraries_source(libraries: list[Library]) -> str:
     )
     rows = "".join(f"    &{library.name}_record,\n" for library in libraries)
     return (
-        f'{first_line(libraries)}#include "driver/loader/symbol.hpp"\n\nnamespace halfwarp::driver {{\n\n'
+        f'{first_line(libraries)}#include "driver/loader/symbol.hpp"\n\n'
+        "namespace halfwarp::driver {\n\n"
         f"{records}\n"
         f"const library_record* const library_records[HALFWARP_LIBRARY_COUNT] = {{\n{rows}}};\n\n"
         "}  // namespace halfwarp::driver\n"

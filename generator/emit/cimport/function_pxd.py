@@ -67,9 +67,7 @@ def return_type(library: Library, function: Function) -> str:
     if function.result or len(function.returns) != 1 or len(outputs) != 1:
         return ""
     field = data_values.result_field(library, outputs[0])
-    return (
-        data_values.c_type(library, field) if field else python_c_type(library, outputs[0])
-    )
+    return data_values.c_type(library, field) if field else python_c_type(library, outputs[0])
 
 
 def result_class(library: Library, function: Function) -> str:
