@@ -289,3 +289,38 @@ def test_native_handles_include_the_runtimes():
     from cuda.bindings.utils import get_cuda_native_handle
 
     assert get_cuda_native_handle(runtime.cudaArray_t(5)) == 5
+
+
+THREADS = """
+import threading
+from cuda.bindings import runtime
+barrier, answers = threading.Barrier(16), []
+def first_calls():
+    barrier.wait()
+    code, count = runtime.cudaGetDeviceCount()
+    answers.append((runtime.cudaRuntimeGetVersion(), code.name, count, runtime.dim3().x))
+threads = [threading.Thread(target=first_calls) for _ in range(16)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+print(len(answers), len(set(answers)))
+"""
+
+
+@pytest.mark.parametrize("backend", ["driver", "emulator"])
+def test_threads_that_call_first_get_the_same_answers(run_python, backend):
+    assert run_python(THREADS, HALFWARP_BACKEND=backend).split() == ["16", "1"]
+
+
+@pytest.mark.parametrize("backend", ["driver", "emulator"])
+def test_a_forked_child_calls_on(run_python, backend):
+    out = run_python(
+        "import os\n"
+        "from cuda.bindings import runtime\n"
+        "runtime.cudaRuntimeGetVersion()\n"
+        "if child := os.fork():\n"
+        "    print(os.waitpid(child, 0)[1])\n"
+        "else:\n"
+        "    os._exit(int(runtime.cudaRuntimeGetVersion()[0]))",
+        HALFWARP_BACKEND=backend,
+    )
+    assert out.split() == ["0"]
