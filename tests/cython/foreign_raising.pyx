@@ -52,7 +52,8 @@ def error_texts():
 
 def values_of_types():
     cdef nvJitLinkInputType kind = NVJITLINK_INPUT_PTX
-    return kind, NVJITLINK_ERROR_NULL_INPUT, <int>cynvjitlink._NVJITLINKRESULT_INTERNAL_LOADING_ERROR
+    cdef int not_loaded = <int>cynvjitlink._NVJITLINKRESULT_INTERNAL_LOADING_ERROR
+    return kind, NVJITLINK_ERROR_NULL_INPUT, not_loaded
 
 
 def call_python_functions():
