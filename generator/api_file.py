@@ -26,13 +26,22 @@ HEAD = """\
 # A parameter without a role is an input by value or address; the roles are listed in README.md.
 """
 
+BY_HAND = """\
+# The {library} API, written by hand, since no package has its headers: from the layouts, the values and
+# the function types that are known of it. Decisions: overrides/{library}.toml.
+"""
+
 
 def write(facts: Facts) -> str:
+    head = HEAD
+    if facts.is_by_hand:
+        head = BY_HAND + HEAD[HEAD.index("#\n") :]
     lines = [
-        HEAD.format(library=facts.library).rstrip("\n"),
+        head.format(library=facts.library).rstrip("\n"),
         "",
         f"library {facts.library} {facts.version}".rstrip(),
         f"headers {' '.join(facts.headers)}",
+        *(["written by hand"] if facts.is_by_hand else []),
         *(f"guard {header} = {macro}" for header, macro in facts.guards.items()),
     ]
     for title, items, writer in (
@@ -174,6 +183,8 @@ class Reader:
             self.facts.library, _, self.facts.version = rest.partition(" ")
         elif word == "headers":
             self.facts.headers = rest.split()
+        elif word == "written":
+            self.facts.is_by_hand = True
         elif word == "guard":
             header, macro = rest.split(" = ")
             self.facts.guards[header] = macro

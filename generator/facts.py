@@ -75,6 +75,7 @@ class Facts:
     library: str
     version: str
     headers: list[str]
+    is_by_hand: bool = False  # no header is read
     guards: dict[str, str] = field(default_factory=dict)  # header -> macro that it defines first
     constants: list[FactConstant] = field(default_factory=list)
     types: list[FactRecord | FactEnum | FactTypedef] = field(default_factory=list)

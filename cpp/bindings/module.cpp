@@ -165,7 +165,8 @@ int complete_module(const library& lib) {
   if (is_complete(dictionary)) return 0;
   collection_pause pause;
   if (add_classes(lib, dictionary) < 0 || add_enums(lib, dictionary) < 0 ||
-      add_foreign_enums(lib, dictionary) < 0 || add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
+      add_foreign_enums(lib, dictionary) < 0 || add_exceptions(lib, dictionary) < 0 ||
+      add_constants(lib, dictionary) < 0)
     return -1;
   if (has_numpy_types(lib)) return add_all(dictionary);  // which are made one by one
   if (forget(dictionary, "__getattr__") < 0 || forget(dictionary, "__dir__") < 0) return -1;

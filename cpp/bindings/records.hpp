@@ -63,7 +63,7 @@ enum class kind : std::uint8_t {
   options,           // const char**: texts, or the address of an array of them
   input_buffer,      // memory of the caller, whose size another parameter tells
   output_buffer,
-  fixed,     // a number that the record states
+  fixed,  // a number that the record states
   // of data types (data_types/calls/)
   data,             // the address of a struct: an object, or an integer
   data_object,      // likewise: only an object will do
@@ -71,7 +71,7 @@ enum class kind : std::uint8_t {
   count_of_output,  // how many elements an array of the outputs has
   length_of_data,   // how many elements the object of another parameter has
   u32_or_zero,      // an argument that may be left out
-  iterator,  // a handle object that the call advances and returns
+  iterator,         // a handle object that the call advances and returns
   // passed in by address, changed, returned
   in_out_count,
   in_out_u32,
@@ -89,8 +89,8 @@ enum class kind : std::uint8_t {
   out_structure,
   out_address,
   out_text,
-  out_buffer,  // char[n] of a length that another parameter gives
-  out_bytes,   // char[n] of a fixed length
+  out_buffer,      // char[n] of a length that another parameter gives
+  out_bytes,       // char[n] of a fixed length
   out_name,        // const char*: str
   out_fixed_text,  // char[n] of a fixed length: str up to NUL
   out_bool,
@@ -127,7 +127,7 @@ struct param {
   std::int8_t py;         // position in the Python call; -1: not an argument
   std::int16_t type = 0;  // index of a class, enumeration or attribute table; a length (out_bytes)
   std::int8_t aux = -1;   // C position of the count, or of the attribute
-  std::int8_t size = -1;  // C position of the size of an attribute's value
+  std::int8_t size = -1;  // C position of the size of an attribute's value; 0: an optional list
 };
 
 enum flags : std::uint16_t {
@@ -203,7 +203,7 @@ struct class_record {
   std::uint8_t children;
   const char* doc;
   const joint_lists* joint = nullptr;
-  const data_record* data = nullptr;  // of a data type: its fields, in place of those above
+  const data_record* data = nullptr;       // of a data type: its fields, in place of those above
   const library* owner_of_base = nullptr;  // of a base class in another library
   const void* initial = nullptr;           // what a new object holds, where that is not zero
 };

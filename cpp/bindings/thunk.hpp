@@ -49,7 +49,8 @@ struct caller;
 template <class R, class... A>
 struct caller<R (*)(A...)> {
   // A struct that comes back by value goes where one word more says, as an output would.
-  static constexpr bool returns_struct = (std::is_class_v<R> || std::is_union_v<R>) && !is_status<R>;
+  static constexpr bool returns_struct =
+      (std::is_class_v<R> || std::is_union_v<R>) && !is_status<R>;
   static constexpr int arity = sizeof...(A) + returns_struct;
   static word call(void* function, const word* w) {
     return call(function, w, std::index_sequence_for<A...>{});

@@ -39,6 +39,8 @@ def field_row(field: DataField, places: dict[str, int], index) -> str:
 def element_kind(field: DataField, element: str) -> str:
     if field.form == "number_list":
         return f"scalar_kind<{field.target}>()"
+    if field.form == "address":
+        return "kind::i64"
     if field.form not in ("number", "numbers"):
         return "kind::i8"
     return "kind::i32" if field.enum else f"scalar_kind<{element}>()"
@@ -62,8 +64,13 @@ def class_doc(data_type: DataType) -> str:
 
 def assemblies_table(library: Library, index) -> str:
     """Each followed by the one for older drivers, if any."""
-    rows = [row for f in index.functions for p in f.params if p.assembly
-            for row in assembly_rows(p.assembly, index)]
+    rows = [
+        row
+        for f in index.functions
+        for p in f.params
+        if p.assembly
+        for row in assembly_rows(p.assembly, index)
+    ]
     if not rows:
         return "constexpr std::span<const assembly> assemblies;\n"
     inputs = "".join(

@@ -75,7 +75,12 @@ def tables(library: Library) -> str:
         methods_table(library, index),
     ]
     return (
-        HEAD.format(origin=library.origin, name=library.name, uses=used(library), status=status_type(library))
+        HEAD.format(
+            origin=library.origin,
+            name=library.name,
+            uses=used(library),
+            status=status_type(library),
+        )
         + "\n".join(p for p in parts[:-1] if p)
         + f"\n}}  // namespace\n}}  // namespace {library.name}\n\n"
         + f"constexpr library {library.name}_library = {library.name}::described;\n"
@@ -252,7 +257,8 @@ def library_record(library: Library, index: Index) -> str:
         f"{exceptions_table(library)}library_state state;\n"
         f'constexpr library described = {{"{PYTHON_PACKAGE}.{name}", functions, class_records,\n'
         f"    enum_records, constants, attribute_tables, types, enum_types, {name}_methods, "
-        f"lazy_module_methods<{name}_library>, &state,\n    enum_{library.result_class}{more(library)}}};\n"
+        f"lazy_module_methods<{name}_library>, &state,\n"
+        f"    enum_{library.result_class}{more(library)}}};\n"
     )
 
 
@@ -277,7 +283,8 @@ def exceptions_table(library: Library) -> str:
     return (
         f"constexpr exception_record exception_records[] = {{\n{lines}}};\n"
         f"PyTypeObject* exception_types[{len(rows)}];\n"
-        f"{aliases_table(library)}{foreign_enums_table(library)}constexpr raising raises = {{exception_records, exception_types, "
+        f"{aliases_table(library)}{foreign_enums_table(library)}"
+        "constexpr raising raises = {exception_records, exception_types, "
         f"error_init<{library.name}_library>,\n"
         f"    {details(library)}, {insufficient(library)}, exception_aliases}};\n"
     )

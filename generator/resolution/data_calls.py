@@ -15,7 +15,6 @@ from ..decisions import AssembledStruct, Decisions
 from ..facts import FactFunction
 from ..model import Assembly, DataType, Function, Param
 from .exceptions import describe, outputs
-from .exceptions import outputs
 
 VERSIONED = re.compile(r"_v(\d+)(?:_t)?$")
 
@@ -89,7 +88,7 @@ class DataCalls:
             data_type.name,
             int(version[1]) if is_versioned else 0,
             [(places[field], name) for field, name in chosen.inputs.items()],
-            places[chosen.out] if chosen.out in places else -1,
+            places.get(chosen.out, -1),
             places[chosen.counted] if chosen.counted else -1,
             chosen.older,
         )

@@ -76,7 +76,8 @@ class Maker:
             member: counters[counter]
             for member, counter in self.choice.counters.get(path, {}).items()
         }
-        hidden = {*counted.values()} - {*self.choice.shown.get(path, [])}
+        shown = {counters[c] for c in self.choice.shown.get(path, [])}
+        hidden = {*counted.values()} - shown
         fields = [
             replace(f, counter=counted.get(f.c_path, ""), is_hidden=f.is_hidden or f.name in hidden)
             for f in fields

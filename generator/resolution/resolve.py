@@ -74,6 +74,7 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
         module_scope=frozenset(decisions.module_scope),
         optional_headers=frozenset(decisions.optional_headers),
         stored_as=decisions.stored_as,
+        optional_lists=frozenset(decisions.optional_lists),
         before=list(decisions.before),
         data_types=made.made if made else [],
         exception_aliases=decisions.exception_aliases,

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "bindings/arguments/errors.hpp"
-#include "bindings/data_types/data_fields.hpp"
 #include "bindings/data_types/arrays/typed_array.hpp"
+#include "bindings/data_types/data_fields.hpp"
 #include "bindings/structs/kept_objects.hpp"
 #include "bindings/structs/struct_fields.hpp"
 
@@ -105,13 +105,12 @@ PyObject* read_structure_list(const library& lib, const data_field& f, PyObject*
   // The view depends on what keeps the array: its own block where that is a data object.
   class_type* type = any_class_of(keeper);
   PyObject* block = type && type->record->data ? as_data(keeper)->block : keeper;
-  extent e = n == 1 && !record.data->is_array ? extent{}
-                                              : extent::line(n, Py_ssize_t(record.data->size));
+  extent e =
+      n == 1 && !record.data->is_array ? extent{} : extent::line(n, Py_ssize_t(record.data->size));
   return new_data_view(lib, f.type, {array, e, block, as_data(self)->is_read_only});
 }
 
-int write_structure_list(const library& lib, const data_field& f, PyObject* self,
-                         PyObject* value) {
+int write_structure_list(const library& lib, const data_field& f, PyObject* self, PyObject* value) {
   if (value == Py_None) return point_to(f, self, nullptr, 0, nullptr);
   if (!ready_class(lib, f.type)) return -1;
   Py_ssize_t size = Py_ssize_t(lib.classes[std::size_t(f.type)].data->size);

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "bindings/data_types/data_fields.hpp"
 #include "bindings/data_types/arrays/typed_array.hpp"
+#include "bindings/data_types/data_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -24,8 +24,8 @@ PyObject* contents_of(PyObject* self) {
 
 bool has_addresses(const library& lib, const data_record& record) {
   for (const data_field& f : record.fields) {
-    bool is_address = f.shape == form::address || f.shape == form::text_pointer ||
-                      f.shape >= form::number_list;
+    bool is_address =
+        f.shape == form::address || f.shape == form::text_pointer || f.shape >= form::number_list;
     if (is_address ||
         (f.shape == form::structure && has_addresses(lib, *lib.classes[std::size_t(f.type)].data)))
       return true;
@@ -131,8 +131,7 @@ PyObject* represent_one(PyObject* self) {
 
 PyObject* represent_data(PyObject* self) {
   if (is_single(as_data(self))) return represent_one(self);
-  return PyUnicode_FromFormat("<%s array of %zd>",
-                              short_name(class_of(Py_TYPE(self)).record->name),
+  return PyUnicode_FromFormat("<%s array of %zd>", short_name(class_of(Py_TYPE(self)).record->name),
                               as_data(self)->e.elements());
 }
 

@@ -72,8 +72,8 @@ int copy_data(PyObject* block, char* where, const extent& e, PyObject* source) {
   Py_ssize_t i = 0;
   for_each_element(e, where, [&](char* to) { return targets[i++] = to, true; });
   i = 0;
-  bool ok = for_each_element(from->e, from->where,
-                             [&](char* at) { return copy_one(targets[i++], at); });
+  bool ok =
+      for_each_element(from->e, from->where, [&](char* at) { return copy_one(targets[i++], at); });
   PyMem_Free(targets);
   return ok ? 0 : -1;
 }
@@ -87,8 +87,7 @@ PyObject* packed_data(PyObject* source) {
     step *= e.shape[i];
   }
   PyObject* made = make(*type.lib, int(&type - type.lib->types), e);
-  if (made && copy_data(as_data(made)->block, as_data(made)->where, e, source) < 0)
-    Py_CLEAR(made);
+  if (made && copy_data(as_data(made)->block, as_data(made)->where, e, source) < 0) Py_CLEAR(made);
   return made;
 }
 

@@ -24,8 +24,8 @@ PyObject* view_of(const class_type& type, void* where, const extent& e, PyObject
                   bool is_read_only) {
   PyObject* block = new_foreign_block(where, owner);
   if (!block) return nullptr;
-  PyObject* made = new_data_view(*type.lib, index_of(type),
-                                 {static_cast<char*>(where), e, block, is_read_only});
+  PyObject* made =
+      new_data_view(*type.lib, index_of(type), {static_cast<char*>(where), e, block, is_read_only});
   Py_DECREF(block);
   return made;
 }
@@ -44,8 +44,8 @@ PyObject* from_address(const class_type& type, PyObject* address, Py_ssize_t siz
   if (!integer_argument<kind::i64>(address, value)) return nullptr;
   auto* where = reinterpret_cast<void*>(value);
   if (!where || size < 0) {
-    PyErr_SetString(PyExc_ValueError, where ? "size must not be negative"
-                                            : "ptr must not be null (0)");
+    PyErr_SetString(PyExc_ValueError,
+                    where ? "size must not be negative" : "ptr must not be null (0)");
     return nullptr;
   }
   const data_record& record = *type.record->data;

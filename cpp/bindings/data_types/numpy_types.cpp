@@ -3,8 +3,8 @@
 #include "bindings/data_types/numpy_types.hpp"
 
 #include "bindings/arguments/errors.hpp"
-#include "bindings/data_types/data_object.hpp"
 #include "bindings/data_types/arrays/typed_array.hpp"
+#include "bindings/data_types/data_object.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -19,8 +19,8 @@ const char* code_of(const data_field& f) {
 
 // What NumPy is told of a field: a code or a type, and its shape when it is an array.
 PyObject* format_of(const library& lib, const data_field& f) {
-  PyObject* element = f.shape == form::structure ? numpy_type(lib, f.type)
-                                                 : PyUnicode_FromString(code_of(f));
+  PyObject* element =
+      f.shape == form::structure ? numpy_type(lib, f.type) : PyUnicode_FromString(code_of(f));
   if (!element || !f.is_array) return element;
   return Py_BuildValue("(N(I))", element, f.count);
 }
@@ -56,8 +56,7 @@ PyObject* from_numpy(const char* name) {
 
 PyObject* make_type(const library& lib, int type) {
   PyObject* constructor = from_numpy("dtype");
-  PyObject* described =
-      constructor ? describe(lib, *lib.classes[std::size_t(type)].data) : nullptr;
+  PyObject* described = constructor ? describe(lib, *lib.classes[std::size_t(type)].data) : nullptr;
   PyObject* made = described ? PyObject_CallOneArg(constructor, described) : nullptr;
   Py_XDECREF(described);
   Py_XDECREF(constructor);

@@ -22,11 +22,11 @@ enum class form : std::uint8_t {
 struct data_field {
   const char* name;
   form shape;
-  kind element;              // of numbers
-  bool is_hidden;            // known to NumPy only: counts, reserved fields
-  bool is_array;             // T[n], even where n is 1
-  std::int16_t type = -1;    // class of structs
-  std::int16_t counter = -1; // field that says how many of the elements are meant
+  kind element;                       // of numbers
+  bool is_hidden;                     // known to NumPy only: counts, reserved fields
+  bool is_array;                      // T[n], even where n is 1
+  std::int16_t type = -1;             // class of structs
+  std::int16_t counter = -1;          // field that says how many of the elements are meant
   std::uint32_t offset, size, count;  // of one element; elements
 };
 

@@ -115,8 +115,8 @@ PyObject* check_status(const library& lib, PyObject* status, bool insufficient_p
 
 PyObject* op_status_error(const library& lib, PyObject* status) {
   long value = PyLong_AsLong(status);
-  const enum_type* statuses = value == -1 && PyErr_Occurred() ? nullptr
-                                                              : ready_enum(lib, lib.result_enum);
+  const enum_type* statuses =
+      value == -1 && PyErr_Occurred() ? nullptr : ready_enum(lib, lib.result_enum);
   if (!statuses) return nullptr;
   const enum_entry* entry = find_entry(statuses, value);
   return PyUnicode_FromString(entry && entry->doc ? entry->doc : "A code that is not known.");

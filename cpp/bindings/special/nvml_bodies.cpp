@@ -95,8 +95,7 @@ bool take_field(PyObject* item, nvmlFieldValue_t& out) {
 
 PyObject* fields_of_list(const library& lib, int type, PyObject* values) {
   if (!PyList_Check(values) && !PyTuple_Check(values)) {
-    PyErr_Format(PyExc_ValueError,
-                 "expected FieldValue or a list of field identifiers, got %s",
+    PyErr_Format(PyExc_ValueError, "expected FieldValue or a list of field identifiers, got %s",
                  Py_TYPE(values)->tp_name);
     return nullptr;
   }
@@ -208,8 +207,8 @@ PyObject* context_data_entry(const library& lib, const function& f, PyObject* co
 
 // ---- a parameter with an older name
 
-PyObject* topology_entry(const library& lib, const function& f, PyObject* const* args,
-                         Py_ssize_t n, PyObject* names) {
+PyObject* topology_entry(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+                         PyObject* names) {
   bool is_old = names && PyTuple_GET_SIZE(names) == 1 &&
                 PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "cpuNumber") == 0;
   if (!is_old) return call_by_record(lib, f, args, n, names);

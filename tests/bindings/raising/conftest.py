@@ -30,10 +30,12 @@ class RaisingReference:
             self.functions[name] = later_function(record, base["functions"].get(name, {}))
         self.capsules = base["capsules"] | {n: r["sig"] for n, r in later["capsules"].items()}
         self.enums = {n: self.enum(n) for n in [*base["enums"], *dict(self.of_kind("enum"))]}
-        self.aliases = base.get("aliases", {})  # classes of other modules
+        self.aliases = {"pyCUresult"} & self.enums.keys()  # of other modules
         self.enums = {n: m for n, m in self.enums.items() if n not in self.aliases}
         self.constants = dict(base["constants"])
         self.constants |= {n: int(r["value"]) for n, r in self.of_kind("value") if is_number(r)}
+        self.constants |= self.deviations.get("constants", {}).get(library, {})
+        self.constants.pop("reason", None)
         self.exceptions = dict(base["exceptions"])
         for name, record in self.of_kind("class"):
             if any(b.endswith(("Error", "Exception")) for b in record.get("bases", ())):

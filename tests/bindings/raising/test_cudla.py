@@ -4,7 +4,6 @@
 import ctypes
 
 import pytest
-
 from cuda.bindings import cudla
 
 POINTER = ctypes.c_void_p

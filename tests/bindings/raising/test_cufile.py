@@ -6,7 +6,6 @@ import errno
 import pickle
 
 import pytest
-
 from cuda.bindings import cufile, driver
 
 POINTER, SIZE = ctypes.c_void_p, ctypes.c_size_t
@@ -43,7 +42,9 @@ def test_success_returns_what_was_asked_for(put):
 
     put("cuFileGetParameterBool", value, ctypes.c_int, POINTER, result=STATUS)
     assert cufile.get_parameter_bool(0) is False
-    assert cufile.get_parameter_bool(cufile.BoolConfigParameter.PROPERTIES_ALLOW_COMPAT_MODE) is True
+    assert (
+        cufile.get_parameter_bool(cufile.BoolConfigParameter.PROPERTIES_ALLOW_COMPAT_MODE) is True
+    )
 
 
 def test_a_text_is_as_long_as_asked_for(put):

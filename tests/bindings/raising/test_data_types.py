@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from cuda.bindings import cudla, cufile, nvml
 
 ROOT = Path(__file__).parents[3]

@@ -5,7 +5,6 @@ import ctypes
 import pickle
 
 import pytest
-
 from cuda.bindings import nvml
 
 HANDLE, POINTER = ctypes.c_uint64, ctypes.c_void_p
@@ -26,11 +25,12 @@ def read(address, cls):
 def test_numbers_come_back_alone_and_several_as_a_tuple(put):
     put("nvmlDeviceGetCount_v2", lambda n: write(n, b"\x03\0\0\0"), POINTER)
     assert nvml.device_get_count_v2() == 3
-    put(
-        "nvmlDeviceGetCudaComputeCapability",
-        lambda device, major, minor: (write(major, b"\x09\0\0\0"), write(minor, bytes(4))) and 0,
-        HANDLE, POINTER, POINTER,
-    )  # fmt: skip
+
+    def capability(device, major, minor):
+        write(major, b"\x09\0\0\0")
+        write(minor, bytes(4))
+
+    put("nvmlDeviceGetCudaComputeCapability", capability, HANDLE, POINTER, POINTER)
     assert nvml.device_get_cuda_compute_capability(1) == (9, 0)
 
 
@@ -133,7 +133,7 @@ def test_structs_are_passed_as_objects_or_addresses(put, record):
     nvml.device_set_clock_offsets(1, info.ptr)
     nvml.device_set_clock_offsets(1, None)
     assert [address for _, address in seen] == [info.ptr, info.ptr, None]
-    with pytest.raises(TypeError, match="expected ClockOffset_v1 or its address, got Memory"):
+    with pytest.raises(TypeError, match=r"expected ClockOffset_v1 or its address, got .*Memory"):
         nvml.device_set_clock_offsets(1, nvml.Memory())
 
 

@@ -45,7 +45,7 @@ def test_the_same_classes_are_arrays(reference, module):
         cls = getattr(module, name)
         if record.get("array"):
             assert len(cls(2)) == 2, name
-        else:
+        elif name not in reference.deviation("arrays", "names", ()):
             with pytest.raises(TypeError):
                 cls(2)
 

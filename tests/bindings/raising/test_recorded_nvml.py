@@ -76,9 +76,8 @@ def test_every_recorded_call_gives_the_same_again(recording, replay):
 
 
 def test_a_real_library_answers_without_crashing():
-    from cuda.pathfinder import DynamicLibNotFoundError
-
     from cuda.bindings import nvml
+    from cuda.pathfinder import DynamicLibNotFoundError
 
     try:
         nvml.init_v2()

@@ -83,15 +83,14 @@ bool allocate_output(frame& c, int i, const param& p, word n) {
                                : new_typed_array(kind(p.type), Py_ssize_t(n));
   if (!made) return false;
   c.out[output_at(c.f, i)] = made;
-  c.w[i] =
-      reinterpret_cast<word>(has_structs ? as_data(made)->where : as_typed_array(made)->where);
+  c.w[i] = reinterpret_cast<word>(has_structs ? as_data(made)->where : as_typed_array(made)->where);
   return true;
 }
 
 PyObject* counted_output(frame& c, const param& p, int output) {
   PyObject* made = c.take(output);
-  bool is_told = c.f.params[p.aux].k == kind::count_of_output ||
-                 c.f.params[p.aux].k == kind::out_count;
+  bool is_told =
+      c.f.params[p.aux].k == kind::count_of_output || c.f.params[p.aux].k == kind::out_count;
   Py_ssize_t& length =
       p.k == kind::out_structures ? as_data(made)->e.shape[0] : as_typed_array(made)->e.shape[0];
   auto n = Py_ssize_t(std::uint32_t(c.cell[p.aux]));

@@ -60,7 +60,9 @@ struct parameter<kind::u32_or_zero> {
 
 template <>
 struct parameter<kind::out_bool> : parameter<kind::out_u32> {
-  static PyObject* result(frame& c, int i, const param&, int) { return PyBool_FromLong(c.cell[i] & 1); }
+  static PyObject* result(frame& c, int i, const param&, int) {
+    return PyBool_FromLong(c.cell[i] & 1);
+  }
 };
 
 template <>
