@@ -117,6 +117,7 @@ class Decisions:
     always_in: set[str] = field(default_factory=set)
     iterators: set[str] = field(default_factory=set)
     short_lists: set[str] = field(default_factory=set)
+    optional_lists: set[str] = field(default_factory=set)
     lists_by_address: set[str] = field(default_factory=set)
     handles_by_address: str = r"\bnone\b"
     address_roles: dict[str, str] = field(default_factory=dict)

@@ -233,6 +233,7 @@ class Library:
     module_scope: frozenset[str] = frozenset()  # headers whose types the .pxd declares itself
     optional_headers: frozenset[str] = frozenset()  # a client of the .pxd may lack these
     stored_as: dict[str, str] = field(default_factory=dict)  # handle -> C type of its value there
+    optional_lists: frozenset[str] = frozenset()  # elements of lists that may be left out
     before: list[str] = field(default_factory=list)  # headers to include ahead of `headers`
     exception_aliases: dict[str, str] = field(default_factory=dict)  # further name -> exception
     error_details: str = ""  # C++ table of what errors have besides their status

@@ -155,3 +155,29 @@ def test_a_short_list_of_six_is_refused(calls):
     calls(*TENSOR_MAP)
     with pytest.raises(ValueError, match="at most 5"):
         encode([driver.cuuint64_t(1)] * 6, None)
+
+
+@pytest.fixture
+def edges(put):
+    """Address of the edges that cuGraphAddDependencies receives."""
+    seen = []
+    put(
+        "cuGraphAddDependencies",
+        lambda _graph, _from, _to, data, _count: seen.append(data),
+        *(Pointer, Pointer, Pointer, Pointer, Size),
+    )
+    return seen
+
+
+@pytest.mark.parametrize("left_out", [None, [], ()])
+def test_edges_without_data_are_null_whatever_the_count(edges, left_out):
+    nodes = [driver.CUgraphNode(1), driver.CUgraphNode(2)]
+    assert driver.cuGraphAddDependencies(3, nodes, nodes, left_out, 2) == (0,)
+    assert edges == [None]
+
+
+def test_too_few_edges_are_refused(edges):
+    nodes = [driver.CUgraphNode(1), driver.CUgraphNode(2)]
+    with pytest.raises(RuntimeError, match="argument 'edgeData': List is too small: 1 < 2"):
+        driver.cuGraphAddDependencies(3, nodes, nodes, [driver.CUgraphEdgeData()], 2)
+    assert edges == []
