@@ -27,8 +27,8 @@ HEAD = """\
 """
 
 BY_HAND = """\
-# The {library} API, written by hand, since no package has its headers: from the layouts, the values and
-# the function types that are known of it. Decisions: overrides/{library}.toml.
+# The {library} API, written by hand, since no package has its headers: from the layouts, the
+# values and the function types that are known of it. Decisions: overrides/{library}.toml.
 """
 
 
