@@ -316,6 +316,25 @@ class TestCopies:
         with device.allocate(4, stream=stream) as memory, pytest.raises(BufferError):
             memory.copy_to(b"abcd", stream=stream)
 
+    def test_an_array_on_the_device_is_taken_there_though_it_has_a_buffer_protocol(
+        self, device, stream
+    ):
+        class DeviceArray(bytearray):
+            pass
+
+        with (
+            device.allocate(16, stream=stream) as source,
+            device.allocate(16, stream=stream) as target,
+        ):
+            source.fill(7, stream=stream)
+            array = DeviceArray(16)
+            array.__cuda_array_interface__ = source.__cuda_array_interface__
+            target.copy_from(array, stream=stream)
+            found = np.zeros(16, np.uint8)
+            target.copy_to(found, stream=stream)
+            stream.sync()
+            assert (found == 7).all()
+
     def test_a_strided_array_is_refused(self, device, stream):
         with device.allocate(20, stream=stream) as memory, pytest.raises(ValueError):
             memory.copy_from(np.arange(10, dtype=np.int32)[::2], stream=stream)

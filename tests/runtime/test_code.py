@@ -63,8 +63,12 @@ def test_a_variable_of_a_library_is_read_and_written(library):
     assert value[0] == 5
 
 
-def test_what_is_no_code_is_not_loaded():
-    code = runtime.cudaLibraryLoadData(b"this is no PTX" * 9, None, None, 0, None, None, 0)[0]
+def test_what_is_no_code_has_no_kernel():
+    """A driver that loads lazily looks at the code when a kernel is asked for."""
+    code, library = runtime.cudaLibraryLoadData(b"not PTX\0" * 9, None, None, 0, None, None, 0)
+    if code == Error.cudaSuccess:
+        code = runtime.cudaLibraryGetKernel(library, b"kernel")[0]
+        ok(runtime.cudaLibraryUnload(library))
     assert code in (
         Error.cudaErrorInvalidPtx,
         Error.cudaErrorInvalidKernelImage,

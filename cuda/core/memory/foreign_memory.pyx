@@ -27,11 +27,13 @@ cdef _ForeignMemory foreign_memory(object source, bint is_written, Stream stream
     """The bytes of an object, ordered after what was submitted to them before."""
     cdef _ForeignMemory memory = _ForeignMemory.__new__(_ForeignMemory)
     memory.kept = source
-    if PyObject_CheckBuffer(source):
+    # CuPy's arrays have a buffer protocol that refuses memory of a device.
+    is_on_device = hasattr(source, "__cuda_array_interface__")
+    if PyObject_CheckBuffer(source) and not is_on_device:
         take_buffer(memory, source)
     elif hasattr(source, "__dlpack__") and hasattr(source, "__dlpack_device__"):
         take_dlpack(memory, source, stream)
-    elif hasattr(source, "__cuda_array_interface__"):
+    elif is_on_device:
         take_cuda_array(memory, source, stream)
     else:
         raise TypeError(f"expected a Buffer, or an array with the buffer protocol, DLPack or "

@@ -42,6 +42,6 @@ for row, source in zip(read, (first, second), strict=True):
     assert error == runtime.cudaError_t.cudaSuccess
 ours.sync()
 assert not read[0].any() and np.array_equal(read[1], host)
-del first, second
+del first, second, source
 assert counted.allocation_counts.current_bytes == 0
 print(f"rmm buffers of {8 * N} bytes on a pool, sum {read.sum():.0f}")

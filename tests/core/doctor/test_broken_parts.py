@@ -35,11 +35,13 @@ def link(source, target):
 def doctor(tree):
     """Run it in the tree; its record, status and stderr."""
 
+    unset = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+
     def run(**environment):
         return subprocess.run(
             [sys.executable, "-m", "cuda.core", "doctor", "--json"],
             cwd=tree.parent,
-            env={**os.environ, "HALFWARP_BACKEND": "emulator", **environment},
+            env={**unset, "HALFWARP_BACKEND": "emulator", **environment},
             capture_output=True,
             text=True,
         )

@@ -25,7 +25,7 @@ import plan  # noqa: E402
 import supervise  # noqa: E402
 
 SHOWN = 60  # sorts of differences of a module; the file of --json has all
-MODULES = ["driver", "runtime", "nvrtc", "nvjitlink", "nvvm", "nvfatbin", "nvml"]
+MODULES = ["driver", "runtime", "nvrtc", "nvjitlink", "nvvm", "nvfatbin", "nvml", "cufile"]
 
 
 def emulator_folder():
@@ -46,6 +46,13 @@ def library_folders():
     return sorted(map(str, found))
 
 
+def own_folder():
+    """Where the package under test lies: this tree, or an installed wheel that comes first."""
+    from cuda.bindings import _loader  # which NVIDIA's packages do not have
+
+    return str(Path(_loader.__file__).parents[2])
+
+
 def unpacked(wheels):
     """A folder with the reference's packages, to be put first on the path."""
     target = tempfile.mkdtemp(prefix="halfwarp-reference-")
@@ -64,7 +71,7 @@ def places(options):
         libraries.insert(0, emulator_folder())
     theirs["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
     ours["HALFWARP_BACKEND"] = "emulator" if options.backend == "emulator" else "driver"
-    ours["PYTHONPATH"] = str(ROOT)
+    ours["PYTHONPATH"] = own_folder()
     python = options.reference or sys.executable
     if options.wheels:
         theirs["PYTHONPATH"] = unpacked(options.wheels)

@@ -18,6 +18,12 @@ cudaError_t cudaMalloc(void** devPtr, size_t size) noexcept {
   return size == 0 ? cudaSuccess : forward(table->cuMemAlloc, devPtr, size);
 }
 
+cudaError_t cudaMallocManaged(void** devPtr, size_t size, unsigned int flags) noexcept {
+  if (!devPtr) return cudaErrorInvalidValue;
+  if (size == 0) *devPtr = nullptr;
+  return size == 0 ? cudaSuccess : forward(table->cuMemAllocManaged, devPtr, size, flags);
+}
+
 cudaError_t cudaMallocPitch(void** devPtr, size_t* pitch, size_t width, size_t height) noexcept {
   if (!devPtr || !pitch) return cudaErrorInvalidValue;
   if (width == 0 || height == 0) {
