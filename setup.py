@@ -32,7 +32,9 @@ DEBUG = os.environ.get("DEBUG") == "1"
 SANITIZE = os.environ.get("HALFWARP_SANITIZE", "")  # "address,undefined": docs/design/robustness.md
 COMMON = ["-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-Wall"]
 CHECKED = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all"] if SANITIZE else []
-CHECKED += ["-fno-sanitize=enum"] if SANITIZE else []  # callers of a C API pass any int
+# Callers of a C API pass any int as an enum; checks of null keep addresses from being constants.
+NULLS = "null,nonnull-attribute,returns-nonnull-attribute"
+CHECKED += [f"-fno-sanitize=enum,{NULLS}"] if SANITIZE else []
 COMMON += ["-O0", "-g"] if DEBUG else ["-O1", "-g1"] if SANITIZE else ["-O2", "-g0", "-DNDEBUG"]
 COMMON += CHECKED
 # no warnings: the tables name every function

@@ -21,11 +21,22 @@ struct memory_area {
   int device = 0;            // that reads or writes it
   bool is_pageable = false;  // plain host memory, which is not checked
 
+  // Both at most UINT64_MAX: what is larger fits nowhere either.
   std::uint64_t span() const noexcept {
     if (row_bytes == 0 || rows == 0 || slices == 0) return 0;
-    return (slices - 1) * slice_pitch + (rows - 1) * pitch + row_bytes;
+    std::uint64_t last_slice, last_row, sum;
+    const bool is_beyond = __builtin_mul_overflow(slices - 1, slice_pitch, &last_slice) ||
+                           __builtin_mul_overflow(rows - 1, pitch, &last_row) ||
+                           __builtin_add_overflow(last_slice, last_row, &sum) ||
+                           __builtin_add_overflow(sum, row_bytes, &sum);
+    return is_beyond ? UINT64_MAX : sum;
   }
-  std::uint64_t bytes() const noexcept { return row_bytes * rows * slices; }
+  std::uint64_t bytes() const noexcept {
+    std::uint64_t product;
+    const bool is_beyond = __builtin_mul_overflow(row_bytes, rows, &product) ||
+                           __builtin_mul_overflow(product, slices, &product);
+    return is_beyond ? UINT64_MAX : product;
+  }
 };
 
 // What is wrong with an access of a whole area.

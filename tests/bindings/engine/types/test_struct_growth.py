@@ -116,6 +116,7 @@ def test_slack_is_no_part_of_the_object_that_others_see(on_null_driver):
     code = """
 from cuda.bindings import driver
 made = driver.CUdevprop()
-print(len(bytes(made)) == driver.sizeof(driver.CUdevprop), len(memoryview(made)) == len(bytes(made)))
+size = driver.sizeof(driver.CUdevprop)
+print(len(bytes(made)) == size, len(memoryview(made)) == size)
 """
     assert on_null_driver(code).split() == ["True", "True"]

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects that answer Python's protocols with errors, lies and side effects."""
+
+import ctypes
+import gc
+import sys
+
+
+class HostileError(Exception):
+    """Raised by the objects here; a call must pass it on as it is, or never have asked."""
+
+
+class Raises:
+    """Every protocol that a converter may ask ends in an error."""
+
+    def _raise(self, *_):
+        raise HostileError
+
+    __index__ = __int__ = __float__ = __bool__ = __len__ = __iter__ = _raise
+    __getitem__ = __buffer__ = getPtr = _raise
+
+
+class Answers:
+    """`__index__`, `__int__` and `getPtr()` give what the object was made with."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __index__(self):
+        return self.answer
+
+    def __int__(self):
+        return self.answer
+
+    def getPtr(self):
+        return self.answer
+
+
+class OnlyInt:
+    """Has `__int__` alone, as some number classes have."""
+
+    def __int__(self):
+        return 1
+
+
+class OnlyFloat:
+    def __float__(self):
+        return float("nan")
+
+
+class Collects:
+    """Runs the cycle collector while it is converted."""
+
+    def __index__(self):
+        gc.collect(0)
+        return 1
+
+
+class Calls:
+    """Calls what is being called once more, from within the conversion."""
+
+    def __init__(self, function):
+        self.function = function
+        self.depth = 0
+
+    def __index__(self):
+        if self.depth < 3:
+            self.depth += 1
+            try:
+                self.function()
+            finally:
+                self.depth -= 1
+        return 1
+
+
+class Empties:
+    """Empties the list that it is an element of, and drops what the list held."""
+
+    def __init__(self, victim):
+        self.victim = victim
+
+    def _strike(self):
+        self.victim.clear()
+        bytearray(64)  # takes the place of what was freed
+        return 1
+
+    __index__ = __int__ = _strike
+
+    def __float__(self):
+        return float(self._strike())
+
+    def __buffer__(self, flags):
+        self._strike()
+        return memoryview(bytearray(64))
+
+
+class Lies:
+    """Claims the class of something else."""
+
+    def __init__(self, claimed):
+        self.claimed = claimed
+
+    @property
+    def __class__(self):
+        return self.claimed
+
+
+class Buffer:
+    """A buffer of Python's own making (3.12), new memory each time it is asked."""
+
+    def __init__(self, make):
+        self.make = make
+
+    def __buffer__(self, flags):
+        return self.make()
+
+
+class Number(int):
+    """An int whose methods disagree with its value."""
+
+    def __index__(self):
+        raise HostileError
+
+    def __int__(self):
+        raise HostileError
+
+
+class Sequence(list):
+    """A list whose methods disagree with its contents."""
+
+    def __len__(self):
+        return sys.maxsize
+
+    def __getitem__(self, at):
+        raise HostileError
+
+
+class Text(bytes):
+    pass
+
+
+class Structure(ctypes.Structure):
+    _fields_ = (("a", ctypes.c_int), ("b", ctypes.c_double))
+
+
+def emptied_list(*items):
+    """A list whose last element empties it when converted; long, so that memory is given back."""
+    victim = [*items, None]
+    victim[-1] = Empties(victim)
+    return victim
+
+
+def numbers():
+    """What is wrong as a number, or right in an unusual way."""
+    answers = [2**31, 2**64, -1, True, 1.5, "1", None, 2**200]
+    return [Raises(), OnlyInt(), OnlyFloat(), Collects(), Number(1), *map(Answers, answers)]
+
+
+def buffers():
+    """Buffers that are too short, read-only, with gaps, typed, many-dimensional, or none."""
+    block = bytearray(4096)
+    makers = [
+        lambda: memoryview(bytearray(4096)),
+        lambda: memoryview(bytes(4096)),
+        lambda: memoryview(bytearray(4096))[::2],
+        lambda: bytearray(4096),
+        lambda: None,
+    ]
+    shaped = memoryview(block).cast("B", (64, 64))
+    return [memoryview(block)[::3], memoryview(block).cast("d"), shaped, *map(Buffer, makers)]
+
+
+def others():
+    """What is never right."""
+    return [object(), "text", 1.5, 1j, ..., {}, set(), int, lambda: None, Lies(int), Raises()]

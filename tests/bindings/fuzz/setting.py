@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a batch of calls starts from, and which arguments would block or burn time by design."""
+
+import ctypes
+
+PTX = b""".version 8.0
+.target sm_80
+.address_size 64
+.visible .global .align 4 .u32 counter;
+.visible .entry saxpy(.param .u64 out, .param .u32 n) { ret; }
+"""
+
+# Functions that are not called, with the reason.
+SKIPPED = {
+    "cuProfilerStop": "nothing to see, and tools of the outside react to it",
+    "nvrtcInstallBundledHeaders": "writes hundreds of files, or clears a folder, each time",
+    "nvrtcRemoveBundledHeaders": "as above",
+    "nvrtcSetPCHHeapSize": "the library takes as much memory as it is told to",
+}
+
+# Waits for a value that nobody writes would never end: such calls get no address.
+WAITS = {"cuStreamWaitValue32": "addr", "cuStreamWaitValue64": "addr"}
+WAIT_LISTS = {"cuStreamBatchMemOp": "paramArray"}
+WAIT_NODES = {"cuGraphAddBatchMemOpNode", "cuGraphBatchMemOpNodeSetParams"}
+WAIT_NODES |= {"cuGraphExecBatchMemOpNodeSetParams"}
+
+
+def is_address(param):
+    """Whether C reads or writes through it as far as other arguments say: lengths stay small."""
+    return param.c_type.count("*") and param.kind.split(":")[-1] in ("voidp", "callback_data")
+
+
+def stays_small(function):
+    """Whether integers are lengths of memory behind plain addresses, or sizes of a launch."""
+    kinds = {p.kind.split(":")[-1] for p in function.params}
+    return "kparams" in kinds or any(map(is_address, function.params))
+
+
+def restrain(function, given):
+    """Takes back what would block for ever."""
+    name = WAITS.get(function.name) or WAIT_LISTS.get(function.name)
+    for i, (parameter, _) in enumerate(given):
+        if parameter == name or (function.name in WAIT_NODES and parameter == "nodeParams"):
+            given[i] = (parameter, None)
+
+
+def prepare(module, values):
+    """Live objects of each common kind, and a current context."""
+    if module.__name__.endswith(".driver"):
+        prepare_driver(module, values)
+    elif module.__name__.endswith(".nvrtc"):
+        program = module.nvrtcCreateProgram(b"__global__ void f() {}", b"f.cu", 0, [], [])[1]
+        values.remember(program)
+
+
+def forget_emulated_state():
+    from cuda.bindings import _loader
+
+    if address := _loader.emulator_function("halfwarp_emulator_reset"):
+        ctypes.CFUNCTYPE(None)(address)()
+
+
+def prepare_driver(driver, values):
+    driver.cuInit(0)
+    forget_emulated_state()
+    _, context = driver.cuDevicePrimaryCtxRetain(0)
+    driver.cuCtxSetCurrent(context)
+    library = driver.cuLibraryLoadData(PTX, [], [], 0, [], [], 0)[1]
+    module = driver.cuModuleLoadData(PTX)[1]
+    made = [
+        driver.CUdevice(0),
+        context,
+        library,
+        module,
+        driver.cuModuleGetFunction(module, b"saxpy")[1],
+        driver.cuLibraryGetKernel(library, b"saxpy")[1],
+        driver.cuStreamCreate(1)[1],
+        driver.cuEventCreate(0)[1],
+        driver.cuMemAlloc(1 << 16)[1],
+        driver.cuGraphCreate(0)[1],
+        driver.cuDeviceGetDefaultMemPool(0)[1],
+    ]
+    freed = driver.cuStreamCreate(0)[1], driver.cuEventCreate(0)[1], driver.cuMemAlloc(64)[1]
+    driver.cuStreamDestroy(freed[0])
+    driver.cuEventDestroy(freed[1])
+    driver.cuMemFree(freed[2])
+    for value in (*made, *freed):
+        if value is not None:
+            values.remember(value)
+
+
+def finish(module, values):
+    """Gives back what the batch made, so that the next one starts from nothing."""
+    values.live.clear()
+    if module.__name__.endswith(".driver"):
+        forget_emulated_state()

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments by what the generator's model says of a parameter: right ones and wrong ones."""
+
+import ctypes
+import mmap
+from collections import defaultdict
+
+import hostile
+import setting
+
+ARENA = mmap.mmap(-1, 1 << 23)  # what valid addresses point into
+ADDRESS = ctypes.addressof(ctypes.c_char.from_buffer(ARENA))
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
+CALLBACK_ADDRESS = ctypes.cast(CALLBACK, ctypes.c_void_p).value
+MODES = ctypes.c_int, ctypes.c_float, ctypes.c_double, ctypes.c_void_p, ctypes.c_char, None
+
+SMALL = (0, 0, 1, 1, 2, 3, 4)
+LARGE = (2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**63 - 1, 2**63, 2**64 - 1)
+WRONG = (-1, -(2**31), -(2**63), -(2**63) - 1, 2**64, 2**200)
+TEXTS = b"fuzz", b"", b"x" * 2000, b"\xff\xfe%s%n", bytearray(b"fuzz"), bytearray(), b"saxpy"
+
+
+class Values:
+    """Makes the arguments of one library's functions; keeps the handles that calls return."""
+
+    def __init__(self, module, library, rng):
+        self.module, self.library, self.rng = module, library, rng
+        self.classes = {c.name: c for c in (*library.handles, *library.structs)}
+        self.shapes = {h.name: h.shape for h in library.handles}
+        self.enums = {e.name: e for e in library.enums}
+        self.live = defaultdict(list)
+        self.dull = [*hostile.others(), *hostile.numbers(), *hostile.buffers()]
+        self.short = False  # lengths stay small during this call
+        self.counts = set()  # parameters that say how long a result is: all of it is made
+        self.subclasses = {}
+
+    def pick(self, *choices):
+        return self.rng.choice(choices)
+
+    def look_at(self, function):
+        """Before the arguments of a call are made."""
+        self.short = setting.stays_small(function)
+        outputs = [p for p in function.params if p.kind.startswith("out")]
+        self.counts = {p.aux for p in outputs} | {p.kind.rpartition(":")[2] for p in outputs}
+
+    # ---- results of earlier calls
+
+    def remember(self, value):
+        """Handles that a call returned are arguments of later calls, also when freed meanwhile."""
+        name = type(value).__name__
+        if self.shapes.get(name) in ("pointer", "integer"):
+            known = self.live[name]
+            known.append(value)
+            if len(known) > 12:
+                del known[self.rng.randrange(len(known))]
+
+    # ---- right values, by kind
+
+    def number(self):
+        if self.short or self.rng.random() < 0.7:
+            return self.pick(*SMALL)
+        return self.pick(*LARGE)
+
+    def enum(self, name):
+        members = self.enums[name].members if name in self.enums else ()
+        if members and self.rng.random() < 0.8:
+            value = self.rng.choice(members).value
+            return value if self.rng.random() < 0.5 else getattr(self.module, name)(value)
+        return self.pick(0, 1, 77, -5, 2**31 - 1)
+
+    def handle(self, name):
+        known, shape = self.live[name], self.shapes.get(name, "pointer")
+        if known and self.rng.random() < 0.8:
+            return self.rng.choice(known)
+        if shape == "function":
+            return self.pick(None, CALLBACK_ADDRESS, self.make(name, CALLBACK_ADDRESS))
+        if name == "CUdeviceptr":
+            return self.pick(None, 0, self.make(name, 0))
+        if shape == "integer":
+            return self.pick(0, 1, self.make(name, 1), self.subclass(name, 1))
+        return self.pick(None, 0, self.make(name), self.subclass(name))
+
+    def make(self, name, *args):
+        return getattr(self.module, name)(*args)
+
+    def subclass(self, name, *args):
+        if name not in self.subclasses:
+            base = getattr(self.module, name)
+            self.subclasses[name] = type(name, (base,), {"__slots__": ("extra",)})
+        return self.subclasses[name](*args)
+
+    def struct(self, name):
+        record = self.classes[name]
+        if getattr(record, "view_only", False):
+            return None
+        made = self.subclass(name) if self.rng.random() < 0.1 else self.make(name)
+        if self.rng.random() < 0.6:
+            self.fill(made, record)
+        return made
+
+    def fill(self, target, record):
+        """Random contents: small numbers, handles, addresses inside the arena."""
+        for field in record.fields:
+            if self.rng.random() < 0.5 and not field.readonly:
+                try:
+                    setattr(target, field.name, self.field(field.kind))
+                except (TypeError, ValueError, OverflowError, AttributeError):
+                    continue  # an array of another length, or a value beyond a narrow field
+
+    def field(self, kind):
+        word, _, name = kind.partition(":")
+        if word in ("enum", "handle", "struct"):
+            return self.by_word(word, name)
+        if word in ("voidp", "kparams"):
+            return self.address()
+        if word.startswith("ptr["):
+            return [self.element(name)] * self.pick(0, 1, 2)
+        return self.pick(*SMALL)
+
+    def address(self):
+        return self.pick(None, 0, ADDRESS, ADDRESS + 64, bytearray(1 << 16))
+
+    def element(self, name):
+        if name in self.shapes:
+            return self.handle(name)
+        if name in self.classes:
+            return self.struct(name)
+        if name in self.enums:
+            return self.enum(name)
+        return self.rng.choice(TEXTS) if name == "bytes" else self.number()
+
+    def items(self, name):
+        made = [self.element(name) for _ in range(self.pick(0, 1, 1, 2, 3))]
+        return self.pick(made, made, tuple(made), hostile.Sequence(made))
+
+    def kernel_params(self):
+        """As many as the kernel takes, which are two, or more: C cannot tell that some miss."""
+        types = tuple(self.rng.choice(MODES) for _ in range(self.pick(2, 2, 4)))
+        right = {None: hostile.Structure(), ctypes.c_void_p: ADDRESS, ctypes.c_char: b"c"}
+        values = tuple(right.get(t, 1) for t in types)
+        wrong = tuple(self.rng.choice(hostile.others()) for _ in types)
+        return self.pick(
+            None, (values, types), (wrong, types), (values, types + types), ((), types)
+        )
+
+    def option(self, enum):
+        """A value for one of the attributes of an enumeration."""
+        words = self.library.attributes.get(enum, {})
+        return self.option_of(self.rng.choice([*words.values(), "int"]))
+
+    def option_of(self, kind):
+        word, _, name = kind.partition(":")
+        if word == "list":
+            return [self.option_value(name) for _ in range(self.pick(0, 1, 2))]
+        return self.option_value(name or word)
+
+    def option_value(self, word):
+        if word in ("buffer", "text", "bytes"):
+            return self.rng.choice(TEXTS[4:6] if word == "buffer" else TEXTS)
+        if word == "address":
+            return self.pick(None, ADDRESS)
+        return self.element(word)
+
+    def by_word(self, word, name=""):
+        makers = {
+            "enum": lambda: self.enum(name),
+            "handle": lambda: self.handle(name),
+            "struct": lambda: self.struct(name),
+            "struct*": lambda: self.struct(name) if self.rng.random() < 0.9 else None,
+            "ptr": lambda: self.pick(None, self.handle(name), self.make(name)),
+            "list": lambda: self.items(name),
+            "list5": lambda: self.items(name),
+            "attr": lambda: self.option(name),
+            "attrlist": lambda: [self.option(name) for _ in range(self.pick(0, 1, 2))],
+            "bytes": lambda: self.rng.choice(TEXTS),
+            "voidp": self.address,
+            "callback": lambda: self.pick(None, CALLBACK_ADDRESS),
+            "callback_data": self.address,
+            "kparams": self.kernel_params,
+            "rawptr": lambda: 0,
+            "float*": lambda: self.pick(1.0, 2, (1.0, 2.0), [0.5] * 4),
+            "iterator": lambda: self.pick(None, self.handle(name)),
+        }
+        return makers.get(word, self.number)()
+
+    def right(self, param):
+        words = param.kind.split(":")[1:]
+        if words[:1] == ["bytes"] and not param.c_type.startswith("const"):
+            return self.pick(bytearray(4096), bytes(bytearray(4096)), bytearray(1))
+        if "(*" in param.c_type:  # a function pointer that is no handle
+            return self.pick(None, CALLBACK_ADDRESS)
+        if words[:1] == ["voidp"] and param.c_type.startswith("const"):
+            return self.pick(self.address(), setting.PTX, b"garbage\0" * 64)
+        if param.c_name in self.counts:
+            return self.pick(*SMALL, 1000, 2**16, 2**45, 2**62, 2**64 - 1)
+        return self.by_word(*words[:2]) if words else self.number()
+
+    # ---- arguments that belong together
+
+    def agree(self, function, given):
+        """Counts become the lengths of their lists, attributes and values go together."""
+        at = {p.c_name: given_at(given, p.name) for p in function.params}
+        typed_first = sorted(function.params, key=lambda p: ":attr" not in p.kind)
+        for param in typed_first:
+            words = param.kind.split(":")
+            i, aux = at[param.c_name], at.get(param.aux)
+            if i is None or aux is None:
+                continue
+            if words[1] in ("attr", "attrlist"):
+                self.pair(given, aux, i, words)
+            elif type(given[i][1]) in (list, tuple):
+                given[aux] = (given[aux][0], len(given[i][1]))
+
+    def pair(self, given, attribute_at, value_at, words):
+        members = {m.name: m.value for m in self.enums[words[2]].members}
+        kinds = list(self.library.attributes[words[2]].items())
+        chosen = [self.rng.choice(kinds) for _ in range(self.pick(1, 1, 2, 4))]
+        attributes = [members[name] for name, _ in chosen]
+        values = [self.option_of(kind) for _, kind in chosen]
+        if self.rng.random() < 0.2:
+            values[-1] = hostile.Empties(values)
+        alone = words[1] == "attr"
+        given[attribute_at] = (given[attribute_at][0], attributes[0] if alone else attributes)
+        given[value_at] = (given[value_at][0], values[0] if alone else values)
+
+    # ---- wrong values
+
+    def wrong(self, param):
+        """Of another type, out of range, of another length; never an address that is not ours."""
+        kind = param.kind
+        if "list" in kind or "float*" in kind:
+            elements = [self.rng.choice(self.dull) for _ in range(self.pick(1, 2, 5))]
+            word = kind.rpartition(":")[2]
+            emptied = hostile.emptied_list(*(self.element(word) for _ in range(8)))
+            return self.pick(elements, emptied, tuple(elements), None, 5, hostile.Raises())
+        words = "voidp", "callback", "rawptr", "ptr:", "kparams"
+        if any(word in kind for word in words):
+            return self.pick(*hostile.others(), -1, 2**64)
+        if kind.split(":")[-1] in self.shapes:
+            return self.pick(*hostile.others(), *WRONG, self.another_class())
+        if param.c_name in self.counts:
+            return self.pick(*hostile.others(), *WRONG, None)
+        if kind in ("in", "inout:count") or "enum" in kind:
+            return self.pick(*WRONG, None, *(self.dull if not self.short else hostile.others()))
+        return self.pick(None, *self.dull) if not self.short else self.pick(*hostile.others())
+
+    def another_class(self):
+        return self.make(self.rng.choice(list(self.shapes))) if self.shapes else object()
+
+    def argument(self, param, chance_of_wrong):
+        if self.rng.random() >= chance_of_wrong:
+            return self.right(param)
+        return self.wrong(param)
+
+
+def given_at(given, name):
+    return next((i for i, (parameter, _) in enumerate(given) if parameter == name), None)

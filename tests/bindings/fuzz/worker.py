@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls the functions of one library with random arguments; what crashes takes this process along.
+
+``python worker.py --library driver --seed 1 --batches 0:10 --progress FILE`` prints a JSON report.
+Each batch starts from the same state and depends on the seed and its number alone, so a crash is
+repeated by that batch: ``--trace`` prints each call before it is made.
+"""
+
+import argparse
+import faulthandler
+import gc
+import importlib
+import json
+import mmap
+import random
+import struct
+import sys
+from collections import Counter
+from pathlib import Path
+
+CALLS = 250  # of one batch
+ACCEPTED = (TypeError, OverflowError, ValueError, RuntimeError, AttributeError, BufferError)
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--library", default="driver")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--batches", default="0:4", help="first:end")
+    parser.add_argument("--progress", type=Path, help="file that says which call is being made")
+    parser.add_argument("--trace", action="store_true")
+    parser.add_argument("--extensions", help="folder of extensions built with sanitizers")
+    parser.add_argument("--leaks", action="store_true", help="look for objects left behind")
+    return parser.parse_args()
+
+
+def use_extensions(folder):
+    """Take extensions from another folder than the package's own, Python files from the package."""
+    import cuda.bindings
+
+    cuda.bindings.__path__.insert(0, folder)
+
+
+class Progress:
+    """Batch and call in a mapped file: still there when the process is not."""
+
+    def __init__(self, path):
+        self.memory = None
+        if path:
+            path.write_bytes(bytes(mmap.PAGESIZE))
+            with path.open("r+b") as file:
+                self.memory = mmap.mmap(file.fileno(), mmap.PAGESIZE)
+
+    def tell(self, batch, call):
+        if self.memory:
+            struct.pack_into("qq", self.memory, 0, batch, call)
+
+
+def describe(value):
+    """Short, and asking nothing of the value."""
+    if type(value) in (list, tuple):
+        return f"{type(value).__name__}[{', '.join(map(describe, value[:8]))}]"
+    if type(value) in (int, bytes, str, type(None)):
+        return repr(value)[:40]
+    return type(value).__name__
+
+
+class Fuzzer:
+    def __init__(self, options):
+        from generator import model
+
+        self.options = options
+        self.library = model.load(options.library)
+        self.module = importlib.import_module(f"cuda.bindings.{options.library}")
+        self.functions = [f for f in self.library.functions if f.in_python]
+        self.classes = [s for s in self.library.structs if not s.view_only]
+        self.progress = Progress(options.progress)
+        self.outcomes, self.problems, self.seen = Counter(), {}, set()
+
+    # ---- one call
+
+    def call(self, values, rng):
+        import setting
+
+        if self.classes and rng.random() < 0.1:
+            return self.use_struct(values, rng)
+        function = rng.choice(self.functions)
+        if function.name in setting.SKIPPED:
+            return None
+        values.look_at(function)
+        chance = rng.choice((0, 0, 0.1, 0.3, 1.0))
+        params = {p.name: p for p in function.params}
+        names = [name.partition("=") for name in function.py]
+        given = [
+            (name, values.argument(params[name], chance) if name in params else values.number())
+            for name, _, _ in names
+        ]
+        if rng.random() < 0.6:
+            values.agree(function, given)
+        setting.restrain(function, given)
+        return function.name, self.form(given, rng)
+
+    def form(self, given, rng):
+        """Positional, by keyword, mixed; now and then too few, too many, unknown or doubled."""
+        cut = rng.choice((len(given), len(given), 0, rng.randint(0, len(given))))
+        positional, named = [v for _, v in given[:cut]], dict(given[cut:])
+        if rng.random() < 0.05 and positional:
+            positional.pop()
+        if rng.random() < 0.03:
+            positional += [None] * rng.randint(1, 30)
+        if rng.random() < 0.03:
+            named["no_such_parameter"] = 1
+        if rng.random() < 0.03 and given:
+            named[given[0][0]] = given[0][1]
+        return positional, named
+
+    def use_struct(self, values, rng):
+        record = rng.choice(self.classes)
+        values.short = False
+
+        def use():
+            made = values.struct(record.name)
+            for field in record.fields:
+                if rng.random() < 0.3:
+                    wrong = values.rng.choice(values.dull)
+                    self.attempt(lambda f=field, w=wrong: setattr(made, f.name, w))
+                self.attempt(lambda f=field: getattr(made, f.name))
+            for action in (repr, bytes, type(made).copy, type(made).asdict, hash):
+                self.attempt(lambda a=action: a(made))
+
+        return record.name, use
+
+    def attempt(self, action):
+        """An outcome as text; an exception that no user should see is a problem."""
+        import hostile
+
+        try:
+            return action()
+        except (*ACCEPTED, MemoryError, hostile.HostileError) as error:
+            return error
+
+    def make(self, name, form):
+        if callable(form):
+            form()
+            return "struct"
+        positional, named = form
+        result = self.attempt(lambda: getattr(self.module, name)(*positional, **named))
+        if isinstance(result, BaseException):
+            return type(result).__name__
+        if not isinstance(result, tuple):
+            self.problems.setdefault(name, f"returned {type(result).__name__}")
+            return "odd"
+        for value in result[1:]:
+            self.values.remember(value)
+        return "success" if int(result[0]) == 0 else "code"
+
+    # ---- batches
+
+    def batch(self, number):
+        import setting
+        from values import Values
+
+        rng = random.Random(f"{self.options.seed}/{self.library.name}/{number}")
+        self.values = Values(self.module, self.library, rng)
+        setting.prepare(self.module, self.values)
+        for i in range(CALLS):
+            self.progress.tell(number, i)
+            chosen = self.call(self.values, rng)
+            if not chosen:
+                continue
+            name, form = chosen
+            if self.options.trace:
+                said = "" if callable(form) else describe(form[0]) + describe([*form[1].items()])
+                print(number, i, name, said, flush=True)
+            try:
+                outcome = self.make(name, form)
+            except Exception as error:
+                self.problems.setdefault(name, f"batch {number} call {i}: {error!r}")
+                outcome = "problem"
+            self.outcomes[outcome] += 1
+            self.seen.add(name)
+        setting.finish(self.module, self.values)
+
+    def run(self):
+        first, _, end = self.options.batches.partition(":")
+        for number in range(int(first), int(end)):
+            faulthandler.dump_traceback_later(120, exit=True)  # a call that never returns
+            self.batch(number)
+            if self.options.leaks:
+                self.look_for_leaks(number)
+        return {
+            "outcomes": dict(self.outcomes),
+            "problems": self.problems,
+            "functions": len(self.seen & {f.name for f in self.functions}),
+        }
+
+    def look_for_leaks(self, number):
+        """The same batch again and again: what grows each time is left behind. Caches end to."""
+        grown = []
+        for _ in range(6):
+            before = self.blocks()
+            self.batch(number)
+            grown.append(self.blocks() - before)
+            if grown[-1] <= CALLS // 10:
+                return
+        self.problems[f"batch {number}"] = f"leaves blocks behind: {grown}"
+
+    def blocks(self):
+        self.values = None
+        gc.collect()
+        return sys.getallocatedblocks()
+
+
+def main():
+    options = arguments()
+    sys.path.insert(0, str(Path(__file__).parent))
+    if options.extensions:
+        use_extensions(options.extensions)
+    faulthandler.enable()
+    fuzzer = Fuzzer(options)
+    report = fuzzer.run()
+    faulthandler.cancel_dump_traceback_later()
+    print(json.dumps(report))
+
+
+main()
