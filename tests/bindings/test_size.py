@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large the low layer is once it is installed, in all and per extension."""
+
+import sysconfig
+from pathlib import Path
+
+import pytest
+from cuda.bindings import _loader
+
+FOLDER = Path(_loader.__file__).parent
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+KILOBYTE, MEBIBYTE = 1000, 1024**2
+
+# What each extension may take; the cy* modules are jumps.
+LIMITS = {"_loader": 700 * KILOBYTE, "_low": 2200 * KILOBYTE, "_runtime": 1000 * KILOBYTE}
+LIMIT_OF_JUMPS = 100 * KILOBYTE
+
+
+def carried():
+    """The files of `cuda.bindings` that a wheel carries, but the emulation, which is no part."""
+    sources = [p for s in ("py", "pyi", "pxd") for p in FOLDER.rglob(f"*.{s}")]
+    return [*FOLDER.glob(f"*{SUFFIX}"), *sources]
+
+
+def is_debug_build():
+    return b".debug_info" in (FOLDER / f"_loader{SUFFIX}").read_bytes()
+
+
+pytestmark = pytest.mark.skipif(is_debug_build(), reason="a build for debugging is larger")
+
+
+def test_the_low_layer_takes_at_most_five_mebibytes():
+    assert sum(path.stat().st_size for path in carried()) <= 5 * MEBIBYTE
+
+
+def test_each_extension_stays_in_its_budget():
+    sizes = {p.name.removesuffix(SUFFIX): p.stat().st_size for p in FOLDER.glob(f"*{SUFFIX}")}
+    assert {"_loader", "_low", "cydriver"} <= sizes.keys()
+    assert not {n: s for n, s in sizes.items() if s > LIMITS.get(n, LIMIT_OF_JUMPS)}
