@@ -101,6 +101,7 @@ class Enum:
     members: list[Member]
     header: str = ""
     is_macros: bool = False  # the members are macros in C
+    is_unsigned: bool = False  # of 64 bits, above zero
 
 
 @dataclass(slots=True)

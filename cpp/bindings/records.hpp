@@ -217,6 +217,7 @@ struct member {
 struct enumeration {
   const char* name;  // dotted
   std::span<const member> members;
+  bool is_unsigned;  // the 64 bits of a value are a number above zero
 };
 
 struct constant {

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..model import Enum, Function, Library
 from . import table_data_types
 from .table_classes import classes_table, fields_block
@@ -116,8 +118,13 @@ def enumerator(enum: Enum, member) -> str:
     return f"std::int64_t({member.c_name})" if enum.is_macros else f"::{member.c_name}"
 
 
+def enum_record(library: Library, enum: Enum) -> str:
+    is_unsigned = str(enum.is_unsigned).lower()
+    return f"  {{{dotted(library, enum.name)}, {enum.name}_members, {is_unsigned}}},\n"
+
+
 def enums_table(library: Library) -> str:
-    lines = "".join(f"  {{{dotted(library, e.name)}, {e.name}_members}},\n" for e in library.enums)
+    lines = "".join(map(partial(enum_record, library), library.enums))
     return (
         f"constexpr enumeration enum_records[] = {{\n{lines}}};\n"
         f"enum_type* enum_types[{len(library.enums)}];\n"

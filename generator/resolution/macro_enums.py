@@ -22,11 +22,15 @@ def macro_enum(name: str, table: dict, values: dict[str, int]) -> Enum:
     chosen = {c: member_name(c.removeprefix(prefix)) for c in values if is_chosen(c, table)}
     chosen |= renames
     aliases = table.get("aliases", {})
+    is_unsigned = table.get("unsigned", False)
     members = sorted(
         (Member(n, values[c], c_name=c) for c, n in chosen.items()),
         key=lambda m: (m.name in aliases, m.value % 2**64),
     )
-    return Enum(name, name, members, is_macros=True)
+    if is_unsigned:
+        for member in members:
+            member.value %= 2**64
+    return Enum(name, name, members, is_macros=True, is_unsigned=is_unsigned)
 
 
 def is_chosen(c_name: str, table: dict) -> bool:

@@ -19,7 +19,22 @@ bool is_enum_class(PyTypeObject* type) {
 
 std::int64_t value_of(PyObject* member) {
   Py_ssize_t compact;
-  return compact_value(member, compact) ? compact : PyLong_AsLongLong(member);
+  if (compact_value(member, compact)) return compact;
+  return std::int64_t(PyLong_AsUnsignedLongLongMask(member));
+}
+
+PyObject* digits_of(PyObject* member) { return PyLong_Type.tp_repr(member); }
+
+// The 64 bits of an int that a member of the class can have; false for all others.
+bool is_in_range(const enum_type* type, PyObject* number, std::int64_t& value) {
+  int overflow = 0;
+  value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (!type->is_unsigned || (!overflow && value >= 0)) return !overflow;
+  if (overflow <= 0) return false;
+  value = std::int64_t(PyLong_AsUnsignedLongLong(number));
+  bool is_too_large = PyErr_Occurred() != nullptr;
+  if (is_too_large) PyErr_Clear();
+  return !is_too_large;
 }
 
 const enum_entry* entry_of(PyObject* member) {
@@ -35,13 +50,16 @@ PyObject* member_name(PyObject* self, void*) {
   return PyUnicode_FromFormat("UNKNOWN_%lld", value_of(self));
 }
 
-PyObject* member_value(PyObject* self, void*) { return PyLong_FromLongLong(value_of(self)); }
+PyObject* member_value(PyObject* self, void*) {
+  return number_of(as_enum(Py_TYPE(self)), value_of(self));
+}
 
 PyObject* member_represent(PyObject* self) {
   PyObject* name = member_name(self, nullptr);
   PyObject* type_name = name ? PyType_GetName(Py_TYPE(self)) : nullptr;
-  PyObject* text =
-      type_name ? PyUnicode_FromFormat("<%U.%U: %lld>", type_name, name, value_of(self)) : nullptr;
+  PyObject* digits = type_name ? digits_of(self) : nullptr;
+  PyObject* text = digits ? PyUnicode_FromFormat("<%U.%U: %U>", type_name, name, digits) : nullptr;
+  Py_XDECREF(digits);
   Py_XDECREF(name);
   Py_XDECREF(type_name);
   return text;
@@ -100,9 +118,13 @@ PyObject* list_members(enum_type* type) {
   for (Py_ssize_t i = 0; text && i < type->count; ++i) {
     const enum_entry& entry = type->entries[i];
     bool is_explained = entry.doc && *entry.doc;
-    Py_SETREF(text, PyUnicode_FromFormat("%U\n    %U = %lld%s%s", text, entry.name,
-                                         static_cast<long long>(entry.value),
-                                         is_explained ? ": " : "", is_explained ? entry.doc : ""));
+    PyObject* digits = digits_of(entry.object);
+    PyObject* line =
+        digits ? PyUnicode_FromFormat("%U\n    %U = %U%s%s", text, entry.name, digits,
+                                      is_explained ? ": " : "", is_explained ? entry.doc : "")
+               : nullptr;
+    Py_XDECREF(digits);
+    Py_SETREF(text, line);
   }
   return text;
 }
@@ -140,11 +162,11 @@ PyObject* raise_invalid(PyTypeObject* type, PyObject* value) {
 PyObject* call_slow(PyTypeObject* type, PyObject* value) {
   if (Py_TYPE(value) == type) return Py_NewRef(value);
   PyObject* number = PyIndex_Check(value) ? PyNumber_Index(value) : nullptr;
-  int overflow = 1;
-  std::int64_t wanted = number ? PyLong_AsLongLongAndOverflow(number, &overflow) : 0;
+  std::int64_t wanted;
+  bool is_possible = number && is_in_range(as_enum(type), number, wanted);
   Py_XDECREF(number);
   if (!number && PyErr_Occurred()) return nullptr;
-  const enum_entry* entry = overflow ? nullptr : find_entry(as_enum(type), wanted);
+  const enum_entry* entry = is_possible ? find_entry(as_enum(type), wanted) : nullptr;
   return entry ? Py_NewRef(entry->object) : raise_invalid(type, value);
 }
 
@@ -160,7 +182,8 @@ PyObject* call_class(PyObject* callable, PyObject* const* args, std::size_t flag
     return nullptr;
   }
   Py_ssize_t value;
-  if (PyLong_CheckExact(args[0]) && compact_value(args[0], value)) [[likely]] {
+  if (PyLong_CheckExact(args[0]) && compact_value(args[0], value) &&
+      (value >= 0 || !as_enum(type)->is_unsigned)) [[likely]] {
     const enum_entry* entry = find_entry(as_enum(type), value);
     if (entry) return Py_NewRef(entry->object);
   }
@@ -221,9 +244,9 @@ Py_ssize_t length(PyObject* self) { return as_enum(reinterpret_cast<PyTypeObject
 
 int contains(PyObject* self, PyObject* value) {
   if (!PyLong_Check(value)) return 0;
-  int overflow;
-  std::int64_t wanted = PyLong_AsLongLongAndOverflow(value, &overflow);
-  return !overflow && find_entry(as_enum(reinterpret_cast<PyTypeObject*>(self)), wanted) != nullptr;
+  const enum_type* type = as_enum(reinterpret_cast<PyTypeObject*>(self));
+  std::int64_t wanted;
+  return is_in_range(type, value, wanted) && find_entry(type, wanted) != nullptr;
 }
 
 PyObject* by_name(PyObject* self, PyObject* name) {

@@ -14,7 +14,7 @@ constexpr Py_ssize_t largest_span = 4096;
 
 // An int of the class, without running the class call.
 PyObject* new_member(PyTypeObject* type, std::int64_t value) {
-  PyObject* number = PyLong_FromLongLong(value);
+  PyObject* number = number_of(as_enum(type), value);
   PyObject* args = number ? PyTuple_Pack(1, number) : nullptr;
   PyObject* made = args ? PyLong_Type.tp_new(type, args, nullptr) : nullptr;
   Py_XDECREF(args);
@@ -48,6 +48,7 @@ enum_type* make_class(const enumeration& record) {
   if (!fast_enum()) return nullptr;
   auto* made = static_cast<enum_type*>(PyMem_Calloc(1, sizeof(enum_type)));
   if (!made) return PyErr_NoMemory() ? made : nullptr;
+  made->is_unsigned = record.is_unsigned;
   PyTypeObject& type = made->heap.ht_type;
   const PyTypeObject unmade = {.ob_base = {PyObject_HEAD_INIT(fast_enum_metaclass()) 0}};
   type.ob_base = unmade.ob_base;

@@ -25,6 +25,7 @@ struct enum_type {
   PyObject* aliases;  // dict: every name, aliases included -> member; made when asked for
   PyObject* unknown;  // dict: value -> member made for a value the header does not name
   PyObject* doc;      // of the class
+  bool is_unsigned;   // values of 2^63 and more are kept as their 64 bits
 };
 
 // FastEnum and its metaclass, ready; nullptr with an error set.
@@ -40,6 +41,12 @@ enum_type* ready_enum(const library& lib, int index);
 // The member of a value; one of its own (`UNKNOWN_n`) for values that have no name, so that no
 // successful call raises. A new reference.
 PyObject* enum_member(const library& lib, int index, std::int64_t value);
+
+// The int that the 64 bits of a value stand for; a new reference.
+inline PyObject* number_of(const enum_type* type, std::int64_t value) {
+  return type->is_unsigned ? PyLong_FromUnsignedLongLong(std::uint64_t(value))
+                           : PyLong_FromLongLong(value);
+}
 
 // The entry of a value, nullptr when there is none.
 const enum_entry* find_entry(const enum_type* type, std::int64_t value);

@@ -347,3 +347,27 @@ def test_statuses_can_be_checked_by_hand():
         nvml.check_status(7)
     with pytest.raises(nvml.NotSupportedError):
         nvml.check_status_size(3)
+
+
+def test_an_unsigned_value_of_all_bits_is_a_member():
+    everything = nvml.RUSD.POLL_ALL
+    assert everything == everything.value == 2**64 - 1
+    assert nvml.RUSD(2**64 - 1) is pickle.loads(pickle.dumps(everything)) is everything
+    assert repr(everything) == "<RUSD.POLL_ALL: 18446744073709551615>"
+    assert 2**64 - 1 in nvml.RUSD and -1 not in nvml.RUSD and 2**64 not in nvml.RUSD
+    for value in (-1, 2**64, -(2**64)):
+        with pytest.raises(ValueError, match="is not a valid RUSD"):
+            nvml.RUSD(value)
+    assert "POLL_ALL = 18446744073709551615" in nvml.RUSD.__doc__
+
+
+def test_a_mask_of_all_bits_is_sent(put):
+    masks = []
+    put(
+        "nvmlDeviceSetRusdSettings_v1",
+        lambda device, p: masks.append(ctypes.c_uint64.from_address(p + 8).value),
+        HANDLE,
+        POINTER,
+    )
+    nvml.device_set_rusd_settings_v1(1, nvml.RUSD.POLL_ALL)
+    assert masks == [2**64 - 1]
