@@ -69,7 +69,7 @@ def places(options):
     libraries = [variables.get("LD_LIBRARY_PATH", ""), *library_folders()]
     if options.backend == "emulator":
         libraries.insert(0, emulator_folder())
-    theirs["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
+    theirs["LD_LIBRARY_PATH"] = ours["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
     ours["HALFWARP_BACKEND"] = "emulator" if options.backend == "emulator" else "driver"
     ours["PYTHONPATH"] = own_folder()
     python = options.reference or sys.executable
@@ -78,9 +78,9 @@ def places(options):
     return {"theirs": (python, theirs), "again": (python, theirs), "ours": (sys.executable, ours)}
 
 
-def compared(name, where, pool):
+def compared(name, backend, where, pool):
     """The differences of a module, and how many cases there were."""
-    made = plan.of_library(name)
+    made = plan.of_library(name, backend)
     runs = {who: pool.submit(supervise.run, made, *place) for who, place in where.items()}
     outcomes = {who: run.result() for who, run in runs.items()}
     cases = [case for function in made["functions"] for case in function["cases"]]
@@ -121,7 +121,7 @@ def main():
     found = {}
     with concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 2) // 2)) as pool:
         for name in names:
-            differences, count = compared(name, where, pool)
+            differences, count = compared(name, options.backend, where, pool)
             left = report(name, differences, count, accepted)
             found[name] = {"calls": count, "differences": differences, "unexpected": left}
     # the machine decides which rules a GPU needs, and every module which a rule for all needs

@@ -62,7 +62,7 @@ def table(name):
 class Planner:
     """The cases of one library."""
 
-    def __init__(self, name):
+    def __init__(self, name, backend):
         self.library = model.load(name)
         self.enums = {e.name: e for e in self.library.enums}
         self.handles = [h.name for h in self.library.handles]
@@ -70,7 +70,11 @@ class Planner:
         self.things = table("things")["things"].get(name, {})
         self.prefix = f"{name}." if self.library.raises else ""
         self.enums_of_c = {e.c_name: e for e in self.library.enums}
-        self.left_out = table("left_out").get(name, [])
+        self.left_out = [
+            row
+            for row in table("left_out").get(name, [])
+            if backend in row.get("backends", ["emulator", "gpu"])
+        ]
 
     def functions(self):
         return [
@@ -294,7 +298,7 @@ def type_of(param):
     return param.kind.partition(":")[2].partition(":")[2].partition("[")[0]
 
 
-def of_library(name):
+def of_library(name, backend):
     """What `caller.py` reads."""
     return {
         "module": f"cuda.bindings.{name}",
@@ -302,5 +306,5 @@ def of_library(name):
         "no answer": table("things")["no_answer"].get(name, []),
         "before": table("things")["before"].get(name, []),
         "after": table("things")["after"].get(name, []),
-        "functions": Planner(name).functions(),
+        "functions": Planner(name, backend).functions(),
     }
