@@ -17,9 +17,13 @@ MODULES = {  # targets in ms
     "cuda.bindings.nvjitlink": 1.0,
     "cuda.bindings.nvvm": 1.0,
     "cuda.bindings.nvfatbin": 1.0,
+    "cuda.bindings.nvml": 5.0,
+    "cuda.bindings.cufile": 5.0,
     "cuda.bindings.cydriver": 1.0,
     "cuda.bindings.cyruntime": 6.0,
     "cuda.bindings.cynvrtc": 1.0,
+    "cuda.bindings.cynvjitlink": 1.0,
+    "cuda.bindings.cynvml": 5.0,
     "cuda.core": 20.0,
 }
 REPEATS = 15

@@ -25,7 +25,7 @@ import plan  # noqa: E402
 import supervise  # noqa: E402
 
 SHOWN = 60  # sorts of differences of a module; the file of --json has all
-MODULES = ["driver", "runtime", "nvrtc", "nvjitlink", "nvvm", "nvfatbin", "nvml", "cufile"]
+MODULES = ["driver", "runtime", "nvrtc", "nvjitlink", "nvvm", "nvfatbin", "nvml", "cufile", "cudla"]
 
 
 def emulator_folder():
