@@ -26,9 +26,10 @@ def field_record(field: Field, index, children: Children) -> str:
     kind, element, type_index = kinds_of(field, member, index)
     child = children.next() if kind == "kind::structure" else 0
     flags = "read_only" if field.readonly else "no_flags"
+    size = f"offsetof(T, {field.count})" if field.count else f"sizeof({member})"
     return (
         f'{{"{field.name}", {kind}, {flags}, {element}, {child}, {type_index},\n'
-        f"   offsetof(T, {field.c_path}), sizeof({member})}}"
+        f"   offsetof(T, {field.c_path}), {size}}}"
     )
 
 
@@ -45,7 +46,8 @@ def kinds_of(field: Field, member: str, index) -> tuple[str, str, str]:
     if word == "arr":
         return "kind::field_array", *element_kind(name, member, index)
     if word == "ptr[]":
-        return "kind::field_pointer_list", *element_kind(name, member, index)
+        owner = "library" if field.count else "pointer"
+        return f"kind::field_{owner}_list", *element_kind(name, member, index)
     if word in ("enum", "handle", "struct"):
         kind, type_index = element_kind(name, member, index)
         return kind, none, type_index

@@ -140,6 +140,14 @@ PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, 
   return read_elements(lib, f, block, static_cast<char*>(block_memory(block)), n);
 }
 
+PyObject* read_library_list(const library& lib, const field& f, PyObject* self, char* where) {
+  char* elements;
+  std::uint32_t count;
+  std::memcpy(&elements, where, sizeof elements);
+  std::memcpy(&count, where - f.offset + f.size, sizeof count);
+  return read_elements(lib, f, self, elements, elements ? Py_ssize_t(count) : 0);
+}
+
 int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where,
                        PyObject* value) {
   PyObject* items = value == Py_None ? PyTuple_New(0) : frozen(value);

@@ -137,6 +137,7 @@ constexpr accessor accessors[] = {
     {kind::field_text, read_text, write_bytes},
     {kind::field_bytes, read_bytes, write_bytes},
     {kind::field_pointer_list, read_pointer_list, write_pointer_list},
+    {kind::field_library_list, read_library_list, nullptr},  // read-only
 };
 
 const accessor& accessor_of(kind k) {

@@ -260,3 +260,16 @@ def test_every_field_can_be_read_and_takes_its_own_value(name):
         else:
             setattr(struct, field.name, value)
     assert bytes(struct) == before
+
+
+def test_a_list_of_the_librarys_has_as_many_elements_as_the_struct_counts():
+    graphs = (ctypes.c_void_p * 2)(0x10, 0x20)
+    node = driver.CUgraphNodeParams().conditional
+    node.size = 2
+    assert node.phGraph_out == []  # the driver has not made them yet
+    after_handle_type_size = 16
+    where = ctypes.c_void_p.from_address(node.getPtr() + after_handle_type_size)
+    where.value = ctypes.addressof(graphs)
+    assert [int(graph) for graph in node.phGraph_out] == [0x10, 0x20]
+    with pytest.raises(AttributeError):
+        node.phGraph_out = []
