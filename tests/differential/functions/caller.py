@@ -15,7 +15,7 @@ from pathlib import Path
 
 from encoding import outcome_of
 
-SECONDS = 20  # that one call may take
+SECONDS = 8  # that one call may take
 STICKY_EXIT = 75  # the context is of no use any more: go on in another process
 STICKY = {
     "CUDA_ERROR_" + name

@@ -11,6 +11,9 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 BATCH = 80  # functions of one process
 STARTS = 60  # of one batch; each further one is owed to a call that ended the one before
+HANGS = 2  # calls of one function that do not return; the others are not made
+NOT_RUN = ["not run"]
+HANG = "does not return"
 
 
 def run(plan, python, variables):
@@ -42,12 +45,24 @@ def run_batch(plan, python, variables):
                 errors="replace",
             )
             read(journal, outcomes, done.returncode)
+            give_up(plan, outcomes)
             if len(outcomes) == wanted:
                 return [outcomes[number] for number in range(wanted)]
             if int(first) == max(outcomes, default=-1) + 1:
                 print(f"{plan['module']}: {python} did not start:\n{done.stderr}", file=sys.stderr)
                 break
-    return [outcomes.get(number, ["not run"]) for number in range(wanted)]
+    return [outcomes.get(number, NOT_RUN) for number in range(wanted)]
+
+
+def give_up(plan, outcomes):
+    """Make no further calls of a function that hangs."""
+    start = 0
+    for function in plan["functions"]:
+        numbers = range(start, start + len(function["cases"]))
+        start = numbers.stop
+        hangs = sum(outcomes.get(n) == ["ends the process", HANG] for n in numbers)
+        if hangs >= HANGS and max(outcomes) in numbers:
+            outcomes |= {n: NOT_RUN for n in numbers if n not in outcomes}
 
 
 def read(journal, outcomes, status):
@@ -63,5 +78,5 @@ def read(journal, outcomes, status):
 
 def ending(status):
     if status == -signal.SIGALRM:
-        return "does not return"
+        return HANG
     return signal.Signals(-status).name if status < 0 else f"status {status}"
