@@ -41,6 +41,8 @@ COMMON += CHECKED
 COMMON += ["-DCUDA_ENABLE_DEPRECATED", "-Wno-deprecated-declarations"]
 FLOATS = ("-ffp-contract=off", "-fno-math-errno")
 C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
+# What nothing throws through needs no tables for it: a twentieth of the size.
+FRAMES = [] if DEBUG or SANITIZE else ["-fno-asynchronous-unwind-tables"]
 LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,--exclude-libs,ALL"]
 LINK += ["-Wl,-z,noseparate-code"]  # no page of padding between code and data
 LINK += [] if DEBUG or SANITIZE else ["-s"]
@@ -156,6 +158,7 @@ class Build(build_ext):
         dep, is_c = obj.with_suffix(".d"), source.suffix == ".c"
         command = [*CC, "-std=gnu17"] if is_c else [*CXX, "-std=c++20"]
         command += COMMON + (C_ONLY if part.is_c and not is_c else [])
+        command += FRAMES if part.is_c else []
         command += [*part.flags, *flags.split(), *self.includes]
         command += [f"-I{sysconfig.get_path('include')}"] if part.pyx() else []
         command += ["-MMD", "-MF", str(dep), "-c", str(source)]
