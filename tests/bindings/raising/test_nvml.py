@@ -309,11 +309,21 @@ def test_registers_are_bytes(put):
 # --- errors --------------------------------------------------------------------------------------
 
 
-def test_every_status_has_its_class():
-    for member in nvml.Return:
-        error = nvml.NvmlError(member)
-        assert error.status == member
-        assert member.name in str(error) or str(error)
+def test_every_status_has_its_class(put):
+    status = 0
+    put("nvmlDeviceGetCount_v2", lambda _: status, POINTER)
+    put("nvmlErrorString", lambda _: None, ctypes.c_int, result=POINTER)  # has no text
+    failures = [member for member in nvml.Return if member]
+    assert len(failures) == 31
+    for status in failures:
+        with pytest.raises(nvml.NvmlError) as caught:
+            nvml.device_get_count_v2()
+        words = status.name.removeprefix("ERROR_").title().replace("_", "")
+        name = {"Timeout": "NvmlTimeout", "Memory": "NvmlMemory"}.get(words, words) + "Error"
+        assert type(caught.value) is getattr(nvml, name)
+        assert caught.value.status == status
+        assert str(caught.value).startswith(f"{status.name} ({status:d})")
+        assert str(nvml.NvmlError(status)) == f"{status.name} ({status:d})"
 
 
 def test_a_failure_raises_the_class_of_its_status(put):
