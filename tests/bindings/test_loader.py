@@ -252,7 +252,8 @@ def test_a_function_that_the_driver_lacks_is_named_with_the_version_it_needs():
         print(call("cuInit", 0))
         for i in range(2):
             print(message(call, "cuStreamGetCtx_v2", 0, 0, 0))
-        print(api.has(id_of("driver"), slot_of("cuStreamGetCtx_v2")), api.has(id_of("driver"), slot_of("cuInit")))
+        slots = slot_of("cuStreamGetCtx_v2"), slot_of("cuInit")
+        print(*(api.has(id_of("driver"), slot) for slot in slots))
         print(_loader.inspect_function_pointer("driver", "cuStreamGetCtx_v2"))
         from cuda.bindings._internal.utils import FunctionNotFoundError
         print(issubclass(FunctionNotFoundError, RuntimeError))
@@ -379,7 +380,8 @@ def test_threads_that_make_the_first_call_together_all_succeed(takes_lock):
         slots = [slot_of(name) for name in names]
         start, results = threading.Barrier(len(names)), []
         def first(slot):
-            function, out = ctypes.{kind}(ctypes.c_int)(api.table(b"driver")[slot]), ctypes.c_uint64()
+            function = ctypes.{kind}(ctypes.c_int)(api.table(b"driver")[slot])
+            out = ctypes.c_uint64()
             start.wait()
             results.append(function(ctypes.byref(out)) if slot != slots[0] else function(0))
         threads = [threading.Thread(target=first, args=(s,)) for s in slots]

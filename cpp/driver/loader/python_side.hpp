@@ -35,7 +35,7 @@ struct loader_failure {
 struct python_side {
   int (*raise)(const struct loader_failure* failure); /* sets the Python error; -1 */
   void* (*open)(enum library_id library,
-                const char* function); /* dlopen handle, or NULL and error */
+                const char* function);      /* dlopen handle, or NULL and error */
   int (*hand_out)(enum library_id library); /* fills a table from its extension; -1 and error */
 };
 
