@@ -14,7 +14,6 @@ from cuda.bindings.cyruntime cimport (
     cudaLaunchAttributeValue,
     cudaMemcpyKind,
     cudaMemcpyDefault,
-    cudaStream_t,
     cudaStreamAttrID,
     cudaStreamAttrValue,
     cudaStreamPerThread,

@@ -72,7 +72,10 @@ def test_signatures_are_those_of_the_tables():
 
 def test_constructors_have_signatures():
     assert str(inspect.signature(driver.CUstream)) == "(init_value=0, _ptr=0)"
-    assert str(inspect.signature(driver.CUlaunchConfig)) == "(_ptr=0, **fields)"
+    address, *fields = inspect.signature(driver.CUlaunchConfig).parameters.values()
+    assert str(address) == "_ptr=0"
+    assert {f.kind for f in fields} == {inspect.Parameter.KEYWORD_ONLY}
+    assert fields[0].name == "gridDimX"
     assert driver.CUstream.__doc__.startswith("A handle")
 
 
