@@ -31,7 +31,10 @@ def device_get_attribute(world):
 
 @row("cuStreamQuery(h)", target=45, twin="stream_query")
 def stream_query(world):
-    driver, stream, _ = handles(world)
+    from cuda.bindings import driver
+
+    world.idle = world.device.create_stream()  # as the C twin's: nothing was submitted to it
+    stream = driver.CUstream(int(world.idle.handle))
     return lambda: driver.cuStreamQuery(stream)
 
 
