@@ -36,6 +36,17 @@ int add_functions(PyObject* module, PyMethodDef* methods) {
   return status;
 }
 
+int define_methods(const library& lib) {
+  PyMethodDef*& methods = lib.state->methods;
+  if (methods) return 0;
+  methods = static_cast<PyMethodDef*>(PyMem_Calloc(lib.methods.size() + 1, sizeof(PyMethodDef)));
+  if (!methods) return PyErr_NoMemory() ? 0 : -1;
+  PyMethodDef* next = methods;
+  for (const method_record& each : lib.methods)
+    *next++ = {each.name, each.entry, each.calling, each.doc};
+  return 0;
+}
+
 int add_classes(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.classes.size(); ++i) {
     const data_record* data = lib.classes[i].data;
@@ -154,7 +165,7 @@ int fill_module(const library& lib, PyObject* module) {
         static_cast<PyObject**>(PyMem_Calloc(lib.functions.size(), sizeof(PyObject*)));
     if (!lib.state->keywords) return PyErr_NoMemory() ? 0 : -1;
   }
-  if (add_functions(module, lib.methods) < 0) return -1;
+  if (define_methods(lib) < 0 || add_functions(module, lib.state->methods) < 0) return -1;
   if (!lib.raises && add_functions(module, common_methods) < 0) return -1;
   return add_functions(module, lib.lazy_methods);
 }

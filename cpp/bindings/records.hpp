@@ -9,7 +9,13 @@
 #include <cstdint>
 #include <span>
 
+#include "driver/packed_text.hpp"
+
 namespace halfwarp::bindings {
+
+// The texts of all tables.
+extern const char texts[];
+using table_text = packed_text<texts>;
 
 // One argument of a C call, as the engine passes it: a value, or the address of one.
 using word = std::uint64_t;
@@ -163,8 +169,8 @@ struct body {
 };
 
 struct function {
-  const char* name;   // as messages call it
-  const char* names;  // of the Python parameters, each ended by NUL
+  table_text name;   // as messages call it
+  table_text names;  // of the Python parameters, each ended by NUL
   const param* params;
   thunk call;
   const body* special;
@@ -174,8 +180,15 @@ struct function {
   std::int16_t size_function = -1;  // the function that tells how many bytes this one writes
 };
 
+// What a module shows of a function.
+struct method_record {
+  table_text name, doc;
+  PyCFunction entry;
+  int calling;  // METH_...
+};
+
 struct field {
-  const char* name;
+  table_text name;
   kind k;
   flags f;
   kind element;        // field_array, field_pointer_list
@@ -195,14 +208,14 @@ struct joint_lists {
 struct data_record;  // data_types/records.hpp
 
 struct class_record {
-  const char* name;  // dotted
+  table_text name;  // dotted
   std::span<const field> fields;
   std::int16_t base;
   std::uint16_t size, alignment;  // of the C type
   flags f;
   bool is_signed;
   std::uint8_t children;
-  const char* doc;
+  table_text doc;
   const joint_lists* joint = nullptr;
   const data_record* data = nullptr;       // of a data type: its fields, in place of those above
   const library* owner_of_base = nullptr;  // of a base class in another library
@@ -210,19 +223,18 @@ struct class_record {
 };
 
 struct member {
-  const char* name;
+  table_text name, doc;
   std::int64_t value;
-  const char* doc;
 };
 
 struct enumeration {
-  const char* name;  // dotted
+  table_text name;  // dotted
   std::span<const member> members;
   bool is_unsigned;  // the 64 bits of a value are a number above zero
 };
 
 struct constant {
-  const char* name;
+  table_text name;
   std::int64_t value;
 };
 
@@ -257,13 +269,13 @@ struct attribute_table {
 // An exception class of a library whose functions raise. The first of its table is the base of the
 // others, and stands for every status that has no class of its own.
 struct exception_record {
-  const char* name;  // dotted
+  table_text name;  // dotted
+  table_text doc;
   std::int64_t status;
-  const char* doc;
 };
 struct error_details;
 struct exception_alias {
-  const char* name;
+  table_text name;
   std::int16_t index;  // of the class
 };
 struct raising {
@@ -277,7 +289,7 @@ struct raising {
 
 // An enumeration of another library, under a name of this one.
 struct foreign_enum {
-  const char* name;
+  table_text name;
   const library* owner;
   std::int16_t index;
 };
@@ -295,6 +307,7 @@ struct library_state {
   PyObject* success_tuple;  // shared by every call that returns nothing else
   PyObject* spare;          // a result tuple that is used again when nobody holds it
   PyObject** keywords;      // per function: interned names of its parameters
+  PyMethodDef* methods;     // what Python's function objects refer to
 };
 
 struct library {
@@ -306,7 +319,7 @@ struct library {
   std::span<const attribute_table> attributes;
   class_type* types;       // one per class record
   enum_type** enum_types;  // one per enumeration, null until made
-  PyMethodDef* methods;
+  std::span<const method_record> methods;
   PyMethodDef* lazy_methods;
   library_state* state;
   std::int16_t result_enum;

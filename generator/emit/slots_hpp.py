@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 from ..model import Function, Library, origin_of
+from .packed_texts import PackedTexts
 
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    every = list(libraries.values())
+    every, texts = list(libraries.values()), PackedTexts()
     out = {
         "build/generated/driver/libraries.hpp": libraries_header(every),
         "build/generated/driver/libraries.cpp": libraries_source(every),
     }
     for library in every:
         out[f"build/generated/driver/{library.name}_table.hpp"] = table_header(library)
-        out[f"build/generated/driver/{library.name}_slots.cpp"] = slots_source(library)
+        out[f"build/generated/driver/{library.name}_slots.cpp"] = slots_source(library, texts)
+    out["build/generated/driver/texts.cpp"] = texts.source(
+        first_line(every), "driver/loader/symbol.hpp", "halfwarp::driver", "symbol_texts"
+    )
     return out
 
 
@@ -85,14 +89,14 @@ def slot(function: Function) -> str:
     return f"decltype(&::{function.name}) {function.name}"
 
 
-def slots_source(library: Library) -> str:
+def slots_source(library: Library, texts: PackedTexts) -> str:
     """The one instance of a table, full of resolvers, and what is asked for to replace them."""
     name, kind = library.name, f"{library.name}_table"
     slots = "".join(
         f"    &first_call<library, {i}, decltype({kind}::{f.name}), nothing>::run,\n"
         for i, f in enumerate(library.functions)
     )
-    symbols = "".join(symbol_row(f) for f in library.functions)
+    symbols = "".join(symbol_row(f, texts) for f in library.functions)
     return f"""{first_line([library])}
 #include "driver/loader/first_call.hpp"
 #include "driver/{name}_table.hpp"
@@ -144,12 +148,10 @@ const library_record {name}_record = {{
 """
 
 
-def symbol_row(function: Function) -> str:
-    suffix = per_thread_suffix(function)
-    return (
-        f'    {{"{function.name}", "{function.symbol}", "{function.c_name}", {function.version}, '
-        f"""{function.older}, {f'"{suffix}"' if suffix else "nullptr"}}},\n"""
-    )
+def symbol_row(function: Function, texts: PackedTexts) -> str:
+    names = ", ".join(map(texts, (function.name, function.symbol, function.c_name)))
+    suffix = texts(per_thread_suffix(function))
+    return f"    {{{names}, {function.version}, {function.older}, {suffix}}},\n"
 
 
 def per_thread_suffix(function: Function) -> str:

@@ -22,7 +22,7 @@ def fields_block(struct: Struct, index: Index) -> str:
 def classes_table(library: Library, index: Index) -> str:
     records = [handle_record(library, h, index) for h in library.handles]
     records += [struct_record(library, s, index) for s in library.structs]
-    records += [class_record(library, t) for t in library.data_types]
+    records += [class_record(library, t, index.texts) for t in library.data_types]
     if not records:
         return (
             "constexpr std::span<const class_record> class_records;\n"
@@ -51,8 +51,9 @@ def handle_record(library: Library, handle: Handle, index: Index) -> str:
     signed = f"std::is_signed_v<{c_type}>" if handle.shape == "integer" else "false"
     owner, base = index.reference(handle.base) if handle.base else ("nullptr", "-1")
     return (
-        f"{{{dotted(library, handle.name)}, {{}}, {base}, sizeof({c_type}), alignof({c_type}), "
-        f"{' | '.join(flags)}, {signed}, 0,\n   {handle_doc(handle)}"
+        f"{{{index.texts(dotted(library, handle.name))}, {{}}, {base}, sizeof({c_type}), "
+        f"alignof({c_type}), {' | '.join(flags)}, {signed}, 0,\n"
+        f"   {index.texts(handle_doc(handle))}"
         f"{f', nullptr, nullptr, {owner}' if handle.base else ''}}}"
     )
 
@@ -64,8 +65,9 @@ def struct_record(library: Library, struct: Struct, index: Index) -> str:
     c_type = f"std::remove_reference_t<{struct.c_type}>"
     joint = f"&{struct.name}_joint" if struct.joint_lists else "nullptr"
     return (
-        f"{{{dotted(library, struct.name)}, {fields}, {base}, sizeof({c_type}), alignof({c_type}), "
-        f"{flags}, false, {index.children(struct)},\n   {struct_doc(struct)},\n   {joint}, "
+        f"{{{index.texts(dotted(library, struct.name))}, {fields}, {base}, sizeof({c_type}), "
+        f"alignof({c_type}), {flags}, false, {index.children(struct)},\n"
+        f"   {index.texts(struct_doc(struct))},\n   {joint}, "
         f"nullptr, nullptr, initial_value<{c_type}>()}}"
     )
 
@@ -73,17 +75,17 @@ def struct_record(library: Library, struct: Struct, index: Index) -> str:
 def handle_doc(handle: Handle) -> str:
     """The text signature of the constructor, then what the class is."""
     view = "`_ptr`: the address of a C value to view instead of holding one."
-    return quoted(f"{handle.name}(init_value=0, _ptr=0)\n--\n\n{SHAPES[handle.shape]} {view}")
+    return f"{handle.name}(init_value=0, _ptr=0)\n--\n\n{SHAPES[handle.shape]} {view}"
 
 
 def struct_doc(struct: Struct) -> str:
     if struct.view_only:
-        return quoted("Part of another struct: a view of its memory.")
+        return "Part of another struct: a view of its memory."
     word = "union" if struct.is_union else "struct"
     text = (
         f"A {word} of the C API, zeroed; fields are keywords. `_ptr`: an address to view instead."
     )
-    return quoted(f"{struct.name}(_ptr=0, **fields)\n--\n\n{text}")
+    return f"{struct.name}(_ptr=0, **fields)\n--\n\n{text}"
 
 
 def joint_block(struct: Struct) -> str:

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from ..model import Assembly, DataField, DataType, Library
-from .table_text import dotted, quoted
+from .packed_texts import PackedTexts
+from .table_text import dotted
 
 
 def fields_block(data_type: DataType, index) -> str:
     places = {f.name: i for i, f in enumerate(data_type.fields)}
     rows = "".join(f"  {field_row(f, places, index)},\n" for f in data_type.fields)
-    dtype = quoted(data_type.dtype) if data_type.dtype else "nullptr"
+    dtype = index.texts(data_type.dtype or "")
     is_array = "true" if data_type.is_array else "false"
     return (
         f"namespace {data_type.name}_data {{\nusing T = {data_type.c_type};\n"
@@ -30,7 +31,7 @@ def field_row(field: DataField, places: dict[str, int], index) -> str:
     if field.form == "bytes":
         size, count = "1", f"sizeof({member})"
     return (
-        f"{{{quoted(field.name)}, form::{field.form}, {element_kind(field, element)}, "
+        f"{{{index.texts(field.name)}, form::{field.form}, {element_kind(field, element)}, "
         f"{', '.join(flags)}, {place}, {counter},\n"
         f"   offsetof(T, {field.c_path}), {size}, {count}}}"
     )
@@ -46,10 +47,10 @@ def element_kind(field: DataField, element: str) -> str:
     return "kind::i32" if field.enum else f"scalar_kind<{element}>()"
 
 
-def class_record(library: Library, data_type: DataType) -> str:
+def class_record(library: Library, data_type: DataType, texts: PackedTexts) -> str:
     return (
-        f"{{{dotted(library, data_type.name)}, {{}}, -1, 0, alignof(void*), no_flags, false, 0,\n"
-        f"   {class_doc(data_type)}, nullptr, &{data_type.name}_data::record}}"
+        f"{{{texts(dotted(library, data_type.name))}, {{}}, -1, 0, alignof(void*), no_flags, "
+        f"false, 0,\n   {texts(class_doc(data_type))}, nullptr, &{data_type.name}_data::record}}"
     )
 
 
@@ -57,9 +58,9 @@ def class_doc(data_type: DataType) -> str:
     """The text signature of the constructor, then what the class is."""
     if data_type.is_array:
         text = "An array of `size` structs of the C API, zeroed; fields are columns and keywords."
-        return quoted(f"{data_type.name}(size=1, **fields)\n--\n\n{text}")
+        return f"{data_type.name}(size=1, **fields)\n--\n\n{text}"
     text = "A struct of the C API, zeroed; fields are keywords."
-    return quoted(f"{data_type.name}(**fields)\n--\n\n{text}")
+    return f"{data_type.name}(**fields)\n--\n\n{text}"
 
 
 def assemblies_table(library: Library, index) -> str:

@@ -28,7 +28,7 @@ def field_record(field: Field, index, children: Children) -> str:
     flags = "read_only" if field.readonly else "no_flags"
     size = f"offsetof(T, {field.count})" if field.count else f"sizeof({member})"
     return (
-        f'{{"{field.name}", {kind}, {flags}, {element}, {child}, {type_index},\n'
+        f"{{{index.texts(field.name)}, {kind}, {flags}, {element}, {child}, {type_index},\n"
         f"   offsetof(T, {field.c_path}), {size}}}"
     )
 

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from ..model import Assembly, Function, Library, Struct
+from .packed_texts import PackedTexts
 
 
 class Index:
     """Where each class, enumeration and attribute table of a library stands in its array."""
 
-    def __init__(self, library: Library):
+    def __init__(self, library: Library, texts: PackedTexts):
         self.library = library
+        self.texts = texts
         self.functions = [f for f in library.functions if f.in_python]
         self.handles = {h.name: h for h in library.handles}
         self.structs = {s.name: s for s in library.structs}
@@ -19,7 +21,7 @@ class Index:
         self.assemblies = number_assemblies(self.functions)
         self.enums = [e.name for e in library.enums]
         self.attributes = sorted(library.attributes)
-        self.foreign = {u: Index(other) for u, other in library.uses.items()}
+        self.foreign = {u: Index(other, texts) for u, other in library.uses.items()}
 
     def declarations(self) -> str:
         """Named indices, so that the records read as what they mean."""

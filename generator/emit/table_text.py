@@ -16,4 +16,4 @@ def quoted(text: str) -> str:
 
 
 def dotted(library: Library, name: str) -> str:
-    return quoted(f"{PYTHON_PACKAGE}.{library.name}.{name}")
+    return f"{PYTHON_PACKAGE}.{library.name}.{name}"

@@ -63,7 +63,7 @@ bool check_written_size(frame& c, int i) {
   if (int(sizes.call(function_of(c.lib, sizes), arguments)) != 0) return !PyErr_Occurred();
   if (needed <= c.cell[i]) return true;
   PyErr_Format(PyExc_ValueError, "expected a buffer of %llu bytes, as %s() tells, got %llu", needed,
-               sizes.name, c.cell[i]);
+               sizes.name.c_str(), c.cell[i]);
   return false;
 }
 

@@ -53,12 +53,13 @@ bool bind_keywords(const library& lib, const function& f, PyObject* const* value
     int i = position_of(names, keyword);
     if (i == -2) return false;
     if (i < 0) {
-      PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", f.name,
+      PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", f.name.c_str(),
                    keyword);
       return false;
     }
     if (bound[i]) {
-      PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", f.name, keyword);
+      PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", f.name.c_str(),
+                   keyword);
       return false;
     }
     bound[i] = values[j];
@@ -77,7 +78,7 @@ const char* parameter_name(const function& f, int position) {
 bool bind_arguments(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                     PyObject* keywords, PyObject** bound) {
   if (n > f.positional) {
-    PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s but %zd were given", f.name,
+    PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s but %zd were given", f.name.c_str(),
                  int(f.positional), f.positional == 1 ? "" : "s", n);
     return false;
   }
@@ -85,15 +86,15 @@ bool bind_arguments(const library& lib, const function& f, PyObject* const* args
   if (keywords && !bind_keywords(lib, f, args + n, keywords, bound)) return false;
   for (int i = 0; i < f.required; ++i) {
     if (bound[i]) continue;
-    PyErr_Format(PyExc_TypeError, "%s() missing required argument '%s' (position %d)", f.name,
-                 parameter_name(f, i), i + 1);
+    PyErr_Format(PyExc_TypeError, "%s() missing required argument '%s' (position %d)",
+                 f.name.c_str(), parameter_name(f, i), i + 1);
     return false;
   }
   return true;
 }
 
 PyObject* raise_for_argument(const function& f, const param& p) {
-  if (p.py >= 0) add_context("%s() argument '%s': ", f.name, parameter_name(f, p.py));
+  if (p.py >= 0) add_context("%s() argument '%s': ", f.name.c_str(), parameter_name(f, p.py));
   return nullptr;
 }
 

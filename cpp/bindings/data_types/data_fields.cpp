@@ -18,7 +18,7 @@ char* place_of(const data_field& f, PyObject* self) { return as_data(self)->wher
 bool column_of(const data_field& f, PyObject* self, Py_ssize_t n, extent& out) {
   out = is_single(as_data(self)) && !data_record_of(self).is_array ? extent{} : as_data(self)->e;
   if (!f.is_array || out.append(n, f.size)) return true;
-  PyErr_Format(PyExc_ValueError, "index before reading '%s': too many dimensions", f.name);
+  PyErr_Format(PyExc_ValueError, "index before reading '%s': too many dimensions", f.name.c_str());
   return false;
 }
 
@@ -49,7 +49,7 @@ int refuse_length(const data_field& f, Py_ssize_t n) {
                f.counter < 0 && f.shape != form::bytes
                    ? "Expected length %zd for field %s, got %zd"
                    : "Expected length of at most %zd for field %s, got %zd",
-               Py_ssize_t(f.count), f.name, n);
+               Py_ssize_t(f.count), f.name.c_str(), n);
   return -1;
 }
 
@@ -105,8 +105,8 @@ int write_characters(const data_field& f, char* where, PyObject* value) {
     std::memset(where, 0, f.count);
     std::memcpy(where, PyBytes_AS_STRING(bytes), n);
   } else {
-    PyErr_Format(PyExc_ValueError, "String too long for field %s, max length is %zd", f.name,
-                 Py_ssize_t(f.count) - 1);
+    PyErr_Format(PyExc_ValueError, "String too long for field %s, max length is %zd",
+                 f.name.c_str(), Py_ssize_t(f.count) - 1);
   }
   Py_DECREF(bytes);
   return fits ? 0 : -1;
@@ -211,7 +211,8 @@ constexpr accessor accessors[] = {
 bool check_one(const data_field& f, PyObject* self) {
   bool is_by_address = f.shape == form::text_pointer || f.shape >= form::number_list;
   if (!is_by_address || as_data(self)->e.elements() == 1) return true;
-  PyErr_Format(PyExc_ValueError, "'%s' is a field of one struct: index the array first", f.name);
+  PyErr_Format(PyExc_ValueError, "'%s' is a field of one struct: index the array first",
+               f.name.c_str());
   return false;
 }
 
@@ -224,7 +225,7 @@ PyObject* read_data_field(const library& lib, const data_field& f, PyObject* sel
 int write_data_field(const library& lib, const data_field& f, PyObject* self, PyObject* value) {
   if (!value) {
     PyErr_Format(PyExc_AttributeError, "%s.%s cannot be deleted",
-                 short_name(class_of(Py_TYPE(self)).record->name), f.name);
+                 short_name(class_of(Py_TYPE(self)).record->name), f.name.c_str());
     return -1;
   }
   if (!check_writable(self) || !check_one(f, self)) return -1;

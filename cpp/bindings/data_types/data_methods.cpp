@@ -113,7 +113,7 @@ PyObject* represent_one(PyObject* self) {
   for (const data_field& f : type.record->data->fields) {
     if (!parts || f.is_hidden) continue;
     PyObject* value = read_data_field(*type.lib, f, self);
-    PyObject* part = value ? PyUnicode_FromFormat("%s=%R", f.name, value) : nullptr;
+    PyObject* part = value ? PyUnicode_FromFormat("%s=%R", f.name.c_str(), value) : nullptr;
     Py_XDECREF(value);
     if (!add_line(parts, part)) Py_CLEAR(parts);
   }

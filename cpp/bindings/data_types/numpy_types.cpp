@@ -99,9 +99,9 @@ PyObject* numpy_type_named(const library& lib, PyObject* name) {
 int list_numpy_types(const library& lib, PyObject* names) {
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
   for (const class_record& record : lib.classes) {
-    const char* name = record.data ? record.data->dtype : nullptr;
-    if (name && !PyDict_GetItemString(dictionary, name) &&
-        !append(names, PyUnicode_FromString(name)))
+    if (!record.data || !record.data->dtype) continue;
+    const char* name = record.data->dtype;
+    if (!PyDict_GetItemString(dictionary, name) && !append(names, PyUnicode_FromString(name)))
       return -1;
   }
   return 0;
@@ -126,7 +126,7 @@ bool check_numpy_array(const library& lib, int type, PyObject* data) {
                  same ? record.is_array ? "the array of %s must have one dimension"
                                         : "the array of %s must have one element"
                       : "the array must have the type %s",
-                 record.dtype);
+                 record.dtype.c_str());
   return fits;
 }
 

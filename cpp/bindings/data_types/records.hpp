@@ -20,7 +20,7 @@ enum class form : std::uint8_t {
 };
 
 struct data_field {
-  const char* name;
+  table_text name;
   form shape;
   kind element;                       // of numbers
   bool is_hidden;                     // known to NumPy only: counts, reserved fields
@@ -34,8 +34,8 @@ struct data_field {
 struct data_record {
   std::span<const data_field> fields;
   std::uint32_t size;
-  bool is_array;      // made with a length: T(n)
-  const char* dtype;  // name of the NumPy type in the module
+  bool is_array;     // made with a length: T(n)
+  table_text dtype;  // name of the NumPy type in the module, if any
 };
 
 }  // namespace halfwarp::bindings

@@ -64,7 +64,7 @@ bool add_members(enum_type* type, const enumeration& record) {
   PyObject* namespace_ = type->heap.ht_type.tp_dict;
   for (const member& m : record.members) {
     PyObject* name = PyUnicode_InternFromString(m.name);
-    bool ok = name && add_member(type, name, m.value, m.doc, namespace_);
+    bool ok = name && add_member(type, name, m.value, m.doc ? m.doc.c_str() : nullptr, namespace_);
     Py_XDECREF(name);
     if (!ok) return false;
   }

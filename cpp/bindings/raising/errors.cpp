@@ -67,7 +67,7 @@ PyMethodDef error_methods[] = {
 
 PyTypeObject* make_exception(const library& lib, int index) {
   const exception_record& record = lib.raises->classes[std::size_t(index)];
-  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(record.doc)},
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(record.doc.c_str())},
                          {Py_tp_init, reinterpret_cast<void*>(lib.raises->init)},
                          {Py_tp_methods, error_methods},
                          {}};

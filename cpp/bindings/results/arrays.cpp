@@ -63,7 +63,7 @@ bool count_of(frame& c, const param& p, int bytes, word& count) {
   count = c.value_of(p.aux);
   if (c.f.params[p.aux].k == kind::i32) count = word(std::int64_t(std::int32_t(count)));
   if (std::int64_t(count) < 0 || count > word(PY_SSIZE_T_MAX) / word(bytes)) {
-    PyErr_Format(PyExc_ValueError, "%s(): a count of %lld cannot be reserved", c.f.name,
+    PyErr_Format(PyExc_ValueError, "%s(): a count of %lld cannot be reserved", c.f.name.c_str(),
                  std::int64_t(count));
     return false;
   }

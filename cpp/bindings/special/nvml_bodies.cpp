@@ -190,7 +190,7 @@ PyObject* context_data_entry(const library& lib, const function& f, PyObject* co
   word index;
   if (!handle_at(c, 0)) return nullptr;
   if (!integer_argument<kind::u32>(args[1], index)) {
-    add_context("%s() argument '%s': ", f.name, parameter_name(f, 1));
+    add_context("%s() argument '%s': ", f.name.c_str(), parameter_name(f, 1));
     return nullptr;
   }
   nvmlEventSetGetContextData_v1_t request{nullptr, unsigned(index), 0};
@@ -212,7 +212,7 @@ PyObject* topology_entry(const library& lib, const function& f, PyObject* const*
   bool is_old = names && PyTuple_GET_SIZE(names) == 1 &&
                 PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "cpuNumber") == 0;
   if (!is_old) return call_by_record(lib, f, args, n, names);
-  PyObject* renamed = Py_BuildValue("(s)", f.names);
+  PyObject* renamed = Py_BuildValue("(s)", f.names.c_str());
   PyObject* result = renamed ? call_by_record(lib, f, args, n, renamed) : nullptr;
   Py_XDECREF(renamed);
   return result;

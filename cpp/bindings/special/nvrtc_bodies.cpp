@@ -29,8 +29,9 @@ bool check_output_size(frame& c) {
   if (!sizes || sizes->call(function_of(c.lib, *sizes), arguments) != 0) return !PyErr_Occurred();
   if (needed <= c.cell[output_at]) return true;
   PyErr_Format(PyExc_ValueError,
-               "%s() argument '%s': %llu bytes given, %llu needed (%s says how many)", c.f.name,
-               parameter_name(c.f, output_at), c.cell[output_at], needed, sizes->name);
+               "%s() argument '%s': %llu bytes given, %llu needed (%s says how many)",
+               c.f.name.c_str(), parameter_name(c.f, output_at), c.cell[output_at], needed,
+               sizes->name.c_str());
   return false;
 }
 
@@ -38,7 +39,8 @@ bool check_output_size(frame& c) {
 PyObject* call_with_size(const library& lib, const function& f, PyObject* program, PyObject* size) {
   Py_ssize_t bytes = PyLong_AsSsize_t(size);
   if (bytes < 0) {
-    if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "%s(): a size of %zd", f.name, bytes);
+    if (!PyErr_Occurred())
+      PyErr_Format(PyExc_ValueError, "%s(): a size of %zd", f.name.c_str(), bytes);
     return nullptr;
   }
   PyObject* output = PyByteArray_FromStringAndSize(nullptr, bytes);

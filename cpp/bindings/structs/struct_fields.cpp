@@ -151,13 +151,13 @@ const accessor& accessor_of(kind k) {
 const char* class_name(PyObject* self) { return short_name(class_of(Py_TYPE(self)).record->name); }
 
 int refuse_write(PyObject* self, const field& f, PyObject* value) {
-  PyErr_Format(PyExc_AttributeError, "%s.%s cannot be %s", class_name(self), f.name,
+  PyErr_Format(PyExc_AttributeError, "%s.%s cannot be %s", class_name(self), f.name.c_str(),
                value ? "written" : "deleted");
   return -1;
 }
 
 int raise_for_field(PyObject* self, const field& f) {
-  add_context("%s.%s: ", class_name(self), f.name);
+  add_context("%s.%s: ", class_name(self), f.name.c_str());
   return -1;
 }
 

@@ -62,7 +62,7 @@ bool check_no_addresses(const library& lib, const class_record& record, const ch
     if (is_pointer(f)) std::memcpy(&value, memory + f.offset, sizeof value);
     if (!value) return true;
     PyErr_Format(PyExc_TypeError, "cannot pickle %s: '%s' holds an address or a handle",
-                 short_name(record.name), f.name);
+                 short_name(record.name), f.name.c_str());
     return false;
   });
 }
@@ -95,24 +95,24 @@ PyObject* line_of(const library& lib, const field& f, PyObject* self) {
   if (!value) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError)) return nullptr;
     PyErr_Clear();
-    return PyUnicode_FromFormat("%s : <ValueError>", f.name);
+    return PyUnicode_FromFormat("%s : <ValueError>", f.name.c_str());
   }
   PyObject* line = nullptr;
   if (f.k == kind::structure) {
     PyObject* text = PyObject_Repr(value);
     PyObject* inner = text ? indented(text) : nullptr;
-    line = inner ? PyUnicode_FromFormat("%s :\n    %U", f.name, inner) : nullptr;
+    line = inner ? PyUnicode_FromFormat("%s :\n    %U", f.name.c_str(), inner) : nullptr;
     Py_XDECREF(text);
     Py_XDECREF(inner);
   } else if (f.k == kind::address) {
     hexadecimal address{PyLong_AsUnsignedLongLong(value)};
-    line = PyUnicode_FromFormat("%s : %s", f.name, address.text);
+    line = PyUnicode_FromFormat("%s : %s", f.name.c_str(), address.text);
   } else if (f.k == kind::field_bytes && f.f & read_only) {  // an identifier
     PyObject* text = hex_digits(value);
-    line = text ? PyUnicode_FromFormat("%s : %U", f.name, text) : nullptr;
+    line = text ? PyUnicode_FromFormat("%s : %U", f.name.c_str(), text) : nullptr;
     Py_XDECREF(text);
   } else {
-    line = PyUnicode_FromFormat("%s : %R", f.name, value);
+    line = PyUnicode_FromFormat("%s : %R", f.name.c_str(), value);
   }
   Py_DECREF(value);
   return line;

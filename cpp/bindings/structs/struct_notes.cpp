@@ -40,8 +40,8 @@ PyObject* documentation(const library& lib, const class_record& record) {
   if (text) Py_SETREF(text, PyUnicode_FromFormat("%U\n\nFields:", text));
   for_each_field(lib, record, [&](const field& f) {
     if (text)
-      Py_SETREF(text, PyUnicode_FromFormat("%U\n    %s : %s%s", text, f.name, type_of(lib, f),
-                                           f.f & read_only ? ", read-only" : ""));
+      Py_SETREF(text, PyUnicode_FromFormat("%U\n    %s : %s%s", text, f.name.c_str(),
+                                           type_of(lib, f), f.f & read_only ? ", read-only" : ""));
     return text != nullptr;
   });
   return text;

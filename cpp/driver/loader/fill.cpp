@@ -31,7 +31,7 @@ struct source {
     if (void* const function = ask_for(wanted, wanted.version)) return function;
     if (per_thread && wanted.per_thread) {
       char name[128];
-      std::snprintf(name, sizeof name, "%s%s", wanted.exported, wanted.per_thread);
+      std::snprintf(name, sizeof name, "%s%s", wanted.exported.c_str(), wanted.per_thread.c_str());
       if (void* const function = dlsym(handle, name)) return function;
     }
     return dlsym(handle, wanted.exported);

@@ -210,7 +210,8 @@ const char* loader_source(library_id library) { return library_records[library]-
 const char* loader_package(library_id library) { return library_records[library]->package; }
 
 const char* loader_per_thread_suffix(library_id library, unsigned slot) {
-  return wants_per_thread_streams() ? library_records[library]->symbols[slot].per_thread : nullptr;
+  const symbol_text& suffix = library_records[library]->symbols[slot].per_thread;
+  return suffix && wants_per_thread_streams() ? suffix.c_str() : nullptr;
 }
 
 void loader_put(library_id library, unsigned slot, void* function) {
@@ -219,7 +220,7 @@ void loader_put(library_id library, unsigned slot, void* function) {
 
 const char* loader_exported_name(library_id library, unsigned slot) {
   const library_record& all = *library_records[library];
-  return slot < all.count ? all.symbols[slot].exported : nullptr;
+  return slot < all.count ? all.symbols[slot].exported.c_str() : nullptr;
 }
 
 int loader_request_backend(backend_id backend) {

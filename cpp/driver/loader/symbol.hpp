@@ -3,16 +3,20 @@
 #pragma once
 
 #include "driver/loader_api.hpp"
+#include "driver/packed_text.hpp"
 
 namespace halfwarp::driver {
 
+extern const char symbol_texts[];
+using symbol_text = packed_text<symbol_texts>;
+
 struct symbol {
-  const char* name;        // public: "cuMemAlloc"
-  const char* base;        // what cuGetProcAddress takes together with the version
-  const char* exported;    // "cuMemAlloc_v2"
+  symbol_text name;        // public: "cuMemAlloc"
+  symbol_text base;        // what cuGetProcAddress takes together with the version
+  symbol_text exported;    // "cuMemAlloc_v2"
   int version;             // CUDA release that brought this variant, 3020; 0 when not known
   int older;               // the one of an older variant that may stand in for it; 0: none
-  const char* per_thread;  // "_ptds" or "_ptsz" when there is such a variant, else null
+  symbol_text per_thread;  // "_ptds" or "_ptsz" when there is such a variant
 };
 
 // How a library is opened.

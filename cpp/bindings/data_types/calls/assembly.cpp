@@ -26,7 +26,7 @@ bool fill(const frame& c, const assembly& a, PyObject* object) {
   for (const assembly_input& input : a.inputs) {
     PyObject* value = c.args[input.py];
     if (write_data_field(c.lib, field_of(object, input.field), object, value) == 0) continue;
-    return add_context("%s() argument '%s': ", c.f.name, parameter_name(c.f, input.py));
+    return add_context("%s() argument '%s': ", c.f.name.c_str(), parameter_name(c.f, input.py));
   }
   return true;
 }

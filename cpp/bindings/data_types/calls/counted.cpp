@@ -111,7 +111,7 @@ bool allocate_given_text(frame& c, int i, const param& p) {
   if (c.f.params[p.aux].k == kind::count_of_output) return true;
   auto n = std::int32_t(c.value_of(p.aux));
   if (n >= 0) return allocate_text(c, i, word(n));
-  PyErr_Format(PyExc_ValueError, "%s() argument '%s': a length of %d", c.f.name,
+  PyErr_Format(PyExc_ValueError, "%s() argument '%s': a length of %d", c.f.name.c_str(),
                parameter_name(c.f, c.f.params[p.aux].py), int(n));
   return false;
 }
