@@ -120,12 +120,10 @@ struct nothing {{
   }}
 }};
 
-constinit {kind} slots = {{
-{slots}}};
-
-// The same once more: tells an empty slot from a filled one, and refills the table.
+// What the slots hold before the library is open: tells an empty slot from a filled one.
 constinit const {kind} first_slots = {{
 {slots}}};
+{kind} slots;
 
 constinit const symbol symbols[] = {{
 {symbols}}};
@@ -142,6 +140,7 @@ const library_record {name}_record = {{
     opening::{library.loading.how},
     "{library.loading.name}",
     "{library.loading.package}",
+    "{library.loading.what_to_do}",
 }};
 
 }}  // namespace halfwarp::driver

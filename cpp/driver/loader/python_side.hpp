@@ -56,10 +56,11 @@ void* loader_emulator_symbol(const char* name);
 enum library_id loader_library(const char* name);
 const char* loader_library_name(enum library_id library);
 
-/* Where it comes from: what the pathfinder calls it, or the module that holds it; and the package
-   to install when it is missing. */
+/* Where it comes from: what the pathfinder calls it, or the module that holds it; the package that
+   has it, and what to do when it is missing. */
 const char* loader_source(enum library_id library);
 const char* loader_package(enum library_id library);
+const char* loader_remedy(enum library_id library);
 
 /* Exported name of the function of a slot; NULL past the last one. */
 const char* loader_exported_name(enum library_id library, unsigned slot);

@@ -176,6 +176,7 @@ extern "C" {
 
 void loader_connect(const python_side* side) {
   python = *side;
+  for (const library_record* library : library_records) library->empty();
   // A fork waits until nobody is opening a library, so that the child finds the lock free.
   pthread_atfork([] { pthread_mutex_lock(&state.lock); }, [] { pthread_mutex_unlock(&state.lock); },
                  [] { pthread_mutex_unlock(&state.lock); });
@@ -209,6 +210,8 @@ const char* loader_source(library_id library) { return library_records[library]-
 
 const char* loader_package(library_id library) { return library_records[library]->package; }
 
+const char* loader_remedy(library_id library) { return library_records[library]->remedy; }
+
 const char* loader_per_thread_suffix(library_id library, unsigned slot) {
   const symbol_text& suffix = library_records[library]->symbols[slot].per_thread;
   return suffix && wants_per_thread_streams() ? suffix.c_str() : nullptr;
@@ -241,8 +244,7 @@ void loader_forget(int version_limit) {
   const guard owner;
   for (unsigned i = 0; i < HALFWARP_LIBRARY_COUNT; ++i) {
     const auto library = static_cast<library_id>(i);
-    const library_record& all = *library_records[library];
-    for (unsigned slot = 0; slot < all.count; ++slot) all.put(slot, nullptr);
+    library_records[library]->empty();
     set_full(library, false);
   }
   state.version_limit = version_limit;

@@ -36,7 +36,8 @@ struct library_record {
   unsigned count;
   opening how;
   const char* source;
-  const char* package;  // to install when it is missing
+  const char* package;  // that has it
+  const char* remedy;   // what to do when it is missing
 
   bool is_filled(unsigned slot) const noexcept {
     return __atomic_load_n(&table[slot], __ATOMIC_ACQUIRE) != first[slot];
@@ -44,6 +45,9 @@ struct library_record {
   // Release: who reads the address sees the library that the loading thread set up.
   void put(unsigned slot, void* function) const noexcept {
     __atomic_store_n(&table[slot], function ? function : first[slot], __ATOMIC_RELEASE);
+  }
+  void empty() const noexcept {
+    for (unsigned slot = 0; slot < count; ++slot) put(slot, nullptr);
   }
 };
 
