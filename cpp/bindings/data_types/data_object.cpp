@@ -10,10 +10,10 @@
 namespace halfwarp::bindings {
 namespace {
 
-PyObject* make(const library& lib, int type, const extent& e) {
+PyObject* make(const library& lib, int type, const extent& e, std::size_t bytes = 0) {
   if (!ready_class(lib, type)) return nullptr;
   Py_ssize_t size = lib.classes[std::size_t(type)].data->size;
-  PyObject* block = new_memory_block(std::size_t(e.elements() * size));
+  PyObject* block = new_array_block(e.elements(), std::size_t(size), bytes);
   if (!block) return nullptr;
   PyObject* made = new_data_view(lib, type, {static_cast<char*>(block_memory(block)), e, block});
   Py_DECREF(block);
@@ -30,6 +30,10 @@ PyObject* new_data(const library& lib, int type) {
   return make(lib, type, extent_of_one(*lib.classes[std::size_t(type)].data));
 }
 
+PyObject* new_data_with_tail(const library& lib, int type, std::size_t bytes) {
+  return make(lib, type, extent_of_one(*lib.classes[std::size_t(type)].data), bytes);
+}
+
 PyObject* new_data_array(const library& lib, int type, Py_ssize_t n) {
   return make(lib, type, extent::line(n, Py_ssize_t(lib.classes[std::size_t(type)].data->size)));
 }
@@ -43,6 +47,7 @@ PyObject* new_data_view(const library& lib, int type, const data_view& view) {
   made->e = view.e;
   made->is_read_only = view.is_read_only;
   made->is_column = view.is_column;
+  made->is_settled = true;
   return reinterpret_cast<PyObject*>(made);
 }
 

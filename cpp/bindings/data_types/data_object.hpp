@@ -13,7 +13,8 @@ struct data_object {
   PyObject* block;  // keeps the memory, and what its address fields depend on
   extent e;         // no dimensions: one struct
   bool is_read_only;
-  bool is_column;  // a field of several structs: its numbers are arrays
+  bool is_column;   // a field of several structs: its numbers are arrays
+  bool is_settled;  // the memory stays
 };
 
 inline data_object* as_data(PyObject* object) { return reinterpret_cast<data_object*>(object); }
@@ -32,6 +33,8 @@ extent extent_of_one(const data_record& record);
 
 // New zeroed structs: one, or `n` of an array class. nullptr with an error set.
 PyObject* new_data(const library& lib, int type);
+// Likewise one struct, with zeroed memory behind it up to so many bytes.
+PyObject* new_data_with_tail(const library& lib, int type, std::size_t bytes);
 PyObject* new_data_array(const library& lib, int type, Py_ssize_t n);
 
 // What a view shows, and how.

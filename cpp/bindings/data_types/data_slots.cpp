@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the classes of data types offer besides fields: construction, indexing, comparison, copies.
 #include <cstring>
+#include <utility>
 
 #include "bindings/arguments/errors.hpp"
 #include "bindings/data_types/data_fields.hpp"
@@ -17,16 +18,27 @@ const char* name_of(PyObject* self) { return short_name(class_of(Py_TYPE(self)).
 
 // --- construction --------------------------------------------------------------------------------
 
-// Gives an object new zeroed memory. Views of the former one keep that alive.
+// Gives an object new zeroed memory, which keeps the former one: it may have been shown already.
 bool give_memory(PyObject* self, const extent& e) {
-  std::size_t size = data_record_of(self).size;
-  PyObject* block = new_memory_block(std::size_t(e.elements()) * size);
+  PyObject* block = new_array_block(e.elements(), data_record_of(self).size);
   if (!block) return false;
   auto* object = as_data(self);
+  as_struct(block)->owner = object->block;
   object->where = static_cast<char*>(block_memory(block));
   object->e = e;
-  Py_XSETREF(object->block, block);
+  object->block = block;
   return true;
+}
+
+// An object gets its length once: buffers, fields and calls go by the address of its memory.
+bool set_length(PyObject* self, Py_ssize_t n) {
+  auto* object = as_data(self);
+  bool is_settled = std::exchange(object->is_settled, true);
+  if (n == object->e.elements()) return true;
+  if (!is_settled) return give_memory(self, extent::line(n, Py_ssize_t(data_record_of(self).size)));
+  PyErr_Format(PyExc_ValueError, "this %s has the length %zd, which cannot become %zd",
+               short_name(class_of(Py_TYPE(self)).record->name), object->e.elements(), n);
+  return false;
 }
 
 PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
@@ -71,10 +83,7 @@ int set_fields(PyObject* self, PyObject* keywords) {
 int initialise(PyObject* self, PyObject* args, PyObject* keywords) {
   Py_ssize_t n = length_of(self, args, keywords);
   if (n < 0) return -1;
-  const data_record& record = data_record_of(self);
-  extent e = record.is_array ? extent::line(n, Py_ssize_t(record.size)) : extent{};
-  if (n != 1 && !give_memory(self, e)) return -1;
-  return set_fields(self, keywords);
+  return set_length(self, n) ? set_fields(self, keywords) : -1;
 }
 
 void release(PyObject* self) {

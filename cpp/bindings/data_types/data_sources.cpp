@@ -49,6 +49,10 @@ PyObject* from_address(const class_type& type, PyObject* address, Py_ssize_t siz
     return nullptr;
   }
   const data_record& record = *type.record->data;
+  if (size > PY_SSIZE_T_MAX / Py_ssize_t(record.size)) {
+    PyErr_Format(PyExc_OverflowError, "no memory holds %zd structs", size);
+    return nullptr;
+  }
   if (!record.is_array && owner == Py_None) return copy_of(type, where, read_only);
   extent e = record.is_array ? extent::line(size, Py_ssize_t(record.size)) : extent{};
   return view_of(type, where, e, owner, read_only);

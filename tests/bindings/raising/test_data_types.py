@@ -373,3 +373,41 @@ assert not hasattr(nvml, "no_such_dtype")
 """
     pytest.importorskip("numpy")
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)
+
+
+# --- memory that others hold ---------------------------------------------------------------------
+
+
+def test_an_object_keeps_its_length_once_it_is_made():
+    array = nvml.ProcessInfo(3)
+    with pytest.raises(ValueError, match="has the length 3, which cannot become 5"):
+        array.__init__(5)
+    array.__init__(3, pid=[1, 2, 3])
+    assert array.pid == [1, 2, 3]
+
+
+def test_a_view_of_an_object_that_is_not_yet_made_stays_valid():
+    array = nvml.ProcessInfo.__new__(nvml.ProcessInfo)
+    seen = memoryview(array)
+    array.__init__(1000)
+    gc.collect()
+    assert (len(array), bytes(seen)) == (1000, bytes(24))
+
+
+@pytest.mark.parametrize("size", [2**59, 2**60, 2**61, 2**63 - 1])
+def test_more_structs_than_memory_can_hold_are_refused(size):
+    with pytest.raises(MemoryError):
+        nvml.ProcessInfo(size)
+    memory = nvml.ProcessInfo()
+    with pytest.raises(OverflowError, match="no memory holds"):
+        nvml.ProcessInfo.from_ptr(memory.ptr, size, owner=memory)
+
+
+def test_a_library_may_write_a_larger_struct_than_ours():
+    made = [nvml.Memory() for _ in range(64)]
+    behind = ctypes.sizeof(ctypes.c_uint64) * 3
+    for memory in made:
+        ctypes.memset(memory.ptr + behind, 0xFF, 128)
+    assert [bytes(memory) for memory in made] == [bytes(24)] * 64
+    del made
+    gc.collect()

@@ -52,7 +52,7 @@ bool lend_assembled(frame& c, const assembly& a, word& out) {
   PyObject* made = assemble(c, a);
   if (!made) return false;
   std::size_t size = data_record_of(made).size;
-  void* memory = c.memory.allocate(size);
+  void* memory = c.memory.allocate(size + struct_slack);
   if (memory) std::memcpy(memory, as_data(made)->where, size);
   out = reinterpret_cast<word>(memory);
   Py_DECREF(made);
