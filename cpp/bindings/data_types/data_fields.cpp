@@ -229,6 +229,7 @@ int write_data_field(const library& lib, const data_field& f, PyObject* self, Py
     return -1;
   }
   if (!check_writable(self) || !check_one(f, self)) return -1;
+  as_data(self)->is_settled = true;  // converting the value may run code of the user
   return accessors[int(f.shape)].write(lib, f, self, value);
 }
 

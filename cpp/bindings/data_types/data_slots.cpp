@@ -124,6 +124,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
     return nullptr;
   }
   selection chosen;
+  as_data(self)->is_settled = true;  // converting the index may run code of the user
   if (!select(as_data(self)->e, as_data(self)->where, key, chosen)) return nullptr;
   return view_of(self, chosen);
 }
@@ -144,6 +145,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
   }
   const class_type& type = class_of(Py_TYPE(self));
   selection chosen;
+  as_data(self)->is_settled = true;
   if (!check_writable(self) || !check_data(value, *type.lib, index_of(type)) ||
       !select(as_data(self)->e, as_data(self)->where, key, chosen))
     return -1;

@@ -394,6 +394,21 @@ def test_a_view_of_an_object_that_is_not_yet_made_stays_valid():
     assert (len(array), bytes(seen)) == (1000, bytes(24))
 
 
+def test_code_that_runs_within_a_conversion_cannot_change_the_length():
+    array = nvml.ProcessInfo.__new__(nvml.ProcessInfo)
+
+    class Strikes:
+        def __index__(self):
+            array.__init__(1000)
+            return 0
+
+    with pytest.raises(ValueError, match="cannot become 1000"):
+        array.pid = Strikes()
+    with pytest.raises(ValueError, match="cannot become 1000"):
+        array[Strikes()]
+    assert len(array) == 1
+
+
 @pytest.mark.parametrize("size", [2**59, 2**60, 2**61, 2**63 - 1])
 def test_more_structs_than_memory_can_hold_are_refused(size):
     with pytest.raises(MemoryError):
