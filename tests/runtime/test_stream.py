@@ -158,6 +158,7 @@ def test_no_stream_is_captured_unasked(stream):
 def test_the_mode_of_captures_is_swapped():
     Mode = runtime.cudaStreamCaptureMode
     relaxed, usual = Mode.cudaStreamCaptureModeRelaxed, Mode.cudaStreamCaptureModeGlobal
+    ok(runtime.cudaThreadExchangeStreamCaptureMode(usual))
     assert ok(runtime.cudaThreadExchangeStreamCaptureMode(relaxed)) == usual
     assert ok(runtime.cudaThreadExchangeStreamCaptureMode(usual)) == relaxed
 

@@ -21,12 +21,19 @@ IMPORTS = {  # what the text may name, by module
     "collections.abc": ["Iterator", "Sequence"],
     "enum": ["IntEnum"],
     "typing": [
-        *("Any", "Generic", "Literal", "Self", "SupportsIndex", "TypeAlias", "TypeVar"),
+        *("Any", "Generic", "Literal", "Protocol", "Self", "SupportsIndex", "TypeAlias", "TypeVar"),
         *("overload", "type_check_only"),
     ],
     "typing_extensions": ["Buffer"],
 }
-ADDRESS = "_Address: TypeAlias = SupportsIndex | Buffer | None"
+# To type checkers, arrays of NumPy have a buffer from Python 3.12 only.
+ADDRESS = """\
+@type_check_only
+class _Array(Protocol):
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+_Address: TypeAlias = SupportsIndex | Buffer | _Array | None"""
 
 
 class Writer:

@@ -145,7 +145,7 @@ def memory(device: Device, stream: Stream) -> bytes:
         copy = buffer.copy_to(stream=stream)
         assert_type(copy, Buffer)
         host = array.array("B", bytes(1024))
-        assert_type(buffer.copy_to(host, stream=stream), array.array[int])
+        assert_type(buffer.copy_to(host, stream=stream), "array.array[int]")
         buffer.copy_from(host, stream=stream)
         copy.close(stream)
     assert_type(resource.attributes.used_mem_high, int)
