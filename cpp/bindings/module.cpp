@@ -19,6 +19,20 @@ PyMethodDef common_methods[] = {{"sizeof", module_sizeof, METH_O,
                                  "class of this module. Host only."},
                                 {}};
 
+// Thousands of objects that all stay would make the collector look at them several times.
+class collection_pause {
+ public:
+  collection_pause() : was_enabled_{PyGC_Disable() != 0} {}
+  ~collection_pause() {
+    if (was_enabled_) PyGC_Enable();
+  }
+  collection_pause(const collection_pause&) = delete;  // what was enabled is enabled once
+  collection_pause& operator=(const collection_pause&) = delete;
+
+ private:
+  bool was_enabled_;
+};
+
 // As PyModule_AddFunctions does, but straight into the dictionary: setting an attribute of the
 // module five hundred times would take most of the time of the import.
 int add_functions(PyObject* module, PyMethodDef* methods) {
@@ -126,20 +140,6 @@ int forget(PyObject* dictionary, const char* name) {
   return present < 0 ? -1 : 0;
 }
 
-// Thousands of objects that all stay would make the collector look at them several times.
-class collection_pause {
- public:
-  collection_pause() : was_enabled_{PyGC_Disable() != 0} {}
-  ~collection_pause() {
-    if (was_enabled_) PyGC_Enable();
-  }
-  collection_pause(const collection_pause&) = delete;  // what was enabled is enabled once
-  collection_pause& operator=(const collection_pause&) = delete;
-
- private:
-  bool was_enabled_;
-};
-
 bool is_complete(PyObject* dictionary) {
   return PyDict_GetItemString(dictionary, "__all__") != nullptr;
 }
@@ -165,6 +165,7 @@ int fill_module(const library& lib, PyObject* module) {
         static_cast<PyObject**>(PyMem_Calloc(lib.functions.size(), sizeof(PyObject*)));
     if (!lib.state->keywords) return PyErr_NoMemory() ? 0 : -1;
   }
+  collection_pause pause;
   if (define_methods(lib) < 0 || add_functions(module, lib.state->methods) < 0) return -1;
   if (!lib.raises && add_functions(module, common_methods) < 0) return -1;
   return add_functions(module, lib.lazy_methods);

@@ -22,8 +22,17 @@ T load(const void* where) {
 }
 
 // The object that shows a field remembers nothing but the memory; the same one is handed out as
-// long as somebody holds it. The parent's pointer to it is borrowed, so there is no cycle.
+// long as somebody holds it. The parent's pointer to it is borrowed, so there is no cycle. When
+// nobody holds it, it rests: its memory waits, with a reference count of zero, for the next one who
+// asks, and goes with the parent.
 #ifndef Py_GIL_DISABLED
+bool is_resting(PyObject* child) { return Py_REFCNT(child) == 0; }
+
+PyObject* wake(PyObject* child, PyObject* parent) {
+  as_struct(child)->owner = Py_NewRef(parent);
+  return PyObject_Init(child, Py_TYPE(child));
+}
+
 PyObject** child_slot(const field& f, struct_object* parent) {
   if (!parent->children) {
     int n = class_of(Py_TYPE(reinterpret_cast<PyObject*>(parent))).record->children;
@@ -39,7 +48,7 @@ PyObject* child_struct(const library& lib, const field& f, PyObject* self) {
 #ifndef Py_GIL_DISABLED
   PyObject** slot = child_slot(f, as_struct(self));
   if (!slot) return nullptr;
-  if (*slot) return Py_NewRef(*slot);
+  if (*slot) return is_resting(*slot) ? wake(*slot, self) : Py_NewRef(*slot);
   PyObject* made = new_struct_view(lib, f.type, where, self);
   if (made) {
     *slot = made;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Struct objects: construction, lifetime, representation, buffer protocol.
 #include <cstring>
+#include <utility>
 
 #include "bindings/arguments/numbers.hpp"
 #include "bindings/structs/kept_objects.hpp"
@@ -11,17 +12,25 @@
 namespace halfwarp::bindings {
 namespace {
 
-void forget_children(struct_object* object) {
+// Whoever dies has no live views, since each of them would hold it: those that are left rest.
+void free_children(struct_object* object) {
+  int n = class_of(Py_TYPE(reinterpret_cast<PyObject*>(object))).record->children;
+  for (int i = 0; i < n; ++i) {
+    PyObject* child = object->children[i];
+    if (!child) continue;
+    if (as_struct(child)->children) free_children(as_struct(child));
+    PyObject_Free(child);
+  }
   PyMem_Free(object->children);
-  object->children = nullptr;
 }
 
 void free_struct(PyObject* self) {
   auto* object = as_struct(self);
-  if (object->child_of_owner) *object->child_of_owner = nullptr;
-  if (object->children) forget_children(object);
-  Py_XDECREF(object->kept);
-  Py_XDECREF(object->owner);
+  Py_CLEAR(object->kept);
+  PyObject* owner = std::exchange(object->owner, nullptr);
+  if (object->child_of_owner) return Py_XDECREF(owner);  // rests there, and may be freed by this
+  if (object->children) free_children(object);
+  Py_XDECREF(owner);
   PyTypeObject* type = Py_TYPE(self);
   if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
     type->tp_free(self);

@@ -27,7 +27,7 @@ struct struct_object {
   PyObject_HEAD void* where;
   PyObject* owner;            // keeps a viewed memory alive
   PyObject* kept;             // dict: offset -> object that an address field depends on
-  PyObject** children;        // borrowed: live views of fields, cleared by the view when it dies
+  PyObject** children;        // borrowed: views of fields, live or resting (struct_fields.cpp)
   PyObject** child_of_owner;  // where the owner remembers this view
 };
 
