@@ -29,6 +29,11 @@ class Loading:
     how: str = "pathfinder"  # or "backend": the driver; "extension": a module that holds it
     name: str = ""  # what the pathfinder calls it; the module
     package: str = ""  # to install when it is missing
+    remedy: str = ""  # what to do when it is missing, where that is not what a toolkit needs
+
+    @property
+    def what_to_do(self) -> str:
+        return self.remedy or f"Install {self.package}, or set CUDA_PATH to a CUDA toolkit."
 
 
 @dataclass(slots=True)
@@ -158,6 +163,8 @@ class Decisions:
     # functions that raise for a status: `check_status`
     status_checks: list[str] = field(default_factory=list)
     insufficient: str = ""  # status that says: too little memory for what is to be written
+    # handles that are not null, and the status of a call that gets null all the same
+    refuses_null: dict[str, str | list] = field(default_factory=dict)
     # "function.parameter" -> parameter whose object tells it
     lengths: dict[str, str] = field(default_factory=dict)
     # "function.parameter" -> what it is without an argument: 0

@@ -247,6 +247,7 @@ class Library:
     offered: list[Constant] = field(default_factory=list)  # constants of the Python module
     status_checks: list[str] = field(default_factory=list)  # functions that raise for a status
     insufficient: str = ""  # status that says: too little memory for what is to be written
+    null_status: str = ""  # status that says: a handle is null
     data_types: list[DataType] = field(default_factory=list)  # each after those that it contains
 
     @property

@@ -27,6 +27,10 @@ inline void* function_of(const library& lib, const function& f) {
   return __atomic_load_n(&lib.state->slots[f.slot], __ATOMIC_RELAXED);
 }
 
+// Opens the library unless that is done: 1 when it has the function, 0 when not, -1 with a Python
+// error set when there is no library.
+int has_function(const library& lib, const function& f);
+
 // Calls the C function with the words of the frame.
 word invoke(const frame& c);
 

@@ -40,7 +40,8 @@ struct frame {
   word value_of(int i) const {
     kind k = f.params[i].k;
     if (k == kind::list_u64) return cell[i];
-    return is_output(k) || k == kind::attribute_size ? cell[i] : w[i];
+    bool is_pointed_to = k == kind::attribute_size || k == kind::room_of_output;
+    return is_output(k) || is_pointed_to ? cell[i] : w[i];
   }
 
   const library& lib;

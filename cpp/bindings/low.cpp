@@ -2,9 +2,11 @@
 // The engine's side of the extension `cuda.bindings._low`.
 #include "bindings/low.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "bindings/arguments/objects.hpp"
+#include "bindings/engine.hpp"
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/module.hpp"
 #include "bindings/special/callback_gate.hpp"
@@ -22,16 +24,26 @@ const library* find_library(const char* name) {
   return nullptr;
 }
 
+const loader_api* loader;
+
 PyObject* as_object(PyTypeObject* type) { return Py_XNewRef(reinterpret_cast<PyObject*>(type)); }
 
 }  // namespace
+
+// The tables stand in the loader's order.
+int has_function(const library& lib, const function& f) {
+  auto place = std::find(libraries.begin(), libraries.end(), &lib) - libraries.begin();
+  return loader->has(driver::library_id(place), f.slot);
+}
+
 }  // namespace halfwarp::bindings
 
 using namespace halfwarp::bindings;
 
-int low_attach(void* const* (*table)(const char* library)) {
+int low_attach(const loader_api* api) {
   if (!engine_lock::prepare() || !callback_gate::prepare()) return -1;
-  for (const library* lib : libraries) lib->state->slots = table(short_name(lib->module));
+  loader = api;
+  for (const library* lib : libraries) lib->state->slots = api->table(short_name(lib->module));
   return 0;
 }
 

@@ -5,12 +5,15 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "driver/loader_api.hpp"
+
 #ifdef __cplusplus
+using halfwarp::driver::loader_api;
 extern "C" {
 #endif
 
-/* Gives each library its function table, which `table` has by name. 0, or -1 with an error set. */
-int low_attach(void* const* (*table)(const char* library));
+/* Gives each library its function table, which the loader has. 0, or -1 with an error set. */
+int low_attach(const struct loader_api* loader);
 
 /* Fills a module ("cuda.bindings.driver") from the tables of its library. 0, or -1. */
 int low_fill(PyObject* module);

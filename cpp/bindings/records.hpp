@@ -65,6 +65,7 @@ enum class kind : std::uint8_t {
   short_list_handle64,
   // of libraries whose functions raise (raising/)
   value_by_address,  // the address of an integer
+  present_handle,    // a handle as an integer: null is refused
   name,              // const char*: str
   options,           // const char**: texts, or the address of an array of them
   input_buffer,      // memory of the caller, whose size another parameter tells
@@ -75,6 +76,7 @@ enum class kind : std::uint8_t {
   data_object,      // likewise: only an object will do
   assembled,        // a struct that the arguments fill
   count_of_output,  // how many elements an array of the outputs has
+  room_of_output,   // likewise, of an array that always has room for the same number
   length_of_data,   // how many elements the object of another parameter has
   u32_or_zero,      // an argument that may be left out
   iterator,         // a handle object that the call advances and returns
@@ -285,6 +287,7 @@ struct raising {
   const error_details* details = nullptr;
   int insufficient = 0;  // the status that says: too little memory for what is to be written
   std::span<const exception_alias> aliases = {};
+  int null_handle = 0;  // the status of a call that got null where it needs a handle
 };
 
 // An enumeration of another library, under a name of this one.

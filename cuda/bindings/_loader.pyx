@@ -60,6 +60,7 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
     const char* loader_library_name(library_id)
     const char* loader_source(library_id)
     const char* loader_package(library_id)
+    const char* loader_remedy(library_id)
     const char* loader_exported_name(library_id, unsigned)
     const char* loader_per_thread_suffix(library_id, unsigned)
     void loader_put(library_id, unsigned, void*)
@@ -268,15 +269,14 @@ cdef void* open_library(library_id library, const char* function) except NULL wi
     from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
 
     name = loader_source(library).decode()
-    package = loader_package(library).decode()
     try:
         return <void*><size_t>load_nvidia_dynamic_lib(name)._handle_uint
     except DynamicLibNotFoundError as error:
         why = str(error).rstrip(". \n")
         caller = f"{function.decode()}()" if function is not NULL else "cuda.bindings"
         raise DynamicLibNotFoundError(
-            f"{caller} needs the library {name}, which cannot be found: {why}. Install "
-            f"{package}, or set CUDA_PATH to a CUDA toolkit") from error
+            f"{caller} needs the library {name}, which cannot be found: {why}. "
+            f"{loader_remedy(library).decode()}") from error
 
 
 cdef int hand_out(library_id library) except -1 with gil:

@@ -8,11 +8,11 @@ import sys
 # a capsule is found only in modules that are imported already
 import cuda.bindings._loader  # no-cython-lint
 
-from cuda.bindings._loader cimport import_loader
+from cuda.bindings._loader cimport import_loader, loader_api
 
 
 cdef extern from "bindings/low.hpp":
-    int low_attach(void* const* (*table)(const char*) noexcept) except -1
+    int low_attach(const loader_api* loader) except -1
     int low_fill(object module) except -1
     object low_fast_enum()
     object low_fast_enum_metaclass()
@@ -50,7 +50,7 @@ def after_fork():
     low_after_fork()
 
 
-low_attach(import_loader().table)
+low_attach(import_loader())
 atexit.register(stop_callbacks)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=after_fork)

@@ -25,6 +25,7 @@ PLAIN = {
     "in:int": "enumeration",
     "in:intptr": "i64",
     "in:intptr*": "value_by_address",
+    "in:nonnull": "present_handle",
     "in:str": "name",
     "in:options": "options",
     "in:buffer": "input_buffer",
@@ -40,6 +41,7 @@ PLAIN = {
     "out:counted_text": "out_counted_text",
     "out:void_ptr(via void*)": "out_address",
 }
+WITH_NUMBER = {"const:": "fixed", "count:": "room_of_output", "out:str[": "out_fixed_text"}
 LIST_ELEMENTS = {
     "int": "list_i32",
     "unsigned int": "list_u32",
@@ -120,8 +122,8 @@ def kind_of(param: Param, index) -> tuple[str, str]:
         return f"kind::{kind}", str(index.assembly(param.assembly))
     if match := re.fullmatch(r"(in|out):(data|object|array):(.*)", param.kind):
         return data_kind(*match.groups(), index)
-    if match := re.fullmatch(r"(const:|out:str\[)(\d+)\]?", param.kind):
-        return f"kind::{'fixed' if match[1] == 'const:' else 'out_fixed_text'}", match[2]
+    if match := re.fullmatch(r"(const:|count:|out:str\[)(\d+)\]?", param.kind):
+        return f"kind::{WITH_NUMBER[match[1]]}", match[2]
     way, _, rest = param.kind.partition(":")
     return (output_kind if way == "out" else input_kind)(way, rest, index)
 

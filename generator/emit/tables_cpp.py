@@ -236,7 +236,7 @@ def function_flags(library: Library, function: Function) -> list[str]:
     flags = ["releases_gil"] if function.releases_gil else []
     late = (
         *("in:list:", "in:attr", "out:list", "out:attr", "out:charbuf"),
-        *("in:options", "in:buffer", "out:array", "out:counted_text", "length"),
+        *("in:nonnull", "in:options", "in:buffer", "out:array", "out:counted_text", "length"),
     )
     if any(p.kind.startswith(late) and p.kind != "in:attrsize" for p in function.params):
         flags.append("second_pass")
@@ -300,7 +300,8 @@ def exceptions_table(library: Library, texts: PackedTexts) -> str:
         f"{aliases_table(library, texts)}{foreign_enums_table(library, texts)}"
         "constexpr raising raises = {exception_records, exception_types, "
         f"error_init<{library.name}_library>,\n"
-        f"    {details(library)}, {insufficient(library)}, exception_aliases}};\n"
+        f"    {details(library)}, {status(library.insufficient)}, exception_aliases,\n"
+        f"    {status(library.null_status)}}};\n"
     )
 
 
@@ -308,8 +309,8 @@ def details(library: Library) -> str:
     return f"&{library.error_details}" if library.error_details else "nullptr"
 
 
-def insufficient(library: Library) -> str:
-    return f"::{library.insufficient}" if library.insufficient else "0"
+def status(name: str) -> str:
+    return f"::{name}" if name else "0"
 
 
 def aliases_table(library: Library, texts: PackedTexts) -> str:

@@ -33,7 +33,7 @@ class DataCalls:
         counted = self.decisions.counted.get(fact.name)
         if counted:
             params = [self.counted(p, counted) for p in params]
-            if "count" in counted:
+            if "count" in counted and "room" not in counted:
                 function.body = function.body or "counted_call"
         if any(p.assembly and p.assembly.counted >= 0 for p in params):
             function.body = function.body or "counted_struct_call"
@@ -96,6 +96,8 @@ class DataCalls:
     def counted(self, p: Param, counted: dict) -> Param:
         count = counted.get("count") or counted["length"]
         if p.c_name == counted.get("count"):
+            if "room" in counted:
+                return replace(p, kind=f"count:{counted['room']}")
             return replace(p, kind="out:count" if counted.get("is_returned") else "count")
         if p.c_name in counted.get("structs", ()):
             return replace(p, aux=count)

@@ -64,6 +64,8 @@ def param_kind(role: str, c_type: str, types, fact: FactFunction, decisions: Dec
     """The kind word of the model, and the parameter that it depends on (count, size or length)."""
     base, stars = split_type(c_type)
     if role == "in":
+        if base in decisions.refuses_null.get("handles", ()) and not stars:
+            return "in:nonnull", ""
         return input_kind(base, stars, c_type, types), ""
     if role == "ptr":
         return "in:intptr*", ""

@@ -80,6 +80,7 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
         exception_aliases=decisions.exception_aliases,
         error_details=decisions.error_details,
         insufficient=decisions.insufficient,
+        null_status=decisions.refuses_null.get("status", ""),
         status_checks=decisions.status_checks,
     )
 

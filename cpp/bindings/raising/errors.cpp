@@ -2,7 +2,9 @@
 // Exceptions made of tables: a status, what it is called, what it means.
 #include "bindings/raising/errors.hpp"
 
+#include "bindings/arguments/keywords.hpp"
 #include "bindings/arguments/numbers.hpp"
+#include "bindings/engine.hpp"
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/types/engine_lock.hpp"
 
@@ -44,6 +46,22 @@ bool describe(const library& lib, PyObject* error, const char* caller, std::int6
 bool complete(const library& lib, PyObject* error, word result) {
   const error_details* details = lib.raises->details;
   return !details || !details->complete || details->complete(lib, error, result);
+}
+
+// Adds to the text of the exception that is set.
+void append(const char* format, const char* what) {
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  PyObject* more = PyUnicode_FromFormat(format, what);
+  PyObject* text = more ? PyUnicode_FromFormat("%S: %U", error, more) : nullptr;
+  bool ok = text && set(error, "args", PyTuple_Pack(1, text));
+  Py_XDECREF(more);
+  Py_XDECREF(text);
+  if (ok) return PyErr_Restore(type, error, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(error);
+  Py_XDECREF(traceback);
 }
 
 // (class, (status,), everything else): so that the text survives, and what users have added.
@@ -103,6 +121,15 @@ PyObject* raise_status(const library& lib, const char* caller, std::int64_t stat
   Py_XDECREF(value);
   Py_XDECREF(error);
   return nullptr;
+}
+
+bool refuse_null(const library& lib, const function& f, const param& p) {
+  int has = has_function(lib, f);
+  if (has <= 0) return has == 0;
+  int status = lib.raises->null_handle;
+  raise_status(lib, f.name, status, word(status));
+  append("argument '%s' is a null handle", parameter_name(f, p.py));
+  return false;
 }
 
 PyObject* check_status(const library& lib, PyObject* status, bool insufficient_passes) {

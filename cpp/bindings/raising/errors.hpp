@@ -34,6 +34,10 @@ PyTypeObject* exception_for(const library& lib, std::int64_t status);
 // that is set already (no library, no such symbol) stays.
 PyObject* raise_status(const library& lib, const char* caller, std::int64_t status, word result);
 
+// What the library says of a null handle, without asking it: not all of its functions look. True
+// where the call says better what is wrong, since the library lacks the function.
+bool refuse_null(const library& lib, const function& f, const param& p);
+
 // None unless a status is an error; one that asks for more memory may pass.
 PyObject* check_status(const library& lib, PyObject* status, bool insufficient_passes);
 template <const library& Library>

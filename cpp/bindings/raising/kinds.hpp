@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bindings/arguments/buffers.hpp"
+#include "bindings/raising/errors.hpp"
 #include "bindings/results/outputs.hpp"
 
 namespace halfwarp::bindings {
@@ -18,6 +19,14 @@ struct parameter<kind::value_by_address> {
   static bool prepare(frame& c, int i, const param& p) {
     c.point_to_cell(i);
     return integer_argument<kind::i64>(c.argument(p), c.cell[i]);
+  }
+};
+
+// Whether it is null is looked at last: a wrong type of another argument comes first.
+template <>
+struct parameter<kind::present_handle> : parameter<kind::i64> {
+  static bool complete(frame& c, int i, const param& p) {
+    return c.w[i] || refuse_null(c.lib, c.f, p);
   }
 };
 

@@ -31,8 +31,18 @@ bool handle_at(frame& c, int i) {
          raise_for_argument(c.f, p) != nullptr;
 }
 
+// Handles that the library would follow are not null; false with the exception set.
+bool has_handles(const frame& c) {
+  for (int i = 0; i < c.f.n; ++i) {
+    const param& p = c.f.params[i];
+    if (p.k == kind::present_handle && !c.w[i] && !refuse_null(c.lib, c.f, p)) return false;
+  }
+  return true;
+}
+
 // Calls with the words of the frame; false with the exception of a failure set.
 bool succeed(const frame& c) {
+  if (!has_handles(c)) return false;
   word result = invoke(c);
   if (result || PyErr_Occurred())
     return raise_status(c.lib, c.f.name, std::int64_t(int(result)), result) != nullptr;
@@ -195,6 +205,7 @@ PyObject* context_data_entry(const library& lib, const function& f, PyObject* co
   }
   nvmlEventSetGetContextData_v1_t request{nullptr, unsigned(index), 0};
   c.w[struct_at] = reinterpret_cast<word>(&request);
+  if (!has_handles(c)) return nullptr;
   int code = int(invoke(c));
   if ((code && code != NVML_ERROR_INSUFFICIENT_SIZE) || PyErr_Occurred())
     return raise_status(lib, f.name, code, word(code));

@@ -42,7 +42,10 @@ bool from_bool(frame&, const attribute&, PyObject* object, word& out) {
   return truth >= 0;
 }
 
+// No handle is a handle too; but an integer with a class of its own (cuuint64_t) is a number.
 bool from_handle(frame& c, const attribute& a, PyObject* object, word& out) {
+  if (object == Py_None && !(class_of(c.lib, a).f & opaque))
+    return raise_expected("an integer", object);
   return handle_slow(object, owner_of(c.lib, a), a.type, out);
 }
 
@@ -69,6 +72,7 @@ bool from_list(frame& c, const attribute& a, PyObject* object, word& out) {
   if (!PyList_Check(object) && !PyTuple_Check(object))
     return raise_expected("a list or tuple", object);
   Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  if (n == 0) return out = 0, true;
   auto* array = static_cast<word*>(c.memory.allocate_zeroed(std::size_t(n) * sizeof(word)));
   if (!array) return false;
   out = reinterpret_cast<word>(array);

@@ -128,8 +128,10 @@ int ensure(library_id library) noexcept {
 }
 
 int has(library_id library, unsigned slot) noexcept {
-  if (ensure(library) != 0) return -1;
   const library_record& all = *library_records[library];
+  loader_failure failure{};
+  if (slot < all.count) failure.function = all.symbols[slot].name;
+  if (!fill(library, failure)) return raise(failure);
   return slot < all.count && all.is_filled(slot);
 }
 

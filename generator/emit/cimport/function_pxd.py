@@ -11,7 +11,7 @@ import re
 from ...model import Function, Library, Param
 from .. import data_values
 
-ADDRESSES = ("in:intptr", "in:intptr*", "out:intptr")
+ADDRESSES = ("in:intptr", "in:intptr*", "in:nonnull", "out:intptr")
 FIXED_WIDTH = re.compile(r"u?int(8|16|32|64|ptr)_t")
 
 

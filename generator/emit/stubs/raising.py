@@ -77,6 +77,7 @@ INPUTS = {
     "str": "str",
     "intptr": INTEGER,
     "intptr*": INTEGER,
+    "nonnull": INTEGER,
     "int": INTEGER,
     "options": "_Options",
     "buffer": "_Address",

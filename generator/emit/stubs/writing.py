@@ -29,11 +29,11 @@ IMPORTS = {  # what the text may name, by module
 # To type checkers, arrays of NumPy have a buffer from Python 3.12 only.
 ADDRESS = """\
 @type_check_only
-class _Array(Protocol):
+class _HasArrayInterface(Protocol):
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
 
-_Address: TypeAlias = SupportsIndex | Buffer | _Array | None"""
+_Address: TypeAlias = SupportsIndex | Buffer | _HasArrayInterface | None"""
 
 
 class Writer:

@@ -20,10 +20,14 @@ from c_layout import Layout  # noqa: E402
 from generator import model  # noqa: E402
 
 READS = re.compile(r"(\w+_)?get_\w+|device_on_same_board|device_is_mig_device_handle|error_string")
-LEAVES_OUT = re.compile(r"\w*(event|wait|metadata_string|cper)\w*|device_get_handle_by_\w+")
+LEAVES_OUT = re.compile(
+    r"\w*(event|wait|metadata_string|cper)\w*|device_get_handle_by_\w+"
+    r"|\w*(serial|uuid|pdi|hostname)\w*"  # what tells one machine from another
+)
 # Arguments by name; what is not listed is 0. `device` and the like are asked for first.
 VALUES = {"node_set_size": 4, "cpu_set_size": 4, "level": 30, "nonce": bytes(32), "result": 3}
 VALUES |= {"values": [15, 16], "memory_clock_m_hz": 2619}
+ANSWERED = (0, 7)  # success; too little memory, which tells how much is needed
 
 
 def text_of(value):
@@ -52,8 +56,12 @@ class Recorder:
         return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p).from_address(api)(b"nvml")
 
     def install(self):
+        from cuda.bindings import _loader
+
         for i, function in enumerate(self.library.functions):
-            if not function.ret.endswith("*"):
+            # the slot of a function that the library lacks calls itself until it has one
+            exists = _loader.inspect_function_pointer("nvml", function.name)
+            if exists and not function.ret.endswith("*"):
                 self.wrap(function, ctypes.c_void_p.from_address(self.slots() + 8 * i))
 
     def wrap(self, function, slot):
@@ -62,9 +70,8 @@ class Recorder:
 
         def call(*words):
             code = real(*words)
-            self.answers.append(
-                {"c": function.c_name, "code": code, "writes": self.writes(function, words)}
-            )
+            writes = self.writes(function, words) if code in ANSWERED else {}
+            self.answers.append({"c": function.c_name, "code": code, "writes": writes})
             return code
 
         self.kept += [real, kind(call)]
@@ -72,7 +79,7 @@ class Recorder:
 
     def writes(self, function, words):
         return {
-            str(i): ctypes.string_at(word, size).hex()
+            str(i): packed(ctypes.string_at(word, size))
             for i, (p, word) in enumerate(zip(function.params, words, strict=True))
             if "*" in p.c_type and word and (size := self.size(function, p, words))
         }
@@ -82,18 +89,20 @@ class Recorder:
         if param.c_type.startswith("const "):
             return 0
         element = self.layout.size(param.c_type.removesuffix("*").strip())
-        if not param.aux or param.kind.startswith("out:data"):
+        if param.kind.startswith("out:str"):
+            return int(re.search(r"\d+", param.kind)[0])
+        names = [p.c_name for p in function.params]
+        aux = param.aux or f"{param.c_name}Count"  # which arrays of the caller have
+        if aux not in names or param.kind.startswith("out:data"):
             return element
-        position = [p.c_name for p in function.params].index(param.aux)
+        position = names.index(aux)
         n = words[position]
         if "*" in function.params[position].c_type:
             n = ctypes.c_uint.from_address(n).value
-        if param.kind.startswith("out:str"):
-            n = int(re.search(r"\d+", param.kind)[0])
         return n if function.params[position].kind.startswith("const:") else n * element
 
     def record(self, name, arguments):
-        self.answers = []
+        self.answers = answers = []
         entry = {"function": name, "arguments": [stored(a) for a in arguments]}
         try:
             entry["result"] = text_of(getattr(self.nvml, name)(*arguments))
@@ -101,7 +110,13 @@ class Recorder:
             entry["error"] = int(error.status)
         except RuntimeError as error:  # the library is older than the function
             entry["missing"] = type(error).__name__
-        return entry | {"answers": self.answers}
+        self.answers = []  # of calls that are not recorded
+        return entry | {"answers": answers}
+
+
+def packed(data):
+    """How many bytes, and those in front of the zeros at the end: most buffers are never filled."""
+    return [len(data), data.rstrip(b"\0").hex()]
 
 
 def stored(argument):
@@ -117,6 +132,13 @@ def arguments_of(function, handles):
             return None
         given.append(value)
     return given
+
+
+def dumps(data):
+    """One line for each call, so that a new recording shows what it changes."""
+    head = {k: v for k, v in data.items() if k != "calls"}
+    calls = ",\n".join(json.dumps(call) for call in data["calls"])
+    return f'{json.dumps(head)[:-1]}, "calls": [\n{calls}\n]}}\n'
 
 
 def main(path):
@@ -139,7 +161,7 @@ def main(path):
                 calls.append(recorder.record(name, arguments))
     data = {"machine": nvml.device_get_name(device), "calls": calls}
     data["driver"] = nvml.system_get_driver_version()
-    Path(path).write_text(json.dumps(data, indent=0) + "\n")
+    Path(path).write_text(dumps(data))
     print(f"{len(calls)} calls on {data['machine']}, driver {data['driver']}")
 
 

@@ -6,14 +6,17 @@ import subprocess
 HEAD = """\
 #include <string.h>
 typedef unsigned long long word;
-struct bytes { int param; unsigned size; const char* data; };
+struct bytes { int param; unsigned size, used; const char* data; };
 struct answer { int code, n; const struct bytes* writes; };
 static int reply(const struct answer* all, int n, int* next, const word* words) {
   const struct answer* a = &all[*next];
   *next = (*next + 1) % n;
-  for (int i = 0; i < a->n; ++i)
-    if (words[a->writes[i].param])
-      memcpy((void*)words[a->writes[i].param], a->writes[i].data, a->writes[i].size);
+  for (int i = 0; i < a->n; ++i) {
+    const struct bytes* b = &a->writes[i];
+    if (!words[b->param]) continue;
+    memset((void*)words[b->param], 0, b->size);
+    memcpy((void*)words[b->param], b->data, b->used);
+  }
   return a->code;
 }
 const char* nvmlErrorString(int status) { return status == 3 ? "Not Supported" : "An error"; }
@@ -47,8 +50,8 @@ def function(c, answers):
         if answer["writes"]:
             name = f"{c}_{i}"
             parts = ", ".join(
-                f'{{{param}, {len(data) // 2}, "{escaped(data)}"}}'
-                for param, data in answer["writes"].items()
+                f'{{{param}, {size}, {len(data) // 2}, "{escaped(data)}"}}'
+                for param, (size, data) in answer["writes"].items()
             )
             writes.append(f"static const struct bytes {name}[] = {{{parts}}};")
         rows.append(f"{{{answer['code']}, {len(answer['writes'])}, {name}}}")

@@ -162,20 +162,84 @@ def test_an_array_is_as_long_as_the_library_says(put, n):
     assert [p.pid for p in found] == list(range(100, 100 + n))
 
 
-def test_what_comes_up_between_the_calls_has_room(put):
+def test_what_comes_up_between_the_calls_is_asked_for_again(put):
+    lengths, calls = iter([2, 3, 3]), []
+
+    def answer(device, count, pids):
+        calls.append(count[0])
+        count[0], room = next(lengths, 3), count[0]
+        if not pids or room < count[0]:
+            return 7
+        write(pids, b"".join(i.to_bytes(4, "little") for i in range(3)))
+
+    put("nvmlDeviceGetAccountingPids", answer, HANDLE, COUNT, POINTER)
+    assert nvml.device_get_accounting_pids(1) == [0, 1, 2]
+    assert calls == [0, 2, 0, 3]
+
+
+def test_a_length_that_goes_on_growing_is_an_error(put):
     calls = []
 
     def answer(device, count, pids):
         calls.append(count[0])
-        n = 2 if not pids else 3
-        if pids:
-            write(pids, b"".join(i.to_bytes(4, "little") for i in range(3)))
-        count[0] = n
-        return 0 if pids else 7
+        count[0] += 1
+        return 7
 
     put("nvmlDeviceGetAccountingPids", answer, HANDLE, COUNT, POINTER)
-    assert nvml.device_get_accounting_pids(1) == [0, 1, 2]
-    assert calls[0] == 0
+    with pytest.raises(nvml.InsufficientSizeError):
+        nvml.device_get_accounting_pids(1)
+    assert len(calls) == 10
+
+
+def test_a_length_that_the_second_call_leaves_alone_holds(put):
+    def answer(cpu, count, devices):
+        if not devices:
+            count[0] = 1
+            return 0
+        write(devices, (77).to_bytes(8, "little"))
+
+    put("nvmlSystemGetTopologyGpuSet", answer, NUMBER, COUNT, POINTER)
+    assert nvml.system_get_topology_gpu_set(0) == [77]
+
+
+def test_no_elements_have_an_address_as_well(put):
+    addresses = []
+
+    def answer(device, count, pids):
+        addresses.append(pids)
+        count[0] = 0
+
+    put("nvmlDeviceGetAccountingPids", answer, HANDLE, COUNT, POINTER)
+    assert nvml.device_get_accounting_pids(1) == []
+    assert addresses[0] is None and addresses[1]
+
+
+def test_instances_are_listed_by_one_call_with_room_for_all(put):
+    calls = []
+
+    def answer(device, profile, instances, count):
+        calls.append(count[0])
+        write(instances, b"".join(i.to_bytes(8, "little") for i in (5, 6)))
+        count[0] = 2
+
+    put("nvmlDeviceGetGpuInstances", answer, HANDLE, NUMBER, POINTER, COUNT)
+    assert nvml.device_get_gpu_instances(1, 0) == [5, 6]
+    assert calls == [64]
+
+
+def test_a_struct_that_goes_on_behind_its_end_has_memory_for_it(put):
+    tail = bytes(range(256)) * 2
+
+    def answer(instance, metadata, size):
+        asked, size[0] = size[0], len(tail)
+        if asked < len(tail):
+            return 7
+        write(metadata, tail)
+
+    put("nvmlVgpuInstanceGetMetadata", answer, NUMBER, POINTER, COUNT)
+    found = nvml.vgpu_instance_get_metadata(1)
+    assert bytes(found) == tail[: len(bytes(found))]
+    assert ctypes.string_at(found.ptr, len(tail)) == tail
 
 
 def test_numbers_are_arrays_with_the_buffer_protocol(put):

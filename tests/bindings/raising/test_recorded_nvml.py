@@ -37,6 +37,26 @@ for call in json.load(open({path!r}))["calls"]:
 nvml.shutdown()
 print(json.dumps(found))
 """
+NULL_HANDLES = """
+import json
+from cuda.bindings import nvml
+from generator import model
+library = model.load("nvml")
+wrong = {}
+for f in library.functions:
+    places = [f.py.index(p.name) for p in f.params if p.kind == "in:nonnull"]
+    for place in places if f.in_python else []:
+        given = [[15] if p == "values" else bytes(32) if "nonce" in p or "data" in p else 1 for p in f.py]
+        given[place] = False
+        try:
+            wrong[f.python_name] = repr(getattr(nvml, f.python_name)(*given))
+        except nvml.InvalidArgumentError as error:
+            if f"argument '{f.py[place]}' is a null handle" not in str(error):
+                wrong[f.python_name] = str(error)
+        except Exception as error:
+            wrong[f.python_name] = repr(error)
+print(json.dumps(wrong))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +65,8 @@ def recording():
 
 
 @pytest.fixture(scope="module")
-def replay(recording, tmp_path_factory):
-    """Function -> what the calls gave over the made-up library, in a process of its own."""
+def over_the_recording(recording, tmp_path_factory):
+    """Runs a program over the library that answers as recorded; what it prints as JSON."""
     if not shutil.which("gcc"):
         pytest.skip("a C compiler makes the library that answers")
     sys.path.insert(0, str(HERE))
@@ -54,25 +74,37 @@ def replay(recording, tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("nvml")
     replay_nvml.build(recording, folder)
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD.format(here=str(HERE), path=str(RECORDING))],
-        cwd=ROOT,
-        env={**os.environ, "LD_LIBRARY_PATH": str(folder)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+
+    def run(program):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**os.environ, "LD_LIBRARY_PATH": str(folder)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
 
 
-def test_every_recorded_call_gives_the_same_again(recording, replay):
+def test_every_recorded_call_gives_the_same_again(recording, over_the_recording):
     different = {}
+    replay = over_the_recording(CHILD.format(here=str(HERE), path=str(RECORDING)))
+    assert len(replay) > 200
     for call, (name, found) in zip(recording["calls"], replay, strict=True):
         expected = {k: call[k] for k in ("result", "error", "missing") if k in call}
         if found != expected:
             different[name] = (expected, found)
     assert different == {}
+
+
+def test_null_handles_do_not_reach_the_library(recording, over_the_recording):
+    known = {call["function"] for call in recording["calls"] if "missing" not in call}
+    wrong = over_the_recording(NULL_HANDLES)
+    assert {name: text for name, text in wrong.items() if name in known} == {}
 
 
 def test_a_real_library_answers_without_crashing():

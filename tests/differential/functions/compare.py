@@ -29,13 +29,21 @@ def alike(pattern, outcome):
         return True
     if isinstance(pattern, dict) and isinstance(outcome, dict):
         # fields that ours has besides are no difference
-        return all(key in outcome and alike(value, outcome[key]) for key, value in pattern.items())
+        return all(key in outcome and agree(value, outcome[key]) for key, value in pattern.items())
     if not isinstance(pattern, list) or not isinstance(outcome, list):
         return False
     if pattern[:1] == ["raises"] and outcome[:1] == ["raises"]:
         # an exception class of ours may derive from the one that existing code catches
         return pattern[1] in outcome[2] and pattern[3] == outcome[3]
+    if pattern[:1] == ["structs"] and len(outcome) == 2:  # whose class NumPy does not know
+        return alike(pattern[1], outcome[1])
     return len(pattern) == len(outcome) and all(map(alike, pattern, outcome))
+
+
+def agree(pattern, field):
+    """Whether a field of a struct is alike: a member of a union need not have a meaning."""
+    is_nameless = pattern[:2] == ["raises", "ValueError"] and str(field[-1]).startswith("UNKNOWN_")
+    return is_nameless or alike(pattern, field)
 
 
 def text_of(outcome):

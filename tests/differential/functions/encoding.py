@@ -2,6 +2,9 @@
 """Outcomes of calls as plain lists, which are equal where two implementations answer alike."""
 
 ADDRESSES = 2**32  # an integer from here on is taken for an address
+# letters of the struct module -> what they stand for, whatever their size
+SORTS = dict.fromkeys("bhilqn", "int") | dict.fromkeys("BHILQNP", "uint")
+SORTS |= dict.fromkeys("efd", "float")
 
 
 def outcome_of(call):
@@ -28,11 +31,20 @@ def encode(value):
         return [name, repr(value)]
     if isinstance(value, type):
         return ["class", value.__name__]
-    if hasattr(value, "getPtr") or hasattr(value, "ptr"):
+    if hasattr(value, "getPtr") or (hasattr(value, "ptr") and not hasattr(value, "strides")):
         return encode_object(name, value)
-    if name in ("array", "ndarray", "memoryview"):
-        return ["array", encode(list(value))[1]]
+    if getattr(getattr(value, "dtype", None), "names", None):  # structs, as NumPy shows them
+        columns = {field: outcome_of(lambda f=field: value[f]) for field in value.dtype.names}
+        return ["structs", columns]
+    if hasattr(value, "strides"):
+        return encode_array(memoryview(value))
     return [name]
+
+
+def encode_array(view):
+    """Numbers that lie in memory: what they are, whoever shows them."""
+    sort = SORTS.get(view.format, view.format)
+    return ["array", f"{sort}{8 * view.itemsize}", list(view.shape), encode(view.tolist())[1]]
 
 
 def encode_object(name, value):

@@ -33,6 +33,7 @@ WORDS = {
     "str": "name",
     "intptr": "number_of",
     "intptr*": "number_of",
+    "nonnull": "number_of",
     "int": "enum_number",
     "options": "options",
     "buffer": "data",
@@ -307,4 +308,5 @@ def of_library(name, backend):
         "before": table("things")["before"].get(name, []),
         "after": table("things")["after"].get(name, []),
         "functions": Planner(name, backend).functions(),
+        **({"batch": table("things")["batch"][name]} if name in table("things")["batch"] else {}),
     }

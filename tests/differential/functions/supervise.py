@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-BATCH = 80  # functions of one process
+BATCH = 80  # functions of one process, unless the plan says otherwise
 STARTS = 60  # of one batch; each further one is owed to a call that ended the one before
 HANGS = 2  # calls of one function that do not return; the others are not made
 NOT_RUN = ["not run"]
@@ -20,8 +20,9 @@ def run(plan, python, variables):
     """The outcome of every case, in the order of the plan."""
     outcomes = []
     functions = plan["functions"]
-    for start in range(0, len(functions), BATCH):
-        part = plan | {"functions": functions[start : start + BATCH]}
+    batch = plan.get("batch", BATCH)
+    for start in range(0, len(functions), batch):
+        part = plan | {"functions": functions[start : start + batch]}
         outcomes += run_batch(part, python, variables)
     return outcomes
 

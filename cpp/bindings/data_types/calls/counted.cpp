@@ -13,8 +13,15 @@
 namespace halfwarp::bindings {
 namespace {
 
-// What comes up between the two calls has room.
-word with_room(word n) { return n + n / 8 + 8; }
+// How often it is asked again for a length that did not suffice.
+constexpr int attempts = 5;
+
+// An array of no elements has an address as well: null would ask for the length once more.
+word at_least_one(word n) { return n ? n : 1; }
+
+bool tells_length(kind k) {
+  return k == kind::count_of_output || k == kind::room_of_output || k == kind::out_count;
+}
 
 bool is_filled(kind k) { return k == kind::out_numbers || k == kind::out_structures; }
 
@@ -38,13 +45,25 @@ bool allocate_text(frame& c, int i, word n) {
   return c.w[i] != 0;
 }
 
+// A struct whose last field goes on behind it.
+bool allocate_struct(frame& c, int i, const param& p, word size) {
+  PyObject* made = new_data_with_tail(c.lib, p.type, std::size_t(size));
+  if (!made) return false;
+  Py_SETREF(c.out[output_at(c.f, i)], made);
+  c.w[i] = reinterpret_cast<word>(as_data(made)->where);
+  return true;
+}
+
+bool allocate(frame& c, int i, const param& p, word n) {
+  if (p.k == kind::out_counted_text) return allocate_text(c, i, n);
+  if (p.k == kind::out_data) return allocate_struct(c, i, p, n);
+  return !is_filled(p.k) || allocate_output(c, i, p, at_least_one(n));
+}
+
 bool allocate_all(frame& c, int count, word n) {
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.f.params[i];
-    if (p.aux != count) continue;
-    if (p.k == kind::out_counted_text ? !allocate_text(c, i, n)
-                                      : is_filled(p.k) && !allocate_output(c, i, p, n))
-      return false;
+    if (p.aux == count && !allocate(c, i, p, n)) return false;
   }
   return true;
 }
@@ -54,7 +73,7 @@ bool before_counted_call(frame& c) {
   for (int i = 0; i < c.f.n; ++i) {
     kind k = c.f.params[i].k;
     if (k != kind::count_of_output && k != kind::out_count) continue;
-    c.cell[i] = with_room(std::uint32_t(c.cell[i]));
+    c.cell[i] = std::uint32_t(c.cell[i]);
     if (!allocate_all(c, i, c.cell[i])) return false;
   }
   return true;
@@ -69,10 +88,22 @@ bool before_counted_struct_call(frame& c) {
     PyObject* object = c.out[output_at(c.f, i)];
     if (a.list < 0) continue;
     const data_field& list = data_record_of(object).fields[std::size_t(a.list)];
-    auto n = Py_ssize_t(with_room(word(counted(list, object))));
+    auto n = Py_ssize_t(at_least_one(word(counted(list, object))));
     if (allocate_list(c.lib, list, object, n) < 0) return false;
   }
   return true;
+}
+
+// More may have come up between the two calls.
+PyObject* counted_entry(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+                        PyObject* names) {
+  auto* too_small = reinterpret_cast<PyObject*>(exception_for(lib, lib.raises->insufficient));
+  PyObject* result = too_small ? call_by_record(lib, f, args, n, names) : nullptr;
+  for (int i = 1; too_small && !result && i < attempts && PyErr_ExceptionMatches(too_small); ++i) {
+    PyErr_Clear();
+    result = call_by_record(lib, f, args, n, names);
+  }
+  return result;
 }
 
 }  // namespace
@@ -89,8 +120,7 @@ bool allocate_output(frame& c, int i, const param& p, word n) {
 
 PyObject* counted_output(frame& c, const param& p, int output) {
   PyObject* made = c.take(output);
-  bool is_told =
-      c.f.params[p.aux].k == kind::count_of_output || c.f.params[p.aux].k == kind::out_count;
+  bool is_told = tells_length(c.f.params[p.aux].k);
   Py_ssize_t& length =
       p.k == kind::out_structures ? as_data(made)->e.shape[0] : as_typed_array(made)->e.shape[0];
   auto n = Py_ssize_t(std::uint32_t(c.cell[p.aux]));
@@ -117,8 +147,8 @@ bool allocate_given_text(frame& c, int i, const param& p) {
 }
 
 namespace bodies {
-const body counted_call = {.before = before_counted_call};
-const body counted_struct_call = {.before = before_counted_struct_call};
+const body counted_call = {.before = before_counted_call, .entry = counted_entry};
+const body counted_struct_call = {.before = before_counted_struct_call, .entry = counted_entry};
 }  // namespace bodies
 
 }  // namespace halfwarp::bindings

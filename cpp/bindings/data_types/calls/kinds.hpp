@@ -40,6 +40,11 @@ struct parameter<kind::count_of_output> {
 };
 
 template <>
+struct parameter<kind::room_of_output> {
+  static bool prepare(frame& c, int i, const param& p) { return c.point_to_cell(i, word(p.type)); }
+};
+
+template <>
 struct parameter<kind::length_of_data> {
   static bool prepare(frame&, int, const param&) { return true; }
   static bool complete(frame& c, int i, const param& p) {
