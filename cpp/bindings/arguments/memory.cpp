@@ -16,15 +16,10 @@ bool no_such_buffer() {
 
 namespace {
 
-bool is_number(PyObject* object) {
-  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
-  return number && (number->nb_index || (number->nb_int && !number->nb_float));
-}
-
 // An array of one element is a number and has a buffer: it is a number if it converts. 1, or 0 when
 // it does not, or -1 with an error of another kind.
 int number_before_buffer(PyObject* object, word& out) {
-  if (!is_number(object)) return 0;
+  if (!stands_for_integer(object)) return 0;
   if (integer_slow(object, kind::u64, out)) return 1;
   bool is_refusal = PyErr_ExceptionMatches(PyExc_TypeError) ||
                     PyErr_ExceptionMatches(PyExc_ValueError) ||
@@ -44,7 +39,7 @@ bool address_slow(PyObject* object, scratch& memory, word& out) {
     out = 0;
     return true;
   }
-  if (PyLong_Check(object) || (is_number(object) && !PyObject_CheckBuffer(object)))
+  if (PyLong_Check(object) || (stands_for_integer(object) && !PyObject_CheckBuffer(object)))
     return integer_slow(object, kind::u64, out);
   if (int status = number_before_buffer(object, out)) return status > 0;
   if (const Py_buffer* view = memory.view(object)) {

@@ -46,16 +46,26 @@ bool check_range(PyObject* number, kind k, word& out) {
   return false;
 }
 
-// `__index__`, else `__int__`; but not of floats and their like, which would lose digits silently.
+// The bool of NumPy has `__int__` and `__float__`, as its floats have, and no `__index__`.
+bool is_numpy_bool(PyObject* object) {
+  const char* name = Py_TYPE(object)->tp_name;
+  return std::strcmp(name, "numpy.bool") == 0 || std::strcmp(name, "numpy.bool_") == 0;
+}
+
 PyObject* as_int(PyObject* object) {
   if (PyIndex_Check(object)) return PyNumber_Index(object);
-  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
-  if (number && number->nb_int && !number->nb_float) return PyNumber_Long(object);
+  if (stands_for_integer(object)) return PyNumber_Long(object);
   raise_expected("an integer", object);
   return nullptr;
 }
 
 }  // namespace
+
+bool stands_for_integer(PyObject* object) {
+  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
+  if (!number || number->nb_index) return number;
+  return number->nb_int && (!number->nb_float || is_numpy_bool(object));
+}
 
 bool integer_slow(PyObject* object, kind k, word& out) {
   if (PyLong_Check(object)) return check_range(object, k, out);

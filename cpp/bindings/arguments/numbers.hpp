@@ -7,6 +7,10 @@
 
 namespace halfwarp::bindings {
 
+// Whether it has `__index__`, or `__int__` and is no float or its like, which would lose digits
+// silently.
+bool stands_for_integer(PyObject* object);
+
 // Converters raise a bare message ("expected an integer, got str"); the engine adds the function
 // and the argument.
 bool integer_slow(PyObject* object, kind k, word& out);

@@ -16,11 +16,6 @@ kind integer_kind_of(const class_record& record) {
   return record.is_signed ? kind::i32 : kind::u32;
 }
 
-bool converts_to_int(PyObject* object) {
-  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
-  return number && (number->nb_index || (number->nb_int && !number->nb_float));
-}
-
 }  // namespace
 
 bool handle_slow(PyObject* object, const library& lib, int type, word& out) {
@@ -33,7 +28,8 @@ bool handle_slow(PyObject* object, const library& lib, int type, word& out) {
     out = load_handle(object, record.size);
     return true;
   }
-  if (!converts_to_int(object)) return raise_expected_class(record, ", an integer or None", object);
+  if (!stands_for_integer(object))
+    return raise_expected_class(record, ", an integer or None", object);
   return integer_slow(object, integer_kind_of(record), out);
 }
 

@@ -48,13 +48,15 @@ bool is_pointer(const field& f) {
          f.k == kind::field_library_list || f.k == kind::handle64;
 }
 
-bool overlaps_others(const class_record& record) {
+bool is_union(const library& lib, const class_record& record) {
+  if (record.base >= 0) return is_union(lib, lib.classes[std::size_t(record.base)]);
   return record.fields.size() > 1 && record.fields[0].offset == record.fields[1].offset;
 }
 
-// Addresses and handles mean nothing in another process. Members of unions cannot be told apart.
+// Addresses and handles mean nothing in another process. The members of a union share their bytes:
+// nothing says whether those are an address or a number, so they are taken as they are.
 bool check_no_addresses(const library& lib, const class_record& record, const char* memory) {
-  if (overlaps_others(record)) return true;
+  if (is_union(lib, record)) return true;
   return for_each_field(lib, record, [&](const field& f) {
     if (f.k == kind::structure)
       return check_no_addresses(lib, lib.classes[std::size_t(f.type)], memory + f.offset);

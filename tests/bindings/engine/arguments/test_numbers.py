@@ -34,8 +34,9 @@ def test_anything_that_is_an_integer_is_taken(flags, value):
     assert flags == [(5,)]
 
 
-def test_bool_is_an_integer(flags):
-    driver.cuInit(True)
+@pytest.mark.parametrize("value", [True, np.True_], ids=repr)
+def test_bool_is_an_integer(flags, value):
+    driver.cuInit(value)
     assert flags == [(1,)]
 
 

@@ -8,7 +8,7 @@ import pickle
 import weakref
 
 import pytest
-from cuda.bindings import driver, nvrtc
+from cuda.bindings import driver, nvrtc, runtime
 
 
 def bytes_of(struct):
@@ -131,6 +131,20 @@ def test_the_bytes_of_an_ipc_handle_travel():
 def test_addresses_and_handles_are_not_pickled(struct, field):
     with pytest.raises(TypeError, match=f"cannot pickle .*'{field}' holds an address"):
         pickle.dumps(struct)
+
+
+@pytest.mark.parametrize("cls", [driver.CUlaunchAttributeValue, runtime.cudaLaunchAttributeValue])
+def test_a_union_is_pickled_whichever_member_was_set(cls):
+    for name in ("priority", "cooperative"):
+        assert getattr(pickle.loads(pickle.dumps(cls(**{name: 1}))), name) == 1
+
+
+def test_what_holds_a_union_is_pickled_with_it():
+    attribute = driver.CUlaunchAttribute(
+        id=driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PRIORITY,
+        value=driver.CUlaunchAttributeValue(priority=-2),
+    )
+    assert pickle.loads(pickle.dumps(attribute)).value.priority == -2
 
 
 def test_restoring_other_bytes_is_refused():
