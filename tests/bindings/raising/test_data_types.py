@@ -161,6 +161,13 @@ def test_an_index_gives_a_view_and_a_slice_too():
         array[1.0]
 
 
+@pytest.mark.parametrize("step", [2**62, -(2**63), 2**200])
+def test_a_step_beyond_the_array_leaves_one_element(step):
+    array = nvml.ProcessInfo(2, pid=[1, 2])
+    assert array[::step].pid == (1 if step > 0 else 2)
+    assert len(bytes(array[::step])) == 24
+
+
 def test_elements_are_assigned_from_structs():
     array = nvml.ProcessInfo(3)
     array[0] = nvml.ProcessInfo(pid=4)

@@ -26,7 +26,7 @@ bool select_slice(const extent& e, char* where, PyObject* key, selection& out) {
   Py_ssize_t n = PySlice_AdjustIndices(e.shape[0], &start, &stop, step);
   out = {where + (n ? start * e.stride[0] : 0), e, false};
   out.left.shape[0] = n;
-  out.left.stride[0] = e.stride[0] * step;
+  if (n > 1) out.left.stride[0] *= step;  // a step that leaves one element may be any number
   return true;
 }
 
