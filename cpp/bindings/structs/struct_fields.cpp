@@ -2,6 +2,7 @@
 // Fields by kind: numbers, enumerators, child objects, addresses. Arrays are in struct_arrays.cpp.
 #include "bindings/structs/struct_fields.hpp"
 
+#include <array>
 #include <cstring>
 
 #include "bindings/arguments/memory.hpp"
@@ -63,9 +64,6 @@ PyObject* child_struct(const library& lib, const field& f, PyObject* self) {
 using reader = PyObject* (*)(const library&, const field&, PyObject* self, char* where);
 using writer = int (*)(const library&, const field&, PyObject* self, char* where, PyObject* value);
 
-PyObject* read_plain(const library&, const field& f, PyObject*, char* where) {
-  return read_number(f.k, where);
-}
 PyObject* read_enum(const library& lib, const field& f, PyObject*, char* where) {
   return enum_member(lib, f.type, load<std::int32_t>(where));
 }
@@ -77,10 +75,6 @@ PyObject* read_struct(const library& lib, const field& f, PyObject* self, char*)
 }
 PyObject* read_address(const library&, const field&, PyObject*, char* where) {
   return PyLong_FromUnsignedLongLong(load<word>(where));
-}
-
-int write_plain(const library&, const field& f, PyObject*, char* where, PyObject* value) {
-  return write_number(f.k, where, value);
 }
 
 int write_enum(const library&, const field& f, PyObject*, char* where, PyObject* value) {
@@ -130,32 +124,28 @@ int write_kernel_params(const library&, const field&, PyObject* self, char* wher
 }
 
 struct accessor {
-  kind k;
   reader read;
   writer write;
 };
 
-constexpr accessor accessors[] = {
-    {kind::enumeration, read_enum, write_enum},
-    {kind::handle32, read_handle, write_handle},
-    {kind::handle64, read_handle, write_handle},
-    {kind::structure, read_struct, write_struct},
-    {kind::address, read_address, write_address},
-    {kind::kernel_params, read_address, write_kernel_params},
-    {kind::field_array, read_array, write_array},
-    {kind::field_text, read_text, write_bytes},
-    {kind::field_bytes, read_bytes, write_bytes},
-    {kind::field_pointer_list, read_pointer_list, write_pointer_list},
-    {kind::field_library_list, read_library_list, nullptr},  // read-only
-};
+// By kind, but for numbers.
+constexpr auto accessors = [] {
+  std::array<accessor, std::size_t(kind::field_library_list) + 1> all{};
+  auto of = [&all](kind k) -> accessor& { return all[std::size_t(k)]; };
+  of(kind::enumeration) = {read_enum, write_enum};
+  of(kind::handle32) = of(kind::handle64) = {read_handle, write_handle};
+  of(kind::structure) = {read_struct, write_struct};
+  of(kind::address) = {read_address, write_address};
+  of(kind::kernel_params) = {read_address, write_kernel_params};
+  of(kind::field_array) = {read_array, write_array};
+  of(kind::field_text) = {read_text, write_bytes};
+  of(kind::field_bytes) = {read_bytes, write_bytes};
+  of(kind::field_pointer_list) = {read_pointer_list, write_pointer_list};
+  of(kind::field_library_list) = {read_library_list, nullptr};  // read-only
+  return all;
+}();
 
-const accessor& accessor_of(kind k) {
-  static constexpr accessor plain = {kind::i8, read_plain, write_plain};
-  if (k <= kind::f64) return plain;
-  for (const accessor& a : accessors)
-    if (a.k == k) return a;
-  Py_UNREACHABLE();  // the tables are checked when they are compiled
-}
+const accessor& accessor_of(kind k) { return accessors[std::size_t(k)]; }
 
 const char* class_name(PyObject* self) { return short_name(class_of(Py_TYPE(self)).record->name); }
 

@@ -238,6 +238,25 @@ class TestChildren:
             properties.location.id = i
         assert properties.location.id == 999
 
+    def test_a_view_of_a_view_that_died_is_made_again(self):
+        info = driver.CUarrayMapInfo()
+        for level in range(1000):
+            info.subresource.sparseLevel.level = level
+            assert info.subresource.sparseLevel.level == level
+        sparse = info.subresource.sparseLevel
+        del info
+        assert sparse.level == 999
+
+    def test_a_view_that_died_does_not_hold_its_parent(self):
+        class Mine(driver.CUmemPoolProps):
+            pass
+
+        properties = Mine()
+        reference = weakref.ref(properties)
+        properties.location.id = 3
+        del properties
+        assert reference() is None
+
     def test_parents_are_freed_when_the_last_view_is(self):
         class Mine(driver.CUmemPoolProps):
             pass
