@@ -3,7 +3,6 @@
 #include "bindings/structs/kept_objects.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "bindings/types/engine_lock.hpp"
 
@@ -91,9 +90,8 @@ int copy_kept(struct_object* target, const void* target_where, struct_object* so
 PyObject* new_memory_block(std::size_t bytes) {
   if (!ready_block_type()) return nullptr;
   if (bytes > std::size_t(PY_SSIZE_T_MAX) - sizeof(struct_object)) return PyErr_NoMemory();
-  void* memory = PyObject_Malloc(sizeof(struct_object) + bytes);
+  void* memory = PyObject_Calloc(1, sizeof(struct_object) + bytes);
   if (!memory) return PyErr_NoMemory();
-  std::memset(memory, 0, sizeof(struct_object) + bytes);
   auto* block = static_cast<struct_object*>(memory);
   PyObject_Init(reinterpret_cast<PyObject*>(block), &block_type);
   block->where = storage_of(block);
