@@ -94,6 +94,19 @@ print(message(lambda: {call}))
     assert f"in /nowhere. Install {package}" in line and "CUDA_PATH" in line
 
 
+@pytest.mark.parametrize(
+    "call, remedy", [("nvml.init_v2()", "driver"), ("cudla.get_version()", "aarch64")]
+)
+def test_a_library_of_a_system_is_not_looked_for_in_a_toolkit(run, call, remedy):
+    (line,) = run(f"""
+hide()
+from cuda.bindings import cudla, nvml
+print(message(lambda: {call}))
+""")
+    assert "() needs the library " in line and ".." not in line
+    assert remedy in line.partition("/nowhere. ")[2] and "CUDA_PATH" not in line
+
+
 @pytest.mark.usefixtures("nvjitlink")
 def test_a_library_that_appears_later_is_found(run):
     lines = run("""

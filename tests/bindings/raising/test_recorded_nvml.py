@@ -46,7 +46,8 @@ wrong = {}
 for f in library.functions:
     places = [f.py.index(p.name) for p in f.params if p.kind == "in:nonnull"]
     for place in places if f.in_python else []:
-        given = [[15] if p == "values" else bytes(32) if "nonce" in p or "data" in p else 1 for p in f.py]
+        bytes_of = {"nonce": bytes(32), "in_data": b"", "values": [15]}
+        given = [bytes_of.get(p, 1) for p in f.py]
         given[place] = False
         try:
             wrong[f.python_name] = repr(getattr(nvml, f.python_name)(*given))

@@ -2,9 +2,8 @@
 """Outcomes of calls as plain lists, which are equal where two implementations answer alike."""
 
 ADDRESSES = 2**32  # an integer from here on is taken for an address
-# letters of the struct module -> what they stand for, whatever their size
-SORTS = dict.fromkeys("bhilqn", "int") | dict.fromkeys("BHILQNP", "uint")
-SORTS |= dict.fromkeys("efd", "float")
+# letters of the struct module -> what they stand for; the values say whether there are signs
+SORTS = dict.fromkeys("bhilqnBHILQNP", "int") | dict.fromkeys("efd", "float")
 
 
 def outcome_of(call):
@@ -42,9 +41,9 @@ def encode(value):
 
 
 def encode_array(view):
-    """Numbers that lie in memory: what they are, whoever shows them."""
-    sort = SORTS.get(view.format, view.format)
-    return ["array", f"{sort}{8 * view.itemsize}", list(view.shape), encode(view.tolist())[1]]
+    """Numbers that lie in memory: what they are, whoever shows them. No numbers are of no sort."""
+    sort = f"{SORTS.get(view.format, view.format)}{8 * view.itemsize}" if view.nbytes else "none"
+    return ["array", sort, list(view.shape), encode(view.tolist())[1]]
 
 
 def encode_object(name, value):

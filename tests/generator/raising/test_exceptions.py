@@ -107,6 +107,20 @@ def test_handles_and_enumerations_are_ints(toy, functions):
     assert toy.handles == []
 
 
+def test_handles_that_are_followed_unseen_are_not_null(tmp_path):
+    refused = '\n[refuses_null]\nstatus = "TOY_ERROR_LOST"\nhandles = ["toyBox"]\n'
+    (tmp_path / "toy.api").write_text(API)
+    (tmp_path / "toy.toml").write_text(DECISIONS + refused)
+    library = resolve.resolve(
+        api_file.read(tmp_path / "toy.api"), decisions.read(tmp_path / "toy.toml")
+    )
+    functions = {f.name: f for f in library.functions}
+    assert library.null_status == "TOY_ERROR_LOST"
+    assert kinds(functions["toyBoxName"])[0] == "in:nonnull"
+    assert kinds(functions["toyBoxClose"]) == ["in:intptr*"]
+    assert kinds(functions["toyBoxOpen"])[0] == "out:intptr"
+
+
 def test_a_text_of_fixed_size_needs_no_length(functions):
     name = functions["toyBoxName"]
     assert kinds(name) == ["in:intptr", "out:str[80]", "const:80"]
