@@ -61,11 +61,30 @@ struct parameter<kind::out_enumeration> {
   }
 };
 
+// The handle of the last result, when neither it nor the tuple around it is held any more.
+inline PyObject* take_unheld_handle([[maybe_unused]] const library& lib,
+                                    [[maybe_unused]] int type) {
+#ifndef Py_GIL_DISABLED
+  PyObject* spare = lib.state->spare;
+  if (!spare || Py_REFCNT(spare) != 1) return nullptr;
+  PyObject* last = PyTuple_GET_ITEM(spare, 1);
+  if (Py_REFCNT(last) != 1 || Py_TYPE(last) != &lib.types[type].type) return nullptr;
+  auto* handle = as_handle(last);
+  if (handle->where != &handle->value) return nullptr;
+  handle->value = 0;
+  PyTuple_SET_ITEM(spare, 1, Py_NewRef(Py_None));
+  return last;
+#else
+  return nullptr;
+#endif
+}
+
 // Handles and structs: made before the call, which writes straight into them.
 template <>
 struct parameter<kind::out_handle> {
   static bool prepare(frame& c, int i, const param& p) {
-    PyObject* made = new_handle(c.lib, p.type);
+    PyObject* made = take_unheld_handle(c.lib, p.type);
+    if (!made) made = new_handle(c.lib, p.type);
     c.add_output(made);
     if (made) c.w[i] = reinterpret_cast<word>(&as_handle(made)->value);
     return made != nullptr;

@@ -203,6 +203,21 @@ class TestRecycledTuple:
         assert values == sorted(set(values))
         assert len({id(t) for t in held}) == 50
 
+    def test_a_handle_that_is_held_is_not_used_again(self, put):
+        put("cuCtxGetCurrent", store(ctypes.c_void_p, 7), Pointer)
+        handles = [driver.cuCtxGetCurrent()[1] for _ in range(50)]
+        assert len({id(h) for h in handles}) == 50
+        results = [driver.cuCtxGetCurrent() for _ in range(50)]
+        assert len({id(h) for _, h in results}) == 50
+
+    def test_a_handle_of_a_failed_call_is_not_seen_again(self, put):
+        put("cuCtxGetCurrent", store(ctypes.c_void_p, 7), Pointer)
+        assert int(driver.cuCtxGetCurrent()[1]) == 7
+        put("cuCtxGetCurrent", lambda _out: 3, Pointer)
+        assert driver.cuCtxGetCurrent() == (driver.CUresult(3), None)
+        put("cuCtxGetCurrent", lambda _out: 0, Pointer)
+        assert int(driver.cuCtxGetCurrent()[1]) == 0
+
     def test_a_tuple_that_only_another_tuple_holds_is_held(self):
         nested = (driver.cuDeviceGetCount(), driver.cuDeviceGetCount())
         assert nested[0][1] + 1 == nested[1][1]
