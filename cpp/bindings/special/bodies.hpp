@@ -11,6 +11,9 @@ extern const body create_context;
 extern const body create_link;
 extern const body destroy_link;
 
+// A text that is written into memory of a stated size.
+extern const body dump_text;
+
 // Callbacks that take the interpreter lock.
 extern const body launch_host_function;
 extern const body add_stream_callback;

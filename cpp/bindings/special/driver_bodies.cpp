@@ -107,9 +107,24 @@ bool forget_link(frame& c, int code) {
   return present >= 0;
 }
 
+// The library writes as much as the size says; a buffer of less would be overrun.
+bool check_text_room(frame& c) {
+  for (int i = 0; i + 1 < c.f.n; ++i) {
+    if (c.f.params[i].k != kind::text_output) continue;
+    word asked = c.value_of(i + 1);
+    if (asked <= c.cell[i]) continue;
+    PyErr_Format(PyExc_ValueError, "%s() argument '%s': %llu bytes given, %llu asked for ('%s')",
+                 c.f.name.c_str(), parameter_name(c.f, c.f.params[i].py), c.cell[i], asked,
+                 parameter_name(c.f, c.f.params[i + 1].py));
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 namespace bodies {
+const body dump_text = {.before = check_text_room};
 const body create_context = {.entry = enter_create_context};
 const body create_link = {.before = keep_link_options, .after = remember_link};
 const body destroy_link = {.after = forget_link};
