@@ -30,12 +30,13 @@ def encode(value):
         return [name, repr(value)]
     if isinstance(value, type):
         return ["class", value.__name__]
-    if hasattr(value, "getPtr") or (hasattr(value, "ptr") and not hasattr(value, "strides")):
+    is_array = hasattr(type(value), "strides")
+    if hasattr(value, "getPtr") or (hasattr(value, "ptr") and not is_array):
         return encode_object(name, value)
     if getattr(getattr(value, "dtype", None), "names", None):  # structs, as NumPy shows them
         columns = {field: outcome_of(lambda f=field: value[f]) for field in value.dtype.names}
         return ["structs", columns]
-    if hasattr(value, "strides"):
+    if is_array:
         return encode_array(memoryview(value))
     return [name]
 
