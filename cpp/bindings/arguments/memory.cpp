@@ -16,20 +16,29 @@ bool no_such_buffer() {
 
 namespace {
 
+bool raise_no_address(PyObject* object) {
+  return !PyErr_Occurred() && raise_expected("an address, a contiguous buffer or None", object);
+}
+
+// The floats of NumPy have a buffer, which nobody means where an address stands.
+bool is_float(PyObject* object) {
+  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
+  return number && number->nb_float && !stands_for_integer(object);
+}
+
 // An array of one element is a number and has a buffer: it is a number if it converts. 1, or 0 when
 // it does not, or -1 with an error of another kind.
 int number_before_buffer(PyObject* object, word& out) {
+  if (is_float(object)) {
+    raise_no_address(object);
+    return -1;
+  }
   if (!stands_for_integer(object)) return 0;
   if (integer_slow(object, kind::u64, out)) return 1;
-  bool is_refusal = PyErr_ExceptionMatches(PyExc_TypeError) ||
-                    PyErr_ExceptionMatches(PyExc_ValueError) ||
-                    PyErr_ExceptionMatches(PyExc_OverflowError);
+  bool is_refusal =
+      PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
   if (is_refusal) PyErr_Clear();
   return is_refusal ? 0 : -1;
-}
-
-bool raise_no_address(PyObject* object) {
-  return !PyErr_Occurred() && raise_expected("an address, a contiguous buffer or None", object);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from cuda.bindings import driver
 
+FLOATS_OF_NUMPY = [np.float32(1), np.float64(1), np.float16(1), np.complex64(1)]
+
 
 @pytest.fixture
 def copies(calls):
@@ -54,10 +56,19 @@ def test_a_buffer_is_released_after_the_call(copies):
     data.extend(b"more")  # BufferError while exported
 
 
-@pytest.mark.parametrize("thing", ["text", 1.5, object(), np.arange(8)[::2]], ids=repr)
+@pytest.mark.parametrize(
+    "thing", ["text", 1.5, object(), np.arange(8)[::2], *FLOATS_OF_NUMPY], ids=repr
+)
 def test_what_has_no_memory_is_refused_by_name(copies, thing):
     with pytest.raises(TypeError, match="argument 'srcHost': expected an address, a contiguous"):
         driver.cuMemcpyHtoD(0, thing, 4)
+
+
+@pytest.mark.parametrize("value", [-1, 2**64, np.int64(-1)], ids=repr)
+def test_an_address_that_does_not_fit_is_refused(copies, value):
+    with pytest.raises(OverflowError, match="argument 'srcHost'"):
+        driver.cuMemcpyHtoD(0, value, 4)
+    assert copies == []
 
 
 @pytest.fixture
