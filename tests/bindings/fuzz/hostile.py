@@ -94,6 +94,19 @@ class Empties:
         return memoryview(bytearray(64))
 
 
+class Strikes:
+    """Does something else while it is converted."""
+
+    def __init__(self, action):
+        self.action = action
+
+    def __index__(self):
+        self.action()
+        return 0
+
+    __int__ = __index__
+
+
 class Lies:
     """Claims the class of something else."""
 

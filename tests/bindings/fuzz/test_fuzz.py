@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random arguments for every function: no crash, no leak, no exception that no user should see."""
 
+import importlib.util
 import json
 import os
 import shlex
@@ -8,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,25 +18,96 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 WORKER = HERE / "worker.py"
 CALLS = 250  # of one batch
-MODES = {"emulator": {}, "null": {"HALFWARP_EMULATOR_MODE": "null"}}
 SANITIZED = ROOT / "build" / "sanitized"
-EXTENSIONS = "cuda.bindings._loader,cuda.bindings._low,cuda.bindings.libcuda_emulated"
+EXTENSIONS = "_loader", "_low", "_runtime", "libcuda_emulated", "libcudart_emulated"
 
-# What is called, and how many functions at least.
-TARGETS = [("driver", "emulator", 500), ("driver", "null", 500), ("nvrtc", "null", 26)]
+# What is called over which C library, how many functions at least, and batches for a million
+# calls in all. "answers": one of `answering.py`; "found": the installed one; "recorded": one that
+# answers as NVML did.
+TARGETS = [
+    ("driver", "emulator", 500, 1200),
+    ("driver", "null", 500, 1000),
+    ("runtime", "emulator", 330, 1200),
+    ("nvrtc", "null", 26, 200),
+    ("nvjitlink", "answers", 16, 200),
+    ("nvjitlink", "found", 16, 100),
+    ("nvvm", "answers", 14, 200),
+    ("nvvm", "found", 14, 100),
+    ("nvfatbin", "answers", 12, 200),
+    ("nvfatbin", "found", 12, 100),
+    ("nvml", "answers", 370, 1000),
+    ("nvml", "recorded", 370, 200),
+    ("cufile", "answers", 44, 400),
+    ("cudla", "answers", 13, 200),
+]
 each_target = pytest.mark.parametrize(
-    ("library", "mode", "functions"), TARGETS, ids=[f"{t[0]}-{t[1]}" for t in TARGETS]
+    ("library", "mode", "functions", "batches"), TARGETS, ids=[f"{t[0]}-{t[1]}" for t in TARGETS]
 )
 
 
+@pytest.fixture(scope="session")
+def answering_library(tmp_path_factory):
+    """``answering_library(name)``: the path of a library that answers at random."""
+    if not shutil.which("g++") or not (ROOT / "build" / "generated").exists():
+        pytest.skip("a compiler and a build make the library that answers")
+    from generator import model
+
+    folder = tmp_path_factory.mktemp("answers")
+    return cache(lambda name: tool("fuzz", "answering").build(model.load(name), ROOT, folder))
+
+
+@pytest.fixture(scope="session")
+def library_environment(tmp_path_factory):
+    """``library_environment(name, mode)``: variables for a library of that mode to be found."""
+
+    @cache
+    def recorded():
+        if not shutil.which("gcc"):
+            pytest.skip("a compiler makes the library that answers")
+        folder = tmp_path_factory.mktemp("recorded")
+        recording = json.loads((ROOT / "tests" / "data" / "nvml_recorded.json").read_text())
+        tool("raising", "replay_nvml").build(recording, folder)
+        return {"LD_LIBRARY_PATH": str(folder)}
+
+    def variables(name, mode):
+        if mode == "found":
+            skip_if_missing(name)
+        return recorded() if mode == "recorded" else {}
+
+    return variables
+
+
+def tool(folder, name):
+    path = HERE.parent / folder / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def skip_if_missing(name):
+    from cuda.bindings import _loader
+    from cuda.pathfinder import DynamicLibNotFoundError
+
+    try:
+        _loader.load(name)
+    except DynamicLibNotFoundError:
+        pytest.skip(f"{name} is not installed")
+
+
 @pytest.fixture
-def fuzz(tmp_path):
+def fuzz(tmp_path, request, library_environment):
     """``fuzz(library, mode, first, end)``: the report of those batches, which all ended well."""
+
+    def answering_library(name):
+        return request.getfixturevalue("answering_library")(name)
 
     def run(library, mode, first, end, *options, environment=None, timeout=600):
         progress = tmp_path / "progress"
-        environment = {**settings(mode), **(environment or {})}
+        environment = {**settings(mode), **library_environment(library, mode), **(environment or {})}
         command = [sys.executable, "-W", "ignore", WORKER, "--library", library]
+        if mode == "answers":
+            command += ["--answers", answering_library(library)]
         batches = "--progress", progress, "--batches", f"{first}:{end}"
         done = worker(tmp_path, environment, *command, *batches, *options, timeout=timeout)
         if done.returncode:
@@ -52,7 +125,8 @@ def fuzz(tmp_path):
 
 def settings(mode):
     kept = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
-    return {**kept, "HALFWARP_BACKEND": "emulator", **MODES[mode], "PYTHONPATH": str(ROOT)}
+    null = {"HALFWARP_EMULATOR_MODE": "null"} if mode == "null" else {}
+    return {**kept, "HALFWARP_BACKEND": "emulator", **null, "PYTHONPATH": str(ROOT)}
 
 
 def worker(folder, environment, *command, timeout):
@@ -68,7 +142,7 @@ def worker(folder, environment, *command, timeout):
 
 
 @each_target
-def test_random_arguments_end_in_results_or_errors(fuzz, library, mode, functions):
+def test_random_arguments_end_in_results_or_errors(fuzz, library, mode, functions, batches):
     report = fuzz(library, mode, 0, 12)
     assert report["problems"] == {}
     assert report["functions"] >= functions
@@ -76,9 +150,12 @@ def test_random_arguments_end_in_results_or_errors(fuzz, library, mode, function
     assert {"success", "code", "TypeError", "OverflowError"} <= report["outcomes"].keys()
 
 
-@pytest.mark.parametrize("library", ["driver", "nvrtc"])
-def test_random_arguments_leave_nothing_behind(fuzz, library):
-    assert fuzz(library, "null", 0, 3, "--leaks")["problems"] == {}
+@pytest.mark.parametrize(
+    ("library", "mode"),
+    [("driver", "null"), ("nvrtc", "null"), *((n, "answers") for n in ("nvml", "cufile", "cudla"))],
+)
+def test_random_arguments_leave_nothing_behind(fuzz, library, mode):
+    assert fuzz(library, mode, 0, 2, "--leaks")["problems"] == {}
 
 
 def test_a_batch_is_the_same_each_time(fuzz):
@@ -87,9 +164,9 @@ def test_a_batch_is_the_same_each_time(fuzz):
 
 @pytest.mark.slow
 @each_target
-def test_a_million_calls_end_in_results_or_errors(fuzz, library, mode, functions):
-    step, end = 100, 2000 if library == "driver" else 200
-    for first in range(0, end, step):
+def test_a_million_calls_end_in_results_or_errors(fuzz, library, mode, functions, batches):
+    step = 100
+    for first in range(0, batches, step):
         assert fuzz(library, mode, first, first + step)["problems"] == {}
 
 
@@ -98,7 +175,8 @@ def sanitizers():
     """What a process needs to load extensions that were built with sanitizers."""
     if not shutil.which("g++"):
         pytest.skip("no compiler with sanitizers")
-    build = {"HALFWARP_SANITIZE": "address,undefined", "HALFWARP_EXTENSIONS": EXTENSIONS}
+    names = ",".join(f"cuda.bindings.{name}" for name in EXTENSIONS)
+    build = {"HALFWARP_SANITIZE": "address,undefined", "HALFWARP_EXTENSIONS": names}
     command = [sys.executable, "setup.py", "-q", "build_ext", "--build-lib", str(SANITIZED)]
     subprocess.run(command, cwd=ROOT, env={**os.environ, **build}, check=True)
     compiler = shlex.split(os.environ.get("CXX", "g++"))
@@ -119,9 +197,9 @@ def sanitizers():
 
 @pytest.mark.slow
 @each_target
-def test_sanitizers_find_nothing(fuzz, sanitizers, library, mode, functions):
+def test_sanitizers_find_nothing(fuzz, sanitizers, library, mode, functions, batches):
     extensions = "--extensions", SANITIZED / "cuda" / "bindings"
-    step, end = 100, 2000 if library == "driver" else 200
-    for first in range(0, end, step):
+    step = 100
+    for first in range(0, batches // 4, step):
         report = fuzz(library, mode, first, first + step, *extensions, environment=sanitizers)
         assert report["problems"] == {}

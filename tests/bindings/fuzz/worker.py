@@ -12,14 +12,18 @@ import gc
 import importlib
 import json
 import mmap
+import pickle
 import random
+import resource
 import struct
 import sys
 from collections import Counter
 from pathlib import Path
 
 CALLS = 250  # of one batch
+MEMORY = 6 << 20  # kilobytes that a process may take
 ACCEPTED = (TypeError, OverflowError, ValueError, RuntimeError, AttributeError, BufferError)
+ACCEPTED += (IndexError, MemoryError, pickle.PicklingError)
 
 
 def arguments():
@@ -30,6 +34,7 @@ def arguments():
     parser.add_argument("--progress", type=Path, help="file that says which call is being made")
     parser.add_argument("--trace", action="store_true")
     parser.add_argument("--extensions", help="folder of extensions built with sanitizers")
+    parser.add_argument("--answers", help="a library of `answering.py`, in place of the real one")
     parser.add_argument("--leaks", action="store_true", help="look for objects left behind")
     return parser.parse_args()
 
@@ -67,13 +72,18 @@ def describe(value):
 
 class Fuzzer:
     def __init__(self, options):
+        import answering
         from generator import model
 
         self.options = options
         self.library = model.load(options.library)
         self.module = importlib.import_module(f"cuda.bindings.{options.library}")
         self.functions = [f for f in self.library.functions if f.in_python]
-        self.classes = [s for s in self.library.structs if not s.view_only]
+        self.raises = self.library.convention == "exceptions"
+        structs = [s for s in self.library.structs if not s.view_only]
+        shown = [t for t in self.library.data_types if hasattr(self.module, t.name)]
+        self.classes = shown if self.raises else structs
+        self.seed_answers = answering.use(options.answers) if options.answers else None
         self.progress = Progress(options.progress)
         self.outcomes, self.problems, self.seen = Counter(), {}, set()
 
@@ -98,7 +108,13 @@ class Fuzzer:
         if rng.random() < 0.6:
             values.agree(function, given)
         setting.restrain(function, given)
-        return function.name, self.form(given, rng)
+        if self.raises:
+            values.forget(function, given)
+        return function, self.form(given, rng)
+
+    def is_real(self):
+        """Whether the C library follows the handles that it is given."""
+        return self.raises and not self.options.answers
 
     def form(self, given, rng):
         """Positional, by keyword, mixed; now and then too few, too many, unknown or doubled."""
@@ -117,6 +133,10 @@ class Fuzzer:
     def use_struct(self, values, rng):
         record = rng.choice(self.classes)
         values.short = False
+        if self.raises:
+            from data_types import User
+
+            return record, User(self.module, record, values, self.attempt)
 
         def use():
             made = values.struct(record.name)
@@ -128,7 +148,7 @@ class Fuzzer:
             for action in (repr, bytes, type(made).copy, type(made).asdict, hash):
                 self.attempt(lambda a=action: a(made))
 
-        return record.name, use
+        return record, use
 
     def attempt(self, action):
         """An outcome as text; an exception that no user should see is a problem."""
@@ -136,17 +156,28 @@ class Fuzzer:
 
         try:
             return action()
-        except (*ACCEPTED, MemoryError, hostile.HostileError) as error:
+        except (*self.accepted(), hostile.HostileError) as error:
             return error
 
-    def make(self, name, form):
+    def accepted(self):
+        own = (getattr(self.module, self.library.exception),) if self.raises else ()
+        return (*ACCEPTED, *own)
+
+    def make(self, what, form):
         if callable(form):
             form()
             return "struct"
         positional, named = form
+        name = (self.raises and what.python_name) or what.name
         result = self.attempt(lambda: getattr(self.module, name)(*positional, **named))
         if isinstance(result, BaseException):
-            return type(result).__name__
+            is_status = self.raises and isinstance(result, self.accepted()[-1])
+            return "code" if is_status else type(result).__name__
+        if self.raises:
+            self.values.remember_result(what, result)
+            return "success"
+        if what.ret in self.values.classes:  # a struct, and no code beside it
+            return "success"
         if not isinstance(result, tuple):
             self.problems.setdefault(name, f"returned {type(result).__name__}")
             return "odd"
@@ -156,30 +187,42 @@ class Fuzzer:
 
     # ---- batches
 
-    def batch(self, number):
-        import setting
+    def new_values(self, rng):
+        from raising_values import RaisingValues
         from values import Values
 
+        if self.raises:
+            return RaisingValues(self.module, self.library, rng, not self.is_real())
+        return Values(self.module, self.library, rng)
+
+    def batch(self, number):
+        import setting
+
         rng = random.Random(f"{self.options.seed}/{self.library.name}/{number}")
-        self.values = Values(self.module, self.library, rng)
+        self.values = self.new_values(rng)
+        if self.seed_answers:
+            self.seed_answers(number)
         setting.prepare(self.module, self.values)
         for i in range(CALLS):
             self.progress.tell(number, i)
             chosen = self.call(self.values, rng)
             if not chosen:
                 continue
-            name, form = chosen
+            what, form = chosen
+            name = what.name
             if self.options.trace:
                 said = "" if callable(form) else describe(form[0]) + describe([*form[1].items()])
                 print(number, i, name, said, flush=True)
             try:
-                outcome = self.make(name, form)
+                outcome = self.make(what, form)
             except Exception as error:
                 self.problems.setdefault(name, f"batch {number} call {i}: {error!r}")
                 outcome = "problem"
             self.outcomes[outcome] += 1
             self.seen.add(name)
         setting.finish(self.module, self.values)
+        if (taken := resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) > MEMORY:
+            self.problems.setdefault("memory", f"batch {number}: {taken} kilobytes")
 
     def run(self):
         first, _, end = self.options.batches.partition(":")

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a C library with all functions of a module that raises, which answer at random.
+
+Every output is written whole; lengths, texts and codes are what a C library may give.
+"""
+
+import subprocess
+
+HEAD = """\
+#include <string.h>
+typedef unsigned long long word;
+static word state = 1;
+static unsigned any(unsigned below) {
+  state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+  return unsigned(state >> 33) % below;
+}
+extern "C" void halfwarp_seed(word seed) { state = seed; }
+static void fill(word to, word size) {
+  if (!to) return;
+  unsigned dull = any(2);
+  for (word i = 0; i < size; ++i) ((char*)to)[i] = char(dull && any(4) ? 0 : any(256));
+}
+static void text(word to, word size) {
+  if (!to || !size) return;
+  fill(to, any(unsigned(size)));
+  ((char*)to)[size - 1] = 0;
+}
+static unsigned told(word count, word array, word insufficient, unsigned* code) {
+  unsigned room = array ? *(unsigned*)count : 0, has = any(6);
+  *(unsigned*)count = has;
+  if (has > room && insufficient) *code = unsigned(insufficient);
+  return has < room ? has : room;
+}
+static unsigned code() { return any(8) ? 0 : any(8) ? any(30) : any(2000); }
+"""
+FUNCTION = """\
+extern "C" word answer_{c}({parameters}) __asm__("{c}");
+word answer_{c}({parameters}) {{
+  {lines}
+}}
+"""
+
+
+class Source:
+    """C++ text of the library."""
+
+    def __init__(self, library):
+        self.library = library
+        self.insufficient = self.value_of(library.insufficient)
+        self.types = {t.name: t for t in library.data_types}
+
+    def value_of(self, c_name):
+        members = (m for e in self.library.enums for m in e.members)
+        return next((m.value for m in members if m.c_name == c_name), 0)
+
+    def text(self):
+        heads = [f'#include "driver/{self.library.name}_table.hpp"\n', HEAD]
+        return "".join(heads + [self.function(f) for f in self.library.functions])
+
+    def function(self, f):
+        at = {p.c_name: f"a{i}" for i, p in enumerate(f.params)}
+        parameters = ", ".join(f"word {a}" for a in at.values())
+        lines = ["unsigned result = code();", *self.lengths(f, at)]
+        for p in f.params:
+            lines += self.answer(p, at[p.c_name], at.get(p.aux, "0"))
+        if f.ret.endswith("*"):
+            lines.append('return any(4) ? (word)"An error" : 0;')
+        else:
+            lines.append("return result;")
+        return FUNCTION.format(c=f.c_name, parameters=parameters, lines="\n  ".join(lines))
+
+    def lengths(self, f, at):
+        """How many elements each count lets in, whose arrays may be several."""
+        counts = {p.aux: at[p.c_name] for p in f.params if p.kind.startswith("out:")}
+        for p in f.params:
+            if p.kind.startswith(("count", "out:count")) and p.c_name in counts:
+                a, array = at[p.c_name], counts[p.c_name]
+                yield f"word n_{a} = told({a}, {array}, {self.insufficient}, &result);"
+
+    def answer(self, p, a, aux):
+        """Statements that write one output."""
+        word, _, name = p.kind.partition(":")
+        c_type = p.c_type.removeprefix("const ").removesuffix("const").strip()
+        pointed = c_type.removesuffix("*").strip()
+        if p.kind in ("out", "out:int", "out:intptr"):
+            if pointed == "bool":
+                return [f"*(bool*){a} = any(2);"]
+            return [f"fill({a}, sizeof({pointed}));"]
+        if word == "out" and name.startswith("str["):
+            return [f"text({a}, {name[4:-1]});"]
+        if word == "out" and name == "counted_text":
+            return self.counted(p, a, aux)
+        if word == "out" and name.startswith("array:"):
+            return self.counted(p, a, aux)
+        if word == "out" and name.startswith("data:"):
+            return [f"fill({a}, sizeof({pointed}));", *self.no_addresses(a, name[5:], pointed)]
+        if name == "assembled":
+            return self.assembled(a, p.assembly, pointed) if word == "out" else []
+        return []
+
+    def counted(self, p, a, aux):
+        """As many elements as there is room for, told as libraries tell it."""
+        function = next(f for f in self.library.functions if p in f.params)
+        count = next(q for q in function.params if q.c_name == p.aux)
+        size = f"sizeof({p.c_type.removesuffix('*')})"
+        n = f"word({aux})" if size == "sizeof(char )" else f"word(unsigned({aux}))"
+        if count.kind.startswith("const"):
+            n = f"({n} / {size})"
+        if count.kind.startswith(("count", "out:count")):
+            n = f"n_{aux}"
+        writer = "text" if p.kind == "out:counted_text" else "fill"
+        return [f"{writer}({a}, {n} * {size});"]
+
+    def no_addresses(self, a, data_type, c_type):
+        """What a reader would follow is null: where it leads is known to real libraries alone."""
+        followed = "text_pointer", "number_list", "structure_list"
+        return [
+            f"if ({a}) (({c_type}*){a})->{f.c_path} = 0;"
+            for f in self.types[data_type].fields
+            if f.form in followed
+        ]
+
+    def assembled(self, a, assembly, c_type):
+        if assembly.counted < 0:
+            addresses = self.no_addresses(a, assembly.data_type, c_type)
+            return [f"fill({a}, sizeof({c_type}));", *addresses]
+        fields = {f.name: f for f in self.types[assembly.data_type].fields}
+        array = [*fields.values()][assembly.counted]
+        s = f"(({c_type}*){a})"
+        count, elements = f"{s}->{fields[array.counter].c_path}", f"{s}->{array.c_path}"
+        told = f"told((word)&{count}, (word){elements}, {self.insufficient}, &result)"
+        return [f"fill((word){elements}, {told} * sizeof(*{elements}));"]
+
+
+def build(library, root, folder):
+    """The library as a file in a folder, from what the build of the extensions left."""
+    text = folder / f"{library.name}_answers.cpp"
+    text.write_text(Source(library).text())
+    made = folder / f"lib{library.name}_answers.so"
+    paths = "cpp", "cpp/driver/foreign", "cpp/runtime/headers", "build/generated", "build/cuda"
+    command = ["g++", "-std=c++20", "-shared", "-fPIC", "-w", "-O1"]
+    command += [f"-I{root / path}" for path in paths]
+    subprocess.run([*command, "-o", made, text], check=True, timeout=120)
+    return made
+
+
+def use(path):
+    """Let the loader find that library, whatever it asks for. Returns its `halfwarp_seed`."""
+    import ctypes
+
+    from cuda import pathfinder
+
+    library = ctypes.CDLL(path)
+
+    class Found:
+        _handle_uint = library._handle
+
+    pathfinder.load_nvidia_dynamic_lib = lambda name: Found
+    library.halfwarp_seed.argtypes = (ctypes.c_uint64,)
+    return library.halfwarp_seed
