@@ -3,9 +3,11 @@
 
 import ctypes
 import threading
+from itertools import count
+from pathlib import Path
 
 import pytest
-from cuda.bindings import driver
+from cuda.bindings import driver, runtime
 
 Pointer, Unsigned = ctypes.c_void_p, ctypes.c_uint
 HostFn = ctypes.CFUNCTYPE(None, Pointer)
@@ -186,6 +188,69 @@ def test_a_refused_registration_returns_its_code(put):
 def test_unregistering_an_unknown_handle_is_the_drivers_to_judge(put):
     put("cuLogsUnregisterCallback", lambda _handle: 400, Pointer)
     assert driver.cuLogsUnregisterCallback(12345)[0] == 400
+
+
+REGISTERING = [
+    ("cuLogsRegisterCallback", "cuLogsUnregisterCallback", (), [Pointer] * 3),
+    *(
+        (
+            f"{prefix}DeviceRegisterAsyncNotification",
+            f"{prefix}DeviceUnregisterAsyncNotification",
+            (0,),
+            [ctypes.c_int, *[Pointer] * 3],
+        )
+        for prefix in ("cu", "cuda")
+    ),
+]
+
+
+class TestRecordsOfCallbacks:
+    """Nothing of a callback is left when it cannot be called any more."""
+
+    @staticmethod
+    def resident_kibibytes():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4
+
+    def growth(self, call, times=20000):
+        for _ in range(times // 10):
+            call()
+        before = self.resident_kibibytes()
+        for _ in range(times):
+            call()
+        return self.resident_kibibytes() - before
+
+    @pytest.mark.parametrize(
+        ("stem", "more"), [("LaunchHostFunc", ()), ("StreamAddCallback", (0,))]
+    )
+    def test_one_that_is_refused_goes_at_once(self, api, put, not_capturing, stem, more):
+        types = [*[Pointer] * 3, *[Unsigned] * len(more)]
+        put(api.name(stem), lambda *_: 400, *types)
+        assert self.growth(lambda: getattr(api, stem)(0, 4096, 5, *more)) < 256
+
+    @pytest.mark.parametrize(("register", "_unregister", "first", "types"), REGISTERING)
+    def test_a_refused_registration_goes_at_once(self, put, register, _unregister, first, types):
+        module = runtime if register.startswith("cuda") else driver
+        put(register, lambda *_: 400, *types)
+        assert self.growth(lambda: getattr(module, register)(*first, 4096, 5)) < 256
+
+    @pytest.mark.parametrize(("register", "unregister", "first", "types"), REGISTERING)
+    def test_one_that_is_unregistered_goes_with_its_handle(
+        self, put, register, unregister, first, types
+    ):
+        module = runtime if register.startswith("cuda") else driver
+        handles = count(1)
+
+        def hand_out(*arguments):
+            ctypes.c_uint64.from_address(arguments[-1]).value = next(handles)
+
+        put(register, hand_out, *types)
+        put(unregister, lambda *_: None, *types[: len(first)], Pointer)
+
+        def register_and_unregister():
+            _, handle = getattr(module, register)(*first, 4096, 5)
+            getattr(module, unregister)(*first, handle)
+
+        assert self.growth(register_and_unregister) < 256
 
 
 def test_other_callbacks_are_handed_over_as_they_are(api, calls):
