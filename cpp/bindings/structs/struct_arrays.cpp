@@ -2,6 +2,8 @@
 // Array fields of struct objects.
 #include "bindings/structs/struct_arrays.hpp"
 
+#include <cuda.h>
+
 #include <cstring>
 
 #include "bindings/arguments/objects.hpp"
@@ -140,7 +142,18 @@ PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, 
   return read_elements(lib, f, block, static_cast<char*>(block_memory(block)), n);
 }
 
+// Whether a struct that holds a library's array is the one that the struct around it, which has a
+// union of them, says by its `type`: the bytes of another member are no address.
+static bool is_chosen(PyObject* self) {
+  struct_object* outer = as_struct(self);
+  while (outer->owner && any_class_of(outer->owner)) outer = as_struct(outer->owner);
+  std::uint32_t type = CU_GRAPH_NODE_TYPE_CONDITIONAL;  // the runtime has the same number
+  if (outer != as_struct(self)) std::memcpy(&type, outer->where, sizeof type);
+  return type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+}
+
 PyObject* read_library_list(const library& lib, const field& f, PyObject* self, char* where) {
+  if (!is_chosen(self)) return PyList_New(0);
   char* elements;
   std::uint32_t count;
   std::memcpy(&elements, where, sizeof elements);

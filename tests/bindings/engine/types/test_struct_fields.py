@@ -2,6 +2,7 @@
 """Fields of structs by kind, and what they keep alive."""
 
 import ctypes
+import importlib
 import gc
 import weakref
 
@@ -264,7 +265,9 @@ def test_every_field_can_be_read_and_takes_its_own_value(name):
 
 def test_a_list_of_the_librarys_has_as_many_elements_as_the_struct_counts():
     graphs = (ctypes.c_void_p * 2)(0x10, 0x20)
-    node = driver.CUgraphNodeParams().conditional
+    params = driver.CUgraphNodeParams()
+    params.type = driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
+    node = params.conditional
     node.size = 2
     assert node.phGraph_out == []  # the driver has not made them yet
     after_handle_type_size = 16
@@ -273,3 +276,13 @@ def test_a_list_of_the_librarys_has_as_many_elements_as_the_struct_counts():
     assert [int(graph) for graph in node.phGraph_out] == [0x10, 0x20]
     with pytest.raises(AttributeError):
         node.phGraph_out = []
+
+
+@pytest.mark.parametrize("name", ["driver.CUgraphNodeParams", "runtime.cudaGraphNodeParams"])
+def test_what_another_member_of_a_union_holds_is_no_array_of_the_library(name):
+    module, _, name = name.partition(".")
+    module = importlib.import_module(f"cuda.bindings.{module}")
+    node = getattr(module, name)()
+    ctypes.memset(node.conditional.getPtr(), 3, 32)
+    assert "phGraph_out : []" in repr(node)
+    assert node.conditional.phGraph_out == []
