@@ -3,6 +3,7 @@
 
 import copy
 import pickle
+from functools import cache
 
 import hostile
 from values import ADDRESS, ARENA, LARGE, SMALL, WRONG
@@ -11,6 +12,11 @@ LENGTHS = 0, 1, 2, 5, -1, -(2**63), 2**59, 2**60 + 1, 2**61, 2**62, 2**63 - 1, 2
 KEYS = 0, -1, 1, 7, 2**63, -(2**70), slice(None), slice(1, None), slice(None, None, 2)
 STEPS = slice(None, None, -1), slice(2**63, None, 2**62), slice(5, 1), slice(None, None, 0)
 FOLLOWED = "text_pointer", "number_list", "structure_list"  # addresses that reading follows
+
+
+@cache
+def subclass_of(cls):
+    return type(cls.__name__, (cls,), {"__slots__": ("extra",)})
 
 
 class User:
@@ -55,8 +61,7 @@ class User:
         )()
 
     def subclass(self):
-        mine = type(self.record.name, (self.cls,), {"__slots__": ("extra",)})
-        return mine(*self.pick((), (self.pick(0, 1, 3),)))
+        return subclass_of(self.cls)(*self.pick((), (self.pick(0, 1, 3),)))
 
     def view(self):
         """Of memory that is zeroed, or of another object; the addresses inside lead somewhere."""

@@ -18,6 +18,8 @@ SKIPPED = {
     "nvrtcSetPCHHeapSize": "the library takes as much memory as it is told to",
 }
 
+KERNEL_NODE = 0  # of the types of nodes
+
 # Waits for a value that nobody writes would never end: such calls get no address.
 WAITS = {"cuStreamWaitValue32": "addr", "cuStreamWaitValue64": "addr"}
 WAIT_LISTS = {"cuStreamBatchMemOp": "paramArray"}

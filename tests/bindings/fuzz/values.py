@@ -106,6 +106,8 @@ class Values:
                     setattr(target, field.name, self.field(field.kind))
                 except (TypeError, ValueError, OverflowError, AttributeError):
                     continue  # an array of another length, or a value beyond a narrow field
+        if any(field.name == "conditional" for field in record.fields):
+            target.type = setting.KERNEL_NODE  # else bytes of other members are the driver's array
 
     def field(self, kind):
         word, _, name = kind.partition(":")
