@@ -147,9 +147,10 @@ PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, 
 static bool is_chosen(PyObject* self) {
   struct_object* outer = as_struct(self);
   while (outer->owner && any_class_of(outer->owner)) outer = as_struct(outer->owner);
-  std::uint32_t type = CU_GRAPH_NODE_TYPE_CONDITIONAL;  // the runtime has the same number
-  if (outer != as_struct(self)) std::memcpy(&type, outer->where, sizeof type);
-  return type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  if (outer == as_struct(self)) return false;  // no call fills it
+  std::uint32_t type;
+  std::memcpy(&type, outer->where, sizeof type);
+  return type == CU_GRAPH_NODE_TYPE_CONDITIONAL;  // the runtime has the same number
 }
 
 PyObject* read_library_list(const library& lib, const field& f, PyObject* self, char* where) {

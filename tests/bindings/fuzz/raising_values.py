@@ -2,7 +2,7 @@
 """Arguments of functions that raise: handles are ints, buffers have sizes, structs are arrays."""
 
 import hostile
-from values import ADDRESS, LARGE, SMALL, TEXTS, WRONG, Values
+from values import ADDRESS, LARGE, SMALL, WRONG, Values
 
 INPUTS = b"garbage\0" * 8, b"", bytearray(64), memoryview(b"x" * 16)
 NAMES = "fuzz", "", "x" * 3000, "é", "\udcff", "a\0b"
@@ -15,9 +15,7 @@ class RaisingValues(Values):
     def __init__(self, module, library, rng, wild):
         super().__init__(module, library, rng)
         self.wild = wild
-        self.data_types = {
-            t.name: t for t in library.data_types if hasattr(module, t.name)
-        }
+        self.data_types = {t.name: t for t in library.data_types if hasattr(module, t.name)}
 
     def look_at(self, function):
         self.counts = {p.aux for p in function.params if p.kind.startswith("out")}

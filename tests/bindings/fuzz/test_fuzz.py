@@ -104,7 +104,11 @@ def fuzz(tmp_path, request, library_environment):
 
     def run(library, mode, first, end, *options, environment=None, timeout=600):
         progress = tmp_path / "progress"
-        environment = {**settings(mode), **library_environment(library, mode), **(environment or {})}
+        environment = {
+            **settings(mode),
+            **library_environment(library, mode),
+            **(environment or {}),
+        }
         command = [sys.executable, "-W", "ignore", WORKER, "--library", library]
         if mode == "answers":
             command += ["--answers", answering_library(library)]

@@ -73,6 +73,7 @@ def describe(value):
 class Fuzzer:
     def __init__(self, options):
         import answering
+
         from generator import model
 
         self.options = options
@@ -240,7 +241,7 @@ class Fuzzer:
     def look_for_leaks(self, number):
         """The same batch again and again: what grows each time is left behind. Caches end to."""
         grown = []
-        for _ in range(6):
+        for _ in range(12):
             before = self.blocks()
             self.batch(number)
             grown.append(self.blocks() - before)
