@@ -104,7 +104,7 @@ def fuzz(tmp_path, request, library_environment):
 
     def run(library, mode, first, end, *options, environment=None, timeout=600):
         progress = tmp_path / "progress"
-        environment = settings(mode) | library_environment(library, mode) | (environment or {})
+        environment = {
             **settings(mode),
             **library_environment(library, mode),
             **(environment or {}),
