@@ -128,7 +128,6 @@ class Field:
     readonly: bool = False
     c_path: str = ""  # member designator from the owning struct, as offsetof takes it
     c_type: str = ""  # C type with array extents, as in "unsigned int[16]"
-    count: str = ""  # member that counts the elements of an array of the library's
 
 
 @dataclass(slots=True)

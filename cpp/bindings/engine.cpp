@@ -118,7 +118,7 @@ PyObject* call_by_record(const library& lib, const function& f, PyObject* const*
   int refused = convert(c);
   if (refused >= 0) return raise_for_argument(f, f.params[refused]);
   if (f.special && f.special->before && !f.special->before(c)) return nullptr;
-  word result = invoke(c);
+  word result = c.is_answered ? 0 : invoke(c);
   if (lib.raises) return result_or_raise(c, result);
   if (f.f & returns_text) return text_result(c, result);
   int code = int(result);

@@ -48,6 +48,7 @@ struct frame {
   const function& f;
   PyObject* const* args;  // in Python order; nullptr where an optional one is missing
   int made = 0;
+  bool is_answered = false;   // by what went before the call: it is not to be made
   word w[max_parameters];     // what the C function gets
   word cell[max_parameters];  // what a pointer argument points to; the length of a list
   PyObject* out[max_parameters];

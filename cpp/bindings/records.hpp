@@ -124,7 +124,6 @@ enum class kind : std::uint8_t {
   field_text,          // char[n]: bytes up to NUL
   field_bytes,         // char[n]: all of it
   field_pointer_list,  // T*: an array that the object owns
-  field_library_list,  // T*: an array of the library's; `size` is where the struct counts it
 };
 
 constexpr bool is_output(kind k) { return k >= kind::iterator; }

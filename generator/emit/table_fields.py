@@ -26,10 +26,9 @@ def field_record(field: Field, index, children: Children) -> str:
     kind, element, type_index = kinds_of(field, member, index)
     child = children.next() if kind == "kind::structure" else 0
     flags = "read_only" if field.readonly else "no_flags"
-    size = f"offsetof(T, {field.count})" if field.count else f"sizeof({member})"
     return (
         f"{{{index.texts(field.name)}, {kind}, {flags}, {element}, {child}, {type_index},\n"
-        f"   offsetof(T, {field.c_path}), {size}}}"
+        f"   offsetof(T, {field.c_path}), sizeof({member})}}"
     )
 
 
@@ -46,8 +45,7 @@ def kinds_of(field: Field, member: str, index) -> tuple[str, str, str]:
     if word == "arr":
         return "kind::field_array", *element_kind(name, member, index)
     if word == "ptr[]":
-        owner = "library" if field.count else "pointer"
-        return f"kind::field_{owner}_list", *element_kind(name, member, index)
+        return "kind::field_pointer_list", *element_kind(name, member, index)
     if word in ("enum", "handle", "struct"):
         kind, type_index = element_kind(name, member, index)
         return kind, none, type_index

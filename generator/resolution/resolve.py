@@ -255,7 +255,7 @@ class TypeTable:
         special = self.decisions.fields.get(struct, {}).get(name, {})
         kind = special.get("kind") or self.field_kind(name, c_type)
         readonly = special.get("readonly", name.endswith("_out") and kind.startswith("ptr[]"))
-        return Field(name, kind, readonly, name, c_type, count=special.get("count", ""))
+        return Field(name, kind, readonly, name, c_type)
 
     def field_kind(self, name: str, c_type: str) -> str:
         base, stars = split_type(re.sub(r"\[\d+\]", "", c_type))

@@ -69,8 +69,9 @@ class TestAllocations:
         before = free()
         address = driver.made("cuMemAlloc", 4 * MIB)
         assert free() <= before - 4 * MIB
+        during = free()
         assert driver.cuMemFree(address) == SUCCESS
-        assert free() == before
+        assert free() >= during + 4 * MIB  # others may use the device as well
 
     def test_a_second_free_is_refused(self, driver):
         address = driver.made("cuMemAlloc", 64)

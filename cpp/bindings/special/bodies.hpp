@@ -11,6 +11,9 @@ extern const body create_context;
 extern const body create_link;
 extern const body destroy_link;
 
+// Nodes that bring graphs with them.
+extern const body keep_made_graphs;
+
 // A text that is written into memory of a stated size.
 extern const body dump_text;
 

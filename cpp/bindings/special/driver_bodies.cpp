@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies of driver functions that a record cannot say: contexts and linker invocations.
+#include <cuda.h>
+
 #include <cstring>
 
 #include "bindings/arguments/keywords.hpp"
 #include "bindings/engine.hpp"
 #include "bindings/special/bodies.hpp"
+#include "bindings/structs/kept_objects.hpp"
 #include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
@@ -121,9 +124,35 @@ bool check_text_room(frame& c) {
   return true;
 }
 
+// The object that a node was described by, and where it lies; the runtime has the same struct.
+PyObject* node_params(const frame& c, CUgraphNodeParams*& where) {
+  for (int i = 0; i < c.f.n; ++i) {
+    if (c.f.params[i].k != kind::structure) continue;
+    where = reinterpret_cast<CUgraphNodeParams*>(c.w[i]);
+    return c.argument(c.f.params[i]);
+  }
+  return nullptr;
+}
+
+// The graphs that came with a conditional node, into memory of the object's own.
+bool copy_made_graphs(frame& c, int code) {
+  CUgraphNodeParams* params = nullptr;
+  PyObject* object = code == 0 ? node_params(c, params) : nullptr;
+  if (!params || params->type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return true;
+  const CUDA_CONDITIONAL_NODE_PARAMS& made = params->conditional;
+  std::size_t bytes = made.phGraph_out ? made.size * sizeof(CUgraph) : 0;
+  PyObject* block = bytes ? new_memory_block(bytes) : nullptr;
+  if (bytes && !block) return false;
+  if (block) std::memcpy(block_memory(block), made.phGraph_out, bytes);
+  int status = keep_for_field(as_struct(object), &made.phGraph_out, block);
+  Py_XDECREF(block);
+  return status == 0;
+}
+
 }  // namespace
 
 namespace bodies {
+const body keep_made_graphs = {.after = copy_made_graphs};
 const body dump_text = {.before = check_text_room};
 const body create_context = {.entry = enter_create_context};
 const body create_link = {.before = keep_link_options, .after = remember_link};

@@ -87,6 +87,8 @@ int copy_kept(struct_object* target, const void* target_where, struct_object* so
   return status;
 }
 
+bool is_memory_block(PyObject* object) { return Py_TYPE(object) == &block_type; }
+
 PyObject* new_memory_block(std::size_t bytes) {
   if (!ready_block_type()) return nullptr;
   if (bytes > std::size_t(PY_SSIZE_T_MAX) - sizeof(struct_object)) return PyErr_NoMemory();

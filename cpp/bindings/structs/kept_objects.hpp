@@ -26,6 +26,7 @@ PyObject* new_memory_block(std::size_t bytes);
 PyObject* new_array_block(Py_ssize_t n, std::size_t size, std::size_t least = 0);
 // The same for memory that `owner` keeps alive.
 PyObject* new_foreign_block(void* where, PyObject* owner);
+bool is_memory_block(PyObject* object);
 inline void* block_memory(PyObject* block) { return as_struct(block)->where; }
 std::size_t block_size(PyObject* block);
 

@@ -2,8 +2,6 @@
 // Array fields of struct objects.
 #include "bindings/structs/struct_arrays.hpp"
 
-#include <cuda.h>
-
 #include <cstring>
 
 #include "bindings/arguments/objects.hpp"
@@ -137,29 +135,11 @@ int write_bytes(const library&, const field& f, PyObject*, char* where, PyObject
 
 PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* where) {
   PyObject* block = kept_for_field(as_struct(self), where);
-  if (!block) return PyErr_Occurred() ? nullptr : PyList_New(0);
+  if (!block && PyErr_Occurred()) return nullptr;
+  // in a union, what is kept may be of another member
+  if (!block || !is_memory_block(block)) return PyList_New(0);
   Py_ssize_t n = Py_ssize_t(block_size(block)) / element_size(lib, f);
   return read_elements(lib, f, block, static_cast<char*>(block_memory(block)), n);
-}
-
-// Whether a struct that holds a library's array is the one that the struct around it, which has a
-// union of them, says by its `type`: the bytes of another member are no address.
-static bool is_chosen(PyObject* self) {
-  struct_object* outer = as_struct(self);
-  while (outer->owner && any_class_of(outer->owner)) outer = as_struct(outer->owner);
-  if (outer == as_struct(self)) return false;  // no call fills it
-  std::uint32_t type;
-  std::memcpy(&type, outer->where, sizeof type);
-  return type == CU_GRAPH_NODE_TYPE_CONDITIONAL;  // the runtime has the same number
-}
-
-PyObject* read_library_list(const library& lib, const field& f, PyObject* self, char* where) {
-  if (!is_chosen(self)) return PyList_New(0);
-  char* elements;
-  std::uint32_t count;
-  std::memcpy(&elements, where, sizeof elements);
-  std::memcpy(&count, where - f.offset + f.size, sizeof count);
-  return read_elements(lib, f, self, elements, elements ? Py_ssize_t(count) : 0);
 }
 
 int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where,

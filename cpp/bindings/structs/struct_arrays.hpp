@@ -16,7 +16,6 @@ int write_bytes(const library& lib, const field& f, PyObject* self, char* where,
 
 // A pointer to an array that a list was copied into. The C count beside it is the user's to set.
 PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* where);
-PyObject* read_library_list(const library& lib, const field& f, PyObject* self, char* where);
 int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where,
                        PyObject* value);
 

@@ -130,7 +130,7 @@ struct accessor {
 
 // By kind, but for numbers.
 constexpr auto accessors = [] {
-  std::array<accessor, std::size_t(kind::field_library_list) + 1> all{};
+  std::array<accessor, std::size_t(kind::field_pointer_list) + 1> all{};
   auto of = [&all](kind k) -> accessor& { return all[std::size_t(k)]; };
   of(kind::enumeration) = {read_enum, write_enum};
   of(kind::handle32) = of(kind::handle64) = {read_handle, write_handle};
@@ -141,7 +141,6 @@ constexpr auto accessors = [] {
   of(kind::field_text) = {read_text, write_bytes};
   of(kind::field_bytes) = {read_bytes, write_bytes};
   of(kind::field_pointer_list) = {read_pointer_list, write_pointer_list};
-  of(kind::field_library_list) = {read_library_list, nullptr};  // read-only
   return all;
 }();
 

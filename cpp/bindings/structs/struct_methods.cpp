@@ -45,7 +45,7 @@ PyObject* as_dict(PyObject* self, PyObject*) {
 
 bool is_pointer(const field& f) {
   return f.k == kind::address || f.k == kind::kernel_params || f.k == kind::field_pointer_list ||
-         f.k == kind::field_library_list || f.k == kind::handle64;
+         f.k == kind::handle64;
 }
 
 bool is_union(const library& lib, const class_record& record) {

@@ -23,7 +23,6 @@ const char* type_of(const library& lib, const field& f) {
       return "float";
     case kind::field_array:
     case kind::field_pointer_list:
-    case kind::field_library_list:
       return "list";
     case kind::field_text:
     case kind::field_bytes:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference's modules whose functions raise, as data: 13.3 with what 13.5 changed."""
 
+import contextlib
 import ctypes
 import importlib
 import json
@@ -10,6 +11,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from cuda.bindings import _loader
+from cuda.pathfinder import DynamicLibNotFoundError
 
 DATA = Path(__file__).parents[2] / "data"
 LIBRARIES = ["nvjitlink", "nvvm", "nvfatbin", "nvml", "cufile", "cudla"]
@@ -99,9 +102,6 @@ def module(reference):
 
 def found_or_skip(name):
     """The module of a library, or a skip where the library is not installed."""
-    from cuda.bindings import _loader
-    from cuda.pathfinder import DynamicLibNotFoundError
-
     try:
         _loader.load(name)
     except DynamicLibNotFoundError:
@@ -127,8 +127,6 @@ def nvfatbin():
 @cache
 def table_address(library):
     """Where the function table of a library lies, from the loader's capsule."""
-    from cuda.bindings import _loader
-
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     api = get(_loader._api, b"cuda.bindings._loader._api")
@@ -148,6 +146,14 @@ def slots():
     }
 
 
+@cache
+def open_libraries():
+    """Fill the tables of those that this machine has."""
+    for name in _loader.library_names():
+        with contextlib.suppress(DynamicLibNotFoundError):
+            _loader.load(name)
+
+
 @pytest.fixture
 def put():
     """``put(name, function, *ctypes)``: calls of the C function go to a Python function.
@@ -155,6 +161,7 @@ def put():
     The ctypes are those of the C parameters; the function returns the code (None: success).
     """
     undo, alive = [], []
+    open_libraries()  # else the first call would, and put its functions in the place of these
 
     def install(name, function, *types, result=ctypes.c_int):
         slot = ctypes.c_void_p.from_address(slots()[name])

@@ -202,16 +202,18 @@ def test_a_length_that_the_second_call_leaves_alone_holds(put):
     assert nvml.system_get_topology_gpu_set(0) == [77]
 
 
-def test_no_elements_have_an_address_as_well(put):
+@pytest.mark.parametrize(("first", "asked"), [(0, 1), (7, 2)])
+def test_no_elements_are_not_asked_for_unless_that_is_too_little(put, first, asked):
     addresses = []
 
     def answer(device, count, pids):
         addresses.append(pids)
         count[0] = 0
+        return 0 if pids else first
 
     put("nvmlDeviceGetAccountingPids", answer, HANDLE, COUNT, POINTER)
     assert nvml.device_get_accounting_pids(1) == []
-    assert addresses[0] is None and addresses[1]
+    assert len(addresses) == asked and addresses[0] is None and all(addresses[1:])
 
 
 def test_instances_are_listed_by_one_call_with_room_for_all(put):

@@ -103,6 +103,10 @@ class Accepted:
             return False
         return all(re.fullmatch(rule.get(c, ".*"), difference[c], re.S) for c in CONDITIONS)
 
-    def unused(self):
-        """Titles of the rules that no difference needs."""
-        return [r["title"] for r, uses in zip(self.rules, self.uses, strict=True) if not uses]
+    def unused(self, modules):
+        """Titles of the rules for any of these modules that no difference needs."""
+        return [
+            rule["title"]
+            for rule, uses in zip(self.rules, self.uses, strict=True)
+            if not uses and any(re.fullmatch(rule.get("module", ".*"), name) for name in modules)
+        ]

@@ -32,9 +32,10 @@ int output_at(const function& f, int position) {
 }
 
 // The first call, which is to tell lengths: too little memory is what it is expected to say.
-bool ask(frame& c) {
+bool ask(frame& c, bool& succeeds) {
   word result = invoke(c);
   int code = int(result);
+  succeeds = code == 0;
   if (!code || code == c.lib.raises->insufficient) return !PyErr_Occurred();
   raise_status(c.lib, c.f.name, code, result);
   return false;
@@ -68,19 +69,24 @@ bool allocate_all(frame& c, int count, word n) {
   return true;
 }
 
+// Where there are no elements, some functions mind being asked for them.
 bool before_counted_call(frame& c) {
-  if (!ask(c)) return false;
+  bool is_answered;
+  if (!ask(c, is_answered)) return false;
   for (int i = 0; i < c.f.n; ++i) {
     kind k = c.f.params[i].k;
     if (k != kind::count_of_output && k != kind::out_count) continue;
     c.cell[i] = std::uint32_t(c.cell[i]);
+    is_answered = is_answered && c.cell[i] == 0;
     if (!allocate_all(c, i, c.cell[i])) return false;
   }
+  c.is_answered = is_answered;
   return true;
 }
 
 bool before_counted_struct_call(frame& c) {
-  if (!ask(c)) return false;
+  bool succeeds;
+  if (!ask(c, succeeds)) return false;
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.f.params[i];
     if (p.k != kind::out_assembled) continue;
