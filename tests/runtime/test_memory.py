@@ -165,6 +165,7 @@ def test_rows_of_a_pitched_allocation_are_aligned_and_copied(memory):
 def test_rows_are_copied_in_a_stream(memory, stream):
     sent, got = bytes_of(6, 32), np.zeros((3, 8), np.uint8)
     address = upload(memory, sent)
+    ok(runtime.cudaDeviceSynchronize())  # a copy of pageable memory may go on behind the call
     down = Kind.cudaMemcpyDefault
     ok(runtime.cudaMemcpy2DAsync(got.ctypes.data, 8, address + 32, 64, 8, 3, down, stream))
     ok(runtime.cudaStreamSynchronize(stream))
