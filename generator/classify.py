@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from .decisions import Decisions
 from .facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
 
+FIXED_WIDTH = tuple(f"{sign}int{bits}_t" for bits in (8, 16, 32, 64) for sign in ("", "u"))
 SCALARS = {
     "char",
     "signed char",
@@ -32,14 +33,7 @@ SCALARS = {
     "float",
     "double",
     "bool",
-    "int8_t",
-    "uint8_t",
-    "int16_t",
-    "uint16_t",
-    "int32_t",
-    "uint32_t",
-    "int64_t",
-    "uint64_t",
+    *FIXED_WIDTH,
 }
 COUNTERS = {"size_t", "int", "unsigned int"}
 

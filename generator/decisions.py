@@ -107,7 +107,6 @@ class Decisions:
     # what those declarations need
     includes: list[str] = field(default_factory=lambda: ["stddef.h", "stdint.h"])
     exception: str = ""  # raised by the functions that return a code
-    is_draft: bool = False  # facts can be extracted, but nothing is emitted yet
     # headers whose types the .pxd declares outside `extern`
     module_scope: list[str] = field(default_factory=list)
     optional_headers: list[str] = field(default_factory=list)
@@ -195,8 +194,8 @@ def read(path: Path) -> Decisions:
     """Read one overrides file. A missing table means that the library has nothing of that sort."""
     data = tomllib.loads(path.read_text("utf-8"))
     library = data["library"]
-    found = {k: v for k, v in library.items() if k not in ("name", "draft")}
-    found |= {"library": library["name"], "is_draft": library.get("draft", False)}
+    found = {k: v for k, v in library.items() if k != "name"}
+    found["library"] = library["name"]
     found.setdefault("result_type", library["result_enum"])
     tables = {name: table for name, table in data.items() if name != "library"}
     if unknown := tables.keys() - {"docs", *(f.name for f in fields(Decisions))}:

@@ -317,16 +317,8 @@ def load(library: str, project: Path = HERE) -> Library:
 
 
 def load_all(project: Path = HERE) -> dict[str, Library]:
-    """The models of all libraries of a project that are ready to be emitted, by name."""
-    return {name: load(name, project) for name in library_names(project) if is_ready(name, project)}
-
-
-def is_ready(library: str, project: Path = HERE) -> bool:
-    """Its facts were extracted, and its decisions are complete (`draft` is not set)."""
-    from . import decisions
-
-    decided = decisions.read(project / "overrides" / f"{library}.toml")
-    return not decided.is_draft and (project / "api" / f"{library}.api").exists()
+    """The models of all libraries of a project, by name."""
+    return {name: load(name, project) for name in library_names(project)}
 
 
 def library_names(project: Path = HERE) -> list[str]:

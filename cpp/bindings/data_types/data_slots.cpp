@@ -129,13 +129,6 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   return view_of(self, chosen);
 }
 
-PyObject* get_at(PyObject* self, Py_ssize_t index) {
-  PyObject* key = PyLong_FromSsize_t(index);
-  PyObject* item = key ? get_item(self, key) : nullptr;
-  Py_XDECREF(key);
-  return item;
-}
-
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
   if (PyUnicode_Check(key)) return PyObject_SetAttr(self, key, value);
   if (!value || !has_length(self)) {
@@ -169,7 +162,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 }
 
 PyNumberMethods numbers = {.nb_bool = is_true, .nb_int = address};
-PySequenceMethods sequence = {.sq_length = length, .sq_item = get_at};
+PySequenceMethods sequence = {.sq_length = length, .sq_item = item_at<get_item>};
 PyMappingMethods mapping = {length, get_item, set_item};
 PyBufferProcs buffer = {get_buffer, nullptr};
 

@@ -5,22 +5,12 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from ...classify import split_type
+from ...classify import FIXED_WIDTH, split_type
 from ...facts import FactEnum, FactRecord, FactTypedef
 from ...model import Function, Library
 from ...resolution.cython_text import cython_type, declare, declare_callback
 from . import c_headers
 
-FIXED_WIDTH = (
-    "int8_t",
-    "uint8_t",
-    "int16_t",
-    "uint16_t",
-    "int32_t",
-    "uint32_t",
-    "int64_t",
-    "uint64_t",
-)
 INDENT = "    "
 OPTIONAL = """\
 #if __has_include(<{header}>)

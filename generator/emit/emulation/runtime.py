@@ -17,7 +17,7 @@ FOLDER = "emulated_runtime"
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    if "runtime" not in libraries:  # another project's, or a draft
+    if "runtime" not in libraries:  # another project's
         return {}
     runtime = libraries["runtime"]
     functions = [f for f in runtime.functions if is_of_the_library(runtime, f)]

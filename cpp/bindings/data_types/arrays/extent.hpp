@@ -69,6 +69,15 @@ struct selection {
 // False with an error set: not an index, or out of bounds.
 bool select(const extent& e, char* where, PyObject* key, selection& out);
 
+// The element at a number, as sequences are asked for it, by what takes any key.
+template <binaryfunc get_item>
+PyObject* item_at(PyObject* self, Py_ssize_t index) {
+  PyObject* key = PyLong_FromSsize_t(index);
+  PyObject* item = key ? get_item(self, key) : nullptr;
+  Py_XDECREF(key);
+  return item;
+}
+
 // Calls `visit(char*)` for the address of each element, the last dimension fastest, until it
 // answers false.
 template <class V>

@@ -44,13 +44,6 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   return list_of_numbers(array->element, chosen.left, chosen.where);
 }
 
-PyObject* get_at(PyObject* self, Py_ssize_t index) {
-  PyObject* key = PyLong_FromSsize_t(index);
-  PyObject* item = key ? get_item(self, key) : nullptr;
-  Py_XDECREF(key);
-  return item;
-}
-
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
   auto* array = as_typed_array(self);
   if (!value || array->is_read_only) {
@@ -188,7 +181,7 @@ PyMethodDef methods[] = {
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {}};
 
-PySequenceMethods sequence = {.sq_length = length, .sq_item = get_at};
+PySequenceMethods sequence = {.sq_length = length, .sq_item = item_at<get_item>};
 PyMappingMethods mapping = {length, get_item, set_item};
 PyBufferProcs buffer = {get_buffer, nullptr};
 
