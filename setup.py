@@ -85,8 +85,9 @@ WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in 
 WIDER = WIDER if SANITIZE else [(glob, v, f"-O3 {flags}") for glob, v, flags in WIDER]
 CUDART = "libcudart_static.a"
 PARTS = [
-    Part("cuda.bindings._loader", "cpp/driver/loader driver", is_c=True, libraries="dl pthread"),
-    Part("cuda.bindings._low", "cpp/bindings bindings", is_c=True),
+    Part(
+        "cuda.bindings._low", "cpp/driver/loader driver cpp/bindings bindings", True, "dl pthread"
+    ),
     Part("cuda.bindings._runtime", "cpp/runtime runtime", True, "dl pthread rt", CUDART),
     Part("cuda.bindings.cydriver", is_c=True),
     Part("cuda.bindings.cynvrtc", is_c=True),

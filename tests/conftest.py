@@ -64,10 +64,10 @@ class _Live:
     """What is alive on the emulator; empty on a GPU, which does not tell."""
 
     def __init__(self):
-        from cuda.bindings import _loader
+        from cuda.bindings import _low
 
         self.records = []
-        if _loader.backend() == "emulator":
+        if _low.backend() == "emulator":
             from cuda.core import emulation
 
             self.records = emulation.leaks()

@@ -43,12 +43,12 @@ constexpr converter_tables tables = make_tables(std::make_index_sequence<kinds>(
 // The C position of a parameter that was refused, -1 when all are converted.
 int convert(frame& c) {
   for (int i = 0; i < c.f.n; ++i) {
-    const param& p = c.f.params[i];
+    const param& p = c.param_at(i);
     if (!tables.prepare[int(p.k)](c, i, p)) return i;
   }
   if (!(c.f.f & second_pass)) return -1;
   for (int i = 0; i < c.f.n; ++i) {
-    const param& p = c.f.params[i];
+    const param& p = c.param_at(i);
     preparer complete = tables.complete[int(p.k)];
     if (complete && !complete(c, i, p)) return i;
   }
@@ -62,27 +62,26 @@ PyObject* text_result(const frame& c, word text) {
   return success_pair(c.lib, value, true);
 }
 
-kind last_output(const function& f) {
-  int i = f.n - 1;
-  while (!is_output(f.params[i].k)) --i;
-  return f.params[i].k;
+kind last_output(const frame& c) {
+  int i = c.f.n - 1;
+  while (!is_output(c.param_at(i).k)) --i;
+  return c.param_at(i).k;
 }
 
 PyObject* outputs_result(frame& c) {
   PyObject* values[max_parameters];
   int made = make_outputs(c, values);
   if (made < 0) return nullptr;
-  return made == 1 ? success_pair(c.lib, values[0], recycles(last_output(c.f)))
+  return made == 1 ? success_pair(c.lib, values[0], recycles(last_output(c)))
                    : success_many(c.lib, values, made);
 }
 
 }  // namespace
 
 word invoke(const frame& c) {
-  void* function = function_of(c.lib, c.f);
-  if (!(c.f.f & releases_gil)) return c.f.call(function, c.w);
+  if (!(c.f.f & releases_gil)) return call_c(c.lib, c.f, c.w);
   PyThreadState* state = PyEval_SaveThread();
-  word result = c.f.call(function, c.w);
+  word result = call_c(c.lib, c.f, c.w);
   PyEval_RestoreThread(state);
   return result;
 }
@@ -90,7 +89,7 @@ word invoke(const frame& c) {
 int make_outputs(frame& c, PyObject** values) {
   int made = 0;
   for (int i = 0; i < c.f.n; ++i) {
-    const param& p = c.f.params[i];
+    const param& p = c.param_at(i);
     if (!is_output(p.k)) continue;
     values[made] = tables.result[int(p.k)](c, i, p, made);
     if (!values[made]) {
@@ -116,20 +115,21 @@ PyObject* call_by_record(const library& lib, const function& f, PyObject* const*
   }
   frame c{lib, f, args};
   int refused = convert(c);
-  if (refused >= 0) return raise_for_argument(f, f.params[refused]);
-  if (f.special && f.special->before && !f.special->before(c)) return nullptr;
+  if (refused >= 0) return raise_for_argument(f, c.param_at(refused));
+  const body& special = lib.body_of(f);
+  if (special.before && !special.before(c)) return nullptr;
   word result = c.is_answered ? 0 : invoke(c);
   if (lib.raises) return result_or_raise(c, result);
   if (f.f & returns_text) return text_result(c, result);
   int code = int(result);
-  if (f.special && f.special->after && !f.special->after(c, code)) return nullptr;
+  if (special.after && !special.after(c, code)) return nullptr;
   if (code) return failure(c, code);
   return f.outputs ? outputs_result(c) : success_tuple(lib);
 }
 
 PyObject* call(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                PyObject* names) {
-  if (f.special && f.special->entry) return f.special->entry(lib, f, args, n, names);
+  if (auto own = lib.body_of(f).entry) return own(lib, f, args, n, names);
   return call_by_record(lib, f, args, n, names);
 }
 

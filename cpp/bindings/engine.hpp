@@ -27,6 +27,11 @@ inline void* function_of(const library& lib, const function& f) {
   return __atomic_load_n(&lib.state->slots[f.slot], __ATOMIC_RELAXED);
 }
 
+// The C call itself, from words.
+inline word call_c(const library& lib, const function& f, const word* arguments) {
+  return lib.thunks[f.caller](function_of(lib, f), arguments);
+}
+
 // Opens the library unless that is done: 1 when it has the function, 0 when not, -1 with a Python
 // error set when there is no library.
 int has_function(const library& lib, const function& f);

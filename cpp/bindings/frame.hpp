@@ -17,6 +17,8 @@ struct frame {
     for (int i = 0; i < made; ++i) Py_XDECREF(out[i]);
   }
 
+  const param& param_at(int i) const { return lib.param_of(f, i); }
+
   PyObject* argument(const param& p) const { return args[p.py]; }
 
   // Gives away the object that an output was prepared with.
@@ -38,7 +40,7 @@ struct frame {
 
   // The value of an integer parameter that another one refers to as its count or size.
   word value_of(int i) const {
-    kind k = f.params[i].k;
+    kind k = param_at(i).k;
     if (k == kind::list_u64) return cell[i];
     bool is_pointed_to = k == kind::attribute_size || k == kind::room_of_output;
     return is_output(k) || is_pointed_to ? cell[i] : w[i];

@@ -2,6 +2,7 @@
 // Fills modules from tables.
 #include "bindings/module.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "bindings/data_types/numpy_types.hpp"
@@ -33,32 +34,66 @@ class collection_pause {
   bool was_enabled_;
 };
 
-// As PyModule_AddFunctions does, but straight into the dictionary: setting an attribute of the
-// module five hundred times would take most of the time of the import.
-int add_functions(PyObject* module, PyMethodDef* methods) {
-  PyObject* dictionary = PyModule_GetDict(module);
-  PyObject* module_name = PyModule_GetNameObject(module);
-  int status = module_name ? 0 : -1;
-  for (PyMethodDef* method = methods; status == 0 && method->ml_name; ++method) {
-    PyObject* name = PyUnicode_InternFromString(method->ml_name);
-    PyObject* function = name ? PyCFunction_NewEx(method, module, module_name) : nullptr;
-    status = function ? PyDict_SetItem(dictionary, name, function) : -1;
-    Py_XDECREF(function);
-    Py_XDECREF(name);
-  }
-  Py_XDECREF(module_name);
+// What the user has put under a name stays.
+int add(PyObject* dictionary, const char* name, PyObject* object) {
+  PyObject* key = object ? PyUnicode_InternFromString(name) : nullptr;
+  int status = key && PyDict_SetDefault(dictionary, key, object) ? 0 : -1;
+  Py_XDECREF(key);
   return status;
 }
 
-int define_methods(const library& lib) {
-  PyMethodDef*& methods = lib.state->methods;
-  if (methods) return 0;
-  methods = static_cast<PyMethodDef*>(PyMem_Calloc(lib.methods.size() + 1, sizeof(PyMethodDef)));
-  if (!methods) return PyErr_NoMemory() ? 0 : -1;
-  PyMethodDef* next = methods;
-  for (const method_record& each : lib.methods)
-    *next++ = {each.name, each.entry, each.calling, each.doc};
+int add_made(PyObject* dictionary, const char* name, PyObject* object) {
+  int status = add(dictionary, name, object);
+  Py_XDECREF(object);
+  return status;
+}
+
+// As PyModule_AddFunctions does, but straight into the dictionary: setting attributes of the module
+// takes longer than making what they hold.
+int add_function(PyObject* module, PyMethodDef* method) {
+  PyObject* name = PyModule_GetNameObject(module);
+  PyObject* function = name ? PyCFunction_NewEx(method, module, name) : nullptr;
+  Py_XDECREF(name);
+  return add_made(PyModule_GetDict(module), method->ml_name, function);
+}
+
+int add_functions(PyObject* module, PyMethodDef* methods) {
+  for (PyMethodDef* method = methods; method->ml_name; ++method)
+    if (add_function(module, method) < 0) return -1;
   return 0;
+}
+
+int add_function(const library& lib, const method_record& record) {
+  PyMethodDef*& methods = lib.state->methods;
+  if (!methods) {
+    methods = static_cast<PyMethodDef*>(PyMem_Calloc(lib.methods.size(), sizeof(PyMethodDef)));
+    if (!methods) return PyErr_NoMemory() ? 0 : -1;
+  }
+  auto i = &record - lib.methods.data();
+  methods[i] = {record.name, lib.entries[i], record.calling, record.doc};
+  return add_function(lib.state->module, &methods[i]);
+}
+
+int add_locked(const library& lib, const method_record& record) {
+  engine_lock lock;
+  return add_function(lib, record);
+}
+
+int add_functions(const library& lib) {
+  for (const method_record& record : lib.methods)
+    if (add_function(lib, record) < 0) return -1;
+  return 0;
+}
+
+// A program uses a few of the functions, and making all would take a third of the import.
+const method_record* find_function(const library& lib, PyObject* name) {
+  auto is_before = [](const method_record& record, PyObject* wanted) {
+    return PyUnicode_CompareWithASCIIString(wanted, record.name) > 0;
+  };
+  auto found = std::lower_bound(lib.methods.begin(), lib.methods.end(), name, is_before);
+  bool is_it =
+      found != lib.methods.end() && PyUnicode_CompareWithASCIIString(name, found->name) == 0;
+  return is_it ? &*found : nullptr;
 }
 
 int add_classes(const library& lib, PyObject* dictionary) {
@@ -67,8 +102,7 @@ int add_classes(const library& lib, PyObject* dictionary) {
     if (data && !data->dtype) continue;  // for calls alone
     class_type* made = ready_class(lib, int(i));
     auto* object = reinterpret_cast<PyObject*>(made);
-    if (!made || PyDict_SetItemString(dictionary, short_name(lib.classes[i].name), object) < 0)
-      return -1;
+    if (add(dictionary, short_name(lib.classes[i].name), object) < 0) return -1;
   }
   return 0;
 }
@@ -76,8 +110,7 @@ int add_classes(const library& lib, PyObject* dictionary) {
 int add_enums(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.enums.size(); ++i) {
     auto* made = reinterpret_cast<PyObject*>(ready_enum(lib, int(i)));
-    if (!made || PyDict_SetItemString(dictionary, short_name(lib.enums[i].name), made) < 0)
-      return -1;
+    if (add(dictionary, short_name(lib.enums[i].name), made) < 0) return -1;
   }
   return 0;
 }
@@ -85,7 +118,7 @@ int add_enums(const library& lib, PyObject* dictionary) {
 int add_foreign_enums(const library& lib, PyObject* dictionary) {
   for (const foreign_enum& each : lib.foreign_enums) {
     auto* made = reinterpret_cast<PyObject*>(ready_enum(*each.owner, each.index));
-    if (!made || PyDict_SetItemString(dictionary, each.name, made) < 0) return -1;
+    if (add(dictionary, each.name, made) < 0) return -1;
   }
   return 0;
 }
@@ -94,24 +127,19 @@ int add_exceptions(const library& lib, PyObject* dictionary) {
   std::size_t n = lib.raises ? lib.raises->classes.size() : 0;
   for (std::size_t i = 0; i < n; ++i) {
     auto* made = reinterpret_cast<PyObject*>(ready_exception(lib, int(i)));
-    const char* name = short_name(lib.raises->classes[i].name);
-    if (!made || PyDict_SetItemString(dictionary, name, made) < 0) return -1;
+    if (add(dictionary, short_name(lib.raises->classes[i].name), made) < 0) return -1;
   }
   if (!n) return 0;
   for (const exception_alias& alias : lib.raises->aliases) {
     auto* made = reinterpret_cast<PyObject*>(ready_exception(lib, alias.index));
-    if (!made || PyDict_SetItemString(dictionary, alias.name, made) < 0) return -1;
+    if (add(dictionary, alias.name, made) < 0) return -1;
   }
   return 0;
 }
 
 int add_constants(const library& lib, PyObject* dictionary) {
-  for (const constant& c : lib.constants) {
-    PyObject* value = PyLong_FromLongLong(c.value);
-    int status = value ? PyDict_SetItemString(dictionary, c.name, value) : -1;
-    Py_XDECREF(value);
-    if (status < 0) return -1;
-  }
+  for (const constant& c : lib.constants)
+    if (add_made(dictionary, c.name, PyLong_FromLongLong(c.value)) < 0) return -1;
   return 0;
 }
 
@@ -165,8 +193,6 @@ int fill_module(const library& lib, PyObject* module) {
         static_cast<PyObject**>(PyMem_Calloc(lib.functions.size(), sizeof(PyObject*)));
     if (!lib.state->keywords) return PyErr_NoMemory() ? 0 : -1;
   }
-  collection_pause pause;
-  if (define_methods(lib) < 0 || add_functions(module, lib.state->methods) < 0) return -1;
   if (!lib.raises && add_functions(module, common_methods) < 0) return -1;
   return add_functions(module, lib.lazy_methods);
 }
@@ -176,9 +202,9 @@ int complete_module(const library& lib) {
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
   if (is_complete(dictionary)) return 0;
   collection_pause pause;
-  if (add_classes(lib, dictionary) < 0 || add_enums(lib, dictionary) < 0 ||
-      add_foreign_enums(lib, dictionary) < 0 || add_exceptions(lib, dictionary) < 0 ||
-      add_constants(lib, dictionary) < 0)
+  if (add_functions(lib) < 0 || add_classes(lib, dictionary) < 0 ||
+      add_enums(lib, dictionary) < 0 || add_foreign_enums(lib, dictionary) < 0 ||
+      add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
     return -1;
   if (has_numpy_types(lib)) return add_all(dictionary);  // which are made one by one
   if (forget(dictionary, "__getattr__") < 0 || forget(dictionary, "__dir__") < 0) return -1;
@@ -191,7 +217,8 @@ PyObject* missing_name(const library& lib, PyObject* name) {
     return nullptr;
   }
   if (is_private_protocol(name)) return raise_no_attribute(lib, name);
-  if (complete_module(lib) < 0) return nullptr;
+  const method_record* function = find_function(lib, name);
+  if ((function ? add_locked(lib, *function) : complete_module(lib)) < 0) return nullptr;
   PyObject* found = PyDict_GetItemWithError(PyModule_GetDict(lib.state->module), name);
   if (found || PyErr_Occurred()) return Py_XNewRef(found);
   PyObject* type = numpy_type_named(lib, name);

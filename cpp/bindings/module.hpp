@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python modules made of tables: functions at once, classes, enumerations and constants when
-// needed.
+// Python modules made of tables: each function when it is first used; all classes, enumerations and
+// constants when the first of them is.
 #pragma once
 
 #include "bindings/records.hpp"
 
 namespace halfwarp::bindings {
 
-// Puts the functions of a library, and what makes the rest on demand, into its module.
+// Puts what makes everything on demand into the module of a library.
 int fill_module(const library& lib, PyObject* module);
 
-// Makes classes, enumerations and constants, and puts them into the module for good.
+// Makes functions, classes, enumerations and constants, and puts them into the module for good.
 int complete_module(const library& lib);
 
 // The bodies of `__getattr__`, `__dir__` and `sizeof` of a module.

@@ -169,22 +169,23 @@ struct body {
                      PyObject* names) = nullptr;
 };
 
+// Records name each other by number: a table of addresses would be adjusted, page by page, whenever
+// the extension is loaded.
 struct function {
-  table_text name;   // as messages call it
-  table_text names;  // of the Python parameters, each ended by NUL
-  const param* params;
-  thunk call;
-  const body* special;
+  table_text name;            // as messages call it
+  table_text names;           // of the Python parameters, each ended by NUL
+  std::uint16_t first_param;  // place among all parameters
+  std::uint16_t caller;       // place among the thunks
   std::uint16_t slot;
+  std::uint8_t special;  // place among the bodies; 0: nothing special
   std::uint8_t n, positional, required, outputs;
   flags f;
   std::int16_t size_function = -1;  // the function that tells how many bytes this one writes
 };
 
-// What a module shows of a function.
+// What a module shows of a function; what it points to stands at the same place among the entries.
 struct method_record {
   table_text name, doc;
-  PyCFunction entry;
   int calling;  // METH_...
 };
 
@@ -208,19 +209,24 @@ struct joint_lists {
 
 struct data_record;  // data_types/records.hpp
 
+// What few classes have.
+struct class_extras {
+  const joint_lists* joint = nullptr;
+  const library* owner_of_base = nullptr;  // of a base class in another library
+};
+
 struct class_record {
-  table_text name;  // dotted
-  std::span<const field> fields;
+  table_text name;                        // dotted
+  std::uint16_t first_field, own_fields;  // place among all fields; those of bases are not own
   std::int16_t base;
   std::uint16_t size, alignment;  // of the C type
   flags f;
   bool is_signed;
   std::uint8_t children;
+  std::uint8_t extras;  // place among them; 0: none
   table_text doc;
-  const joint_lists* joint = nullptr;
-  const data_record* data = nullptr;       // of a data type: its fields, in place of those above
-  const library* owner_of_base = nullptr;  // of a base class in another library
-  const void* initial = nullptr;           // what a new object holds, where that is not zero
+  const data_record* data = nullptr;  // of a data type: its fields, in place of those above
+  const void* initial = nullptr;      // what a new object holds, where that is not zero
 };
 
 struct member {
@@ -230,7 +236,7 @@ struct member {
 
 struct enumeration {
   table_text name;  // dotted
-  std::span<const member> members;
+  std::uint16_t first_member, own_members;
   bool is_unsigned;  // the 64 bits of a value are a number above zero
 };
 
@@ -315,19 +321,40 @@ struct library_state {
 struct library {
   const char* module;  // dotted
   std::span<const function> functions;
+  std::span<const param> params;
+  std::span<const thunk> thunks;
+  std::span<const body* const> bodies;
   std::span<const class_record> classes;
+  std::span<const field> fields;
+  std::span<const class_extras> extras;
   std::span<const enumeration> enums;
+  std::span<const member> members;
   std::span<const constant> constants;
   std::span<const attribute_table> attributes;
-  class_type* types;       // one per class record
-  enum_type** enum_types;  // one per enumeration, null until made
-  std::span<const method_record> methods;
+  class_type* types;                       // one per class record
+  enum_type** enum_types;                  // one per enumeration, null until made
+  std::span<const method_record> methods;  // by name
+  const PyCFunction* entries;
   PyMethodDef* lazy_methods;
   library_state* state;
   std::int16_t result_enum;
   const raising* raises = nullptr;  // null: functions return their result code
   std::span<const assembly> assemblies = {};
   std::span<const foreign_enum> foreign_enums = {};
+
+  constexpr const param& param_of(const function& f, int i) const {
+    return params[std::size_t(f.first_param + i)];
+  }
+  constexpr const body& body_of(const function& f) const { return *bodies[f.special]; }
+  constexpr std::span<const field> fields_of(const class_record& record) const {
+    return fields.subspan(record.first_field, record.own_fields);
+  }
+  constexpr const class_extras& extras_of(const class_record& record) const {
+    return extras[record.extras];
+  }
+  constexpr std::span<const member> members_of(const enumeration& record) const {
+    return members.subspan(record.first_member, record.own_members);
+  }
 };
 
 // Every library of this extension, by the order of the loader's tables.

@@ -24,22 +24,26 @@ constexpr bool is_consistent(const library& lib, const function& f, const param&
 
 constexpr bool is_consistent(const library& lib, const function& f) {
   if (f.n > max_parameters || f.required > f.positional) return false;
+  if (f.first_param + f.n > lib.params.size() || f.caller >= lib.thunks.size()) return false;
+  if (f.special >= lib.bodies.size()) return false;
   int outputs = f.f & (returns_text | returns_number) ? 1 : 0;
   for (int i = 0; i < f.n; ++i) {
-    if (!is_consistent(lib, f, f.params[i])) return false;
-    outputs += is_output(f.params[i].k);
+    if (!is_consistent(lib, f, lib.param_of(f, i))) return false;
+    outputs += is_output(lib.param_of(f, i).k);
   }
   return outputs == f.outputs;
 }
 
 constexpr bool is_consistent(const library& lib, const class_record& record) {
-  for (const field& f : record.fields) {
+  if (record.first_field + record.own_fields > lib.fields.size()) return false;
+  if (record.extras >= lib.extras.size()) return false;
+  for (const field& f : lib.fields_of(record)) {
     bool has_type = f.k == kind::structure || f.k == kind::handle32 || f.k == kind::handle64;
     if (has_type && std::size_t(f.type) >= lib.classes.size()) return false;
     if (f.k == kind::structure && f.child >= record.children) return false;
     if (int(f.offset) + int(f.size) > int(record.size)) return false;
   }
-  return record.owner_of_base || is_position(record.base, int(lib.classes.size()));
+  return lib.extras_of(record).owner_of_base || is_position(record.base, int(lib.classes.size()));
 }
 
 constexpr bool is_consistent(const library& lib) {
@@ -47,6 +51,8 @@ constexpr bool is_consistent(const library& lib) {
     if (!is_consistent(lib, f)) return false;
   for (const class_record& record : lib.classes)
     if (!is_consistent(lib, record)) return false;
+  for (const enumeration& e : lib.enums)
+    if (e.first_member + e.own_members > lib.members.size()) return false;
   return std::size_t(lib.result_enum) < lib.enums.size();
 }
 

@@ -26,11 +26,11 @@ struct unrolled {
 
  private:
   template <std::size_t I>
-  static constexpr kind kind_of = f.params[I].k;
+  static constexpr kind kind_of = Library.param_of(f, I).k;
 
   template <std::size_t I>
   static bool prepare(frame& c, int& refused) {
-    constexpr const param& p = f.params[I];
+    constexpr const param& p = Library.param_of(f, I);
     if (parameter<p.k>::prepare(c, int(I), p)) [[likely]]
       return true;
     refused = int(I);
@@ -39,7 +39,7 @@ struct unrolled {
 
   template <std::size_t I>
   static bool complete(frame& c, int& refused) {
-    constexpr const param& p = f.params[I];
+    constexpr const param& p = Library.param_of(f, I);
     if constexpr (requires { &parameter<p.k>::complete; }) {
       if (!parameter<p.k>::complete(c, int(I), p)) {
         refused = int(I);
@@ -52,13 +52,13 @@ struct unrolled {
   // How many outputs come before the C position.
   static constexpr int output_of(std::size_t position) {
     int found = 0;
-    for (std::size_t i = 0; i < position; ++i) found += is_output(f.params[i].k);
+    for (std::size_t i = 0; i < position; ++i) found += is_output(Library.param_of(f, int(i)).k);
     return found;
   }
 
   template <std::size_t I>
   static bool make_result(frame& c, PyObject** values, int& made) {
-    constexpr const param& p = f.params[I];
+    constexpr const param& p = Library.param_of(f, I);
     if constexpr (is_output(p.k)) {
       constexpr int output = output_of(I);
       values[output] = parameter<p.k>::result(c, int(I), p, output);
@@ -85,10 +85,10 @@ struct unrolled {
     frame c{Library, f, args};
     int refused = 0;
     if (!(prepare<I>(c, refused) && ...)) [[unlikely]]
-      return raise_for_argument(f, f.params[refused]);
+      return raise_for_argument(f, c.param_at(refused));
     if constexpr ((f.f & second_pass) != 0) {
       if (!(complete<I>(c, refused) && ...)) [[unlikely]]
-        return raise_for_argument(f, f.params[refused]);
+        return raise_for_argument(f, c.param_at(refused));
     }
     word returned = invoke(c);
     if constexpr (raises && !returns_code(f)) return result_or_raise(c, returned);

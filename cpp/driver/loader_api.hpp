@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cuda.bindings._loader offers the other extensions; C as well as C++. */
+/* What cuda.bindings._low offers the other extensions; C as well as C++. */
 #pragma once
 
-#define HALFWARP_LOADER_CAPSULE "cuda.bindings._loader._api"
+#define HALFWARP_LOADER_CAPSULE "cuda.bindings._low._api"
 
 #include "driver/libraries.hpp" /* enum library_id, written from generator/api */
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine behind ``cuda.bindings.driver`` and its siblings: all they offer, from tables."""
+# cython: binding=False
+# (functions without code objects: a tenth of the time of the import)
+"""What ``cuda.bindings.driver`` and its siblings offer, from tables, and the libraries behind it.
+
+One extension has both, so that importing any of them opens one file.
+"""
 
 import atexit
 import os
 import sys
 
-# a capsule is found only in modules that are imported already
-import cuda.bindings._loader  # no-cython-lint
-
-from cuda.bindings._loader cimport import_loader, loader_api
+include "_internal/loader.pyx"
 
 
 cdef extern from "bindings/low.hpp":
@@ -23,9 +25,10 @@ cdef extern from "bindings/low.hpp":
 
 
 def fill(str module_name not None):
-    """Put the functions of a library into its module, which must be imported or being imported.
+    """Make the module of a library, which must be imported or being imported, find its names.
 
-    Host only. Classes, enumerations and constants follow when the first of them is asked for.
+    Host only. Each function is made when it is asked for; classes, enumerations and constants all
+    when the first of them is.
     """
     low_fill(sys.modules[module_name])
 
@@ -40,6 +43,11 @@ def native_handle(obj):
     return low_native_handle(obj)
 
 
+def fast_enum():
+    """The base class of all enumerations, and its metaclass. Host only."""
+    return low_fast_enum(), low_fast_enum_metaclass()
+
+
 def stop_callbacks():
     """Wait for the callbacks that run, and let no more into the interpreter. Blocks the host."""
     low_stop_callbacks()
@@ -50,9 +58,7 @@ def after_fork():
     low_after_fork()
 
 
-low_attach(import_loader())
+low_attach(loader_interface())
 atexit.register(stop_callbacks)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=after_fork)
-FastEnum = low_fast_enum()
-FastEnumMetaclass = low_fast_enum_metaclass()

@@ -6,7 +6,7 @@ The loader imports this module at the first call of one of them.
 
 from cpython.pycapsule cimport PyCapsule_New
 
-from cuda.bindings._loader cimport function_source
+from cuda.bindings._low cimport function_source
 
 
 cdef extern from "runtime/source.hpp" nogil:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NVRTC, the run-time compiler of CUDA C++: functions return the result code, then the outputs.
 
-Functions are made at import; classes, enumerations and constants when the first of them is used.
+A function is made when it is first used; all classes, enumerations and constants when the first is.
 """
 
 from cuda.bindings._low import fill as _fill

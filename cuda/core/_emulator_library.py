@@ -6,7 +6,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from cuda.bindings import _loader
+from cuda.bindings import _low
 
 PREFIX = "HALFWARP_EMULATOR_"
 _call_site_source = None  # keeps the callback alive that the library was given
@@ -14,7 +14,7 @@ _call_site_source = None  # keeps the callback alive that the library was given
 
 def path():
     """Path of the emulator's library, which lies beside the loader."""
-    return Path(_loader.__file__).with_name("libcuda_emulated.so")
+    return Path(_low.__file__).with_name("libcuda_emulated.so")
 
 
 @cache
@@ -57,18 +57,18 @@ def _declare(library, name, arguments, result):
 
 def is_chosen():
     """Whether driver calls go, or will go, to the emulator."""
-    return _loader.is_emulated()
+    return _low.is_emulated()
 
 
 def is_running():
     """Whether the emulator has answered cuInit in this process."""
-    return _loader.backend() == "emulator" and bool(load().halfwarp_emulator_is_active())
+    return _low.backend() == "emulator" and bool(load().halfwarp_emulator_is_active())
 
 
 def choose(options):
     """Select the emulator with options given as texts, before the first driver call."""
     load()
-    _loader.set_backend("emulator")
+    _low.set_backend("emulator")
     for name, value in options.items():
         os.environ[PREFIX + name.upper()] = value
     if "site" in options.get("trace", os.environ.get(PREFIX + "TRACE", "")):

@@ -54,7 +54,7 @@ def _emulation():
     """The module, when the emulator has been used in this process; else None."""
     import sys
 
-    loader = sys.modules.get("cuda.bindings._loader")
+    loader = sys.modules.get("cuda.bindings._low")
     if loader is None or loader.backend() != "emulator":
         return None
     from cuda.core import emulation

@@ -7,31 +7,45 @@ from ..model import Handle, Library, Struct
 from .table_data_types import class_record
 from .table_fields import Children, field_record
 from .table_index import Index
+from .table_rows import Rows
 from .table_text import dotted, quoted
 
 
-def fields_block(struct: Struct, index: Index) -> str:
-    children = Children()
-    records = "".join(f"  {field_record(f, index, children)},\n" for f in struct.fields)
-    return (
-        f"namespace {struct.name}_fields {{\nusing T = std::remove_reference_t<{struct.c_type}>;\n"
-        f"constexpr field records[] = {{\n{records}}};\n}}\n"
-    )
+class ClassRows:
+    """What the records of classes refer to: their fields, and what few of them have."""
+
+    def __init__(self):
+        self.types: list[str] = []
+        self.fields = Rows("const field", "fields")
+        self.extras = Rows("const class_extras", "extras")
+        self.extras.once("", "{}")
+
+    def add_fields(self, struct: Struct, index: Index) -> int:
+        """The number of the first field."""
+        children, c_type = Children(), f"{struct.name}_type"
+        if struct.fields:
+            self.types.append(f"using {c_type} = std::remove_reference_t<{struct.c_type}>;\n")
+        rows = [field_record(f, c_type, index, children) for f in struct.fields]
+        return self.fields.block(struct.name, rows)
+
+    def source(self) -> str:
+        return "".join((*self.types, self.fields.source(), self.extras.source()))
 
 
 def classes_table(library: Library, index: Index) -> str:
-    records = [handle_record(library, h, index) for h in library.handles]
-    records += [struct_record(library, s, index) for s in library.structs]
+    rows = ClassRows()
+    records = [handle_record(library, h, index, rows) for h in library.handles]
+    records += [struct_record(library, s, index, rows) for s in library.structs]
     records += [class_record(library, t, index.texts) for t in library.data_types]
     if not records:
         return (
-            "constexpr std::span<const class_record> class_records;\n"
+            f"{rows.source()}constexpr std::span<const class_record> class_records;\n"
             "constexpr class_type* types = nullptr;\n"
         )
     lines = "".join(f"  {r},\n" for r in records)
     joint = "".join(joint_block(s) for s in library.structs if s.joint_lists)
     return (
-        f"{joint}constexpr class_record class_records[] = {{\n{lines}}};\n"
+        f"{joint}{rows.source()}constexpr class_record class_records[] = {{\n{lines}}};\n"
         f"class_type types[{len(records)}];\n"
     )
 
@@ -43,32 +57,32 @@ SHAPES = {
 }
 
 
-def handle_record(library: Library, handle: Handle, index: Index) -> str:
+def handle_record(library: Library, handle: Handle, index: Index, rows: ClassRows) -> str:
     flags = ["is_handle"]
     flags += ["compares"] if handle.is_comparable else []
     flags += ["opaque"] if handle.shape != "integer" else []
     c_type = handle.c_type
     signed = f"std::is_signed_v<{c_type}>" if handle.shape == "integer" else "false"
     owner, base = index.reference(handle.base) if handle.base else ("nullptr", "-1")
+    extras = rows.extras.once(owner if handle.base else "", f"{{nullptr, {owner}}}")
     return (
-        f"{{{index.texts(dotted(library, handle.name))}, {{}}, {base}, sizeof({c_type}), "
-        f"alignof({c_type}), {' | '.join(flags)}, {signed}, 0,\n"
-        f"   {index.texts(handle_doc(handle))}"
-        f"{f', nullptr, nullptr, {owner}' if handle.base else ''}}}"
+        f"{{{index.texts(dotted(library, handle.name))}, 0, 0, {base}, sizeof({c_type}), "
+        f"alignof({c_type}), {' | '.join(flags)}, {signed}, 0, {extras},\n"
+        f"   {index.texts(handle_doc(handle))}}}"
     )
 
 
-def struct_record(library: Library, struct: Struct, index: Index) -> str:
-    fields = f"{struct.name}_fields::records" if struct.fields else "{}"
+def struct_record(library: Library, struct: Struct, index: Index, rows: ClassRows) -> str:
+    fields = f"{rows.add_fields(struct, index)}, {len(struct.fields)}"
     base = f"class_{struct.base}" if struct.base else "-1"
     flags = "view_only" if struct.view_only else "no_flags"
     c_type = f"std::remove_reference_t<{struct.c_type}>"
-    joint = f"&{struct.name}_joint" if struct.joint_lists else "nullptr"
+    joint = f"&{struct.name}_joint" if struct.joint_lists else ""
+    extras = rows.extras.once(joint, f"{{{joint}}}")
     return (
         f"{{{index.texts(dotted(library, struct.name))}, {fields}, {base}, sizeof({c_type}), "
-        f"alignof({c_type}), {flags}, false, {index.children(struct)},\n"
-        f"   {index.texts(struct_doc(struct))},\n   {joint}, "
-        f"nullptr, nullptr, initial_value<{c_type}>()}}"
+        f"alignof({c_type}), {flags}, false, {index.children(struct)}, {extras},\n"
+        f"   {index.texts(struct_doc(struct))}, nullptr, initial_value<{c_type}>()}}"
     )
 
 

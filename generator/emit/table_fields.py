@@ -21,14 +21,14 @@ class Children:
         return self.count - 1
 
 
-def field_record(field: Field, index, children: Children) -> str:
-    member = f"std::declval<T&>().{field.c_path}"
+def field_record(field: Field, c_type: str, index, children: Children) -> str:
+    member = f"std::declval<{c_type}&>().{field.c_path}"
     kind, element, type_index = kinds_of(field, member, index)
     child = children.next() if kind == "kind::structure" else 0
     flags = "read_only" if field.readonly else "no_flags"
     return (
         f"{{{index.texts(field.name)}, {kind}, {flags}, {element}, {child}, {type_index},\n"
-        f"   offsetof(T, {field.c_path}), sizeof({member})}}"
+        f"   offsetof({c_type}, {field.c_path}), sizeof({member})}}"
     )
 
 

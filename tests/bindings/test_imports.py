@@ -43,7 +43,7 @@ def imported_by(name, use="pass"):
 @pytest.mark.parametrize("name", MODULES)
 def test_importing_a_module_brings_its_extensions_alone(name):
     imported, _ = imported_by(name)
-    known = STANDS_ON.get(name, {"_loader"} if name.startswith("cy") else {"_low", "_loader"})
+    known = STANDS_ON.get(name, {"_low"})
     expected = {"cuda", "cuda.bindings", "cuda.bindings._version"}
     expected |= {"cython_runtime"}  # made by Cython, as are the modules of its shared types
     expected |= {"atexit"}  # built in: callbacks end with the interpreter

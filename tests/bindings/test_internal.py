@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 
 import pytest
-from cuda.bindings import _internal, _loader, driver
+from cuda.bindings import _internal, _low, driver
 from cuda.bindings._internal import _fast_enum, utils
 from cuda.pathfinder import DynamicLibNotFoundError
 
@@ -22,7 +22,7 @@ A_FUNCTION = {
     "nvml": "nvmlSystemGetNVMLVersion",
     "cudla": "cudlaGetVersion",
 }
-LIBRARIES = [name for name in _internal.LIBRARIES if name in _loader.library_names()]
+LIBRARIES = [name for name in _internal.LIBRARIES if name in _low.library_names()]
 
 
 def addresses_of(library):
@@ -59,7 +59,7 @@ class TestAddresses:
 
     def test_all_of_them_are_under_their_exported_names(self, module, library):
         all_of_them = module._inspect_function_pointers()
-        assert list(all_of_them) == [f"__{name}" for name in _loader.exported_names(library)]
+        assert list(all_of_them) == [f"__{name}" for name in _low.exported_names(library)]
         name = f"__{A_FUNCTION[library]}"
         assert all_of_them[name] == module._inspect_function_pointer(name)
 
@@ -79,9 +79,9 @@ def test_it_is_the_address_that_calls_go_to():
 
 def test_a_function_that_the_driver_lacks_has_none(run_python):
     code = """
-from cuda.bindings import _loader
+from cuda.bindings import _low
 from cuda.bindings._internal import driver
-_loader._answer_as_driver_of(12020)
+_low._answer_as_driver_of(12020)
 print(driver._inspect_function_pointer("__cuInit") > 0)
 print(driver._inspect_function_pointer("__cuCtxCreate_v4"))
 print(driver._inspect_function_pointers()["__cuCtxCreate_v4"])

@@ -10,15 +10,15 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from cuda.bindings import _loader
+from cuda.bindings import _low
 
-BINDINGS = Path(_loader.__file__).parent
+BINDINGS = Path(_low.__file__).parent
 EMULATOR = BINDINGS / "libcuda_emulated.so"
 
 # Calls slots of the table as C does: `call("cuInit", 0)` with the GIL, errors raised.
 TABLE = """
 import ctypes
-from cuda.bindings import _loader
+from cuda.bindings import _low
 
 class Api(ctypes.Structure):
     _fields_ = [("table", ctypes.CFUNCTYPE(ctypes.POINTER(ctypes.c_void_p), ctypes.c_char_p)),
@@ -29,10 +29,10 @@ class Api(ctypes.Structure):
 
 pointer = ctypes.pythonapi.PyCapsule_GetPointer
 pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-api = ctypes.cast(pointer(_loader._api, b"cuda.bindings._loader._api"), ctypes.POINTER(Api))[0]
+api = ctypes.cast(pointer(_low._api, b"cuda.bindings._low._api"), ctypes.POINTER(Api))[0]
 
 def id_of(library):
-    return _loader.library_names().index(library)
+    return _low.library_names().index(library)
 
 def slot_of(name, library="driver", count=2000):
     table, which = api.table(library.encode()), id_of(library)
@@ -81,7 +81,7 @@ def test_import_opens_nothing():
         import sys
         maps = open("/proc/self/maps").read()
         print("libcuda" in maps, "libnvrtc" in maps, "cuda.pathfinder" in sys.modules)
-        print(_loader.backend(), api.backend())
+        print(_low.backend(), api.backend())
     """)
     assert lines == ["False False False", "None None"]
 
@@ -99,7 +99,7 @@ def test_a_missing_driver_is_a_runtime_error_and_the_pathfinders_class(no_driver
         """
         from cuda.pathfinder import DynamicLibNotFoundError
         try:
-            _loader.load("driver")
+            _low.load("driver")
         except RuntimeError as error:
             print(type(error) is DynamicLibNotFoundError)
         """,
@@ -122,7 +122,7 @@ def test_a_library_that_appears_later_is_found(tmp_path):
         print(message(call, "cuInit", 0)[:23])
         os.remove({str(tmp_path / "libcuda.so.1")!r})
         os.symlink({str(EMULATOR)!r}, {str(tmp_path / "libcuda.so.1")!r})
-        print(message(call, "cuInit", 0), _loader.backend())
+        print(message(call, "cuInit", 0), _low.backend())
         """,
         tmp_path,
     )
@@ -132,7 +132,7 @@ def test_a_library_that_appears_later_is_found(tmp_path):
 @pytest.mark.parametrize("value", ["gpu", "Emulator", "emulator ", "1"])
 def test_a_wrong_backend_value_is_an_error_each_time_and_names_the_accepted_ones(value):
     lines = run(
-        'print(message(call, "cuInit", 0))\nprint(message(_loader.load, "driver"))',
+        'print(message(call, "cuInit", 0))\nprint(message(_low.load, "driver"))',
         HALFWARP_BACKEND=value,
     )
     assert lines[0] == lines[1]
@@ -148,20 +148,20 @@ def test_unset_or_driver_never_takes_the_emulator(no_driver, value):
 
 def test_emulator_is_taken_when_asked_for():
     lines = run(
-        'print(call("cuInit", 0), _loader.backend(), api.backend())', HALFWARP_BACKEND="emulator"
+        'print(call("cuInit", 0), _low.backend(), api.backend())', HALFWARP_BACKEND="emulator"
     )
     assert lines == ["0 emulator b'emulator'"]
 
 
 def test_auto_takes_the_emulator_when_the_driver_cannot_be_opened(no_driver):
-    assert run(
-        'call("cuInit", 0); print(_loader.backend())', no_driver, HALFWARP_BACKEND="auto"
-    ) == ["emulator"]
+    assert run('call("cuInit", 0); print(_low.backend())', no_driver, HALFWARP_BACKEND="auto") == [
+        "emulator"
+    ]
 
 
 def test_auto_takes_a_driver_that_has_a_device(tmp_path):
     (tmp_path / "libcuda.so.1").symlink_to(EMULATOR)
-    lines = run('call("cuInit", 0); print(_loader.backend())', tmp_path, HALFWARP_BACKEND="auto")
+    lines = run('call("cuInit", 0); print(_low.backend())', tmp_path, HALFWARP_BACKEND="auto")
     assert lines == ["driver"]
 
 
@@ -187,7 +187,7 @@ def test_auto_takes_the_emulator_only_where_there_is_no_device(tmp_path, status,
     )
     library = tmp_path / "libcuda.so.1"
     subprocess.run([compiler, "-shared", "-fPIC", "-w", source, "-o", library], check=True)
-    code = 'print(_loader.is_emulated()); call("cuInit", 0); print(_loader.backend())'
+    code = 'print(_low.is_emulated()); call("cuInit", 0); print(_low.backend())'
     assert run(code, tmp_path, HALFWARP_BACKEND="auto") == [str(backend == "emulator"), backend]
 
 
@@ -205,17 +205,15 @@ def test_the_notice_says_why_auto_took_the_emulator(no_driver):
 
 @pytest.mark.parametrize("backend", ["driver", "emulator"])
 def test_whether_it_is_emulated_is_known_without_opening_anything(no_driver, backend):
-    lines = run(
-        "print(_loader.is_emulated(), _loader.backend())", no_driver, HALFWARP_BACKEND=backend
-    )
+    lines = run("print(_low.is_emulated(), _low.backend())", no_driver, HALFWARP_BACKEND=backend)
     assert lines == [f"{backend == 'emulator'} None"]
 
 
 def test_functions_of_the_emulator_are_found_by_name():
     lines = run(
         """
-        print(_loader.emulator_function("halfwarp_emulator_is_active") != 0)
-        print(_loader.emulator_function("no_such_function"))
+        print(_low.emulator_function("halfwarp_emulator_is_active") != 0)
+        print(_low.emulator_function("no_such_function"))
         """,
         HALFWARP_BACKEND="emulator",
     )
@@ -225,11 +223,11 @@ def test_functions_of_the_emulator_are_found_by_name():
 def test_set_backend_comes_before_the_variable_and_after_nothing_else():
     lines = run(
         """
-        _loader.set_backend("emulator")
-        print(call("cuInit", 0), _loader.backend())
-        _loader.set_backend("emulator")
-        print(message(_loader.set_backend, "driver"))
-        print(message(_loader.set_backend, "gpu"))
+        _low.set_backend("emulator")
+        print(call("cuInit", 0), _low.backend())
+        _low.set_backend("emulator")
+        print(message(_low.set_backend, "driver"))
+        print(message(_low.set_backend, "gpu"))
         """,
         HALFWARP_BACKEND="driver",
     )
@@ -240,7 +238,7 @@ def test_set_backend_comes_before_the_variable_and_after_nothing_else():
 
 def test_a_real_driver_in_use_refuses_the_emulator(tmp_path):
     (tmp_path / "libcuda.so.1").symlink_to(EMULATOR)
-    (line,) = run('call("cuInit", 0); print(message(_loader.set_backend, "emulator"))', tmp_path)
+    (line,) = run('call("cuInit", 0); print(message(_low.set_backend, "emulator"))', tmp_path)
     assert line.startswith("RuntimeError: the backend cannot become 'emulator'")
     assert "'driver' already" in line
 
@@ -248,13 +246,13 @@ def test_a_real_driver_in_use_refuses_the_emulator(tmp_path):
 def test_a_function_that_the_driver_lacks_is_named_with_the_version_it_needs():
     lines = run(
         """
-        _loader._answer_as_driver_of(12000)
+        _low._answer_as_driver_of(12000)
         print(call("cuInit", 0))
         for i in range(2):
             print(message(call, "cuStreamGetCtx_v2", 0, 0, 0))
         slots = slot_of("cuStreamGetCtx_v2"), slot_of("cuInit")
         print(*(api.has(id_of("driver"), slot) for slot in slots))
-        print(_loader.inspect_function_pointer("driver", "cuStreamGetCtx_v2"))
+        print(_low.inspect_function_pointer("driver", "cuStreamGetCtx_v2"))
         from cuda.bindings._internal.utils import FunctionNotFoundError
         print(issubclass(FunctionNotFoundError, RuntimeError))
         """,
@@ -272,9 +270,9 @@ def test_no_newer_variant_is_taken_for_an_older_one():
     # cuStreamGetCaptureInfo of CUDA 12.3 has one parameter more than that of 11.3.
     lines = run(
         """
-        _loader._answer_as_driver_of(12020)
+        _low._answer_as_driver_of(12020)
         print(message(call, "cuStreamGetCaptureInfo"))
-        print(_loader.inspect_function_pointer("driver", "cuStreamGetCaptureInfo_v3"))
+        print(_low.inspect_function_pointer("driver", "cuStreamGetCaptureInfo_v3"))
         """,
         HALFWARP_BACKEND="emulator",
         HALFWARP_EMULATOR_MODE="null",
@@ -290,8 +288,8 @@ def test_a_driver_has_what_its_version_brought_and_nothing_newer(mode, version):
         f"""
         from generator import model
         from cuda.bindings import driver
-        _loader._answer_as_driver_of({version})
-        found = lambda f: _loader.inspect_function_pointer("driver", f.c_name) != 0
+        _low._answer_as_driver_of({version})
+        found = lambda f: _low.inspect_function_pointer("driver", f.c_name) != 0
         brought = lambda f: f.older or f.version
         functions = model.load("driver").functions
         missing = [f.name for f in functions if brought(f) <= {version} and not found(f)]
@@ -308,8 +306,8 @@ def test_an_older_variant_of_the_same_types_stands_in_for_a_newer_one():
     lines = run(
         """
         for version in 12000, 12080:
-            _loader._answer_as_driver_of(version)
-            print(_loader.inspect_function_pointer("driver", "cuEventElapsedTime_v2") != 0)
+            _low._answer_as_driver_of(version)
+            print(_low.inspect_function_pointer("driver", "cuEventElapsedTime_v2") != 0)
         """,
         HALFWARP_BACKEND="emulator",
     )
@@ -341,7 +339,7 @@ def test_a_driver_of_cuda_11_is_refused_with_what_to_do(tmp_path):
 
 def test_auto_takes_the_emulator_in_place_of_a_driver_of_cuda_11(tmp_path):
     driver_of(11080, tmp_path)
-    lines = run('call("cuInit", 0); print(_loader.backend())', tmp_path, HALFWARP_BACKEND="auto")
+    lines = run('call("cuInit", 0); print(_low.backend())', tmp_path, HALFWARP_BACKEND="auto")
     assert lines == ["emulator"]
 
 
@@ -363,7 +361,7 @@ def test_nvrtc_is_found_without_a_driver(no_driver):
         """
         major, minor = ctypes.c_int(), ctypes.c_int()
         print(call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor), library="nvrtc"))
-        print(major.value >= 12, _loader.backend())
+        print(major.value >= 12, _low.backend())
         """,
         no_driver,
     )
@@ -386,7 +384,7 @@ def test_threads_that_make_the_first_call_together_all_succeed(takes_lock):
             results.append(function(ctypes.byref(out)) if slot != slots[0] else function(0))
         threads = [threading.Thread(target=first, args=(s,)) for s in slots]
         [t.start() for t in threads]; [t.join() for t in threads]
-        print(results == [0] * len(names), _loader.backend())
+        print(results == [0] * len(names), _low.backend())
         """,
         HALFWARP_BACKEND="emulator",
         HALFWARP_EMULATOR_MODE="null",
@@ -412,7 +410,7 @@ def test_threads_that_fail_together_each_get_the_error(no_driver):
 
 
 def test_per_thread_streams_are_asked_for_when_the_variable_says_so():
-    code = 'print(_loader.inspect_function_pointer("driver", "cuMemcpyAsync") % 4096)'
+    code = 'print(_low.inspect_function_pointer("driver", "cuMemcpyAsync") % 4096)'
     both = [
         run(code, HALFWARP_BACKEND="emulator", CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=value)
         for value in ("0", "1")
@@ -423,7 +421,7 @@ def test_per_thread_streams_are_asked_for_when_the_variable_says_so():
 def test_inspect_takes_public_and_exported_names():
     lines = run(
         """
-        inspect = _loader.inspect_function_pointer
+        inspect = _low.inspect_function_pointer
         print(inspect("driver", "cuMemAlloc") == inspect("driver", "cuMemAlloc_v2") != 0)
         print(inspect("driver", "cuNoSuchFunction"), inspect("nvrtc", "nvrtcVersion") != 0)
         print(message(inspect, "cudart", "cudaMalloc"))
@@ -433,7 +431,7 @@ def test_inspect_takes_public_and_exported_names():
     assert lines == [
         "True",
         "0 True",
-        f"ValueError: library must be one of {', '.join(_loader.library_names())}, got 'cudart'",
+        f"ValueError: library must be one of {', '.join(_low.library_names())}, got 'cudart'",
     ]
 
 
@@ -442,7 +440,7 @@ def test_private_modules_show_addresses_under_the_names_of_existing_code():
         """
         from cuda.bindings._internal import driver, nvrtc
         one = driver._inspect_function_pointer("__cuMemAlloc_v2")
-        print(one == _loader.inspect_function_pointer("driver", "cuMemAlloc") != 0)
+        print(one == _low.inspect_function_pointer("driver", "cuMemAlloc") != 0)
         everything = driver._inspect_function_pointers()
         print(everything["__cuMemAlloc_v2"] == one, len(everything) > 500)
         print("__nvrtcVersion" in nvrtc._inspect_function_pointers())
@@ -452,7 +450,7 @@ def test_private_modules_show_addresses_under_the_names_of_existing_code():
     assert lines == ["True", "True True", "True"]
 
 
-@pytest.mark.parametrize("extension", ["_loader", "_low", "cydriver", "cynvrtc"])
+@pytest.mark.parametrize("extension", ["_low", "cydriver", "cynvrtc"])
 def test_the_low_layer_needs_no_cplusplus_runtime(extension):
     (built,) = BINDINGS.glob(f"{extension}.*{sys.version_info.minor}-*.so")
     shown = subprocess.run(["readelf", "-d", built], capture_output=True, text=True, check=True)

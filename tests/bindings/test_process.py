@@ -343,7 +343,7 @@ class TestLibraries:
 
 class TestInterpreters:
     @pytest.mark.skipif(sys.version_info < (3, 12), reason="no interpreter of its own lock before")
-    @pytest.mark.parametrize("module", ["_loader", "_low", "driver", "cydriver"])
+    @pytest.mark.parametrize("module", ["_low", "driver", "cydriver"])
     def test_another_interpreter_is_refused(self, module):
         source = f"""
 try:

@@ -47,9 +47,9 @@ def print_missing(modules, libraries):
 
 def foreign_bindings():
     """Modules of `cuda.bindings` that lie elsewhere than our loader."""
-    from cuda.bindings import _loader
+    from cuda.bindings import _low
 
-    ours = os.path.dirname(_loader.__file__) + os.sep
+    ours = os.path.dirname(_low.__file__) + os.sep
     files = {
         name: getattr(module, "__file__", None)
         for name, module in list(sys.modules.items())

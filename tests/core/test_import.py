@@ -31,7 +31,7 @@ import sys
 before = set(sys.modules)
 from cuda.core import Device, Stream, Event, Context
 print([n for n in {HEAVY!r}.split() if n in sys.modules and n not in before])
-print([n for n in sys.modules if n.startswith("cuda.bindings.") and not n.endswith("_loader")])
+print([n for n in sys.modules if n.startswith("cuda.bindings.") and not n.endswith("_low")])
 """
     assert run_python(code).split("\n")[:2] == ["[]", "[]"]
 

@@ -43,12 +43,12 @@ def foreign(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed():
-    from cuda.bindings import _loader
+    from cuda.bindings import _low
     from cuda.pathfinder import DynamicLibNotFoundError
 
     try:
         for name in ("nvjitlink", "nvvm", "nvfatbin", "nvrtc"):
-            _loader.load(name)
+            _low.load(name)
     except DynamicLibNotFoundError as error:
         pytest.skip(str(error).partition(",")[0])
 

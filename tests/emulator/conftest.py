@@ -69,9 +69,9 @@ class Driver:
         self.modules = []
 
     def __getattr__(self, name):
-        from cuda.bindings import _loader
+        from cuda.bindings import _low
 
-        address = _loader.inspect_function_pointer("driver", name)
+        address = _low.inspect_function_pointer("driver", name)
         if not address:
             raise AttributeError(f"the driver lacks {name}")
         function = ctypes.CFUNCTYPE(ctypes.c_int)(address)

@@ -7,10 +7,10 @@ SEEDS = [0, 1, 7, 12345]
 
 PROGRAM = """
 import ctypes
-from cuda.bindings import _loader
+from cuda.bindings import _low
 
 def driver(name, *arguments):
-    address = _loader.inspect_function_pointer("driver", name)
+    address = _low.inspect_function_pointer("driver", name)
     given = [ctypes.c_uint64(a) if isinstance(a, int) else a for a in arguments]
     return ctypes.CFUNCTYPE(ctypes.c_int)(address)(*given)
 

@@ -11,12 +11,12 @@ import pytest
 
 TALK = """
 import ctypes
-from cuda.bindings import _loader
+from cuda.bindings import _low
 from cuda.core import emulation
 
 def driver(name, *arguments):
     kind = ctypes.CFUNCTYPE(ctypes.c_int)
-    return kind(_loader.inspect_function_pointer("driver", name))(*arguments)
+    return kind(_low.inspect_function_pointer("driver", name))(*arguments)
 
 def made(name, *rest):
     out = ctypes.c_uint64()

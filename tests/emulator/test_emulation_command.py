@@ -10,9 +10,9 @@ import pytest
 
 START = """
 import ctypes, sys
-from cuda.bindings import _loader
+from cuda.bindings import _low
 def driver(name, *arguments):
-    address = _loader.inspect_function_pointer("driver", name)
+    address = _low.inspect_function_pointer("driver", name)
     return ctypes.CFUNCTYPE(ctypes.c_int)(address)(*arguments)
 out = ctypes.c_uint64()
 driver("cuInit", 0)

@@ -11,10 +11,10 @@ import pytest
 # Functions of the null driver by their addresses, as the table has them.
 PREPARE = """
 import ctypes
-from cuda.bindings import _loader
+from cuda.bindings import _low
 
 def function(name, library="driver"):
-    return ctypes.CFUNCTYPE(ctypes.c_int)(_loader.inspect_function_pointer(library, name))
+    return ctypes.CFUNCTYPE(ctypes.c_int)(_low.inspect_function_pointer(library, name))
 
 def fresh(name, *rest):
     out = ctypes.c_void_p()
@@ -56,8 +56,8 @@ def run(code):
 def test_every_function_answers_at_once_even_when_it_gets_only_zeros():
     lines = run("""
         zeros = [ctypes.c_void_p()] * 12
-        failing = {n for n in _loader.exported_names("driver") if function(n)(*zeros) != 0}
-        print(len(_loader.exported_names("driver")) > 500)
+        failing = {n for n in _low.exported_names("driver") if function(n)(*zeros) != 0}
+        print(len(_low.exported_names("driver")) > 500)
         print(*sorted(failing))
     """)
     assert lines[0] == "True"

@@ -33,11 +33,11 @@ def run_pytest(tmp_path):
 
 CALLS = """
 import ctypes
-from cuda.bindings import _loader
+from cuda.bindings import _low
 
 def driver(name, *arguments):
     kind = ctypes.CFUNCTYPE(ctypes.c_int)
-    return kind(_loader.inspect_function_pointer("driver", name))(*arguments)
+    return kind(_low.inspect_function_pointer("driver", name))(*arguments)
 
 def made(name, *rest):
     out = ctypes.c_uint64()

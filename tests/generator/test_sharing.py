@@ -198,7 +198,8 @@ def test_c_code_spells_the_word_that_a_tag_needs(emitted):
 
 def test_records_name_the_other_library(emitted):
     text = emitted["build/generated/bindings/high_tables.cpp"]
-    assert "/* cuda.bindings.high.highQueue */, {}, from_low::lowQueue," in text
+    assert "/* cuda.bindings.high.highQueue */, 0, 0, from_low::lowQueue," in text
+    assert "{nullptr, &low_library}" in text
     assert "value_kind::handle, from_low::lowQueue, &low_library" in text
     assert "{kind::out_structure, -1, class_highExtent}" in text
 

@@ -18,7 +18,7 @@ from generator import model
 MEGABYTE = 1 << 20
 KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp"}
 LIBRARIES = model.library_names()
-EXTENSIONS = {"bindings/_loader", "bindings/_low", "bindings/_runtime"}
+EXTENSIONS = {"bindings/_low", "bindings/_runtime"}
 EXTENSIONS |= {"core/_core", "core/_compile"}
 EXTENSIONS |= {f"bindings/cy{library}" for library in LIBRARIES}
 EMULATED = {"bindings/libcuda_emulated", "bindings/libcudart_emulated"}

@@ -144,7 +144,7 @@ def code(path):
 
 
 def test_the_object_layer_loads_no_low_layer_at_import(root, tracked):
-    allowed = {"cuda.bindings", "cuda.bindings._loader", "cuda.bindings._internal._forwarding"}
+    allowed = {"cuda.bindings", "cuda.bindings._low", "cuda.bindings._internal._forwarding"}
     wrong = []
     for path in below(tracked, "cuda/core", ".py", ".pyx"):
         found = imported_at_start(path, (root / path).read_text())
@@ -160,7 +160,7 @@ def test_no_library_is_opened_outside_the_loader(root, tracked):
     allowed = (
         "cpp/driver/loader/",
         "cpp/runtime/source.cpp",  # what the loader asks for the runtime's functions
-        "cuda/bindings/_loader.pyx",
+        "cuda/bindings/_low.pyx",
         "cuda/core/_emulator_library.py",
     )
     opens = re.compile(r"\bdlopen\s*\(|\bLoadLibrary\w*\s*\(|\bctypes\.CDLL\b|\bc\.CDLL\b")
@@ -199,4 +199,4 @@ def test_tests_use_public_names_of_other_parts(root, tracked):
             inside = re.match(r"cuda\.(bindings|core)\..*\b_", f"{name}")
             if inside and part in ("bindings", "core") and inside[1] != part:
                 wrong.append(f"{path} imports {name}")
-    assert not [each for each in wrong if not each.endswith("cuda.bindings._loader")]
+    assert not [each for each in wrong if not each.endswith("cuda.bindings._low")]

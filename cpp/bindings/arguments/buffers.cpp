@@ -60,7 +60,7 @@ bool check_written_size(frame& c, int i) {
     if (j != i) arguments[n++] = c.w[j];
   arguments[n] = reinterpret_cast<word>(&needed);
   // when that fails, the call itself says what is wrong
-  if (int(sizes.call(function_of(c.lib, sizes), arguments)) != 0) return !PyErr_Occurred();
+  if (int(call_c(c.lib, sizes, arguments)) != 0) return !PyErr_Occurred();
   if (needed <= c.cell[i]) return true;
   PyErr_Format(PyExc_ValueError, "expected a buffer of %llu bytes, as %s() tells, got %llu", needed,
                sizes.name.c_str(), c.cell[i]);
@@ -119,7 +119,7 @@ bool check_buffer_size(frame& c, int i, const param& p) {
 bool check_options_count(frame& c, int i, const param& p) {
   if (p.aux < 0 || c.cell[i] == no_length) return true;
   word count = c.value_of(p.aux);
-  if (count <= c.cell[i] || (c.f.params[p.aux].k == kind::i32 && std::int32_t(count) < 0))
+  if (count <= c.cell[i] || (c.param_at(p.aux).k == kind::i32 && std::int32_t(count) < 0))
     return true;  // a negative count is the library's to judge
   PyErr_Format(PyExc_RuntimeError, "List is too small: %llu < %llu", c.cell[i], count);
   return false;

@@ -128,7 +128,7 @@ bool short_list_argument(frame& c, int i, const param& p, PyObject* object) {
 bool check_list_length(frame& c, int i, const param& p) {
   if (p.aux < 0) return true;
   word count = c.value_of(p.aux), length = c.cell[i];
-  if (c.f.params[p.aux].k == kind::i32 && std::int32_t(count) < 0)
+  if (c.param_at(p.aux).k == kind::i32 && std::int32_t(count) < 0)
     return true;  // the library's to judge
   bool is_left_out = length == 0 && p.size == 0;
   if (count <= length || is_left_out) return true;

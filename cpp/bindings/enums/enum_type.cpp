@@ -60,9 +60,9 @@ enum_type* make_class(const enumeration& record) {
   return nullptr;
 }
 
-bool add_members(enum_type* type, const enumeration& record) {
+bool add_members(enum_type* type, const library& lib, const enumeration& record) {
   PyObject* namespace_ = type->heap.ht_type.tp_dict;
-  for (const member& m : record.members) {
+  for (const member& m : lib.members_of(record)) {
     PyObject* name = PyUnicode_InternFromString(m.name);
     bool ok = name && add_member(type, name, m.value, m.doc ? m.doc.c_str() : nullptr, namespace_);
     Py_XDECREF(name);
@@ -147,7 +147,7 @@ enum_type* ready_enum(const library& lib, int index) {
   const enumeration& record = lib.enums[std::size_t(index)];
   enum_type* made = make_class(record);
   // what is half made after a failure (no memory) is not freed: the base class lists it
-  if (!made || !prepare_enum_class(made) || !add_members(made, record)) return nullptr;
+  if (!made || !prepare_enum_class(made) || !add_members(made, lib, record)) return nullptr;
   __atomic_store_n(slot, made, __ATOMIC_RELEASE);
   return made;
 }

@@ -46,7 +46,8 @@ PyObject* result_or_raise(frame& c, word result) {
   int made = 0;
   if (returns_code(c.f)) {
     int code = int(result);
-    if (c.f.special && c.f.special->after && !c.f.special->after(c, code)) return nullptr;
+    auto after = c.lib.body_of(c.f).after;
+    if (after && !after(c, code)) return nullptr;
     if (code) return raise_status(c.lib, c.f.name, code, result);
   } else {
     if (PyErr_Occurred()) return nullptr;  // there was nothing to call

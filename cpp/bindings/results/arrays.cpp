@@ -61,7 +61,7 @@ maker maker_of(kind k) {
 // The count that goes with an output, refused when negative or too large to reserve.
 bool count_of(frame& c, const param& p, int bytes, word& count) {
   count = c.value_of(p.aux);
-  if (c.f.params[p.aux].k == kind::i32) count = word(std::int64_t(std::int32_t(count)));
+  if (c.param_at(p.aux).k == kind::i32) count = word(std::int64_t(std::int32_t(count)));
   if (std::int64_t(count) < 0 || count > word(PY_SSIZE_T_MAX) / word(bytes)) {
     PyErr_Format(PyExc_ValueError, "%s(): a count of %lld cannot be reserved", c.f.name.c_str(),
                  std::int64_t(count));

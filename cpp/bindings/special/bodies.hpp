@@ -6,6 +6,9 @@
 
 namespace halfwarp::bindings::bodies {
 
+// Most functions.
+inline constexpr body nothing;
+
 // Contexts, linker invocations.
 extern const body create_context;
 extern const body create_link;

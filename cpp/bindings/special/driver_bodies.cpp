@@ -70,7 +70,7 @@ bool keep_link_options(frame& c) {
   word n = c.cell[values_at];
   PyObject* options = persistent(c.w[options_at], std::size_t(n) * sizeof(std::int32_t));
   PyObject* values = options ? persistent(c.w[values_at], std::size_t(n) * sizeof(word)) : nullptr;
-  PyObject* exports = values ? export_buffers(c.argument(c.f.params[values_at]),
+  PyObject* exports = values ? export_buffers(c.argument(c.param_at(values_at)),
                                               reinterpret_cast<word*>(c.w[values_at]), n)
                              : nullptr;
   PyObject* kept = exports ? PyTuple_Pack(3, options, values, exports) : nullptr;
@@ -113,12 +113,12 @@ bool forget_link(frame& c, int code) {
 // The library writes as much as the size says; a buffer of less would be overrun.
 bool check_text_room(frame& c) {
   for (int i = 0; i + 1 < c.f.n; ++i) {
-    if (c.f.params[i].k != kind::text_output) continue;
+    if (c.param_at(i).k != kind::text_output) continue;
     word asked = c.value_of(i + 1);
     if (asked <= c.cell[i]) continue;
     PyErr_Format(PyExc_ValueError, "%s() argument '%s': %llu bytes given, %llu asked for ('%s')",
-                 c.f.name.c_str(), parameter_name(c.f, c.f.params[i].py), c.cell[i], asked,
-                 parameter_name(c.f, c.f.params[i + 1].py));
+                 c.f.name.c_str(), parameter_name(c.f, c.param_at(i).py), c.cell[i], asked,
+                 parameter_name(c.f, c.param_at(i + 1).py));
     return false;
   }
   return true;
@@ -127,9 +127,9 @@ bool check_text_room(frame& c) {
 // The object that a node was described by, and where it lies; the runtime has the same struct.
 PyObject* node_params(const frame& c, CUgraphNodeParams*& where) {
   for (int i = 0; i < c.f.n; ++i) {
-    if (c.f.params[i].k != kind::structure) continue;
+    if (c.param_at(i).k != kind::structure) continue;
     where = reinterpret_cast<CUgraphNodeParams*>(c.w[i]);
-    return c.argument(c.f.params[i]);
+    return c.argument(c.param_at(i));
   }
   return nullptr;
 }

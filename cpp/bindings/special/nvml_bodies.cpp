@@ -26,7 +26,7 @@ bool bind(const library& lib, const function& f, PyObject* const*& args, Py_ssiz
 }
 
 bool handle_at(frame& c, int i) {
-  const param& p = c.f.params[i];
+  const param& p = c.param_at(i);
   return integer_argument<kind::i64>(c.argument(p), c.w[i]) ||
          raise_for_argument(c.f, p) != nullptr;
 }
@@ -34,7 +34,7 @@ bool handle_at(frame& c, int i) {
 // Handles that the library would follow are not null; false with the exception set.
 bool has_handles(const frame& c) {
   for (int i = 0; i < c.f.n; ++i) {
-    const param& p = c.f.params[i];
+    const param& p = c.param_at(i);
     if (p.k == kind::present_handle && !c.w[i] && !refuse_null(c.lib, c.f, p)) return false;
   }
   return true;
@@ -70,7 +70,7 @@ PyObject* newest_struct_entry(const library& lib, const function& f, PyObject* c
   if (!bind(lib, f, args, n, names, bound)) return nullptr;
   frame c{lib, f, args};
   if (!handle_at(c, device_at)) return nullptr;
-  PyObject* older = assemble(c, lib.assemblies[std::size_t(f.params[struct_at].type + 1)]);
+  PyObject* older = assemble(c, lib.assemblies[std::size_t(c.param_at(struct_at).type + 1)]);
   if (!older) return nullptr;
   c.w[struct_at] = address_of_data(older);
   if (!succeed(c)) Py_CLEAR(older);
@@ -132,7 +132,7 @@ PyObject* call_with_fields(const library& lib, const function& f, PyObject* cons
   PyObject* bound[max_parameters];
   if (!bind(lib, f, args, n, names, bound)) return nullptr;
   frame c{lib, f, args};
-  const param& p = f.params[values_at];
+  const param& p = c.param_at(values_at);
   if (!handle_at(c, device_at)) return nullptr;
   PyObject* fields = fields_of(lib, p.type, c.argument(p));
   if (!fields) return raise_for_argument(f, p);
@@ -158,7 +158,7 @@ PyObject* read_write_entry(const library& lib, const function& f, PyObject* cons
   if (!bind(lib, f, args, n, names, bound)) return nullptr;
   frame c{lib, f, args};
   if (!handle_at(c, device_at)) return nullptr;
-  PyObject* object = assemble(c, lib.assemblies[std::size_t(f.params[struct_at].type)]);
+  PyObject* object = assemble(c, lib.assemblies[std::size_t(c.param_at(struct_at).type)]);
   if (!object) return nullptr;
   auto* buffer = reinterpret_cast<nvmlPRMTLV_v1_t*>(as_data(object)->where);
   buffer->dataSize = unsigned(PyBytes_GET_SIZE(args[1]));
@@ -180,7 +180,7 @@ constexpr int request_at = 0;
 bool before_wait(frame& c) {
   auto* request = reinterpret_cast<nvmlSystemEventSetWaitRequest_v1_t*>(c.w[request_at]);
   PyObject* object = c.out[0];
-  const assembly& a = c.lib.assemblies[std::size_t(c.f.params[request_at].type)];
+  const assembly& a = c.lib.assemblies[std::size_t(c.param_at(request_at).type)];
   const data_field& events = data_record_of(object).fields[std::size_t(a.output)];
   return allocate_list(c.lib, events, object, Py_ssize_t(request->dataSize)) == 0;
 }
@@ -238,7 +238,7 @@ PyObject* error_text(const library& lib, std::int64_t status, word) {
   for (const function& f : lib.functions) {
     if (!(f.f & returns_text)) continue;
     word argument = word(status);
-    auto* text = reinterpret_cast<const char*>(f.call(function_of(lib, f), &argument));
+    auto* text = reinterpret_cast<const char*>(call_c(lib, f, &argument));
     if (text) return PyUnicode_DecodeUTF8(text, Py_ssize_t(std::strlen(text)), "replace");
   }
   PyErr_Clear();

@@ -26,7 +26,7 @@ bool check_output_size(frame& c) {
   const function* sizes = size_function(c.lib, c.f);
   word needed = 0;
   word arguments[] = {c.w[program_at], reinterpret_cast<word>(&needed)};
-  if (!sizes || sizes->call(function_of(c.lib, *sizes), arguments) != 0) return !PyErr_Occurred();
+  if (!sizes || call_c(c.lib, *sizes, arguments) != 0) return !PyErr_Occurred();
   if (needed <= c.cell[output_at]) return true;
   PyErr_Format(PyExc_ValueError,
                "%s() argument '%s': %llu bytes given, %llu needed (%s says how many)",
@@ -76,7 +76,7 @@ bool reserve_architectures(frame& c) {
     if (std::strcmp(f.name, "nvrtcGetNumSupportedArchs") == 0) count_function = &f;
   std::int32_t count = 0;
   word arguments[] = {reinterpret_cast<word>(&count)};
-  if (!count_function || count_function->call(function_of(c.lib, *count_function), arguments) != 0)
+  if (!count_function || call_c(c.lib, *count_function, arguments) != 0)
     return !PyErr_Occurred();  // the call itself will say what is wrong
   c.cell[0] = word(count);
   c.w[0] =

@@ -17,7 +17,7 @@ template <class V>
 bool for_each_field(const library& lib, const class_record& record, V visit) {
   if (record.base >= 0 && !for_each_field(lib, lib.classes[std::size_t(record.base)], visit))
     return false;
-  for (const field& f : record.fields)
+  for (const field& f : lib.fields_of(record))
     if (!visit(f)) return false;
   return true;
 }

@@ -50,7 +50,8 @@ bool is_pointer(const field& f) {
 
 bool is_union(const library& lib, const class_record& record) {
   if (record.base >= 0) return is_union(lib, lib.classes[std::size_t(record.base)]);
-  return record.fields.size() > 1 && record.fields[0].offset == record.fields[1].offset;
+  std::span<const field> fields = lib.fields_of(record);
+  return fields.size() > 1 && fields[0].offset == fields[1].offset;
 }
 
 // Addresses and handles mean nothing in another process. The members of a union share their bytes:
@@ -164,7 +165,7 @@ namespace {
 
 const class_record& record_with_lists(const class_type& type) {
   const class_record* record = type.record;
-  while (!record->joint) record = &type.lib->classes[record->base];
+  while (!type.lib->extras_of(*record).joint) record = &type.lib->classes[record->base];
   return *record;
 }
 
@@ -206,7 +207,7 @@ PyObject* set_jointly(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObj
   constexpr std::size_t most = 4;
   const class_type& type = class_of(Py_TYPE(self));
   const class_record& record = record_with_lists(type);
-  const joint_lists& joint = *record.joint;
+  const joint_lists& joint = *type.lib->extras_of(record).joint;
   PyObject* bound[most];
   if (!bind_lists(joint, args, n, names, bound)) return nullptr;
   Py_ssize_t length = common_length(joint, bound);
@@ -222,16 +223,17 @@ PyObject* set_jointly(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObj
 
 }  // namespace
 
-PyMethodDef* methods_of(const class_record& record) {
-  if (!record.joint) return struct_methods;
+PyMethodDef* methods_of(const library& lib, const class_record& record) {
+  const joint_lists* joint = lib.extras_of(record).joint;
+  if (!joint) return struct_methods;
   std::size_t n = 0;
   while (struct_methods[n].ml_name) ++n;
   auto* methods = static_cast<PyMethodDef*>(PyMem_Calloc(n + 2, sizeof(PyMethodDef)));
   if (!methods) return PyErr_NoMemory(), nullptr;
   std::memcpy(methods, struct_methods, n * sizeof(PyMethodDef));
-  methods[n] = {record.joint->method,
+  methods[n] = {joint->method,
                 reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(set_jointly)),
-                METH_FASTCALL | METH_KEYWORDS, record.joint->doc};
+                METH_FASTCALL | METH_KEYWORDS, joint->doc};
   return methods;
 }
 

@@ -10,7 +10,7 @@ extern PyMethodDef struct_methods[];
 
 // Those, and one that sets the lists of a record that has any with a count in common; nullptr with
 // an error set on failure. Lives as long as the type: for ever.
-PyMethodDef* methods_of(const class_record& record);
+PyMethodDef* methods_of(const library& lib, const class_record& record);
 
 // One `name : value` line per field; nested structs are indented.
 PyObject* represent_struct(PyObject* self);

@@ -118,11 +118,10 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyBufferProcs buffer_protocol = {get_buffer, nullptr};
 
-int count_fields(const class_type& type) { return int(type.record->fields.size()); }
-
 // The properties of the fields, each bound to its record.
 bool add_properties(class_type& type) {
-  int n = count_fields(type);
+  std::span<const field> fields = type.lib->fields_of(*type.record);
+  int n = int(fields.size());
   if (!n) return true;
   auto size = std::size_t(n + 1) * sizeof(PyGetSetDef) + std::size_t(n) * sizeof(bound_field);
   auto* properties =
@@ -130,7 +129,7 @@ bool add_properties(class_type& type) {
   if (!properties) return PyErr_NoMemory() != nullptr;
   auto* bound = reinterpret_cast<bound_field*>(properties + n + 1);
   for (int i = 0; i < n; ++i) {
-    const field& f = type.record->fields[std::size_t(i)];
+    const field& f = fields[std::size_t(i)];
     bound[i] = {type.lib, &f};
     properties[i] = {f.name, get_field, f.f & read_only ? nullptr : put_field, nullptr, &bound[i]};
   }
@@ -171,7 +170,7 @@ bool set_struct_slots(class_type& type) {
   slots.tp_vectorcall = vectorcall;
   slots.tp_dealloc = free_struct;
   slots.tp_repr = represent_struct;
-  slots.tp_methods = methods_of(record);
+  slots.tp_methods = methods_of(*type.lib, record);
   slots.tp_as_buffer = &buffer_protocol;
   return slots.tp_methods && add_properties(type);
 }

@@ -14,7 +14,8 @@ constexpr PyTypeObject unmade = {.ob_base = {PyObject_HEAD_INIT(nullptr) 0}};
 
 bool make_ready(const library& lib, int index, class_type& made) {
   const class_record& record = lib.classes[index];
-  const library& owner = record.owner_of_base ? *record.owner_of_base : lib;
+  const library* other = lib.extras_of(record).owner_of_base;
+  const library& owner = other ? *other : lib;
   class_type* base = record.base >= 0 ? ready_class(owner, record.base) : nullptr;
   if (record.base >= 0 && !base) return false;
   PyTypeObject& type = made.type;

@@ -64,7 +64,8 @@ inline bool is_instance(PyObject* object, const library& lib, int type) {
 inline bool is_accepted(PyObject* object, const library& lib, int type) {
   if (is_instance(object, lib, type)) return true;
   const class_record& record = lib.classes[std::size_t(type)];
-  return record.owner_of_base && is_instance(object, *record.owner_of_base, record.base);
+  const library* owner = lib.extras_of(record).owner_of_base;
+  return owner && is_instance(object, *owner, record.base);
 }
 
 // The class if `object` is an instance of any handle or struct class of ours, else nullptr.

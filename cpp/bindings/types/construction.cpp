@@ -63,7 +63,7 @@ bool constructor_arguments::parse(const class_record& record, PyObject* args, Py
 
 const field* find_field(const library& lib, const class_record& record, const char* name) {
   for (const class_record* r = &record;; r = &lib.classes[r->base]) {
-    for (const field& f : r->fields)
+    for (const field& f : lib.fields_of(*r))
       if (std::strcmp(f.name, name) == 0) return &f;
     if (r->base < 0) return nullptr;
   }

@@ -34,7 +34,7 @@ const std::int32_t* members_of(const frame& c, const param& p) {
   return reinterpret_cast<const std::int32_t*>(c.w[p.aux]);
 }
 
-word count_of(const frame& c, const param& p) { return c.value_of(c.f.params[p.aux].aux); }
+word count_of(const frame& c, const param& p) { return c.value_of(c.param_at(p.aux).aux); }
 
 // The list of attributes holds at least as many as the count says.
 bool check_count(frame& c, const param& p) {
@@ -92,7 +92,7 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
 bool make_attribute_output(frame& c, int i, const param& p) {
   const attribute* a = type_of(c, p, std::int32_t(c.w[p.aux]));
   if (!a) return false;
-  bool is_asked = p.size >= 0 && c.f.params[p.size].k != kind::attribute_size;
+  bool is_asked = p.size >= 0 && c.param_at(p.size).k != kind::attribute_size;
   c.w[i] = reinterpret_cast<word>(reserve(c, *a, is_asked ? c.value_of(p.size) : 0));
   if (p.size >= 0 && !is_asked) c.cell[p.size] = value_size(c.lib, *a);
   return c.w[i] != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the loader's C++ and _loader.pyx meet; C as well as C++. */
+/* Where the loader's C++ and _internal/loader.pyx meet; C as well as C++. */
 #pragma once
 
 #include "driver/loader_api.hpp"
@@ -20,7 +20,7 @@ enum failure_kind {
   FAILURE_RAISED    /* a Python error is set already */
 };
 
-/* Why a call cannot be made. Filled without the GIL, put into words by _loader.pyx. */
+/* Why a call cannot be made. Filled without the GIL, put into words by _internal/loader.pyx. */
 struct loader_failure {
   enum failure_kind kind;
   enum library_id library;

@@ -3,7 +3,7 @@
 
 from functools import cache
 
-from cuda.bindings._loader import exported_names, inspect_function_pointer, load
+from cuda.bindings._low import exported_names, inspect_function_pointer, load
 
 PREFIX = "__"
 

@@ -14,6 +14,6 @@ class NotSupportedError(RuntimeError):
 
 def get_c_compiler():
     """Name and version of the C compiler that built ``cuda.bindings``."""
-    from .._loader import C_COMPILER
+    from .._low import C_COMPILER
 
     return C_COMPILER

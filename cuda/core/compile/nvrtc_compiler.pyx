@@ -135,7 +135,7 @@ cdef class NvrtcCompiler:
 
     cdef int share_ptx(self, bytes cubin) except -1:
         """Give the emulator the PTX behind a cubin: its lines are those of the source."""
-        cdef size_t address = _loader.emulator_function("halfwarp_emulator_register_cubin")
+        cdef size_t address = _low.emulator_function("halfwarp_emulator_register_cubin")
         cdef bytes ptx = self.native.image("ptx").rstrip(b"\0")
         if address and ptx:
             (<register_cubin>address)(<const char*>cubin, len(cubin), <const char*>ptx, len(ptx))

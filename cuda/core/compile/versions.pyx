@@ -3,7 +3,7 @@
 
 from cuda.bindings.cydriver cimport CUDA_SUCCESS, cuDriverGetVersion
 
-from cuda.bindings import _loader
+from cuda.bindings import _low
 
 cdef tuple found_nvrtc_version = None
 cdef int found_driver_version = 0
@@ -38,4 +38,4 @@ def _can_load_generated_ptx():
 
 cdef bint runs_on_emulator():
     """Whether driver calls go, or will go, to the emulator."""
-    return _loader.is_emulated()
+    return _low.is_emulated()

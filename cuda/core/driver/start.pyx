@@ -6,14 +6,14 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 import atexit
 import os
 
-from cuda.bindings import _loader
+from cuda.bindings import _low
 
 
 cdef extern from "python/host_call.hpp" namespace "halfwarp::python":
     void stop_host_calls() noexcept
 
 
-attach_driver(<const loader_api*>PyCapsule_GetPointer(_loader._api, HALFWARP_LOADER_CAPSULE))
+attach_driver(<const loader_api*>PyCapsule_GetPointer(_low._api, HALFWARP_LOADER_CAPSULE))
 
 
 def _after_fork():

@@ -48,8 +48,8 @@ class Writer:
 # cython: show_performance_hints=False
 \"\"\"The {self.library.name} API as C functions: each call goes through the loader's table.\"\"\"
 
-from {self.library.package} import _loader  # before the capsule is asked for
-from {self.library.package}._loader cimport import_loader
+from {self.library.package} import _low  # before the capsule is asked for
+from {self.library.package}._low cimport import_loader
 
 
 cdef extern from "driver/{self.prefix}_calls.h" nogil:

@@ -18,11 +18,11 @@ SLOT = ctypes.sizeof(ctypes.c_void_p)
 @cache
 def table_address(library):
     """Where the function table of a library lies, from the loader's capsule."""
-    from cuda.bindings import _loader
+    from cuda.bindings import _low
 
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    api = get(_loader._api, b"cuda.bindings._loader._api")
+    api = get(_low._api, b"cuda.bindings._low._api")
     table = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p).from_address(api)
     return table(library.encode())
 

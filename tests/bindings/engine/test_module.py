@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules made of tables: what is there at import, and what comes when it is asked for."""
 
+import importlib
 import pickle
 import subprocess
 import sys
+from types import BuiltinFunctionType
 
 import pytest
-from cuda.bindings import driver, nvrtc, runtime
+from cuda.bindings import _low, driver, nvrtc, runtime
+
+LIBRARIES = _low.library_names()
 
 
 def child(code):
@@ -15,13 +19,51 @@ def child(code):
     return done.stdout.split()
 
 
-def test_import_makes_functions_and_nothing_else():
+def test_import_makes_nothing_but_what_makes_the_rest():
     out = child(
         "import cuda.bindings.driver as d; v = vars(d);"
-        "print('cuInit' in v, 'sizeof' in v, 'CUresult' in v, 'CUstream' in v, 'CUDA_VERSION' in v,"
-        "'__getattr__' in v)"
+        "print(*sorted(n for n in v if not n.startswith('__') or n in ('__dir__', '__getattr__')))"
     )
-    assert out == ["True", "True", "False", "False", "False", "True"]
+    assert out == ["__dir__", "__getattr__", "_fill", "sizeof"]
+
+
+def test_a_function_is_made_once_and_alone():
+    out = child(
+        "import cuda.bindings.driver as d; v = vars(d); f = d.cuInit;"
+        "print(d.cuInit is f, v['cuInit'] is f, 'cuMemAlloc' in v, 'CUresult' in v);"
+        "d.CUresult; print(d.cuInit is f, 'cuMemAlloc' in v)"
+    )
+    assert out == ["True", "True", "False", "False", "True", "True"]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_function_is_found_before_the_rest_is_made(library):
+    module = importlib.import_module(f"cuda.bindings.{library}")
+    functions = [n for n in dir(module) if isinstance(getattr(module, n), BuiltinFunctionType)]
+    assert len(functions) >= 10
+    out = child(
+        f"import cuda.bindings.{library} as d; found = [d.{', d.'.join(functions)}];"
+        "print(len(found), '__all__' in vars(d))"
+    )
+    assert out == [str(len(functions)), "False"]
+
+
+def test_what_a_user_puts_in_place_of_a_name_stays():
+    out = child(
+        "import cuda.bindings.driver as d; d.cuInit = 1; d.CUstream = 2; d.CUresult;"
+        "print(d.cuInit, d.CUstream); del d.cuMemAlloc; print(hasattr(d, 'cuMemAlloc'))"
+    )
+    assert out == ["1", "2", "False"]
+
+
+@pytest.mark.parametrize("name", ["", "cu", "cuInitialize", "zz", "gr\u00fcn", "\udcff"])
+def test_a_name_that_does_not_exist_says_so(name):
+    out = child(
+        "import cuda.bindings.driver as d\n"
+        f"try: getattr(d, {name!r})\nexcept AttributeError as e: print(ascii(str(e)) == ascii("
+        f"\"module 'cuda.bindings.driver' has no attribute '%s'\" % {name!r}))"
+    )
+    assert out == ["True"]
 
 
 def test_import_needs_no_other_library():

@@ -202,8 +202,8 @@ class TestAttributes:
 
 NAMES = ("cudaMalloc", "cudaMemcpy", "cudaMemcpyAsync", "cudaFree")
 ADDRESSES = f"""
-from cuda.bindings import _loader
-print(*(_loader.inspect_function_pointer("runtime", n) for n in {NAMES}))
+from cuda.bindings import _low
+print(*(_low.inspect_function_pointer("runtime", n) for n in {NAMES}))
 """
 
 
@@ -224,9 +224,9 @@ def test_the_variants_for_per_thread_default_streams_are_chosen_once(run_python)
 
 def test_every_function_of_the_table_has_an_address_on_a_driver(run_python):
     out = run_python(
-        "from cuda.bindings import _loader\n"
-        "names = _loader.exported_names('runtime')\n"
-        "print([n for n in names if not _loader.inspect_function_pointer('runtime', n)])",
+        "from cuda.bindings import _low\n"
+        "names = _low.exported_names('runtime')\n"
+        "print([n for n in names if not _low.inspect_function_pointer('runtime', n)])",
         HALFWARP_BACKEND="driver",
     )
     assert out.strip() == "[]"

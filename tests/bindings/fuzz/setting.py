@@ -56,9 +56,9 @@ def prepare(module, values):
 
 
 def forget_emulated_state():
-    from cuda.bindings import _loader
+    from cuda.bindings import _low
 
-    if address := _loader.emulator_function("halfwarp_emulator_reset"):
+    if address := _low.emulator_function("halfwarp_emulator_reset"):
         ctypes.CFUNCTYPE(None)(address)()
 
 

@@ -19,7 +19,7 @@ ROOT = HERE.parents[2]
 WORKER = HERE / "worker.py"
 CALLS = 250  # of one batch
 SANITIZED = ROOT / "build" / "sanitized"
-EXTENSIONS = "_loader", "_low", "_runtime", "libcuda_emulated", "libcudart_emulated"
+EXTENSIONS = "_low", "_runtime", "libcuda_emulated", "libcudart_emulated"
 
 # What is called over which C library, how many functions at least, and batches for a million
 # calls in all. "answers": one of `answering.py`; "found": the installed one; "recorded": one that
@@ -86,11 +86,11 @@ def tool(folder, name):
 
 
 def skip_if_missing(name):
-    from cuda.bindings import _loader
+    from cuda.bindings import _low
     from cuda.pathfinder import DynamicLibNotFoundError
 
     try:
-        _loader.load(name)
+        _low.load(name)
     except DynamicLibNotFoundError:
         pytest.skip(f"{name} is not installed")
 

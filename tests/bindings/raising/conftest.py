@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from cuda.bindings import _loader
+from cuda.bindings import _low
 from cuda.pathfinder import DynamicLibNotFoundError
 
 DATA = Path(__file__).parents[2] / "data"
@@ -103,7 +103,7 @@ def module(reference):
 def found_or_skip(name):
     """The module of a library, or a skip where the library is not installed."""
     try:
-        _loader.load(name)
+        _low.load(name)
     except DynamicLibNotFoundError:
         pytest.skip(f"{name} is not installed")
     return importlib.import_module(f"cuda.bindings.{name}")
@@ -129,7 +129,7 @@ def table_address(library):
     """Where the function table of a library lies, from the loader's capsule."""
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    api = get(_loader._api, b"cuda.bindings._loader._api")
+    api = get(_low._api, b"cuda.bindings._low._api")
     table = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p).from_address(api)
     return table(library.encode())
 
@@ -149,9 +149,9 @@ def slots():
 @cache
 def open_libraries():
     """Fill the tables of those that this machine has."""
-    for name in _loader.library_names():
+    for name in _low.library_names():
         with contextlib.suppress(DynamicLibNotFoundError):
-            _loader.load(name)
+            _low.load(name)
 
 
 @pytest.fixture

@@ -48,19 +48,19 @@ class Recorder:
         self.functions = {f.python_name: f for f in self.library.functions}
 
     def slots(self):
-        from cuda.bindings import _loader
+        from cuda.bindings import _low
 
         get = ctypes.pythonapi.PyCapsule_GetPointer
         get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-        api = get(_loader._api, b"cuda.bindings._loader._api")
+        api = get(_low._api, b"cuda.bindings._low._api")
         return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p).from_address(api)(b"nvml")
 
     def install(self):
-        from cuda.bindings import _loader
+        from cuda.bindings import _low
 
         for i, function in enumerate(self.library.functions):
             # the slot of a function that the library lacks calls itself until it has one
-            exists = _loader.inspect_function_pointer("nvml", function.name)
+            exists = _low.inspect_function_pointer("nvml", function.name)
             if exists and not function.ret.endswith("*"):
                 self.wrap(function, ctypes.c_void_p.from_address(self.slots() + 8 * i))
 

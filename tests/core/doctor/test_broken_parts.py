@@ -61,7 +61,7 @@ def test_a_whole_tree_has_no_problem(doctor):
     assert problems_of(doctor()) == []
 
 
-@pytest.mark.parametrize("module", ["bindings/_loader", "core/_core"])
+@pytest.mark.parametrize("module", ["bindings/_low", "core/_core"])
 def test_a_compiled_module_that_is_gone(doctor, tree, module):
     (tree / f"{module}{SUFFIX}").unlink()
     found = problems_of(doctor())

@@ -70,9 +70,9 @@ def test_only_out_of_memory_has_its_class(device):
 
 
 def test_emulated_errors_are_marked(device):
-    from cuda.bindings import _loader
+    from cuda.bindings import _low
 
-    is_emulated = _loader.backend() == "emulator"
+    is_emulated = _low.backend() == "emulator"
     assert str(make_driver_error(1)).endswith("[emulated]") is is_emulated
 
 

@@ -6,8 +6,8 @@ import pytest
 VERSIONS = [12000, 12020, 12040, 12080, 13000]
 
 START = """
-from cuda.bindings import _loader
-_loader._answer_as_driver_of({version})
+from cuda.bindings import _low
+_low._answer_as_driver_of({version})
 from cuda.core import Device, LaunchConfig, ObjectCode, launch
 device = Device(0)
 device.set_current()
@@ -105,8 +105,8 @@ except RuntimeError as error:
 @pytest.mark.parametrize("version", [11040, 11080])
 def test_drivers_of_cuda_11_are_refused_with_what_to_do(run_python, version):
     code = f"""
-from cuda.bindings import _loader, driver
-_loader._answer_as_driver_of({version})
+from cuda.bindings import _low, driver
+_low._answer_as_driver_of({version})
 from cuda.core import Device
 for call in (lambda: driver.cuInit(0), lambda: Device(0).set_current()):
     try:

@@ -48,19 +48,19 @@ def library_folders():
 
 def own_folder():
     """Where the package under test lies: this tree, or an installed wheel that comes first."""
-    from cuda.bindings import _loader  # which NVIDIA's packages do not have
+    from cuda.bindings import _low  # which NVIDIA's packages do not have
 
-    return str(Path(_loader.__file__).parents[2])
+    return str(Path(_low.__file__).parents[2])
 
 
 def with_library(names):
     """The modules whose library this machine has: others answer nothing that rules are about."""
-    from cuda.bindings import _loader
+    from cuda.bindings import _low
     from cuda.pathfinder import DynamicLibNotFoundError
 
     for name in names:
         try:
-            _loader.load(name)
+            _low.load(name)
         except DynamicLibNotFoundError:
             continue
         yield name

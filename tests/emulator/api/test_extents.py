@@ -2,14 +2,14 @@
 """Pitches and sizes whose products do not fit 64 bits."""
 
 import pytest
-from cuda.bindings import _loader, driver
+from cuda.bindings import _low, driver
 
 HUGE = 2**63
 
 
 @pytest.fixture
 def memory():
-    if not _loader.is_emulated():
+    if not _low.is_emulated():
         pytest.skip("a device need not look at such sizes")
     driver.cuInit(0)
     driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])

@@ -2,7 +2,7 @@
 """Modules and libraries from files that are none."""
 
 import pytest
-from cuda.bindings import _loader, driver
+from cuda.bindings import _low, driver
 
 LOADS = [
     lambda path: driver.cuModuleLoad(path),
@@ -23,7 +23,7 @@ def context():
 def test_what_cannot_be_read_is_not_found(tmp_path, load, path):
     (tmp_path / "folder").mkdir()
     name = str(tmp_path / path).encode() if path else b""
-    if _loader.is_emulated():
+    if _low.is_emulated():
         assert load(name) == (driver.CUresult.CUDA_ERROR_FILE_NOT_FOUND, None)
     else:
         assert load(name)[0] != driver.CUresult.CUDA_SUCCESS

@@ -4,7 +4,7 @@
 import ctypes
 
 import pytest
-from cuda.bindings import _loader, driver
+from cuda.bindings import _low, driver
 
 # Releases of programs, and functions whose newest variant came later but takes the same types.
 ASKED = [
@@ -20,7 +20,7 @@ ASKED = [
 
 @pytest.fixture(autouse=True)
 def emulated():
-    if not _loader.is_emulated():
+    if not _low.is_emulated():
         pytest.skip("a question to the emulator")
     driver.cuInit(0)
 
@@ -43,7 +43,7 @@ def test_an_older_variant_answers_as_the_newest():
 
 @pytest.mark.parametrize("name", ["cuEventElapsedTime", "cuDeviceGetUuid", "cuCtxDestroy"])
 def test_first_variants_are_exported_under_their_names(name):
-    assert _loader.emulator_function(name) != 0
+    assert _low.emulator_function(name) != 0
 
 
 def test_a_release_before_the_first_variant_is_told_so():

@@ -25,9 +25,9 @@ bool tells_length(kind k) {
 
 bool is_filled(kind k) { return k == kind::out_numbers || k == kind::out_structures; }
 
-int output_at(const function& f, int position) {
+int output_at(const frame& c, int position) {
   int output = 0;
-  for (int i = 0; i < position; ++i) output += is_output(f.params[i].k);
+  for (int i = 0; i < position; ++i) output += is_output(c.param_at(i).k);
   return output;
 }
 
@@ -50,7 +50,7 @@ bool allocate_text(frame& c, int i, word n) {
 bool allocate_struct(frame& c, int i, const param& p, word size) {
   PyObject* made = new_data_with_tail(c.lib, p.type, std::size_t(size));
   if (!made) return false;
-  Py_SETREF(c.out[output_at(c.f, i)], made);
+  Py_SETREF(c.out[output_at(c, i)], made);
   c.w[i] = reinterpret_cast<word>(as_data(made)->where);
   return true;
 }
@@ -63,7 +63,7 @@ bool allocate(frame& c, int i, const param& p, word n) {
 
 bool allocate_all(frame& c, int count, word n) {
   for (int i = 0; i < c.f.n; ++i) {
-    const param& p = c.f.params[i];
+    const param& p = c.param_at(i);
     if (p.aux == count && !allocate(c, i, p, n)) return false;
   }
   return true;
@@ -74,7 +74,7 @@ bool before_counted_call(frame& c) {
   bool is_answered;
   if (!ask(c, is_answered)) return false;
   for (int i = 0; i < c.f.n; ++i) {
-    kind k = c.f.params[i].k;
+    kind k = c.param_at(i).k;
     if (k != kind::count_of_output && k != kind::out_count) continue;
     c.cell[i] = std::uint32_t(c.cell[i]);
     is_answered = is_answered && c.cell[i] == 0;
@@ -88,10 +88,10 @@ bool before_counted_struct_call(frame& c) {
   bool succeeds;
   if (!ask(c, succeeds)) return false;
   for (int i = 0; i < c.f.n; ++i) {
-    const param& p = c.f.params[i];
+    const param& p = c.param_at(i);
     if (p.k != kind::out_assembled) continue;
     const assembly& a = c.lib.assemblies[std::size_t(p.type)];
-    PyObject* object = c.out[output_at(c.f, i)];
+    PyObject* object = c.out[output_at(c, i)];
     if (a.list < 0) continue;
     const data_field& list = data_record_of(object).fields[std::size_t(a.list)];
     auto n = Py_ssize_t(at_least_one(word(counted(list, object))));
@@ -119,14 +119,14 @@ bool allocate_output(frame& c, int i, const param& p, word n) {
   PyObject* made = has_structs ? new_data_array(c.lib, p.type, Py_ssize_t(n))
                                : new_typed_array(kind(p.type), Py_ssize_t(n));
   if (!made) return false;
-  c.out[output_at(c.f, i)] = made;
+  c.out[output_at(c, i)] = made;
   c.w[i] = reinterpret_cast<word>(has_structs ? as_data(made)->where : as_typed_array(made)->where);
   return true;
 }
 
 PyObject* counted_output(frame& c, const param& p, int output) {
   PyObject* made = c.take(output);
-  bool is_told = tells_length(c.f.params[p.aux].k);
+  bool is_told = tells_length(c.param_at(p.aux).k);
   Py_ssize_t& length =
       p.k == kind::out_structures ? as_data(made)->e.shape[0] : as_typed_array(made)->e.shape[0];
   auto n = Py_ssize_t(std::uint32_t(c.cell[p.aux]));
@@ -136,7 +136,7 @@ PyObject* counted_output(frame& c, const param& p, int output) {
 
 // A fixed size is one in bytes.
 bool allocate_sized(frame& c, int i, const param& p) {
-  const param& count = c.f.params[p.aux];
+  const param& count = c.param_at(p.aux);
   if (count.k == kind::count_of_output || count.k == kind::out_count) return true;
   word n = c.value_of(p.aux);
   if (count.k == kind::fixed) n /= word(number_size(kind(p.type)));
@@ -144,11 +144,11 @@ bool allocate_sized(frame& c, int i, const param& p) {
 }
 
 bool allocate_given_text(frame& c, int i, const param& p) {
-  if (c.f.params[p.aux].k == kind::count_of_output) return true;
+  if (c.param_at(p.aux).k == kind::count_of_output) return true;
   auto n = std::int32_t(c.value_of(p.aux));
   if (n >= 0) return allocate_text(c, i, word(n));
   PyErr_Format(PyExc_ValueError, "%s() argument '%s': a length of %d", c.f.name.c_str(),
-               parameter_name(c.f, c.f.params[p.aux].py), int(n));
+               parameter_name(c.f, c.param_at(p.aux).py), int(n));
   return false;
 }
 

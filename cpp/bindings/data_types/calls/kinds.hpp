@@ -48,7 +48,7 @@ template <>
 struct parameter<kind::length_of_data> {
   static bool prepare(frame&, int, const param&) { return true; }
   static bool complete(frame& c, int i, const param& p) {
-    c.w[i] = word(as_data(c.argument(c.f.params[p.aux]))->e.elements());
+    c.w[i] = word(as_data(c.argument(c.param_at(p.aux)))->e.elements());
     return true;
   }
 };

@@ -5,7 +5,7 @@ import os
 
 
 def probe(findings):
-    from cuda.bindings import _loader, driver
+    from cuda.bindings import _low, driver
     from cuda.core import _emulator_library
 
     library = _emulator_library.path()
@@ -20,7 +20,7 @@ def probe(findings):
     except RuntimeError as error:  # no driver, or a setting that is not understood
         facts["error"] = str(error)
         return
-    facts["backend"] = _loader.backend()
+    facts["backend"] = _low.backend()
     if facts["backend"] == "emulator":
         facts["emulator"]["options"] = _emulator_library.record("options")
     if int(status) != 0:

@@ -17,7 +17,7 @@ def probe(findings):
         "kernel_module": kernel_module(),
         "has_device_node": CONTROL_NODE.exists(),
     }
-    from cuda.bindings import _loader, driver
+    from cuda.bindings import _low, driver
 
     facts["api_version"] = version_text(driver.CUDA_VERSION)
     try:
@@ -25,9 +25,9 @@ def probe(findings):
     except RuntimeError as error:
         facts |= {"error": str(error), "searched": searched(error)}
         return
-    library = mapped_file(_loader.inspect_function_pointer("driver", "cuDriverGetVersion"))
-    names = _loader.exported_names("driver")
-    absent = [name for name in names if not _loader.inspect_function_pointer("driver", name)]
+    library = mapped_file(_low.inspect_function_pointer("driver", "cuDriverGetVersion"))
+    names = _low.exported_names("driver")
+    absent = [name for name in names if not _low.inspect_function_pointer("driver", name)]
     facts |= {
         "is_found": True,
         "version": version_text(version),

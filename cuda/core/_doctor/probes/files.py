@@ -11,7 +11,7 @@ from cuda.core._doctor import distributions as found
 from cuda.core._doctor.findings import REBUILD, REINSTALL
 
 NVIDIAS_FOLDERS = ("cuda/core/cu13", "cuda/bindings/_lib")  # only its wheels have them
-NEEDED = ("cuda.bindings._loader", "cuda.bindings._low", "cuda.core._core", "cuda.core._compile")
+NEEDED = ("cuda.bindings._low", "cuda.core._core", "cuda.core._compile")
 NAMED = 5  # so many files of a list are named in a message
 
 

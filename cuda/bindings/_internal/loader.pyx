@@ -1,22 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the driver (or the emulator) and each other library at first use, and fills its table.
 
-The work is done in C++ (`cpp/driver/loader`), without the interpreter; this module puts failures
+The work is done in C++ (`cpp/driver/loader`), without the interpreter; this file puts failures
 into words, asks ``cuda.pathfinder`` for libraries, and shows the outside what was found.
 """
 
 from cpython.pycapsule cimport PyCapsule_Import, PyCapsule_New
 
 import os
-
-from cuda.bindings._loader cimport (
-    HALFWARP_DRIVER,
-    HALFWARP_LIBRARY_COUNT,
-    HALFWARP_LOADER_CAPSULE,
-    function_source,
-    library_id,
-    loader_api,
-)
 
 
 cdef extern from *:

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The records of functions: what C takes, what Python gives, what the module shows."""
+
+from __future__ import annotations
+
+from ..model import Function, Library
+from .packed_texts import PackedTexts
+from .table_index import Index
+from .table_params import Positions, param_record, returned_struct_record
+from .table_rows import Rows
+
+
+def all_params(function: Function, index: Index) -> list[str]:
+    positions = Positions(function)
+    records = [param_record(p, positions, index) for p in function.params]
+    return [*records, *returned_struct_record(function, index)]
+
+
+class FunctionRows:
+    """What the records of functions refer to: their parameters, thunks and bodies."""
+
+    def __init__(self):
+        self.params = Rows("const param", "params")
+        self.thunks = Rows("const thunk", "thunks")
+        self.bodies = Rows("const body* const", "special_bodies")
+        self.bodies.once("", "&bodies::nothing")
+
+    def source(self) -> str:
+        return "".join(rows.source() for rows in (self.params, self.thunks, self.bodies))
+
+
+def function_record(library: Library, function: Function, index: Index, rows: FunctionRows) -> str:
+    params = all_params(function, index)
+    names = [p.partition("=")[0] for p in function.py]
+    required = sum("=" not in p for p in function.py)
+    c_type = f"{function.ret}({', '.join(p.c_type for p in function.params)})"
+    thunk = rows.thunks.once(c_type, f"caller<decltype(&::{function.name})>::call")
+    body = rows.bodies.once(function.body or "", f"&bodies::{function.body}")
+    slot = f"offsetof(halfwarp::driver::{library.name}_table, {function.name}) / sizeof(void*)"
+    return (
+        f"{{{index.texts(called(library, function))}, {index.texts(joined(names))}, "
+        f"{rows.params.block(function.name, params)}, {thunk},\n   {slot},\n"
+        f"   {body}, {len(params)}, {len(names)}, {required}, {len(function.returns)}, "
+        f"{' | '.join(function_flags(library, function))}{size_function(function, index)}}}"
+    )
+
+
+def called(library: Library, function: Function) -> str:
+    """What messages call it: names that are short need their module."""
+    return f"{library.name}.{function.python_name}" if library.raises else function.name
+
+
+def size_function(function: Function, index: Index) -> str:
+    """The place of the function that tells how many bytes this one writes."""
+    places = {f.name: i for i, f in enumerate(index.functions)}
+    return f", {places[function.size_function]}" if function.size_function else ""
+
+
+def joined(names: list[str]) -> str:
+    return "\0".join(names)
+
+
+def function_flags(library: Library, function: Function) -> list[str]:
+    flags = ["releases_gil"] if function.releases_gil else []
+    late = (
+        *("in:list:", "in:attr", "out:list", "out:attr", "out:charbuf"),
+        *("in:nonnull", "in:options", "in:buffer", "out:array", "out:counted_text", "length"),
+    )
+    if any(p.kind.startswith(late) and p.kind != "in:attrsize" for p in function.params):
+        flags.append("second_pass")
+    if function.ret.endswith("*"):
+        flags.append("returns_text")
+    elif not function.returns_code:
+        flags.append("returns_number")
+    elif library.raises and function.ret != library.result_type:
+        flags.append("returns_nothing" if function.ret == "void" else "returns_number")
+    return flags or ["no_flags"]
+
+
+def functions_table(library: Library, index: Index) -> str:
+    rows = FunctionRows()
+    lines = "".join(f"  {function_record(library, f, index, rows)},\n" for f in index.functions)
+    return (
+        f"{rows.source()}constexpr function functions[] = {{\n{lines}}};\n"
+        f"static_assert({arity_checks(index)});\n"
+    )
+
+
+def arity_checks(index: Index) -> str:
+    """The records have as many parameters as the C functions."""
+    checks = (
+        f"caller<decltype(&::{f.name})>::arity == {len(all_params(f, index))}"
+        for f in index.functions
+    )
+    return " &&\n              ".join(checks)
+
+
+def methods_table(library: Library, index: Index) -> str:
+    """What the module shows, by name: functions are looked up when they are first used."""
+    made = {
+        f.python_name: method(library, f, i, index.texts) for i, f in enumerate(index.functions)
+    }
+    made |= {name: status_check(library, name, index.texts) for name in library.status_checks}
+    lines = "".join(f"  {row},\n" for _, (row, _) in sorted(made.items()))
+    entries = "".join(f"  {entry},\n" for _, (_, entry) in sorted(made.items()))
+    return (
+        f"const method_record {library.name}_methods[] = {{\n{lines}}};\n"
+        f"const PyCFunction {library.name}_entries[] = {{\n{entries}}};\n"
+    )
+
+
+def status_check(library: Library, name: str, texts: PackedTexts) -> tuple[str, str]:
+    """A function that raises what a call with that status would have raised."""
+    doc = f"{name}(status)\n--\n\nRaise the exception of a status that is an error. Host only."
+    return f"{{{texts(name)}, {texts(doc)}, METH_O}}", f"module_{name}<{library.name}_library>"
+
+
+def method(
+    library: Library, function: Function, position: int, texts: PackedTexts
+) -> tuple[str, str]:
+    """What the module shows, and the C function behind it."""
+    name = f"{library.name}_library"
+    entry = f"entry<{name}, {position}>"
+    if function.is_hot and not function.body:
+        entry = f"unrolled<{name}, {position}, caller<decltype(&::{function.name})>>::entry"
+    shown = f"{texts(function.python_name)}, {texts(docstring(library, function))}"
+    return f"{{{shown}, METH_FASTCALL | METH_KEYWORDS}}", f"(PyCFunction)(void (*)()){entry}"
+
+
+def docstring(library: Library, function: Function) -> str:
+    """CPython's text signature, for `inspect.signature` and `help`; then what comes back."""
+    text = function.doc or f"Returns ({', '.join([library.result_enum, *function.returns])})."
+    return f"{function.python_name}({', '.join(function.py)})\n--\n\n{text}"

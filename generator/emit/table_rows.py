@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays whose rows the records of a library refer to by number."""
+
+from __future__ import annotations
+
+
+class Rows:
+    """The rows of one C++ array, numbered as they are added.
+
+    Records hold these numbers in place of addresses: what holds an address is adjusted, and its
+    page copied, whenever the extension is loaded.
+    """
+
+    def __init__(self, c_type: str, name: str):
+        self.c_type, self.name = c_type, name
+        self.rows: list[str] = []
+        self.places: dict[object, int] = {}
+
+    def block(self, title: str, rows: list[str]) -> int:
+        """The number of the first of some rows that stand together."""
+        first = len(self.rows)
+        titles = [f"// {title}\n  "] + [""] * len(rows)
+        self.rows += [title + row for title, row in zip(titles, rows, strict=False)]
+        return first
+
+    def once(self, key: object, row: str) -> int:
+        """The number of a row that all with the same key share."""
+        if key not in self.places:
+            self.places[key] = self.block(str(key), [row])
+        return self.places[key]
+
+    def source(self) -> str:
+        if not self.rows:
+            return f"constexpr std::span<{self.c_type}> {self.name};\n"
+        lines = "".join(f"  {row},\n" for row in self.rows)
+        return f"constexpr {self.c_type} {self.name}[] = {{\n{lines}}};\n"
