@@ -96,10 +96,14 @@ def compared(name, backend, where, pool):
     made = plan.of_library(name, backend)
     runs = {who: pool.submit(supervise.run, made, *place) for who, place in where.items()}
     outcomes = {who: run.result() for who, run in runs.items()}
-    left = sum(compare.NOT_RUN in three for three in zip(*outcomes.values(), strict=True))
-    if left:
-        print(f"{name}: {left} calls not made, since calls before them did not return")
     cases = [case for function in made["functions"] for case in function["cases"]]
+    left = collections.Counter(
+        case["call"].partition("(")[0]
+        for case, *three in zip(cases, *outcomes.values(), strict=True)
+        if compare.NOT_RUN in three
+    )
+    if left:
+        print(f"{name}: {left.total()} calls not made, since those before did not return: {left}")
     return compare.differences(cases, **outcomes, no_answer=made["no answer"]), len(cases)
 
 
