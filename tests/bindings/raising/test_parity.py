@@ -25,7 +25,7 @@ def capsules(reference):
 
 
 def test_the_same_functions_exist(reference, module):
-    public = {n for n, v in vars(module).items() if inspect.isbuiltin(v)}
+    public = {n for n, v in inspect.getmembers(module) if inspect.isbuiltin(v)}
     public = {n for n in public if not n.startswith("_")}
     assert public ^ reference.functions.keys() == set()
 
@@ -105,7 +105,7 @@ def test_the_same_enumerations_exist(reference, module):
     from cuda.bindings._internal._fast_enum import FastEnumMetaclass
 
     dir(module)  # makes what is made on demand
-    found = {n for n, v in vars(module).items() if isinstance(v, FastEnumMetaclass)}
+    found = {n for n, v in inspect.getmembers(module) if isinstance(v, FastEnumMetaclass)}
     assert found ^ (reference.enums.keys() | reference.aliases) == set()
 
 
@@ -117,7 +117,7 @@ def test_the_same_exceptions_exist(reference, module):
     dir(module)
     found = {
         name: [b.__name__ for b in value.__mro__[1:-2]]
-        for name, value in vars(module).items()
+        for name, value in inspect.getmembers(module)
         if isinstance(value, type) and issubclass(value, Exception)
     }
     assert found == {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 BATCH = 80  # functions of one process, unless the plan says otherwise
-STARTS = 60  # of one batch; each further one is owed to a call that ended the one before
+STARTS = 400  # of one batch; each further one is owed to a call that ended the one before
 HANGS = 2  # calls of one function that do not return; the others are not made
 NOT_RUN = ["not run"]
 HANG = "does not return"
