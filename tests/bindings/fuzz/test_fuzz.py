@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from ...libraries import open_or_skip
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 WORKER = HERE / "worker.py"
@@ -71,7 +73,7 @@ def library_environment(tmp_path_factory):
 
     def variables(name, mode):
         if mode == "found":
-            skip_if_missing(name)
+            open_or_skip(name)
         return recorded() if mode == "recorded" else {}
 
     return variables
@@ -83,16 +85,6 @@ def tool(folder, name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def skip_if_missing(name):
-    from cuda.bindings import _loader
-    from cuda.pathfinder import DynamicLibNotFoundError
-
-    try:
-        _loader.load(name)
-    except DynamicLibNotFoundError:
-        pytest.skip(f"{name} is not installed")
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The modules whose functions raise are those of the reference: names, C types, results, values."""
 
-import ctypes
-import importlib
 import inspect
 
 import pytest
@@ -13,15 +11,6 @@ from generator.emit.cimport import function_pxd
 @pytest.fixture
 def functions(library):
     return {f.python_name: f for f in library.functions if f.in_python}
-
-
-@pytest.fixture
-def capsules(reference):
-    """Name -> signature string, as a cimporting module finds them."""
-    get_name = ctypes.pythonapi.PyCapsule_GetName
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    module = importlib.import_module(f"cuda.bindings.cy{reference.library}")
-    return {name: get_name(value).decode() for name, value in module.__pyx_capi__.items()}
 
 
 def test_the_same_functions_exist(reference, module):
