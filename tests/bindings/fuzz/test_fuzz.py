@@ -146,12 +146,9 @@ def test_random_arguments_end_in_results_or_errors(fuzz, library, mode, function
     assert {"success", "code", "TypeError", "OverflowError"} <= report["outcomes"].keys()
 
 
-@pytest.mark.parametrize(
-    ("library", "mode"),
-    [("driver", "null"), ("nvrtc", "null"), ("nvml", "answers"), ("cufile", "answers")],
-)
-def test_random_arguments_leave_nothing_behind(fuzz, library, mode):
-    assert fuzz(library, mode, 0, 2, "--leaks")["problems"] == {}
+@each_target
+def test_random_arguments_leave_nothing_behind(fuzz, library, mode, functions, batches):
+    assert fuzz(library, mode, 0, 4, "--leaks")["problems"] == {}
 
 
 def test_a_batch_is_the_same_each_time(fuzz):
