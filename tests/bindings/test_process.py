@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+from ..forking import FORK
+
 MODES = {"emulator": {}, "null": {"HALFWARP_EMULATOR_MODE": "null"}}
 NOTICES = ("halfwarp: ", "emulator: ")
 
@@ -213,21 +215,6 @@ for _, function in kept:
 """
         )
         run(code)
-
-
-FORK = """
-import os, sys, traceback
-def in_child(work):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            work()
-            os._exit(0)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-"""
 
 
 class TestFork:
