@@ -3,6 +3,8 @@
 
 import ctypes
 import importlib
+import shutil
+import subprocess
 
 import pytest
 
@@ -51,3 +53,25 @@ def put(open_libraries):
     replacements = Replacements()
     yield replacements.put
     replacements.undo()
+
+
+@pytest.fixture
+def small_driver(tmp_path):
+    """``small_driver(...)``: a folder with a driver of three functions, which answer as told."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if not compiler:
+        pytest.skip("no C compiler to make a driver with")
+
+    def build(version=13000, status=0, devices=1, further=""):
+        source = tmp_path / "driver.c"
+        source.write_text(
+            f"{further}\n"
+            f"int cuInit(unsigned flags) {{ return {status}; }}"
+            f"int cuDeviceGetCount(int* n) {{ *n = {devices}; return 0; }}"
+            f"int cuDriverGetVersion(int* v) {{ *v = {version}; return 0; }}"
+        )
+        library = tmp_path / "libcuda.so.1"
+        subprocess.run([compiler, "-shared", "-fPIC", "-w", source, "-o", library], check=True)
+        return tmp_path
+
+    return build
