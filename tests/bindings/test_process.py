@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from ..forking import FORK
+from ..programs.forking import FORK
 
 MODES = {"emulator": {}, "null": {"HALFWARP_EMULATOR_MODE": "null"}}
 NOTICES = ("halfwarp: ", "emulator: ")

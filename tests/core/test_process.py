@@ -6,7 +6,7 @@ import gc
 import pytest
 from cuda.core import Device, Stream
 
-from ..forking import FORK
+from ..programs.forking import FORK
 from ..threads import run_together
 
 START = """

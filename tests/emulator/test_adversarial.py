@@ -3,7 +3,7 @@
 
 import pytest
 
-from .raw_calls import RAW_CALLS
+from ..programs.raw_calls import RAW_CALLS
 
 SEEDS = [0, 1, 7, 12345]
 

@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from .raw_calls import RAW_CALLS
+from ..programs.raw_calls import RAW_CALLS
 
 TALK = RAW_CALLS + "from cuda.core import emulation\n"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .raw_calls import RAW_CALLS
+from ..programs.raw_calls import RAW_CALLS
 
 START = RAW_CALLS + "import sys\nstart()\n"
 
