@@ -130,12 +130,15 @@ constexpr bool is_output(kind k) { return k >= kind::iterator; }
 constexpr bool is_integer(kind k) { return k <= kind::u64; }
 constexpr bool is_list(kind k) { return k >= kind::list_i32 && k <= kind::list_address; }
 
+constexpr bool optional_list = true;  // what tables call `param::is_optional`
+
 struct param {
   kind k;
   std::int8_t py;         // position in the Python call; -1: not an argument
   std::int16_t type = 0;  // index of a class, enumeration or attribute table; a length (out_bytes)
   std::int8_t aux = -1;   // C position of the count, or of the attribute
-  std::int8_t size = -1;  // C position of the size of an attribute's value; 0: an optional list
+  std::int8_t size = -1;  // C position of the size of an attribute's value
+  bool is_optional = false;  // a list that may be left out, whatever the count
 };
 
 enum flags : std::uint16_t {

@@ -18,9 +18,10 @@ struct scratch::exported {
 
 // Zeroed by the system, so that a large block costs what of it is used.
 void* scratch::allocate_block(std::size_t bytes) {
-  if (bytes > std::size_t(PY_SSIZE_T_MAX) - sizeof(block)) return PyErr_NoMemory();
-  auto* made = static_cast<block*>(PyMem_Calloc(1, sizeof(block) + bytes));
-  if (!made) return PyErr_NoMemory();
+  bool is_possible = bytes <= std::size_t(PY_SSIZE_T_MAX) - sizeof(block);
+  void* memory = is_possible ? PyMem_Calloc(1, sizeof(block) + bytes) : nullptr;
+  if (!memory) return PyErr_Format(PyExc_MemoryError, "%zu bytes cannot be reserved", bytes);
+  auto* made = static_cast<block*>(memory);
   made->next = blocks_;
   blocks_ = made;
   return made + 1;

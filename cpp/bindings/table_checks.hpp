@@ -12,6 +12,7 @@ constexpr bool is_position(int i, int n) { return i >= -1 && i < n; }
 constexpr bool is_consistent(const library& lib, const function& f, const param& p) {
   if (!is_position(p.py, f.positional) || !is_position(p.aux, f.n) || !is_position(p.size, f.n))
     return false;
+  if (p.is_optional && !is_list(p.k)) return false;
   bool has_attribute = p.k == kind::attribute_value || p.k == kind::attribute_options ||
                        p.k == kind::out_attribute || p.k == kind::out_attribute_list;
   if (has_attribute) return p.aux >= 0 && std::size_t(p.type) < lib.attributes.size();

@@ -1,73 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference's API as data, 13.3 with what 13.5 changed, for the parity tests."""
+"""What belongs to a `reference`; Python functions in the place of C functions."""
 
-import ast
-import json
-import re
-import tomllib
-from pathlib import Path
+import ctypes
+import importlib
+import shutil
+import subprocess
 
 import pytest
 
-DATA = Path(__file__).parent.parent / "data"
+from ..libraries import is_installed
+from .function_tables import Replacements
 
 
-class Reference:
-    """What one library of the reference offers."""
-
-    def __init__(self, library):
-        base = json.loads((DATA / "reference_13.3.json").read_text())[library]
-        later = json.loads((DATA / "reference_13.5.json").read_text())[library]
-        self.library = library
-        self.base = base
-        self.changes = later["names"]
-        self.exceptions = tomllib.loads((DATA / "parity_exceptions.toml").read_text())
-        self.functions = dict(base["functions"])
-        self.functions |= {n: later_function(r) for n, r in self.of_kind("function")}
-        self.capsules = {n: f["sig"] for n, f in base["functions"].items()}
-        self.capsules |= {n: r["sig"] for n, r in later["capsules"].items()}
-        self.enums = {n: self.enum(n) for n in [*base["enums"], *dict(self.of_kind("enum"))]}
-        self.constants = dict(base["constants"])
-        self.constants |= {n: int(r["value"]) for n, r in self.of_kind("value")}
-
-    @property
-    def dropped_fields(self):
-        return self.exception("dropped", "fields", ())
-
-    def of_kind(self, kind):
-        return [(n, r) for n, r in self.changes.items() if r["kind"] == kind]
-
-    def enum(self, name):
-        members = dict(self.base["enums"].get(name, {}))
-        change = self.changes.get(name, {})
-        members |= change.get("members", {}) | change.get("added_members", {})
-        members |= {n: new for n, (_, new) in change.get("changed_values", {}).items()}
-        return {n: v for n, v in members.items() if n not in change.get("removed_members", ())}
-
-    def exception(self, table, name, otherwise=None):
-        return self.exceptions.get(table, {}).get(self.library, {}).get(name, otherwise)
-
-
-def later_function(record):
-    """A record of 13.5, in the form of those of 13.3."""
-    arguments = ast.parse(f"def f{record['sig']}: ...").body[0].args
-    names = [a.arg for a in arguments.args]
-    defaults = [f"={ast.unparse(d)}" for d in arguments.defaults]
-    suffixes = [""] * (len(names) - len(defaults)) + defaults
-    return {
-        "py": [n + s for n, s in zip(names, suffixes, strict=True)],
-        "ret": [re.match(r"\w+", r).group() for r in record["returns"]],
-    }
-
-
-@pytest.fixture(scope="session", params=["driver", "nvrtc", "runtime"])
-def reference(request):
-    return Reference(request.param)
-
-
-@pytest.fixture(scope="session")
+# Not of session scope: each folder has a `reference` of its own.
+@pytest.fixture
 def library(reference):
     """The generator's model of the same library."""
     from generator import model
 
     return model.load(reference.library)
+
+
+@pytest.fixture
+def module(reference):
+    return importlib.import_module(f"cuda.bindings.{reference.library}")
+
+
+@pytest.fixture
+def capsules(reference):
+    """Name -> signature string, as a cimporting module finds them."""
+    get_name = ctypes.pythonapi.PyCapsule_GetName
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    module = importlib.import_module(f"cuda.bindings.cy{reference.library}")
+    return {name: get_name(value).decode() for name, value in module.__pyx_capi__.items()}
+
+
+@pytest.fixture(scope="session")
+def open_libraries():
+    """The tables of all libraries that this machine has are filled."""
+    from generator import model
+
+    return [name for name in model.library_names() if is_installed(name)]
+
+
+@pytest.fixture
+def put(open_libraries):
+    """``put(name, function, *ctypes)``: calls of the C function go to a Python function.
+
+    All libraries are open: else the first call would fill a table, and put its functions in the
+    place of these.
+    """
+    replacements = Replacements()
+    yield replacements.put
+    replacements.undo()
+
+
+@pytest.fixture
+def small_driver(tmp_path):
+    """``small_driver(...)``: a folder with a driver of three functions, which answer as told."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if not compiler:
+        pytest.skip("no C compiler to make a driver with")
+
+    def build(version=13000, status=0, devices=1, further=""):
+        source = tmp_path / "driver.c"
+        source.write_text(
+            f"{further}\n"
+            f"int cuInit(unsigned flags) {{ return {status}; }}"
+            f"int cuDeviceGetCount(int* n) {{ *n = {devices}; return 0; }}"
+            f"int cuDriverGetVersion(int* v) {{ *v = {version}; return 0; }}"
+        )
+        library = tmp_path / "libcuda.so.1"
+        subprocess.run([compiler, "-shared", "-fPIC", "-w", source, "-o", library], check=True)
+        return tmp_path
+
+    return build

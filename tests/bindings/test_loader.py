@@ -3,7 +3,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -175,20 +174,12 @@ def test_auto_takes_a_driver_that_has_a_device(tmp_path):
         (803, 0, "driver"),  # CUDA_ERROR_SYSTEM_DRIVER_MISMATCH is for the user to see
     ],
 )
-def test_auto_takes_the_emulator_only_where_there_is_no_device(tmp_path, status, count, backend):
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if not compiler:
-        pytest.skip("no C compiler to make a driver with")
-    source = tmp_path / "driver.c"
-    source.write_text(
-        f"int cuInit(unsigned flags) {{ return {status}; }}"
-        f"int cuDeviceGetCount(int* n) {{ *n = {count}; return 0; }}"
-        "int cuDriverGetVersion(int* v) { *v = 13000; return 0; }"
-    )
-    library = tmp_path / "libcuda.so.1"
-    subprocess.run([compiler, "-shared", "-fPIC", "-w", source, "-o", library], check=True)
+def test_auto_takes_the_emulator_only_where_there_is_no_device(
+    small_driver, status, count, backend
+):
+    folder = small_driver(status=status, devices=count)
     code = 'print(_low.is_emulated()); call("cuInit", 0); print(_low.backend())'
-    assert run(code, tmp_path, HALFWARP_BACKEND="auto") == [str(backend == "emulator"), backend]
+    assert run(code, folder, HALFWARP_BACKEND="auto") == [str(backend == "emulator"), backend]
 
 
 def test_the_notice_says_why_auto_took_the_emulator(no_driver):
@@ -314,32 +305,16 @@ def test_an_older_variant_of_the_same_types_stands_in_for_a_newer_one():
     assert lines == ["True", "True"]
 
 
-def driver_of(version, folder):
-    """A driver that says it is of that CUDA version, and has a device."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if not compiler:
-        pytest.skip("no C compiler to make a driver with")
-    source = folder / "driver.c"
-    source.write_text(
-        "int cuInit(unsigned flags) { return 0; }"
-        "int cuDeviceGetCount(int* n) { *n = 1; return 0; }"
-        f"int cuDriverGetVersion(int* v) {{ *v = {version}; return 0; }}"
-    )
-    library = folder / "libcuda.so.1"
-    subprocess.run([compiler, "-shared", "-fPIC", "-w", source, "-o", library], check=True)
-
-
-def test_a_driver_of_cuda_11_is_refused_with_what_to_do(tmp_path):
-    driver_of(11080, tmp_path)
-    (line,) = run('print(message(call, "cuInit", 0))', tmp_path)
+def test_a_driver_of_cuda_11_is_refused_with_what_to_do(small_driver):
+    (line,) = run('print(message(call, "cuInit", 0))', small_driver(version=11080))
     assert line.startswith("NotSupportedError: cuInit() needs a CUDA driver of CUDA 12.0 or newer")
     assert "is of CUDA 11.8" in line
     assert "HALFWARP_BACKEND=emulator" in line
 
 
-def test_auto_takes_the_emulator_in_place_of_a_driver_of_cuda_11(tmp_path):
-    driver_of(11080, tmp_path)
-    lines = run('call("cuInit", 0); print(_low.backend())', tmp_path, HALFWARP_BACKEND="auto")
+def test_auto_takes_the_emulator_in_place_of_a_driver_of_cuda_11(small_driver):
+    folder = small_driver(version=11080)
+    lines = run('call("cuInit", 0); print(_low.backend())', folder, HALFWARP_BACKEND="auto")
     assert lines == ["emulator"]
 
 

@@ -2,12 +2,13 @@
 """Threads, forks, exits and other interpreters below the object layer; each case is a process."""
 
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
+from ..programs.forking import FORK
 
 MODES = {"emulator": {}, "null": {"HALFWARP_EMULATOR_MODE": "null"}}
 NOTICES = ("halfwarp: ", "emulator: ")
@@ -215,21 +216,6 @@ for _, function in kept:
         run(code)
 
 
-FORK = """
-import os, sys, traceback
-def in_child(work):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            work()
-            os._exit(0)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-"""
-
-
 class TestFork:
     @both_modes
     def test_a_child_may_be_the_first_to_call(self, mode):
@@ -288,20 +274,13 @@ print("done")
         )
         assert run(code) == ["done"]
 
-    def test_a_fork_while_a_thread_opens_the_driver_leaves_no_lock_behind(self, tmp_path):
-        compiler = shutil.which("gcc") or shutil.which("cc")
-        if not compiler:
-            pytest.skip("no C compiler to make a driver with")
-        source = tmp_path / "driver.c"
-        source.write_text(
+    def test_a_fork_while_a_thread_opens_the_driver_leaves_no_lock_behind(self, small_driver):
+        opening = (
             "#include <stdlib.h>\n#include <unistd.h>\n"
             "__attribute__((constructor)) static void slow(void) {"
-            ' (void)!write(atoi(getenv("OPENING")), "x", 1); usleep(300000); }\n'
-            "int cuInit(unsigned flags) { return 0; }"
-            "int cuDriverGetVersion(int* v) { *v = 13000; return 0; }"
+            ' (void)!write(atoi(getenv("OPENING")), "x", 1); usleep(300000); }'
         )
-        library = tmp_path / "libcuda.so.1"
-        subprocess.run([compiler, "-shared", "-fPIC", "-w", source, "-o", library], check=True)
+        folder = small_driver(further=opening)
         code = (
             FORK
             + """
@@ -317,7 +296,7 @@ thread.join()
 print(driver.cuInit(0)[0] == 0)
 """
         )
-        settings = {"HALFWARP_BACKEND": "driver", "LD_LIBRARY_PATH": str(tmp_path)}
+        settings = {"HALFWARP_BACKEND": "driver", "LD_LIBRARY_PATH": str(folder)}
         assert run(code, **settings) == ["True"]
 
 

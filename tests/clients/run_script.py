@@ -66,7 +66,7 @@ def main(script, *rest):
         print(*(import_module(name).__name__ for name in rest[0].split(",")))
     else:
         sys.argv[:] = [script, *rest]
-        sys.path[0] = os.path.dirname(script)
+        sys.path[:1] = [os.path.dirname(script), os.path.join(os.path.dirname(__file__), "shared")]
         runpy.run_path(script, run_name="__main__")
     if strangers := foreign_bindings():
         sys.exit(f"not ours: {', '.join(strangers)}")

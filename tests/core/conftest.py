@@ -2,10 +2,11 @@
 """What the tests of the object layer share: device, stream, kernels, a fresh thread."""
 
 import ctypes
-import threading
 
 import pytest
 from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, ObjectCode, launch
+
+from ..threads import run_together
 
 
 @pytest.fixture
@@ -35,25 +36,7 @@ def emulation(device):
 @pytest.fixture
 def in_new_thread():
     """Run a function on a thread of its own, where no device is initialised; give its result."""
-
-    def run(function):
-        outcome = []
-
-        def target():
-            try:
-                outcome.append((function(), None))
-            except BaseException as error:
-                outcome.append((None, error))
-
-        thread = threading.Thread(target=target)
-        thread.start()
-        thread.join()
-        result, error = outcome[0]
-        if error is not None:
-            raise error
-        return result
-
-    return run
+    return lambda function: run_together(function)[0]
 
 
 def writer_ptx(declaration, size):

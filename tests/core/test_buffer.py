@@ -10,24 +10,10 @@ import numpy as np
 import pytest
 from cuda.core import (
     Buffer,
-    Device,
     DeviceMemoryResource,
     LegacyPinnedMemoryResource,
     MemoryResource,
 )
-
-
-@pytest.fixture
-def device():
-    device = Device(0)
-    device.set_current()
-    return device
-
-
-@pytest.fixture
-def stream(device):
-    with device.create_stream() as stream:
-        yield stream
 
 
 @pytest.fixture

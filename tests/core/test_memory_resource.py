@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of a memory resource, run for each implementation, and what is special to each."""
 
-import threading
 from itertools import pairwise
 
 import pytest
@@ -15,18 +14,7 @@ from cuda.core import (
     MemoryResource,
 )
 
-
-@pytest.fixture
-def device():
-    device = Device(0)
-    device.set_current()
-    return device
-
-
-@pytest.fixture
-def stream(device):
-    with device.create_stream() as stream:
-        yield stream
+from ..threads import run_together
 
 
 def synchronous(device):
@@ -101,22 +89,12 @@ class TestContract:
         buffer.close()
 
     def test_threads_may_allocate_at_once(self, resource, device, stream):
-        failures = []
-
         def work():
-            try:
-                Device(0).set_current()
-                for _ in range(50):
-                    resource.allocate(128, stream=stream).close()
-            except Exception as error:
-                failures.append(error)
+            Device(0).set_current()
+            for _ in range(50):
+                resource.allocate(128, stream=stream).close()
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not failures
+        run_together(*[work] * 4)
 
     def test_is_a_memory_resource(self, resource, device):
         assert isinstance(resource, MemoryResource)

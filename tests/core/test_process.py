@@ -2,10 +2,12 @@
 """Threads, forks and the end of the interpreter: no crash, no message, no leak."""
 
 import gc
-import threading
 
 import pytest
 from cuda.core import Device, Stream
+
+from ..programs.forking import FORK
+from ..threads import run_together
 
 START = """
 from cuda.core import Device, Event, Stream
@@ -27,63 +29,35 @@ def live_objects(emulation):
 
 class TestThreads:
     def test_objects_are_made_and_closed_on_many_threads(self, device):
-        failures = []
-
         def work():
-            try:
-                own = Device(0)
-                own.set_current()
-                for _ in range(100):
-                    with own.create_stream() as stream, stream.record() as event:
-                        stream.wait(event)
-                        stream.sync()
-            except BaseException as error:
-                failures.append(error)
+            own = Device(0)
+            own.set_current()
+            for _ in range(100):
+                with own.create_stream() as stream, stream.record() as event:
+                    stream.wait(event)
+                    stream.sync()
 
-        threads = [threading.Thread(target=work) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not failures
+        run_together(*[work] * 8)
 
     def test_one_stream_serves_many_threads(self, stream):
-        barrier = threading.Barrier(8)
-        failures = []
-
         def work():
-            try:
-                Device(0).set_current()
-                barrier.wait()
-                for _ in range(50):
-                    stream.record().sync()
-                    assert Stream.from_handle(int(stream.handle)) == stream
-            except BaseException as error:
-                failures.append(error)
+            Device(0).set_current()
+            for _ in range(50):
+                stream.record().sync()
+                assert Stream.from_handle(int(stream.handle)) == stream
 
-        threads = [threading.Thread(target=work) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not failures
+        run_together(*[work] * 8)
 
     def test_one_object_may_be_closed_by_many_threads_at_once(self, device):
         for _ in range(50):
             stream = device.create_stream()
             event = stream.record()
-            barrier = threading.Barrier(4)
 
-            def work(stream=stream, event=event, barrier=barrier):
-                barrier.wait()
+            def work(stream=stream, event=event):
                 event.close()
                 stream.close()
 
-            threads = [threading.Thread(target=work) for _ in range(4)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            run_together(*[work] * 4)
             assert stream.is_closed
             assert event.is_closed
         device.sync()
@@ -164,20 +138,6 @@ QUIET = ("-W", "ignore:This process:DeprecationWarning")
 
 
 class TestFork:
-    FORK = """
-import os, sys
-def in_child(work):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            work()
-            os._exit(0)
-        except BaseException as error:
-            print(error, file=sys.stderr)
-            os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-"""
-
     def test_objects_of_the_parent_are_not_destroyed_by_the_child(self, run_python):
         """A driver call of the child would fail, and be reported on stderr."""
         code = """
@@ -190,7 +150,7 @@ def work():
 in_child(work)
 stream.sync()
 """
-        run_python(START + self.FORK + code, *QUIET)
+        run_python(START + FORK + code, *QUIET)
 
     def test_a_child_shares_no_handle_with_the_parent(self, run_python):
         code = """
@@ -202,7 +162,7 @@ def work():
 in_child(work)
 assert Stream.from_handle(address).context == device.context
 """
-        run_python(START + self.FORK + code, *QUIET)
+        run_python(START + FORK + code, *QUIET)
 
     def test_a_child_may_be_the_first_to_use_cuda(self, run_python):
         code = """
@@ -214,7 +174,7 @@ def work():
         stream.record().sync()
 in_child(work)
 """
-        run_python(self.FORK + code, *QUIET)
+        run_python(FORK + code, *QUIET)
 
 
 class TestLeaks:

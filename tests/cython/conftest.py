@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds modules of somebody else against the .pxd files: as C and as C++, no header of ours."""
 
+import importlib.util
 import os
 import shlex
 import shutil
@@ -12,8 +13,19 @@ from pathlib import Path
 import cuda.bindings
 import pytest
 
+from generator import headers, model
+
 PACKAGES = Path(cuda.bindings.__path__[0]).parent.parent
 COMPILER = shlex.split(os.environ.get("CC", "gcc"))
+
+
+@pytest.fixture(scope="session")
+def cuda_headers():
+    """The folder of the CUDA headers; without them the test is skipped."""
+    folder = headers.find(model.load("driver").version)
+    if not folder:
+        pytest.skip("no CUDA headers")
+    return folder
 
 
 @pytest.fixture(scope="session", params=["c", "c++"])
@@ -32,9 +44,23 @@ def build(request, tmp_path_factory):
         subprocess.run([*cython, str(source), "-o", str(made)], check=True, cwd=folder)
         target = folder / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
         compiler = [*COMPILER, "-x", request.param, "-O1", "-shared", "-fPIC", "-Werror", "-Wall"]
-        compiler += ["-Wno-deprecated-declarations"]
+        if includes:  # the headers of CUDA declare what they call deprecated
+            compiler += ["-Wno-deprecated-declarations"]
         compiler += [f"-I{path}" for path in (sysconfig.get_path("include"), *includes)]
         subprocess.run([*compiler, str(made), "-o", str(target)], check=True)
         return target
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def import_built(build):
+    """``import_built("foreign", *includes)``: the module itself, not known by its name."""
+
+    def run(name, *includes):
+        spec = importlib.util.spec_from_file_location(name, build(name, *includes))
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
 
     return run

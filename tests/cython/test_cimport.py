@@ -8,21 +8,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import cuda.bindings
 import pytest
 
-from generator import headers, model
+from generator import model
 
-PACKAGES = Path(cuda.bindings.__path__[0]).parent.parent
-INCLUDE = headers.find(model.load("driver").version)
-
-pytestmark = pytest.mark.skipif(not INCLUDE, reason="no CUDA headers")
+from .conftest import PACKAGES
 
 
 @pytest.fixture(scope="module")
-def folder(build):
+def folder(build, cuda_headers):
     """Where the foreign module lies, built against the .pxd and the CUDA headers."""
-    return build("foreign", INCLUDE).parent
+    return build("foreign", cuda_headers).parent
 
 
 # Answers one expression a line; what is raised comes back as a string.

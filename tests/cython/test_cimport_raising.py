@@ -1,56 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """The .pxd files of the libraries whose functions raise serve a client without their headers."""
 
-import importlib.util
 import os
-import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
-import cuda.bindings
 import pytest
 from cuda.bindings import nvfatbin, nvjitlink, nvvm
 
-SOURCE = Path(__file__).parent / "foreign_raising.pyx"
-PACKAGES = Path(cuda.bindings.__path__[0]).parent.parent
-COMPILER = shlex.split(os.environ.get("CC", "gcc"))
+from ..libraries import open_or_skip
+from .conftest import COMPILER, PACKAGES
+
 PTX = b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() { ret; }\n\0"
 
-pytestmark = pytest.mark.skipif(not shutil.which(COMPILER[-1]), reason="no C compiler")
 
-
-@pytest.fixture(scope="module", params=["c", "c++"])
-def foreign(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def foreign(import_built):
     """The foreign module, built without a CUDA header: the .pxd files carry what they need."""
-    pytest.importorskip("Cython", reason="cimport needs Cython")
-    folder = tmp_path_factory.mktemp("foreign_raising")
-    made = folder / ("foreign_raising.c" if request.param == "c" else "foreign_raising.cpp")
-    language = ["--cplus"] if request.param == "c++" else []
-    cython = [sys.executable, "-m", "cython", "-I", str(PACKAGES), *language]
-    subprocess.run([*cython, str(SOURCE), "-o", str(made)], check=True, cwd=folder)
-    target = folder / f"foreign_raising{sysconfig.get_config_var('EXT_SUFFIX')}"
-    compiler = [*COMPILER, "-x", request.param, "-O1", "-shared", "-fPIC", "-Werror", "-Wall"]
-    compiler += [f"-I{sysconfig.get_path('include')}"]
-    subprocess.run([*compiler, str(made), "-o", str(target)], check=True)
-    spec = importlib.util.spec_from_file_location("foreign_raising", target)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return import_built("foreign_raising")
 
 
 @pytest.fixture(scope="module")
 def installed():
-    from cuda.bindings import _low
-    from cuda.pathfinder import DynamicLibNotFoundError
-
-    try:
-        for name in ("nvjitlink", "nvvm", "nvfatbin", "nvrtc"):
-            _low.load(name)
-    except DynamicLibNotFoundError as error:
-        pytest.skip(str(error).partition(",")[0])
+    for name in ("nvjitlink", "nvvm", "nvfatbin", "nvrtc"):
+        open_or_skip(name)
 
 
 def test_a_program_is_linked_without_the_gil(foreign, installed):
@@ -81,42 +56,39 @@ def test_an_exception_of_a_python_function_comes_through(foreign, installed):
         foreign.fail_in_python_function()
 
 
-def test_the_header_of_the_library_may_be_there_as_well(tmp_path):
+@pytest.mark.skipif(not shutil.which(COMPILER[-1]), reason="no C compiler")
+def test_the_header_of_the_library_may_be_there_as_well(tmp_path, cuda_headers):
     """Before or after the declarations of the .pxd: the include guard is the same."""
-    from generator import headers, model
+    from generator import model
     from generator.emit.cimport import c_headers
 
-    folder = headers.find(model.load("driver").version)
     libraries = [model.load(n) for n in ("nvjitlink", "nvvm", "nvfatbin", "nvrtc")]
-    if not folder or not all((folder / h).exists() for lib in libraries for h in lib.headers):
+    if not all((cuda_headers / h).exists() for lib in libraries for h in lib.headers):
         pytest.skip("no headers of these libraries")
     for lib in libraries:
         own, real = c_headers.verbatim(lib), f"#include <{lib.headers[0]}>\n"
         for text in (own + real, real + own):
             for language in ("c", "c++"):
                 command = [*COMPILER, "-x", language, "-Wall", "-Werror", "-fsyntax-only"]
-                command += ["-Wno-unused-function", f"-I{folder}", "-"]
+                command += ["-Wno-unused-function", f"-I{cuda_headers}", "-"]
                 subprocess.run(command, input=text, text=True, check=True, cwd=tmp_path)
 
 
 def test_a_missing_library_raises_where_it_was_called(foreign, tmp_path):
     """In a block without the GIL: the value of the clause and a pending exception."""
-    code = f"""
-import importlib.util
+    code = """
 import cuda.pathfinder as pathfinder
 def nothing(name):
-    raise pathfinder.DynamicLibNotFoundError(f"no {{name}}")
+    raise pathfinder.DynamicLibNotFoundError(f"no {name}")
 pathfinder.load_nvidia_dynamic_lib = nothing
-spec = importlib.util.spec_from_file_location("foreign_raising", {foreign.__file__!r})
-module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
+import foreign_raising as module
 for call in (lambda: module.link(b"", b"-lto"), module.error_texts, module.call_python_functions):
     try:
         print(call())
     except RuntimeError as error:
         print(type(error).__name__, str(error)[:22])
 """
-    env = os.environ | {"PYTHONPATH": str(PACKAGES)}
+    env = os.environ | {"PYTHONPATH": f"{Path(foreign.__file__).parent}:{PACKAGES}"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, cwd=tmp_path
     )

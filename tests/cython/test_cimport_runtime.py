@@ -1,26 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The .pxd files of the runtime serve a module that is built elsewhere, as C and as C++."""
 
-import importlib.util
-
 import pytest
 from cuda.bindings import driver, runtime
 
-from generator import headers, model
-
-VERSION = model.load("runtime").version
-INCLUDE = headers.find(VERSION)
-
-pytestmark = pytest.mark.skipif(not INCLUDE, reason="no CUDA headers")
-
 
 @pytest.fixture(scope="module")
-def foreign(build):
-    target = build("foreign_runtime", INCLUDE)
-    spec = importlib.util.spec_from_file_location("foreign_runtime", target)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def foreign(import_built, cuda_headers):
+    return import_built("foreign_runtime", cuda_headers)
 
 
 def test_functions_are_called_without_the_gil(foreign):

@@ -3,25 +3,14 @@
 
 import pytest
 
+from ..programs.raw_calls import RAW_CALLS
+
 SEEDS = [0, 1, 7, 12345]
 
-PROGRAM = """
-import ctypes
-from cuda.bindings import _low
-
-def driver(name, *arguments):
-    address = _low.inspect_function_pointer("driver", name)
-    given = [ctypes.c_uint64(a) if isinstance(a, int) else a for a in arguments]
-    return ctypes.CFUNCTYPE(ctypes.c_int)(address)(*given)
-
-def made(name, *rest):
-    out = ctypes.c_uint64()
-    code = driver(name, ctypes.byref(out), *rest)
-    assert code == 0, (name, code)
-    return out.value
-
-assert driver("cuInit", 0) == 0
-assert driver("cuCtxSetCurrent", made("cuDevicePrimaryCtxRetain", 0)) == 0
+PROGRAM = (
+    RAW_CALLS
+    + """
+start()
 Words = ctypes.c_uint32 * 4
 pinned = made("cuMemAllocHost", 16)
 host = Words.from_address(pinned)
@@ -30,6 +19,7 @@ assert driver("cuMemsetD32", memory, 5, 4) == 0
 assert driver("cuCtxSynchronize") == 0
 stream, other = made("cuStreamCreate", 1), made("cuStreamCreate", 1)
 """
+)
 
 
 @pytest.fixture(params=SEEDS)

@@ -9,25 +9,9 @@ import textwrap
 
 import pytest
 
-TALK = """
-import ctypes
-from cuda.bindings import _low
-from cuda.core import emulation
+from ..programs.raw_calls import RAW_CALLS
 
-def driver(name, *arguments):
-    kind = ctypes.CFUNCTYPE(ctypes.c_int)
-    return kind(_low.inspect_function_pointer("driver", name))(*arguments)
-
-def made(name, *rest):
-    out = ctypes.c_uint64()
-    code = driver(name, ctypes.byref(out), *map(ctypes.c_uint64, rest))
-    assert code == 0, (name, code)
-    return out.value
-
-def start():
-    assert driver("cuInit", 0) == 0
-    assert driver("cuCtxSetCurrent", ctypes.c_uint64(made("cuDevicePrimaryCtxRetain", 0))) == 0
-"""
+TALK = RAW_CALLS + "from cuda.core import emulation\n"
 
 
 @pytest.fixture
@@ -175,14 +159,14 @@ class TestDevices:
             first = made("cuMemAlloc", 64)
             own = made("cuCtxGetCurrent")
             other = made("cuDevicePrimaryCtxRetain", 1)
-            driver("cuCtxSetCurrent", ctypes.c_uint64(other))
+            driver("cuCtxSetCurrent", other)
             def fill():
-                code = driver("cuMemsetD8", ctypes.c_uint64(first), 5, ctypes.c_uint64(64))
+                code = driver("cuMemsetD8", first, 5, 64)
                 driver("cuCtxSynchronize")
                 return code
-            print(fill(), driver("cuCtxEnablePeerAccess", ctypes.c_uint64(own), 0), fill(),
-                  driver("cuCtxEnablePeerAccess", ctypes.c_uint64(own), 0),
-                  driver("cuCtxDisablePeerAccess", ctypes.c_uint64(own)), fill())
+            print(fill(), driver("cuCtxEnablePeerAccess", own, 0), fill(),
+                  driver("cuCtxEnablePeerAccess", own, 0),
+                  driver("cuCtxDisablePeerAccess", own), fill())
             """,
             devices=2,
         )
@@ -226,7 +210,7 @@ class TestCounts:
             made("cuMemAlloc", 100)
             emulation.reset()
             print(emulation.leaks(), emulation.stats()["calls"], driver("cuCtxSynchronize"),
-                  driver("cuStreamQuery", ctypes.c_uint64(stream)))
+                  driver("cuStreamQuery", stream))
         """)
         assert done.stdout.split() == ["[]", "{}", "0", "400"]
 
@@ -250,7 +234,7 @@ class TestReports:
         import json
 
         path = tmp_path / "report.jsonl"
-        talk('start(); driver("cuStreamDestroy", ctypes.c_uint64(0xBAD0))', report=path)
+        talk('start(); driver("cuStreamDestroy", 0xBAD0)', report=path)
         (record,) = map(json.loads, path.read_text().splitlines())
         assert record["kind"] == "handle"
         assert "0xbad0" in record["text"]
@@ -272,7 +256,7 @@ class TestProcess:
             child = os.fork()
             if child == 0:
                 codes = [driver("cuCtxSynchronize"), driver("cuInit", 0),
-                         driver("cuEventDestroy", ctypes.c_uint64(event))]
+                         driver("cuEventDestroy", event)]
                 sys.exit(0 if codes == [3, 3, 3] else 1)
             _, status = os.waitpid(child, 0)
             print(os.waitstatus_to_exitcode(status), driver("cuCtxSynchronize"))

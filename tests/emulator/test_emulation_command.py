@@ -8,17 +8,9 @@ from pathlib import Path
 
 import pytest
 
-START = """
-import ctypes, sys
-from cuda.bindings import _low
-def driver(name, *arguments):
-    address = _low.inspect_function_pointer("driver", name)
-    return ctypes.CFUNCTYPE(ctypes.c_int)(address)(*arguments)
-out = ctypes.c_uint64()
-driver("cuInit", 0)
-driver("cuDevicePrimaryCtxRetain", ctypes.byref(out), 0)
-driver("cuCtxSetCurrent", out)
-"""
+from ..programs.raw_calls import RAW_CALLS
+
+START = RAW_CALLS + "import sys\nstart()\n"
 
 
 @pytest.fixture
@@ -63,7 +55,7 @@ class TestRun:
         assert "seed 9" in done.stderr
 
     def test_what_is_left_makes_it_fail(self, command, script):
-        done = command("run", script('driver("cuStreamCreate", ctypes.byref(out), 0)'))
+        done = command("run", script('made("cuStreamCreate", 0)'))
         assert done.returncode == 1
         assert "leak: stream" in done.stderr
 

@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+from ..programs.raw_calls import RAW_CALLS
+
 
 @pytest.fixture
 def run_pytest(tmp_path):
@@ -31,22 +33,7 @@ def run_pytest(tmp_path):
     return run
 
 
-CALLS = """
-import ctypes
-from cuda.bindings import _low
-
-def driver(name, *arguments):
-    kind = ctypes.CFUNCTYPE(ctypes.c_int)
-    return kind(_low.inspect_function_pointer("driver", name))(*arguments)
-
-def made(name, *rest):
-    out = ctypes.c_uint64()
-    assert driver(name, ctypes.byref(out), *rest) == 0
-    return out
-
-driver("cuInit", 0)
-driver("cuCtxSetCurrent", made("cuDevicePrimaryCtxRetain", 0))
-"""
+CALLS = RAW_CALLS + "start()\n"
 TRAP = (
     CALLS
     + """
@@ -63,7 +50,7 @@ def trap():
 
 def test_options_choose_the_emulator_and_the_header_shows_them(run_pytest):
     output = run_pytest(
-        CALLS + "def test_it():\n    assert made('cuDeviceGetCount').value == 2",
+        CALLS + "def test_it():\n    assert made('cuDeviceGetCount') == 2",
         "--cuda-emulate", "--cuda-devices=2", "--cuda-seed=5", "--cuda-mode=eager",
         "--cuda-check=none",
     )  # fmt: skip

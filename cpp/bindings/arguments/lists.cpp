@@ -130,8 +130,7 @@ bool check_list_length(frame& c, int i, const param& p) {
   word count = c.value_of(p.aux), length = c.cell[i];
   if (c.param_at(p.aux).k == kind::i32 && std::int32_t(count) < 0)
     return true;  // the library's to judge
-  bool is_left_out = length == 0 && p.size == 0;
-  if (count <= length || is_left_out) return true;
+  if (count <= length || (p.is_optional && length == 0)) return true;
   PyErr_Format(PyExc_RuntimeError, "List is too small: %llu < %llu", length, count);
   return false;
 }

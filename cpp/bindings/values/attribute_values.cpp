@@ -44,9 +44,15 @@ bool check_count(frame& c, const param& p) {
   return false;
 }
 
+// Numbers of devices. No machine has as many; each takes three times its size as a list, for which
+// a size that makes no sense would take the memory of the machine.
+constexpr word most_listed = word(1) << 20;
+
 void* reserve(frame& c, const attribute& a, word asked) {
   word bytes = value_size(c.lib, a) + (a.k == value_kind::structure ? struct_slack : 0);
-  if (asked > word(PY_SSIZE_T_MAX)) return PyErr_NoMemory();
+  if (a.k == value_kind::list_i32 && asked > most_listed)
+    return PyErr_Format(PyExc_ValueError, "%s(): a list of devices in %llu bytes, at most %llu",
+                        c.f.name.c_str(), asked, most_listed);
   return c.memory.allocate_zeroed(asked > bytes ? asked : bytes);
 }
 

@@ -1,42 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A driver made of Python functions, one per slot, and child processes on the null driver."""
+"""The libraries that share a contract, what C calls got, and child processes on the null driver."""
 
-import ctypes
 import os
 import subprocess
 import sys
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[3]
-SLOT = ctypes.sizeof(ctypes.c_void_p)
-
-
-@cache
-def table_address(library):
-    """Where the function table of a library lies, from the loader's capsule."""
-    from cuda.bindings import _low
-
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    api = get(_low._api, b"cuda.bindings._low._api")
-    table = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p).from_address(api)
-    return table(library.encode())
-
-
-@cache
-def slot_numbers(library):
-    from generator import model
-
-    return {f.name: i for i, f in enumerate(model.load(library).functions)}
-
-
-def library_of(function):
-    prefixes = {"nvrtc": "nvrtc", "cuda": "runtime", "cu": "driver"}
-    return next(name for prefix, name in prefixes.items() if function.startswith(prefix))
 
 
 class Api:
@@ -67,29 +40,6 @@ class Api:
 @pytest.fixture(params=[("driver", "cu"), ("runtime", "cuda")], ids=lambda p: p[0])
 def api(request):
     return Api(*request.param)
-
-
-@pytest.fixture
-def put():
-    """``put(name, function, *ctypes)``: calls of the C function go to a Python function.
-
-    The ctypes are those of the C parameters; the function returns the code (None: success).
-    """
-    undo, alive = [], []
-
-    def install(name, function, *types):
-        library = library_of(name)
-        address = table_address(library) + SLOT * slot_numbers(library)[name]
-        slot = ctypes.c_void_p.from_address(address)
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *types)
-        callback = prototype(lambda *args: function(*args) or 0)
-        undo.append((slot, slot.value))
-        alive.append(callback)
-        slot.value = ctypes.cast(callback, ctypes.c_void_p).value
-
-    yield install
-    for slot, value in reversed(undo):
-        slot.value = value
 
 
 @pytest.fixture

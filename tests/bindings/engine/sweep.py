@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 
 from generator import model
-from tests.bindings.engine.conftest import SLOT, table_address
+from tests.bindings.function_tables import slots
 
 LIBRARY = model.load(os.environ["HALFWARP_SWEEP"])
 module = import_module(f"cuda.bindings.{LIBRARY.name}")
@@ -156,8 +156,8 @@ def succeed():
 def make_null():
     """The null driver answers for its own functions alone: others succeed by doing nothing."""
     address = ctypes.cast(succeed, ctypes.c_void_p).value
-    for slot in range(len(LIBRARY.functions)):
-        ctypes.c_void_p.from_address(table_address(LIBRARY.name) + SLOT * slot).value = address
+    for slot in slots(LIBRARY.name).values():
+        slot.value = address
 
 
 def main():

@@ -3,10 +3,11 @@
 
 import ctypes
 import gc
-import threading
 
 import pytest
 from cuda.bindings import driver, nvrtc
+
+from ...threads import run_together
 
 Pointer, Size = ctypes.c_void_p, ctypes.c_size_t
 SUCCESS = driver.CUresult.CUDA_SUCCESS
@@ -257,11 +258,7 @@ class TestRecycledTuple:
                     problems.append(result)
                 last = result[1]
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        run_together(*[work] * 4)
         assert problems == []
 
     def test_a_value_whose_end_calls_again_is_harmless(self, put):

@@ -93,6 +93,8 @@ def prepare_driver(driver, values):
 
 def finish(module, values):
     """Gives back what the batch made, so that the next one starts from nothing."""
-    values.live.clear()
     if module.__name__.endswith(".driver"):
+        for link in values.live["CUlinkState"]:
+            module.cuLinkDestroy(link)  # its options live until then
         forget_emulated_state()
+    values.live.clear()

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from ...libraries import open_or_skip
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 WORKER = HERE / "worker.py"
@@ -71,7 +73,7 @@ def library_environment(tmp_path_factory):
 
     def variables(name, mode):
         if mode == "found":
-            skip_if_missing(name)
+            open_or_skip(name)
         return recorded() if mode == "recorded" else {}
 
     return variables
@@ -83,16 +85,6 @@ def tool(folder, name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def skip_if_missing(name):
-    from cuda.bindings import _low
-    from cuda.pathfinder import DynamicLibNotFoundError
-
-    try:
-        _low.load(name)
-    except DynamicLibNotFoundError:
-        pytest.skip(f"{name} is not installed")
 
 
 @pytest.fixture
@@ -154,12 +146,9 @@ def test_random_arguments_end_in_results_or_errors(fuzz, library, mode, function
     assert {"success", "code", "TypeError", "OverflowError"} <= report["outcomes"].keys()
 
 
-@pytest.mark.parametrize(
-    ("library", "mode"),
-    [("driver", "null"), ("nvrtc", "null"), ("nvml", "answers"), ("cufile", "answers")],
-)
-def test_random_arguments_leave_nothing_behind(fuzz, library, mode):
-    assert fuzz(library, mode, 0, 2, "--leaks")["problems"] == {}
+@each_target
+def test_random_arguments_leave_nothing_behind(fuzz, library, mode, functions, batches):
+    assert fuzz(library, mode, 0, 4, "--leaks")["problems"] == {}
 
 
 def test_a_batch_is_the_same_each_time(fuzz):

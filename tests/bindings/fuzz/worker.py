@@ -21,7 +21,10 @@ from collections import Counter
 from pathlib import Path
 
 CALLS = 250  # of one batch
-MEMORY = 6 << 20  # kilobytes that a process may take
+ROUNDS = 8  # of the same batch; leaks are what every one leaves behind
+OWN_BLOCKS = 2  # the numbers that are compared
+CLEAR_CACHES = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
+MEMORY = 2 << 20  # kilobytes that a process may take; with sanitizers it is several times more
 ACCEPTED = (TypeError, OverflowError, ValueError, RuntimeError, AttributeError, BufferError)
 ACCEPTED += (IndexError, MemoryError, pickle.PicklingError)
 
@@ -239,19 +242,25 @@ class Fuzzer:
         }
 
     def look_for_leaks(self, number):
-        """The same batch again and again: what grows each time is left behind. Caches end to."""
+        """The same batch again and again: what grows each time is left behind."""
         grown = []
-        for _ in range(12):
+        for _ in range(ROUNDS):
             before = self.blocks()
             self.batch(number)
             grown.append(self.blocks() - before)
-            if grown[-1] <= CALLS // 10:
+            if grown[-1] <= OWN_BLOCKS:
                 return
         self.problems[f"batch {number}"] = f"leaves blocks behind: {grown}"
 
     def blocks(self):
+        """Blocks of memory that Python has given out, less those of its caches.
+
+        The cache of attributes of types holds the names that were last looked up, by their
+        addresses: while it fills, each round leaves some of its strings behind.
+        """
         self.values = None
         gc.collect()
+        CLEAR_CACHES()
         return sys.getallocatedblocks()
 
 

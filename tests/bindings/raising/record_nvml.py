@@ -18,6 +18,7 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 from c_layout import Layout  # noqa: E402
 
 from generator import model  # noqa: E402
+from tests.bindings.function_tables import slots  # noqa: E402
 
 READS = re.compile(r"(\w+_)?get_\w+|device_on_same_board|device_is_mig_device_handle|error_string")
 LEAVES_OUT = re.compile(
@@ -47,22 +48,14 @@ class Recorder:
         self.layout, self.answers, self.kept = Layout(self.library), [], []
         self.functions = {f.python_name: f for f in self.library.functions}
 
-    def slots(self):
-        from cuda.bindings import _low
-
-        get = ctypes.pythonapi.PyCapsule_GetPointer
-        get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-        api = get(_low._api, b"cuda.bindings._low._api")
-        return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p).from_address(api)(b"nvml")
-
     def install(self):
         from cuda.bindings import _low
 
-        for i, function in enumerate(self.library.functions):
+        for function in self.library.functions:
             # the slot of a function that the library lacks calls itself until it has one
             exists = _low.inspect_function_pointer("nvml", function.name)
             if exists and not function.ret.endswith("*"):
-                self.wrap(function, ctypes.c_void_p.from_address(self.slots() + 8 * i))
+                self.wrap(function, slots("nvml")[function.name])
 
     def wrap(self, function, slot):
         kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_uint64] * len(function.params))

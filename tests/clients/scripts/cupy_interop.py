@@ -3,23 +3,9 @@
 
 import cupy
 import numpy as np
+from axpy import CONFIG, SOURCE, N, checked, compile_for
 from cuda.bindings import driver, runtime
-from cuda.core import Buffer, Device, LaunchConfig, ObjectCode, Program, ProgramOptions, launch
-
-SOURCE = """
-extern "C" __global__ void axpy(float a, const float* x, float* y, unsigned n) {
-    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] += a * x[i];
-}
-"""
-N = 1000
-CONFIG = LaunchConfig(grid=(N + 127) // 128, block=128)
-
-
-def checked(answer):
-    code, *values = answer
-    assert not code, code
-    return values[0] if len(values) == 1 else values
+from cuda.core import Buffer, Device, ObjectCode, launch
 
 
 def their_arrays_on_our_stream(kernel):
@@ -72,8 +58,7 @@ def their_handles_at_the_low_layer():
 
 device = Device()
 device.set_current()
-options = ProgramOptions(arch=f"sm_{device.arch}")
-code = Program(SOURCE, "c++", options).compile("cubin")
+code = compile_for(device)
 assert isinstance(code, ObjectCode)
 kernel = code.get_kernel("axpy")
 expected = 1.0 + 3.0 * np.arange(N)

@@ -4,27 +4,15 @@
 import ctypes
 
 import numpy as np
+from axpy import CONFIG, SOURCE, N, checked
 from cuda.bindings import driver, nvrtc
 from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, ObjectCode, launch
 
-SOURCE = b"""
-extern "C" __global__ void axpy(float a, const float* x, float* y, unsigned n) {
-    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] += a * x[i];
-}
-"""
-N = 1000
-BLOCKS = (N + 127) // 128
-
-
-def checked(answer):
-    code, *values = answer
-    assert not code, code
-    return values[0] if len(values) == 1 else values
+BLOCKS = CONFIG.grid[0]
 
 
 def compile_ptx(device):
-    program = checked(nvrtc.nvrtcCreateProgram(SOURCE, b"axpy.cu", 0, None, None))
+    program = checked(nvrtc.nvrtcCreateProgram(SOURCE.encode(), b"axpy.cu", 0, None, None))
     options = [f"--gpu-architecture=compute_{device.arch}".encode()]
     checked(nvrtc.nvrtcCompileProgram(program, len(options), options))
     ptx = bytearray(checked(nvrtc.nvrtcGetPTXSize(program)))

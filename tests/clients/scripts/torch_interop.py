@@ -3,23 +3,9 @@
 
 import numpy as np
 import torch
+from axpy import CONFIG, N, checked, compile_for
 from cuda.bindings import driver, runtime
-from cuda.core import Buffer, Device, LaunchConfig, Program, ProgramOptions, launch
-
-SOURCE = """
-extern "C" __global__ void axpy(float a, const float* x, float* y, unsigned n) {
-    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] += a * x[i];
-}
-"""
-N = 1000
-CONFIG = LaunchConfig(grid=(N + 127) // 128, block=128)
-
-
-def checked(answer):
-    code, *values = answer
-    assert not code, code
-    return values[0] if len(values) == 1 else values
+from cuda.core import Buffer, Device, launch
 
 
 def their_tensors_on_their_stream(kernel):
@@ -71,8 +57,7 @@ def our_handles_with_their_tensors():
 
 device = Device()
 device.set_current()
-options = ProgramOptions(arch=f"sm_{device.arch}")
-kernel = Program(SOURCE, "c++", options).compile("cubin").get_kernel("axpy")
+kernel = compile_for(device).get_kernel("axpy")
 expected = 1.0 + 3.0 * np.arange(N)
 assert np.array_equal(their_tensors_on_their_stream(kernel), expected)
 assert np.array_equal(our_memory_on_our_stream(kernel), expected)

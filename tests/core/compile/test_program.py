@@ -9,14 +9,16 @@ import pickle
 import re
 import subprocess
 import sys
-import threading
 import warnings
 import weakref
+from functools import partial
 from pathlib import Path
 
 import pytest
 from cuda.core import NVRTCError, ObjectCode, Program, ProgramOptions
 from cuda.core.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType
+
+from ...threads import run_together
 
 SCALE = 'extern "C" __global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }'
 TEMPLATE = "namespace n { template <class T> __global__ void add(T* x, T a) { *x += a; } }"
@@ -389,31 +391,20 @@ class TestPrecompiledHeaders:
 
 class TestThreads:
     def test_programs_compile_in_parallel(self):
-        done = []
-
-        def work():
-            done.append(make().compile("ptx").code)
-
-        threads = [threading.Thread(target=work) for _ in range(8)]
-        [t.start() for t in threads]
-        [t.join() for t in threads]
+        done = run_together(*[lambda: make().compile("ptx").code] * 8)
         assert len(done) == 8
         assert len(set(done)) == 1
 
     def test_one_program_may_be_compiled_by_many_threads(self):
-        program, done = make(TEMPLATE), []
+        program = make(TEMPLATE)
 
         def work(expression):
-            made = program.compile("ptx", name_expressions=(expression,))
-            done.append(list(made.symbol_mapping) == [expression])
+            return list(program.compile("ptx", name_expressions=(expression,)).symbol_mapping)
 
-        threads = [
-            threading.Thread(target=work, args=(f"n::add<{t}>",))
-            for t in ("int", "float", "double", "char", "short", "long")
-        ]
-        [t.start() for t in threads]
-        [t.join() for t in threads]
-        assert done == [True] * 6
+        types = "int", "float", "double", "char", "short", "long"
+        expressions = [f"n::add<{t}>" for t in types]
+        found = run_together(*(partial(work, expression) for expression in expressions))
+        assert found == [[expression] for expression in expressions]
 
 
 class TestBackends:

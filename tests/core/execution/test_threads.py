@@ -2,11 +2,13 @@
 """Many threads at once, each with streams of its own, over shared pools and code."""
 
 import random
-import threading
+from functools import partial
 
 import numpy as np
 import pytest
 from cuda.core import Device, DeviceMemoryResource, LaunchConfig, ObjectCode, launch
+
+from ...threads import run_together
 
 THREADS = 8
 ROUNDS = 25
@@ -70,15 +72,5 @@ def test_threads_do_not_disturb_each_other(device, pool):
                 if (result != count * (count + 1) // 2).any():
                     failures.append((seed, count, result))
 
-    def guarded(seed):
-        try:
-            work(seed)
-        except Exception as error:
-            failures.append((seed, error))
-
-    threads = [threading.Thread(target=guarded, args=(seed,)) for seed in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(partial(work, seed) for seed in range(THREADS)))
     assert not failures

@@ -4,7 +4,6 @@
 import copy
 import gc
 import pickle
-import threading
 import weakref
 from pathlib import Path
 
@@ -19,6 +18,8 @@ from cuda.core import (
     ObjectCode,
     launch,
 )
+
+from ...threads import run_together
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 PTX = f"""{HEAD}
@@ -179,20 +180,12 @@ class TestLoading:
 
     def test_many_threads_load_once(self, device):
         code = ObjectCode.from_ptx(PTX)
-        barrier = threading.Barrier(32)
-        handles = []
 
         def work():
             Device(0).set_current()
-            barrier.wait()
-            handles.append(int(code.get_kernel("first").handle))
-            handles.append(int(code.get_kernel("first").handle))
+            return [int(code.get_kernel("first").handle) for _ in range(2)]
 
-        threads = [threading.Thread(target=work) for _ in range(32)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        handles = [handle for pair in run_together(*[work] * 32) for handle in pair]
         assert len(handles) == 64 and len(set(handles)) == 1
 
     def test_many_threads_make_one_library(self, run_python):

@@ -118,6 +118,32 @@ def test_a_range_attribute_of_many_values_has_as_many_as_asked_for(put):
     assert driver.cuMemRangeGetAttribute(4, mostly, 0, 4) == (SUCCESS, 0)
 
 
+@pytest.mark.parametrize("size", [2**20 + 4, 2**31, 2**32 - 1, 2**62])
+def test_a_list_of_more_devices_than_there_can_be_is_refused_before_the_call(calls, size):
+    """Its memory, several times the size that is asked for, may be more than the machine has."""
+    accessed = Range.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
+    one = calls("cuMemRangeGetAttribute", Pointer, Size, ctypes.c_int, Size, Size)
+    with pytest.raises(ValueError, match=f"a list of devices in {size} bytes, at most 1048576"):
+        driver.cuMemRangeGetAttribute(size, accessed, 0, 4)
+    several = calls("cuMemRangeGetAttributes", Pointer, Pointer, Pointer, Size, Size, Size)
+    with pytest.raises(ValueError, match=r"cuMemRangeGetAttributes\(\): a list of devices"):
+        driver.cuMemRangeGetAttributes([4, size], [accessed] * 2, 2, 0, 4)
+    assert one == several == []
+
+
+def test_a_list_of_a_quarter_of_a_million_devices_comes_back(put):
+    put("cuMemRangeGetAttribute", lambda *_: 0, Pointer, Size, ctypes.c_int, Size, Size)
+    accessed = Range.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
+    assert driver.cuMemRangeGetAttribute(2**20, accessed, 0, 4) == (SUCCESS, [0] * 2**18)
+
+
+@pytest.mark.parametrize("size", [2**62, 2**63, 2**64 - 1])
+def test_memory_that_cannot_be_had_is_told_by_its_size(size):
+    mostly = Range.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY
+    with pytest.raises(MemoryError, match=f"{size} bytes cannot be reserved"):
+        driver.cuMemRangeGetAttribute(size, mostly, 0, 4)
+
+
 def test_range_attributes_come_back_as_a_list(put):
     def get(data, _sizes, _attributes, count, *_):
         for i, pointer in enumerate((Pointer * count).from_address(data)):

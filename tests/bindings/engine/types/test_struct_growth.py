@@ -4,25 +4,17 @@
 Each case is a process whose allocator checks the bytes around every block (PYTHONMALLOC=debug).
 """
 
-from pathlib import Path
-
 import pytest
 
 GROWTH = 128  # bytes that a newer struct may have more than ours
 
-# A driver of Python functions, as the fixture `put` has it, whose structs are larger.
+# A driver of Python functions whose structs are larger.
 DRIVER = f"""
-import ctypes, gc, sys
-sys.path.insert(0, {str(Path(__file__).parents[1])!r})
-from conftest import SLOT, slot_numbers, table_address
+import ctypes, gc
 from cuda.bindings import driver
+from tests.bindings.function_tables import Replacements
 
-alive = []
-def put(name, function, *types):
-    address = table_address("driver") + SLOT * slot_numbers("driver")[name]
-    callback = ctypes.CFUNCTYPE(ctypes.c_int, *types)(lambda *args: function(*args) or 0)
-    alive.append(callback)
-    ctypes.c_void_p.from_address(address).value = ctypes.cast(callback, ctypes.c_void_p).value
+put = Replacements().put
 
 def overwrite(address, type, count=1):
     ctypes.memset(address, 0xAB, count * (driver.sizeof(type) + {GROWTH}))

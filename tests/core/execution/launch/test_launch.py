@@ -5,7 +5,6 @@ import ctypes
 import inspect
 import math
 import struct
-import threading
 import warnings
 from types import SimpleNamespace
 
@@ -22,6 +21,8 @@ from cuda.core import (
     Stream,
     launch,
 )
+
+from ....threads import run_together
 
 ONE = LaunchConfig(grid=1, block=1)
 
@@ -377,24 +378,15 @@ class TestThreads:
     def test_many_threads_launch_at_once(self, device, load_kernel, pinned_block):
         kernel = load_kernel(".param .u64 out", TestGrid.COUNT)
         ctypes.memset(pinned_block.handle, 0, 4)
-        failures = []
 
         def work():
-            try:
-                Device(0).set_current()
-                with Device(0).create_stream() as stream:
-                    for _ in range(50):
-                        launch(stream, ONE, kernel, pinned_block)
-                    stream.sync()
-            except BaseException as error:
-                failures.append(error)
+            Device(0).set_current()
+            with Device(0).create_stream() as stream:
+                for _ in range(50):
+                    launch(stream, ONE, kernel, pinned_block)
+                stream.sync()
 
-        threads = [threading.Thread(target=work) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert failures == []
+        run_together(*[work] * 8)
         assert ctypes.c_uint32.from_address(pinned_block.handle).value == 400
 
     def test_a_thread_without_context_is_told(self, stream, in_new_thread, load_kernel):

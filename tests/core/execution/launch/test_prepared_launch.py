@@ -4,7 +4,6 @@
 import ctypes
 import gc
 import struct
-import threading
 import warnings
 import weakref
 from functools import partial
@@ -22,6 +21,8 @@ from cuda.core import (
     Stream,
     launch,
 )
+
+from ....threads import run_together
 
 ONE = LaunchConfig(grid=1, block=1)
 STORE = """
@@ -286,11 +287,7 @@ def test_many_threads_launch_at_once(device, load_kernel, pinned_block):
                 prepared(stream)
             stream.sync()
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*[work] * 6)
     assert number_at(pinned_block) == 300
 
 

@@ -2,9 +2,12 @@
 """The flight recorder: what it keeps, what an error shows of it, synchronous launches."""
 
 import threading
+from functools import partial
 
 import pytest
 from cuda.core import LaunchConfig, launch, recent_launches
+
+from ....threads import run_together
 
 ONE = LaunchConfig(grid=1, block=1)
 
@@ -76,11 +79,7 @@ def test_threads_record_side_by_side(device, load_kernel):
             stream.sync()
 
     before = max((launch.number for launch in recent_launches()), default=0)
-    threads = [threading.Thread(target=work, args=(kernel,)) for kernel in kernels]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(partial(work, kernel) for kernel in kernels))
     after = recent_launches()
     assert after[0].number - before == 800
     numbers = [launch.number for launch in after]

@@ -24,7 +24,7 @@ def test_every_parameter_list_is_the_same(reference, library):
 def test_every_result_has_the_same_parts(reference, library):
     different = {}
     for name, f in python_functions(library).items():
-        expected = reference.exception("results", name, reference.functions[name]["ret"])
+        expected = reference.deviation("results", name, reference.functions[name]["ret"])
         if f.returns != ([expected] if expected == "object" else expected):
             different[name] = (f.returns, expected)
     assert different == {}
@@ -36,7 +36,7 @@ def test_every_parameter_is_converted_the_same_way(reference, library):
         for ours, theirs in zip(f.params, reference.functions[name].get("a", ()), strict=False):
             expected = theirs.split("|")
             key = f"{name}.{ours.c_name}"
-            expected[2] = reference.exception("kinds", key, expected[2])
+            expected[2] = reference.deviation("kinds", key, expected[2])
             expected[1] = expected[1] or ours.c_type  # of a function without a prototype
             found = [ours.c_name, without_macros(ours.c_type, library), ours.kind]
             if [normalised(part) for part in found] != [normalised(p) for p in expected]:
@@ -102,9 +102,9 @@ def test_functions_for_cimport_only_are_those_without_a_python_counterpart(refer
 
 def test_every_exception_of_parity_is_needed(reference, library):
     functions = python_functions(library)
-    for name in reference.exceptions["results"].get(reference.library, {}).keys() - {"reason"}:
+    for name in reference.deviations["results"].get(reference.library, {}).keys() - {"reason"}:
         assert functions[name].returns != reference.functions[name]["ret"]
-    for key in reference.exceptions["kinds"].get(reference.library, {}).keys() - {"reason"}:
+    for key in reference.deviations["kinds"].get(reference.library, {}).keys() - {"reason"}:
         name, _, parameter = key.partition(".")
         kinds = [p.kind for p in functions[name].params if p.c_name == parameter]
         assert not any(a.endswith(f"|{k}") for k in kinds for a in reference.functions[name]["a"])

@@ -31,7 +31,7 @@ def test_every_constant_has_the_same_value(reference, library):
 def test_every_class_exists(reference, classes):
     expected = {n for n in reference.base["classes"] if not n.startswith("anon_")}
     expected |= {n for n, _ in reference.of_kind("class") if not n.startswith("anon_")}
-    expected -= set(reference.exception("classes", "names", ()))
+    expected -= set(reference.deviation("classes", "names", ()))
     assert {n for n in classes if not n.startswith("anon_")} == expected
 
 
@@ -62,7 +62,7 @@ def test_every_field_of_the_reference_exists_with_its_kind(reference, classes):
         for text in record.get("fields", ()):
             field, kind, *readonly = text.split("|")
             key = f"{name}.{field}"
-            expected = reference.exception("fields", key, kind.partition(",")[0])
+            expected = reference.deviation("fields", key, kind.partition(",")[0])
             if field not in ours:
                 if key not in reference.dropped_fields:
                     different[key] = "missing"
@@ -74,7 +74,7 @@ def test_every_field_of_the_reference_exists_with_its_kind(reference, classes):
 
 
 def struct_records(reference):
-    skipped = set(reference.exception("classes", "names", ()))
+    skipped = set(reference.deviation("classes", "names", ()))
     return [
         (n, c)
         for n, c in reference.base["classes"].items()
@@ -104,7 +104,7 @@ def test_no_field_is_made_up(reference, classes):
         known = {text.partition("|")[0] for text in record.get("fields", ())}
         known |= set(reference.changes.get(name, {}).get("added_members", ()))
         extra += [f"{name}.{f.name}" for f in classes[name].fields if f.name not in known]
-    assert sorted(extra) == sorted(reference.exception("padding", "fields", ()))
+    assert sorted(extra) == sorted(reference.deviation("padding", "fields", ()))
 
 
 def test_fields_that_13_5_dropped_are_kept(reference, classes):

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference's API as data, 13.3 with what 13.5 changed, for the parity tests."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+DATA = Path(__file__).parents[2] / "data"
+NOTHING = {"functions": {}, "classes": {}, "enums": {}, "constants": {}}  # of a library new in 13.5
+
+
+def data(file):
+    return json.loads((DATA / file).read_text())
+
+
+class Reference:
+    """What one library of the reference offers; subclasses read what their functions are."""
+
+    def __init__(self, library):
+        later = data("reference_13.5.json")[library]
+        self.library = library
+        self.base = data("reference_13.3.json").get(library, NOTHING)
+        self.changes = later["names"]
+        self.deviations = tomllib.loads((DATA / "parity_exceptions.toml").read_text())
+        self.functions = dict(self.base["functions"])
+        for name, record in self.of_kind("function"):
+            self.functions[name] = self.later_function(record, self.base["functions"].get(name))
+        self.capsules = self.base_capsules() | {n: r["sig"] for n, r in later["capsules"].items()}
+        enums = {**self.base["enums"], **dict(self.of_kind("enum"))}
+        self.enums = {name: self.enum(name) for name in enums}
+        constants = dict(self.base["constants"])
+        constants |= {n: int(r["value"]) for n, r in self.of_kind("value") if is_number(r)}
+        self.constants = {n: self.deviation("constants", n, v) for n, v in constants.items()}
+
+    def later_function(self, record, before):
+        """A record of 13.5, in the form of those of 13.3; `before` is None for a new function."""
+        raise NotImplementedError
+
+    def base_capsules(self):
+        """Name -> signature string, in 13.3."""
+        raise NotImplementedError
+
+    def of_kind(self, kind):
+        return [(n, r) for n, r in self.changes.items() if r["kind"] == kind]
+
+    def enum(self, name):
+        members = dict(self.base["enums"].get(name, {}))
+        change = self.changes.get(name, {})
+        members |= change.get("members", {}) | change.get("added_members", {})
+        members |= {n: new for n, (_, new) in change.get("changed_values", {}).items()}
+        kept = {n: v for n, v in members.items() if n not in change.get("removed_members", ())}
+        return kept | self.deviation("members", name, {})
+
+    def deviation(self, table, name, otherwise=None):
+        """Where ours differs on purpose: a row of `parity_exceptions.toml`."""
+        return self.deviations.get(table, {}).get(self.library, {}).get(name, otherwise)
+
+
+def is_number(record):
+    return re.fullmatch(r"-?\d+", str(record["value"])) is not None
