@@ -25,7 +25,7 @@ bool column_of(const data_field& f, PyObject* self, Py_ssize_t n, extent& out) {
 PyObject* numbers_view(const data_field& f, PyObject* self, Py_ssize_t n) {
   extent e;
   if (!column_of(f, self, n, e)) return nullptr;
-  return new_typed_view(f.element, place_of(f, self), e, as_data(self)->block,
+  return new_typed_view(f.element, place_of(f, self), e, holder_of(self),
                         as_data(self)->is_read_only);
 }
 
@@ -74,11 +74,11 @@ int write_address(const library&, const data_field& f, PyObject* self, PyObject*
     if (value == Py_None) {
       word null = 0;
       std::memcpy(place_of(f, self), &null, sizeof null);
-      return keep_for_field(as_struct(as_data(self)->block), place_of(f, self), nullptr);
+      return keep_for_field(as_struct(self), place_of(f, self), nullptr);
     }
     return assign_numbers(kind::i64, as_data(self)->e, place_of(f, self), value);
   }
-  if (keep_for_field(as_struct(as_data(self)->block), place_of(f, self), value) < 0) return -1;
+  if (keep_for_field(as_struct(self), place_of(f, self), value) < 0) return -1;
   std::memcpy(place_of(f, self), &as_data(value)->where, sizeof(char*));
   return 0;
 }
@@ -139,7 +139,7 @@ int write_text_pointer(const library&, const data_field& f, PyObject* self, PyOb
   PyObject* bytes = value == Py_None ? nullptr : PyUnicode_AsUTF8String(value);
   if (value != Py_None && !bytes) return -1;
   const char* text = bytes ? PyBytes_AS_STRING(bytes) : nullptr;
-  int status = keep_for_field(as_struct(as_data(self)->block), place_of(f, self), bytes);
+  int status = keep_for_field(as_struct(self), place_of(f, self), bytes);
   Py_XDECREF(bytes);
   if (status == 0) std::memcpy(place_of(f, self), &text, sizeof text);
   return status;
@@ -165,7 +165,7 @@ PyObject* read_structure(const library& lib, const data_field& f, PyObject* self
   data_object* object = as_data(self);
   const data_record& inner = *lib.classes[std::size_t(f.type)].data;
   bool is_plain = is_single(object) && (!data_record_of(self).is_array || f.counter >= 0);
-  data_view view{place_of(f, self), {}, object->block, object->is_read_only, !is_plain};
+  data_view view{place_of(f, self), {}, holder_of(self), object->is_read_only, !is_plain};
   if (is_plain) {
     view.e = f.is_array ? extent::line(counted(f, self), f.size) : extent_of_one(inner);
   } else if (!column_of(f, self, f.count, view.e)) {
@@ -181,12 +181,12 @@ int write_structure(const library& lib, const data_field& f, PyObject* self, PyO
   if (f.is_array && is_single(object)) {
     if (f.counter >= 0 ? n > Py_ssize_t(f.count) : n != Py_ssize_t(f.count))
       return refuse_length(f, n);
-    if (copy_data(object->block, place_of(f, self), extent::line(n, f.size), value) < 0) return -1;
+    if (copy_data(self, place_of(f, self), extent::line(n, f.size), value) < 0) return -1;
     return set_counter(f, self, n);
   }
   extent e = object->e;
   if (f.is_array) e.append(f.count, f.size);
-  return copy_data(object->block, place_of(f, self), e, value);
+  return copy_data(self, place_of(f, self), e, value);
 }
 
 struct accessor {

@@ -22,7 +22,7 @@ const data_field* find_data_field(const data_record& record, PyObject* name);
 PyObject* read_data_field(const library& lib, const data_field& f, PyObject* self);
 int write_data_field(const library& lib, const data_field& f, PyObject* self, PyObject* value);
 
-// Lists by address (data_lists.cpp): an array of numbers or structs that the block keeps.
+// Lists by address (data_lists.cpp): an array of numbers or structs that is kept.
 PyObject* read_number_list(const library& lib, const data_field& f, PyObject* self);
 int write_number_list(const library& lib, const data_field& f, PyObject* self, PyObject* value);
 PyObject* read_structure_list(const library& lib, const data_field& f, PyObject* self);
