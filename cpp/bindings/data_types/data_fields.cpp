@@ -89,11 +89,14 @@ PyObject* decode(const char* text, Py_ssize_t n) {
   return PyUnicode_DecodeUTF8(text, n, "surrogateescape");
 }
 
-PyObject* read_text(const library&, const data_field& f, PyObject* self) {
-  if (data_record_of(self).is_array || !is_single(as_data(self)))
-    return numbers_view(f, self, f.count);
+PyObject* text_of_one(const data_field& f, PyObject* self) {
   const char* text = place_of(f, self);
   return decode(text, Py_ssize_t(strnlen(text, f.count)));
+}
+
+PyObject* read_text(const library&, const data_field& f, PyObject* self) {
+  bool is_text = !data_record_of(self).is_array && is_single(as_data(self));
+  return is_text ? text_of_one(f, self) : numbers_view(f, self, f.count);
 }
 
 int write_characters(const data_field& f, char* where, PyObject* value) {
@@ -239,9 +242,35 @@ const data_field* find_data_field(const data_record& record, PyObject* name) {
   return nullptr;
 }
 
-PyObject* get_data_field(PyObject* self, void* closure) {
+namespace {
+
+PyObject* get_any(PyObject* self, void* closure) {
   auto* bound = static_cast<const bound_data_field*>(closure);
   return read_data_field(*bound->lib, *bound->f, self);
+}
+
+template <class T>
+PyObject* get_number(PyObject* self, void* closure) {
+  const data_field& f = *static_cast<const bound_data_field*>(closure)->f;
+  return is_single(as_data(self)) ? number_at<T>(place_of(f, self)) : get_any(self, closure);
+}
+
+// In the order of their kinds.
+constexpr getter number_getters[] = {
+    get_number<std::int8_t>,   get_number<std::uint8_t>, get_number<std::int16_t>,
+    get_number<std::uint16_t>, get_number<std::int32_t>, get_number<std::uint32_t>,
+    get_number<std::int64_t>,  get_number<std::uint64_t>, get_number<float>, get_number<double>};
+
+PyObject* get_text(PyObject* self, void* closure) {
+  const data_field& f = *static_cast<const bound_data_field*>(closure)->f;
+  return is_single(as_data(self)) ? text_of_one(f, self) : get_any(self, closure);
+}
+
+}  // namespace
+
+getter getter_of(const data_record& record, const data_field& f) {
+  if (f.shape == form::number || f.shape == form::address) return number_getters[int(f.element)];
+  return f.shape == form::text && !record.is_array ? get_text : get_any;
 }
 
 int put_data_field(PyObject* self, PyObject* value, void* closure) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of data types: one getter and one setter that follow the field's record.
+// The fields of data types: getters and a setter that follow the field's record.
 #pragma once
 
 #include "bindings/data_types/data_object.hpp"
@@ -12,8 +12,8 @@ struct bound_data_field {
   const data_field* f;
 };
 
-// As properties call them: `closure` is a bound_data_field.
-PyObject* get_data_field(PyObject* self, void* closure);
+// As properties call them: `closure` is a bound_data_field. The usual forms have getters of their own.
+getter getter_of(const data_record& record, const data_field& f);
 int put_data_field(PyObject* self, PyObject* value, void* closure);
 
 // The public field of a name, nullptr when there is none.

@@ -211,7 +211,7 @@ bool add_properties(class_type& type) {
   for (const data_field& f : fields) {
     if (f.is_hidden) continue;
     *bound = {type.lib, &f};
-    *next++ = {f.name, get_data_field, put_data_field, nullptr, bound++};
+    *next++ = {f.name, getter_of(*type.record->data, f), put_data_field, nullptr, bound++};
   }
   type.type.tp_getset = properties;
   return true;
