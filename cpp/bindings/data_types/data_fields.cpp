@@ -7,7 +7,6 @@
 #include "bindings/arguments/errors.hpp"
 #include "bindings/data_types/arrays/typed_array.hpp"
 #include "bindings/structs/kept_objects.hpp"
-#include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -89,14 +88,9 @@ PyObject* decode(const char* text, Py_ssize_t n) {
   return PyUnicode_DecodeUTF8(text, n, "surrogateescape");
 }
 
-PyObject* text_of_one(const data_field& f, PyObject* self) {
-  const char* text = place_of(f, self);
-  return decode(text, Py_ssize_t(strnlen(text, f.count)));
-}
-
 PyObject* read_text(const library&, const data_field& f, PyObject* self) {
   bool is_text = !data_record_of(self).is_array && is_single(as_data(self));
-  return is_text ? text_of_one(f, self) : numbers_view(f, self, f.count);
+  return is_text ? text_at(f, place_of(f, self)) : numbers_view(f, self, f.count);
 }
 
 int write_characters(const data_field& f, char* where, PyObject* value) {
@@ -242,6 +236,10 @@ const data_field* find_data_field(const data_record& record, PyObject* name) {
   return nullptr;
 }
 
+PyObject* text_at(const data_field& f, const char* place) {
+  return decode(place, Py_ssize_t(strnlen(place, f.count)));
+}
+
 namespace {
 
 PyObject* get_any(PyObject* self, void* closure) {
@@ -256,14 +254,15 @@ PyObject* get_number(PyObject* self, void* closure) {
 }
 
 // In the order of their kinds.
-constexpr getter number_getters[] = {
-    get_number<std::int8_t>,   get_number<std::uint8_t>, get_number<std::int16_t>,
-    get_number<std::uint16_t>, get_number<std::int32_t>, get_number<std::uint32_t>,
-    get_number<std::int64_t>,  get_number<std::uint64_t>, get_number<float>, get_number<double>};
+constexpr getter number_getters[] = {get_number<std::int8_t>,  get_number<std::uint8_t>,
+                                     get_number<std::int16_t>, get_number<std::uint16_t>,
+                                     get_number<std::int32_t>, get_number<std::uint32_t>,
+                                     get_number<std::int64_t>, get_number<std::uint64_t>,
+                                     get_number<float>,        get_number<double>};
 
 PyObject* get_text(PyObject* self, void* closure) {
   const data_field& f = *static_cast<const bound_data_field*>(closure)->f;
-  return is_single(as_data(self)) ? text_of_one(f, self) : get_any(self, closure);
+  return is_single(as_data(self)) ? text_at(f, place_of(f, self)) : get_any(self, closure);
 }
 
 }  // namespace

@@ -49,8 +49,7 @@ PyObject* gathered(const library& lib, int type, PyObject* value) {
   for (Py_ssize_t i = 0; made && i < PyTuple_GET_SIZE(items); ++i) {
     PyObject* item = PyTuple_GET_ITEM(items, i);
     char* to = as_data(made)->where + std::size_t(i) * size;
-    if (!check_data(item, lib, type) || copy_data(made, to, {}, item) < 0)
-      Py_CLEAR(made);
+    if (!check_data(item, lib, type) || copy_data(made, to, {}, item) < 0) Py_CLEAR(made);
   }
   Py_XDECREF(items);
   return made;

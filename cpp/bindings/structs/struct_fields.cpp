@@ -155,15 +155,15 @@ int raise_for_field(PyObject* self, const field& f) {
 }  // namespace
 
 PyObject* read_number(kind k, const void* where) {
-  constexpr PyObject* (*readers[])(const void*) = {
-      number_at<std::int8_t>,  number_at<std::uint8_t>,  number_at<std::int16_t>,
-      number_at<std::uint16_t>, number_at<std::int32_t>, number_at<std::uint32_t>,
-      number_at<std::int64_t>, number_at<std::uint64_t>, number_at<float>, number_at<double>};
+  static constexpr PyObject* (*readers[])(const void*) = {
+      number_at<std::int8_t>,   number_at<std::uint8_t>,  number_at<std::int16_t>,
+      number_at<std::uint16_t>, number_at<std::int32_t>,  number_at<std::uint32_t>,
+      number_at<std::int64_t>,  number_at<std::uint64_t>, number_at<float>,
+      number_at<double>};
   return readers[int(k)](where);
 }
 
 int write_number(kind k, void* where, PyObject* value) {
-  constexpr int sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
   word converted;
   Py_ssize_t compact;
   if (k >= kind::i32 && k <= kind::u64 && PyLong_Check(value) && compact_value(value, compact) &&
@@ -173,7 +173,7 @@ int write_number(kind k, void* where, PyObject* value) {
                               : integer_slow(value, k, converted))) {
     return -1;
   }
-  store(where, converted, sizes[int(k)]);
+  store(where, converted, number_size(k));
   return 0;
 }
 
