@@ -354,10 +354,12 @@ def status_check(library: Library, name: str, texts: PackedTexts) -> str:
 
 def method(library: Library, function: Function, position: int, texts: PackedTexts) -> str:
     name = f"{library.name}_library"
-    if function.is_hot and not function.body:
-        entry = f"unrolled<{name}, {position}, caller<decltype(&::{function.name})>>::entry"
-    else:
+    if not function.is_hot or function.body:
         entry = f"entry<{name}, {position}>"
+    elif library.raises:
+        entry = f"shared_entry<{name}, {position}>"
+    else:
+        entry = f"unrolled_entry<{name}, {position}, caller<decltype(&::{function.name})>>"
     return (
         f"  {{{texts(function.python_name)}, {texts(docstring(library, function))}, "
         f"(PyCFunction)(void (*)()){entry},\n   METH_FASTCALL | METH_KEYWORDS}},\n"
