@@ -140,6 +140,7 @@ class Decisions:
     # an older variant of the same C type will do for these
     older_variants: set[str] = field(default_factory=set)
     hot: set[str] = field(default_factory=set)
+    hot_pattern: str = ""  # of the names of others
     wrapped_callbacks: set[str] = field(default_factory=set)
     # header -> the one that a client includes in its place
     included_by: dict[str, str] = field(default_factory=dict)
@@ -205,6 +206,7 @@ def read(path: Path) -> Decisions:
             found[f.name] = READERS.get(f.name, by_type(str(f.type)))(tables[f.name])
     found["enum_docs"] = texts(tables.get("docs", {}))
     found["hidden_macro"] = tables.get("hidden", {}).get("macro", "")
+    found["hot_pattern"] = pattern(tables.get("hot", {}))
     found["loading"] = Loading(**{"name": library["name"]} | texts(tables.get("loading", {})))
     return Decisions(**found)
 

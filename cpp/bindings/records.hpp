@@ -128,6 +128,11 @@ enum class kind : std::uint8_t {
 
 constexpr bool is_output(kind k) { return k >= kind::iterator; }
 constexpr bool is_integer(kind k) { return k <= kind::u64; }
+// Bytes of a C number, which an address is as well.
+constexpr int number_size(kind k) {
+  if (k == kind::f32) return 4;
+  return k >= kind::f64 ? 8 : 1 << int(k) / 2;
+}
 constexpr bool is_list(kind k) { return k >= kind::list_i32 && k <= kind::list_address; }
 
 constexpr bool optional_list = true;  // what tables call `param::is_optional`

@@ -2,8 +2,6 @@
 // The slow side of a call's scratch memory: heap blocks and exported buffers.
 #include "bindings/scratch.hpp"
 
-#include <cstring>
-
 namespace halfwarp::bindings {
 
 struct alignas(16) scratch::block {
@@ -25,13 +23,6 @@ void* scratch::allocate_block(std::size_t bytes) {
   made->next = blocks_;
   blocks_ = made;
   return made + 1;
-}
-
-void* scratch::allocate_zeroed(std::size_t bytes) {
-  if (bytes > sizeof inline_) return allocate_block(bytes);
-  void* memory = allocate(bytes);
-  if (memory) std::memset(memory, 0, bytes);
-  return memory;
 }
 
 const Py_buffer* scratch::view(PyObject* object, bool writable) {

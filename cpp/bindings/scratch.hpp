@@ -6,6 +6,7 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <cstring>
 
 namespace halfwarp::bindings {
 
@@ -28,7 +29,14 @@ class scratch {
     }
     return allocate_block(bytes);
   }
-  void* allocate_zeroed(std::size_t bytes);
+  // Zeroed but for `slack` bytes behind.
+  void* allocate_zeroed(std::size_t bytes, std::size_t slack = 0) {
+    const block* former = blocks_;
+    void* memory = allocate(bytes + slack);
+    if (memory && blocks_ == former) [[likely]]
+      std::memset(memory, 0, bytes);
+    return memory;
+  }
 
   // The bytes of an object's contiguous buffer, exported until the call ends; nullptr when it has
   // none (the Python error is left set). `writable` asks for memory that may be written.
@@ -41,7 +49,7 @@ class scratch {
  private:
   struct block;
   struct exported;
-  void* allocate_block(std::size_t bytes);
+  void* allocate_block(std::size_t bytes);  // zeroed, and the first of `blocks_`
   void release();
 
   std::size_t used_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same call with the record known to the compiler: for functions that are called per launch.
+// The same call with the kinds of the parameters known to the compiler: for functions that are
+// called per launch with all of the record, for the others once for all records of one shape.
 #pragma once
 
 #include <utility>
@@ -12,36 +13,55 @@
 
 namespace halfwarp::bindings {
 
-template <const library& Library, int Index, class Caller>
-struct unrolled {
-  static constexpr const function& f = Library.functions[Index];
-  static_assert(!f.special, "a function with a body of its own goes through the engine");
-  static constexpr bool raises = Library.raises != nullptr;
+// How a call reaches its C function: through the thunk of the record, or by its type.
+struct by_record {
+  static word call(const library& lib, const function& f, const word* w) {
+    return call_c(lib, f, w);
+  }
+};
+template <class Caller>
+struct by_type {
+  static word call(const library& lib, const function& f, const word* w) {
+    return Caller::call(function_of(lib, f), w);
+  }
+};
 
-  static PyObject* entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+// What the calls of several functions have in common. Everything here is inlined, so that a record
+// that is known where it is called from is known here.
+template <bool Raises, flags Flags, kind... K>
+struct shape {
+  template <class Way>
+  [[gnu::always_inline]] static PyObject* run(const library& lib, const function& f,
+                                              PyObject* const* args) {
+    return run<Way>(lib, f, args, std::make_index_sequence<sizeof...(K)>{});
+  }
+
+  // What all functions of this shape point to, by way of `shared_entry`.
+  [[gnu::noinline]] static PyObject* shared(const library& lib, const function& f,
+                                            PyObject* const* args, Py_ssize_t n, PyObject* names) {
     if (names || n != f.positional) [[unlikely]]
-      return call_by_record(Library, f, args, n, names);
-    return run(args, std::make_index_sequence<f.n>{});
+      return call_by_record(lib, f, args, n, names);
+    return run<by_record>(lib, f, args);
   }
 
  private:
-  template <std::size_t I>
-  static constexpr kind kind_of = Library.param_of(f, I).k;
+  static constexpr kind kinds[] = {K..., kind::count_of_parameter_kinds};
+  static constexpr int outputs = (0 + ... + int(is_output(K)));
+  static constexpr bool has_code = !(Flags & (returns_text | returns_number | returns_nothing));
+  static_assert(has_code || Raises, "the tuples of a library begin with the code");
 
   template <std::size_t I>
-  static bool prepare(frame& c, int& refused) {
-    constexpr const param& p = Library.param_of(f, I);
-    if (parameter<p.k>::prepare(c, int(I), p)) [[likely]]
+  [[gnu::always_inline]] static bool prepare(frame& c, const function& f, int& refused) {
+    if (parameter<kinds[I]>::prepare(c, int(I), c.param_at(I))) [[likely]]
       return true;
     refused = int(I);
     return false;
   }
 
   template <std::size_t I>
-  static bool complete(frame& c, int& refused) {
-    constexpr const param& p = Library.param_of(f, I);
-    if constexpr (requires { &parameter<p.k>::complete; }) {
-      if (!parameter<p.k>::complete(c, int(I), p)) {
+  [[gnu::always_inline]] static bool complete(frame& c, const function& f, int& refused) {
+    if constexpr (requires { &parameter<kinds[I]>::complete; }) {
+      if (!parameter<kinds[I]>::complete(c, int(I), c.param_at(I))) {
         refused = int(I);
         return false;
       }
@@ -52,72 +72,101 @@ struct unrolled {
   // How many outputs come before the C position.
   static constexpr int output_of(std::size_t position) {
     int found = 0;
-    for (std::size_t i = 0; i < position; ++i) found += is_output(Library.param_of(f, int(i)).k);
+    for (std::size_t i = 0; i < position; ++i) found += is_output(kinds[i]);
     return found;
   }
 
   template <std::size_t I>
-  static bool make_result(frame& c, PyObject** values, int& made) {
-    constexpr const param& p = Library.param_of(f, I);
-    if constexpr (is_output(p.k)) {
+  [[gnu::always_inline]] static bool make_result(frame& c, const function& f, PyObject** values,
+                                                 int& made) {
+    if constexpr (is_output(kinds[I])) {
       constexpr int output = output_of(I);
-      values[output] = parameter<p.k>::result(c, int(I), p, output);
+      values[output] = parameter<kinds[I]>::result(c, int(I), c.param_at(I), output);
       if (!values[output]) return false;
       made = output + 1;
     }
     return true;
   }
 
-  static word invoke(const frame& c) {
-    void* function = function_of(Library, f);
-    if constexpr (!(f.f & releases_gil)) {
-      return Caller::call(function, c.w);
+  template <class Way>
+  [[gnu::always_inline]] static word invoke(const library& lib, const function& f, const frame& c) {
+    if constexpr (!(Flags & releases_gil)) {
+      return Way::call(lib, f, c.w);
     } else {
       PyThreadState* state = PyEval_SaveThread();
-      word result = Caller::call(function, c.w);
+      word result = Way::call(lib, f, c.w);
       PyEval_RestoreThread(state);
       return result;
     }
   }
 
-  template <std::size_t... I>
-  static PyObject* run(PyObject* const* args, std::index_sequence<I...>) {
-    frame c{Library, f, args};
+  template <class Way, std::size_t... I>
+  [[gnu::always_inline]] static PyObject* run(const library& lib, const function& f,
+                                              PyObject* const* args, std::index_sequence<I...>) {
+    frame c{lib, f, args};
     int refused = 0;
-    if (!(prepare<I>(c, refused) && ...)) [[unlikely]]
+    if (!(prepare<I>(c, f, refused) && ...)) [[unlikely]]
       return raise_for_argument(f, c.param_at(refused));
-    if constexpr ((f.f & second_pass) != 0) {
-      if (!(complete<I>(c, refused) && ...)) [[unlikely]]
+    if constexpr ((Flags & second_pass) != 0) {
+      if (!(complete<I>(c, f, refused) && ...)) [[unlikely]]
         return raise_for_argument(f, c.param_at(refused));
     }
-    word returned = invoke(c);
-    if constexpr (raises && !returns_code(f)) return result_or_raise(c, returned);
+    word returned = invoke<Way>(lib, f, c);
+    if constexpr (!has_code) return result_or_raise(c, returned);
     if (int code = int(returned)) [[unlikely]]
-      return raises ? raise_status(Library, f.name, code, returned) : failure(c, code);
-    if constexpr (f.outputs == 0) {
-      return raises ? Py_NewRef(Py_None) : success_tuple(Library);
+      return Raises ? raise_status(lib, f.name, code, returned) : failure(c, code);
+    if constexpr (outputs == 0) {
+      return Raises ? Py_NewRef(Py_None) : success_tuple(lib);
     } else {
-      return result<I...>(c);
+      return result<I...>(lib, f, c);
     }
   }
 
   template <std::size_t... I>
-  static PyObject* result(frame& c) {
-    PyObject* values[f.outputs];
+  [[gnu::always_inline]] static PyObject* result(const library& lib, const function& f, frame& c) {
+    PyObject* values[outputs];
     int made = 0;
-    if (!(make_result<I>(c, values, made) && ...)) [[unlikely]] {
+    if (!(make_result<I>(c, f, values, made) && ...)) [[unlikely]] {
       while (made--) Py_DECREF(values[made]);
       return nullptr;
     }
-    if constexpr (raises) {
-      return unpacked(values, f.outputs);
-    } else if constexpr (f.outputs == 1) {
-      constexpr bool again = ((is_output(kind_of<I>) && recycles(kind_of<I>)) || ...);
-      return success_pair(Library, values[0], again);
+    if constexpr (Raises) {
+      return unpacked(values, outputs);
+    } else if constexpr (outputs == 1) {
+      constexpr bool again = ((is_output(K) && recycles(K)) || ...);
+      return success_pair(lib, values[0], again);
     } else {
-      return success_many(Library, values, f.outputs);
+      return success_many(lib, values, outputs);
     }
   }
 };
+
+template <const library& Library, int Index>
+struct shape_of_record {
+  static constexpr const function& f = Library.functions[Index];
+  static_assert(!f.special, "a function with a body of its own goes through the engine");
+
+  template <std::size_t... I>
+  static auto make(std::index_sequence<I...>)
+      -> shape<Library.raises != nullptr, f.f, Library.param_of(f, I).k...>;
+  using type = decltype(make(std::make_index_sequence<f.n>{}));
+};
+template <const library& Library, int Index>
+using shape_of = typename shape_of_record<Library, Index>::type;
+
+// What a function points to that has the call to itself.
+template <const library& Library, int Index, class Caller>
+PyObject* unrolled_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  constexpr const function& f = Library.functions[Index];
+  if (names || n != f.positional) [[unlikely]]
+    return call_by_record(Library, f, args, n, names);
+  return shape_of<Library, Index>::template run<by_type<Caller>>(Library, f, args);
+}
+
+// What a function points to that shares it.
+template <const library& Library, int Index>
+PyObject* shared_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  return shape_of<Library, Index>::shared(Library, Library.functions[Index], args, n, names);
+}
 
 }  // namespace halfwarp::bindings

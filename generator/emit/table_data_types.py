@@ -94,11 +94,27 @@ def inputs_block(assembly: Assembly, function, index) -> str:
 def assembly_rows(assembly: Assembly, index) -> list[str]:
     place = index.assembly(assembly)
     inputs = f"inputs_{place}" if assembly.inputs else "{}"
+    plain = "true" if is_plain(assembly, index.data_types[assembly.data_type]) else "false"
     rows = [
-        f"{{class_{assembly.data_type}, {assembly.version}, {assembly.output}, "
-        f"{assembly.counted}, {inputs}}}"
+        f"{{{record_and_class(assembly.data_type)}, {assembly.version}, {assembly.output}, "
+        f"{assembly.counted}, {plain}, {inputs}}}"
     ]
     if assembly.older:
         version = assembly.older.rpartition("_v")[2]
-        rows.append(f"{{class_{assembly.older}, {version}, -1, -1, {{}}}}")
+        rows.append(f"{{{record_and_class(assembly.older)}, {version}, -1, -1, false, {{}}}}")
     return rows
+
+
+def record_and_class(data_type: str) -> str:
+    return f"&{data_type}_data::record, class_{data_type}"
+
+
+def is_plain(assembly: Assembly, data_type: DataType) -> bool:
+    """Numbers go in, and a number or a text comes out, where anything does."""
+    forms = [f.form for f in data_type.fields]
+    gives = assembly.output >= 0 and forms[assembly.output] in ("number", "text")
+    return (
+        gives
+        and not data_type.is_array
+        and all(forms[field] == "number" for field, _ in assembly.inputs)
+    )

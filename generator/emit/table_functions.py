@@ -120,9 +120,12 @@ def method(
 ) -> tuple[str, str]:
     """What the module shows, and the C function behind it."""
     name = f"{library.name}_library"
-    entry = f"entry<{name}, {position}>"
-    if function.is_hot and not function.body:
-        entry = f"unrolled<{name}, {position}, caller<decltype(&::{function.name})>>::entry"
+    if not function.is_hot or function.body:
+        entry = f"entry<{name}, {position}>"
+    elif library.raises:
+        entry = f"shared_entry<{name}, {position}>"
+    else:
+        entry = f"unrolled_entry<{name}, {position}, caller<decltype(&::{function.name})>>"
     shown = f"{texts(function.python_name)}, {texts(docstring(library, function))}"
     return f"{{{shown}, METH_FASTCALL | METH_KEYWORDS}}", f"(PyCFunction)(void (*)()){entry}"
 

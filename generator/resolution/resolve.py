@@ -283,7 +283,9 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
     function.signature = capsule_signature(fact, types, decisions)
     function.releases_gil = fact.name not in decisions.keeps_gil
     function.older = older_variant(function, decisions)
-    function.is_hot = fact.name in decisions.hot
+    function.is_hot = fact.name in decisions.hot or bool(
+        re.fullmatch(decisions.hot_pattern, fact.name)
+    )
     function.in_python = fact.name not in decisions.cimport_only
     function.body = override.body or returned_struct_body(function, decisions)
     function.overloads = override.overloads

@@ -53,6 +53,12 @@ def test_every_function_that_a_list_names_exists(data, functions, table):
     assert set(data.get(table, {}).get("names", ())) <= functions
 
 
+def test_a_pattern_of_hot_functions_finds_some(data, functions):
+    table = data.get("hot", {})
+    if "pattern" in table:
+        assert any(re.fullmatch(decisions.pattern(table), f) for f in functions)
+
+
 def test_no_list_names_a_function_twice(data):
     for table in LISTS:
         names = data.get(table, {}).get("names", [])

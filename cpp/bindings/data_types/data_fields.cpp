@@ -7,7 +7,6 @@
 #include "bindings/arguments/errors.hpp"
 #include "bindings/data_types/arrays/typed_array.hpp"
 #include "bindings/structs/kept_objects.hpp"
-#include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -25,7 +24,7 @@ bool column_of(const data_field& f, PyObject* self, Py_ssize_t n, extent& out) {
 PyObject* numbers_view(const data_field& f, PyObject* self, Py_ssize_t n) {
   extent e;
   if (!column_of(f, self, n, e)) return nullptr;
-  return new_typed_view(f.element, place_of(f, self), e, as_data(self)->block,
+  return new_typed_view(f.element, place_of(f, self), e, holder_of(self),
                         as_data(self)->is_read_only);
 }
 
@@ -74,11 +73,11 @@ int write_address(const library&, const data_field& f, PyObject* self, PyObject*
     if (value == Py_None) {
       word null = 0;
       std::memcpy(place_of(f, self), &null, sizeof null);
-      return keep_for_field(as_struct(as_data(self)->block), place_of(f, self), nullptr);
+      return keep_for_field(as_struct(self), place_of(f, self), nullptr);
     }
     return assign_numbers(kind::i64, as_data(self)->e, place_of(f, self), value);
   }
-  if (keep_for_field(as_struct(as_data(self)->block), place_of(f, self), value) < 0) return -1;
+  if (keep_for_field(as_struct(self), place_of(f, self), value) < 0) return -1;
   std::memcpy(place_of(f, self), &as_data(value)->where, sizeof(char*));
   return 0;
 }
@@ -90,10 +89,8 @@ PyObject* decode(const char* text, Py_ssize_t n) {
 }
 
 PyObject* read_text(const library&, const data_field& f, PyObject* self) {
-  if (data_record_of(self).is_array || !is_single(as_data(self)))
-    return numbers_view(f, self, f.count);
-  const char* text = place_of(f, self);
-  return decode(text, Py_ssize_t(strnlen(text, f.count)));
+  bool is_text = !data_record_of(self).is_array && is_single(as_data(self));
+  return is_text ? text_at(f, place_of(f, self)) : numbers_view(f, self, f.count);
 }
 
 int write_characters(const data_field& f, char* where, PyObject* value) {
@@ -139,7 +136,7 @@ int write_text_pointer(const library&, const data_field& f, PyObject* self, PyOb
   PyObject* bytes = value == Py_None ? nullptr : PyUnicode_AsUTF8String(value);
   if (value != Py_None && !bytes) return -1;
   const char* text = bytes ? PyBytes_AS_STRING(bytes) : nullptr;
-  int status = keep_for_field(as_struct(as_data(self)->block), place_of(f, self), bytes);
+  int status = keep_for_field(as_struct(self), place_of(f, self), bytes);
   Py_XDECREF(bytes);
   if (status == 0) std::memcpy(place_of(f, self), &text, sizeof text);
   return status;
@@ -165,7 +162,7 @@ PyObject* read_structure(const library& lib, const data_field& f, PyObject* self
   data_object* object = as_data(self);
   const data_record& inner = *lib.classes[std::size_t(f.type)].data;
   bool is_plain = is_single(object) && (!data_record_of(self).is_array || f.counter >= 0);
-  data_view view{place_of(f, self), {}, object->block, object->is_read_only, !is_plain};
+  data_view view{place_of(f, self), {}, holder_of(self), object->is_read_only, !is_plain};
   if (is_plain) {
     view.e = f.is_array ? extent::line(counted(f, self), f.size) : extent_of_one(inner);
   } else if (!column_of(f, self, f.count, view.e)) {
@@ -181,12 +178,12 @@ int write_structure(const library& lib, const data_field& f, PyObject* self, PyO
   if (f.is_array && is_single(object)) {
     if (f.counter >= 0 ? n > Py_ssize_t(f.count) : n != Py_ssize_t(f.count))
       return refuse_length(f, n);
-    if (copy_data(object->block, place_of(f, self), extent::line(n, f.size), value) < 0) return -1;
+    if (copy_data(self, place_of(f, self), extent::line(n, f.size), value) < 0) return -1;
     return set_counter(f, self, n);
   }
   extent e = object->e;
   if (f.is_array) e.append(f.count, f.size);
-  return copy_data(object->block, place_of(f, self), e, value);
+  return copy_data(self, place_of(f, self), e, value);
 }
 
 struct accessor {
@@ -239,9 +236,40 @@ const data_field* find_data_field(const data_record& record, PyObject* name) {
   return nullptr;
 }
 
-PyObject* get_data_field(PyObject* self, void* closure) {
+PyObject* text_at(const data_field& f, const char* place) {
+  return decode(place, Py_ssize_t(strnlen(place, f.count)));
+}
+
+namespace {
+
+PyObject* get_any(PyObject* self, void* closure) {
   auto* bound = static_cast<const bound_data_field*>(closure);
   return read_data_field(*bound->lib, *bound->f, self);
+}
+
+template <class T>
+PyObject* get_number(PyObject* self, void* closure) {
+  const data_field& f = *static_cast<const bound_data_field*>(closure)->f;
+  return is_single(as_data(self)) ? number_at<T>(place_of(f, self)) : get_any(self, closure);
+}
+
+// In the order of their kinds.
+constexpr getter number_getters[] = {get_number<std::int8_t>,  get_number<std::uint8_t>,
+                                     get_number<std::int16_t>, get_number<std::uint16_t>,
+                                     get_number<std::int32_t>, get_number<std::uint32_t>,
+                                     get_number<std::int64_t>, get_number<std::uint64_t>,
+                                     get_number<float>,        get_number<double>};
+
+PyObject* get_text(PyObject* self, void* closure) {
+  const data_field& f = *static_cast<const bound_data_field*>(closure)->f;
+  return is_single(as_data(self)) ? text_at(f, place_of(f, self)) : get_any(self, closure);
+}
+
+}  // namespace
+
+getter getter_of(const data_record& record, const data_field& f) {
+  if (f.shape == form::number || f.shape == form::address) return number_getters[int(f.element)];
+  return f.shape == form::text && !record.is_array ? get_text : get_any;
 }
 
 int put_data_field(PyObject* self, PyObject* value, void* closure) {

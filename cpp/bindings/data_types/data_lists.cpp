@@ -23,7 +23,7 @@ char* pointer_in(const data_field& f, PyObject* self) {
 int point_to(const data_field& f, PyObject* self, char* array, Py_ssize_t n, PyObject* keeper) {
   char* place = place_of(f, self);
   if (!n) array = nullptr;
-  if (keep_for_field(as_struct(as_data(self)->block), place, n ? keeper : nullptr) < 0 ||
+  if (keep_for_field(as_struct(self), place, n ? keeper : nullptr) < 0 ||
       set_counter(f, self, n) < 0)
     return -1;
   std::memcpy(place, &array, sizeof array);
@@ -32,8 +32,8 @@ int point_to(const data_field& f, PyObject* self, char* array, Py_ssize_t n, PyO
 
 // Who keeps the array behind a field: what was stored there, else whoever owns the struct.
 PyObject* keeper_of(const data_field& f, PyObject* self) {
-  PyObject* kept = kept_for_field(as_struct(as_data(self)->block), place_of(f, self));
-  return kept ? kept : as_data(self)->block;
+  PyObject* kept = kept_for_field(as_struct(self), place_of(f, self));
+  return kept ? kept : holder_of(self);
 }
 
 // One array of the structs in a sequence of objects, each of the class.
@@ -49,8 +49,7 @@ PyObject* gathered(const library& lib, int type, PyObject* value) {
   for (Py_ssize_t i = 0; made && i < PyTuple_GET_SIZE(items); ++i) {
     PyObject* item = PyTuple_GET_ITEM(items, i);
     char* to = as_data(made)->where + std::size_t(i) * size;
-    if (!check_data(item, lib, type) || copy_data(as_data(made)->block, to, {}, item) < 0)
-      Py_CLEAR(made);
+    if (!check_data(item, lib, type) || copy_data(made, to, {}, item) < 0) Py_CLEAR(made);
   }
   Py_XDECREF(items);
   return made;
@@ -102,12 +101,12 @@ PyObject* read_structure_list(const library& lib, const data_field& f, PyObject*
   if (!n) return PyList_New(0);
   PyObject* keeper = keeper_of(f, self);
   const class_record& record = lib.classes[std::size_t(f.type)];
-  // The view depends on what keeps the array: its own block where that is a data object.
+  // The view depends on what keeps the array: a data object, which may be a view itself.
   class_type* type = any_class_of(keeper);
-  PyObject* block = type && type->record->data ? as_data(keeper)->block : keeper;
+  PyObject* owner = type && type->record->data ? holder_of(keeper) : keeper;
   extent e =
       n == 1 && !record.data->is_array ? extent{} : extent::line(n, Py_ssize_t(record.data->size));
-  return new_data_view(lib, f.type, {array, e, block, as_data(self)->is_read_only});
+  return new_data_view(lib, f.type, {array, e, owner, as_data(self)->is_read_only});
 }
 
 int write_structure_list(const library& lib, const data_field& f, PyObject* self, PyObject* value) {

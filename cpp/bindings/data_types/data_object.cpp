@@ -2,6 +2,7 @@
 // Memory and lifetime of data types.
 #include "bindings/data_types/data_object.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "bindings/arguments/errors.hpp"
@@ -10,20 +11,31 @@
 namespace halfwarp::bindings {
 namespace {
 
-PyObject* make(const library& lib, int type, const extent& e, std::size_t bytes = 0) {
-  if (!ready_class(lib, type)) return nullptr;
-  Py_ssize_t size = lib.classes[std::size_t(type)].data->size;
-  PyObject* block = new_array_block(e.elements(), std::size_t(size), bytes);
-  if (!block) return nullptr;
-  PyObject* made = new_data_view(lib, type, {static_cast<char*>(block_memory(block)), e, block});
-  Py_DECREF(block);
-  return made;
+PyObject* make(const library& lib, int type, const extent& e, std::size_t least = 0) {
+  class_type* ready = ready_class(lib, type);
+  std::size_t bytes = ready ? memory_of(*ready->record->data, e.elements(), least) : 0;
+  if (!bytes) return nullptr;
+  // Zeroed by the system where it is large, so that it costs what of it is used.
+  auto* made = static_cast<data_object*>(PyObject_Calloc(1, sizeof(data_object) + bytes));
+  if (!made) return PyErr_NoMemory();
+  made->where = reinterpret_cast<char*>(made + 1);
+  made->e = e;
+  made->is_settled = true;
+  return PyObject_Init(reinterpret_cast<PyObject*>(made), &ready->type);
 }
 
 }  // namespace
 
 extent extent_of_one(const data_record& record) {
   return record.is_array ? extent::line(1, Py_ssize_t(record.size)) : extent{};
+}
+
+std::size_t memory_of(const data_record& record, Py_ssize_t n, std::size_t least) {
+  constexpr auto most = std::size_t(PY_SSIZE_T_MAX) - sizeof(data_object) - struct_slack;
+  if (std::size_t(n) <= most / record.size && least <= most) [[likely]]
+    return std::max(std::size_t(n) * record.size, least) + struct_slack;
+  PyErr_NoMemory();
+  return 0;
 }
 
 PyObject* new_data(const library& lib, int type) {
@@ -43,7 +55,8 @@ PyObject* new_data_view(const library& lib, int type, const data_view& view) {
   auto* made = ready ? PyObject_New(data_object, &ready->type) : nullptr;
   if (!made) return nullptr;
   made->where = view.where;
-  made->block = Py_NewRef(view.block);
+  made->owner = Py_NewRef(view.owner);
+  made->kept = nullptr;
   made->e = view.e;
   made->is_read_only = view.is_read_only;
   made->is_column = view.is_column;
@@ -57,12 +70,12 @@ bool check_data(PyObject* object, const library& lib, int type) {
          raise_expected(short_name(lib.classes[std::size_t(type)].name), object);
 }
 
-int copy_data(PyObject* block, char* where, const extent& e, PyObject* source) {
+int copy_data(PyObject* target, char* where, const extent& e, PyObject* source) {
   data_object* from = as_data(source);
   std::size_t size = data_record_of(source).size;
   auto copy_one = [&](char* to, char* at) {
     std::memmove(to, at, size);
-    return copy_kept(as_struct(block), to, as_struct(from->block), at, size) == 0;
+    return copy_kept(as_struct(target), to, as_struct(source), at, size) == 0;
   };
   if (from->e.elements() == 1)
     return for_each_element(e, where, [&](char* to) { return copy_one(to, from->where); }) ? 0 : -1;
@@ -92,7 +105,7 @@ PyObject* packed_data(PyObject* source) {
     step *= e.shape[i];
   }
   PyObject* made = make(*type.lib, int(&type - type.lib->types), e);
-  if (made && copy_data(as_data(made)->block, as_data(made)->where, e, source) < 0) Py_CLEAR(made);
+  if (made && copy_data(made, as_data(made)->where, e, source) < 0) Py_CLEAR(made);
   return made;
 }
 

@@ -20,13 +20,14 @@ const char* name_of(PyObject* self) { return short_name(class_of(Py_TYPE(self)).
 
 // Gives an object new zeroed memory, which keeps the former one: it may have been shown already.
 bool give_memory(PyObject* self, const extent& e) {
-  PyObject* block = new_array_block(e.elements(), data_record_of(self).size);
+  std::size_t bytes = memory_of(data_record_of(self), e.elements());
+  PyObject* block = bytes ? new_memory_block(bytes) : nullptr;
   if (!block) return false;
   auto* object = as_data(self);
-  as_struct(block)->owner = object->block;
+  as_struct(block)->owner = object->owner;
   object->where = static_cast<char*>(block_memory(block));
   object->e = e;
-  object->block = block;
+  object->owner = block;
   return true;
 }
 
@@ -41,9 +42,18 @@ bool set_length(PyObject* self, Py_ssize_t n) {
   return false;
 }
 
-PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
-  PyObject* self = type->tp_alloc(type, 0);
+// The attributes of a subclass follow the head of its objects: the memory lies in a block.
+PyObject* make_subclass(PyTypeObject* subclass) {
+  PyObject* self = subclass->tp_alloc(subclass, 0);
   if (self && !give_memory(self, extent_of_one(data_record_of(self)))) Py_CLEAR(self);
+  return self;
+}
+
+PyObject* make(PyTypeObject* called, PyObject*, PyObject*) {
+  class_type& type = class_of(called);
+  if (called != &type.type) return make_subclass(called);
+  PyObject* self = new_data(*type.lib, index_of(type));
+  if (self) as_data(self)->is_settled = false;
   return self;
 }
 
@@ -86,8 +96,30 @@ int initialise(PyObject* self, PyObject* args, PyObject* keywords) {
   return set_length(self, n) ? set_fields(self, keywords) : -1;
 }
 
+// A call with arguments, by tuple and dictionary, as `type` takes it.
+PyObject* call_with(PyObject* type, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  PyObject *positional = PyTuple_New(n), *keywords = names ? PyDict_New() : nullptr;
+  bool ok = positional && (keywords || !names);
+  for (Py_ssize_t i = 0; ok && i < n; ++i) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
+  for (Py_ssize_t i = 0; ok && names && i < PyTuple_GET_SIZE(names); ++i)
+    ok = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), args[n + i]) == 0;
+  PyObject* made = ok ? PyType_Type.tp_call(type, positional, keywords) : nullptr;
+  Py_XDECREF(positional);
+  Py_XDECREF(keywords);
+  return made;
+}
+
+PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged,
+                     PyObject* names) {
+  auto& type = *reinterpret_cast<class_type*>(callable);
+  Py_ssize_t n = PyVectorcall_NARGS(flagged);
+  if (n || names) return call_with(callable, args, n, names);
+  return new_data(*type.lib, index_of(type));
+}
+
 void release(PyObject* self) {
-  Py_XDECREF(as_data(self)->block);
+  Py_XDECREF(as_data(self)->kept);
+  Py_XDECREF(as_data(self)->owner);
   PyTypeObject* type = Py_TYPE(self);
   if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
     type->tp_free(self);
@@ -111,7 +143,7 @@ int is_true(PyObject* self) { return !has_length(self) || as_data(self)->e.shape
 PyObject* view_of(PyObject* self, const selection& chosen) {
   const class_type& type = class_of(Py_TYPE(self));
   data_object* object = as_data(self);
-  data_view view{chosen.where, chosen.left, object->block, object->is_read_only};
+  data_view view{chosen.where, chosen.left, holder_of(self), object->is_read_only};
   if (!chosen.left.ndim) view.e = extent_of_one(*type.record->data);
   view.is_column = object->is_column && !chosen.is_element;
   return new_data_view(*type.lib, index_of(type), view);
@@ -142,7 +174,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
   if (!check_writable(self) || !check_data(value, *type.lib, index_of(type)) ||
       !select(as_data(self)->e, as_data(self)->where, key, chosen))
     return -1;
-  return copy_data(as_data(self)->block, chosen.where, chosen.left, value);
+  return copy_data(self, chosen.where, chosen.left, value);
 }
 
 PyObject* address(PyObject* self) { return PyLong_FromVoidPtr(as_data(self)->where); }
@@ -179,7 +211,7 @@ bool add_properties(class_type& type) {
   for (const data_field& f : fields) {
     if (f.is_hidden) continue;
     *bound = {type.lib, &f};
-    *next++ = {f.name, get_data_field, put_data_field, nullptr, bound++};
+    *next++ = {f.name, getter_of(*type.record->data, f), put_data_field, nullptr, bound++};
   }
   type.type.tp_getset = properties;
   return true;
@@ -201,6 +233,7 @@ bool set_data_slots(class_type& type) {
   PyTypeObject& slots = type.type;
   slots.tp_basicsize = sizeof(data_object);
   slots.tp_new = make;
+  slots.tp_vectorcall = vectorcall;
   slots.tp_init = initialise;
   slots.tp_dealloc = release;
   slots.tp_repr = represent_data;

@@ -10,8 +10,8 @@ namespace halfwarp::bindings {
 namespace {
 
 const char* code_of(const data_field& f) {
-  constexpr const char* codes[] = {"i1",  "u1",  "<i2", "<u2", "<i4",
-                                   "<u4", "<i8", "<u8", "<f4", "<f8"};
+  static constexpr const char* codes[] = {"i1",  "u1",  "<i2", "<u2", "<i4",
+                                          "<u4", "<i8", "<u8", "<f4", "<f8"};
   if (f.shape == form::text) return "i1";
   if (f.shape == form::number || f.shape == form::numbers) return codes[int(f.element)];
   return "<i8";  // addresses of all sorts

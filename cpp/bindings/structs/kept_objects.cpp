@@ -2,8 +2,6 @@
 // Objects kept alive by address fields: a dictionary from offset to object, at the memory's owner.
 #include "bindings/structs/kept_objects.hpp"
 
-#include <algorithm>
-
 #include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
@@ -99,12 +97,6 @@ PyObject* new_memory_block(std::size_t bytes) {
   block->where = storage_of(block);
   block->children = reinterpret_cast<PyObject**>(bytes);  // a block has no children, but a size
   return reinterpret_cast<PyObject*>(block);
-}
-
-PyObject* new_array_block(Py_ssize_t n, std::size_t size, std::size_t least) {
-  constexpr auto most = std::size_t(PY_SSIZE_T_MAX) - struct_slack;
-  if (std::size_t(n) > most / size || least > most) return PyErr_NoMemory();
-  return new_memory_block(std::max(std::size_t(n) * size, least) + struct_slack);
 }
 
 PyObject* new_foreign_block(void* where, PyObject* owner) {

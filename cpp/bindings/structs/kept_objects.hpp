@@ -21,9 +21,6 @@ int copy_kept(struct_object* target, const void* target_where, struct_object* so
 // A struct object of no class: plain memory that others view. Zeroed.
 PyObject* new_memory_block(std::size_t bytes);
 
-// Likewise for `n` structs, of `least` bytes or more, with slack behind them: the structs of
-// another release of a library may be larger. MemoryError if no memory is as large.
-PyObject* new_array_block(Py_ssize_t n, std::size_t size, std::size_t least = 0);
 // The same for memory that `owner` keeps alive.
 PyObject* new_foreign_block(void* where, PyObject* owner);
 bool is_memory_block(PyObject* object);

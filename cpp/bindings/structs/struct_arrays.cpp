@@ -13,8 +13,7 @@ namespace halfwarp::bindings {
 namespace {
 
 int element_size(const library& lib, const field& f) {
-  constexpr int numbers[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-  if (f.element <= kind::f64) return numbers[int(f.element)];
+  if (f.element <= kind::f64) return number_size(f.element);
   return f.element == kind::enumeration ? 4 : lib.classes[f.type].size;
 }
 

@@ -15,13 +15,6 @@
 namespace halfwarp::bindings {
 namespace {
 
-template <class T>
-T load(const void* where) {
-  T value;
-  std::memcpy(&value, where, sizeof value);
-  return value;
-}
-
 // The object that shows a field remembers nothing but the memory; the same one is handed out as
 // long as somebody holds it. The parent's pointer to it is borrowed, so there is no cycle. When
 // nobody holds it, it rests: its memory waits, with a reference count of zero, for the next one who
@@ -162,32 +155,15 @@ int raise_for_field(PyObject* self, const field& f) {
 }  // namespace
 
 PyObject* read_number(kind k, const void* where) {
-  switch (k) {
-    case kind::i8:
-      return PyLong_FromLong(load<std::int8_t>(where));
-    case kind::u8:
-      return PyLong_FromLong(load<std::uint8_t>(where));
-    case kind::i16:
-      return PyLong_FromLong(load<std::int16_t>(where));
-    case kind::u16:
-      return PyLong_FromLong(load<std::uint16_t>(where));
-    case kind::i32:
-      return PyLong_FromLong(load<std::int32_t>(where));
-    case kind::u32:
-      return PyLong_FromUnsignedLong(load<std::uint32_t>(where));
-    case kind::i64:
-      return PyLong_FromLongLong(load<std::int64_t>(where));
-    case kind::u64:
-      return PyLong_FromUnsignedLongLong(load<std::uint64_t>(where));
-    case kind::f32:
-      return PyFloat_FromDouble(load<float>(where));
-    default:
-      return PyFloat_FromDouble(load<double>(where));
-  }
+  static constexpr PyObject* (*readers[])(const void*) = {
+      number_at<std::int8_t>,   number_at<std::uint8_t>,  number_at<std::int16_t>,
+      number_at<std::uint16_t>, number_at<std::int32_t>,  number_at<std::uint32_t>,
+      number_at<std::int64_t>,  number_at<std::uint64_t>, number_at<float>,
+      number_at<double>};
+  return readers[int(k)](where);
 }
 
 int write_number(kind k, void* where, PyObject* value) {
-  constexpr int sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
   word converted;
   Py_ssize_t compact;
   if (k >= kind::i32 && k <= kind::u64 && PyLong_Check(value) && compact_value(value, compact) &&
@@ -197,7 +173,7 @@ int write_number(kind k, void* where, PyObject* value) {
                               : integer_slow(value, k, converted))) {
     return -1;
   }
-  store(where, converted, sizes[int(k)]);
+  store(where, converted, number_size(k));
   return 0;
 }
 

@@ -2,6 +2,9 @@
 // The fields of struct objects: one getter and one setter that follow the field's record.
 #pragma once
 
+#include <cstring>
+#include <type_traits>
+
 #include "bindings/types/class_type.hpp"
 
 namespace halfwarp::bindings {
@@ -30,6 +33,28 @@ int write_field(const library& lib, const field& f, PyObject* self, PyObject* va
 // The same as properties call them: `closure` is a bound_field.
 PyObject* get_field(PyObject* self, void* closure);
 int put_field(PyObject* self, PyObject* value, void* closure);
+
+template <class T>
+T load(const void* where) {
+  T value;
+  std::memcpy(&value, where, sizeof value);
+  return value;
+}
+
+// A C number as a Python object.
+template <class T>
+PyObject* number_at(const void* where) {
+  auto value = load<T>(where);
+  if constexpr (std::is_floating_point_v<T>) {
+    return PyFloat_FromDouble(value);
+  } else if constexpr (sizeof(T) < sizeof(long)) {
+    return PyLong_FromLong(long(value));
+  } else if constexpr (std::is_signed_v<T>) {
+    return PyLong_FromLongLong(value);
+  } else {
+    return PyLong_FromUnsignedLongLong(value);
+  }
+}
 
 // One element of an array, or a field of a plain kind, at `where`.
 PyObject* read_number(kind k, const void* where);

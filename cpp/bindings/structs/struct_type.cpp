@@ -140,9 +140,9 @@ bool add_properties(class_type& type) {
 }  // namespace
 
 PyObject* new_struct(const library& lib, int type) {
-  class_type& made = lib.types[type];
-  if (!__atomic_load_n(&made.is_ready, __ATOMIC_ACQUIRE) && !ready_class(lib, type)) [[unlikely]]
-    return nullptr;
+  class_type* ready = ready_class(lib, type);
+  if (!ready) return nullptr;
+  class_type& made = *ready;
   auto size = std::size_t(made.type.tp_basicsize);
   auto* object = static_cast<struct_object*>(PyObject_Malloc(size + struct_slack));
   if (!object) return PyErr_NoMemory();

@@ -38,9 +38,8 @@ bool make_ready(const library& lib, int index, class_type& made) {
 
 }  // namespace
 
-class_type* ready_class(const library& lib, int index) {
+class_type* make_class(const library& lib, int index) {
   class_type& type = lib.types[index];
-  if (__atomic_load_n(&type.is_ready, __ATOMIC_ACQUIRE)) return &type;
   engine_lock lock;
   if (type.is_ready) return &type;
   if (!make_ready(lib, index, type)) return nullptr;

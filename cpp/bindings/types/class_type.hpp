@@ -42,7 +42,11 @@ inline void* storage_of(struct_object* object, std::size_t alignment = alignof(v
 }
 
 // Makes a class (and its bases) usable; nullptr with an error set on failure.
-class_type* ready_class(const library& lib, int index);
+class_type* make_class(const library& lib, int index);
+inline class_type* ready_class(const library& lib, int index) {
+  class_type& type = lib.types[index];
+  return __atomic_load_n(&type.is_ready, __ATOMIC_ACQUIRE) ? &type : make_class(lib, index);
+}
 
 // The class of an object that is known to be an instance of one of ours or of a user's subclass.
 inline class_type& class_of(PyTypeObject* type) {

@@ -169,12 +169,10 @@ PyNumberMethods number_protocol = {.nb_int = as_integer, .nb_index = as_integer}
 }  // namespace
 
 PyObject* new_handle(const library& lib, int type) {
-  class_type& made = lib.types[type];
-  if (!__atomic_load_n(&made.is_ready, __ATOMIC_ACQUIRE) && !ready_class(lib, type)) [[unlikely]]
-    return nullptr;
-  handle_object* object = allocate();
+  class_type* ready = ready_class(lib, type);
+  handle_object* object = ready ? allocate() : nullptr;
   if (!object) return nullptr;
-  PyObject_Init(reinterpret_cast<PyObject*>(object), &made.type);
+  PyObject_Init(reinterpret_cast<PyObject*>(object), &ready->type);
   object->value = 0;
   object->where = &object->value;
   return reinterpret_cast<PyObject*>(object);

@@ -7,6 +7,7 @@ import gc
 import pickle
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -274,6 +275,29 @@ def test_lists_of_structs_by_address_are_shared():
     assert info.proc_util_array.pid == [50, 6, 7]
     info.proc_util_array = None
     assert info.proc_util_array == []
+
+
+def test_what_a_struct_keeps_goes_with_it():
+    class Mine(nvml.ProcessUtilizationInfo_v1):
+        pass
+
+    array = Mine(3, pid=[5, 6, 7])
+    seen = weakref.ref(array)
+    info = nvml.ProcessesUtilizationInfo_v1()
+    nvml.ProcessesUtilizationInfo_v1.from_ptr(info.ptr, owner=info).proc_util_array = array
+    info.proc_util_array = array
+    shown = info.proc_util_array
+    del array, info
+    gc.collect()
+    assert (seen(), shown.pid) == (None, [5, 6, 7])
+    array = Mine(2)
+    seen = weakref.ref(array)
+    info = nvml.ProcessesUtilizationInfo_v1(proc_util_array=array)
+    del array
+    gc.collect()
+    assert seen() is not None
+    del info
+    assert seen() is None
 
 
 def test_a_sequence_of_structs_is_gathered():

@@ -291,6 +291,13 @@ def test_an_array_inside_a_struct_is_fetched_with_it(put):
     assert found.proc_array.pid == [8, 9]
 
 
+def test_an_empty_array_inside_a_struct_is_not_asked_for_again(put):
+    calls = []
+    put("nvmlDeviceGetRunningProcessDetailList", lambda *words: calls.append(words), HANDLE, POINTER)
+    assert nvml.device_get_running_process_detail_list(1, 2).proc_array == []
+    assert len(calls) == 1
+
+
 def test_topology_takes_the_old_and_the_new_keyword(put):
     def gpus(cpu, count, devices):
         count[0] = 1

@@ -22,13 +22,18 @@ import json, sys
 sys.path.insert(0, {here!r})
 from record_nvml import text_of
 from cuda.bindings import nvml
+from generator import model
+names = {{f.python_name: [n.partition("=")[0] for n in f.py] for f in model.load("nvml").functions}}
 nvml.init_v2()
 found = []
 for call in json.load(open({path!r}))["calls"]:
     arguments = [bytes.fromhex(a) if isinstance(a, str) else a for a in call["arguments"]]
     entry = {{}}
     try:
-        entry["result"] = text_of(getattr(nvml, call["function"])(*arguments))
+        function, keywords = getattr(nvml, call["function"]), {{}}
+        if {by_keyword}:
+            keywords, arguments = dict(zip(names[call["function"]], arguments)), []
+        entry["result"] = text_of(function(*arguments, **keywords))
     except nvml.NvmlError as error:
         entry["error"] = int(error.status)
     except RuntimeError as error:
@@ -57,6 +62,31 @@ for f in library.functions:
         except Exception as error:
             wrong[f.python_name] = repr(error)
 print(json.dumps(wrong))
+"""
+
+# A call by position takes the form that functions share, one by keyword goes by its record.
+REFUSALS = """
+import json
+from cuda.bindings import nvml
+from generator import model
+different, compared = {}, 0
+def refusal(function, *arguments, **keywords):
+    try:
+        return repr(function(*arguments, **keywords))
+    except Exception as error:
+        return repr(error)
+for f in model.load("nvml").functions:
+    names = [n for n in f.py if "=" not in n] if f.in_python else []
+    function = getattr(nvml, f.python_name, None)
+    for place in range(len(names)):
+        for wrong in (object(), 1 << 70, -1 << 40, 1.5, 0):
+            given = [wrong if i == place else 1 for i in range(len(names))]
+            shared = refusal(function, *given)
+            recorded = refusal(function, **dict(zip(names, given)))
+            compared += "Error" in shared
+            if "Error" in shared + recorded and shared != recorded:
+                different[f.python_name] = (shared, recorded)
+print(json.dumps([compared, different]))
 """
 
 
@@ -91,9 +121,11 @@ def over_the_recording(recording, tmp_path_factory):
     return run
 
 
-def test_every_recorded_call_gives_the_same_again(recording, over_the_recording):
+@pytest.mark.parametrize("by_keyword", [False, True], ids=["by position", "by keyword"])
+def test_every_recorded_call_gives_the_same_again(recording, over_the_recording, by_keyword):
     different = {}
-    replay = over_the_recording(CHILD.format(here=str(HERE), path=str(RECORDING)))
+    program = CHILD.format(here=str(HERE), path=str(RECORDING), by_keyword=by_keyword)
+    replay = over_the_recording(program)
     assert len(replay) > 200
     for call, (name, found) in zip(recording["calls"], replay, strict=True):
         expected = {k: call[k] for k in ("result", "error", "missing") if k in call}
@@ -106,6 +138,12 @@ def test_null_handles_do_not_reach_the_library(recording, over_the_recording):
     known = {call["function"] for call in recording["calls"] if "missing" not in call}
     wrong = over_the_recording(NULL_HANDLES)
     assert {name: text for name, text in wrong.items() if name in known} == {}
+
+
+def test_all_forms_of_a_call_refuse_the_same(over_the_recording):
+    compared, different = over_the_recording(REFUSALS)
+    assert different == {}
+    assert compared > 500
 
 
 def test_a_real_library_answers_without_crashing():

@@ -38,13 +38,8 @@ int assign_everywhere(kind element, const extent& e, char* where, PyObject* valu
 
 }  // namespace
 
-int number_size(kind element) {
-  constexpr int sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-  return sizes[int(stored(element))];
-}
-
 const char* number_format(kind element) {
-  constexpr const char* formats[] = {"b", "B", "h", "H", "i", "I", "q", "Q", "f", "d"};
+  static constexpr const char* formats[] = {"b", "B", "h", "H", "i", "I", "q", "Q", "f", "d"};
   if (element == kind::address) return "P";
   return formats[int(element)];
 }

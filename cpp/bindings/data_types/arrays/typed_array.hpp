@@ -29,7 +29,6 @@ inline typed_array* as_typed_array(PyObject* object) {
 
 bool is_typed_array(PyObject* object);
 
-int number_size(kind element);
 // The letter of `struct` and of the buffer protocol.
 const char* number_format(kind element);
 

@@ -7,25 +7,23 @@
 #include "bindings/arguments/errors.hpp"
 #include "bindings/arguments/keywords.hpp"
 #include "bindings/arguments/numbers.hpp"
-#include "bindings/data_types/data_fields.hpp"
+#include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {
 
-const data_field& field_of(PyObject* object, int index) {
-  return data_record_of(object).fields[std::size_t(index)];
-}
-
 // As the C libraries state versions: the size of the struct, and the number in the highest byte.
-void state_version(PyObject* object, unsigned version) {
-  std::uint32_t stated = data_record_of(object).size | version << 24;
-  std::memcpy(as_data(object)->where, &stated, sizeof stated);
+void state_version(void* where, const assembly& a) {
+  if (!a.version) return;
+  std::uint32_t stated = a.record->size | unsigned(a.version) << 24;
+  std::memcpy(where, &stated, sizeof stated);
 }
 
-bool fill(const frame& c, const assembly& a, PyObject* object) {
+// Gives each argument to `write(field, value)`, which is 0 unless the value was refused.
+template <class W>
+bool fill(const frame& c, const assembly& a, W write) {
   for (const assembly_input& input : a.inputs) {
-    PyObject* value = c.args[input.py];
-    if (write_data_field(c.lib, field_of(object, input.field), object, value) == 0) continue;
+    if (write(a.record->fields[std::size_t(input.field)], c.args[input.py]) == 0) continue;
     return add_context("%s() argument '%s': ", c.f.name.c_str(), parameter_name(c.f, input.py));
   }
   return true;
@@ -36,22 +34,35 @@ bool fill(const frame& c, const assembly& a, PyObject* object) {
 PyObject* assemble(const frame& c, const assembly& a) {
   PyObject* made = new_data(c.lib, a.type);
   if (!made) return nullptr;
-  if (a.version) state_version(made, a.version);
-  if (!fill(c, a, made)) Py_CLEAR(made);
+  state_version(as_data(made)->where, a);
+  bool is_filled = fill(c, a, [&](const data_field& f, PyObject* value) {
+    return write_data_field(c.lib, f, made, value);
+  });
+  if (!is_filled) Py_CLEAR(made);
   return made;
 }
 
 PyObject* disassemble(const frame& c, const assembly& a, PyObject* object) {
   if (a.output < 0) return object;
-  PyObject* value = read_data_field(c.lib, field_of(object, a.output), object);
+  PyObject* value = read_data_field(c.lib, a.record->fields[std::size_t(a.output)], object);
   Py_DECREF(object);
   return value;
+}
+
+bool lend_plain(frame& c, const assembly& a, word& out) {
+  auto* memory = static_cast<char*>(c.memory.allocate_zeroed(a.record->size, struct_slack));
+  if (!memory) return false;
+  state_version(memory, a);
+  out = reinterpret_cast<word>(memory);
+  return fill(c, a, [&](const data_field& f, PyObject* value) {
+    return write_number(f.element, memory + f.offset, value);
+  });
 }
 
 bool lend_assembled(frame& c, const assembly& a, word& out) {
   PyObject* made = assemble(c, a);
   if (!made) return false;
-  std::size_t size = data_record_of(made).size;
+  std::size_t size = a.record->size;
   void* memory = c.memory.allocate(size + struct_slack);
   if (memory) std::memcpy(memory, as_data(made)->where, size);
   out = reinterpret_cast<word>(memory);

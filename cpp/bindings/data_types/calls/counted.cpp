@@ -85,8 +85,8 @@ bool before_counted_call(frame& c) {
 }
 
 bool before_counted_struct_call(frame& c) {
-  bool succeeds;
-  if (!ask(c, succeeds)) return false;
+  bool is_answered;
+  if (!ask(c, is_answered)) return false;
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);
     if (p.k != kind::out_assembled) continue;
@@ -94,9 +94,12 @@ bool before_counted_struct_call(frame& c) {
     PyObject* object = c.out[output_at(c, i)];
     if (a.list < 0) continue;
     const data_field& list = data_record_of(object).fields[std::size_t(a.list)];
-    auto n = Py_ssize_t(at_least_one(word(counted(list, object))));
-    if (allocate_list(c.lib, list, object, n) < 0) return false;
+    auto n = word(counted(list, object));
+    is_answered = is_answered && n == 0;
+    if (is_answered) continue;
+    if (allocate_list(c.lib, list, object, Py_ssize_t(at_least_one(n))) < 0) return false;
   }
+  c.is_answered = is_answered;
   return true;
 }
 

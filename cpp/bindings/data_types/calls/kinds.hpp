@@ -87,13 +87,17 @@ struct parameter<kind::out_data> {
 template <>
 struct parameter<kind::out_assembled> {
   static bool prepare(frame& c, int i, const param& p) {
-    PyObject* made = assemble(c, c.lib.assemblies[std::size_t(p.type)]);
+    const assembly& a = c.lib.assemblies[std::size_t(p.type)];
+    if (a.is_plain) return c.add_output(), lend_plain(c, a, c.w[i]);
+    PyObject* made = assemble(c, a);
     c.add_output(made);
     if (made) c.w[i] = reinterpret_cast<word>(as_data(made)->where);
     return made != nullptr;
   }
-  static PyObject* result(frame& c, int, const param& p, int output) {
-    return disassemble(c, c.lib.assemblies[std::size_t(p.type)], c.take(output));
+  static PyObject* result(frame& c, int i, const param& p, int output) {
+    const assembly& a = c.lib.assemblies[std::size_t(p.type)];
+    if (a.is_plain) return plain_output(a, reinterpret_cast<const void*>(c.w[i]));
+    return disassemble(c, a, c.take(output));
   }
 };
 
