@@ -35,10 +35,11 @@ struct typed_values {
 bool pack(const typed_values& given, void* memory) {
   auto** pointers = static_cast<void**>(memory);
   auto* cells = reinterpret_cast<word*>(pointers + given.count);
+  PyObject** values = &PyTuple_GET_ITEM(given.values, 0);
+  PyObject** types = &PyTuple_GET_ITEM(given.types, 0);
   for (Py_ssize_t i = 0; i < given.count; ++i) {
     pointers[i] = &cells[i];
-    if (!pack_value(PyTuple_GET_ITEM(given.values, i), PyTuple_GET_ITEM(given.types, i), &cells[i],
-                    pointers[i]))
+    if (!pack_value(values[i], types[i], cells[i], pointers[i])) [[unlikely]]
       return add_context("parameter %zd: ", i);
   }
   return true;
