@@ -28,8 +28,36 @@ struct unrolled {
   template <std::size_t I>
   static constexpr kind kind_of = f.params[I].k;
 
+  // Whether a parameter can do with a frame.
+  template <class Frame, std::size_t I>
+  static constexpr bool takes = requires(Frame& c, const param& p) {
+    parameter<kind_of<I>>::prepare(c, 0, p);
+    requires !is_output(kind_of<I>) ||
+                 requires { parameter<kind_of<I>>::result(c, 0, p, 0); };
+  };
+
+  template <class Memory, std::size_t... I>
+  using light = light_frame<Library, (f.n ? f.n : 1),
+                            ((is_made_before(kind_of<I>) || ...) ? f.outputs : 0), Memory>;
+
+  // The least frame that all parameters can do with.
+  template <std::size_t... I>
+  static auto make_frame(PyObject* const* args) {
+    using lightest = light<frame_without_memory, I...>;
+    using lighter = light<frame_memory, I...>;
+    if constexpr ((f.f & second_pass) != 0 || raises) {
+      return frame{Library, f, args};
+    } else if constexpr ((takes<lightest, I> && ...)) {
+      return lightest{args};
+    } else if constexpr ((takes<lighter, I> && ...)) {
+      return lighter{args};
+    } else {
+      return frame{Library, f, args};
+    }
+  }
+
   template <std::size_t I>
-  static bool prepare(frame& c, int& refused) {
+  static bool prepare(auto& c, int& refused) {
     constexpr const param& p = f.params[I];
     if (parameter<p.k>::prepare(c, int(I), p)) [[likely]]
       return true;
@@ -38,7 +66,7 @@ struct unrolled {
   }
 
   template <std::size_t I>
-  static bool complete(frame& c, int& refused) {
+  static bool complete(auto& c, int& refused) {
     constexpr const param& p = f.params[I];
     if constexpr (requires { &parameter<p.k>::complete; }) {
       if (!parameter<p.k>::complete(c, int(I), p)) {
@@ -57,7 +85,7 @@ struct unrolled {
   }
 
   template <std::size_t I>
-  static bool make_result(frame& c, PyObject** values, int& made) {
+  static bool make_result(auto& c, PyObject** values, int& made) {
     constexpr const param& p = f.params[I];
     if constexpr (is_output(p.k)) {
       constexpr int output = output_of(I);
@@ -68,13 +96,13 @@ struct unrolled {
     return true;
   }
 
-  static word invoke(const frame& c) {
+  static word invoke(const word* w) {
     void* function = function_of(Library, f);
     if constexpr (!(f.f & releases_gil)) {
-      return Caller::call(function, c.w);
+      return Caller::call(function, w);
     } else {
       PyThreadState* state = PyEval_SaveThread();
-      word result = Caller::call(function, c.w);
+      word result = Caller::call(function, w);
       PyEval_RestoreThread(state);
       return result;
     }
@@ -82,7 +110,7 @@ struct unrolled {
 
   template <std::size_t... I>
   static PyObject* run(PyObject* const* args, std::index_sequence<I...>) {
-    frame c{Library, f, args};
+    auto c = make_frame<I...>(args);
     int refused = 0;
     if (!(prepare<I>(c, refused) && ...)) [[unlikely]]
       return raise_for_argument(f, f.params[refused]);
@@ -90,10 +118,10 @@ struct unrolled {
       if (!(complete<I>(c, refused) && ...)) [[unlikely]]
         return raise_for_argument(f, f.params[refused]);
     }
-    word returned = invoke(c);
+    word returned = invoke(c.w);
     if constexpr (raises && !returns_code(f)) return result_or_raise(c, returned);
     if (int code = int(returned)) [[unlikely]]
-      return raises ? raise_status(Library, f.name, code, returned) : failure(c, code);
+      return raises ? raise_status(Library, f.name, code, returned) : failure(Library, f, code);
     if constexpr (f.outputs == 0) {
       return raises ? Py_NewRef(Py_None) : success_tuple(Library);
     } else {
@@ -102,7 +130,7 @@ struct unrolled {
   }
 
   template <std::size_t... I>
-  static PyObject* result(frame& c) {
+  static PyObject* result(auto& c) {
     PyObject* values[f.outputs];
     int made = 0;
     if (!(make_result<I>(c, values, made) && ...)) [[unlikely]] {
