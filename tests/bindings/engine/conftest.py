@@ -70,26 +70,37 @@ def api(request):
 
 
 @pytest.fixture
-def put():
-    """``put(name, function, *ctypes)``: calls of the C function go to a Python function.
+def put_address():
+    """``put_address(name, address)``: calls of the C function go to another C function."""
+    undo = []
 
-    The ctypes are those of the C parameters; the function returns the code (None: success).
-    """
-    undo, alive = [], []
-
-    def install(name, function, *types):
+    def install(name, address):
         library = library_of(name)
-        address = table_address(library) + SLOT * slot_numbers(library)[name]
-        slot = ctypes.c_void_p.from_address(address)
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *types)
-        callback = prototype(lambda *args: function(*args) or 0)
+        place = table_address(library) + SLOT * slot_numbers(library)[name]
+        slot = ctypes.c_void_p.from_address(place)
         undo.append((slot, slot.value))
-        alive.append(callback)
-        slot.value = ctypes.cast(callback, ctypes.c_void_p).value
+        slot.value = address
 
     yield install
     for slot, value in reversed(undo):
         slot.value = value
+
+
+@pytest.fixture
+def put(put_address):
+    """``put(name, function, *ctypes)``: calls of the C function go to a Python function.
+
+    The ctypes are those of the C parameters; the function returns the code (None: success).
+    """
+    alive = []
+
+    def install(name, function, *types):
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *types)
+        callback = prototype(lambda *args: function(*args) or 0)
+        alive.append(callback)
+        put_address(name, ctypes.cast(callback, ctypes.c_void_p).value)
+
+    return install
 
 
 @pytest.fixture
