@@ -32,8 +32,7 @@ struct unrolled {
   template <class Frame, std::size_t I>
   static constexpr bool takes = requires(Frame& c, const param& p) {
     parameter<kind_of<I>>::prepare(c, 0, p);
-    requires !is_output(kind_of<I>) ||
-                 requires { parameter<kind_of<I>>::result(c, 0, p, 0); };
+    requires !is_output(kind_of<I>) || requires { parameter<kind_of<I>>::result(c, 0, p, 0); };
   };
 
   template <class Memory, std::size_t... I>
