@@ -82,11 +82,8 @@ inline bool integer_argument(PyObject* object, word& out) {
 
 // An enumerator by value: a member or any int.
 inline bool enum_argument(PyObject* object, word& out) {
-  Py_ssize_t value;
-  if (PyLong_Check(object) && compact_value(object, value)) [[likely]] {
-    out = word(value);
+  if (PyLong_Check(object) && digit_value(object, out)) [[likely]]
     return true;
-  }
   return integer_slow(object, kind::enumeration, out);
 }
 

@@ -250,8 +250,9 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   return false;
 }
 
-// A type that is none of those known so far.
-bool pack_other(PyObject* value, PyObject* type, word& cell, void*& pointer) {
+// A type that is none of those known so far. Out of line: inlined, it would make the common way
+// save registers.
+[[gnu::noinline]] bool pack_other(PyObject* value, PyObject* type, word& cell, void*& pointer) {
   if (!are_known) return learn_types() && pack_slow(value, type, cell, pointer);
   if (type == Py_None) return pack_in_place(value, &cell, pointer);
   PyErr_Format(PyExc_TypeError,
