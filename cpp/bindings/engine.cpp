@@ -23,7 +23,7 @@ constexpr preparer completer_of() {
 
 template <kind K>
 constexpr maker maker_of() {
-  if constexpr (requires { &parameter<K>::result; }) return &parameter<K>::result;
+  if constexpr (requires { maker{&parameter<K>::result}; }) return &parameter<K>::result;
   return nullptr;
 }
 
@@ -101,9 +101,9 @@ int make_outputs(frame& c, PyObject** values) {
   return made;
 }
 
-PyObject* failure(const frame& c, int code) {
+PyObject* failure(const library& lib, const function& f, int code) {
   if (PyErr_Occurred()) return nullptr;
-  return failure_tuple(c.lib, code, c.f.outputs);
+  return failure_tuple(lib, code, f.outputs);
 }
 
 PyObject* call_by_record(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
@@ -123,7 +123,7 @@ PyObject* call_by_record(const library& lib, const function& f, PyObject* const*
   if (f.f & returns_text) return text_result(c, result);
   int code = int(result);
   if (special.after && !special.after(c, code)) return nullptr;
-  if (code) return failure(c, code);
+  if (code) return failure(lib, f, code);
   return f.outputs ? outputs_result(c) : success_tuple(lib);
 }
 

@@ -44,6 +44,6 @@ int make_outputs(frame& c, PyObject** values);
 
 // The result of a call that returned an error code; nullptr when it left a Python error (no
 // library, no such symbol).
-PyObject* failure(const frame& c, int code);
+PyObject* failure(const library& lib, const function& f, int code);
 
 }  // namespace halfwarp::bindings

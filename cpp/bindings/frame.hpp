@@ -9,24 +9,13 @@ namespace halfwarp::bindings {
 
 inline constexpr int max_parameters = 20;
 
-struct frame {
-  frame(const library& l, const function& fn, PyObject* const* arguments)
-      : lib{l}, f{fn}, args{arguments} {}
-  frame(const frame&) = delete;  // the words point into it
-  ~frame() {
-    for (int i = 0; i < made; ++i) Py_XDECREF(out[i]);
-  }
-
-  const param& param_at(int i) const { return lib.param_of(f, i); }
+// What every call has: arguments, and the words that they become.
+template <int Parameters>
+struct frame_words {
+  explicit frame_words(PyObject* const* arguments) : args{arguments} {}
+  frame_words(const frame_words&) = delete;  // the words point into it
 
   PyObject* argument(const param& p) const { return args[p.py]; }
-
-  // Gives away the object that an output was prepared with.
-  PyObject* take(int output) {
-    PyObject* object = out[output];
-    out[output] = nullptr;
-    return object;
-  }
 
   // Makes the C argument at `i` the address of its cell.
   bool point_to_cell(int i, word initial = 0) {
@@ -35,8 +24,50 @@ struct frame {
     return true;
   }
 
+  PyObject* const* args;  // in Python order; nullptr where an optional one is missing
+  word w[Parameters];     // what the C function gets
+  word cell[Parameters];  // what a pointer argument points to; the length of a list
+};
+
+// The objects that exist before the call writes into them.
+template <int Outputs>
+struct frame_objects {
+  ~frame_objects() {
+    for (int i = 0; i < made; ++i) Py_XDECREF(out[i]);
+  }
+
+  // Gives away the object that an output was prepared with.
+  PyObject* take(int output) {
+    PyObject* object = out[output];
+    out[output] = nullptr;
+    return object;
+  }
+
   // An output of the call: `object` when it exists before the call, else nullptr.
   void add_output(PyObject* object = nullptr) { out[made++] = object; }
+
+  int made = 0;
+  PyObject* out[Outputs];
+};
+template <>
+struct frame_objects<0> {
+  void add_output() {}
+};
+
+// Memory for what the call points to besides.
+struct frame_memory {
+  scratch memory;
+};
+struct frame_without_memory {};
+template <class F>
+concept has_memory = requires(F& c) { c.memory; };
+
+// A call of any record.
+struct frame : frame_words<max_parameters>, frame_objects<max_parameters>, frame_memory {
+  frame(const library& l, const function& fn, PyObject* const* arguments)
+      : frame_words{arguments}, lib{l}, f{fn} {}
+
+  const param& param_at(int i) const { return lib.param_of(f, i); }
 
   // The value of an integer parameter that another one refers to as its count or size.
   word value_of(int i) const {
@@ -48,13 +79,14 @@ struct frame {
 
   const library& lib;
   const function& f;
-  PyObject* const* args;  // in Python order; nullptr where an optional one is missing
-  int made = 0;
-  bool is_answered = false;   // by what went before the call: it is not to be made
-  word w[max_parameters];     // what the C function gets
-  word cell[max_parameters];  // what a pointer argument points to; the length of a list
-  PyObject* out[max_parameters];
-  scratch memory;
+  bool is_answered = false;  // by what went before the call: it is not to be made
+};
+
+// A call whose record the compiler knows: no more than its parameters use.
+template <const library& Library, int Parameters, int Outputs, class Memory>
+struct light_frame : frame_words<Parameters>, frame_objects<Outputs>, Memory {
+  using frame_words<Parameters>::frame_words;
+  static constexpr const library& lib = Library;
 };
 
 }  // namespace halfwarp::bindings

@@ -13,14 +13,18 @@
 
 namespace halfwarp::bindings {
 
-// How a call reaches its C function: through the thunk of the record, or by its type.
+// How a call reaches its C function: through the thunk of the record, or by its type. Who knows the
+// library can do with a lighter frame.
 struct by_record {
   static word call(const library& lib, const function& f, const word* w) {
     return call_c(lib, f, w);
   }
 };
-template <class Caller>
+template <const library& Library, class Caller>
 struct by_type {
+  template <int Parameters, int Outputs, class Memory>
+  using light = light_frame<Library, Parameters, Outputs, Memory>;
+
   static word call(const library& lib, const function& f, const word* w) {
     return Caller::call(function_of(lib, f), w);
   }
@@ -50,18 +54,47 @@ struct shape {
   static constexpr bool has_code = !(Flags & (returns_text | returns_number | returns_nothing));
   static_assert(has_code || Raises, "the tuples of a library begin with the code");
 
+  // Whether a parameter can do with a frame.
+  template <class Frame, kind k>
+  static constexpr bool takes = requires(Frame& c, const param& p) {
+    parameter<k>::prepare(c, 0, p);
+    requires !is_output(k) || requires { parameter<k>::result(c, 0, p, 0); };
+  };
+
+  static constexpr int words = sizeof...(K) ? sizeof...(K) : 1;
+  static constexpr int objects = (is_made_before(K) || ...) ? outputs : 0;
+
+  // The least frame that all parameters can do with.
+  template <class Way>
+  [[gnu::always_inline]] static auto make_frame(const library& lib, const function& f,
+                                                PyObject* const* args) {
+    if constexpr (!Raises && !(Flags & second_pass)) {
+      using lightest = typename Way::template light<words, objects, frame_without_memory>;
+      using lighter = typename Way::template light<words, objects, frame_memory>;
+      if constexpr ((takes<lightest, K> && ...)) {
+        return lightest{args};
+      } else if constexpr ((takes<lighter, K> && ...)) {
+        return lighter{args};
+      } else {
+        return frame{lib, f, args};
+      }
+    } else {
+      return frame{lib, f, args};
+    }
+  }
+
   template <std::size_t I>
-  [[gnu::always_inline]] static bool prepare(frame& c, const function& f, int& refused) {
-    if (parameter<kinds[I]>::prepare(c, int(I), c.param_at(I))) [[likely]]
+  [[gnu::always_inline]] static bool prepare(auto& c, const param& p, int& refused) {
+    if (parameter<kinds[I]>::prepare(c, int(I), p)) [[likely]]
       return true;
     refused = int(I);
     return false;
   }
 
   template <std::size_t I>
-  [[gnu::always_inline]] static bool complete(frame& c, const function& f, int& refused) {
+  [[gnu::always_inline]] static bool complete(auto& c, const param& p, int& refused) {
     if constexpr (requires { &parameter<kinds[I]>::complete; }) {
-      if (!parameter<kinds[I]>::complete(c, int(I), c.param_at(I))) {
+      if (!parameter<kinds[I]>::complete(c, int(I), p)) {
         refused = int(I);
         return false;
       }
@@ -77,11 +110,11 @@ struct shape {
   }
 
   template <std::size_t I>
-  [[gnu::always_inline]] static bool make_result(frame& c, const function& f, PyObject** values,
+  [[gnu::always_inline]] static bool make_result(auto& c, const param& p, PyObject** values,
                                                  int& made) {
     if constexpr (is_output(kinds[I])) {
       constexpr int output = output_of(I);
-      values[output] = parameter<kinds[I]>::result(c, int(I), c.param_at(I), output);
+      values[output] = parameter<kinds[I]>::result(c, int(I), p, output);
       if (!values[output]) return false;
       made = output + 1;
     }
@@ -89,12 +122,12 @@ struct shape {
   }
 
   template <class Way>
-  [[gnu::always_inline]] static word invoke(const library& lib, const function& f, const frame& c) {
+  [[gnu::always_inline]] static word invoke(const library& lib, const function& f, const word* w) {
     if constexpr (!(Flags & releases_gil)) {
-      return Way::call(lib, f, c.w);
+      return Way::call(lib, f, w);
     } else {
       PyThreadState* state = PyEval_SaveThread();
-      word result = Way::call(lib, f, c.w);
+      word result = Way::call(lib, f, w);
       PyEval_RestoreThread(state);
       return result;
     }
@@ -103,18 +136,18 @@ struct shape {
   template <class Way, std::size_t... I>
   [[gnu::always_inline]] static PyObject* run(const library& lib, const function& f,
                                               PyObject* const* args, std::index_sequence<I...>) {
-    frame c{lib, f, args};
+    auto c = make_frame<Way>(lib, f, args);
     int refused = 0;
-    if (!(prepare<I>(c, f, refused) && ...)) [[unlikely]]
-      return raise_for_argument(f, c.param_at(refused));
+    if (!(prepare<I>(c, lib.param_of(f, I), refused) && ...)) [[unlikely]]
+      return raise_for_argument(f, lib.param_of(f, refused));
     if constexpr ((Flags & second_pass) != 0) {
-      if (!(complete<I>(c, f, refused) && ...)) [[unlikely]]
-        return raise_for_argument(f, c.param_at(refused));
+      if (!(complete<I>(c, lib.param_of(f, I), refused) && ...)) [[unlikely]]
+        return raise_for_argument(f, lib.param_of(f, refused));
     }
-    word returned = invoke<Way>(lib, f, c);
+    word returned = invoke<Way>(lib, f, c.w);
     if constexpr (!has_code) return result_or_raise(c, returned);
     if (int code = int(returned)) [[unlikely]]
-      return Raises ? raise_status(lib, f.name, code, returned) : failure(c, code);
+      return Raises ? raise_status(lib, f.name, code, returned) : failure(lib, f, code);
     if constexpr (outputs == 0) {
       return Raises ? Py_NewRef(Py_None) : success_tuple(lib);
     } else {
@@ -123,10 +156,10 @@ struct shape {
   }
 
   template <std::size_t... I>
-  [[gnu::always_inline]] static PyObject* result(const library& lib, const function& f, frame& c) {
+  [[gnu::always_inline]] static PyObject* result(const library& lib, const function& f, auto& c) {
     PyObject* values[outputs];
     int made = 0;
-    if (!(make_result<I>(c, f, values, made) && ...)) [[unlikely]] {
+    if (!(make_result<I>(c, lib.param_of(f, I), values, made) && ...)) [[unlikely]] {
       while (made--) Py_DECREF(values[made]);
       return nullptr;
     }
@@ -160,7 +193,7 @@ PyObject* unrolled_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObjec
   constexpr const function& f = Library.functions[Index];
   if (names || n != f.positional) [[unlikely]]
     return call_by_record(Library, f, args, n, names);
-  return shape_of<Library, Index>::template run<by_type<Caller>>(Library, f, args);
+  return shape_of<Library, Index>::template run<by_type<Library, Caller>>(Library, f, args);
 }
 
 // What a function points to that shares it.

@@ -44,15 +44,27 @@ def open_libraries():
 
 
 @pytest.fixture
-def put(open_libraries):
-    """``put(name, function, *ctypes)``: calls of the C function go to a Python function.
+def replacements(open_libraries):
+    """What stands in slots until the end of the test.
 
     All libraries are open: else the first call would fill a table, and put its functions in the
     place of these.
     """
-    replacements = Replacements()
-    yield replacements.put
-    replacements.undo()
+    made = Replacements()
+    yield made
+    made.undo()
+
+
+@pytest.fixture
+def put(replacements):
+    """``put(name, function, *ctypes)``: calls of the C function go to a Python function."""
+    return replacements.put
+
+
+@pytest.fixture
+def put_address(replacements):
+    """``put_address(name, address)``: calls of the C function go to another C function."""
+    return replacements.put_address
 
 
 @pytest.fixture

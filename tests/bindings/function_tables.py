@@ -42,17 +42,21 @@ class Replacements:
     def __init__(self):
         self.earlier, self.callbacks = [], []
 
+    def put_address(self, name, address):
+        """Calls of the C function `name` go to another C function."""
+        replaced = slot(name)
+        self.earlier.append((replaced, replaced.value))
+        replaced.value = address
+
     def put(self, name, function, *types, result=ctypes.c_int):
         """Calls of the C function `name` go to a Python function.
 
         The types are the ctypes of the C parameters; the function returns the code, or None for
         success.
         """
-        replaced = slot(name)
         callback = ctypes.CFUNCTYPE(result, *types)(lambda *args: function(*args) or 0)
         self.callbacks.append(callback)
-        self.earlier.append((replaced, replaced.value))
-        replaced.value = ctypes.cast(callback, ctypes.c_void_p).value
+        self.put_address(name, ctypes.cast(callback, ctypes.c_void_p).value)
 
     def undo(self):
         for replaced, value in reversed(self.earlier):

@@ -17,13 +17,14 @@ namespace halfwarp::bindings {
 //   complete(...): second pass, when all other parameters have their values
 //   result(frame, C position, record, output position): a new reference (outputs;
 //   results/outputs.hpp)
+// What takes any frame (`auto`) leaves an unrolled call its light one.
 template <kind K>
 struct parameter;
 
 template <kind K>
   requires(is_integer(K))
 struct parameter<K> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     return integer_argument<K>(c.argument(p), c.w[i]);
   }
 };
@@ -31,35 +32,35 @@ struct parameter<K> {
 template <kind K>
   requires(K == kind::f32 || K == kind::f64)
 struct parameter<K> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     return float_argument(c.argument(p), K, c.w[i]);
   }
 };
 
 template <>
 struct parameter<kind::enumeration> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     return enum_argument(c.argument(p), c.w[i]);
   }
 };
 
 template <>
 struct parameter<kind::handle32> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     return handle32_argument(c.argument(p), c.lib, p.type, c.w[i]);
   }
 };
 
 template <>
 struct parameter<kind::handle64> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     return handle64_argument(c.argument(p), c.lib, p.type, c.w[i]);
   }
 };
 
 template <>
 struct parameter<kind::handle_pointer> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     return handle_pointer_argument(c.argument(p), c.lib, p.type, c.w[i]);
   }
 };
@@ -67,49 +68,49 @@ struct parameter<kind::handle_pointer> {
 template <kind K>
   requires(K == kind::structure || K == kind::structure_value)
 struct parameter<K> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     return structure_argument(c.argument(p), c.lib, p.type, K == kind::structure, c.w[i]);
   }
 };
 
 template <>
 struct parameter<kind::address> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
     return address_argument(c.argument(p), c.memory, c.w[i]);
   }
 };
 
 template <>
 struct parameter<kind::text> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
     return text_argument(c.argument(p), c.memory, c.w[i]);
   }
 };
 
 template <>
 struct parameter<kind::text_output> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
     return text_output_argument(c.argument(p), c.memory, c.w[i], c.cell[i]);
   }
 };
 
 template <>
 struct parameter<kind::kernel_params> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
     return kernel_params_argument(c.argument(p), c.memory, c.w[i]);
   }
 };
 
 template <>
 struct parameter<kind::raw_pointer> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     return raw_pointer_argument(c.argument(p), c.w[i]);
   }
 };
 
 template <>
 struct parameter<kind::colour> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
     return colour_argument(c.argument(p), c.memory, c.w[i]);
   }
 };

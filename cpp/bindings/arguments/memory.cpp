@@ -111,7 +111,7 @@ bool text_output_argument(PyObject* object, scratch& memory, word& out, word& si
   return raise_expected("bytes or a writable buffer", object);
 }
 
-bool raw_pointer_argument(PyObject* object, word& out) {
+bool raw_pointer_slow(PyObject* object, word& out) {
   if (!PyLong_Check(object)) return raise_expected("an integer (0 for none)", object);
   return integer_slow(object, kind::u64, out);
 }

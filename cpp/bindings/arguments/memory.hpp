@@ -24,18 +24,18 @@ bool no_such_buffer();
 PyObject* list_item(PyObject* list, Py_ssize_t index);
 
 bool text_slow(PyObject* object, scratch& memory, word& out);
-bool raw_pointer_argument(PyObject* object, word& out);
+bool raw_pointer_slow(PyObject* object, word& out);
 // float[4] of one number or a sequence of up to four; what is missing is 0.
 bool colour_argument(PyObject* object, scratch& memory, word& out);
 
 inline bool address_argument(PyObject* object, scratch& memory, word& out) {
-  Py_ssize_t value;
-  if (PyLong_Check(object) && compact_value(object, value) && value >= 0) [[likely]] {
-    out = word(value);
+  if (PyLong_Check(object) && (digit_value(object, out) || two_digit_value(object, out))) [[likely]]
     return true;
-  }
-  if (PyLong_Check(object) && two_digit_value(object, out)) return true;
   return address_slow(object, memory, out);
+}
+
+inline bool raw_pointer_argument(PyObject* object, word& out) {
+  return (PyLong_Check(object) && digit_value(object, out)) || raw_pointer_slow(object, out);
 }
 
 inline bool text_argument(PyObject* object, scratch& memory, word& out) {

@@ -30,6 +30,21 @@ inline bool compact_value(PyObject* object, Py_ssize_t& value) {
   return true;
 }
 
+// The same of one that is not negative, which is one comparison.
+inline bool digit_value(PyObject* object, word& value) {
+  auto* number = reinterpret_cast<PyLongObject*>(object);
+#if PY_VERSION_HEX >= 0x030C0000
+  // the count of digits is 0 or 1; zero has a sign of its own, and small ints a mark beside it
+  constexpr std::uintptr_t one_digit = 1 << _PyLong_NON_SIZE_BITS, zero = 1, small = 4;
+  if (number->long_value.lv_tag & ~(one_digit | zero | small)) return false;
+  value = number->long_value.ob_digit[0];
+#else
+  if (Py_SIZE(object) & ~Py_ssize_t{1}) return false;
+  value = Py_SIZE(object) ? number->ob_digit[0] : 0;
+#endif
+  return true;
+}
+
 // A positive int of two digits (up to 60 bits): what addresses of this process are.
 inline bool two_digit_value(PyObject* object, word& value) {
   auto* number = reinterpret_cast<PyLongObject*>(object);
@@ -45,35 +60,30 @@ inline bool two_digit_value(PyObject* object, word& value) {
   return true;
 }
 
-// The largest compact value that fits every integer kind of 32 bits and more, and the small ones.
+// What one digit has to be below to fit an integer kind; 0 where any fits.
 template <kind K>
-inline constexpr Py_ssize_t compact_limit = K == kind::i8    ? 0x7f
-                                            : K == kind::u8  ? 0xff
-                                            : K == kind::i16 ? 0x7fff
-                                            : K == kind::u16 ? 0xffff
-                                                             : 0x3fffffff;
+inline constexpr word digit_limit = K == kind::i8    ? 0x80
+                                    : K == kind::u8  ? 0x100
+                                    : K == kind::i16 ? 0x8000
+                                    : K == kind::u16 ? 0x10000
+                                                     : 0;
 
 template <kind K>
 inline bool integer_argument(PyObject* object, word& out) {
-  Py_ssize_t value;
-  if (PyLong_Check(object) && compact_value(object, value) && value >= 0 &&
-      value <= compact_limit<K>) [[likely]] {
-    out = word(value);
-    return true;
-  }
-  if constexpr (K == kind::u64 || K == kind::i64) {
-    if (PyLong_Check(object) && two_digit_value(object, out)) return true;
+  if (PyLong_Check(object)) [[likely]] {
+    if (digit_value(object, out) && (!digit_limit<K> || out < digit_limit<K>)) [[likely]]
+      return true;
+    if constexpr (K == kind::u64 || K == kind::i64) {
+      if (two_digit_value(object, out)) return true;
+    }
   }
   return integer_slow(object, K, out);
 }
 
 // An enumerator by value: a member or any int.
 inline bool enum_argument(PyObject* object, word& out) {
-  Py_ssize_t value;
-  if (PyLong_Check(object) && compact_value(object, value)) [[likely]] {
-    out = word(value);
+  if (PyLong_Check(object) && digit_value(object, out)) [[likely]]
     return true;
-  }
   return integer_slow(object, kind::enumeration, out);
 }
 

@@ -27,11 +27,8 @@ inline bool handle64_argument(PyObject* object, const library& lib, int type, wo
 }
 
 inline bool handle32_argument(PyObject* object, const library& lib, int type, word& out) {
-  Py_ssize_t value;
-  if (PyLong_Check(object) && compact_value(object, value) && value >= 0) [[likely]] {
-    out = word(value);
+  if (PyLong_Check(object) && digit_value(object, out)) [[likely]]
     return true;
-  }
   if (is_exactly(object, lib, type)) {
     out = *static_cast<std::uint32_t*>(as_handle(object)->where);
     return true;

@@ -41,22 +41,22 @@ constexpr kind number_kind(kind output) {
 template <kind K>
   requires(K >= kind::out_i32 && K <= kind::out_f64)
 struct parameter<K> {
-  static bool prepare(frame& c, int i, const param&) {
+  static bool prepare(auto& c, int i, const param&) {
     c.add_output();
     return c.point_to_cell(i);
   }
-  static PyObject* result(frame& c, int i, const param&, int) {
+  static PyObject* result(auto& c, int i, const param&, int) {
     return number_from(number_kind(K), c.cell[i]);
   }
 };
 
 template <>
 struct parameter<kind::out_enumeration> {
-  static bool prepare(frame& c, int i, const param&) {
+  static bool prepare(auto& c, int i, const param&) {
     c.add_output();
     return c.point_to_cell(i);
   }
-  static PyObject* result(frame& c, int i, const param& p, int) {
+  static PyObject* result(auto& c, int i, const param& p, int) {
     return enum_member(c.lib, p.type, std::int32_t(c.cell[i]));
   }
 };
@@ -82,25 +82,25 @@ inline PyObject* take_unheld_handle([[maybe_unused]] const library& lib,
 // Handles and structs: made before the call, which writes straight into them.
 template <>
 struct parameter<kind::out_handle> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     PyObject* made = take_unheld_handle(c.lib, p.type);
     if (!made) made = new_handle(c.lib, p.type);
     c.add_output(made);
     if (made) c.w[i] = reinterpret_cast<word>(&as_handle(made)->value);
     return made != nullptr;
   }
-  static PyObject* result(frame& c, int, const param&, int output) { return c.take(output); }
+  static PyObject* result(auto& c, int, const param&, int output) { return c.take(output); }
 };
 
 template <>
 struct parameter<kind::out_structure> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     PyObject* made = new_struct(c.lib, p.type);
     c.add_output(made);
     if (made) c.w[i] = reinterpret_cast<word>(as_struct(made)->where);
     return made != nullptr;
   }
-  static PyObject* result(frame& c, int, const param&, int output) { return c.take(output); }
+  static PyObject* result(auto& c, int, const param&, int output) { return c.take(output); }
 };
 
 template <>
@@ -108,7 +108,7 @@ struct parameter<kind::out_address> : parameter<kind::out_u64> {};
 
 template <>
 struct parameter<kind::out_text> : parameter<kind::out_u64> {
-  static PyObject* result(frame& c, int i, const param&, int) {
+  static PyObject* result(auto& c, int i, const param&, int) {
     auto* text = reinterpret_cast<const char*>(c.cell[i]);
     return text ? PyBytes_FromString(text) : Py_NewRef(Py_None);
   }
@@ -116,12 +116,12 @@ struct parameter<kind::out_text> : parameter<kind::out_u64> {
 
 template <>
 struct parameter<kind::out_bytes> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
     c.add_output();
     c.w[i] = reinterpret_cast<word>(c.memory.allocate_zeroed(std::size_t(p.type)));
     return c.w[i] != 0;
   }
-  static PyObject* result(frame& c, int i, const param& p, int) {
+  static PyObject* result(auto& c, int i, const param& p, int) {
     return PyBytes_FromStringAndSize(reinterpret_cast<char*>(c.w[i]), p.type);
   }
 };
@@ -188,12 +188,12 @@ struct parameter<kind::out_attribute_list> {
 // Passed in, changed, returned.
 template <>
 struct parameter<kind::in_out_count> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     c.add_output();
     c.point_to_cell(i);
     return p.py < 0 || !c.argument(p) || integer_argument<kind::u64>(c.argument(p), c.cell[i]);
   }
-  static PyObject* result(frame& c, int i, const param&, int) {
+  static PyObject* result(auto& c, int i, const param&, int) {
     return PyLong_FromUnsignedLongLong(c.cell[i]);
   }
 };
@@ -202,19 +202,19 @@ template <kind K>
   requires(K == kind::in_out_u32 || K == kind::in_out_u64)
 struct parameter<K> {
   static constexpr kind number = K == kind::in_out_u32 ? kind::u32 : kind::u64;
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     c.add_output();
     c.point_to_cell(i);
     return integer_argument<number>(c.argument(p), c.cell[i]);
   }
-  static PyObject* result(frame& c, int i, const param&, int) {
+  static PyObject* result(auto& c, int i, const param&, int) {
     return number_from(number, c.cell[i]);
   }
 };
 
 template <>
 struct parameter<kind::in_out_enumeration> : parameter<kind::out_enumeration> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     c.add_output();
     c.point_to_cell(i);
     return enum_argument(c.argument(p), c.cell[i]);
@@ -223,13 +223,18 @@ struct parameter<kind::in_out_enumeration> : parameter<kind::out_enumeration> {
 
 template <>
 struct parameter<kind::iterator> {
-  static bool prepare(frame& c, int i, const param& p) {
+  static bool prepare(auto& c, int i, const param& p) {
     PyObject* object = c.argument(p);
     c.add_output(Py_NewRef(object));
     return handle_pointer_argument(object, c.lib, p.type, c.w[i]);
   }
-  static PyObject* result(frame& c, int, const param&, int output) { return c.take(output); }
+  static PyObject* result(auto& c, int, const param&, int output) { return c.take(output); }
 };
+
+// Whether the object of an output is made before the call.
+constexpr bool is_made_before(kind k) {
+  return k == kind::out_handle || k == kind::out_structure || k == kind::iterator;
+}
 
 // Whether a result may live in the tuple that calls share: nothing that can hold a reference cycle.
 constexpr bool recycles(kind k) {

@@ -163,16 +163,10 @@ PyObject* read_number(kind k, const void* where) {
   return readers[int(k)](where);
 }
 
-int write_number(kind k, void* where, PyObject* value) {
+int write_number_slow(kind k, void* where, PyObject* value) {
   word converted;
-  Py_ssize_t compact;
-  if (k >= kind::i32 && k <= kind::u64 && PyLong_Check(value) && compact_value(value, compact) &&
-      compact >= 0) [[likely]] {
-    converted = word(compact);
-  } else if (!(k >= kind::f32 ? float_argument(value, k, converted)
-                              : integer_slow(value, k, converted))) {
+  if (!(k >= kind::f32 ? float_argument(value, k, converted) : integer_slow(value, k, converted)))
     return -1;
-  }
   store(where, converted, number_size(k));
   return 0;
 }
@@ -189,17 +183,9 @@ int write_field(const library& lib, const field& f, PyObject* self, PyObject* va
   char* where = static_cast<char*>(as_struct(self)->where) + f.offset;
   int status = f.k <= kind::f64 ? write_number(f.k, where, value)
                                 : accessor_of(f.k).write(lib, f, self, where, value);
-  return status < 0 ? raise_for_field(self, f) : 0;
-}
-
-PyObject* get_field(PyObject* self, void* closure) {
-  auto* bound = static_cast<const bound_field*>(closure);
-  return read_field(*bound->lib, *bound->f, self);
-}
-
-int put_field(PyObject* self, PyObject* value, void* closure) {
-  auto* bound = static_cast<const bound_field*>(closure);
-  return write_field(*bound->lib, *bound->f, self, value);
+  if (status < 0) [[unlikely]]
+    return raise_for_field(self, f);
+  return 0;
 }
 
 }  // namespace halfwarp::bindings

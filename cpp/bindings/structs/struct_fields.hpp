@@ -5,15 +5,10 @@
 #include <cstring>
 #include <type_traits>
 
+#include "bindings/arguments/numbers.hpp"
 #include "bindings/types/class_type.hpp"
 
 namespace halfwarp::bindings {
-
-// What a property is bound to.
-struct bound_field {
-  const library* lib;
-  const field* f;
-};
 
 // Calls `visit` for all fields, those of bases first, until it answers false.
 template <class V>
@@ -29,10 +24,6 @@ bool for_each_field(const library& lib, const class_record& record, V visit) {
 PyObject* read_field(const library& lib, const field& f, PyObject* self);
 // 0, or -1 with an error set.
 int write_field(const library& lib, const field& f, PyObject* self, PyObject* value);
-
-// The same as properties call them: `closure` is a bound_field.
-PyObject* get_field(PyObject* self, void* closure);
-int put_field(PyObject* self, PyObject* value, void* closure);
 
 template <class T>
 T load(const void* where) {
@@ -58,6 +49,14 @@ PyObject* number_at(const void* where) {
 
 // One element of an array, or a field of a plain kind, at `where`.
 PyObject* read_number(kind k, const void* where);
-int write_number(kind k, void* where, PyObject* value);
+int write_number_slow(kind k, void* where, PyObject* value);
+inline int write_number(kind k, void* where, PyObject* value) {
+  word small;
+  bool is_wide = k >= kind::i32 && k <= kind::u64;
+  if (!is_wide || !PyLong_Check(value) || !digit_value(value, small)) [[unlikely]]
+    return write_number_slow(k, where, value);
+  store(where, small, k >= kind::i64 ? 8 : 4);
+  return 0;
+}
 
 }  // namespace halfwarp::bindings

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bindings/arguments/numbers.hpp"
+#include "bindings/structs/field_properties.hpp"
 #include "bindings/structs/kept_objects.hpp"
 #include "bindings/structs/struct_fields.hpp"
 #include "bindings/structs/struct_methods.hpp"
@@ -24,6 +25,36 @@ void free_children(struct_object* object) {
   PyMem_Free(object->children);
 }
 
+void* allocate(class_type& type) {
+#ifndef Py_GIL_DISABLED
+  if (type.spare) return std::exchange(type.spare, nullptr);
+#endif
+  void* memory = PyObject_Malloc(std::size_t(type.type.tp_basicsize) + struct_slack);
+  return memory ? memory : PyErr_NoMemory();
+}
+
+void release(PyObject* self, [[maybe_unused]] class_type& type) {
+#ifndef Py_GIL_DISABLED
+  if (!type.spare) {
+    type.spare = self;
+    return;
+  }
+#endif
+  PyObject_Free(self);
+}
+
+// An instance of a class that is ready, all zero.
+PyObject* make_instance(class_type& type) {
+  auto* object = static_cast<struct_object*>(allocate(type));
+  if (!object) return nullptr;
+  std::memset(static_cast<void*>(&object->where), 0,
+              std::size_t(type.type.tp_basicsize) - sizeof(PyObject));
+  PyObject_Init(reinterpret_cast<PyObject*>(object), &type.type);
+  object->where = storage_of(object, type.record->alignment);
+  if (type.record->initial) std::memcpy(object->where, type.record->initial, type.record->size);
+  return reinterpret_cast<PyObject*>(object);
+}
+
 void free_struct(PyObject* self) {
   auto* object = as_struct(self);
   Py_CLEAR(object->kept);
@@ -35,11 +66,9 @@ void free_struct(PyObject* self) {
   if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
     type->tp_free(self);
   } else {
-    PyObject_Free(self);
+    release(self, class_of(type));
   }
 }
-
-int index_of(const class_type& type) { return int(&type - type.lib->types); }
 
 // Field keywords of a constructor, after the object exists.
 bool set_field(PyObject* self, const class_type& type, PyObject* name, PyObject* value) {
@@ -67,18 +96,26 @@ bool point_to(PyObject* self, const class_type& type, void* where) {
   return !(type.record->f & view_only) || refuse_view_only(type);
 }
 
-PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged,
-                     PyObject* keywords) {
-  auto& type = *reinterpret_cast<class_type*>(callable);
-  Py_ssize_t n = PyVectorcall_NARGS(flagged);
+// Out of line: inlined, it would make the common way save registers.
+[[gnu::noinline]] PyObject* construct(class_type& type, PyObject* const* args, Py_ssize_t n,
+                                      PyObject* keywords) {
   constructor_arguments given;
-  if ((n || keywords) && !given.parse(*type.record, args, n, keywords, false)) return nullptr;
-  PyObject* self = new_struct(*type.lib, index_of(type));
+  if (!given.parse(*type.record, args, n, keywords, false)) return nullptr;
+  PyObject* self = make_instance(type);
   bool ok = self && point_to(self, type, given.where);
   for (Py_ssize_t i = 0; ok && keywords && i < PyTuple_GET_SIZE(keywords); ++i)
     ok = set_field(self, type, PyTuple_GET_ITEM(keywords, i), args[n + i]);
   if (!ok) Py_CLEAR(self);
   return self;
+}
+
+PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged,
+                     PyObject* keywords) {
+  auto& type = *reinterpret_cast<class_type*>(callable);
+  Py_ssize_t n = PyVectorcall_NARGS(flagged);
+  if (n || keywords || type.record->f & view_only) [[unlikely]]
+    return construct(type, args, n, keywords);
+  return make_instance(type);
 }
 
 // The attributes of a subclass follow the header of its objects: the C struct lies in a block of
@@ -118,39 +155,11 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyBufferProcs buffer_protocol = {get_buffer, nullptr};
 
-// The properties of the fields, each bound to its record.
-bool add_properties(class_type& type) {
-  std::span<const field> fields = type.lib->fields_of(*type.record);
-  int n = int(fields.size());
-  if (!n) return true;
-  auto size = std::size_t(n + 1) * sizeof(PyGetSetDef) + std::size_t(n) * sizeof(bound_field);
-  auto* properties =
-      static_cast<PyGetSetDef*>(PyMem_Calloc(1, size));  // lives as long as the type: for ever
-  if (!properties) return PyErr_NoMemory() != nullptr;
-  auto* bound = reinterpret_cast<bound_field*>(properties + n + 1);
-  for (int i = 0; i < n; ++i) {
-    const field& f = fields[std::size_t(i)];
-    bound[i] = {type.lib, &f};
-    properties[i] = {f.name, get_field, f.f & read_only ? nullptr : put_field, nullptr, &bound[i]};
-  }
-  type.type.tp_getset = properties;
-  return true;
-}
-
 }  // namespace
 
 PyObject* new_struct(const library& lib, int type) {
   class_type* ready = ready_class(lib, type);
-  if (!ready) return nullptr;
-  class_type& made = *ready;
-  auto size = std::size_t(made.type.tp_basicsize);
-  auto* object = static_cast<struct_object*>(PyObject_Malloc(size + struct_slack));
-  if (!object) return PyErr_NoMemory();
-  std::memset(static_cast<void*>(&object->where), 0, size - sizeof(PyObject));
-  PyObject_Init(reinterpret_cast<PyObject*>(object), &made.type);
-  object->where = storage_of(object, made.record->alignment);
-  if (made.record->initial) std::memcpy(object->where, made.record->initial, made.record->size);
-  return reinterpret_cast<PyObject*>(object);
+  return ready ? make_instance(*ready) : nullptr;
 }
 
 PyObject* new_struct_view(const library& lib, int type, void* where, PyObject* owner) {
@@ -172,7 +181,7 @@ bool set_struct_slots(class_type& type) {
   slots.tp_repr = represent_struct;
   slots.tp_methods = methods_of(*type.lib, record);
   slots.tp_as_buffer = &buffer_protocol;
-  return slots.tp_methods && add_properties(type);
+  return slots.tp_methods && add_field_properties(type);
 }
 
 }  // namespace halfwarp::bindings

@@ -3,6 +3,7 @@
 #include "bindings/types/class_type.hpp"
 
 #include "bindings/data_types/data_object.hpp"
+#include "bindings/structs/field_properties.hpp"
 #include "bindings/structs/struct_notes.hpp"
 #include "bindings/types/engine_lock.hpp"
 
@@ -33,7 +34,8 @@ bool make_ready(const library& lib, int index, class_type& made) {
   } else if (!set_struct_slots(made)) {
     return false;
   }
-  return PyType_Ready(&type) == 0 && (!is_struct || add_struct_notes(made));
+  if (PyType_Ready(&type) < 0) return false;
+  return !is_struct || (quicken_field_properties(made) && add_struct_notes(made));
 }
 
 }  // namespace

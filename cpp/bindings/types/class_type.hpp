@@ -13,6 +13,7 @@ struct class_type {
   const library* lib;
   const class_record* record;
   bool is_ready;
+  void* spare;  // structs: the memory of one that died, for the next; needs the interpreter lock
 };
 
 // A handle: a C value and where it lies. A view points elsewhere and holds the owner of that

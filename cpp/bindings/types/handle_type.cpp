@@ -50,13 +50,24 @@ void free_handle(PyObject* self) {
   PyObject_Free(self);
 }
 
+// An instance of a class that is ready.
+PyObject* make_instance(class_type& type) {
+  handle_object* object = allocate();
+  if (!object) return nullptr;
+  PyObject_Init(reinterpret_cast<PyObject*>(object), &type.type);
+  object->value = 0;
+  object->where = &object->value;
+  return reinterpret_cast<PyObject*>(object);
+}
+
 const class_record& record_of(PyObject* self) { return *class_of(Py_TYPE(self)).record; }
 
 kind value_kind_of(const class_record& record) {
   return record.size == 8 ? kind::u64 : record.is_signed ? kind::i32 : kind::u32;
 }
 
-bool set_value_slow(const class_record& record, PyObject* value, word& out) {
+// Out of line, as all that is rare: inlined, it would make the common way save registers.
+[[gnu::noinline]] bool set_value_slow(const class_record& record, PyObject* value, word& out) {
   word converted;
   if (value == Py_None) return raise_expected("an integer", value);
   if (!integer_slow(value, value_kind_of(record), converted)) return false;
@@ -66,12 +77,10 @@ bool set_value_slow(const class_record& record, PyObject* value, word& out) {
 }
 
 bool set_value(const class_record& record, PyObject* value, word& out) {
-  Py_ssize_t compact;
-  if (!PyLong_Check(value)) return set_value_slow(record, value, out);
-  if (record.size == 8 && two_digit_value(value, out)) return true;
-  if (!compact_value(value, compact) || compact < 0) return set_value_slow(record, value, out);
-  out = word(compact);
-  return true;
+  if (PyLong_Check(value)) [[likely]] {
+    if (digit_value(value, out) || (record.size == 8 && two_digit_value(value, out))) return true;
+  }
+  return set_value_slow(record, value, out);
 }
 
 PyObject* finish(PyObject* self, const constructor_arguments& given) {
@@ -86,18 +95,22 @@ PyObject* finish(PyObject* self, const constructor_arguments& given) {
   return self;
 }
 
+[[gnu::noinline]] PyObject* construct(class_type& type, PyObject* const* args, Py_ssize_t n,
+                                      PyObject* keywords) {
+  constructor_arguments given;
+  if (!given.parse(*type.record, args, n, keywords, true)) return nullptr;
+  return finish(make_instance(type), given);
+}
+
 PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged,
                      PyObject* keywords) {
   auto& type = *reinterpret_cast<class_type*>(callable);
   Py_ssize_t n = PyVectorcall_NARGS(flagged);
-  if (n == 1 && !keywords) [[likely]] {
-    PyObject* self = new_handle(*type.lib, int(&type - type.lib->types));
-    if (self && !set_value(*type.record, args[0], as_handle(self)->value)) Py_CLEAR(self);
-    return self;
-  }
-  constructor_arguments given;
-  if (!given.parse(*type.record, args, n, keywords, true)) return nullptr;
-  return finish(new_handle(*type.lib, int(&type - type.lib->types)), given);
+  if (n != 1 || keywords) [[unlikely]]
+    return construct(type, args, n, keywords);
+  PyObject* self = make_instance(type);
+  if (self && !set_value(*type.record, args[0], as_handle(self)->value)) Py_CLEAR(self);
+  return self;
 }
 
 // Reached by subclasses of users; the arguments come as a tuple and a dictionary.
@@ -170,12 +183,7 @@ PyNumberMethods number_protocol = {.nb_int = as_integer, .nb_index = as_integer}
 
 PyObject* new_handle(const library& lib, int type) {
   class_type* ready = ready_class(lib, type);
-  handle_object* object = ready ? allocate() : nullptr;
-  if (!object) return nullptr;
-  PyObject_Init(reinterpret_cast<PyObject*>(object), &ready->type);
-  object->value = 0;
-  object->where = &object->value;
-  return reinterpret_cast<PyObject*>(object);
+  return ready ? make_instance(*ready) : nullptr;
 }
 
 PyObject* new_handle_view(const library& lib, int type, void* where, PyObject* owner) {

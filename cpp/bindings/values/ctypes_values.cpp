@@ -4,11 +4,13 @@
 
 #include <cstring>
 
-#include "bindings/arguments/numbers.hpp"
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/types/class_type.hpp"
 
 namespace halfwarp::bindings {
+
+PyObject* pointer_ctype;
+
 namespace {
 
 using converter = bool (*)(PyObject* value, PyObject* type, void* cell);
@@ -66,6 +68,7 @@ bool learn_types() {
   }
   if (ok && !structure_type) structure_type = PyObject_GetAttrString(module, "Structure");
   Py_DECREF(module);
+  pointer_ctype = types[0];
   are_known = ok && structure_type;
   return are_known;
 }
@@ -117,10 +120,6 @@ bool is_instance_of(PyObject* value, PyObject* type) {
 }
 
 bool as_double(PyObject* value, PyObject* type, double& number) {
-  if (PyFloat_CheckExact(value)) {
-    number = PyFloat_AS_DOUBLE(value);
-    return true;
-  }
   number = PyFloat_AsDouble(value);
   if (number != -1.0 || !PyErr_Occurred()) return true;
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
@@ -130,8 +129,13 @@ bool as_double(PyObject* value, PyObject* type, double& number) {
 
 bool convert_float(PyObject* value, PyObject* type, void* cell) {
   double number;
-  if (!PyFloat_CheckExact(value) && is_instance_of(value, type)) return copy_bytes(value, cell, 4);
-  if (!as_double(value, type, number)) return false;
+  if (PyFloat_CheckExact(value)) [[likely]] {
+    number = PyFloat_AS_DOUBLE(value);
+  } else if (is_instance_of(value, type)) {
+    return copy_bytes(value, cell, 4);
+  } else if (!as_double(value, type, number)) {
+    return false;
+  }
   float narrow = float(number);
   std::memcpy(cell, &narrow, sizeof narrow);
   return true;
@@ -140,8 +144,11 @@ bool convert_float(PyObject* value, PyObject* type, void* cell) {
 // A c_float is widened.
 bool convert_double(PyObject* value, PyObject* type, void* cell) {
   double number;
-  if (!PyFloat_CheckExact(value) && is_instance_of(value, type)) return copy_bytes(value, cell, 8);
-  if (!PyFloat_CheckExact(value) && is_instance_of(value, types[2])) {
+  if (PyFloat_CheckExact(value)) [[likely]] {
+    number = PyFloat_AS_DOUBLE(value);
+  } else if (is_instance_of(value, type)) {
+    return copy_bytes(value, cell, 8);
+  } else if (is_instance_of(value, types[2])) {
     float narrow;
     if (!copy_bytes(value, &narrow, sizeof narrow)) return false;
     number = narrow;
@@ -243,16 +250,22 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   return false;
 }
 
-}  // namespace
-
-bool pack_value(PyObject* value, PyObject* type, void* cell, void*& pointer) {
-  if (!are_known && !learn_types()) return false;
-  for (int i = 0; i < count; ++i)
-    if (types[i] == type) return ctypes[i].convert(value, type, cell);
-  if (type == Py_None) return pack_in_place(value, cell, pointer);
+// A type that is none of those known so far. Out of line: inlined, it would make the common way
+// save registers.
+[[gnu::noinline]] bool pack_other(PyObject* value, PyObject* type, word& cell, void*& pointer) {
+  if (!are_known) return learn_types() && pack_slow(value, type, cell, pointer);
+  if (type == Py_None) return pack_in_place(value, &cell, pointer);
   PyErr_Format(PyExc_TypeError,
                "Unsupported type: %R (a scalar type of ctypes or None is accepted)", type);
   return false;
+}
+
+}  // namespace
+
+bool pack_slow(PyObject* value, PyObject* type, word& cell, void*& pointer) {
+  for (int i = 0; i < count; ++i)
+    if (types[i] == type) return ctypes[i].convert(value, type, &cell);
+  return pack_other(value, type, cell, pointer);
 }
 
 }  // namespace halfwarp::bindings

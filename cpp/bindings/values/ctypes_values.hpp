@@ -2,12 +2,21 @@
 // One kernel parameter from a Python value and a ctypes type.
 #pragma once
 
-#include "bindings/records.hpp"
+#include "bindings/arguments/numbers.hpp"
 
 namespace halfwarp::bindings {
 
-// Converts `value` as `type` says into the 8 bytes at `cell`, or makes `pointer` point elsewhere:
-// at the memory of the value itself. False with an error set.
-bool pack_value(PyObject* value, PyObject* type, void* cell, void*& pointer);
+// ctypes.c_void_p, once a kernel parameter has needed a type.
+extern PyObject* pointer_ctype;
+
+bool pack_slow(PyObject* value, PyObject* type, word& cell, void*& pointer);
+
+// Converts `value` as `type` says into `cell`, or makes `pointer` point elsewhere: at the memory of
+// the value itself. False with an error set. Most parameters are addresses.
+inline bool pack_value(PyObject* value, PyObject* type, word& cell, void*& pointer) {
+  if (type == pointer_ctype && PyLong_Check(value) && two_digit_value(value, cell)) [[likely]]
+    return true;
+  return pack_slow(value, type, cell, pointer);
+}
 
 }  // namespace halfwarp::bindings

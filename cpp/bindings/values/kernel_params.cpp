@@ -15,13 +15,12 @@ struct typed_values {
   Py_ssize_t count;
 
   bool take(PyObject* pair) {
-    if (PyTuple_GET_SIZE(pair) == 2) {
+    if (PyTuple_GET_SIZE(pair) == 2) [[likely]] {
       values = PyTuple_GET_ITEM(pair, 0);
       types = PyTuple_GET_ITEM(pair, 1);
-      if (PyTuple_Check(values) && PyTuple_Check(types) &&
-          PyTuple_GET_SIZE(values) == PyTuple_GET_SIZE(types)) {
+      if (PyTuple_Check(values) && PyTuple_Check(types)) [[likely]] {
         count = PyTuple_GET_SIZE(values);
-        return true;
+        if (count == PyTuple_GET_SIZE(types)) return true;
       }
     }
     PyErr_SetString(PyExc_TypeError, "expected (values, types): two tuples of equal length");
@@ -35,10 +34,11 @@ struct typed_values {
 bool pack(const typed_values& given, void* memory) {
   auto** pointers = static_cast<void**>(memory);
   auto* cells = reinterpret_cast<word*>(pointers + given.count);
+  PyObject** values = &PyTuple_GET_ITEM(given.values, 0);
+  PyObject** types = &PyTuple_GET_ITEM(given.types, 0);
   for (Py_ssize_t i = 0; i < given.count; ++i) {
     pointers[i] = &cells[i];
-    if (!pack_value(PyTuple_GET_ITEM(given.values, i), PyTuple_GET_ITEM(given.types, i), &cells[i],
-                    pointers[i]))
+    if (!pack_value(values[i], types[i], cells[i], pointers[i])) [[unlikely]]
       return add_context("parameter %zd: ", i);
   }
   return true;
@@ -50,7 +50,9 @@ bool raise_expected_form(PyObject* object) {
   return raise_expected("(values, types), an address, a buffer of addresses or None", object);
 }
 
-bool address_of_buffer(PyObject* object, scratch& memory, word& out) {
+// Without types.
+bool untyped_argument(PyObject* object, scratch& memory, word& out) {
+  if (is_plain_address(object)) return address_argument(object, memory, out);
   if (const Py_buffer* view = memory.view(object)) {
     out = reinterpret_cast<word>(view->buf);
     return true;
@@ -61,13 +63,12 @@ bool address_of_buffer(PyObject* object, scratch& memory, word& out) {
 }  // namespace
 
 bool kernel_params_argument(PyObject* object, scratch& memory, word& out) {
-  if (is_plain_address(object)) return address_argument(object, memory, out);
-  if (!PyTuple_Check(object)) return address_of_buffer(object, memory, out);
+  if (!PyTuple_Check(object)) return untyped_argument(object, memory, out);
   typed_values given;
   if (!given.take(object)) return false;
   void* packed = memory.allocate(given.bytes());
   out = reinterpret_cast<word>(packed);
-  return packed && pack(given, packed);
+  return packed && (!given.count || pack(given, packed));
 }
 
 bool kernel_params_block(PyObject* object, word& out, PyObject*& block) {

@@ -47,11 +47,17 @@ flight_recorder::words flight_recorder::content_of(const CUlaunchConfig& config,
           thread << 16 | static_cast<std::uint16_t>(device)};
 }
 
+// Word by word without a loop, so that the content stays in registers.
 bool flight_recorder::is_equal(const entry& last, const words& content) noexcept {
-  for (std::size_t i = 0; i < content.size(); ++i) {
-    if (last.content[i].load(relaxed) != content[i]) return false;
-  }
-  return true;
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return ((last.content[I].load(relaxed) == content[I]) && ...);
+  }(every_word{});
+}
+
+void flight_recorder::store(entry& into, const words& content) noexcept {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (into.content[I].store(content[I], relaxed), ...);
+  }(every_word{});
 }
 
 void flight_recorder::record(const CUlaunchConfig& config, std::uint32_t kernel,
@@ -72,7 +78,7 @@ void flight_recorder::record(const CUlaunchConfig& config, std::uint32_t kernel,
   const std::uint64_t version = next.version.load(relaxed);
   next.version.store(version + 1, relaxed);
   std::atomic_thread_fence(std::memory_order_release);
-  for (std::size_t i = 0; i < content.size(); ++i) next.content[i].store(content[i], relaxed);
+  store(next, content);
   next.first.store(number, relaxed);
   next.count.store(1, relaxed);
   next.version.store(version + 2, std::memory_order_release);

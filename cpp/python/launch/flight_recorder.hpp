@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "python/objects.hpp"
@@ -43,6 +44,7 @@ class flight_recorder {
  private:
   // What makes two launches equal, as words that are compared and copied one by one.
   using words = std::array<std::uint64_t, 6>;
+  using every_word = std::make_index_sequence<std::tuple_size_v<words>>;
 
   struct entry {
     std::atomic<std::uint64_t> version{0};  // odd while it is written; changes with each content
@@ -62,6 +64,7 @@ class flight_recorder {
   static words content_of(const CUlaunchConfig& config, std::uint32_t kernel,
                           std::int32_t device) noexcept;
   static bool is_equal(const entry& last, const words& content) noexcept;
+  static void store(entry& into, const words& content) noexcept;
   static bool read_entry(const entry& from, recorded_launch& found) noexcept;
 
   std::atomic<ring*> ring_{nullptr};  // never freed: the process may launch until its end

@@ -33,19 +33,26 @@ int prepared_launch::replace(std::size_t index, PyObject* value) noexcept {
   return pack_general(value, to);
 }
 
-int prepared_launch::launch(const stream_fields& stream, PyObject* kernel,
-                            PyObject* values) noexcept {
+PyObject* prepared_launch::launch(const stream_fields& stream,
+                                  const prepared_fields& object) noexcept {
   if (!is_usable(stream, config_, kernel_)) [[unlikely]] {
-    return refuse_unusable(stream, config_, kernel_);
+    refuse_unusable(stream, config_, kernel_);
+    return nullptr;
   }
-  if (config_.needs_care && take_care(config_, stream, *kernel_.plan) < 0) return -1;
+  if (config_.needs_care && take_care(config_, stream, *kernel_.plan) < 0) return nullptr;
   const CUresult code = submit(config_.native, stream, kernel_, arguments_.pointers());
-  if (is_finished(code)) [[likely]]
-    return 0;
-  const reference given{PySequence_Tuple(values)};
-  if (!given) return -1;
+  if (!is_finished(code)) [[unlikely]]
+    return finish_launch(code, stream.raw, object);
+  Py_RETURN_NONE;
+}
+
+PyObject* prepared_launch::finish_launch(CUresult code, CUstream stream,
+                                         const prepared_fields& object) noexcept {
+  const reference given{PySequence_Tuple(object.values)};
+  if (!given) return nullptr;
   PyObject* const* const items = &PyTuple_GET_ITEM(given.get(), 0);
-  return finish(code, stream.raw, kernel, items, count());
+  if (finish(code, stream, object.kernel, items, count()) < 0) return nullptr;
+  Py_RETURN_NONE;
 }
 
 CUresult prepared_launch::submit_raw(void* prepared, CUstream stream) noexcept {
@@ -64,35 +71,42 @@ int install_prepared_call(PyObject* type) noexcept {
   return 0;
 }
 
-PyObject* call_prepared(PyObject* self, PyObject* const* arguments, std::size_t flagged_count,
-                        PyObject* keywords) noexcept {
-  const auto& fields = fields_of<prepared_fields>(self);
-  const Py_ssize_t total =
-      PyVectorcall_NARGS(flagged_count) + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0);
-  const bool is_named =
-      keywords == nullptr || PyTuple_GET_SIZE(keywords) == 0 ||
-      PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "stream") == 0;
-  if (total != 1 || !is_named) [[unlikely]] {
+namespace {
+
+// By keyword, or on what is no Stream but stands for one.
+[[gnu::noinline]] PyObject* call_general(const prepared_fields& fields, PyObject* const* arguments,
+                                         Py_ssize_t count, PyObject* keywords) noexcept {
+  const Py_ssize_t named = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+  const bool is_known =
+      named == 0 || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "stream") == 0;
+  if (count + named != 1 || !is_known) {
     PyErr_SetString(PyExc_TypeError, "a prepared launch takes one argument, the stream");
     return nullptr;
   }
-  if (fields.launch == nullptr) [[unlikely]] {
+  if (fields.launch == nullptr) {
     PyErr_SetString(PyExc_RuntimeError, "PreparedLaunch was not initialised");
     return nullptr;
   }
-  reference accepted;
-  PyObject* stream = arguments[0];
-  if (!is_exactly<stream_fields>(stream)) {
-    if (!is_instance<stream_fields>(stream)) {
-      accepted = reference{hooks.accept_stream(stream)};
-      if (!accepted) return nullptr;
-      stream = accepted.get();
-    }
+  PyObject* const stream = arguments[0];
+  if (is_instance<stream_fields>(stream)) {
+    return fields.launch->launch(fields_of<stream_fields>(stream), fields);
   }
-  if (fields.launch->launch(fields_of<stream_fields>(stream), fields.kernel, fields.values) < 0) {
-    return nullptr;
-  }
-  Py_RETURN_NONE;
+  const reference accepted{hooks.accept_stream(stream)};
+  if (!accepted) return nullptr;
+  return fields.launch->launch(fields_of<stream_fields>(accepted.get()), fields);
+}
+
+}  // namespace
+
+PyObject* call_prepared(PyObject* self, PyObject* const* arguments, std::size_t flagged_count,
+                        PyObject* keywords) noexcept {
+  const auto& fields = fields_of<prepared_fields>(self);
+  const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
+  const bool is_plain = count == 1 && keywords == nullptr && fields.launch != nullptr &&
+                        is_exactly<stream_fields>(arguments[0]);
+  if (!is_plain) [[unlikely]]
+    return call_general(fields, arguments, count, keywords);
+  return fields.launch->launch(fields_of<stream_fields>(arguments[0]), fields);
 }
 
 }  // namespace halfwarp::python

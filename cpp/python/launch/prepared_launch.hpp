@@ -11,6 +11,8 @@
 
 namespace halfwarp::python {
 
+struct prepared_fields;
+
 // What `entry` of capi.pxd is called with. It refers to itself, so it is neither copied nor moved.
 class prepared_launch {
  public:
@@ -25,9 +27,9 @@ class prepared_launch {
   // Packs a new value for one parameter. 0, or -1 with an exception set and the old value in place.
   int replace(std::size_t index, PyObject* value) noexcept;
 
-  // Checks the stream and launches; the arguments are for error messages only. 0, or -1 with an
+  // Checks the stream and launches; `object` is for error messages only. None, or null with an
   // exception set.
-  int launch(const stream_fields& stream, PyObject* kernel, PyObject* values) noexcept;
+  PyObject* launch(const stream_fields& stream, const prepared_fields& object) noexcept;
 
   [[nodiscard]] std::size_t count() const noexcept { return arguments_.count(); }
 
@@ -35,6 +37,9 @@ class prepared_launch {
   static CUresult submit_raw(void* prepared, CUstream stream) noexcept;
 
  private:
+  // Raises for a launch that failed, or waits for one that is to be waited for.
+  PyObject* finish_launch(CUresult code, CUstream stream, const prepared_fields& object) noexcept;
+
   core::kernel_handle handle_;  // keeps the kernel loaded
   kernel_fields kernel_{};
   config_fields config_{};

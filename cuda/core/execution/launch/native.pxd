@@ -109,7 +109,6 @@ cdef extern from "python/launch/prepared_launch.hpp" namespace "halfwarp::python
         int prepare(const kernel_fields&, const kernel_handle&, const config_fields&,
                     object values) except -1
         int replace(size_t, object) except -1
-        int launch(const stream_fields&, object kernel, object values) except -1
     ctypedef CUresult (*launch_entry)(void* state, CUstream stream) noexcept nogil
     ctypedef object (*prepared_call "vectorcallfunc")(PyObject*, PyObject**, size_t, PyObject*)
     struct prepared_fields:

@@ -45,6 +45,38 @@ def test_floats():
         window.hitRatio = "x"
 
 
+def test_a_field_is_read_and_written_on_objects_of_its_class_alone():
+    class Mine(driver.CUlaunchConfig):
+        pass
+
+    field = driver.CUlaunchConfig.gridDimX
+    other, number = driver.CUextent3D(width=3), 5
+    for stranger in (other, number):
+        with pytest.raises(TypeError, match="gridDimX"):
+            field.__get__(stranger)
+        with pytest.raises(TypeError, match="gridDimX"):
+            field.__set__(stranger, 7)
+    assert other.width == 3
+    for instance in (driver.CUlaunchConfig(), Mine()):
+        field.__set__(instance, 7)
+        assert field.__get__(instance) == instance.gridDimX == 7
+
+
+def test_a_field_of_another_class_in_a_subclass_does_not_reach_its_memory():
+    class Mine(driver.CUextent3D):
+        borrowed = driver.CUlaunchConfig.gridDimX
+
+    with pytest.raises(TypeError, match="gridDimX"):
+        Mine().borrowed = 1
+
+
+def test_fields_describe_themselves_as_properties_in_c_do():
+    field = driver.CUlaunchConfig.gridDimX
+    assert inspect.isgetsetdescriptor(field)
+    assert (field.__name__, field.__objclass__) == ("gridDimX", driver.CUlaunchConfig_st)
+    assert "gridDimX" in repr(field)
+
+
 def test_enumerators_are_members():
     location = driver.CUmemLocation()
     location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE

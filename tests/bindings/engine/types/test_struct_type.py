@@ -19,6 +19,28 @@ def test_a_new_struct_is_zero():
     assert bytes_of(driver.CUlaunchConfig()) == bytes(driver.sizeof(driver.CUlaunchConfig))
 
 
+def test_the_memory_of_a_dead_struct_comes_back_as_new():
+    nodes = [driver.CUDA_KERNEL_NODE_PARAMS(gridDimX=7, blockDimZ=9) for _ in range(3)]
+    size = driver.sizeof(driver.CUDA_KERNEL_NODE_PARAMS)
+    del nodes
+    fresh = [driver.CUDA_KERNEL_NODE_PARAMS() for _ in range(4)]
+    assert {bytes_of(node) for node in fresh} == {bytes(size)}
+    assert len({node.getPtr() for node in fresh}) == len(fresh)
+
+
+def test_what_a_dead_struct_kept_alive_is_not_kept_by_the_next():
+    class Data(bytearray):
+        pass
+
+    data = Data(64)
+    window = driver.CUaccessPolicyWindow(base_ptr=data)
+    reference = weakref.ref(data)
+    del data, window
+    fresh = driver.CUaccessPolicyWindow()
+    assert reference() is None
+    assert fresh.base_ptr == 0
+
+
 def test_fields_are_keywords_of_the_constructor():
     config = driver.CUlaunchConfig(gridDimX=3, sharedMemBytes=4, hStream=driver.CUstream(5))
     assert (config.gridDimX, config.gridDimY, config.sharedMemBytes) == (3, 0, 4)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which calls keep the interpreter lock: no call that may wait does."""
+
+import ctypes
+
+import pytest
+from cuda.bindings import driver
+
+# Waits for a stream, submits work to one that may be full, allocates, or loads a kernel.
+MAY_WAIT = {
+    "cuCtxSynchronize": (),
+    "cuStreamSynchronize": (0,),
+    "cuEventSynchronize": (0,),
+    "cuEventRecord": (0, 0),
+    "cuStreamWaitEvent": (0, 0, 0),
+    "cuLaunchKernel": (0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0),
+    "cuMemAllocAsync": (1, 0),
+    "cuMemFreeAsync": (0, 0),
+    "cuMemcpyHtoD": (0, bytes(4), 4),
+    "cuFuncGetAttribute": (0, 0),
+}
+RETURNS_AT_ONCE = {
+    "cuCtxGetCurrent": (),
+    "cuCtxSetCurrent": (0,),
+    "cuDeviceGetAttribute": (1, 0),
+    "cuStreamQuery": (0,),
+    "cuEventQuery": (0,),
+}
+
+
+@pytest.fixture
+def keeps_lock(put_address):
+    """``keeps_lock(name, arguments)``: whether a call is made under the lock.
+
+    The function called is Python's own question whether this thread has the lock; its answer, 0 or
+    1, comes back as the code.
+    """
+    question = ctypes.cast(ctypes.pythonapi.PyGILState_Check, ctypes.c_void_p).value
+
+    def ask(name, arguments):
+        put_address(name, question)
+        return int(getattr(driver, name)(*arguments)[0]) == 1
+
+    return ask
+
+
+@pytest.mark.parametrize("name", MAY_WAIT)
+def test_what_may_wait_lets_other_threads_run(keeps_lock, name):
+    assert not keeps_lock(name, MAY_WAIT[name])
+
+
+@pytest.mark.parametrize("name", RETURNS_AT_ONCE)
+def test_what_returns_at_once_does_not_give_the_lock_away(keeps_lock, name):
+    assert keeps_lock(name, RETURNS_AT_ONCE[name])
