@@ -76,7 +76,9 @@ def run_floor(backend):
     if not program:
         return {}
     env = environments.environment("floor", backend)
-    done = subprocess.run([program], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run([program], env=env, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"the C twins cannot run: {done.stderr}")
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {line["row"]: line["ns"] for line in lines}
 

@@ -48,10 +48,20 @@ static void check(CUresult code, const char* what) {
 #define DECLARE(name) static __typeof__(&name) p_##name;
 DRIVER_FUNCTIONS(DECLARE)
 
-#define RESOLVE(name)                                                      \
-  check(cuGetProcAddress(#name, (void**)&p_##name, CUDA_VERSION, 0, NULL), \
+/* An older driver refuses to be asked for what the newer one of these headers has. */
+static int version_to_ask_for(void) {
+  int version;
+  check(cuDriverGetVersion(&version), "cuDriverGetVersion");
+  return version < CUDA_VERSION ? version : CUDA_VERSION;
+}
+
+#define RESOLVE(name)                                                 \
+  check(cuGetProcAddress(#name, (void**)&p_##name, version, 0, NULL), \
         "cuGetProcAddress of " #name);
-static void resolve(void) { DRIVER_FUNCTIONS(RESOLVE) }
+static void resolve(void) {
+  const int version = version_to_ask_for();
+  DRIVER_FUNCTIONS(RESOLVE)
+}
 
 static double now(void) {
   struct timespec t;

@@ -52,7 +52,7 @@ def mnemonics(module):
         text=True,
         check=True,
     ).stdout
-    found = re.findall(r"^\s+([0-9a-f]+):\s+(\S+)\s*(\S*)", shown, re.MULTILINE)
+    found = re.findall(r"^\s+([0-9a-f]+):\s+(\S+)[ \t]*(\S*)", shown, re.MULTILINE)
     return [(int(address, 16), name, operands) for address, name, operands in found]
 
 
