@@ -55,9 +55,9 @@ static int version_to_ask_for(void) {
   return version < CUDA_VERSION ? version : CUDA_VERSION;
 }
 
-#define RESOLVE(name)                                                 \
-  check(cuGetProcAddress(#name, (void**)&p_##name, version, 0, NULL), \
-        "cuGetProcAddress of " #name);
+#define RESOLVE(name)                                                                     \
+  check(cuGetProcAddress(#name, (void**)&p_##name, version, 0, NULL), "cuGetProcAddress " \
+                                                                      "of " #name);
 static void resolve(void) {
   const int version = version_to_ask_for();
   DRIVER_FUNCTIONS(RESOLVE)
