@@ -45,17 +45,17 @@ def run_worker(python, env, names):
     return {r["row"]: r.get("ns", r.get("error")) for r in records}
 
 
-def net(rounds):
-    """Row -> nanoseconds above an empty Python call, from the least of all rounds for both.
+def settle(rounds):
+    """Row -> the lower quartile of its times in all rounds; an error text where each round failed.
 
-    An error text stands only where each round failed.
+    Rounds that something else disturbed are above it, and those in which the machine changed its
+    speed between a call and the empty call that is taken off may be below.
     """
-    best = {}
+    settled = {}
     for name, first in rounds[0].items():
-        numbers = [r[name] for r in rounds if isinstance(r.get(name), float)]
-        best[name] = min(numbers) if numbers else first
-    empty = best.pop("empty call")
-    return {n: round(v - empty, 1) if isinstance(v, float) else v for n, v in best.items()}
+        numbers = sorted(r[name] for r in rounds if isinstance(r.get(name), float))
+        settled[name] = round(numbers[len(numbers) // 4], 1) if numbers else first
+    return settled
 
 
 def measure(names, table, backend, places):
@@ -66,7 +66,7 @@ def measure(names, table, backend, places):
     shared = [n for n in names if not table[n].ours_only]
     wanted = {"ours": names, "theirs": shared}
     rounds = [{who: run_worker(*places[who], wanted[who]) for who in places} for _ in range(ROUNDS)]
-    result = {who: net([r[who] for r in rounds]) for who in places}
+    result = {who: settle([r[who] for r in rounds]) for who in places}
     return result | {"floor": run_floor(backend)}
 
 

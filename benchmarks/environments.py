@@ -73,6 +73,8 @@ def environment(implementation, backend):
     variables = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     # pip compiles what it installs; a working tree gets its compiled modules at the first import
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    if implementation == "reference":
+        variables.pop("PYTHONPATH", None)  # our tree there would be imported in its place
     if backend == "gpu":
         return variables
     variables |= NULL

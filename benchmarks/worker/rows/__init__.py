@@ -19,7 +19,6 @@ class Row:
 
 
 ROWS: dict[str, Row] = {}
-EMPTY = "empty call"  # what each row contains of Python itself, to be taken off
 
 
 def row(name, *, target, **further):

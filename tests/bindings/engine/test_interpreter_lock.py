@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which calls keep the interpreter lock: no call that may wait does."""
+"""Which calls keep the interpreter lock: no call that may wait or is polled does."""
 
 import ctypes
 
 import pytest
 from cuda.bindings import driver
 
-# Waits for a stream, submits work to one that may be full, allocates, or loads a kernel.
-MAY_WAIT = {
+# Waits for a stream, submits work to one that may be full, allocates, loads a kernel, or is called
+# in a loop until others have done something.
+RELEASES = {
     "cuCtxSynchronize": (),
     "cuStreamSynchronize": (0,),
     "cuEventSynchronize": (0,),
@@ -18,13 +19,14 @@ MAY_WAIT = {
     "cuMemFreeAsync": (0, 0),
     "cuMemcpyHtoD": (0, bytes(4), 4),
     "cuFuncGetAttribute": (0, 0),
+    "cuStreamQuery": (0,),
+    "cuEventQuery": (0,),
 }
-RETURNS_AT_ONCE = {
+KEEPS = {
     "cuCtxGetCurrent": (),
     "cuCtxSetCurrent": (0,),
     "cuDeviceGetAttribute": (1, 0),
-    "cuStreamQuery": (0,),
-    "cuEventQuery": (0,),
+    "cuStreamIsCapturing": (0,),
 }
 
 
@@ -44,11 +46,11 @@ def keeps_lock(put_address):
     return ask
 
 
-@pytest.mark.parametrize("name", MAY_WAIT)
-def test_what_may_wait_lets_other_threads_run(keeps_lock, name):
-    assert not keeps_lock(name, MAY_WAIT[name])
+@pytest.mark.parametrize("name", RELEASES)
+def test_what_waits_or_is_polled_lets_other_threads_run(keeps_lock, name):
+    assert not keeps_lock(name, RELEASES[name])
 
 
-@pytest.mark.parametrize("name", RETURNS_AT_ONCE)
+@pytest.mark.parametrize("name", KEEPS)
 def test_what_returns_at_once_does_not_give_the_lock_away(keeps_lock, name):
-    assert keeps_lock(name, RETURNS_AT_ONCE[name])
+    assert keeps_lock(name, KEEPS[name])
