@@ -80,11 +80,8 @@ PyObject* outputs_result(frame& c) {
 
 word invoke(const frame& c) {
   void* function = function_of(c.lib, c.f);
-  if (!(c.f.f & releases_gil)) return c.f.call(function, c.w);
-  PyThreadState* state = PyEval_SaveThread();
-  word result = c.f.call(function, c.w);
-  PyEval_RestoreThread(state);
-  return result;
+  lock_release released{c.f.f};
+  return c.f.call(function, c.w);
 }
 
 int make_outputs(frame& c, PyObject** values) {

@@ -89,14 +89,8 @@ struct shape {
   template <class Way>
   [[gnu::always_inline]] static word invoke(const library& lib, const function& f, const frame& c) {
     void* function = function_of(lib, f);
-    if constexpr (!(Flags & releases_gil)) {
-      return Way::call(f, function, c.w);
-    } else {
-      PyThreadState* state = PyEval_SaveThread();
-      word result = Way::call(f, function, c.w);
-      PyEval_RestoreThread(state);
-      return result;
-    }
+    lock_release released{Flags};
+    return Way::call(f, function, c.w);
   }
 
   template <class Way, std::size_t... I>

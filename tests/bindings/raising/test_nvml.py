@@ -293,7 +293,9 @@ def test_an_array_inside_a_struct_is_fetched_with_it(put):
 
 def test_an_empty_array_inside_a_struct_is_not_asked_for_again(put):
     calls = []
-    put("nvmlDeviceGetRunningProcessDetailList", lambda *words: calls.append(words), HANDLE, POINTER)
+    put(
+        "nvmlDeviceGetRunningProcessDetailList", lambda *words: calls.append(words), HANDLE, POINTER
+    )
     assert nvml.device_get_running_process_detail_list(1, 2).proc_array == []
     assert len(calls) == 1
 
