@@ -55,7 +55,8 @@ class scratch {
   std::size_t used_ = 0;
   block* blocks_ = nullptr;
   exported* views_ = nullptr;
-  alignas(16) std::byte inline_[768];
+  // Holds the largest struct that a text comes out of (2052 bytes), with slack.
+  alignas(16) std::byte inline_[2304];
 };
 
 }  // namespace halfwarp::bindings
