@@ -38,9 +38,8 @@ inline bool has_other_threads() {
 #ifdef Py_GIL_DISABLED
   return true;
 #else
-  PyThreadState* own = PyThreadState_Get();
-  return PyInterpreterState_ThreadHead(PyThreadState_GetInterpreter(own)) != own ||
-         PyThreadState_Next(own);
+  PyThreadState* own = PyThreadState_Get();  // in a list of all threads
+  return own->prev || own->next;
 #endif
 }
 
