@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from generator.headers import find as find_headers
@@ -68,24 +69,39 @@ def emulator_folder():
     return found.stdout.strip().splitlines()[-1]
 
 
+def find_compiler():
+    return shutil.which("cc") or shutil.which("gcc")
+
+
+@cache
+def null_nvml():
+    """Folders with an NVML that answers at once; none without a compiler."""
+    if not (compiler := find_compiler()):
+        return []
+    folder = Path(tempfile.mkdtemp(prefix="halfwarp-nvml-"))
+    source, library = FOLDER / "floor" / "null_nvml.c", folder / "libnvidia-ml.so.1"
+    subprocess.run([compiler, "-O2", "-shared", "-fPIC", source, "-o", library], check=True)
+    return [str(folder)]
+
+
 def environment(implementation, backend):
     """The variables under which `ours`, `reference` or `floor` runs on a backend."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     # pip compiles what it installs; a working tree gets its compiled modules at the first import
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
-    if implementation == "reference":
-        variables.pop("PYTHONPATH", None)  # our tree there would be imported in its place
+    if implementation != "ours":
+        variables.pop("PYTHONPATH", None)  # a working tree would take the reference's place
     if backend == "gpu":
         return variables
     variables |= NULL
-    if implementation != "ours":
-        variables["LD_LIBRARY_PATH"] = emulator_folder()
+    own = variables.get("LD_LIBRARY_PATH") if implementation == "ours" else emulator_folder()
+    variables["LD_LIBRARY_PATH"] = ":".join([*null_nvml(), *([own] if own else [])])
     return variables
 
 
 def build_floor(backend):
     """Compile the C twins; None when there is no compiler or no header."""
-    compiler, headers = shutil.which("cc") or shutil.which("gcc"), find_headers()
+    compiler, headers = find_compiler(), find_headers()
     if not compiler or not headers:
         return None
     program = Path(tempfile.mkdtemp(prefix="halfwarp-floor-")) / "floor"
@@ -109,5 +125,5 @@ def build_floor(backend):
         "-o",
         str(program),
     ]
-    subprocess.run([*command, *library], check=True)
+    subprocess.run([*command, *library, "-ldl"], check=True)
     return str(program)

@@ -137,6 +137,7 @@ class Decisions:
     hidden_macro: str = ""
     cimport_only: set[str] = field(default_factory=set)
     keeps_gil: set[str] = field(default_factory=set)
+    brief: str = ""  # pattern of functions that release it only where another thread could take it
     # an older variant of the same C type will do for these
     older_variants: set[str] = field(default_factory=set)
     hot: set[str] = field(default_factory=set)
@@ -251,6 +252,7 @@ def data_type_choices(table: dict) -> DataTypeChoices:
 # Tables that are neither lists of names nor texts by name.
 READERS = {
     "skip": pattern,
+    "brief": pattern,
     "handles_by_address": lambda table: table["pattern"],
     "implemented_here": lambda table: table["headers"],
     "functions": lambda table: {name: Override(**one) for name, one in table.items()},

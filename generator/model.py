@@ -57,6 +57,7 @@ class Function:
     returns: list[str] = field(default_factory=list)  # names of what follows the error in the tuple
     signature: str = ""  # name string of the capsule in cy<library>.__pyx_capi__
     releases_gil: bool = True
+    is_brief: bool = False  # releases it only where another thread could take it
     is_hot: bool = False  # has an unrolled form beside the table-driven one, maybe a shared one
     in_python: bool = True  # False: for cimport only
     wraps_callback: bool = False  # the callback and its data go through a trampoline

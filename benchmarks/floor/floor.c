@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The C floor: what the driver itself costs for each row, as one JSON line a twin.
  *
- * cc -O2 -I<CUDA headers> floor.c -o floor <libcuda.so.1>
+ * cc -O2 -I<CUDA headers> floor.c -o floor <libcuda.so.1> -ldl
  */
 #include <cuda.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -144,6 +145,63 @@ static void load_kernels(void) {
   for (int i = 0; i < MAX_ARGS; ++i) pointers[i] = &values[i];
 }
 
+/* The management library: found when the program runs, since a machine may lack it. */
+static void *nvml, *watched;
+static int (*p_count)(void*), (*p_name)(void*, void*, unsigned);
+static int (*p_memory)(void*, void*), (*p_utilization)(void*, void*);
+static int (*p_temperature)(void*, void*), (*p_power)(void*, void*);
+
+static void nvml_count(void) {
+  unsigned n;
+  p_count(&n);
+}
+static void nvml_name(void) {
+  char name[96];
+  p_name(watched, name, sizeof name);
+}
+static void nvml_memory(void) {
+  long long memory[5] = {40 | 2 << 24};
+  p_memory(watched, memory);
+}
+static void nvml_utilization(void) {
+  unsigned rates[2];
+  p_utilization(watched, rates);
+}
+static void nvml_temperature(void) {
+  unsigned temperature[3] = {12 | 1 << 24};
+  p_temperature(watched, temperature);
+}
+static void nvml_power(void) {
+  unsigned milliwatts;
+  p_power(watched, &milliwatts);
+}
+
+static void* nvml_function(const char* name) {
+  void* found = dlsym(nvml, name);
+  check(found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND, name);
+  return found;
+}
+
+static void time_nvml(void) {
+  nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+  if (!nvml) return;
+  int (*init)(void) = nvml_function("nvmlInit_v2");
+  int (*by_index)(unsigned, void**) = nvml_function("nvmlDeviceGetHandleByIndex_v2");
+  if (init() || by_index(0, &watched)) return;
+  p_count = nvml_function("nvmlDeviceGetCount_v2");
+  p_name = nvml_function("nvmlDeviceGetName");
+  p_memory = nvml_function("nvmlDeviceGetMemoryInfo_v2");
+  p_utilization = nvml_function("nvmlDeviceGetUtilizationRates");
+  p_temperature = nvml_function("nvmlDeviceGetTemperatureV");
+  p_power = nvml_function("nvmlDeviceGetPowerUsage");
+  time_twin("nvml_count", nvml_count);
+  time_twin("nvml_name", nvml_name);
+  time_twin("nvml_memory", nvml_memory);
+  time_twin("nvml_utilization", nvml_utilization);
+  time_twin("nvml_temperature", nvml_temperature);
+  time_twin("nvml_power", nvml_power);
+}
+
 int main(void) {
   CUcontext context;
   check(cuInit(0), "cuInit");
@@ -171,5 +229,6 @@ int main(void) {
   time_twin("launch_0", launch_0);
   time_twin("launch_4", launch_4);
   time_twin("launch_16", launch_16);
+  time_nvml();
   return 0;
 }

@@ -79,11 +79,8 @@ PyObject* outputs_result(frame& c) {
 }  // namespace
 
 word invoke(const frame& c) {
-  if (!(c.f.f & releases_gil)) return call_c(c.lib, c.f, c.w);
-  PyThreadState* state = PyEval_SaveThread();
-  word result = call_c(c.lib, c.f, c.w);
-  PyEval_RestoreThread(state);
-  return result;
+  lock_release released{c.f.f};
+  return call_c(c.lib, c.f, c.w);
 }
 
 int make_outputs(frame& c, PyObject** values) {

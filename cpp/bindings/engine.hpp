@@ -36,6 +36,33 @@ inline word call_c(const library& lib, const function& f, const word* arguments)
 // error set when there is no library.
 int has_function(const library& lib, const function& f);
 
+// Whether a thread of this interpreter besides this one could take the lock. Threads of Python are
+// made by one that holds it; those of C++ that come later, and those of another interpreter that
+// shares the lock, wait until a brief call is over.
+inline bool has_other_threads() {
+#ifdef Py_GIL_DISABLED
+  return true;
+#else
+  PyThreadState* own = PyThreadState_Get();  // in a list of all threads
+  return own->prev || own->next;
+#endif
+}
+
+// Gives back the interpreter lock for the time of a call, where the function says so.
+class lock_release {
+ public:
+  explicit lock_release(flags f)
+      : state_{f & releases_gil && (!(f & is_brief) || has_other_threads()) ? PyEval_SaveThread()
+                                                                            : nullptr} {}
+  lock_release(const lock_release&) = delete;
+  ~lock_release() {
+    if (state_) PyEval_RestoreThread(state_);
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
 // Calls the C function with the words of the frame.
 word invoke(const frame& c);
 

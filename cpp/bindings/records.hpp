@@ -159,6 +159,7 @@ enum flags : std::uint16_t {
   // what the C function returns instead of a result code
   returns_number = 256,
   returns_nothing = 512,
+  is_brief = 1024,  // releases the lock only where another thread could take it
 };
 constexpr flags operator|(flags a, flags b) { return flags(int(a) | int(b)); }
 

@@ -22,7 +22,7 @@ class scratch {
   // Aligned for any C type; nullptr with MemoryError set when there is no more.
   void* allocate(std::size_t bytes) {
     std::size_t rounded = (bytes + 15) & ~std::size_t{15};
-    if (rounded <= sizeof inline_ - used_ && rounded >= bytes) [[likely]] {
+    if (rounded <= capacity - used_ && rounded >= bytes) [[likely]] {
       void* memory = inline_ + used_;
       used_ += rounded;
       return memory;
@@ -33,8 +33,11 @@ class scratch {
   void* allocate_zeroed(std::size_t bytes, std::size_t slack = 0) {
     const block* former = blocks_;
     void* memory = allocate(bytes + slack);
-    if (memory && blocks_ == former) [[likely]]
-      std::memset(memory, 0, bytes);
+    if (memory && blocks_ == former) [[likely]] {
+      std::memset(memory, 0, at_once);  // what lies behind is not in use yet
+      if (bytes > at_once)
+        std::memset(static_cast<std::byte*>(memory) + at_once, 0, bytes - at_once);
+    }
     return memory;
   }
 
@@ -55,7 +58,11 @@ class scratch {
   std::size_t used_ = 0;
   block* blocks_ = nullptr;
   exported* views_ = nullptr;
-  alignas(16) std::byte inline_[768];
+  // Holds the largest struct that a text comes out of (2052 bytes), with slack.
+  static constexpr std::size_t capacity = 2304;
+  // Zeroed without a look at the length, which would take a call.
+  static constexpr std::size_t at_once = 64;
+  alignas(16) std::byte inline_[capacity + at_once];
 };
 
 }  // namespace halfwarp::bindings

@@ -123,14 +123,8 @@ struct shape {
 
   template <class Way>
   [[gnu::always_inline]] static word invoke(const library& lib, const function& f, const word* w) {
-    if constexpr (!(Flags & releases_gil)) {
-      return Way::call(lib, f, w);
-    } else {
-      PyThreadState* state = PyEval_SaveThread();
-      word result = Way::call(lib, f, w);
-      PyEval_RestoreThread(state);
-      return result;
-    }
+    lock_release released{Flags};
+    return Way::call(lib, f, w);
   }
 
   template <class Way, std::size_t... I>

@@ -24,4 +24,6 @@ def entry(writer, function: Function) -> str:
     lines += [f"Also ``{plain_type(variant)}``.\n" for variant in variants]
     if not function.releases_gil:
         lines += ["Keeps the interpreter lock: it returns at once."]
+    if function.is_brief:
+        lines += ["Gives the interpreter lock back only where another thread could take it."]
     return directive("function", f"{name_of(function)}{plain_type(plain)}", lines)

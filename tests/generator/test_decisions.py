@@ -53,10 +53,10 @@ def test_every_function_that_a_list_names_exists(data, functions, table):
     assert set(data.get(table, {}).get("names", ())) <= functions
 
 
-def test_a_pattern_of_hot_functions_finds_some(data, functions):
-    table = data.get("hot", {})
-    if "pattern" in table:
-        assert any(re.fullmatch(decisions.pattern(table), f) for f in functions)
+@pytest.mark.parametrize("table", ["hot", "brief"])
+def test_a_pattern_of_functions_finds_some(data, functions, table):
+    if "pattern" in data.get(table, {}):
+        assert any(re.fullmatch(decisions.pattern(data[table]), f) for f in functions)
 
 
 def test_no_list_names_a_function_twice(data):
@@ -142,3 +142,8 @@ def test_what_calls_back_or_submits_releases_the_gil(name):
     )
     kept = [f.name for f in load(name).functions if not f.releases_gil]
     assert [n for n in kept if any(re.search(word, n) for word in risky)] == []
+
+
+def test_brief_functions_neither_wait_nor_call_back(name):
+    risky = re.compile("Wait|Callback|Synchronize|Register|Create|Init|Launch")
+    assert [f.name for f in load(name).functions if f.is_brief and risky.search(f.name)] == []

@@ -65,10 +65,12 @@ def test_decisions_become_flags(functions):
     assert not functions["toyOpen_v1"].in_python
 
 
-def test_functions_are_hot_by_a_pattern_as_well(toy_facts, toy_decisions):
-    decisions = dataclasses.replace(toy_decisions, hot_pattern=r"toyGet\w+")
-    hot = [f.name for f in resolve.resolve(toy_facts, decisions).functions if f.is_hot]
+def test_functions_are_hot_or_brief_by_a_pattern(toy_facts, toy_decisions):
+    decisions = dataclasses.replace(toy_decisions, hot_pattern=r"toyGet\w+", brief="toyQueue")
+    made = resolve.resolve(toy_facts, decisions).functions
+    hot = [f.name for f in made if f.is_hot]
     assert "toyGetName" in hot and "toyQueue" in hot and "toyListen" not in hot
+    assert [f.name for f in made if f.is_brief] == ["toyQueue"]
 
 
 def test_a_callback_that_is_not_wrapped_is_a_handle_and_an_address(toy_facts, toy_decisions):

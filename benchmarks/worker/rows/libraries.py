@@ -56,7 +56,7 @@ def runtime_stream(world):
     return runtime, runtime.cudaStream_t(int(world.stream.handle))
 
 
-# NVIDIA's runtime does not run on the emulated driver, and the emulator has no NVML.
+# NVIDIA's runtime does not run on the emulated driver.
 
 
 @row("cudaGetDevice()", target=40, backends=("gpu",))
@@ -78,20 +78,35 @@ def runtime_allocate(world):
     return lambda: runtime.cudaFreeAsync(runtime.cudaMallocAsync(1024, stream)[1], stream)
 
 
-def first_nvml_device():
-    from cuda.bindings import nvml
+# --- the management library: what programs that watch a device ask for ---------------------------
 
-    nvml.init_v2()
-    return nvml, nvml.device_get_handle_by_index_v2(0)
+NVML = {
+    "device_get_count_v2()": (1000, "nvml_count"),
+    "device_get_handle_by_index_v2(0)": (1000, None),
+    "device_get_name(h)": (1000, "nvml_name"),
+    "device_get_uuid(h)": (1000, None),
+    "device_get_memory_info_v2(h)": (10000, "nvml_memory"),
+    "device_get_utilization_rates(h)": (10000, "nvml_utilization"),
+    "device_get_temperature_v(h, 0)": (10000, "nvml_temperature"),
+    "device_get_power_usage(h)": (100000, "nvml_power"),
+    "device_get_clock_info(h, 0)": (100000, None),
+    "device_get_pci_info_v3(h)": (1000, None),
+    "device_get_compute_running_processes_v3(h)": (1000000, None),
+}
 
 
-@row("nvml.device_get_name(h)", target=1000, backends=("gpu",))
-def nvml_name(world):
-    nvml, device = first_nvml_device()
-    return lambda: nvml.device_get_name(device)
+def nvml_call(name):
+    """Of the row of a call: what makes the function that is timed."""
+
+    def prepare(world):
+        from cuda.bindings import nvml
+
+        nvml.init_v2()
+        scope = {"nvml": nvml, "h": nvml.device_get_handle_by_index_v2(0)}
+        return eval(f"lambda: nvml.{name}", scope)
+
+    return prepare
 
 
-@row("nvml.device_get_memory_info_v2(h)", target=10000, backends=("gpu",))
-def nvml_memory(world):
-    nvml, device = first_nvml_device()
-    return lambda: nvml.device_get_memory_info_v2(device)
+for name, (target, twin) in NVML.items():
+    row(f"nvml.{name}", target=target, twin=twin)(nvml_call(name))

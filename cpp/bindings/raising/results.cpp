@@ -27,20 +27,6 @@ PyObject* returned(const function& f, word result) {
 
 }  // namespace
 
-PyObject* unpacked(PyObject** values, int n) {
-  if (n == 0) Py_RETURN_NONE;
-  if (n == 1) return values[0];
-  PyObject* tuple = PyTuple_New(n);
-  for (int i = 0; i < n; ++i) {
-    if (tuple) {
-      PyTuple_SET_ITEM(tuple, i, values[i]);
-    } else {
-      Py_DECREF(values[i]);
-    }
-  }
-  return tuple;
-}
-
 PyObject* result_or_raise(frame& c, word result) {
   PyObject* values[max_parameters + 1];
   int made = 0;
