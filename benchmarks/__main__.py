@@ -105,12 +105,12 @@ def records_of(names, table, measured):
 
 def footprint_records(places):
     times = {who: footprint.import_times(*place) for who, place in places.items()}
-    for module, target in footprint.MODULES.items():
+    for row, (_, target) in footprint.import_rows().items():
         yield {
-            "row": f"import {module}",
+            "row": row,
             "unit": "ms",
-            "theirs": times["theirs"][module],
-            "ours": times["ours"][module],
+            "theirs": times["theirs"][row],
+            "ours": times["ours"][row],
             "target": target,
             "floor": None,
         }

@@ -36,7 +36,7 @@ def compile_loop():
     return many_calls
 
 
-@row("nvrtcVersion()", target=30)
+@row("nvrtcVersion()", target=60)
 def nvrtc_version(world):
     from cuda.bindings import nvrtc
 

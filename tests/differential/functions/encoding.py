@@ -2,6 +2,7 @@
 """Outcomes of calls as plain lists, which are equal where two implementations answer alike."""
 
 ADDRESSES = 2**32  # an integer from here on is taken for an address
+HEAPS = 2**24  # from here on, one in the heap of an interpreter at a fixed address is one as well
 # letters of the struct module -> what they stand for; the values say whether there are signs
 SORTS = dict.fromkeys("bhilqnBHILQNP", "int") | dict.fromkeys("efd", "float")
 
@@ -25,7 +26,7 @@ def encode(value):
     if isinstance(value, int) and hasattr(value, "name"):
         return [name, value.name]
     if isinstance(value, int):
-        return [name, int(value) if abs(value) < ADDRESSES else "large"]
+        return [name, "large" if is_address(abs(value)) else int(value)]
     if value is None or isinstance(value, (float, str)):
         return [name, repr(value)]
     if isinstance(value, type):
@@ -60,3 +61,13 @@ def fields(value):
         for name in dir(type(value))
         if name[0] != "_" and name != "ptr" and not callable(getattr(type(value), name))
     ]
+
+
+def is_address(number):
+    return number >= ADDRESSES or (number >= HEAPS and is_in_heap(number))
+
+
+def is_in_heap(number):
+    with open("/proc/self/maps") as maps:
+        places = (line.partition(" ")[0].split("-") for line in maps if line.endswith("[heap]\n"))
+        return any(int(start, 16) <= number < int(end, 16) for start, end in places)
