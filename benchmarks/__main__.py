@@ -112,7 +112,7 @@ def footprint_records(places):
             "theirs": times["theirs"][row],
             "ours": times["ours"][row],
             "target": target,
-            "floor": None,
+            "floor": times["ours"][footprint.EMPTY],
         }
     sizes = {who: footprint.installed_bytes(*place) / 1e6 for who, place in places.items()}
     yield {
