@@ -20,6 +20,8 @@ static void fill(word to, word size) {
   unsigned dull = any(2);
   for (word i = 0; i < size; ++i) ((char*)to)[i] = char(dull && any(4) ? 0 : any(256));
 }
+/* A struct with a version says how long it is: the caller may have an older, shorter one. */
+static bool is_whole(word to, word size) { return to && (*(unsigned*)to & 0xffffff) == size; }
 static void text(word to, word size) {
   if (!to || !size) return;
   fill(to, any(unsigned(size)));
@@ -123,7 +125,9 @@ class Source:
     def assembled(self, a, assembly, c_type):
         if assembly.counted < 0:
             addresses = self.no_addresses(a, assembly.data_type, c_type)
-            return [f"fill({a}, sizeof({c_type}));", *addresses]
+            lines = " ".join([f"fill({a}, sizeof({c_type}));", *addresses])
+            is_whole = f"is_whole({a}, sizeof({c_type}))" if assembly.older else "true"
+            return [f"if ({is_whole}) {{ {lines} }}"]
         fields = {f.name: f for f in self.types[assembly.data_type].fields}
         array = [*fields.values()][assembly.counted]
         s = f"(({c_type}*){a})"
