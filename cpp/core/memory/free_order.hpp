@@ -2,6 +2,8 @@
 // Where in the order of streams an allocation goes back.
 #pragma once
 
+#include <utility>
+
 #include "core/stream.hpp"
 
 namespace halfwarp::core {
@@ -11,6 +13,14 @@ namespace halfwarp::core {
 class free_order {
  public:
   free_order() noexcept = default;
+
+  free_order(const free_order&) = default;
+  free_order(free_order&&) noexcept = default;
+  // Whole before the old one goes: that may give the interpreter's lock back.
+  free_order& operator=(free_order other) noexcept {
+    swap(other);
+    return *this;
+  }
 
   // Stays empty when a default stream is given and no context is current: it means nothing then.
   explicit free_order(const stream_handle& stream);
@@ -31,6 +41,14 @@ class free_order {
   }
 
  private:
+  void swap(free_order& other) noexcept {
+    std::swap(stream_, other.stream_);
+    std::swap(context_, other.context_);
+    std::swap(recorded_, other.recorded_);
+    std::swap(thread_, other.thread_);
+    std::swap(generation_, other.generation_);
+  }
+
   // A thread that is not the one of the recording has another per-thread default stream.
   void wait_for_recording() const;
 

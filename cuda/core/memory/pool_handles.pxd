@@ -51,7 +51,6 @@ cdef extern from "core/memory/pool.hpp" namespace "halfwarp::core" nogil:
         CUmemoryPool raw() noexcept
         bint is_open() noexcept
         bint is_owned() noexcept
-        bint is_last() noexcept
         pool_facts& facts() noexcept
         void reset() noexcept
     pool_handle current_pool(CUdevice) except +translate_exception
