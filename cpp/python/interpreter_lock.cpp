@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How cpp/core gives the interpreter's lock back around driver calls that may wait.
+// Giving the interpreter's lock back around driver calls, and taking it again.
 #include "python/interpreter_lock.hpp"
-
-#include <Python.h>
 
 #include <chrono>
 #include <thread>
@@ -28,17 +26,13 @@ bool has_lock() noexcept {
 // At the interpreter's end the thread that ends it keeps its lock: no other one will have it again.
 void* give_back() noexcept { return has_lock() && !is_finalizing() ? PyEval_SaveThread() : nullptr; }
 
-// An interpreter that has ended meanwhile ends the thread by unwinding it (before Python 3.14),
-// which destructors do not survive. The thread sleeps instead, as in later versions.
-void take_again(void* given) noexcept {
-  try {
-    PyEval_RestoreThread(static_cast<PyThreadState*>(given));
-  } catch (...) {
-    for (;;) std::this_thread::sleep_for(std::chrono::hours{1});
-  }
-}
+void take_again(void* given) noexcept { take_lock_again(static_cast<PyThreadState*>(given)); }
 
 }  // namespace
+
+void sleep_for_ever() noexcept {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours{1});
+}
 
 void attach_interpreter_lock() noexcept { core::lock_above = {give_back, take_again}; }
 
