@@ -36,3 +36,19 @@ RETURNS_AT_ONCE = frozenset(
     cuStreamGetId cuStreamGetPriority cuStreamIsCapturing cuStreamWaitEvent
     """.split()
 )
+
+# What of the runtime stands on `WAITS`.
+RUNTIME_WAITS = frozenset(
+    """
+    cudaDeviceGetLimit cudaDeviceSynchronize cudaGetDeviceFlags
+    cudaEventCreate cudaEventCreateWithFlags cudaEventDestroy cudaEventRecord
+    cudaEventRecordWithFlags cudaEventSynchronize
+    cudaFree cudaFreeHost cudaHostAlloc cudaMalloc cudaMallocHost
+    cudaFuncSetAttribute cudaLaunchHostFunc
+    cudaMemcpyAsync cudaMemsetAsync
+    cudaOccupancyAvailableDynamicSMemPerBlock cudaOccupancyMaxActiveBlocksPerMultiprocessor
+    cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
+    cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority cudaStreamDestroy
+    cudaStreamSynchronize
+    """.split()
+)
