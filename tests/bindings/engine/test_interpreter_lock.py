@@ -5,6 +5,7 @@ import ctypes
 
 import pytest
 from cuda.bindings import driver
+
 from generator import model
 
 from ...context_lock import RETURNS_AT_ONCE, RUNTIME_WAITS, WAITS

@@ -11,7 +11,8 @@ import ctypes
 import sys
 import threading
 import time
-from ctypes import byref, c_size_t as size_t
+from ctypes import byref
+from ctypes import c_size_t as size_t
 from functools import partial
 
 from ...context_lock import RETURNS_AT_ONCE, WAITS
