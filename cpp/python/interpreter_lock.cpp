@@ -24,7 +24,9 @@ bool has_lock() noexcept {
 }
 
 // At the interpreter's end the thread that ends it keeps its lock: no other one will have it again.
-void* give_back() noexcept { return has_lock() && !is_finalizing() ? PyEval_SaveThread() : nullptr; }
+void* give_back() noexcept {
+  return has_lock() && !is_finalizing() ? PyEval_SaveThread() : nullptr;
+}
 
 void take_again(void* given) noexcept { take_lock_again(static_cast<PyThreadState*>(given)); }
 

@@ -10,8 +10,8 @@ namespace halfwarp::python {
 [[noreturn]] void sleep_for_ever() noexcept;
 
 // Instead of PyEval_RestoreThread() in C++. An interpreter that has ended meanwhile ends the thread
-// by unwinding it (before Python 3.14), which neither destructors nor `noexcept` survive; the thread
-// sleeps instead, as in later versions.
+// by unwinding it (before Python 3.14), which neither destructors nor `noexcept` survive; the
+// thread sleeps instead, as in later versions.
 inline void take_lock_again(PyThreadState* state) noexcept {
   try {
     PyEval_RestoreThread(state);

@@ -40,9 +40,9 @@ int check_cooperative_grid(const config_fields& config, CUdevice device,
                            const core::launch_plan& plan) {
   const CUlaunchConfig& native = config.native;
   const int block = static_cast<int>(native.blockDimX * native.blockDimY * native.blockDimZ);
-  const long long limit = static_cast<long long>(
-                              blocks_per_multiprocessor(plan, block, native.sharedMemBytes)) *
-                          device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  const long long limit =
+      static_cast<long long>(blocks_per_multiprocessor(plan, block, native.sharedMemBytes)) *
+      device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
   const long double blocks = static_cast<long double>(native.gridDimX) * native.gridDimY *
                              native.gridDimZ;  // may exceed 64 bits
   if (blocks <= static_cast<long double>(limit)) return 0;

@@ -149,8 +149,7 @@ TEST_F(locked_handle_test, the_last_handle_goes_without_the_lock) {
   first.reset();
   EXPECT_EQ(fake().calls, std::vector<std::string>{});
   second.reset();
-  EXPECT_EQ(fake().calls,
-            (std::vector<std::string>{"give back", "cuEventDestroy", "take again"}));
+  EXPECT_EQ(fake().calls, (std::vector<std::string>{"give back", "cuEventDestroy", "take again"}));
 }
 
 TEST_F(locked_handle_test, what_is_unlocked_already_stays_so) {
@@ -160,8 +159,7 @@ TEST_F(locked_handle_test, what_is_unlocked_already_stays_so) {
     const unlocked_scope unlocked;
     made.reset();
   }
-  EXPECT_EQ(fake().calls,
-            (std::vector<std::string>{"give back", "cuEventDestroy", "take again"}));
+  EXPECT_EQ(fake().calls, (std::vector<std::string>{"give back", "cuEventDestroy", "take again"}));
 }
 
 TEST_F(locked_handle_test, a_failure_takes_the_lock_again) {
