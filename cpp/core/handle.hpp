@@ -62,9 +62,10 @@ class handle {
   }
   handle(handle&& other) noexcept : node_{std::exchange(other.node_, nullptr)} {}
   handle& operator=(handle other) noexcept {
-    std::swap(node_, other.node_);
+    swap(other);
     return *this;
   }
+  void swap(handle& other) noexcept { std::swap(node_, other.node_); }
   ~handle() { reset(); }
 
   // `make(raw_type*)` creates the driver object and throws when it cannot. The node exists before,

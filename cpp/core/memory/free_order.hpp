@@ -40,15 +40,15 @@ class free_order {
     return generation_ == fork_generation.load(std::memory_order_relaxed);
   }
 
- private:
   void swap(free_order& other) noexcept {
-    std::swap(stream_, other.stream_);
-    std::swap(context_, other.context_);
-    std::swap(recorded_, other.recorded_);
+    stream_.swap(other.stream_);
+    context_.swap(other.context_);
+    recorded_.swap(other.recorded_);
     std::swap(thread_, other.thread_);
     std::swap(generation_, other.generation_);
   }
 
+ private:
   // A thread that is not the one of the recording has another per-thread default stream.
   void wait_for_recording() const;
 
