@@ -19,6 +19,7 @@ static_assert(unpacked(packed({0, -5})).least == 0 && unpacked(packed({0, -5})).
 }  // namespace
 
 context_handle retain_primary_context(CUdevice device) {
+  const unlocked_scope unlocked;  // the first time makes it
   return context_handle::own({}, context_facts{device, context_kind::primary},
                              [device](CUcontext* raw) {
                                driver::call(driver::table->cuDevicePrimaryCtxRetain, raw, device);

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "core/lifetime/interpreter.hpp"
 #include "core/lifetime/process.hpp"
 #include "core/lifetime/registry.hpp"
 
@@ -36,7 +37,7 @@ void report_failed_destroy(const char* function, CUresult code) noexcept;
 //     using raw_type = CUevent;
 //     using parent_type = context_handle;  // or no_parent
 //     using facts_type = event_facts;      // what is known of it; every wrapper shares it
-//     static constexpr const char* destroyer = "cuEventDestroy";
+//     static constexpr const char* destroyer = "cuEventDestroy";  // null: it goes with its parent
 //     static CUresult destroy(CUevent raw, const event_facts&) noexcept;
 //     static constexpr bool is_registered = false;  // left out: true; whether find() is wanted
 //   };
@@ -61,9 +62,10 @@ class handle {
   }
   handle(handle&& other) noexcept : node_{std::exchange(other.node_, nullptr)} {}
   handle& operator=(handle other) noexcept {
-    std::swap(node_, other.node_);
+    swap(other);
     return *this;
   }
+  void swap(handle& other) noexcept { std::swap(node_, other.node_); }
   ~handle() { reset(); }
 
   // `make(raw_type*)` creates the driver object and throws when it cannot. The node exists before,
@@ -103,12 +105,12 @@ class handle {
   [[nodiscard]] facts_type& facts() const noexcept { return node_->facts; }
   [[nodiscard]] const parent_type& parent() const noexcept { return node_->parent; }
 
-  // Whether letting go of this handle calls the driver.
+  // Whether this handle is the only one.
   [[nodiscard]] bool is_last() const noexcept {
     return node_ != nullptr && node_->count.load(std::memory_order_acquire) == 1;
   }
 
-  // Leaves this one null: what is taken can be let go without the lock that guards this one.
+  // Leaves this one null.
   [[nodiscard]] handle take() noexcept { return std::move(*this); }
 
   void reset() noexcept {
@@ -135,15 +137,19 @@ class handle {
 
   static void* as_key(raw_type raw) noexcept { return reinterpret_cast<void*>(raw); }
 
-  // Out of the registry first: the driver may give the same raw value to the next object.
+  // Out of the registry first: the driver may give the same raw value to the next object. A last
+  // handle goes anywhere, by collection too, so the interpreter's lock is given back here.
   __attribute__((noinline)) static void destroy(node* last) noexcept {
     const bool is_of_this_process =
         last->generation == fork_generation.load(std::memory_order_relaxed);
     if (last->owns == ownership::owned && is_of_this_process) {
       if constexpr (is_registered) live_handles.remove(*last);
-      const CUresult code = Traits::destroy(reinterpret_cast<raw_type>(last->key), last->facts);
-      if (code != CUDA_SUCCESS) [[unlikely]]
-        report_failed_destroy(Traits::destroyer, code);
+      if constexpr (Traits::destroyer != nullptr) {
+        const unlocked_scope unlocked;
+        const CUresult code = Traits::destroy(reinterpret_cast<raw_type>(last->key), last->facts);
+        if (code != CUDA_SUCCESS) [[unlikely]]
+          report_failed_destroy(Traits::destroyer, code);
+      }
     }
     if (last->kept.release != nullptr) last->kept.release(last->kept.object);
     delete last;

@@ -64,8 +64,9 @@ event_handle record_event(CUstream stream, context_handle context, unsigned flag
   return event;
 }
 
-void wait_for_stream(const stream_handle& later, const stream_handle& earlier) {
+void wait_for_stream(stream_handle later, stream_handle earlier) {
   if (later.raw() == earlier.raw()) return;  // a stream is always in order with itself
+  const unlocked_scope unlocked;
   const event_handle reached =
       record_event(earlier.raw(), context_of(earlier), CU_EVENT_DISABLE_TIMING);
   driver::call(driver::table->cuStreamWaitEvent, later.raw(), reached.raw(), 0u);

@@ -56,7 +56,8 @@ using stream_handle = handle<stream_traits>;
 // stream's handle meanwhile.
 [[nodiscard]] event_handle record_event(CUstream stream, context_handle context, unsigned flags);
 
-// `later` waits for all that `earlier` was given so far.
-void wait_for_stream(const stream_handle& later, const stream_handle& earlier);
+// `later` waits for all that `earlier` was given so far. Copies: another thread may close the
+// streams meanwhile.
+void wait_for_stream(stream_handle later, stream_handle earlier);
 
 }  // namespace halfwarp::core

@@ -105,16 +105,29 @@ class TestExit:
     def test_live_objects_at_exit_say_nothing(self, run_python, code):
         run_python(START + code)
 
-    def test_a_daemon_thread_may_still_be_at_work(self, run_python):
-        code = """
+    @pytest.mark.parametrize(
+        "work",
+        [
+            "with device.create_stream() as stream: stream.record().sync()",
+            "device.create_event()",
+            "launch(shared, one, kernel)",
+        ],
+    )
+    def test_daemon_threads_may_still_be_at_work(self, run_python, work):
+        """Python ends them when they want its lock again, which they do inside our C++."""
+        code = f"""
 import threading, time
+from cuda.core import LaunchConfig, ObjectCode, launch
+ptx = ".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() {{ ret; }}\\n"
+kernel, shared = ObjectCode.from_ptx(ptx).get_kernel("k"), device.create_stream()
+one = LaunchConfig(grid=1, block=1)
+launch(shared, one, kernel)
 def work():
     device = Device(0)
     device.set_current()
     while True:
-        with device.create_stream() as stream:
-            stream.record().sync()
-threading.Thread(target=work, daemon=True).start()
+        {work}
+for _ in range(3): threading.Thread(target=work, daemon=True).start()
 time.sleep(0.05)
 """
         run_python(START + code, allowed=["emulator: "])

@@ -21,6 +21,7 @@ free_order::free_order(const stream_handle& stream)
     context_ = current_context();
     if (!context_) return;
     if (stream.raw() == CU_STREAM_PER_THREAD) {
+      const unlocked_scope unlocked;
       recorded_ = create_event(context_, CU_EVENT_DISABLE_TIMING);
       driver::call(driver::table->cuEventRecord, recorded_.raw(), stream.raw());
       thread_ = this_thread();

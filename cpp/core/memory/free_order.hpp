@@ -2,6 +2,8 @@
 // Where in the order of streams an allocation goes back.
 #pragma once
 
+#include <utility>
+
 #include "core/stream.hpp"
 
 namespace halfwarp::core {
@@ -11,6 +13,14 @@ namespace halfwarp::core {
 class free_order {
  public:
   free_order() noexcept = default;
+
+  free_order(const free_order&) = default;
+  free_order(free_order&&) noexcept = default;
+  // Whole before the old one goes: that may give the interpreter's lock back.
+  free_order& operator=(free_order other) noexcept {
+    swap(other);
+    return *this;
+  }
 
   // Stays empty when a default stream is given and no context is current: it means nothing then.
   explicit free_order(const stream_handle& stream);
@@ -28,6 +38,14 @@ class free_order {
 
   [[nodiscard]] bool is_of_this_process() const noexcept {
     return generation_ == fork_generation.load(std::memory_order_relaxed);
+  }
+
+  void swap(free_order& other) noexcept {
+    stream_.swap(other.stream_);
+    context_.swap(other.context_);
+    recorded_.swap(other.recorded_);
+    std::swap(thread_, other.thread_);
+    std::swap(generation_, other.generation_);
   }
 
  private:

@@ -25,6 +25,7 @@ constexpr bool is_four_bytes_wide(CUmemPool_attribute attribute) {
 }  // namespace
 
 pool_handle current_pool(CUdevice device) {
+  const unlocked_scope unlocked;  // the first time makes the default pool
   const relaxed_capture_scope relaxed;
   CUmemoryPool raw = nullptr;
   driver::call(driver::table->cuDeviceGetMemPool, &raw, device);
@@ -34,6 +35,7 @@ pool_handle current_pool(CUdevice device) {
 }
 
 pool_handle create_pool(CUdevice device, std::size_t max_size) {
+  const unlocked_scope unlocked;
   const relaxed_capture_scope relaxed;
   CUmemPoolProps properties{};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;

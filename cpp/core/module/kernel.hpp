@@ -18,9 +18,7 @@ struct kernel_traits {
   using raw_type = CUkernel;
   using parent_type = library_handle;
   using facts_type = kernel_facts;
-  static constexpr const char* destroyer = "";
-  // It goes with its library.
-  static CUresult destroy(CUkernel, const kernel_facts&) noexcept { return CUDA_SUCCESS; }
+  static constexpr const char* destroyer = nullptr;  // it goes with its library
 };
 
 using kernel_handle = handle<kernel_traits>;

@@ -8,7 +8,7 @@
 namespace halfwarp::python {
 
 // cuOccupancyMaxPotentialBlockSize with `function(block_size) -> bytes`. 0, or -1 with the
-// exception of the function or of the driver set. Keeps the interpreter lock.
+// exception of the function or of the driver set.
 int query_block_size(int* grid, int* block, CUkernel kernel, PyObject* function,
                      int limit) noexcept;
 

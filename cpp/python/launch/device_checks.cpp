@@ -27,16 +27,22 @@ int check_shared_memory(unsigned bytes, CUdevice device, core::launch_plan& plan
   return -1;
 }
 
+int blocks_per_multiprocessor(const core::launch_plan& plan, int block_size, unsigned shared) {
+  const core::unlocked_scope unlocked;
+  int blocks = 0;
+  driver::call(driver::table->cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
+               reinterpret_cast<CUfunction>(plan.kernel()), block_size, shared);
+  return blocks;
+}
+
 // All blocks of a cooperative grid must be resident at once.
 int check_cooperative_grid(const config_fields& config, CUdevice device,
                            const core::launch_plan& plan) {
   const CUlaunchConfig& native = config.native;
   const int block = static_cast<int>(native.blockDimX * native.blockDimY * native.blockDimZ);
-  int per_multiprocessor = 0;
-  driver::call(driver::table->cuOccupancyMaxActiveBlocksPerMultiprocessor, &per_multiprocessor,
-               reinterpret_cast<CUfunction>(plan.kernel()), block, native.sharedMemBytes);
-  const long long limit = static_cast<long long>(per_multiprocessor) *
-                          device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  const long long limit =
+      static_cast<long long>(blocks_per_multiprocessor(plan, block, native.sharedMemBytes)) *
+      device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
   const long double blocks = static_cast<long double>(native.gridDimX) * native.gridDimY *
                              native.gridDimZ;  // may exceed 64 bits
   if (blocks <= static_cast<long double>(limit)) return 0;

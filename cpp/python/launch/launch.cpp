@@ -16,13 +16,10 @@ constexpr char order[] = "the order is launch(stream, config, kernel, *kernel_ar
 
 // Asks the driver without the interpreter lock, since it may have to load the kernel first.
 const core::parameter_layout* load_layout(core::launch_plan& plan) noexcept {
-  PyThreadState* const state = PyEval_SaveThread();
   try {
-    const core::parameter_layout& layout = plan.load_layout();
-    PyEval_RestoreThread(state);
-    return &layout;
+    const lock_given_back unlocked;
+    return &plan.load_layout();
   } catch (...) {
-    PyEval_RestoreThread(state);
     translate_exception();
     return nullptr;
   }
@@ -47,10 +44,8 @@ CUresult wait_unless_capturing(CUstream stream) noexcept {
       asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || capture != CU_STREAM_CAPTURE_STATUS_NONE;
   if (captures) return CUDA_SUCCESS;
   if (asked != CUDA_SUCCESS) return asked;
-  PyThreadState* const state = PyEval_SaveThread();
-  const CUresult code = driver::table->cuStreamSynchronize(stream);
-  PyEval_RestoreThread(state);
-  return code;
+  const lock_given_back unlocked;
+  return driver::table->cuStreamSynchronize(stream);
 }
 
 PyObject* launch_exactly(PyObject* stream, PyObject* config, PyObject* kernel,

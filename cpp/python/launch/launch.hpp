@@ -7,6 +7,7 @@
 
 #include "core/module/launch_plan.hpp"
 #include "driver/call.hpp"
+#include "python/interpreter_lock.hpp"
 #include "python/launch/flight_recorder.hpp"
 #include "python/launch/launch_modes.hpp"
 #include "python/objects.hpp"
@@ -71,10 +72,8 @@ int refuse_unusable(const stream_fields& stream, const config_fields& config,
   }
   // The launch does not look at what other threads may change meanwhile.
   const auto function = reinterpret_cast<CUfunction>(kernel.raw);
-  PyThreadState* const state = PyEval_SaveThread();
-  const CUresult code = driver::table->cuLaunchKernelEx(&config, function, arguments, nullptr);
-  PyEval_RestoreThread(state);
-  return code;
+  const lock_given_back unlocked;
+  return driver::table->cuLaunchKernelEx(&config, function, arguments, nullptr);
 }
 
 // After submit(): raises if the launch failed, or, when launches are to be waited for, if its

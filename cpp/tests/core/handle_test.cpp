@@ -3,6 +3,7 @@
 #include "core/handle.hpp"
 
 #include <thread>
+#include <utility>
 
 #include "core/event.hpp"
 #include "core/fake_driver.hpp"
@@ -119,6 +120,52 @@ TEST_F(handle_test, a_child_is_destroyed_before_what_it_needs) {
   child.reset();
   EXPECT_EQ(fake().calls,
             (std::vector<std::string>{"cuEventDestroy", "cuDevicePrimaryCtxRelease"}));
+}
+
+// An interpreter whose lock this thread has, or not; what happens to it is noted among the calls.
+class locked_handle_test : public handle_test {
+ protected:
+  void SetUp() override {
+    handle_test::SetUp();
+    has_lock = true;
+    lock_above = {[]() noexcept -> void* {
+                    if (!std::exchange(has_lock, false)) return nullptr;
+                    fake().calls.emplace_back("give back");
+                    return &has_lock;
+                  },
+                  [](void*) noexcept {
+                    has_lock = true;
+                    fake().calls.emplace_back("take again");
+                  }};
+  }
+  void TearDown() override { lock_above = {}; }
+  static inline bool has_lock = true;
+};
+
+TEST_F(locked_handle_test, the_last_handle_goes_without_the_lock) {
+  found_event first = event();
+  found_event second = first;
+  fake().calls.clear();
+  first.reset();
+  EXPECT_EQ(fake().calls, std::vector<std::string>{});
+  second.reset();
+  EXPECT_EQ(fake().calls, (std::vector<std::string>{"give back", "cuEventDestroy", "take again"}));
+}
+
+TEST_F(locked_handle_test, what_is_unlocked_already_stays_so) {
+  found_event made = event();
+  fake().calls.clear();
+  {
+    const unlocked_scope unlocked;
+    made.reset();
+  }
+  EXPECT_EQ(fake().calls, (std::vector<std::string>{"give back", "cuEventDestroy", "take again"}));
+}
+
+TEST_F(locked_handle_test, a_failure_takes_the_lock_again) {
+  fake().failing = "cuDevicePrimaryCtxRetain";
+  EXPECT_THROW(static_cast<void>(retain_primary_context(0)), driver::driver_error);
+  EXPECT_TRUE(has_lock);
 }
 
 TEST_F(handle_test, after_a_fork_nothing_of_the_parent_is_destroyed_or_found) {

@@ -16,7 +16,6 @@ cdef extern from "core/context.hpp" namespace "halfwarp::core" nogil:
         CUcontext raw() noexcept
         bint is_open() noexcept
         bint is_owned() noexcept
-        bint is_last() noexcept
         context_facts& facts() noexcept
         context_handle take() noexcept
         void reset() noexcept
@@ -45,7 +44,6 @@ cdef extern from "core/event.hpp" namespace "halfwarp::core" nogil:
         event_handle() noexcept
         CUevent raw() noexcept
         bint is_open() noexcept
-        bint is_last() noexcept
         event_facts& facts() noexcept
         const context_handle& parent() noexcept
         event_handle take() noexcept
@@ -63,9 +61,7 @@ cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
         CUstream raw() noexcept
         bint is_open() noexcept
         bint is_owned() noexcept
-        bint is_last() noexcept
         const context_handle& parent() noexcept
-        stream_handle take() noexcept
         void reset() noexcept
     bint is_default_stream(CUstream) noexcept
     stream_handle create_stream(const context_handle&, unsigned flags, int priority) \
@@ -77,7 +73,7 @@ cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
     int priority_of(const stream_handle&) except +translate_exception
     event_handle record_event(CUstream, context_handle, unsigned flags) \
         except +translate_exception
-    void wait_for_stream(const stream_handle&, const stream_handle&) except +translate_exception
+    void wait_for_stream(stream_handle, stream_handle) except +translate_exception
 
 
 cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:

@@ -13,6 +13,11 @@ cdef extern from "python/host_call.hpp" namespace "halfwarp::python":
     void stop_host_calls() noexcept
 
 
+cdef extern from "python/interpreter_lock.hpp" namespace "halfwarp::python":
+    void attach_interpreter_lock() noexcept
+
+
+attach_interpreter_lock()
 attach_driver(<const loader_api*>PyCapsule_GetPointer(_low._api, HALFWARP_LOADER_CAPSULE))
 
 

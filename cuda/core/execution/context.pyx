@@ -17,9 +17,6 @@ cdef class Context:
             "Context objects cannot be instantiated directly; use Device.context, Stream.context "
             "or Event.context")
 
-    def __dealloc__(self):
-        release_context(self)
-
     @property
     def handle(self):
         """The context as `cuda.bindings.driver.CUcontext`; None when closed. Host only."""
@@ -81,7 +78,7 @@ cdef class Context:
             raise RuntimeError(
                 "Context cannot be closed while it is current on this thread; make another "
                 "context current first, for instance with Device.set_current()")
-        release_context(self)
+        self.native.reset()
 
     @property
     def is_closed(self):
@@ -109,15 +106,6 @@ cdef class Context:
 
     def __repr__(self):
         return f"<Context handle=0x{<uintptr_t>self.native.raw():x} device={self.device}>"
-
-
-cdef int release_context(Context self) noexcept:
-    # Only the last share calls the driver, which may take long.
-    cdef context_handle given_up = self.native.take()
-    if given_up.is_last():
-        with nogil:
-            given_up.reset()
-    return 0
 
 
 cdef Context wrap_context(const context_handle& native):

@@ -176,11 +176,8 @@ CUDAError
         """
         if ctx is not None:
             return self.exchange_current(ctx)
-        cdef context_handle retained
         if not self.primary.is_open():
-            with nogil:
-                retained = retain_primary_context(self.ordinal)
-            self.primary = retained
+            self.primary = retain_primary_context(self.ordinal)
         call(driver.cuCtxSetCurrent, self.primary.raw())
         if self.native.raw() is not self.primary.raw():
             self.native = self.primary

@@ -24,10 +24,12 @@ cdef int report_line(str text) except -1:
 cdef int give_back(Buffer self, Stream stream) except -1:
     """Mark as closed first, so that nothing is given back twice whatever fails on the way."""
     cdef buffer_fields memory = self.fields
-    cdef pool_handle pool = self.pool
-    cdef free_order order = self.order
+    cdef pool_handle pool
+    cdef free_order order
     cdef Buffer shared = self.shared
     resource, recorded = self.resource, self.stream
+    pool.swap(self.pool)
+    order.swap(self.order)
     forget(self)
     if shared is not None:
         if stream is not None:

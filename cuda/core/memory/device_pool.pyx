@@ -124,9 +124,6 @@ cdef object only_zero(object value):
 cdef class _MemPool(MemoryResource):
     """What all resources over a driver pool share."""
 
-    def __dealloc__(self):
-        release_pool(self)
-
     def allocate(self, size_t size, stream=NOT_GIVEN):
         """Take memory from the pool.
 
@@ -200,7 +197,7 @@ cdef class _MemPool(MemoryResource):
         --------
         cuMemPoolDestroy : the driver function.
         """
-        release_pool(self)
+        self.pool.reset()
 
     @property
     def is_closed(self):
@@ -300,15 +297,6 @@ cdef _MemPoolAttributes attributes_of(_MemPool self):
         attributes.pool = self.pool
         self.known_attributes = attributes
     return self.known_attributes
-
-
-cdef int release_pool(_MemPool self) except -1:
-    if self.pool.is_last() and self.pool.is_owned():
-        with nogil:
-            self.pool.reset()
-    else:
-        self.pool.reset()
-    return 0
 
 
 cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object error):

@@ -51,8 +51,8 @@ cdef extern from "core/memory/pool.hpp" namespace "halfwarp::core" nogil:
         CUmemoryPool raw() noexcept
         bint is_open() noexcept
         bint is_owned() noexcept
-        bint is_last() noexcept
         pool_facts& facts() noexcept
+        void swap(pool_handle&) noexcept
         void reset() noexcept
     pool_handle current_pool(CUdevice) except +translate_exception
     pool_handle create_pool(CUdevice, size_t max_size) except +translate_exception
@@ -70,6 +70,7 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
         bint is_recorded() noexcept
         bint is_of_this_process() noexcept
         const stream_handle& stream() noexcept
+        void swap(free_order&) noexcept
         CUresult free(CUdeviceptr) noexcept
         bint enter() except +translate_exception
 

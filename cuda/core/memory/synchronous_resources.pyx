@@ -106,11 +106,6 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         self.device = device.device_id
         self.context = retain_primary_context(self.device)
 
-    def __dealloc__(self):
-        if self.context.is_last():
-            with nogil:
-                self.context.reset()
-
     def allocate(self, size_t size, stream=NOT_GIVEN):
         """Take memory, usable at once on any stream.
 

@@ -15,12 +15,6 @@ cdef class Kernel:
         raise RuntimeError("Kernel objects cannot be instantiated directly; use "
                            "ObjectCode.get_kernel(), or Kernel.from_handle()")
 
-    def __dealloc__(self):
-        # Only the last share unloads the library, which calls the driver.
-        if self.native.is_last():
-            with nogil:
-                self.native.reset()
-
     @staticmethod
     def from_handle(handle, mod=None):
         """Wrap a kernel that exists.

@@ -88,8 +88,9 @@ cdef class _KernelAttributes:
         cached = self.known.get((ordinal, number))
         if cached is not None:
             return cached
-        call(driver.cuKernelGetAttribute, &value, <CUfunction_attribute>number, self.native.raw(),
-             ordinal)
+        with nogil:  # the first question may load the kernel
+            call(driver.cuKernelGetAttribute, &value, <CUfunction_attribute>number,
+                 self.native.raw(), ordinal)
         # `launch` may raise this one at any time.
         if number != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
             self.known[ordinal, number] = value
@@ -97,8 +98,9 @@ cdef class _KernelAttributes:
 
     cdef int set(self, int number, int value) except -1:
         cdef int ordinal = self.ordinal()
-        call(driver.cuKernelSetAttribute, <CUfunction_attribute>number, value, self.native.raw(),
-             ordinal)
+        with nogil:
+            call(driver.cuKernelSetAttribute, <CUfunction_attribute>number, value,
+                 self.native.raw(), ordinal)
         self.known.pop((ordinal, number), None)
         self.native.facts().plan.get().forget_shared_memory(ordinal)
         return 0

@@ -38,8 +38,9 @@ cdef class KernelOccupancy:
         cuOccupancyMaxActiveBlocksPerMultiprocessor : the driver function.
         """
         cdef int blocks = 0
-        call(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, function_of(self.native),
-             block_size, dynamic_shared_memory_size)
+        with nogil:
+            call(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
+                 function_of(self.native), block_size, dynamic_shared_memory_size)
         return blocks
 
     def max_potential_block_size(self, dynamic_shared_memory_needed, int block_size_limit):
@@ -84,8 +85,9 @@ cdef class KernelOccupancy:
         else:
             raise TypeError("dynamic_shared_memory_needed must be an int, a callable or a "
                             f"driver.CUoccupancyB2DSize, got {qualified_name(needed)}")
-        call(driver.cuOccupancyMaxPotentialBlockSize, &grid, &block, function_of(self.native),
-             <block_size_function>callback, size, block_size_limit)
+        with nogil:
+            call(driver.cuOccupancyMaxPotentialBlockSize, &grid, &block, function_of(self.native),
+                 <block_size_function>callback, size, block_size_limit)
         return MaxPotentialBlockSizeOccupancyResult(grid, block)
 
     def available_dynamic_shared_memory_per_block(self, int num_blocks_per_multiprocessor,
@@ -111,8 +113,9 @@ cdef class KernelOccupancy:
         cuOccupancyAvailableDynamicSMemPerBlock : the driver function.
         """
         cdef size_t size = 0
-        call(driver.cuOccupancyAvailableDynamicSMemPerBlock, &size, function_of(self.native),
-             num_blocks_per_multiprocessor, block_size)
+        with nogil:
+            call(driver.cuOccupancyAvailableDynamicSMemPerBlock, &size, function_of(self.native),
+                 num_blocks_per_multiprocessor, block_size)
         return size
 
     def max_potential_cluster_size(self, config, stream=NOT_GIVEN):
@@ -142,7 +145,9 @@ cdef class KernelOccupancy:
             stream, "KernelOccupancy.max_potential_cluster_size()").fields.raw
         native.numAttrs = 0
         native.attrs = NULL
-        call(driver.cuOccupancyMaxPotentialClusterSize, &size, function_of(self.native), &native)
+        with nogil:
+            call(driver.cuOccupancyMaxPotentialClusterSize, &size, function_of(self.native),
+                 &native)
         return size
 
     def max_active_clusters(self, config, stream=NOT_GIVEN):
@@ -170,7 +175,8 @@ cdef class KernelOccupancy:
         cdef int clusters = 0
         native.hStream = stream_or_default(
             stream, "KernelOccupancy.max_active_clusters()").fields.raw
-        call(driver.cuOccupancyMaxActiveClusters, &clusters, function_of(self.native), &native)
+        with nogil:
+            call(driver.cuOccupancyMaxActiveClusters, &clusters, function_of(self.native), &native)
         return clusters
 
 

@@ -29,7 +29,6 @@ cdef extern from "core/module/library.hpp" namespace "halfwarp::core" nogil:
         library_handle() noexcept
         CUlibrary raw() noexcept
         bint is_open() noexcept
-        bint is_last() noexcept
         void reset() noexcept
     cppclass load_report:
         CUresult code
@@ -73,7 +72,6 @@ cdef extern from "core/module/kernel.hpp" namespace "halfwarp::core" nogil:
         kernel_handle() noexcept
         CUkernel raw() noexcept
         bint is_open() noexcept
-        bint is_last() noexcept
         bint is_owned() noexcept
         const library_handle& parent() noexcept
         kernel_facts& facts() noexcept
@@ -84,7 +82,7 @@ cdef extern from "core/module/kernel.hpp" namespace "halfwarp::core" nogil:
 
 
 # The same function, as calls of the older kind name it.
-cdef inline CUfunction function_of(const kernel_handle& native) noexcept:
+cdef inline CUfunction function_of(const kernel_handle& native) noexcept nogil:
     return <CUfunction>native.raw()
 
 

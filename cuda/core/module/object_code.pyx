@@ -144,10 +144,12 @@ cdef class ObjectCode:
         cuLibraryGetKernel : the driver function.
         """
         cdef bytes symbol = symbol_of(self, name)
+        cdef native_text wanted = native_text(symbol, len(symbol))
         cdef kernel_handle found
         load(self)
         try:
-            found = find_kernel(self.native, native_text(symbol, len(symbol)))
+            with nogil:
+                found = find_kernel(self.native, wanted)
         except CUDAError as error:
             explain_missing_kernel(error, self, symbol)
             raise
@@ -164,7 +166,8 @@ cdef class ObjectCode:
         """
         cdef CUmodule module = NULL
         load(self)
-        call(driver.cuLibraryGetModule, &module, self.native.raw())
+        with nogil:
+            call(driver.cuLibraryGetModule, &module, self.native.raw())
         return as_bindings("CUmodule", module)
 
     def get_global(self, name):
@@ -193,8 +196,11 @@ cdef class ObjectCode:
         cuLibraryGetGlobal : the driver function.
         """
         cdef bytes symbol = symbol_of(self, name)
+        cdef const char* wanted = symbol
+        cdef global_variable found
         load(self)
-        cdef global_variable found = find_global(self.native, symbol)
+        with nogil:
+            found = find_global(self.native, wanted)
         return Buffer.from_handle(found.address, found.size, owner=self)
 
     def kernels(self):
@@ -206,8 +212,10 @@ cdef class ObjectCode:
         --------
         cuLibraryEnumerateKernels : the driver function.
         """
+        cdef symbol_list symbols
         load(self)
-        cdef symbol_list symbols = kernel_symbols(self.native)
+        with nogil:
+            symbols = kernel_symbols(self.native)
         return [text_of(symbols[i]) for i in range(symbols.size())]
 
     def __eq__(self, other):
@@ -335,8 +343,13 @@ COMPILE_ERRORS = ("CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
 
 cdef int explain_missing_kernel(object error, ObjectCode self, bytes symbol) except -1:
     """Which kernels there are, or why there are none: a driver may compile as late as now."""
+    cdef const char* ptx
+    cdef native_text log
     if self.format == "ptx" and not isinstance(self.image, str) and error.name in COMPILE_ERRORS:
-        return add_log(error, self, text_of(compiler_log(self.image)).strip())
+        ptx = self.image
+        with nogil:
+            log = compiler_log(ptx)
+        return add_log(error, self, text_of(log).strip())
     try:
         names = sorted(self.kernels())
     except CUDAError:  # a driver before 12.4: the error at hand matters more

@@ -6,6 +6,10 @@ import ctypes
 import pytest
 from cuda.bindings import driver
 
+from generator import model
+
+from ...context_lock import RETURNS_AT_ONCE, RUNTIME_WAITS, WAITS
+
 # Waits for a stream, submits work to one that may be full, allocates, loads a kernel, or is called
 # in a loop until others have done something.
 RELEASES = {
@@ -54,3 +58,24 @@ def test_what_waits_or_is_polled_lets_other_threads_run(keeps_lock, name):
 @pytest.mark.parametrize("name", KEEPS)
 def test_what_returns_at_once_does_not_give_the_lock_away(keeps_lock, name):
     assert keeps_lock(name, KEEPS[name])
+
+
+def keepers(library):
+    """The functions of a library that are called under the lock, by decision; all its functions."""
+    functions = model.load(library).functions
+    return {f.name for f in functions if not f.releases_gil}, {f.name for f in functions}
+
+
+@pytest.mark.parametrize(
+    ("library", "waits"), [("driver", WAITS), ("runtime", RUNTIME_WAITS)], ids=["driver", "runtime"]
+)
+def test_what_takes_the_lock_of_a_context_gives_ours_back(library, waits):
+    """Another thread may have that one, and wait for a host function that needs ours."""
+    keeping, known = keepers(library)
+    assert keeping
+    assert waits <= known
+    assert not keeping & waits
+
+
+def test_what_keeps_the_lock_was_measured():
+    assert keepers("driver")[0] <= RETURNS_AT_ONCE

@@ -42,9 +42,6 @@ cdef class Event:
             "Event objects cannot be instantiated directly; use Stream.record() or "
             "Device.create_event()")
 
-    def __dealloc__(self):
-        release_event(self)
-
     def close(self):
         """Destroy the event, unless another wrapper shares it.
 
@@ -54,7 +51,7 @@ cdef class Event:
         --------
         cuEventDestroy : the driver function.
         """
-        release_event(self)
+        self.native.reset()
 
     @property
     def is_closed(self):
@@ -100,7 +97,10 @@ cdef class Event:
         cuEventQuery : the driver function.
         """
         check_open(self.native.is_open(), "Event")
-        cdef CUresult code = try_call(driver.cuEventQuery, self.native.raw())
+        cdef CUevent raw = self.native.raw()
+        cdef CUresult code
+        with nogil:  # it is polled: what it waits for may need the interpreter
+            code = try_call(driver.cuEventQuery, raw)
         if code == CUDA_ERROR_NOT_READY:
             return False
         check(code, "cuEventQuery")
@@ -169,7 +169,7 @@ cdef class Event:
         return self
 
     def __exit__(self, *exc_info):
-        release_event(self)
+        self.native.reset()
 
     def __sub__(self, other):
         if not isinstance(other, Event):
@@ -215,15 +215,6 @@ cdef object elapsed_milliseconds(Event start, Event end):
                            "Stream.sync() before you subtract them")
     check(code, "cuEventElapsedTime")
     return milliseconds
-
-
-cdef int release_event(Event self) noexcept:
-    # Only the last share calls the driver, which may take long.
-    cdef event_handle given_up = self.native.take()
-    if given_up.is_last():
-        with nogil:
-            given_up.reset()
-    return 0
 
 
 cdef Event wrap_event(object cls, event_handle& native):

@@ -25,9 +25,6 @@ cdef class Stream:
         cdef Device device = current_device()
         fill_stream(self, device.context_to_use(), None)
 
-    def __dealloc__(self):
-        release_stream(self)
-
     @classmethod
     def _init(cls, obj=None, options=None, device_id=None, ctx=None):
         """Make a stream of this class: what `Device.create_stream` does. Host only."""
@@ -167,7 +164,10 @@ cdef class Stream:
         cuStreamQuery : the driver function.
         """
         check_open(self.fields.is_open, "Stream")
-        cdef CUresult code = try_call(driver.cuStreamQuery, self.fields.raw)
+        cdef CUstream raw = self.fields.raw
+        cdef CUresult code
+        with nogil:  # it is polled: what it waits for may need the interpreter
+            code = try_call(driver.cuStreamQuery, raw)
         if code == CUDA_ERROR_NOT_READY:
             return False
         check(code, "cuStreamQuery")
@@ -348,11 +348,7 @@ cdef str qualified_name(object given):
 
 cdef int release_stream(Stream self) noexcept:
     self.fields.is_open = False
-    # Only the last share calls the driver, which may take long.
-    cdef stream_handle given_up = self.native.take()
-    if given_up.is_last():
-        with nogil:
-            given_up.reset()
+    self.native.reset()
     return 0
 
 
@@ -451,11 +447,7 @@ cdef int wait_for_other(Stream self, object other) except -1:
         other = wrap_foreign_stream(Stream, other)
     cdef Stream earlier = <Stream>other
     check_open(earlier.fields.is_open, "Stream")
-    # Copies: another thread may close the streams meanwhile.
-    cdef stream_handle first = earlier.native
-    cdef stream_handle second = self.native
-    with nogil:
-        wait_for_stream(second, first)
+    wait_for_stream(self.native, earlier.native)
     return 0
 
 

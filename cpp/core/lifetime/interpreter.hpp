@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lock of an interpreter above us, given back while the driver may wait.
+#pragma once
+
+namespace halfwarp::core {
+
+// How an interpreter's lock is given back and taken again; null where there is no interpreter.
+struct interpreter_lock {
+  // Gives back what the calling thread has; null when it has no lock, or must keep it.
+  void* (*give_back)() noexcept = nullptr;
+  void (*take_again)(void* given) noexcept = nullptr;
+};
+inline constinit interpreter_lock lock_above{};  // written once, before the first handle is made
+
+// For calls that may wait: for work, or for the driver's lock of a context, which another thread
+// has while it waits for a host function that needs the interpreter. Nothing happens on a thread
+// that has not the interpreter's lock, so these nest.
+class unlocked_scope {
+ public:
+  unlocked_scope() noexcept
+      : given_{lock_above.give_back != nullptr ? lock_above.give_back() : nullptr} {}
+  ~unlocked_scope() {
+    if (given_ != nullptr) lock_above.take_again(given_);
+  }
+  unlocked_scope(const unlocked_scope&) = delete;  // what is given back is taken again once
+  unlocked_scope& operator=(const unlocked_scope&) = delete;
+
+ private:
+  void* const given_;
+};
+
+}  // namespace halfwarp::core

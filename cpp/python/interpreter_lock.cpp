@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Giving the interpreter's lock back around driver calls, and taking it again.
+#include "python/interpreter_lock.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include "core/lifetime/interpreter.hpp"
+#include "python/errors.hpp"
+
+namespace halfwarp::python {
+namespace {
+
+// Not PyGILState_Check(): it says yes to everybody once there was a second interpreter.
+bool has_lock() noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return PyThreadState_GetUnchecked() != nullptr;
+#elif PY_VERSION_HEX >= 0x030c0000
+  return _PyThreadState_UncheckedGet() != nullptr;
+#else
+  PyThreadState* const holder = _PyThreadState_UncheckedGet();  // on whatever thread
+  return holder != nullptr && holder == PyGILState_GetThisThreadState();
+#endif
+}
+
+// At the interpreter's end the thread that ends it keeps its lock: no other one will have it again.
+void* give_back() noexcept {
+  return has_lock() && !is_finalizing() ? PyEval_SaveThread() : nullptr;
+}
+
+void take_again(void* given) noexcept { take_lock_again(static_cast<PyThreadState*>(given)); }
+
+}  // namespace
+
+void sleep_for_ever() noexcept {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours{1});
+}
+
+void attach_interpreter_lock() noexcept { core::lock_above = {give_back, take_again}; }
+
+}  // namespace halfwarp::python

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver's functions, watched."""
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .watch import Watch
+
+
+@pytest.fixture(scope="session")
+def watch_library(tmp_path_factory):
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if platform.machine() != "x86_64" or not compiler:
+        pytest.skip("the stubs are for x86-64, and need a C compiler")
+    library = tmp_path_factory.mktemp("watch") / "watch.so"
+    source = Path(__file__).with_name("watch.c")
+    subprocess.run([compiler, "-O1", "-shared", "-fPIC", source, "-o", library], check=True)
+    return library
+
+
+@pytest.fixture
+def watch(device, watch_library):
+    """All driver functions are watched until the end of the test; the driver is in use already."""
+    made = Watch(watch_library)
+    yield made
+    made.stop()

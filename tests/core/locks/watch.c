@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stub for each function of a table: it notes whether the calling thread has the interpreter's
+// lock, then jumps to the function with every register and the stack as they were. x86-64.
+
+enum { most_functions = 2048 };
+
+typedef int (*question)(void);
+
+static question has_lock;
+static void *real[most_functions];
+static int calls_with[most_functions], calls_without[most_functions];
+static char is_held_up[most_functions];
+static volatile int is_busy;
+
+int usleep(unsigned);
+
+void watch_start(question asked) { has_lock = asked; }
+void watch_function(int index, void *function, int held_up) {
+  real[index] = function;
+  is_held_up[index] = (char)held_up;
+}
+void watch_forget(void) {
+  for (int i = 0; i < most_functions; ++i) calls_with[i] = calls_without[i] = 0;
+}
+int watch_calls(int index, int with_lock) {
+  return with_lock ? calls_with[index] : calls_without[index];
+}
+
+// As while another thread is in a cuMemFree that waits: whoever needs the lock of the context does.
+void watch_set_busy(int value) { is_busy = value; }
+
+__attribute__((used, visibility("hidden"))) void *watch_note(int index) {
+  __atomic_add_fetch(has_lock() ? &calls_with[index] : &calls_without[index], 1, __ATOMIC_RELAXED);
+  while (is_busy && is_held_up[index]) usleep(200);
+  return real[index];
+}
+
+extern const char watch_stubs[];
+const char *watch_stub(int index) { return watch_stubs + 16 * index; }
+
+__asm__(
+    ".text\n"
+    ".balign 16\n"
+    "watch_stubs:\n"
+    ".set number, 0\n"
+    ".rept 2048\n"
+    "  pushq $number\n"
+    "  jmp watch_any\n"
+    "  .balign 16\n"
+    "  .set number, number + 1\n"
+    ".endr\n"
+    "watch_any:\n"
+    "  pushq %rdi\n  pushq %rsi\n  pushq %rdx\n  pushq %rcx\n  pushq %r8\n  pushq %r9\n"
+    "  pushq %rax\n"
+    "  subq $136, %rsp\n"
+    "  movups %xmm0, (%rsp)\n   movups %xmm1, 16(%rsp)\n  movups %xmm2, 32(%rsp)\n"
+    "  movups %xmm3, 48(%rsp)\n movups %xmm4, 64(%rsp)\n  movups %xmm5, 80(%rsp)\n"
+    "  movups %xmm6, 96(%rsp)\n movups %xmm7, 112(%rsp)\n"
+    "  movl 192(%rsp), %edi\n"
+    "  call watch_note\n"
+    "  movq %rax, %r11\n"
+    "  movups (%rsp), %xmm0\n   movups 16(%rsp), %xmm1\n  movups 32(%rsp), %xmm2\n"
+    "  movups 48(%rsp), %xmm3\n movups 64(%rsp), %xmm4\n  movups 80(%rsp), %xmm5\n"
+    "  movups 96(%rsp), %xmm6\n movups 112(%rsp), %xmm7\n"
+    "  addq $136, %rsp\n"
+    "  popq %rax\n"
+    "  popq %r9\n  popq %r8\n  popq %rcx\n  popq %rdx\n  popq %rsi\n  popq %rdi\n"
+    "  addq $8, %rsp\n"
+    "  jmp *%r11\n");
