@@ -58,7 +58,7 @@ def import_rows():
 
 def milliseconds(python, code, env):
     """Processor time of a whole process, so that what else the machine does is not in it."""
-    process = os.posix_spawn(python, [python, "-c", code], env)
+    process = os.posix_spawn(python, [python, "-P", "-c", code], env)
     _, status, used = os.wait4(process, 0)
     if status:
         raise RuntimeError(f"{python} -c {code!r} ended with status {status}")

@@ -115,7 +115,7 @@ def test_more_than_there_is_is_not_given():
 
 def test_memory_that_was_taken_is_no_longer_free(memory):
     free, total = ok(runtime.cudaMemGetInfo())
-    memory(64 << 20)
+    memory(free // 4)  # more than other programs on the device give back meanwhile
     left, same_total = ok(runtime.cudaMemGetInfo())
     assert same_total == total >= free > left
 
