@@ -31,6 +31,14 @@ def row(name, *, target, **further):
     return register
 
 
+def call(text, **names):
+    """A function that makes the call, with its names as globals: as in a program's own module.
+
+    To reach the variables of a function around it would add two to four nanoseconds to each call.
+    """
+    return eval(f"lambda: {text}", names)
+
+
 SIGNATURES = {
     "k0": "",
     "k4": "float a, double b, int c, long long d",

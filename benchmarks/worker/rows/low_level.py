@@ -3,7 +3,7 @@
 
 import ctypes
 
-from rows import row
+from rows import call, row
 
 
 def driver_in_use():
@@ -27,7 +27,7 @@ def handles(world):
 @row("cuCtxGetCurrent()", target=20, twin="ctx_get_current")
 def ctx_get_current(world):
     driver = driver_in_use()
-    return lambda: driver.cuCtxGetCurrent()
+    return call("driver.cuCtxGetCurrent()", driver=driver)
 
 
 @row("cuDeviceGetAttribute(enum, 0)", target=20, twin="device_get_attribute")
@@ -35,7 +35,7 @@ def device_get_attribute(world):
     from cuda.bindings import driver
 
     attribute = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_WARP_SIZE
-    return lambda: driver.cuDeviceGetAttribute(attribute, 0)
+    return call("driver.cuDeviceGetAttribute(attribute, 0)", driver=driver, attribute=attribute)
 
 
 @row("cuStreamQuery(h)", target=45, twin="stream_query")
@@ -44,19 +44,20 @@ def stream_query(world):
 
     world.idle = world.device.create_stream()  # as the C twin's: nothing was submitted to it
     stream = driver.CUstream(int(world.idle.handle))
-    return lambda: driver.cuStreamQuery(stream)
+    return call("driver.cuStreamQuery(stream)", driver=driver, stream=stream)
 
 
 @row("cuEventRecord(h, h)", target=50, twin="event_record")
 def event_record(world):
     driver, stream, event = handles(world)
-    return lambda: driver.cuEventRecord(event, stream)
+    return call("driver.cuEventRecord(event, stream)", driver=driver, event=event, stream=stream)
 
 
 @row("cuMemAllocAsync + cuMemFreeAsync", target=100, twin="alloc_free_async")
 def alloc_free(world):
     driver, stream, _ = handles(world)
-    return lambda: driver.cuMemFreeAsync(driver.cuMemAllocAsync(1024, stream)[1], stream)
+    text = "driver.cuMemFreeAsync(driver.cuMemAllocAsync(1024, stream)[1], stream)"
+    return call(text, driver=driver, stream=stream)
 
 
 def low_launch(world, kernel_name, arguments):
@@ -65,7 +66,9 @@ def low_launch(world, kernel_name, arguments):
         driver.CUkernel(int(world.kernel(kernel_name).handle))
     )
     assert error == driver.CUresult.CUDA_SUCCESS, error
-    return lambda: driver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, 0)
+    names = {"function": function, "stream": stream, "arguments": arguments}
+    text = "driver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, 0)"
+    return call(text, driver=driver, **names)
 
 
 @row("cuLaunchKernel, 0 args", target=75, twin="launch_0")
@@ -90,14 +93,14 @@ def launch_16(world):
 def enum_from_int(world):
     from cuda.bindings import driver
 
-    return lambda: driver.CUdevice_attribute(10)
+    return call("driver.CUdevice_attribute(10)", driver=driver)
 
 
 @row("handle from int", target=22)
 def handle_from_int(world):
     from cuda.bindings import driver
 
-    return lambda: driver.CUdeviceptr(0x7F0000000000)
+    return call("driver.CUdeviceptr(0x7F0000000000)", driver=driver)
 
 
 @row("struct: make, set 2, read 1", target=80)
