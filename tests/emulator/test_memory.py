@@ -67,11 +67,12 @@ class TestAllocations:
             return out[0]
 
         before = free()
-        address = driver.made("cuMemAlloc", 4 * MIB)
-        assert free() <= before - 4 * MIB
+        taken = before // 4  # others may use the device as well: half of it is what must show
+        address = driver.made("cuMemAlloc", taken)
         during = free()
+        assert during <= before - taken // 2
         assert driver.cuMemFree(address) == SUCCESS
-        assert free() >= during + 4 * MIB  # others may use the device as well
+        assert free() >= during + taken // 2
 
     def test_a_second_free_is_refused(self, driver):
         address = driver.made("cuMemAlloc", 64)
