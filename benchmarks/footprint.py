@@ -73,9 +73,8 @@ def import_times(python, env):
     with tempfile.TemporaryDirectory() as folder:
         codes = {"": "pass", EMPTY: import_of_nothing(folder)}
         codes |= {row: code for row, (code, _) in import_rows().items()}
-        where = {k: v for k, v in env.items() if k != "PYTHONDONTWRITEBYTECODE"}
         rounds = [
-            {row: milliseconds(python, code, where) for row, code in codes.items()}
+            {row: milliseconds(python, code, env) for row, code in codes.items()}
             for _ in range(ROUNDS)
         ]
     usual = {r: statistics.quantiles([t[r] for t in rounds[1:]], n=4)[0] for r in codes}

@@ -56,13 +56,14 @@ static int version_to_ask_for(void) {
   return version < CUDA_VERSION ? version : CUDA_VERSION;
 }
 
-#define RESOLVE(name)                                                                     \
-  check(cuGetProcAddress(#name, (void**)&p_##name, version, 0, NULL), "cuGetProcAddress " \
-                                                                      "of " #name);
-static void resolve(void) {
-  const int version = version_to_ask_for();
-  DRIVER_FUNCTIONS(RESOLVE)
+static void* driver_function(const char* name) {
+  void* found;
+  check(cuGetProcAddress(name, &found, version_to_ask_for(), 0, NULL), name);
+  return found;
 }
+
+#define RESOLVE(name) p_##name = driver_function(#name);
+static void resolve(void) { DRIVER_FUNCTIONS(RESOLVE) }
 
 static double now(void) {
   struct timespec t;
