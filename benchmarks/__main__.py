@@ -170,17 +170,33 @@ def describe_run(backend):
 
 
 def over_budget(records):
-    """The rows whose part of NVIDIA's time is above what `budget.toml` allows."""
+    """Row -> what is wrong with it, where its part of NVIDIA's time is above `budget.toml`'s."""
     budget = tomllib.loads((FOLDER / "budget.toml").read_text())["ratios"]
+    over = {}
     for r in records:
         allowed = budget.get(r["row"])
         if allowed is None:
             continue
         times = ratio(r)
         if times is None:
-            yield f"{r['row']}: no figure (ours {r['ours']}, theirs {r['theirs']})"
+            over[r["row"]] = f"no figure (ours {r['ours']}, theirs {r['theirs']})"
         elif 1 / times > allowed:
-            yield f"{r['row']}: {1 / times:.2f} of the reference's time, the budget is {allowed}"
+            over[r["row"]] = f"{1 / times:.2f} of the reference's time, the budget is {allowed}"
+    return over
+
+
+def check_budget(records, measure_again):
+    """The exit status. Rows above the budget get a second measurement, in processes that run
+    them alone: what else a process has allocated can cost a call 20 ns, and a shared machine more.
+    """
+    over = over_budget(records)
+    if over:
+        print("above the budget, so once more by themselves:")
+        again = measure_again(list(over))
+        show(again)
+        over = over_budget(again)
+    print("\n".join(f"{row}: {what}" for row, what in over.items()) or "within the budget")
+    return 1 if over else 0
 
 
 def main():
@@ -207,8 +223,11 @@ def main():
         and (not options.rows or any(part in name for part in options.rows))
     ]
     places = environments.places(options.backend, options.wheels)
-    measured = measure(names, table, options.backend, places)
-    records = list(records_of(names, table, measured))
+
+    def measured(names):
+        return list(records_of(names, table, measure(names, table, options.backend, places)))
+
+    records = measured(names)
     if not options.no_footprint and not options.rows:
         records += footprint_records(places)
     if options.build:
@@ -217,11 +236,7 @@ def main():
     if options.json:
         with open(options.json, "w") as file:
             json.dump({"run": describe_run(options.backend), "rows": records}, file, indent=1)
-    if options.check:
-        over = list(over_budget(records))
-        print("\n".join(over) or "within the budget")
-        return 1 if over else 0
-    return 0
+    return check_budget(records, measured) if options.check else 0
 
 
 if __name__ == "__main__":

@@ -11,13 +11,20 @@
 namespace halfwarp::bindings {
 namespace {
 
+// Above it, the system zeroes memory, so that it costs what of it is used.
+constexpr std::size_t most_of_usual = 512;
+
 PyObject* make(const library& lib, int type, const extent& e, std::size_t least = 0) {
   class_type* ready = ready_class(lib, type);
   std::size_t bytes = ready ? memory_of(*ready->record->data, e.elements(), least) : 0;
   if (!bytes) return nullptr;
-  // Zeroed by the system where it is large, so that it costs what of it is used.
-  auto* made = static_cast<data_object*>(PyObject_Calloc(1, sizeof(data_object) + bytes));
+  const std::size_t size = sizeof(data_object) + bytes;
+  const bool is_usual = e.elements() == 1 && !least && size <= most_of_usual;
+  void* spare = is_usual ? take_spare(*ready) : nullptr;
+  auto* made =
+      static_cast<data_object*>(spare ? std::memset(spare, 0, size) : PyObject_Calloc(1, size));
   if (!made) return PyErr_NoMemory();
+  made->is_usual = is_usual;
   made->where = reinterpret_cast<char*>(made + 1);
   made->e = e;
   made->is_settled = true;
@@ -61,6 +68,7 @@ PyObject* new_data_view(const library& lib, int type, const data_view& view) {
   made->is_read_only = view.is_read_only;
   made->is_column = view.is_column;
   made->is_settled = true;
+  made->is_usual = false;
   return reinterpret_cast<PyObject*>(made);
 }
 

@@ -20,6 +20,7 @@ struct data_object {
   bool is_read_only;
   bool is_column;   // a field of several structs: its numbers are arrays
   bool is_settled;  // the memory stays
+  bool is_usual;    // one small struct in memory of its own: the next may take its place
 };
 static_assert(offsetof(data_object, where) == offsetof(struct_object, where) &&
               offsetof(data_object, owner) == offsetof(struct_object, owner) &&

@@ -123,7 +123,7 @@ void release(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
     type->tp_free(self);
-  } else {
+  } else if (!as_data(self)->is_usual || !leave_spare(class_of(type), self)) {
     PyObject_Free(self);
   }
 }

@@ -26,21 +26,13 @@ void free_children(struct_object* object) {
 }
 
 void* allocate(class_type& type) {
-#ifndef Py_GIL_DISABLED
-  if (type.spare) return std::exchange(type.spare, nullptr);
-#endif
+  if (void* spare = take_spare(type)) return spare;
   void* memory = PyObject_Malloc(std::size_t(type.type.tp_basicsize) + struct_slack);
   return memory ? memory : PyErr_NoMemory();
 }
 
-void release(PyObject* self, [[maybe_unused]] class_type& type) {
-#ifndef Py_GIL_DISABLED
-  if (!type.spare) {
-    type.spare = self;
-    return;
-  }
-#endif
-  PyObject_Free(self);
+void release(PyObject* self, class_type& type) {
+  if (!leave_spare(type, self)) PyObject_Free(self);
 }
 
 // An instance of a class that is ready, all zero.

@@ -2,6 +2,8 @@
 // The layouts of handle and struct objects, and the static types they are instances of.
 #pragma once
 
+#include <utility>
+
 #include "bindings/records.hpp"
 
 namespace halfwarp::bindings {
@@ -13,7 +15,7 @@ struct class_type {
   const library* lib;
   const class_record* record;
   bool is_ready;
-  void* spare;  // structs: the memory of one that died, for the next; needs the interpreter lock
+  void* spare;  // structs: the memory of one that died, for the next
 };
 
 // A handle: a C value and where it lies. A view points elsewhere and holds the owner of that
@@ -53,6 +55,23 @@ inline class_type* ready_class(const library& lib, int index) {
 inline class_type& class_of(PyTypeObject* type) {
   while (type->tp_flags & Py_TPFLAGS_HEAPTYPE) type = type->tp_base;
   return *reinterpret_cast<class_type*>(type);
+}
+
+// The memory of an instance that died, all of one size in a class; nullptr: none is there. The
+// interpreter lock guards it.
+inline void* take_spare([[maybe_unused]] class_type& type) {
+#ifdef Py_GIL_DISABLED
+  return nullptr;
+#else
+  return std::exchange(type.spare, nullptr);
+#endif
+}
+// Whether the memory is kept for the next instance.
+inline bool leave_spare([[maybe_unused]] class_type& type, [[maybe_unused]] void* memory) {
+#ifndef Py_GIL_DISABLED
+  if (!type.spare) return type.spare = memory, true;
+#endif
+  return false;
 }
 
 inline bool is_exactly(PyObject* object, const library& lib, int type) {

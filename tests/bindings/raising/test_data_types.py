@@ -21,12 +21,41 @@ def np():
     return pytest.importorskip("numpy")
 
 
+def is_locked():
+    """Whether the interpreter has its lock: without it, dead objects leave nothing to the next."""
+    return getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
 # --- one struct ----------------------------------------------------------------------------------
 
 
 def test_a_new_struct_is_zero_and_takes_fields_as_keywords():
     assert bytes(nvml.Memory()) == bytes(24)
     assert nvml.Memory(total=5, free=3).asdict() == {"total": 5, "free": 3, "used": 0}
+
+
+def test_a_new_struct_in_the_place_of_a_dead_one_is_zero():
+    places = set()
+    for _ in range(3):
+        memory = nvml.Memory()
+        assert bytes(memory) == bytes(24)
+        places.add(memory.ptr)
+        ctypes.memset(memory.ptr, 255, 24)
+        del memory
+    if is_locked():
+        assert len(places) == 1  # what a dead one had is used again
+
+
+def test_structs_that_live_together_have_places_of_their_own():
+    first = nvml.ProcessInfo(1)
+    array, view = nvml.ProcessInfo(40), first[0]
+    del first
+    others = [nvml.ProcessInfo(1) for _ in range(3)]
+    view.pid = 7
+    array.pid = [9] * 40
+    assert [other.pid for other in others] == [0, 0, 0]
+    assert view.pid == 7
+    assert len({view.ptr, array.ptr, *(other.ptr for other in others)}) == 5
 
 
 def test_a_struct_is_its_address():
