@@ -114,9 +114,11 @@ class handle {
   [[nodiscard]] handle take() noexcept { return std::move(*this); }
 
   void reset() noexcept {
-    if (node* const old = std::exchange(node_, nullptr); old != nullptr && old->drop_reference()) {
-      destroy(old);
-    }
+    if (node_ == nullptr) return;
+    // Without a registry nobody can find it again: the only holder stays that, and need not say so
+    // in a way that other threads see.
+    const bool was_last = (!is_registered && is_last()) || node_->drop_reference();
+    if (node* const old = std::exchange(node_, nullptr); was_last) destroy(old);
   }
 
  private:
