@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "python/interpreter_lock.hpp"
+
 namespace halfwarp::python::dlpack {
 namespace {
 
@@ -20,9 +22,8 @@ template <class Tensor>
 void release(Tensor* managed) {
   auto* whole = static_cast<exported<Tensor>*>(managed->context);
   if (Py_IsInitialized()) {  // after the interpreter's end nobody can take the reference back
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const lock_taken lock;
     Py_DECREF(whole->owner);
-    PyGILState_Release(state);
   }
   delete whole;
 }

@@ -14,7 +14,7 @@ void translate_exception() noexcept {
   try {
     throw;
   } catch (const driver::driver_error& error) {
-    raise_driver_error(error.code, error.function);
+    run_python([&] { return raise_driver_error(error.code, error.function); });
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {

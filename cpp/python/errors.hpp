@@ -5,6 +5,8 @@
 #include <Python.h>
 #include <cuda.h>
 
+#include "python/interpreter_lock.hpp"
+
 namespace halfwarp::python {
 
 // Sets CUDAError (or OutOfMemoryError) for a driver function that answered `code`; returns -1. An
@@ -23,9 +25,8 @@ void translate_exception() noexcept;
 [[nodiscard]] inline int check(CUresult code, const char* function) noexcept {
   if (code == CUDA_SUCCESS) [[likely]]
     return 0;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  raise_driver_error(code, function);
-  PyGILState_Release(state);
+  const lock_taken lock;
+  run_python([=] { return raise_driver_error(code, function); });
   return -1;
 }
 

@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "python/calls.hpp"
+
 namespace halfwarp::python {
 namespace {
 
@@ -35,11 +37,8 @@ void give_up(host_call* call) noexcept {
 }
 
 void call_python(PyObject* function) noexcept {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* const result = PyObject_CallNoArgs(function);
-  if (result == nullptr) PyErr_WriteUnraisable(function);
-  Py_XDECREF(result);
-  PyGILState_Release(state);
+  const lock_taken lock;
+  if (!call(function)) run_python([=] { PyErr_WriteUnraisable(function); });
 }
 
 }  // namespace

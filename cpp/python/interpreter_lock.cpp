@@ -23,6 +23,11 @@ bool has_lock() noexcept {
 #endif
 }
 
+// Whether the interpreter is down to where this thread's state, if it had one, is gone.
+bool has_no_interpreter() noexcept {
+  return !Py_IsInitialized() && PyGILState_GetThisThreadState() == nullptr;
+}
+
 // At the interpreter's end the thread that ends it keeps its lock: no other one will have it again.
 void* give_back() noexcept {
   return has_lock() && !is_finalizing() ? PyEval_SaveThread() : nullptr;
@@ -32,8 +37,25 @@ void take_again(void* given) noexcept { take_lock_again(static_cast<PyThreadStat
 
 }  // namespace
 
-void sleep_for_ever() noexcept {
+void unwinding_end::sleep_for_ever() noexcept {
   for (;;) std::this_thread::sleep_for(std::chrono::hours{1});
+}
+
+void take_lock_again(PyThreadState* state) {
+  if (has_no_interpreter()) [[unlikely]]
+    unwinding_end::sleep_for_ever();
+  unwinding_end end;
+  PyEval_RestoreThread(state);
+  end.pass();
+}
+
+PyGILState_STATE take_lock() {
+  if (has_no_interpreter()) [[unlikely]]
+    unwinding_end::sleep_for_ever();
+  unwinding_end end;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  end.pass();
+  return state;
 }
 
 void attach_interpreter_lock() noexcept { core::lock_above = {give_back, take_again}; }

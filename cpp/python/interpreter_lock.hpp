@@ -4,21 +4,63 @@
 
 #include <Python.h>
 
+#include <type_traits>
+
 namespace halfwarp::python {
 
-// Never comes back: for a thread that an interpreter which has ended would end.
-[[noreturn]] void sleep_for_ever() noexcept;
+// An interpreter that has ended ends a thread that wants its lock, by unwinding it (before Python
+// 3.14). Neither `noexcept` nor the handler of an exception survive that, and destructors must not
+// run without the lock. So whatever takes the lock goes through one of the three functions below:
+// the thread sleeps for ever in them instead, as in later versions. They are calls of their own
+// since a frame that may not throw is asked before the cleanups within it.
 
-// Instead of PyEval_RestoreThread() in C++. An interpreter that has ended meanwhile ends the thread
-// by unwinding it (before Python 3.14), which neither destructors nor `noexcept` survive; the
-// thread sleeps instead, as in later versions.
-inline void take_lock_again(PyThreadState* state) noexcept {
-  try {
-    PyEval_RestoreThread(state);
-  } catch (...) {
-    sleep_for_ever();
+// Where the thread sleeps that is unwound.
+class unwinding_end {
+ public:
+  unwinding_end() noexcept = default;
+  ~unwinding_end() {
+    if (is_unwound_) [[unlikely]]
+      sleep_for_ever();
+  }
+  unwinding_end(const unwinding_end&) = delete;  // it stands for its frame
+  unwinding_end& operator=(const unwinding_end&) = delete;
+  void pass() noexcept { is_unwound_ = false; }
+  [[noreturn]] static void sleep_for_ever() noexcept;
+
+ private:
+  bool is_unwound_ = true;
+};
+
+// Instead of PyEval_RestoreThread().
+[[gnu::noinline]] void take_lock_again(PyThreadState* state);
+
+// Instead of PyGILState_Ensure().
+[[gnu::noinline]] PyGILState_STATE take_lock();
+
+// Calls what may run code of Python, which gives the lock back every few milliseconds.
+template <class Call>
+[[gnu::noinline]] auto run_python(Call&& call) -> decltype(call()) {
+  unwinding_end end;
+  if constexpr (std::is_void_v<decltype(call())>) {
+    call();
+    end.pass();
+  } else {
+    const auto result = call();
+    end.pass();
+    return result;
   }
 }
+
+// For code that may be called without the lock, on whatever thread.
+class lock_taken {
+ public:
+  lock_taken() noexcept : state_{take_lock()} {}
+  ~lock_taken() { PyGILState_Release(state_); }
+  lock_taken(const lock_taken&) = delete;  // what is taken is released once
+
+ private:
+  const PyGILState_STATE state_;
+};
 
 // For code that has the lock for certain; what does not know uses core::unlocked_scope.
 class lock_given_back {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "python/reference.hpp"
+#include "python/calls.hpp"
 
 namespace halfwarp::python {
 
@@ -30,20 +30,20 @@ template <literal Name>
 template <literal Name>
 [[nodiscard]] reference attribute(PyObject* object) noexcept {
   PyObject* const name = interned<Name>();
-  return reference{name ? PyObject_GetAttr(object, name) : nullptr};
+  return name ? get_attribute(object, name) : reference{};
 }
 
 // `object.Name()`; none with an exception set when it fails.
 template <literal Name>
 [[nodiscard]] reference call_method(PyObject* object) noexcept {
   PyObject* const name = interned<Name>();
-  return reference{name ? PyObject_CallMethodNoArgs(object, name) : nullptr};
+  return name ? call_method(object, name) : reference{};
 }
 
 template <literal Name>
 [[nodiscard]] bool has_attribute(PyObject* object) noexcept {
   PyObject* const name = interned<Name>();
-  return name && PyObject_HasAttr(object, name);
+  return name && run_python([=] { return PyObject_HasAttr(object, name); });
 }
 
 // Whether instances have the attribute by their class.

@@ -111,13 +111,17 @@ class TestExit:
             "with device.create_stream() as stream: stream.record().sync()",
             "device.create_event()",
             "launch(shared, one, kernel)",
+            "with suppress(CUDAError): device.memory_resource.allocate(1 << 60, stream=shared)",
+            "with suppress(CUDAError): ObjectCode.from_ptx('no PTX').get_kernel('k')",
         ],
     )
     def test_daemon_threads_may_still_be_at_work(self, run_python, work):
         """Python ends them when they want its lock again, which they do inside our C++."""
         code = f"""
 import threading, time
+from contextlib import suppress
 from cuda.core import LaunchConfig, ObjectCode, launch
+from cuda.core._utils.cuda_utils import CUDAError
 ptx = ".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() {{ ret; }}\\n"
 kernel, shared = ObjectCode.from_ptx(ptx).get_kernel("k"), device.create_stream()
 one = LaunchConfig(grid=1, block=1)

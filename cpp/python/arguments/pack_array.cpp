@@ -15,7 +15,7 @@ constexpr char host_array[] =
 // Packs the integer that `address` holds; null: an exception is set already.
 int pack_address_object(PyObject* value, const reference& address, const target& to) noexcept {
   if (!address) return -1;
-  const reference number{PyNumber_Index(address.get())};
+  const reference number = as_index(address.get());
   if (!number) return -1;
   const unsigned long long bits = PyLong_AsUnsignedLongLong(number.get());
   if (PyErr_Occurred()) return -1;
@@ -51,7 +51,7 @@ int pack_numpy_array(PyObject* value, const target& to) noexcept {
   if (!shape) return -1;
   if (PyObject_Size(shape.get()) != 0) return to.fail(PyExc_TypeError, host_array, value);
   // The scalar of the same value knows whether it has a counterpart on the device.
-  const reference scalar{PyObject_GetItem(value, shape.get())};  // by the empty tuple
+  const reference scalar = get_item(value, shape.get());  // by the empty tuple
   if (!scalar) return -1;
   recipe found;
   if (find_recipe(scalar.get(), found) < 0) return -1;
@@ -61,7 +61,7 @@ int pack_numpy_array(PyObject* value, const target& to) noexcept {
 
 int pack_torch_tensor(PyObject* value, const target& to) noexcept {
   const reference is_on_device = attribute<"is_cuda">(value);
-  const int answer = is_on_device ? PyObject_IsTrue(is_on_device.get()) : -1;
+  const int answer = is_on_device ? as_truth(is_on_device.get()) : -1;
   if (answer < 0) return -1;
   if (answer == 0) return to.fail(PyExc_TypeError, host_array, value);
   return pack_address_object(value, call_method<"data_ptr">(value), to);
@@ -82,25 +82,24 @@ int pack_array_interface(PyObject* value, const target& to) noexcept {
     return to.fail(PyExc_TypeError, host_array, value);
   }
   PyObject* const key = interned<"data">();
-  const reference data{key ? PyObject_GetItem(interface.get(), key) : nullptr};
+  const reference data = key ? get_item(interface.get(), key) : reference{};
   if (!data) return -1;
-  return pack_address_object(value, reference{PySequence_GetItem(data.get(), 0)}, to);
+  return pack_address_object(value, get_item(data.get(), Py_ssize_t{0}), to);
 }
 
 int pack_dlpack(PyObject* value, const target& to) noexcept {
   const reference device = call_method<"__dlpack_device__">(value);
-  const reference type{device ? PySequence_GetItem(device.get(), 0) : nullptr};
-  const reference number{type ? PyNumber_Index(type.get()) : nullptr};
+  const reference type = device ? get_item(device.get(), Py_ssize_t{0}) : reference{};
+  const reference number = type ? as_index(type.get()) : reference{};
   if (!number) return -1;
   if (!is_device_accessible(static_cast<dlpack::device_type>(PyLong_AsLong(number.get())))) {
     return to.fail(PyExc_TypeError, host_array, value);
   }
   // Stream -1: no synchronisation, as for every other argument.
   const reference method = attribute<"__dlpack__">(value);
-  const reference none{PyTuple_New(0)};
   const reference keywords{Py_BuildValue("{s:i}", "stream", -1)};
-  if (!method || !none || !keywords) return -1;
-  const reference capsule{PyObject_Call(method.get(), none.get(), keywords.get())};
+  if (!method || !keywords) return -1;
+  const reference capsule = call_with_keywords(method.get(), keywords.get());
   if (!capsule) return -1;
   // Looked at and dropped unconsumed: its destructor gives the tensor back.
   const dlpack::tensor* const tensor = tensor_of(capsule.get());

@@ -5,6 +5,7 @@
 #include "core/lifetime/interpreter.hpp"
 #include "driver/call.hpp"
 #include "python/errors.hpp"
+#include "python/interpreter_lock.hpp"
 #include "python/reference.hpp"
 
 namespace halfwarp::python {
@@ -16,15 +17,14 @@ thread_local PyObject* current_function = nullptr;
 // With the interpreter's lock.
 std::size_t ask_current_function(int block_size) {
   if (PyErr_Occurred() != nullptr) return 0;  // an earlier call failed: only the end matters now
-  const reference answer{PyObject_CallFunction(current_function, "i", block_size)};
+  const reference answer{
+      run_python([=] { return PyObject_CallFunction(current_function, "i", block_size); })};
   return answer ? PyLong_AsSize_t(answer.get()) : 0;
 }
 
 std::size_t call_current_function(int block_size) {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  const std::size_t bytes = ask_current_function(block_size);
-  PyGILState_Release(state);
-  return bytes;
+  const lock_taken lock;
+  return ask_current_function(block_size);
 }
 
 CUresult query(int* grid, int* block, CUkernel kernel, int limit) noexcept {

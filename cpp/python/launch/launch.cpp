@@ -5,9 +5,9 @@
 #include <string>
 
 #include "python/arguments/pack.hpp"
+#include "python/calls.hpp"
 #include "python/errors.hpp"
 #include "python/launch/launch_config.hpp"
-#include "python/reference.hpp"
 
 namespace halfwarp::python {
 namespace {
@@ -82,14 +82,13 @@ PyObject* wrong_argument(const char* name, const char* expected, PyObject* given
 reference accept_config(PyObject* given) noexcept {
   if (is_instance<config_fields>(given)) return reference::borrow(given);
   if (!PyDict_Check(given)) return reference{wrong_argument("config", "LaunchConfig", given)};
-  const reference none{PyTuple_New(0)};
   auto* const type = reinterpret_cast<PyObject*>(object_class<config_fields>::type);
-  return reference{none ? PyObject_Call(type, none.get(), given) : nullptr};
+  return call_with_keywords(type, given);
 }
 
 reference accept_stream(PyObject* given) noexcept {
   if (is_instance<stream_fields>(given)) return reference::borrow(given);
-  return reference{hooks.accept_stream(given)};
+  return reference{run_python([=] { return hooks.accept_stream(given); })};
 }
 
 // Every other combination of types: in the order in which errors are to be reported.
@@ -236,7 +235,7 @@ int finish(CUresult code, CUstream stream, PyObject* kernel, PyObject* const* ar
   for (std::size_t i = 0; i < count; ++i) {
     PyTuple_SET_ITEM(given.get(), static_cast<Py_ssize_t>(i), Py_NewRef(arguments[i]));
   }
-  hooks.raise_failed_launch(code, function, kernel, given.get());
+  run_python([&] { hooks.raise_failed_launch(code, function, kernel, given.get()); });
   return -1;
 }
 

@@ -32,7 +32,7 @@ int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& e
     number = one_digit_value(value);
   } else {
     if (!PyIndex_Check(value)) return wrong_shape(field, whole);
-    const reference index{PyNumber_Index(value)};
+    const reference index = as_index(value);
     int overflow = 0;
     number = index ? PyLong_AsLongLongAndOverflow(index.get(), &overflow) : -1;
     if (PyErr_Occurred()) return -1;
@@ -54,8 +54,7 @@ int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& e
 int read_dimensions(PyObject* value, const char* field, dimensions& result) noexcept {
   dimensions read{1, 1, 1};
   if (PyTuple_Check(value) || PyList_Check(value)) {
-    // A copy of a list, so that no other thread changes it meanwhile; a tuple is itself.
-    const reference items{PySequence_Tuple(value)};
+    const reference items = as_tuple(value);
     if (!items) return -1;
     unsigned* const extents[] = {&read.x, &read.y, &read.z};
     const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
@@ -85,7 +84,7 @@ int set_shared_memory(config_fields& config, PyObject* value) noexcept {
     PyErr_Format(PyExc_TypeError, "LaunchConfig.shmem_size must be an int (bytes), got %R", value);
     return -1;
   }
-  const reference index{PyNumber_Index(value)};
+  const reference index = as_index(value);
   int overflow = 0;
   const long long bytes = index ? PyLong_AsLongLongAndOverflow(index.get(), &overflow) : -1;
   if (PyErr_Occurred()) return -1;
@@ -103,7 +102,7 @@ int set_shared_memory(config_fields& config, PyObject* value) noexcept {
 }
 
 int set_flag(bool& flag, PyObject* value) noexcept {
-  const int truth = PyObject_IsTrue(value);
+  const int truth = as_truth(value);
   if (truth >= 0) flag = truth != 0;
   return truth < 0 ? -1 : 0;
 }
@@ -221,8 +220,10 @@ int refuse_older_spellings(PyObject* const* values) noexcept {
                     "cooperative_launch; pass is_cooperative only");
     return -1;
   }
-  return PyErr_WarnEx(PyExc_DeprecationWarning,
-                      "LaunchConfig(cooperative_launch=) is deprecated: use is_cooperative", 1);
+  return run_python([] {
+    return PyErr_WarnEx(PyExc_DeprecationWarning,
+                        "LaunchConfig(cooperative_launch=) is deprecated: use is_cooperative", 1);
+  });
 }
 
 // The place of a keyword, by identity first since literal names are interned.

@@ -3,8 +3,8 @@
 #include "python/launch/prepared_launch.hpp"
 
 #include "python/arguments/pack.hpp"
+#include "python/calls.hpp"
 #include "python/launch/launch.hpp"
-#include "python/reference.hpp"
 
 namespace halfwarp::python {
 
@@ -48,7 +48,7 @@ PyObject* prepared_launch::launch(const stream_fields& stream,
 
 PyObject* prepared_launch::finish_launch(CUresult code, CUstream stream,
                                          const prepared_fields& object) noexcept {
-  const reference given{PySequence_Tuple(object.values)};
+  const reference given = as_tuple(object.values);
   if (!given) return nullptr;
   PyObject* const* const items = &PyTuple_GET_ITEM(given.get(), 0);
   if (finish(code, stream, object.kernel, items, count()) < 0) return nullptr;
@@ -91,7 +91,7 @@ namespace {
   if (is_instance<stream_fields>(stream)) {
     return fields.launch->launch(fields_of<stream_fields>(stream), fields);
   }
-  const reference accepted{hooks.accept_stream(stream)};
+  const reference accepted{run_python([=] { return hooks.accept_stream(stream); })};
   if (!accepted) return nullptr;
   return fields.launch->launch(fields_of<stream_fields>(accepted.get()), fields);
 }
