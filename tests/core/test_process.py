@@ -8,6 +8,8 @@ from cuda.core import Device, Stream
 
 from ..programs.forking import FORK
 from ..threads import run_together
+from .locks import operations
+from .locks.operations import OPERATIONS
 
 START = """
 from cuda.core import Device, Event, Stream
@@ -133,6 +135,27 @@ def work():
         {work}
 for _ in range(3): threading.Thread(target=work, daemon=True).start()
 time.sleep(0.05)
+"""
+        run_python(START + code, allowed=["emulator: "])
+
+    @pytest.mark.parametrize("operation", [each.__name__ for each in OPERATIONS])
+    def test_daemon_threads_may_be_in_any_operation(self, run_python, operation):
+        code = f"""
+import contextlib, runpy, threading, time, warnings
+warnings.simplefilter("ignore")
+known = runpy.run_path({operations.__file__!r})
+ready = threading.Barrier(4)
+def work():
+    device = Device(0)
+    device.set_current()
+    things = known["Things"](device)
+    ready.wait()
+    while True:
+        with contextlib.suppress(Exception):
+            known[{operation!r}](things)
+for _ in range(3): threading.Thread(target=work, daemon=True).start()
+ready.wait()
+time.sleep(0.1)
 """
         run_python(START + code, allowed=["emulator: "])
 
