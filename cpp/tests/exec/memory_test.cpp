@@ -366,7 +366,7 @@ TEST(memory, acquiring_loads_and_releasing_stores_have_a_fence_beside_them) {
   for (const exec::instruction& in : code.code) {
     is_fence.push_back(in.run == exec::find_handler("fence"));
   }
-  EXPECT_EQ(is_fence, (std::vector{true, false, false, true, false, false, false}));
+  EXPECT_EQ(is_fence, (std::vector{true, false, false, true, false, false, false, false}));
 }
 
 TEST(memory, atomics_of_several_host_threads_lose_nothing) {
