@@ -42,7 +42,8 @@ COMMON += ["-DCUDA_ENABLE_DEPRECATED", "-Wno-deprecated-declarations"]
 FLOATS = ("-ffp-contract=off", "-fno-math-errno")
 C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
 # What nothing throws through needs no tables for it: a twentieth of the size.
-FRAMES = [] if DEBUG or SANITIZE else ["-fno-asynchronous-unwind-tables"]
+TABLES = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]  # ARM has both by default
+FRAMES = [] if DEBUG or SANITIZE else TABLES
 LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,--exclude-libs,ALL"]
 LINK += ["-Wl,-z,noseparate-code"]  # no page of padding between code and data
 LINK += [] if DEBUG or SANITIZE else ["-s"]

@@ -2,6 +2,7 @@
 """Where each implementation runs: its interpreter, its environment variables, its C floor."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -109,14 +110,8 @@ def build_floor(backend):
     if backend == "null":
         library = [f"-L{emulator_folder()}", *library]
     else:
-        library = [
-            *(
-                f"-L{p}"
-                for p in ("/usr/local/nvidia/lib64", "/usr/lib/x86_64-linux-gnu")
-                if Path(p).exists()
-            ),
-            *library,
-        ]
+        folders = ("/usr/local/nvidia/lib64", f"/usr/lib/{platform.machine()}-linux-gnu")
+        library = [*(f"-L{p}" for p in folders if Path(p).exists()), *library]
     command = [
         compiler,
         "-O2",

@@ -22,7 +22,7 @@ PyObject* entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names)
 }
 
 // The C function in the library's table; an unfilled slot holds a resolver, which may leave a
-// Python error behind.
+// Python error behind. The loader's barrier makes the library seen (show_library_to_threads).
 inline void* function_of(const library& lib, const function& f) {
   return __atomic_load_n(&lib.state->slots[f.slot], __ATOMIC_RELAXED);
 }

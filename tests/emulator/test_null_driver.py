@@ -86,6 +86,13 @@ def test_handles_are_fresh_across_threads():
     assert lines == ["8000 8000 False"]
 
 
+def test_no_machine_takes_a_handle_for_an_address():
+    """x86-64 wants bits 57 to 63 as bit 56, aarch64 looks at bits 48 to 55, all alike, alone."""
+    (handle,) = map(int, run("print(fresh('cuStreamCreate', 0))"))
+    assert handle >> 56 not in (0, 0xFF)
+    assert handle >> 48 & 0xFF not in (0, 0xFF)
+
+
 def test_allocations_differ_and_can_be_touched():
     lines = run("""
         a, b = (fresh("cuMemAlloc", ctypes.c_size_t(1000)) for _ in range(2))

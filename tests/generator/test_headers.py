@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CUDA headers are taken."""
+"""Which CUDA headers are taken, and that they compile on other machines."""
+
+from pathlib import Path
 
 import pytest
 
@@ -33,3 +35,12 @@ def test_a_version_that_is_not_there_is_not_found(toolkits):
 def test_a_folder_without_the_header_is_no_candidate(toolkits, monkeypatch):
     monkeypatch.setenv("CUDA_HOME", str(toolkits / "nowhere"))
     assert headers.find() == toolkits / "CUDA_PATH" / "include"
+
+
+def test_on_arm_the_header_that_asks_for_opengl_first_finds_ours(compile_only):
+    found = headers.find("13.5")
+    if not found:
+        pytest.skip("no headers of CUDA 13.5 here")
+    foreign = Path(headers.__file__).parents[1] / "cpp" / "driver" / "foreign"
+    text = "#include <GL/gl.h>\n#include <cuda_gl_interop.h>\n"
+    compile_only(text, "c", "-D__aarch64__", f"-I{foreign}", f"-I{found}")

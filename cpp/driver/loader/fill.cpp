@@ -4,6 +4,9 @@
 
 #include <cuda.h>
 #include <dlfcn.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -87,7 +90,19 @@ int version_of(void* handle) noexcept {
   return ask && ask(&version) == CUDA_SUCCESS ? version : 0;
 }
 
+// Slots are read by plain loads: a stub is one jump. After such a load, a processor whose loads are
+// not kept in order may still use what it had read of the library's memory before. So all threads
+// pass a barrier first; without the system call, the release stores of `put` have to do.
+void show_library_to_threads() noexcept {
+#ifndef __x86_64__  // which keeps them in order
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0) {
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  }
+#endif
+}
+
 void fill_driver(void* handle, int version) noexcept {
+  show_library_to_threads();
   const source driver{handle, reinterpret_cast<get_address*>(dlsym(handle, "cuGetProcAddress_v2")),
                       version, wants_per_thread_streams()};
   const library_record& all = *library_records[HALFWARP_DRIVER];
@@ -96,6 +111,7 @@ void fill_driver(void* handle, int version) noexcept {
 }
 
 void fill_from_handle(const library_record& library, void* handle) noexcept {
+  show_library_to_threads();
   for (unsigned i = 0; i < library.count; ++i) {
     library.put(i, dlsym(handle, library.symbols[i].exported));
   }

@@ -13,6 +13,9 @@ inline constexpr int oldest_driver = 12000;
 // The CUDA version of an open driver, as in 12040; 0 when it does not tell.
 int version_of(void* handle) noexcept;
 
+// After a library was opened, before its functions are written into slots.
+void show_library_to_threads() noexcept;
+
 // Fills the driver's table with the functions that a driver of that version has. One that answers
 // for an older driver than it is says so when asked for its version.
 void fill_driver(void* handle, int version) noexcept;

@@ -68,6 +68,9 @@ const char* loader_exported_name(enum library_id library, unsigned slot);
 /* What is added to that name for per-thread default streams; NULL: nothing, or not wanted. */
 const char* loader_per_thread_suffix(enum library_id library, unsigned slot);
 
+/* To be called once the library is open, before its first loader_put. */
+void loader_show_library(void);
+
 /* Writes the address of a function into its slot; NULL leaves the resolver there. */
 void loader_put(enum library_id library, unsigned slot, void* function);
 

@@ -219,6 +219,8 @@ const char* loader_per_thread_suffix(library_id library, unsigned slot) {
   return suffix && wants_per_thread_streams() ? suffix.c_str() : nullptr;
 }
 
+void loader_show_library(void) { show_library_to_threads(); }
+
 void loader_put(library_id library, unsigned slot, void* function) {
   library_records[library]->put(slot, function);
 }

@@ -51,12 +51,12 @@ bool is_usable(CUcontext current) noexcept {
 }  // namespace
 
 cudaError_t initialise() noexcept {
-  if (is_initialised.load(std::memory_order_relaxed)) return cudaSuccess;
+  if (is_initialised.load(std::memory_order_acquire)) return cudaSuccess;
   if (!table) return cudaErrorInsufficientDriver;
   const CUresult code = table->cuInit(0);
   // The table's answer when there is no driver to ask.
   if (code == CUDA_ERROR_NOT_FOUND) return cudaErrorInsufficientDriver;
-  if (code == CUDA_SUCCESS) is_initialised.store(true, std::memory_order_relaxed);
+  if (code == CUDA_SUCCESS) is_initialised.store(true, std::memory_order_release);
   return from_driver(code);
 }
 

@@ -33,7 +33,8 @@ void forget_calls() noexcept {
 
 gate::gate(unsigned function_index) noexcept : index_{function_index} {
   calls[index_].fetch_add(1, std::memory_order_relaxed);
-  const unsigned obstacles = lifecycle::obstacles.load(std::memory_order_relaxed);
+  // Acquire: another thread may have made the driver, which is read from here on.
+  const unsigned obstacles = lifecycle::obstacles.load(std::memory_order_acquire);
   if (obstacles) [[unlikely]]
     look_closer(obstacles);
   if (blocked) return;

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "emulator/memory/arena.hpp"
+#include "emulator/memory/page.hpp"
 
 namespace halfwarp::emulator::memory {
 namespace {
@@ -31,7 +32,7 @@ constexpr bool is_counted(allocation_kind kind) { return !is_host_visible(kind);
 // Page is mapped in this process, so the address is host memory.
 bool is_mapped(address at) {
   unsigned char residency;
-  void* page = reinterpret_cast<void*>(at / 4096 * 4096);
+  void* page = reinterpret_cast<void*>(at / page_bytes() * page_bytes());
   return mincore(page, 1, &residency) == 0;
 }
 
@@ -39,7 +40,7 @@ bool is_mapped(address at) {
 // come one by one.
 void populate(std::byte* first, std::uint64_t bytes) {
 #ifdef MADV_POPULATE_WRITE
-  auto begin = reinterpret_cast<std::uint64_t>(first) / 4096 * 4096;
+  auto begin = reinterpret_cast<std::uint64_t>(first) / page_bytes() * page_bytes();
   auto end = reinterpret_cast<std::uint64_t>(first) + bytes;
   madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
 #else

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "emulator/memory/address_space.hpp"
+#include "emulator/memory/page.hpp"
 
 namespace halfwarp::emulator::memory {
 namespace {
@@ -100,7 +101,7 @@ std::optional<arena::block> arena::leave_quarantine() {
 }
 
 void arena::discard(block unused) const noexcept {
-  constexpr std::uint64_t page = 4096;
+  const std::uint64_t page = page_bytes();
   address first = round_up(unused.base, page), last = (unused.base + unused.size) / page * page;
   if (first < last) {
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first - base_),

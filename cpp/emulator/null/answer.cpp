@@ -13,8 +13,9 @@ namespace {
 constexpr std::uintptr_t per_thread_share = std::uintptr_t{1} << 24;
 constexpr std::size_t arena_bytes = std::size_t{64} << 30;
 
-// Non-canonical addresses on x86-64 and aarch64: to follow one is a fault at once.
-constinit std::atomic<std::uintptr_t> next_share{std::uintptr_t{1} << 56};
+// Non-canonical addresses on x86-64 and aarch64: to follow one is a fault at once. The latter looks
+// at bits 48 to 55 alone.
+constinit std::atomic<std::uintptr_t> next_share{std::uintptr_t{3} << 55};
 constinit std::atomic<std::size_t> arena_used{0};
 
 // Address space without memory behind it: pages appear when they are touched.

@@ -15,7 +15,7 @@ thread_local std::string site;
 void set_call_site_source(call_site_source source) noexcept { installed.store(source); }
 
 void note_call_site() {
-  const auto source = installed.load(std::memory_order_relaxed);
+  const auto source = installed.load(std::memory_order_acquire);
   char text[512];
   const int length = source ? source(text, sizeof text) : 0;
   site.assign(text, length > 0 ? static_cast<std::size_t>(length) : 0);

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "emulator/exec/handler_table.hpp"
+#include "emulator/exec/program.hpp"
 #include "machine.hpp"
 
 namespace halfwarp::tests {
@@ -349,6 +351,22 @@ TEST(memory, atomic_sums_flush_in_global_memory_and_not_in_shared) {
   memory::address cell = m.upload<std::uint32_t>({1, 0});
   ASSERT_FALSE(m.run("k", {1}, {1}, cell).fault);
   EXPECT_EQ(m.download<std::uint32_t>(cell, 2), (std::vector<std::uint32_t>{0, 3}));
+}
+
+TEST(memory, acquiring_loads_and_releasing_stores_have_a_fence_beside_them) {
+  machine m;
+  const exec::kernel* k =
+      m.load(
+           ".visible .entry k() { .reg .b64 a; .reg .b32 r;\n"
+           "st.release.gpu.global.u32 [a], r; ld.acquire.sys.u32 r, [a];\n"
+           "st.relaxed.gpu.u32 [a], r; ld.volatile.u32 r, [a]; ret; }")
+          .find_kernel("k");
+  const exec::function_code& code = k->owner().code_of(k->function()).functions[0];
+  std::vector<bool> is_fence;
+  for (const exec::instruction& in : code.code) {
+    is_fence.push_back(in.run == exec::find_handler("fence"));
+  }
+  EXPECT_EQ(is_fence, (std::vector{true, false, false, true, false, false, false, false}));
 }
 
 TEST(memory, atomics_of_several_host_threads_lose_nothing) {

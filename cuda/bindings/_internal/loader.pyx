@@ -54,6 +54,7 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
     const char* loader_remedy(library_id)
     const char* loader_exported_name(library_id, unsigned)
     const char* loader_per_thread_suffix(library_id, unsigned)
+    void loader_show_library()
     void loader_put(library_id, unsigned, void*)
     int loader_request_backend(backend_id)
     backend_id loader_backend()
@@ -279,6 +280,7 @@ cdef int hand_out(library_id library) except -1 with gil:
     module = loader_source(library).decode()
     import_module(module)
     find = <function_source>PyCapsule_Import(f"{module}._functions".encode(), 0)
+    loader_show_library()
     while (name := loader_exported_name(library, slot)) is not NULL:
         suffix = loader_per_thread_suffix(library, slot)
         loader_put(library, slot, find(loader_interface(), name, suffix))

@@ -14,8 +14,8 @@ from .watch import Watch
 @pytest.fixture(scope="session")
 def watch_library(tmp_path_factory):
     compiler = shutil.which("gcc") or shutil.which("cc")
-    if platform.machine() != "x86_64" or not compiler:
-        pytest.skip("the stubs are for x86-64, and need a C compiler")
+    if platform.machine() not in ("x86_64", "aarch64") or not compiler:
+        pytest.skip("the stubs are for x86-64 and aarch64, and need a C compiler")
     library = tmp_path_factory.mktemp("watch") / "watch.so"
     source = Path(__file__).with_name("watch.c")
     subprocess.run([compiler, "-O1", "-shared", "-fPIC", source, "-o", library], check=True)

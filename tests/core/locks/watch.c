@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stub for each function of a table: it notes whether the calling thread has the interpreter's
-// lock, then jumps to the function with every register and the stack as they were. x86-64.
+// lock, then jumps to the function with every register and the stack as they were. x86-64, aarch64.
 
 enum { most_functions = 2048 };
 
@@ -38,6 +38,35 @@ __attribute__((used, visibility("hidden"))) void *watch_note(int index) {
 extern const char watch_stubs[];
 const char *watch_stub(int index) { return watch_stubs + 16 * index; }
 
+#ifdef __aarch64__
+__asm__(
+    ".text\n"
+    ".balign 16\n"
+    "watch_stubs:\n"
+    ".set number, 0\n"
+    ".rept 2048\n"
+    "  mov w16, #number\n"
+    "  b watch_any\n"
+    "  .balign 16\n"
+    "  .set number, number + 1\n"
+    ".endr\n"
+    "watch_any:\n"
+    "  stp x29, x30, [sp, #-224]!\n"
+    "  mov x29, sp\n"
+    "  stp x0, x1, [sp, #16]\n   stp x2, x3, [sp, #32]\n   stp x4, x5, [sp, #48]\n"
+    "  stp x6, x7, [sp, #64]\n   str x8, [sp, #80]\n"
+    "  stp q0, q1, [sp, #96]\n   stp q2, q3, [sp, #128]\n"
+    "  stp q4, q5, [sp, #160]\n  stp q6, q7, [sp, #192]\n"
+    "  mov w0, w16\n"
+    "  bl watch_note\n"
+    "  mov x16, x0\n"
+    "  ldp q6, q7, [sp, #192]\n  ldp q4, q5, [sp, #160]\n"
+    "  ldp q2, q3, [sp, #128]\n  ldp q0, q1, [sp, #96]\n"
+    "  ldr x8, [sp, #80]\n       ldp x6, x7, [sp, #64]\n"
+    "  ldp x4, x5, [sp, #48]\n   ldp x2, x3, [sp, #32]\n   ldp x0, x1, [sp, #16]\n"
+    "  ldp x29, x30, [sp], #224\n"
+    "  br x16\n");
+#else
 __asm__(
     ".text\n"
     ".balign 16\n"
@@ -67,3 +96,4 @@ __asm__(
     "  popq %r9\n  popq %r8\n  popq %rcx\n  popq %rdx\n  popq %rsi\n  popq %rdi\n"
     "  addq $8, %rsp\n"
     "  jmp *%r11\n");
+#endif

@@ -4,3 +4,8 @@
 
 typedef unsigned int GLenum;
 typedef unsigned int GLuint;
+
+/* On ARM, cuda_gl_interop.h refuses to be included where this one, which it looks for, is not. */
+#ifndef GL_VERSION
+#define GL_VERSION 0x1F02
+#endif

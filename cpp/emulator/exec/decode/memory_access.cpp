@@ -61,6 +61,8 @@ void reject_special_forms(const ptx::mnemonic& m) {
 
 }  // namespace
 
+// Loads and stores are the host's, most of whose kinds reorder them: .acquire and .release take a
+// fence beside them. Atomic operations need none, since theirs are sequentially consistent.
 void decode_ld(function_decoder& d) {
   const ptx::mnemonic& m = d.spelling();
   reject_special_forms(m);
@@ -81,6 +83,7 @@ void decode_ld(function_decoder& d) {
     put_address(d, made, at, static_cast<std::uint32_t>(part.size()));
     at.displacement += static_cast<std::int64_t>(part.size()) * bits / 8;
   }
+  if (m.has(qualifier::acquire)) d.emit("fence");
 }
 
 void decode_st(function_decoder& d) {
@@ -93,6 +96,7 @@ void decode_st(function_decoder& d) {
   int width = register_width(d, registers, bits);
   std::string name =
       "st." + space_name(d, at) + ".u" + std::to_string(bits) + "." + bits_name(width);
+  if (m.has(qualifier::release)) d.emit("fence");
   for (std::size_t first = 0; first < registers.size(); first += most_registers) {
     auto part = registers.subspan(first, std::min(most_registers, registers.size() - first));
     std::array<operand_slot, 5> slots{};
