@@ -19,6 +19,9 @@ PyObject* enter_create_context(const library& lib, const function& f, PyObject* 
   constexpr int most = 3;
   Py_ssize_t given = n + (names ? PyTuple_GET_SIZE(names) : 0);
   if (given != most - 1) return call_by_record(lib, f, args, n, names);
+  if (PyErr_WarnEx(PyExc_DeprecationWarning,
+                   "cuCtxCreate(flags, dev) is deprecated: use cuCtxCreate(None, flags, dev)", 1))
+    return nullptr;
   PyObject* shifted[most] = {Py_None, args[0], args[1]};
   return call_by_record(lib, f, shifted, n + 1, names);
 }
