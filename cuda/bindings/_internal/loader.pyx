@@ -8,6 +8,7 @@ into words, asks ``cuda.pathfinder`` for libraries, and shows the outside what w
 from cpython.pycapsule cimport PyCapsule_Import, PyCapsule_New
 
 import os
+import sys
 
 
 cdef extern from *:
@@ -256,6 +257,19 @@ cdef int raise_failure(const loader_failure* failure) except -1 with gil:
         library_message(failure, f"{name}()" if name else "cuda.bindings", detail))
 
 
+cdef void forget_searches():
+    """Let the pathfinder look again at the next call.
+
+    It remembers the folders that it found and the variables that it read, so that it would not see
+    a package that is installed, or a toolkit that is named, while the process runs.
+    """
+    for name in [name for name in sys.modules if name.startswith("cuda.pathfinder._utils.")]:
+        for value in vars(sys.modules[name]).values():
+            forget = getattr(value, "cache_clear", None)
+            if forget is not None:
+                forget()
+
+
 cdef void* open_library(library_id library, const char* function) except NULL with gil:
     from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
 
@@ -263,6 +277,7 @@ cdef void* open_library(library_id library, const char* function) except NULL wi
     try:
         return <void*><size_t>load_nvidia_dynamic_lib(name)._handle_uint
     except DynamicLibNotFoundError as error:
+        forget_searches()
         why = str(error).rstrip(". \n")
         caller = f"{function.decode()}()" if function is not NULL else "cuda.bindings"
         raise DynamicLibNotFoundError(
