@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "bindings/arguments/keywords.hpp"
 #include "bindings/arguments/lists.hpp"
 #include "bindings/arguments/numbers.hpp"
 #include "bindings/enums/enum_type.hpp"
@@ -26,6 +27,7 @@ const attribute* type_of(frame& c, const param& p, std::int32_t member) {
   PyObject* name = enum_member(c.lib, table.enumeration, member);
   if (name) PyErr_Format(PyExc_TypeError, "Unsupported attribute: %R", name);
   Py_XDECREF(name);
+  if (p.py < 0) raise_for_argument(c.f, c.param_at(p.aux));  // an output has no name of its own
   return nullptr;
 }
 

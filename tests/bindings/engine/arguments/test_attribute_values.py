@@ -51,7 +51,8 @@ def test_a_pool_attribute_is_read_in_its_own_type(put):
 @pytest.mark.parametrize("attribute", [999, 0])
 def test_an_attribute_without_a_type_is_refused_by_name(calls, attribute):
     calls("cuMemPoolGetAttribute", Pointer, ctypes.c_int, Pointer)
-    with pytest.raises(TypeError, match="Unsupported attribute: <CUmemPool_attribute.UNKNOWN_"):
+    message = "argument 'attr': Unsupported attribute: <CUmemPool_attribute.UNKNOWN_"
+    with pytest.raises(TypeError, match=rf"^cuMemPoolGetAttribute\(\) {message}"):
         driver.cuMemPoolGetAttribute(1, attribute)
 
 
