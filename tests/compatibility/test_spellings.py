@@ -89,6 +89,20 @@ class TestLowLayer:
         assert warned.texts() == [text] * 2
 
     @pytest.mark.parametrize(
+        "call",
+        [
+            lambda: driver.cuCtxCreate(None, 0),
+            lambda: driver.cuCtxCreate(ctxCreateParams=None, flags=0),
+            lambda: driver.cuCtxCreate(None, flags=0),
+        ],
+    )
+    def test_a_context_without_its_device_is_no_older_call(self, warned, call):
+        message = r"^cuCtxCreate\(\) missing required argument 'dev' \(position 3\)"
+        with warned, pytest.raises(TypeError, match=message):
+            call()
+        assert warned.texts() == []
+
+    @pytest.mark.parametrize(
         "spelling, call",
         [
             ("cuCtxCreate(flags, dev)", lambda: driver.cuCtxCreate(0, 0)),
