@@ -257,6 +257,13 @@ cdef int raise_failure(const loader_failure* failure) except -1 with gil:
         library_message(failure, f"{name}()" if name else "cuda.bindings", detail))
 
 
+cdef str without_listings(str why):
+    """What the pathfinder says, with the folders that it looked in but not what lies in them."""
+    first, *rest = why.splitlines() or [""]
+    folders = [line.split('"')[1] for line in rest if line.lstrip().startswith('listdir("')]
+    return f"{first}. Looked in: {', '.join(dict.fromkeys(folders))}" if folders else why
+
+
 cdef void forget_searches():
     """Let the pathfinder look again at the next call.
 
@@ -278,7 +285,7 @@ cdef void* open_library(library_id library, const char* function) except NULL wi
         return <void*><size_t>load_nvidia_dynamic_lib(name)._handle_uint
     except DynamicLibNotFoundError as error:
         forget_searches()
-        why = str(error).rstrip(". \n")
+        why = without_listings(str(error)).rstrip(". \n")
         caller = f"{function.decode()}()" if function is not NULL else "cuda.bindings"
         raise DynamicLibNotFoundError(
             f"{caller} needs the library {name}, which cannot be found: {why}. "
