@@ -92,7 +92,8 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
     if (!a || Py_ssize_t(k) >= PySequence_Fast_GET_SIZE(object))
       return a && raise_short(Py_ssize_t(k), count);
     PyObject* value = Py_NewRef(PySequence_Fast_GET_ITEM(object, Py_ssize_t(k)));
-    if (!c.memory.keep(value) || !option_to_word(c, *a, value, values[k])) return false;
+    if (!c.memory.keep(value)) return false;
+    if (!option_to_word(c, *a, value, values[k])) return add_context("element %llu: ", k);
   }
   return true;
 }
