@@ -161,6 +161,8 @@ class Decisions:
     # further name -> exception class
     exception_aliases: dict[str, str] = field(default_factory=dict)
     error_details: str = ""  # C++ table of what errors have besides their status
+    # what that is in Python: argument that may follow the status -> attribute
+    error_extras: dict[str, str] = field(default_factory=dict)
     # functions that raise for a status: `check_status`
     status_checks: list[str] = field(default_factory=list)
     insufficient: str = ""  # status that says: too little memory for what is to be written

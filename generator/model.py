@@ -239,6 +239,7 @@ class Library:
     before: list[str] = field(default_factory=list)  # headers to include ahead of `headers`
     exception_aliases: dict[str, str] = field(default_factory=dict)  # further name -> exception
     error_details: str = ""  # C++ table of what errors have besides their status
+    error_extras: dict[str, str] = field(default_factory=dict)  # further argument -> attribute
     result_type: str = ""  # what functions return: the enumeration, or a struct that begins with it
     cimports: list[str] = field(default_factory=list)  # lines of the .pxd
     const_parameters: bool = False  # every parameter is const in what clients compare

@@ -15,10 +15,34 @@
 namespace halfwarp::bindings {
 namespace {
 
-PyMethodDef common_methods[] = {{"sizeof", module_sizeof, METH_O,
-                                 "sizeof(objType)\n--\n\nSize in bytes of the C type behind a "
-                                 "class of this module. Host only."},
-                                {}};
+// As bind_arguments does it for functions that have a record.
+PyObject* sizeof_argument(PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    PyObject* name = PyTuple_GET_ITEM(names, i);
+    if (PyUnicode_CompareWithASCIIString(name, "objType") == 0) continue;
+    return PyErr_Format(PyExc_TypeError, "sizeof() got an unexpected keyword argument '%U'", name);
+  }
+  if (n + named == 1) return args[0];
+  if (n + named == 0)
+    return PyErr_Format(PyExc_TypeError,
+                        "sizeof() missing required argument 'objType' (position 1)");
+  if (named)
+    return PyErr_Format(PyExc_TypeError, "sizeof() got multiple values for argument 'objType'");
+  return PyErr_Format(PyExc_TypeError, "sizeof() takes 1 argument but %zd were given", n);
+}
+
+PyObject* module_sizeof(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  PyObject* type = sizeof_argument(args, n, names);
+  return type ? size_of(type) : nullptr;
+}
+
+PyMethodDef common_methods[] = {
+    {"sizeof", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(module_sizeof)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "sizeof(objType)\n--\n\nSize in bytes of the C type behind a "
+     "class of this module. Host only."},
+    {}};
 
 // Thousands of objects that all stay would make the collector look at them several times.
 class collection_pause {

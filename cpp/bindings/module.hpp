@@ -26,7 +26,6 @@ template <const library& Library>
 PyObject* module_dir(PyObject*, PyObject*) {
   return directory(Library);
 }
-inline PyObject* module_sizeof(PyObject*, PyObject* type) { return size_of(type); }
 
 // The table of lazy methods of a module; the two vanish once the module is complete.
 template <const library& Library>

@@ -14,6 +14,21 @@ struct scratch::exported {
   exported* next;
 };
 
+namespace {
+
+// Arrays in the order of Fortran are contiguous too, but have no buffer without shape and strides.
+bool export_contiguous(PyObject* object, Py_buffer& view, bool writable) {
+  int access = writable ? PyBUF_WRITABLE : PyBUF_SIMPLE;
+  if (PyObject_GetBuffer(object, &view, access) == 0) return true;
+  bool may_have_strides =
+      PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_BufferError);
+  if (!may_have_strides) return false;
+  PyErr_Clear();
+  return PyObject_GetBuffer(object, &view, access | PyBUF_ANY_CONTIGUOUS) == 0;
+}
+
+}  // namespace
+
 // Zeroed by the system, so that a large block costs what of it is used.
 void* scratch::allocate_block(std::size_t bytes) {
   bool is_possible = bytes <= std::size_t(PY_SSIZE_T_MAX) - sizeof(block);
@@ -28,8 +43,7 @@ void* scratch::allocate_block(std::size_t bytes) {
 const Py_buffer* scratch::view(PyObject* object, bool writable) {
   auto* made = static_cast<exported*>(allocate(sizeof(exported)));
   if (!made) return nullptr;
-  if (PyObject_GetBuffer(object, &made->view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) < 0)
-    return nullptr;
+  if (!export_contiguous(object, made->view, writable)) return nullptr;
   made->kept = nullptr;
   made->next = views_;
   views_ = made;

@@ -95,8 +95,9 @@ def get_minimal_required_cuda_ver_from_ptx_ver(ptx_version: str) -> int:
     ValueError
         If the PTX version is not known.
     """
-    release = _CUDA_OF_PTX.get(ptx_version)
-    ptx_major, _, ptx_minor = ptx_version.partition(".")
+    text = ptx_version if isinstance(ptx_version, str) else ""
+    release = _CUDA_OF_PTX.get(text)
+    ptx_major, _, ptx_minor = text.partition(".")
     if release is None and ptx_major in _CUDA_IN_STEP and ptx_minor.isdecimal():
         major, last = _CUDA_IN_STEP[ptx_major]
         if int(ptx_minor) <= last:
@@ -175,9 +176,9 @@ def check_nvvm_compiler_options(options: "Sequence[str]") -> bool:
     nvvmError
         If the compilation fails for another reason.
     TypeError
-        If `options` is a single string.
+        If `options` is a single string, or no sequence.
     """
-    if isinstance(options, (str, bytes)):
+    if isinstance(options, (str, bytes)) or not hasattr(options, "__iter__"):
         raise TypeError(f"options must be a sequence of str, got {options!r}")
     from cuda.bindings import nvvm
     from cuda.bindings._internal.utils import FunctionNotFoundError

@@ -27,7 +27,8 @@ def main(arguments):
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name not in COMMANDS:
         asks = name in ("-h", "--help")
-        print(usage(), file=sys.stdout if asks else sys.stderr)
+        complaint = "" if asks else f"\npython -m cuda.core: there is no command {name!r}"
+        print(usage() + complaint, file=sys.stdout if asks else sys.stderr)
         return 0 if asks else 2
     module, _, function = COMMANDS[name][0].partition(":")
     return getattr(import_module(f"cuda.core.{module}"), function)(rest)

@@ -112,7 +112,7 @@ def methods_table(library: Library, index: Index) -> str:
 
 def status_check(library: Library, name: str, texts: PackedTexts) -> tuple[str, str]:
     """A function that raises what a call with that status would have raised."""
-    doc = f"{name}(status)\n--\n\nRaise the exception of a status that is an error. Host only."
+    doc = f"{name}(status)\n--\n\n0, unless a status is an error: raises its exception. Host only."
     return f"{{{texts(name)}, {texts(doc)}, METH_O}}", f"module_{name}<{library.name}_library>"
 
 

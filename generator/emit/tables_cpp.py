@@ -190,7 +190,7 @@ def exceptions_table(library: Library, texts: PackedTexts) -> str:
         for name, member in library.exceptions.items()
     ]
     lines = "".join(
-        f"  {{{texts(dotted(library, name))}, {texts(error_doc(name, doc))}, {status}}},\n"
+        f"  {{{texts(dotted(library, name))}, {texts(error_doc(library, name, doc))}, {status}}},\n"
         for name, status, doc in rows
     )
     return (
@@ -235,5 +235,6 @@ def foreign_enums_table(library: Library, texts: PackedTexts) -> str:
     return f"constexpr foreign_enum foreign_enums[] = {{{', '.join(rows)}}};\n"
 
 
-def error_doc(name: str, text: str) -> str:
-    return f"{name}(status)\n--\n\n{text}"
+def error_doc(library: Library, name: str, text: str) -> str:
+    params = ", ".join(["status", *(f"{extra}=None" for extra in library.error_extras)])
+    return f"{name}({params})\n--\n\n{text}"

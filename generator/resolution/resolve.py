@@ -79,6 +79,7 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
         data_types=made.made if made else [],
         exception_aliases=decisions.exception_aliases,
         error_details=decisions.error_details,
+        error_extras=decisions.error_extras,
         insufficient=decisions.insufficient,
         null_status=decisions.refuses_null.get("status", ""),
         status_checks=decisions.status_checks,

@@ -68,6 +68,14 @@ class TestAddresses:
         with pytest.raises(KeyError):
             module._inspect_function_pointer(prefix + A_FUNCTION[library])
 
+    @pytest.mark.parametrize("name", [None, 5, b"__nvrtcVersion"], ids=repr)
+    def test_a_name_is_a_text(self, module, library, name):
+        message = r"^_inspect_function_pointer\(\) argument 'name': expected str, got "
+        with pytest.raises(TypeError, match=message):
+            module._inspect_function_pointer(name)
+        with pytest.raises(TypeError, match=r"^_inspect_function_pointer\(\) missing"):
+            module._inspect_function_pointer()
+
 
 def test_it_is_the_address_that_calls_go_to():
     address = addresses_of("nvrtc")._inspect_function_pointer("__nvrtcVersion")

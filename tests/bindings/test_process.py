@@ -4,7 +4,9 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -318,6 +320,30 @@ class TestLibraries:
         print(int(nvrtc.nvrtcVersion()[0]))
         """
         assert run(code) == ["nvrtcVersion()", "nvrtcVersion()", "0"]
+
+    def test_a_package_that_is_installed_later_is_found(self, tmp_path):
+        code = """
+        import os, site, sys
+        folder, real = sys.argv[1:]
+        site.getsitepackages = lambda *prefixes: [folder]
+        from cuda.bindings import nvfatbin
+        for attempt in range(2):
+            try:
+                nvfatbin.version()
+            except RuntimeError as error:
+                print("nvidia-nvfatbin" in str(error))
+        os.makedirs(os.path.join(folder, "nvidia"))
+        os.symlink(real, os.path.join(folder, "nvidia", "cu13"))
+        print(nvfatbin.version()[0] >= 12)
+        """
+        installed = Path(sysconfig.get_path("purelib"), "nvidia", "cu13")
+        if not list(installed.glob("lib/libnvfatbin.so.*")):
+            pytest.skip("nvFatbin is not installed as a package")
+        run_with = textwrap.dedent(code).replace(
+            "sys.argv[1:]", repr((str(tmp_path), str(installed)))
+        )
+        hidden = dict.fromkeys(["CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH"], "")
+        assert run(run_with, **hidden) == ["True", "True", "True"]
 
 
 class TestInterpreters:

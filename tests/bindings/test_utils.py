@@ -41,7 +41,7 @@ def test_cuda_version_that_a_ptx_version_needs(ptx, cuda):
     assert utils.get_minimal_required_cuda_ver_from_ptx_ver(ptx) == cuda
 
 
-@pytest.mark.parametrize("ptx", ["7.9", "9.6", "5", "x.y", ""])
+@pytest.mark.parametrize("ptx", ["7.9", "9.6", "5", "x.y", "", 8.8, None, b"8.8"])
 def test_unknown_ptx_version_is_refused(ptx):
     with pytest.raises(ValueError, match="PTX version"):
         utils.get_minimal_required_cuda_ver_from_ptx_ver(ptx)
@@ -99,9 +99,10 @@ class TestOptionsOfNvvm:
     def test_one_unknown_option_is_enough(self, options):
         assert utils.check_nvvm_compiler_options(options) is False
 
-    def test_a_single_string_is_refused(self):
-        with pytest.raises(TypeError, match="sequence of str"):
-            utils.check_nvvm_compiler_options("-opt=3")
+    @pytest.mark.parametrize("options", ["-opt=3", b"-opt=3", None, 3])
+    def test_what_is_no_sequence_of_options_is_refused(self, options):
+        with pytest.raises(TypeError, match=f"options must be a sequence of str, got {options!r}"):
+            utils.check_nvvm_compiler_options(options)
 
     def test_other_failures_are_raised(self, monkeypatch):
         from cuda.bindings import nvvm

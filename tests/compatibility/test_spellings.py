@@ -76,26 +76,64 @@ def warned():
 
 
 class TestLowLayer:
-    def test_a_context_of_12(self):
+    def test_a_context_of_12(self, warned):
         assert driver.cuInit(0)[0] == driver.CUresult.CUDA_SUCCESS
         err, device = driver.cuDeviceGet(0)
-        err, context = driver.cuCtxCreate(0, device)
+        with warned:
+            err, context = driver.cuCtxCreate(0, device)
+            err, named = driver.cuCtxCreate(flags=0, dev=device)
+            err, of_13 = driver.cuCtxCreate(None, 0, device)
         assert err == driver.CUresult.CUDA_SUCCESS
-        assert driver.cuCtxDestroy(context) == (err,)
+        assert {driver.cuCtxDestroy(each) for each in (context, named, of_13)} == {(err,)}
+        text = "cuCtxCreate(flags, dev) is deprecated: use cuCtxCreate(None, flags, dev)"
+        assert warned.texts() == [text] * 2
 
-    def test_results_of_the_compiler_by_size(self, ptx):
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda: driver.cuCtxCreate(None, 0),
+            lambda: driver.cuCtxCreate(ctxCreateParams=None, flags=0),
+            lambda: driver.cuCtxCreate(None, flags=0),
+        ],
+    )
+    def test_a_context_without_its_device_is_no_older_call(self, warned, call):
+        message = r"^cuCtxCreate\(\) missing required argument 'dev' \(position 3\)"
+        with warned, pytest.raises(TypeError, match=message):
+            call()
+        assert warned.texts() == []
+
+    @pytest.mark.parametrize(
+        "spelling, call",
+        [
+            ("cuCtxCreate(flags, dev)", lambda: driver.cuCtxCreate(0, 0)),
+            ("nvrtcGetPTX(prog, size)", lambda: nvrtc.nvrtcGetPTX(0, 8)),
+            ("nvrtcGetProgramLog(prog, size)", lambda: nvrtc.nvrtcGetProgramLog(0, log=8)),
+        ],
+    )
+    def test_a_warning_that_is_made_an_error_stops_the_call(self, spelling, call):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(DeprecationWarning) as caught:
+                call()
+        assert str(caught.value).startswith(f"{spelling} is deprecated: ")
+
+    def test_results_of_the_compiler_by_size(self, ptx, warned):
         err, prog = nvrtc.nvrtcCreateProgram(SOURCE.encode(), b"saxpy.cu", 0, [], [])
         assert not err
         options = [b"--gpu-architecture=sm_75", b"-dlto", b"-rdc=true"]
         assert nvrtc.nvrtcCompileProgram(prog, len(options), options) == (err,)
         err, size = nvrtc.nvrtcGetLTOIRSize(prog)
-        err, code = nvrtc.nvrtcGetLTOIR(prog, size)
-        assert len(code) == size > 100
-        err, size = nvrtc.nvrtcGetProgramLogSize(prog)
-        err, log = nvrtc.nvrtcGetProgramLog(prog, size)
-        assert len(log) == size
-        in_place = bytearray(b" " * size)
-        assert nvrtc.nvrtcGetProgramLog(prog, in_place) == (err,)
+        err, log_size = nvrtc.nvrtcGetProgramLogSize(prog)
+        in_place = bytearray(b" " * log_size)
+        with warned:
+            err, code = nvrtc.nvrtcGetLTOIR(prog, size)
+            err, log = nvrtc.nvrtcGetProgramLog(prog, log_size)
+            assert nvrtc.nvrtcGetProgramLog(prog, in_place) == (err,)
+        assert (len(code), len(log)) == (size, log_size) and size > 100
+        assert warned.texts() == [
+            f"{name}(prog, size) is deprecated: use {name}(prog, buffer) with a buffer of that size"
+            for name in ("nvrtcGetLTOIR", "nvrtcGetProgramLog")
+        ]
         assert in_place == log
         nvrtc.nvrtcDestroyProgram(prog)
 

@@ -78,8 +78,8 @@ const char* parameter_name(const function& f, int position) {
 bool bind_arguments(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                     PyObject* keywords, PyObject** bound) {
   if (n > f.positional) {
-    PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s but %zd were given", f.name.c_str(),
-                 int(f.positional), f.positional == 1 ? "" : "s", n);
+    PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s but %zd %s given", f.name.c_str(),
+                 int(f.positional), f.positional == 1 ? "" : "s", n, n == 1 ? "was" : "were");
     return false;
   }
   for (int i = 0; i < f.positional; ++i) bound[i] = i < n ? args[i] : nullptr;

@@ -26,8 +26,7 @@ bool convert_integer(frame&, int, PyObject* object, word& out) {
 bool convert_enum(frame&, int, PyObject* object, word& out) { return enum_argument(object, out); }
 
 bool convert_handle(frame& c, int type, PyObject* object, word& out) {
-  if (object != Py_None) return handle_slow(object, c.lib, type, out);
-  return raise_expected(short_name(c.lib.classes[type].name), object);
+  return handle_slow(object, c.lib, type, out, false);
 }
 
 bool convert_structure(frame& c, int type, PyObject* object, word& out) {

@@ -63,7 +63,7 @@ PyObject* exported_view(PyObject* object) {
   PyObject* view = PyMemoryView_FromObject(object);
   if (!view) {
     no_such_buffer();
-  } else if (!PyBuffer_IsContiguous(PyMemoryView_GET_BUFFER(view), 'C')) {
+  } else if (!PyBuffer_IsContiguous(PyMemoryView_GET_BUFFER(view), 'A')) {
     Py_CLEAR(view);
   }
   return view;

@@ -18,9 +18,9 @@ kind integer_kind_of(const class_record& record) {
 
 }  // namespace
 
-bool handle_slow(PyObject* object, const library& lib, int type, word& out) {
+bool handle_slow(PyObject* object, const library& lib, int type, word& out, bool none_is_null) {
   const class_record& record = lib.classes[type];
-  if (object == Py_None) {
+  if (none_is_null && object == Py_None) {
     out = 0;
     return true;
   }
@@ -29,7 +29,8 @@ bool handle_slow(PyObject* object, const library& lib, int type, word& out) {
     return true;
   }
   if (!stands_for_integer(object))
-    return raise_expected_class(record, ", an integer or None", object);
+    return raise_expected_class(record, none_is_null ? ", an integer or None" : " or an integer",
+                                object);
   return integer_slow(object, integer_kind_of(record), out);
 }
 

@@ -7,7 +7,8 @@
 
 namespace halfwarp::bindings {
 
-bool handle_slow(PyObject* object, const library& lib, int type, word& out);
+bool handle_slow(PyObject* object, const library& lib, int type, word& out,
+                 bool none_is_null = true);
 bool structure_slow(PyObject* object, const library& lib, int type, bool none_is_null, word& out);
 // The address of a handle object's value: an instance, an int (an address) or None.
 bool handle_pointer_argument(PyObject* object, const library& lib, int type, word& out);

@@ -227,7 +227,9 @@ int write_data_field(const library& lib, const data_field& f, PyObject* self, Py
   }
   if (!check_writable(self) || !check_one(f, self)) return -1;
   as_data(self)->is_settled = true;  // converting the value may run code of the user
-  return accessors[int(f.shape)].write(lib, f, self, value);
+  if (accessors[int(f.shape)].write(lib, f, self, value) == 0) return 0;
+  add_context("%s.%s: ", short_name(class_of(Py_TYPE(self)).record->name), f.name.c_str());
+  return -1;
 }
 
 const data_field* find_data_field(const data_record& record, PyObject* name) {

@@ -8,6 +8,7 @@
 #include "bindings/data_types/data_methods.hpp"
 #include "bindings/data_types/data_sources.hpp"
 #include "bindings/structs/kept_objects.hpp"
+#include "bindings/types/construction.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -60,16 +61,15 @@ PyObject* make(PyTypeObject* called, PyObject*, PyObject*) {
 // The length that was asked for: by position or keyword; 1 without one. -1 with an error set.
 Py_ssize_t length_of(PyObject* self, PyObject* args, PyObject* keywords) {
   Py_ssize_t given = PyTuple_GET_SIZE(args), most = data_record_of(self).is_array ? 1 : 0;
-  if (given > most) {
-    PyErr_Format(PyExc_TypeError, "%s() takes at most %zd positional arguments (%zd given)",
-                 name_of(self), most, given);
-    return -1;
-  }
+  const class_record& record = *class_of(Py_TYPE(self)).record;
+  if (given > most) return raise_too_many(record, most, given) - 1;
   PyObject* size = given ? PyTuple_GET_ITEM(args, 0) : nullptr;
   if (most && !size && keywords) size = PyDict_GetItemString(keywords, "size");
   if (!size) return 1;
   Py_ssize_t n = PyNumber_AsSsize_t(size, PyExc_OverflowError);
-  if (n < 0 && !PyErr_Occurred())
+  if (n == -1 && PyErr_Occurred()) {
+    name_constructor_argument(record, "size");
+  } else if (n < 0)
     PyErr_Format(PyExc_ValueError, "%s() size must not be negative, got %zd", name_of(self), n);
   return n < 0 ? -1 : n;
 }
@@ -149,8 +149,14 @@ PyObject* view_of(PyObject* self, const selection& chosen) {
   return new_data_view(*type.lib, index_of(type), view);
 }
 
+const data_field* field_named(PyObject* self, PyObject* name) {
+  const data_field* f = find_data_field(data_record_of(self), name);
+  if (!f) PyErr_Format(PyExc_ValueError, "%s has no field of name %U", name_of(self), name);
+  return f;
+}
+
 PyObject* get_item(PyObject* self, PyObject* key) {
-  if (PyUnicode_Check(key)) return PyObject_GetAttr(self, key);
+  if (PyUnicode_Check(key)) return field_named(self, key) ? PyObject_GetAttr(self, key) : nullptr;
   if (!has_length(self)) {
     PyErr_Format(PyExc_TypeError, "'%s' object is not subscriptable", name_of(self));
     return nullptr;
@@ -162,7 +168,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 }
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
-  if (PyUnicode_Check(key)) return PyObject_SetAttr(self, key, value);
+  if (PyUnicode_Check(key)) return field_named(self, key) ? PyObject_SetAttr(self, key, value) : -1;
   if (!value || !has_length(self)) {
     PyErr_Format(PyExc_TypeError, "elements of %s cannot be %s", name_of(self),
                  value ? "assigned: it is one struct" : "deleted");

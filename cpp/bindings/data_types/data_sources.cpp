@@ -41,12 +41,14 @@ PyObject* copy_of(const class_type& type, const void* where, bool is_read_only) 
 PyObject* from_address(const class_type& type, PyObject* address, Py_ssize_t size, bool read_only,
                        PyObject* owner) {
   word value;
-  if (!integer_argument<kind::i64>(address, value)) return nullptr;
+  if (!integer_argument<kind::i64>(address, value)) {
+    add_context("argument 'ptr': ");
+    return nullptr;
+  }
   auto* where = reinterpret_cast<void*>(value);
   if (!where || size < 0) {
-    PyErr_SetString(PyExc_ValueError,
-                    where ? "size must not be negative" : "ptr must not be null (0)");
-    return nullptr;
+    return where ? PyErr_Format(PyExc_ValueError, "size must not be negative, got %zd", size)
+                 : PyErr_Format(PyExc_ValueError, "ptr must not be null (0)");
   }
   const data_record& record = *type.record->data;
   if (size > PY_SSIZE_T_MAX / Py_ssize_t(record.size)) {
@@ -58,25 +60,33 @@ PyObject* from_address(const class_type& type, PyObject* address, Py_ssize_t siz
   return view_of(type, where, e, owner, read_only);
 }
 
+// Says in the message of an error which class and method it comes from.
+PyObject* named(const class_type& type, PyObject* made, const char* method) {
+  if (!made) add_context("%s.%s", short_name(type.record->name), method);
+  return made;
+}
+
 PyObject* array_from_ptr(PyObject* cls, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"ptr", "size", "readonly", "owner", nullptr};
   PyObject *address, *owner = Py_None;
   Py_ssize_t size = 1;
   int read_only = 0;
+  const class_type& type = type_behind(cls);
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|npO:from_ptr", const_cast<char**>(names),
                                    &address, &size, &read_only, &owner))
-    return nullptr;
-  return from_address(type_behind(cls), address, size, read_only, owner);
+    return named(type, nullptr, "");
+  return named(type, from_address(type, address, size, read_only, owner), "from_ptr() ");
 }
 
 PyObject* struct_from_ptr(PyObject* cls, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"ptr", "readonly", "owner", nullptr};
   PyObject *address, *owner = Py_None;
   int read_only = 0;
+  const class_type& type = type_behind(cls);
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|pO:from_ptr", const_cast<char**>(names),
                                    &address, &read_only, &owner))
-    return nullptr;
-  return from_address(type_behind(cls), address, 1, read_only, owner);
+    return named(type, nullptr, "");
+  return named(type, from_address(type, address, 1, read_only, owner), "from_ptr() ");
 }
 
 bool check_length(const data_record& record, Py_ssize_t length) {
@@ -103,17 +113,31 @@ PyObject* from_view(const class_type& type, PyObject* view) {
   return view_of(type, buffer->buf, e, view, buffer->readonly);
 }
 
-PyObject* from_buffer(PyObject* cls, PyObject* buffer) {
+PyObject* view_buffer(const class_type& type, PyObject* buffer) {
   PyObject* view = PyMemoryView_FromObject(buffer);
-  PyObject* made = view ? from_view(type_behind(cls), view) : nullptr;
+  PyObject* made = view ? from_view(type, view) : nullptr;
   Py_XDECREF(view);
   return made;
 }
 
-PyObject* from_data(PyObject* cls, PyObject* data) {
+PyObject* from_buffer(PyObject* cls, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"buffer", nullptr};
+  PyObject* buffer;
   const class_type& type = type_behind(cls);
-  if (!check_numpy_array(*type.lib, index_of(type), data)) return nullptr;
-  return from_buffer(cls, data);
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:from_buffer", const_cast<char**>(names),
+                                   &buffer))
+    return named(type, nullptr, "");
+  return named(type, view_buffer(type, buffer), "from_buffer() argument 'buffer': ");
+}
+
+PyObject* from_data(PyObject* cls, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"data", nullptr};
+  PyObject* data;
+  const class_type& type = type_behind(cls);
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:from_data", const_cast<char**>(names), &data))
+    return named(type, nullptr, "");
+  bool ok = check_numpy_array(*type.lib, index_of(type), data);
+  return named(type, ok ? view_buffer(type, data) : nullptr, "from_data() argument 'data': ");
 }
 
 PyMethodDef method(const char* name, PyCFunctionWithKeywords function, const char* doc) {
@@ -133,13 +157,13 @@ void add_source_methods(const data_record& record, PyMethodDef* methods) {
                    "from_ptr($type, /, ptr, readonly=False, owner=None)\n--\n\n"
                    "View the struct at an address that `owner` keeps alive; without an owner, "
                    "copy it. Host only.");
-  methods[1] = {"from_buffer", from_buffer, METH_O | METH_CLASS,
-                "from_buffer($type, buffer, /)\n--\n\n"
-                "View the memory of an object with a contiguous buffer. Host only."};
-  methods[2] = {"from_data", from_data, METH_O | METH_CLASS,
-                "from_data($type, data, /)\n--\n\n"
-                "View the memory of a one-dimensional NumPy array of the module's type for this "
-                "class. Host only."};
+  methods[1] = method("from_buffer", from_buffer,
+                      "from_buffer($type, /, buffer)\n--\n\n"
+                      "View the memory of an object with a contiguous buffer. Host only.");
+  methods[2] = method("from_data", from_data,
+                      "from_data($type, /, data)\n--\n\n"
+                      "View the memory of a one-dimensional NumPy array of the module's type for "
+                      "this class. Host only.");
 }
 
 }  // namespace halfwarp::bindings

@@ -104,7 +104,7 @@ enum_type base_class = {
             .tp_str = member_represent,
             .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE,
             .tp_doc =
-                "FastEnum(value, /)\n--\n\n"
+                "FastEnum(value)\n--\n\n"
                 "An enumeration whose members are ints. `E(value)` is the member of that value.",
             .tp_methods = member_methods,
             .tp_getset = member_properties,

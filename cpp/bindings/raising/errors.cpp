@@ -137,7 +137,7 @@ PyObject* check_status(const library& lib, PyObject* status, bool insufficient_p
   if (value == -1 && PyErr_Occurred()) return nullptr;
   if (value && !(insufficient_passes && value == lib.raises->insufficient))
     return raise_status(lib, nullptr, value, word(value));
-  Py_RETURN_NONE;
+  return PyLong_FromLong(0);
 }
 
 PyObject* op_status_error(const library& lib, PyObject* status) {
@@ -154,18 +154,25 @@ int init_error(const library& lib, PyObject* self, PyObject* args, PyObject* key
   static const char* const one_name[] = {"status", nullptr};
   const error_details* details = lib.raises->details;
   bool takes_two = details && details->takes_cuda_status;
-  long long status;
-  PyObject* cuda_status = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, takes_two ? "L|O" : "L",
-                                   const_cast<char**>(takes_two ? names : one_name), &status,
+  const char* name = short_name(Py_TYPE(self)->tp_name);
+  char format[128];
+  PyOS_snprintf(format, sizeof format, takes_two ? "O|O:%s" : "O:%s", name);
+  PyObject *status_given, *cuda_status = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, format,
+                                   const_cast<char**>(takes_two ? names : one_name), &status_given,
                                    &cuda_status))
     return -1;
-  word result = 0;
+  word status, result = 0;
+  if (!integer_argument<kind::i64>(status_given, status))
+    return add_context("%s() argument 'status': ", name) - 1;
   if (cuda_status != Py_None) {
-    if (!integer_argument<kind::u32>(cuda_status, result)) return -1;
+    if (!integer_argument<kind::u32>(cuda_status, result))
+      return add_context("%s() argument 'cu_err': ", name) - 1;
     result = result << 32 | given_cuda_status;
   }
-  return describe(lib, self, nullptr, status, result) && complete(lib, self, result) ? 0 : -1;
+  return describe(lib, self, nullptr, std::int64_t(status), result) && complete(lib, self, result)
+             ? 0
+             : -1;
 }
 
 }  // namespace halfwarp::bindings

@@ -38,7 +38,7 @@ PyObject* raise_status(const library& lib, const char* caller, std::int64_t stat
 // where the call says better what is wrong, since the library lacks the function.
 bool refuse_null(const library& lib, const function& f, const param& p);
 
-// None unless a status is an error; one that asks for more memory may pass.
+// 0 unless a status is an error; one that asks for more memory may pass.
 PyObject* check_status(const library& lib, PyObject* status, bool insufficient_passes);
 template <const library& Library>
 PyObject* module_check_status(PyObject*, PyObject* status) {

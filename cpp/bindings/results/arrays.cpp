@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "bindings/arguments/keywords.hpp"
 #include "bindings/results/outputs.hpp"
 #include "bindings/types/class_type.hpp"
 
@@ -63,8 +64,8 @@ bool count_of(frame& c, const param& p, int bytes, word& count) {
   count = c.value_of(p.aux);
   if (c.param_at(p.aux).k == kind::i32) count = word(std::int64_t(std::int32_t(count)));
   if (std::int64_t(count) < 0 || count > word(PY_SSIZE_T_MAX) / word(bytes)) {
-    PyErr_Format(PyExc_ValueError, "%s(): a count of %lld cannot be reserved", c.f.name.c_str(),
-                 std::int64_t(count));
+    PyErr_Format(PyExc_ValueError, "%s() argument '%s': a count of %lld cannot be reserved",
+                 c.f.name.c_str(), parameter_name(c.f, c.param_at(p.aux).py), std::int64_t(count));
     return false;
   }
   return true;

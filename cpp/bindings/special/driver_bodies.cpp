@@ -13,12 +13,23 @@
 namespace halfwarp::bindings {
 namespace {
 
+bool has_name(PyObject* names, const char* name) {
+  for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); ++i)
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), name) == 0) return true;
+  return false;
+}
+
 // CUDA 12 called it with (flags, dev), CUDA 13 with (ctxCreateParams, flags, dev).
 PyObject* enter_create_context(const library& lib, const function& f, PyObject* const* args,
                                Py_ssize_t n, PyObject* names) {
   constexpr int most = 3;
   Py_ssize_t given = n + (names ? PyTuple_GET_SIZE(names) : 0);
-  if (given != most - 1) return call_by_record(lib, f, args, n, names);
+  bool is_of_13 =
+      given != most - 1 || (n > 0 && args[0] == Py_None) || has_name(names, "ctxCreateParams");
+  if (is_of_13) return call_by_record(lib, f, args, n, names);
+  if (PyErr_WarnEx(PyExc_DeprecationWarning,
+                   "cuCtxCreate(flags, dev) is deprecated: use cuCtxCreate(None, flags, dev)", 1))
+    return nullptr;
   PyObject* shifted[most] = {Py_None, args[0], args[1]};
   return call_by_record(lib, f, shifted, n + 1, names);
 }

@@ -35,15 +35,23 @@ bool check_output_size(frame& c) {
   return false;
 }
 
+bool warn_of_size(const function& f) {
+  return PyErr_WarnFormat(PyExc_DeprecationWarning, 1,
+                          "%s(prog, size) is deprecated: use %s(prog, buffer) with a buffer of "
+                          "that size",
+                          f.name.c_str(), f.name.c_str()) == 0;
+}
+
 // nvrtcGetPTX(prog, size) -> (result, bytes)
 PyObject* call_with_size(const library& lib, const function& f, PyObject* program, PyObject* size) {
   Py_ssize_t bytes = PyLong_AsSsize_t(size);
   if (bytes < 0) {
     if (!PyErr_Occurred())
-      PyErr_Format(PyExc_ValueError, "%s(): a size of %zd", f.name.c_str(), bytes);
+      PyErr_Format(PyExc_ValueError, "%s() argument '%s': a size must not be negative, got %zd",
+                   f.name.c_str(), parameter_name(f, output_at), bytes);
     return nullptr;
   }
-  PyObject* output = PyByteArray_FromStringAndSize(nullptr, bytes);
+  PyObject* output = warn_of_size(f) ? PyByteArray_FromStringAndSize(nullptr, bytes) : nullptr;
   if (!output) return nullptr;
   PyObject* args[] = {program, output};
   PyObject* result = call_by_record(lib, f, args, 2, nullptr);

@@ -6,6 +6,7 @@
 
 #include "bindings/arguments/objects.hpp"
 #include "bindings/enums/enum_type.hpp"
+#include "bindings/scratch.hpp"
 #include "bindings/structs/kept_objects.hpp"
 #include "bindings/structs/struct_fields.hpp"
 
@@ -72,22 +73,37 @@ int write_elements(const library& lib, const field& f, PyObject* target, char* w
 
 // A tuple of the elements, so that nothing that runs meanwhile can change their number.
 PyObject* frozen(PyObject* value) {
-  if (PyUnicode_Check(value)) {
-    raise_expected("a sequence", value);
-    return nullptr;
-  }
-  return PySequence_Tuple(value);
+  bool is_iterable = Py_TYPE(value)->tp_iter || PySequence_Check(value);
+  if (is_iterable && !PyUnicode_Check(value)) return PySequence_Tuple(value);
+  raise_expected("a sequence", value);
+  return nullptr;
 }
 
 Py_ssize_t array_length(const library& lib, const field& f) {
   return f.size / element_size(lib, f);
 }
 
+bool are_structures(const library& lib, const field& f, PyObject* items) {
+  word where;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); ++i)
+    if (!structure_argument(PyTuple_GET_ITEM(items, i), lib, f.type, false, where)) return false;
+  return true;
+}
+
+// All or nothing: what is refused leaves the field as it was.
 int write_exact(const library& lib, const field& f, PyObject* self, char* where, PyObject* items) {
   Py_ssize_t n = array_length(lib, f);
-  if (PyTuple_GET_SIZE(items) == n) return write_elements(lib, f, self, where, items);
-  PyErr_Format(PyExc_ValueError, "expected %zd elements, got %zd", n, PyTuple_GET_SIZE(items));
-  return -1;
+  if (PyTuple_GET_SIZE(items) != n) {
+    PyErr_Format(PyExc_ValueError, "expected %zd elements, got %zd", n, PyTuple_GET_SIZE(items));
+    return -1;
+  }
+  if (f.element == kind::structure)
+    return are_structures(lib, f, items) ? write_elements(lib, f, self, where, items) : -1;
+  scratch converted;
+  auto* array = static_cast<char*>(converted.allocate(f.size));
+  if (!array || write_elements(lib, f, self, array, items) < 0) return -1;
+  std::memcpy(where, array, f.size);
+  return 0;
 }
 
 }  // namespace

@@ -4,14 +4,26 @@
 
 #include <cstring>
 
+#include "bindings/arguments/errors.hpp"
 #include "bindings/arguments/numbers.hpp"
 #include "bindings/types/class_type.hpp"
 
 namespace halfwarp::bindings {
 
-bool constructor_arguments::set_address(PyObject* object) {
+bool raise_too_many(const class_record& record, Py_ssize_t most, Py_ssize_t given) {
+  PyErr_Format(PyExc_TypeError, "%s() takes at most %zd positional argument%s (%zd given)",
+               short_name(record.name), most, most == 1 ? "" : "s", given);
+  return false;
+}
+
+bool name_constructor_argument(const class_record& record, const char* name) {
+  return add_context("%s() argument '%s': ", short_name(record.name), name);
+}
+
+bool constructor_arguments::set_address(const class_record& record, PyObject* object) {
   word address;
-  if (!integer_argument<kind::u64>(object, address)) return false;
+  if (!integer_argument<kind::u64>(object, address))
+    return name_constructor_argument(record, "_ptr");
   where = reinterpret_cast<void*>(address);
   return true;
 }
@@ -19,18 +31,14 @@ bool constructor_arguments::set_address(PyObject* object) {
 bool constructor_arguments::take_positional(const class_record& record, PyObject* const* args,
                                             Py_ssize_t n, bool takes_value) {
   Py_ssize_t most = takes_value ? 2 : 1;
-  if (n > most) {
-    PyErr_Format(PyExc_TypeError, "%s() takes at most %zd positional arguments (%zd given)",
-                 short_name(record.name), most, n);
-    return false;
-  }
+  if (n > most) return raise_too_many(record, most, n);
   if (takes_value && n > 0) value = args[0];
-  return n < most || set_address(args[most - 1]);
+  return n < most || set_address(record, args[most - 1]);
 }
 
 bool constructor_arguments::take(const class_record& record, PyObject* name, PyObject* object,
                                  bool takes_value) {
-  if (PyUnicode_CompareWithASCIIString(name, "_ptr") == 0) return set_address(object);
+  if (PyUnicode_CompareWithASCIIString(name, "_ptr") == 0) return set_address(record, object);
   if (!takes_value) return true;
   if (PyUnicode_CompareWithASCIIString(name, "init_value") == 0 && !value) {
     value = object;

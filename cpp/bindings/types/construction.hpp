@@ -20,8 +20,14 @@ struct constructor_arguments {
   bool take(const class_record& record, PyObject* name, PyObject* object, bool takes_value);
   bool take_positional(const class_record& record, PyObject* const* args, Py_ssize_t n,
                        bool takes_value);
-  bool set_address(PyObject* object);
+  bool set_address(const class_record& record, PyObject* object);
 };
+
+// TypeError for more arguments by position than a constructor has; false.
+bool raise_too_many(const class_record& record, Py_ssize_t most, Py_ssize_t given);
+
+// Puts class and argument before the message of the error that is set; false.
+bool name_constructor_argument(const class_record& record, const char* name);
 
 // The class has a field of that name: it is a keyword of the constructor.
 const field* find_field(const library& lib, const class_record& record, const char* name);

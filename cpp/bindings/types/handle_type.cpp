@@ -69,8 +69,8 @@ kind value_kind_of(const class_record& record) {
 // Out of line, as all that is rare: inlined, it would make the common way save registers.
 [[gnu::noinline]] bool set_value_slow(const class_record& record, PyObject* value, word& out) {
   word converted;
-  if (value == Py_None) return raise_expected("an integer", value);
-  if (!integer_slow(value, value_kind_of(record), converted)) return false;
+  if (!integer_slow(value, value_kind_of(record), converted))
+    return name_constructor_argument(record, "init_value");
   out = 0;
   std::memcpy(&out, &converted, record.size);
   return true;

@@ -44,9 +44,7 @@ bool from_bool(frame&, const attribute&, PyObject* object, word& out) {
 
 // No handle is a handle too; but an integer with a class of its own (cuuint64_t) is a number.
 bool from_handle(frame& c, const attribute& a, PyObject* object, word& out) {
-  if (object == Py_None && !(class_of(c.lib, a).f & opaque))
-    return raise_expected("an integer", object);
-  return handle_slow(object, owner_of(c.lib, a), a.type, out);
+  return handle_slow(object, owner_of(c.lib, a), a.type, out, class_of(c.lib, a).f & opaque);
 }
 
 bool from_struct(frame& c, const attribute& a, PyObject* object, word& out) {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "bindings/arguments/keywords.hpp"
 #include "bindings/arguments/lists.hpp"
 #include "bindings/arguments/numbers.hpp"
 #include "bindings/enums/enum_type.hpp"
@@ -26,6 +27,7 @@ const attribute* type_of(frame& c, const param& p, std::int32_t member) {
   PyObject* name = enum_member(c.lib, table.enumeration, member);
   if (name) PyErr_Format(PyExc_TypeError, "Unsupported attribute: %R", name);
   Py_XDECREF(name);
+  if (p.py < 0) raise_for_argument(c.f, c.param_at(p.aux));  // an output has no name of its own
   return nullptr;
 }
 
@@ -90,7 +92,8 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
     if (!a || Py_ssize_t(k) >= PySequence_Fast_GET_SIZE(object))
       return a && raise_short(Py_ssize_t(k), count);
     PyObject* value = Py_NewRef(PySequence_Fast_GET_ITEM(object, Py_ssize_t(k)));
-    if (!c.memory.keep(value) || !option_to_word(c, *a, value, values[k])) return false;
+    if (!c.memory.keep(value)) return false;
+    if (!option_to_word(c, *a, value, values[k])) return add_context("element %llu: ", k);
   }
   return true;
 }

@@ -24,16 +24,24 @@ def _inspect_function_pointer(module):
 
         Raises
         ------
+        TypeError
+            If the name is no text.
         KeyError
             If no library of that kind has such a function.
         DynamicLibNotFoundError
             If the library cannot be opened.
         """
+        if not isinstance(name, str):
+            raise TypeError(
+                "_inspect_function_pointer() argument 'name': "
+                f"expected str, got {type(name).__name__}"
+            )
         function = name.removeprefix(PREFIX)
         if function == name or function not in _names(library):
             raise KeyError(name)
         return inspect_function_pointer(library, function)
 
+    _inspect_function_pointer.__qualname__ = "_inspect_function_pointer"
     return _inspect_function_pointer
 
 
@@ -57,4 +65,5 @@ def _inspect_function_pointers(module):
             for name in exported_names(library)
         }
 
+    _inspect_function_pointers.__qualname__ = "_inspect_function_pointers"
     return _inspect_function_pointers

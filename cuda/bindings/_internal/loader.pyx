@@ -8,6 +8,7 @@ into words, asks ``cuda.pathfinder`` for libraries, and shows the outside what w
 from cpython.pycapsule cimport PyCapsule_Import, PyCapsule_New
 
 import os
+import sys
 
 
 cdef extern from *:
@@ -257,6 +258,26 @@ cdef int raise_failure(const loader_failure* failure) except -1 with gil:
         library_message(failure, f"{name}()" if name else "cuda.bindings", detail))
 
 
+cdef str without_listings(str why):
+    """What the pathfinder says, with the folders that it looked in but not what lies in them."""
+    first, *rest = why.splitlines() or [""]
+    folders = [line.split('"')[1] for line in rest if line.lstrip().startswith('listdir("')]
+    return f"{first}. Looked in: {', '.join(dict.fromkeys(folders))}" if folders else why
+
+
+cdef void forget_searches():
+    """Let the pathfinder look again at the next call.
+
+    It remembers the folders that it found and the variables that it read, so that it would not see
+    a package that is installed, or a toolkit that is named, while the process runs.
+    """
+    for name in [name for name in sys.modules if name.startswith("cuda.pathfinder._utils.")]:
+        for value in vars(sys.modules[name]).values():
+            forget = getattr(value, "cache_clear", None)
+            if forget is not None:
+                forget()
+
+
 cdef void* open_library(library_id library, const char* function) except NULL with gil:
     from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
 
@@ -264,7 +285,8 @@ cdef void* open_library(library_id library, const char* function) except NULL wi
     try:
         return <void*><size_t>load_nvidia_dynamic_lib(name)._handle_uint
     except DynamicLibNotFoundError as error:
-        why = str(error).rstrip(". \n")
+        forget_searches()
+        why = without_listings(str(error)).rstrip(". \n")
         caller = f"{function.decode()}()" if function is not NULL else "cuda.bindings"
         raise DynamicLibNotFoundError(
             f"{caller} needs the library {name}, which cannot be found: {why}. "

@@ -11,7 +11,7 @@ from .writing import FLOATS, INTEGER, Writer
 EXCEPTION = """\
 class {name}(Exception):
     status: int
-    def __init__(self, status: SupportsIndex) -> None: ...
+{attributes}    def __init__(self, status: SupportsIndex{arguments}) -> None: ...
 """
 # A text is a sequence of texts as well: lists and tuples alone keep it out.
 OPTIONS = """\
@@ -52,6 +52,14 @@ class _Array(_Data):
         readonly: bool = False,
         owner: object = None,
     ) -> Self: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex | slice) -> Self: ...
+    @overload
+    def __getitem__(self, index: str) -> Any: ...
+    @overload
+    def __setitem__(self, index: SupportsIndex | slice, value: Self) -> None: ...
+    @overload
+    def __setitem__(self, index: str, value: Any) -> None: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Self]: ...
 @type_check_only
@@ -62,6 +70,16 @@ class _Numbers:
     def itemsize(self) -> int: ...
     @property
     def nbytes(self) -> int: ...
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def memview(self) -> memoryview: ...
     @property
     def ptr(self) -> int: ...
     def tolist(self) -> list[Any]: ...
@@ -113,7 +131,13 @@ class RaisingWriter(Writer):
         derived = [f"class {each}({name}): ..." for each in self.library.exceptions]
         derived += [f"{a} = {each}" for a, each in self.library.exception_aliases.items()]
         derived += map(self.status_check, self.library.status_checks)
-        return "\n\n".join([EXCEPTION.format(name=name), *derived])
+        extras = self.library.error_extras
+        base = EXCEPTION.format(
+            name=name,
+            attributes="".join(f"    {each}: int | None\n" for each in extras.values()),
+            arguments="".join(f", {each}: SupportsIndex | None = None" for each in extras),
+        )
+        return "\n\n".join([base, *derived])
 
     def imports(self, body: str) -> str:
         aliases = self.library.enum_aliases.items()
@@ -125,9 +149,11 @@ class RaisingWriter(Writer):
         """A function that tells of a status, or raises for it."""
         tells = "error" in name
         text = (
-            "The text that belongs to a status." if tells else "Raises if a status is no success."
+            "The text that belongs to a status."
+            if tells
+            else "0; raises if a status is no success."
         )
-        result = "str" if tells else "None"
+        result = "str" if tells else "int"
         return f'def {name}(status: SupportsIndex) -> {result}:\n    """{text}"""'
 
     def data_type(self, data_type) -> str:

@@ -138,7 +138,7 @@ class TestOutputs:
             nvrtc.nvrtcGetPTX(program, b"abc")
         with pytest.raises(ValueError, match="needed"):
             nvrtc.nvrtcGetPTX(program, 3)
-        with pytest.raises(ValueError, match="size of -1"):
+        with pytest.raises(ValueError, match="argument 'ptx': a size must not be negative, got -1"):
             nvrtc.nvrtcGetPTX(program, -1)
 
     def test_an_empty_log_does_not_change_the_byte_that_python_shares(self, program):

@@ -131,7 +131,8 @@ def test_a_text_of_asked_length_has_exactly_that_length(put):
 @pytest.mark.parametrize("length", [-1, -(2**31)])
 def test_a_negative_length_is_refused(calls, length):
     calls("cuDeviceGetName", Pointer, ctypes.c_int, ctypes.c_int)
-    with pytest.raises(ValueError, match="cannot be reserved"):
+    message = rf"^cuDeviceGetName\(\) argument 'length': a count of {length} cannot be reserved"
+    with pytest.raises(ValueError, match=message):
         driver.cuDeviceGetName(length, 0)
 
 

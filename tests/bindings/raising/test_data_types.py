@@ -4,7 +4,10 @@
 import copy
 import ctypes
 import gc
+import inspect
 import pickle
+import re
+import reprlib
 import subprocess
 import sys
 import weakref
@@ -75,8 +78,10 @@ def test_structs_are_equal_by_contents_and_class():
     ("value", "error"), [(-1, OverflowError), (2**64, OverflowError), ("1", TypeError)]
 )
 def test_numbers_are_checked(value, error):
-    with pytest.raises(error):
+    with pytest.raises(error, match=r"^Memory\.total: "):
         nvml.Memory().total = value
+    with pytest.raises(error, match=r"^Memory\.total: "):
+        nvml.Memory(total=value)
 
 
 def test_fields_cannot_be_deleted_or_made_up():
@@ -101,7 +106,7 @@ def test_text_ends_where_the_field_does():
     assert info.bus_id == "0" * 31
     with pytest.raises(ValueError, match="String too long for field bus_id, max length is 31"):
         info.bus_id = "0" * 32
-    with pytest.raises(TypeError, match="expected str"):
+    with pytest.raises(TypeError, match=r"^PciInfo\.bus_id: expected str, got bytes"):
         info.bus_id = b"0"
     assert info.bus_id == "0" * 31
 
@@ -214,6 +219,10 @@ def test_a_column_is_a_view_with_the_buffer_protocol():
     column = array.pid
     view = memoryview(column)
     assert (view.format, view.shape, view.strides) == ("I", (3,), (24,))
+    assert (column.format, column.shape, column.strides) == (view.format, view.shape, view.strides)
+    assert (column.ndim, column.size, column.itemsize, column.nbytes) == (1, 3, 4, 12)
+    assert column.memview == view
+    assert reprlib.repr(column) == repr(column) == "array('I', [1, 2, 3])"
     column[1] = 20
     assert array.pid.tolist() == [1, 20, 3]
     with pytest.raises(ValueError, match="expected 3 elements, got 2"):
@@ -240,12 +249,17 @@ def test_text_within_an_array_is_characters():
 # --- arrays inside structs -----------------------------------------------------------------------
 
 
-def test_an_array_of_fixed_length_takes_that_many():
+def test_an_array_of_fixed_length_takes_that_many(np):
     fabric = nvml.GpuFabricInfo_v3()
     fabric.cluster_uuid = bytes(range(16))
     assert fabric.cluster_uuid == list(range(16))
     with pytest.raises(ValueError, match="Expected length 16 for field cluster_uuid, got 15"):
         fabric.cluster_uuid = [1] * 15
+    with pytest.raises(TypeError, match=r"^GpuFabricInfo_v3\.cluster_uuid: expected an integer"):
+        fabric.cluster_uuid = [1] * 15 + ["x"]
+    assert fabric.cluster_uuid == list(range(16))
+    fabric.cluster_uuid = np.arange(16)[::-1]
+    assert fabric.cluster_uuid.tolist() == list(range(15, -1, -1))
 
 
 def test_a_counted_array_sets_its_count():
@@ -375,6 +389,62 @@ def test_a_read_only_struct_refuses_to_be_written():
     with pytest.raises(ValueError, match="read-only"):
         frozen.pid[0] = 1
     assert memoryview(frozen).readonly
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (
+            lambda: nvml.Memory.from_ptr("x"),
+            TypeError,
+            "argument 'ptr': expected an integer, got str",
+        ),
+        (lambda: nvml.Memory.from_ptr(), TypeError, "missing required argument 'ptr' (pos 1)"),
+        (lambda: nvml.ProcessInfo.from_ptr(8, -1), ValueError, "size must not be negative, got -1"),
+        (lambda: nvml.Memory.from_ptr(0), ValueError, "ptr must not be null (0)"),
+        (lambda: nvml.Memory.from_buffer(3), TypeError, "argument 'buffer': memoryview: a bytes-"),
+        (
+            lambda: nvml.Memory.from_data([1]),
+            TypeError,
+            "argument 'data': expected a NumPy ndarray",
+        ),
+        (lambda: nvml.Memory.from_data(), TypeError, "missing required argument 'data' (pos 1)"),
+        (
+            lambda: nvml.Memory.from_buffer(b"x"),
+            ValueError,
+            "buffer length must be 24 bytes, got 1",
+        ),
+    ],
+)
+def test_a_wrong_source_is_told_by_name(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert re.match(r"(Memory|ProcessInfo)\.from_\w+\(\) ", str(caught.value))
+    assert message in str(caught.value)
+
+
+def test_sources_may_be_named(np):
+    data = np.zeros(1, dtype=nvml.memory_dtype)
+    data["used"] = 7
+    assert nvml.Memory.from_data(data=data) == nvml.Memory.from_buffer(buffer=data)
+    assert nvml.Memory.from_ptr(ptr=data.ctypes.data, readonly=True, owner=data).used == 7
+    assert str(inspect.signature(nvml.Memory.from_data)) == "(data)"
+    assert str(inspect.signature(nvml.Memory.from_buffer)) == "(buffer)"
+
+
+@pytest.mark.parametrize("size", ["x", 1.5, None], ids=repr)
+def test_a_length_is_an_integer(size):
+    with pytest.raises(TypeError, match=r"^ProcessInfo\(\) argument 'size': "):
+        nvml.ProcessInfo(size)
+
+
+def test_a_field_can_be_named_by_text():
+    processes = nvml.ProcessInfo(2)
+    processes["pid"] = 3
+    assert list(processes["pid"]) == list(processes.pid) == [3, 3]
+    for use in (lambda: processes["nothing"], lambda: processes.__setitem__("nothing", 1)):
+        with pytest.raises(ValueError, match="^ProcessInfo has no field of name nothing"):
+            use()
 
 
 def test_a_buffer_is_viewed():

@@ -3,10 +3,11 @@
 
 import copy
 import ctypes
+import inspect
 import pickle
 
 import pytest
-from cuda.bindings import nvjitlink, nvvm
+from cuda.bindings import cufile, nvjitlink, nvml, nvvm
 
 POINTER = (ctypes.c_void_p,)
 
@@ -36,10 +37,30 @@ def test_a_status_that_has_no_name_is_told_by_its_number(put):
     )
 
 
-def test_an_exception_is_made_from_its_status_alone():
-    for wrong in ((), ("text",), (1, 2)):
-        with pytest.raises(TypeError):
-            nvjitlink.nvJitLinkError(*wrong)
+@pytest.mark.parametrize(
+    "cls", [nvjitlink.nvJitLinkError, nvml.NvmlError, nvml.UninitializedError, cufile.cuFileError]
+)
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ((), "missing required argument 'status' (pos 1)"),
+        (("text",), "argument 'status': expected an integer, got str"),
+        ((None,), "argument 'status': expected an integer, got NoneType"),
+        ((1.5,), "argument 'status': expected an integer, got float"),
+        ((1, 2, 3), "takes at most "),
+    ],
+    ids=repr,
+)
+def test_an_exception_is_made_from_its_status_alone(cls, wrong, message):
+    with pytest.raises(TypeError) as caught:
+        cls(*wrong)
+    assert str(caught.value).startswith(f"{cls.__name__}() {message}")
+
+
+def test_the_exceptions_have_signatures():
+    assert str(inspect.signature(nvml.NvmlError)) == "(status)"
+    assert str(inspect.signature(cufile.cuFileError)) == "(status, cu_err=None)"
+    assert cufile.cuFileError(5001, cu_err=None).status == 5001
 
 
 @pytest.mark.parametrize("again", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))])

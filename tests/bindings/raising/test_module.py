@@ -110,6 +110,23 @@ print(message(lambda: {call}))
     assert remedy in line.partition("/nowhere. ")[2] and "CUDA_PATH" not in line
 
 
+def test_folders_that_were_looked_in_are_named_without_their_contents(run):
+    (line,) = run("""
+import cuda.pathfinder as pathfinder
+def load(name):
+    text = 'Failure finding "x.so": No such file: x.so'
+    for folder in ("/one", "/two", "/two"):
+        text += f'\\n  listdir("{folder}"):\\n    liba.so\\n    libb.so'
+    raise pathfinder.DynamicLibNotFoundError(text)
+pathfinder.load_nvidia_dynamic_lib = load
+from cuda.bindings import nvfatbin
+print(message(nvfatbin.version))
+""")
+    assert "nvFatbinVersion() needs the library nvfatbin, which cannot be found: Failure" in line
+    assert '"x.so": No such file: x.so. Looked in: /one, /two. Install nvidia-nvfatbin,' in line
+    assert "liba.so" not in line
+
+
 @pytest.mark.usefixtures("nvjitlink")
 def test_a_library_that_appears_later_is_found(run):
     lines = run("""

@@ -427,7 +427,7 @@ def test_names_that_hide_built_in_exceptions_are_aliases():
 
 
 def test_statuses_can_be_checked_by_hand():
-    assert nvml.check_status(0) is nvml.check_status_size(7) is None
+    assert nvml.check_status(0) == nvml.check_status_size(7) == 0
     with pytest.raises(nvml.InsufficientSizeError):
         nvml.check_status(7)
     with pytest.raises(nvml.NotSupportedError):

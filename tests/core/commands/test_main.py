@@ -38,6 +38,13 @@ def test_what_is_not_understood_shows_the_usage(capsys, arguments):
     assert captured.out == ""
 
 
+def test_a_command_that_is_none_is_named(capsys):
+    assert commands.main(["nothing"]) == 2
+    assert capsys.readouterr().err.endswith(
+        "\npython -m cuda.core: there is no command 'nothing'\n"
+    )
+
+
 def test_the_status_is_that_of_the_report():
     done = command("doctor", "--json")
     report = json.loads(done.stdout)

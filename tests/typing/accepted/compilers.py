@@ -16,6 +16,8 @@ def compiled(source: bytes) -> bytes:
     error, size = nvrtc.nvrtcGetPTXSize(program)
     text = bytearray(size)
     nvrtc.nvrtcGetPTX(program, text)
+    error, log = nvrtc.nvrtcGetProgramLog(program, size)  # as cuda-python 0.x has it
+    assert log.rstrip(b"\0") == b""
     error, major, minor = nvrtc.nvrtcVersion()
     error, architectures = nvrtc.nvrtcGetSupportedArchs()
     assert major * 10 + minor > 100 and max(architectures) >= 90

@@ -31,6 +31,8 @@ def gpus() -> list[str]:
 
 def processes(device: int) -> int:
     running = nvml.device_get_compute_running_processes_v3(device)
+    running["pid"] = [0] * len(running)
+    assert running.pid.strides and running["pid"] == running[:].pid
     return len(running)
 
 

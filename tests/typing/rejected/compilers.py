@@ -9,8 +9,8 @@ def mistakes(program: nvrtc.nvrtcProgram) -> None:
     nvrtc.nvrtcCreateProgram(b"source", b"x", 0, [])  # E: call-arg
     nvrtc.nvrtcCompileProgram(program, 1, ["-lto"])  # E: list-item
     nvrtc.nvrtcCompileProgram(program, 1, b"-lto")  # E: arg-type
-    nvrtc.nvrtcGetPTX(program, "text")  # E: arg-type
-    nvrtc.nvrtcGetPTX(program)  # E: call-arg
+    nvrtc.nvrtcGetPTX(program, "text")  # E: call-overload
+    nvrtc.nvrtcGetPTX(program)  # E: call-overload
     nvrtc.nvrtcResult.SUCCESS  # E: attr-defined
     nvjitlink.create(1, "-arch=sm_90")  # E: arg-type
     nvjitlink.create(["-arch=sm_90"])  # E: call-arg, arg-type

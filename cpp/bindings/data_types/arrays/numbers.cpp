@@ -16,6 +16,8 @@ bool is_many(PyObject* value) {
          PySequence_Check(value);
 }
 
+int assign(kind element, const extent& e, char* where, PyObject* value);
+
 int assign_one_by_one(kind element, const extent& e, char* where, PyObject* items) {
   if (PyTuple_GET_SIZE(items) != e.shape[0]) {
     PyErr_Format(PyExc_ValueError, "expected %zd elements, got %zd", e.shape[0],
@@ -24,8 +26,7 @@ int assign_one_by_one(kind element, const extent& e, char* where, PyObject* item
   }
   extent inner = e.inner();
   for (Py_ssize_t i = 0; i < e.shape[0]; ++i)
-    if (assign_numbers(element, inner, where + i * e.stride[0], PyTuple_GET_ITEM(items, i)) < 0)
-      return -1;
+    if (assign(element, inner, where + i * e.stride[0], PyTuple_GET_ITEM(items, i)) < 0) return -1;
   return 0;
 }
 
@@ -36,6 +37,16 @@ int assign_everywhere(kind element, const extent& e, char* where, PyObject* valu
              : -1;
 }
 
+int assign(kind element, const extent& e, char* where, PyObject* value) {
+  if (!e.ndim) return write_number(stored(element), where, value);
+  if (!is_many(value)) return assign_everywhere(element, e, where, value);
+  PyObject* items = PySequence_Tuple(value);
+  if (!items) return -1;
+  int status = assign_one_by_one(element, e, where, items);
+  Py_DECREF(items);
+  return status;
+}
+
 }  // namespace
 
 const char* number_format(kind element) {
@@ -44,14 +55,16 @@ const char* number_format(kind element) {
   return formats[int(element)];
 }
 
+// All or nothing: many values go first to where none of them matters, so that one which is refused
+// leaves all numbers as they were.
 int assign_numbers(kind element, const extent& e, char* where, PyObject* value) {
-  if (!e.ndim) return write_number(stored(element), where, value);
-  if (!is_many(value)) return assign_everywhere(element, e, where, value);
-  PyObject* items = PySequence_Tuple(value);
-  if (!items) return -1;
-  int status = assign_one_by_one(element, e, where, items);
-  Py_DECREF(items);
-  return status;
+  if (is_many(value)) {
+    alignas(8) char anywhere[8];
+    extent trial = e;
+    for (Py_ssize_t& stride : trial.stride) stride = 0;
+    if (assign(element, trial, anywhere, value) < 0) return -1;
+  }
+  return assign(element, e, where, value);
 }
 
 PyObject* list_of_numbers(kind element, const extent& e, char* where) {

@@ -171,6 +171,8 @@ PyGetSetDef properties[] = {
     {"itemsize", get_item_size, nullptr, "Bytes per element.", nullptr},
     {"nbytes", get_byte_count, nullptr, "Bytes of all elements.", nullptr},
     {"format", get_format, nullptr, "Letter of the element type, as in `struct`.", nullptr},
+    {"typecode", get_format, nullptr, "The same: reprlib asks what is called array for it.",
+     nullptr},
     {"memview", get_view, nullptr, "The same memory as a memoryview.", nullptr},
     {"ptr", get_address, nullptr, "Address of the first element.", nullptr},
     {}};

@@ -48,10 +48,19 @@ def test_a_pool_attribute_is_read_in_its_own_type(put):
     assert value == 0
 
 
+@pytest.mark.parametrize("value", ["x", None, 1.5], ids=repr)
+def test_a_number_with_a_class_of_its_own_is_no_handle(calls, value):
+    calls("cuMemPoolSetAttribute", Pointer, ctypes.c_int, Pointer)
+    message = r"argument 'value': expected cuuint64_t or an integer, got "
+    with pytest.raises(TypeError, match=message + type(value).__name__):
+        driver.cuMemPoolSetAttribute(1, Pool.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, value)
+
+
 @pytest.mark.parametrize("attribute", [999, 0])
 def test_an_attribute_without_a_type_is_refused_by_name(calls, attribute):
     calls("cuMemPoolGetAttribute", Pointer, ctypes.c_int, Pointer)
-    with pytest.raises(TypeError, match="Unsupported attribute: <CUmemPool_attribute.UNKNOWN_"):
+    message = "argument 'attr': Unsupported attribute: <CUmemPool_attribute.UNKNOWN_"
+    with pytest.raises(TypeError, match=rf"^cuMemPoolGetAttribute\(\) {message}"):
         driver.cuMemPoolGetAttribute(1, attribute)
 
 
@@ -260,7 +269,8 @@ class TestJitOptions:
         [
             ([Jit.CU_JIT_MAX_REGISTERS], [], RuntimeError, "List is too small: 0 < 1"),
             ([], [1], RuntimeError, "List is too small: 0 < 1"),
-            ([Jit.CU_JIT_MAX_REGISTERS], ["x"], TypeError, "argument 'optionValues'"),
+            ([Jit.CU_JIT_MAX_REGISTERS], ["x"], TypeError, "optionValues': element 0: expected an"),
+            ([Jit.CU_JIT_MAX_REGISTERS], [-1], OverflowError, "element 0: -1 does not fit"),
             ([Jit.CU_JIT_MAX_REGISTERS], 5, TypeError, "argument 'optionValues': expected a list"),
             ([Jit.CU_JIT_NUM_OPTIONS], [1], TypeError, "Unsupported attribute: <CUjit_option"),
         ],

@@ -5,7 +5,7 @@ import ctypes
 import inspect
 
 import pytest
-from cuda.bindings import driver
+from cuda.bindings import driver, nvml, runtime
 
 
 @pytest.fixture
@@ -40,12 +40,39 @@ def test_a_name_that_is_not_interned_is_found(attribute):
         ((1, 2, 3), {}, "takes 2 arguments but 3 were given"),
         ((1, 2), {"dev": 3}, "multiple values for argument 'dev'"),
         ((1,), {"device": 3}, "unexpected keyword argument 'device'"),
+        ((1,), {"dev": 2, "attrib": 3}, "multiple values for argument 'attrib'"),
     ],
 )
 def test_wrong_calls_say_what_is_wrong(attribute, args, keywords, message):
     with pytest.raises(TypeError, match=r"^cuDeviceGetAttribute\(\) .*" + message):
         driver.cuDeviceGetAttribute(*args, **keywords)
     assert attribute == []
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: driver.cuCtxGetCurrent(1), "cuCtxGetCurrent() takes 0 arguments but 1 was given"),
+        (lambda: driver.cuInit(1, 2), "cuInit() takes 1 argument but 2 were given"),
+        (lambda: runtime.dim3(1, 2, 3), "dim3() takes at most 1 positional argument (3 given)"),
+        (
+            lambda: driver.CUstream(1, 2, 3),
+            "CUstream() takes at most 2 positional arguments (3 given)",
+        ),
+        (lambda: nvml.Memory(1), "Memory() takes at most 0 positional arguments (1 given)"),
+        (
+            lambda: nvml.ProcessInfo(1, 2),
+            "ProcessInfo() takes at most 1 positional argument (2 given)",
+        ),
+        (lambda: driver.sizeof(), "sizeof() missing required argument 'objType' (position 1)"),
+        (lambda: driver.sizeof(1, 2), "sizeof() takes 1 argument but 2 were given"),
+        (lambda: driver.sizeof(type=1), "sizeof() got an unexpected keyword argument 'type'"),
+    ],
+)
+def test_a_number_of_arguments_that_is_wrong_is_told(call, message):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value) == message
 
 
 def test_a_count_at_the_end_may_be_left_out(put):

@@ -53,7 +53,8 @@ def test_a_list_that_is_shorter_than_the_count_is_refused(nodes, given):
 
 @pytest.mark.parametrize("element", ["x", None, 1.5])
 def test_a_wrong_element_is_named_by_its_place(nodes, element):
-    with pytest.raises(TypeError, match="argument 'dependencies': element 1: expected CUgraphNode"):
+    message = "argument 'dependencies': element 1: expected CUgraphNode or an integer, got "
+    with pytest.raises(TypeError, match=message):
         driver.cuGraphAddEmptyNode(1, [driver.CUgraphNode(), element], 2)
 
 

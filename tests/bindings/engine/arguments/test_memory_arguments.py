@@ -38,6 +38,26 @@ def test_a_buffer_is_passed_by_its_memory(copies):
     assert copies[0][1] == data.ctypes.data
 
 
+FORTRAN = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+IN_ANY_ORDER = pytest.mark.parametrize(
+    "data",
+    [FORTRAN, memoryview(FORTRAN), np.arange(6.0).reshape(2, 3).T],
+    ids=lambda d: type(d).__name__,
+)
+
+
+@IN_ANY_ORDER
+def test_a_contiguous_buffer_may_be_in_the_order_of_fortran(copies, data):
+    driver.cuMemcpyHtoD(0, data, data.nbytes)
+    assert copies[0][1] == np.asarray(data).ctypes.data
+
+
+@IN_ANY_ORDER
+def test_so_may_the_buffer_of_a_field(data):
+    copy = driver.CUDA_MEMCPY2D(srcHost=data)
+    assert copy.srcHost == np.asarray(data).ctypes.data
+
+
 def test_an_array_of_one_element_is_data_not_an_address(copies):
     data = np.array([12345], dtype=np.int64)
     driver.cuMemcpyHtoD(0, data, data.nbytes)
@@ -57,7 +77,9 @@ def test_a_buffer_is_released_after_the_call(copies):
 
 
 @pytest.mark.parametrize(
-    "thing", ["text", 1.5, object(), np.arange(8)[::2], *FLOATS_OF_NUMPY], ids=repr
+    "thing",
+    ["text", 1.5, object(), np.arange(8)[::2], np.zeros((4, 4))[:2, :2], *FLOATS_OF_NUMPY],
+    ids=repr,
 )
 def test_what_has_no_memory_is_refused_by_name(copies, thing):
     with pytest.raises(TypeError, match="argument 'srcHost': expected an address, a contiguous"):

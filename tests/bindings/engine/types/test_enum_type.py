@@ -2,6 +2,7 @@
 """Enumerations: ints that know their name."""
 
 import copy
+import inspect
 import pickle
 
 import pytest
@@ -24,10 +25,13 @@ def test_what_has_no_member_is_a_value_error(value):
         Flags(value)
 
 
-@pytest.mark.parametrize("args", [(), (1, 2)])
-def test_the_class_takes_one_value(args):
-    with pytest.raises(TypeError, match="one value"):
-        Flags(*args)
+@pytest.mark.parametrize(
+    ("args", "keywords"), [((), {}), ((1, 2), {}), ((), {"x": 1}), ((1,), {"value": 1})]
+)
+def test_the_class_takes_one_value(args, keywords):
+    with pytest.raises(TypeError, match=r"CUctx_flags\(\) takes one value"):
+        Flags(*args, **keywords)
+    assert str(inspect.signature(Flags)) == str(inspect.signature(FastEnum)) == "(value)"
 
 
 def test_name_and_value():

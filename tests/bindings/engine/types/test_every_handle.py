@@ -62,7 +62,9 @@ def test_the_three_shapes_are_all():
 @pytest.mark.parametrize("cls", HANDLES, ids=lambda cls: cls.__name__)
 class TestHandle:
     @pytest.mark.parametrize(
-        "value", [5, np.uint8(5), np.int64(5), WithIndex(), WithInt(), driver.CUdevice(5)], ids=repr
+        "value",
+        [5, np.uint8(5), np.int64(5), WithIndex(), WithInt(), driver.CUdevice(5)],
+        ids=lambda value: type(value).__name__,
     )
     def test_it_is_made_of_whatever_is_an_integer(self, cls, value):
         assert int(cls(value)) == operator.index(cls(value)) == 5

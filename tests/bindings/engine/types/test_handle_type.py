@@ -29,8 +29,13 @@ def test_a_handle_holds_the_value_it_was_made_with(cls):
 @pytest.mark.parametrize("cls", ALL)
 @pytest.mark.parametrize("value", ["x", None, 1.5, b"1"])
 def test_a_handle_is_made_of_integers_only(cls, value):
-    with pytest.raises(TypeError, match="expected an integer"):
+    name = cls.__name__
+    with pytest.raises(
+        TypeError, match=rf"^{name}\(\) argument 'init_value': expected an integer, got"
+    ):
         cls(value)
+    with pytest.raises(TypeError, match=rf"^{name}\(\) argument '_ptr': expected an integer, got"):
+        cls(0, _ptr=value)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +51,11 @@ def test_a_handle_is_made_of_integers_only(cls, value):
     ],
 )
 def test_a_value_that_does_not_fit_is_refused(cls, value):
-    with pytest.raises(OverflowError):
+    message = rf"^{cls.__name__}\(\) argument 'init_value': {value} does not fit "
+    with pytest.raises(OverflowError, match=message):
         cls(value)
+    with pytest.raises(OverflowError, match=message):
+        type("Derived", (cls,), {})(value)
 
 
 @pytest.mark.parametrize(

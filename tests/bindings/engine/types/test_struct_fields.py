@@ -138,10 +138,21 @@ def test_arrays_of_numbers_enumerators_and_handles_are_lists():
     assert [int(a) for a in frame.frame.pArray] == [5, 6, 0]
 
 
-@pytest.mark.parametrize("value", [[1, 2], [1, 2, 3, 4], "abc", 5])
-def test_arrays_take_exactly_their_length(value):
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        ([1, 2], ValueError, "expected 3 elements, got 2"),
+        ([1, 2, 3, 4], ValueError, "expected 3 elements, got 4"),
+        ("abc", TypeError, "expected a sequence, got str"),
+        (5, TypeError, "expected a sequence, got int"),
+        (None, TypeError, "expected a sequence, got NoneType"),
+        ([1, "2", 3], TypeError, "expected an integer, got str"),
+        ([1, 2**31, 3], OverflowError, "2147483648 does not fit int"),
+    ],
+)
+def test_arrays_take_exactly_their_length(value, error, message):
     properties = driver.CUdevprop()
-    with pytest.raises((ValueError, TypeError), match=r"CUdevprop\.maxGridSize|not iterable"):
+    with pytest.raises(error, match=rf"^CUdevprop\.maxGridSize: .*{message}"):
         properties.maxGridSize = value
     assert properties.maxGridSize == [0, 0, 0]
 

@@ -191,8 +191,22 @@ def test_representation_of_an_identifier_is_hexadecimal():
     assert repr(driver.CUuuid()) == "bytes : " + "00" * 16
 
 
+@pytest.mark.parametrize("address", ["x", None, 1.5], ids=repr)
+def test_an_address_that_is_none_is_refused_by_name(address):
+    message = r"^CUmemLocation\(\) argument '_ptr': expected an integer, got "
+    for made in (
+        lambda: driver.CUmemLocation(address),
+        lambda: driver.CUmemLocation(_ptr=address),
+        lambda: type("Derived", (driver.CUmemLocation,), {})(address),
+    ):
+        with pytest.raises(TypeError, match=message):
+            made()
+
+
 def test_sizeof():
-    assert driver.sizeof(driver.CUlaunchConfig) == 56
+    assert (
+        driver.sizeof(driver.CUlaunchConfig) == driver.sizeof(objType=driver.CUlaunchConfig) == 56
+    )
     assert driver.sizeof(driver.CUdevice) == 4
     assert driver.sizeof(driver.CUuuid) == 16
     for thing in (int, 5, driver.CUresult):
