@@ -272,8 +272,13 @@ class TestGlobals:
             stream.sync()
             assert bytes(memoryview(host)) == (41).to_bytes(4, "little")
 
-    def test_constant_memory_has_its_size(self, code):
-        assert code.get_global(b"table").size == 64
+    def test_constant_memory_is_set_from_the_host(self, code, stream):
+        table = code.get_global(b"table")
+        content = bytearray(64)
+        table.copy_from(bytes(range(64)), stream=stream)
+        table.copy_to(content, stream=stream)
+        stream.sync()
+        assert content == bytes(range(64))
 
     def test_the_mapping_holds_for_variables(self, device):
         code = ObjectCode.from_ptx(PTX, symbol_mapping={"c": "counter"})
