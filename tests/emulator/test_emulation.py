@@ -82,6 +82,7 @@ class TestEnable:
             ("memory", "a lot", "MiB or GiB"),
             ("check", {"memory", "luck"}, "memory, sync, init, race, hazard and leak"),
             ("step_limit", "2^99", "or 2^N"),
+            ("fail", "cuMemAlloc:0=1", "rules FUNCTION:N[xTIMES]=CODE"),
             ("speed", 1, "its options are devices, cc, memory"),
         ],
     )
