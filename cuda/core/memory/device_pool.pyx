@@ -315,7 +315,8 @@ cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object 
 
 
 cdef class DeviceMemoryResource(_MemPool):
-    """Device memory from a memory pool of the driver, in stream order.
+    """DeviceMemoryResource(device_id, options=None)\n--\n
+    Device memory from a memory pool of the driver, in stream order.
 
     Without options it uses the device's current pool, which it never destroys; with options it
     makes a pool of its own, destroyed when this and the last buffer from it are gone.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every class of the object layer owes its callers: safe methods, honest tracebacks."""
 
+import inspect
 import traceback
 
 import pytest
@@ -59,6 +60,24 @@ def test_a_method_takes_objects_of_subclasses(device):
 def test_leaving_a_block_of_another_class_touches_nothing(leave):
     with pytest.raises(AttributeError, match="close"):
         leave(Other(), None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("made_by_name", "signature"),
+    [
+        (Device, "(device_id=None)"),
+        (DeviceMemoryResource, "(device_id, options=None)"),
+        (Program, "(code, code_type, options=None)"),
+        (
+            LaunchConfig,
+            "(grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False, "
+            "programmatic_stream_serialization=False)",
+        ),
+    ],
+)
+def test_a_class_that_can_be_called_shows_how(made_by_name, signature):
+    assert str(inspect.signature(made_by_name)) == signature
+    assert inspect.getdoc(made_by_name)[0].isupper()
 
 
 def test_a_traceback_names_the_function_that_raised(device):
