@@ -20,7 +20,7 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # a build front end need not have done it
-from generator import headers  # noqa: E402
+from generator import headers, included_files  # noqa: E402
 from generator.make import make  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"
@@ -139,6 +139,9 @@ class Build(build_ext):
         made = [(p.name, p.pyx(), "c" if p.is_c else "c++") for p in parts if p.pyx()]
         pyx = [Extension(name, sources, language=which) for name, sources, which in made]
         cythonize(pyx, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
+        for part in parts:
+            if part.pyx():
+                included_files.tell_apart(part.sources()[0])  # what Cython wrote
         cuda = headers.collect(CUDA, ROOT / "build" / "cuda")
         folders = ("cpp", "cpp/driver/foreign", "cpp/runtime/headers", ".")
         own = (*(ROOT / f for f in folders), GENERATED)

@@ -105,6 +105,9 @@ class handle {
   [[nodiscard]] facts_type& facts() const noexcept { return node_->facts; }
   [[nodiscard]] const parent_type& parent() const noexcept { return node_->parent; }
 
+  // False in the child of a fork: the object is the parent's, and no driver call may name it.
+  [[nodiscard]] bool is_of_this_process() const noexcept { return is_of_this_process(*node_); }
+
   // Whether this handle is the only one.
   [[nodiscard]] bool is_last() const noexcept {
     return node_ != nullptr && node_->count.load(std::memory_order_acquire) == 1;
@@ -137,14 +140,16 @@ class handle {
 
   explicit handle(node* adopted) noexcept : node_{adopted} {}
 
+  static bool is_of_this_process(const node& of) noexcept {
+    return of.generation == fork_generation.load(std::memory_order_relaxed);
+  }
+
   static void* as_key(raw_type raw) noexcept { return reinterpret_cast<void*>(raw); }
 
   // Out of the registry first: the driver may give the same raw value to the next object. A last
   // handle goes anywhere, by collection too, so the interpreter's lock is given back here.
   __attribute__((noinline)) static void destroy(node* last) noexcept {
-    const bool is_of_this_process =
-        last->generation == fork_generation.load(std::memory_order_relaxed);
-    if (last->owns == ownership::owned && is_of_this_process) {
+    if (last->owns == ownership::owned && is_of_this_process(*last)) {
       if constexpr (is_registered) live_handles.remove(*last);
       if constexpr (Traits::destroyer != nullptr) {
         const unlocked_scope unlocked;

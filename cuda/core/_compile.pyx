@@ -5,7 +5,11 @@ cimport cython
 
 from cuda.core._core cimport as_options, check_open, nvrtc_error, public_object
 
+from cuda.core._core import _complete_classes
+
 include "compile/nvrtc_program.pyx"
 include "compile/versions.pyx"
 include "compile/nvrtc_compiler.pyx"
 include "compile/program.pyx"
+
+_complete_classes(globals(), __name__)

@@ -60,9 +60,14 @@ def is_chosen():
     return _low.is_emulated()
 
 
+def is_loaded():
+    """Whether driver calls go to the emulator, perhaps to be refused for its settings."""
+    return _low.backend() == "emulator"
+
+
 def is_running():
     """Whether the emulator has answered cuInit in this process."""
-    return _low.backend() == "emulator" and bool(load().halfwarp_emulator_is_active())
+    return is_loaded() and bool(load().halfwarp_emulator_is_active())
 
 
 def choose(options):

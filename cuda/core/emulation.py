@@ -192,7 +192,7 @@ def error_text(code: SupportsInt) -> str:
     code
         The ``CUresult``, as an int.
     """
-    return _library.error_text(int(code)) if _library.is_running() else ""
+    return _library.error_text(int(code)) if _library.is_loaded() else ""
 
 
 def leaks() -> list[Leak]:

@@ -11,6 +11,7 @@ import pytest
 from cuda.core import (
     Buffer,
     DeviceMemoryResource,
+    LaunchConfig,
     LegacyPinnedMemoryResource,
     MemoryResource,
 )
@@ -128,6 +129,34 @@ class TestClosing:
         resource.allocate(32)
         gc.collect()
         assert len(resource.freed) == 1
+
+    @pytest.mark.parametrize("is_shared", [False, True])
+    def test_a_cycle_through_the_resource_is_given_back_while_the_resource_is_whole(
+        self, load_kernel, is_shared
+    ):
+        """The resource's own attributes are what its deallocate needs."""
+        resource = RecordingResource()
+        freed = resource.freed
+        resource.cached = resource.allocate(32)
+        if is_shared:
+            kernel = load_kernel(".param .u64 p")
+            resource.prepared = kernel.prepare(LaunchConfig(grid=1, block=1), resource.cached)
+        del resource
+        gc.collect()
+        assert len(freed) == 1
+
+    def test_a_cycle_through_a_subclass_of_a_resource_is_given_back(self, device):
+        class Counting(LegacyPinnedMemoryResource):
+            def deallocate(self, ptr, size=0, stream=None):
+                self.freed.append(size)
+                super().deallocate(ptr, size, stream)
+
+        resource = Counting()
+        freed = resource.freed = []
+        resource.cached = resource.allocate(32)
+        del resource
+        gc.collect()
+        assert freed == [32]
 
     def test_close_takes_the_stream_that_orders_the_free(self, device, stream):
         buffer = device.allocate(64, stream=stream)

@@ -64,6 +64,17 @@ class TestContract:
         with resource.allocate(0, stream=stream) as buffer:
             assert (buffer.size, buffer.handle, buffer.is_closed) == (0, 0, False)
 
+    def test_a_size_is_what_has_an_index(self, resource, stream):
+        class Index:
+            def __index__(self):
+                return 48
+
+        with resource.allocate(Index(), stream=stream) as buffer:
+            assert buffer.size == Buffer.from_handle(buffer.handle, Index()).size == 48
+        for wrong in ("48", None, b"4"):
+            with pytest.raises(TypeError, match="an integer is required"):
+                resource.allocate(wrong, stream=stream)
+
     @pytest.mark.parametrize("size", [-1, 1 << 64])
     def test_sizes_out_of_range_are_overflow(self, resource, stream, size):
         with pytest.raises(OverflowError):

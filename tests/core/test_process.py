@@ -17,6 +17,31 @@ device = Device(0)
 device.set_current()
 """
 
+# name -> what makes an object that holds something of the driver's
+HOLDERS = {
+    "pool buffer": "device.allocate(64, stream=stream)",
+    "own pool": "DeviceMemoryResource(device, {})",
+    "buffer of an own pool": "DeviceMemoryResource(device, {}).allocate(64, stream=stream)",
+    "pinned buffer": "LegacyPinnedMemoryResource().allocate(64)",
+    "view of a pinned buffer": "memoryview(LegacyPinnedMemoryResource().allocate(64))",
+    "buffer without a pool": "_SynchronousMemoryResource(0).allocate(64, stream=stream)",
+    "capsule": "device.allocate(64, stream=stream).__dlpack__()",
+    "kernel": "ObjectCode.from_ptx(PTX).get_kernel('k')",
+    "attributes": "ObjectCode.from_ptx(PTX).get_kernel('k').attributes",
+    "prepared": "ObjectCode.from_ptx(PTX).get_kernel('k').prepare({'grid': 1, 'block': 1})",
+    "program": "Program('', 'c++', ProgramOptions(arch='sm_90', debug=True))",
+    "context": "device.context",
+}
+HOLD = """
+from cuda.core import (
+    DeviceMemoryResource, LegacyPinnedMemoryResource, ObjectCode, Program, ProgramOptions)
+from cuda.core._memory import _SynchronousMemoryResource
+PTX = b".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() { ret; }"
+stream = device.create_stream()
+held = [%s]
+stream.sync()
+"""
+
 
 @pytest.fixture
 def live_objects(emulation):
@@ -107,6 +132,10 @@ class TestExit:
     def test_live_objects_at_exit_say_nothing(self, run_python, code):
         run_python(START + code)
 
+    @pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
+    def test_holders_at_exit_say_nothing_even_in_a_cycle(self, run_python, make):
+        run_python(START + HOLD % make + "held.append(held); import builtins; builtins.held = held")
+
     @pytest.mark.parametrize(
         "work",
         [
@@ -191,6 +220,20 @@ in_child(work)
 stream.sync()
 """
         run_python(START + FORK + code, *QUIET)
+
+    @pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
+    def test_a_child_gives_nothing_back_that_is_the_parents(self, run_python, make):
+        code = """
+def work():
+    import gc
+    if hasattr(held[0], "close"): held[0].close()
+    held.clear()
+    gc.collect()
+in_child(work)
+held.clear()
+stream.sync()
+"""
+        run_python(START + FORK + HOLD % make + code, *QUIET)
 
     def test_a_child_shares_no_handle_with_the_parent(self, run_python):
         code = """

@@ -80,6 +80,14 @@ class TestLoading:
         assert size.value == 4
         assert driver.read(address.value) == [41]
 
+    def test_the_host_writes_what_kernels_only_read(self, driver):
+        driver.kernel(".visible .const .align 4 .b8 c[8]; .visible .entry k() { ret; }", entry="k")
+        address = ctypes.c_uint64()
+        driver.cuModuleGetGlobal(ctypes.byref(address), None, driver.modules[-1], b"c")
+        assert driver.cuMemcpyHtoD(address.value, b"\7\0\0\0\x08\0\0\0", 8) == SUCCESS
+        assert driver.cuMemsetD32(address.value + 4, 9, 1) == SUCCESS
+        assert driver.read(address.value, 2) == [7, 9]
+
 
 class TestLibraries:
     TWO = ".visible .entry b(.param .u32 x) { ret; } .visible .entry a() { ret; }"

@@ -82,6 +82,7 @@ class TestEnable:
             ("memory", "a lot", "MiB or GiB"),
             ("check", {"memory", "luck"}, "memory, sync, init, race, hazard and leak"),
             ("step_limit", "2^99", "or 2^N"),
+            ("fail", "cuMemAlloc:0=1", "rules FUNCTION:N[xTIMES]=CODE"),
             ("speed", 1, "its options are devices, cc, memory"),
         ],
     )
@@ -100,6 +101,31 @@ class TestEnable:
         assert done.stdout.split() == ["1", "3"]
         assert "HALFWARP_EMULATOR_DEVICES" in done.stderr
         assert "1 to 16" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("option", "value", "accepted"),
+        [
+            ("devices", "many", "1 to 16"),
+            ("fail", "junk", "junk"),
+            ("checks", "all", "options are"),
+        ],
+    )
+    def test_the_exception_tells_of_a_wrong_variable_each_time(
+        self, run_emulated, option, value, accepted
+    ):
+        done = run_emulated(
+            """
+            from cuda.core import CUDAError, Device
+            for _ in range(2):
+                try:
+                    Device()
+                except CUDAError as error:
+                    print(str(error).replace(chr(10), " "))
+            """,
+            **{option: value},
+        )
+        first, second = done.stdout.splitlines()
+        assert accepted in first and first == second
 
     def test_a_misspelt_variable_is_an_error(self, talk):
         done = talk('print(driver("cuInit", 0))', checks="all")

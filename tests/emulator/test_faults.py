@@ -40,6 +40,15 @@ CORRECT = {
 }
 
 
+@pytest.mark.parametrize("name", ["f", "rd", "Pf", "saxpy"])
+def test_a_kernel_of_c_linkage_keeps_its_name(driver, emulated, name):
+    """Alone, `f` is how C++ mangles the type float."""
+    with emulated.expect_fault("trap") as caught:
+        driver.launch(driver.kernel(f".visible .entry {name}() {{ trap; }}", entry=name))
+        assert driver.cuCtxSynchronize() == LAUNCH_FAILED
+    assert f"by kernel '{name}' block" in caught.fault.first_line
+
+
 @pytest.fixture
 def memory(driver):
     """An address of 64 live bytes and one of 64 freed ones."""

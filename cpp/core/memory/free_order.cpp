@@ -30,6 +30,12 @@ free_order::free_order(const stream_handle& stream)
   stream_ = stream;
 }
 
+free_order free_order::of_this_process() noexcept {
+  free_order made;
+  made.generation_ = fork_generation.load(std::memory_order_relaxed);
+  return made;
+}
+
 CUresult free_order::free(CUdeviceptr pointer) const noexcept {
   if (!is_of_this_process()) return CUDA_SUCCESS;
   if (!context_) return driver::try_call(driver::table->cuMemFreeAsync, pointer, stream_.raw());

@@ -22,6 +22,9 @@ class free_order {
     return *this;
   }
 
+  // Not recorded: memory that goes back at once, in this process.
+  [[nodiscard]] static free_order of_this_process() noexcept;
+
   // Stays empty when a default stream is given and no context is current: it means nothing then.
   explicit free_order(const stream_handle& stream);
 

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/observation/injection.hpp"
+
 namespace halfwarp::emulator {
 namespace {
 
@@ -171,8 +173,10 @@ const entry entries[] = {
      "exact or perturb"},
     {"fail",
      [](options& o, std::string_view t) {
+       std::string problem;
        o.fail = t;
-       return true;
+       injection{}.arm(t, problem);
+       return problem.empty();
      },
      [](const options& o) { return o.fail; }, "rules FUNCTION:N[xTIMES]=CODE, comma-separated"},
     {"trace",

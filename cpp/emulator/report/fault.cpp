@@ -123,6 +123,7 @@ std::string_view name(access_kind kind) noexcept {
 }
 
 std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;  // alone, "f" would be read as the type float
   int status = 0;
   std::unique_ptr<char, decltype(&std::free)> text{
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free};

@@ -50,9 +50,10 @@ void fill_row(std::byte* row, std::uint32_t value, std::uint64_t bytes) {
 
 }  // namespace
 
-std::optional<memory::range_fault> check_area(const memory_area& area, bool is_write) {
+std::optional<memory::range_fault> check_area(const memory_area& area) {
   if (area.is_pageable) return std::nullopt;
-  return the_driver().memory.check(area.first, area.span(), area.device, is_write);
+  // As a read: what kernels may not write, constant variables, copies and memsets do.
+  return the_driver().memory.check(area.first, area.span(), area.device, false);
 }
 
 failure area_failure(std::string_view what, const memory_area& area,
@@ -90,10 +91,10 @@ void copy_area(const memory_area& to, const memory_area& from) {
 }
 
 failure copy_memory::execute(stream& in) {
-  if (const auto problem = check_area(to_, true)) {
+  if (const auto problem = check_area(to_)) {
     return area_failure("copy", to_, *problem, in, true);
   }
-  if (const auto problem = check_area(from_, false)) {
+  if (const auto problem = check_area(from_)) {
     return area_failure("copy", from_, *problem, in, false);
   }
   copy_area(to_, from_);
@@ -101,7 +102,7 @@ failure copy_memory::execute(stream& in) {
 }
 
 failure fill_memory::execute(stream& in) {
-  if (const auto problem = check_area(target_, true)) {
+  if (const auto problem = check_area(target_)) {
     return area_failure("memset", target_, *problem, in, true);
   }
   std::byte* const base = bytes_at(target_);

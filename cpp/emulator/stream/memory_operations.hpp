@@ -39,8 +39,8 @@ struct memory_area {
   }
 };
 
-// What is wrong with an access of a whole area.
-std::optional<memory::range_fault> check_area(const memory_area& area, bool is_write);
+// What is wrong with a copy from or to a whole area.
+std::optional<memory::range_fault> check_area(const memory_area& area);
 // The failure of an operation whose area is no longer good when its turn comes.
 failure area_failure(std::string_view what, const memory_area& area,
                      const memory::range_fault& problem, const stream& in, bool is_write);

@@ -373,7 +373,7 @@ TEST_F(faults, without_the_memory_check_red_zones_are_ordinary_memory) {
 
 TEST_F(faults, names_are_shown_as_in_the_source) {
   EXPECT_EQ(report::demangled("_Z5saxpyifPKfPf"), "saxpy(int, float, float const*, float*)");
-  EXPECT_EQ(report::demangled("saxpy"), "saxpy");
+  for (const char* name : {"saxpy", "f", "rd", "i"}) EXPECT_EQ(report::demangled(name), name);
   EXPECT_EQ(report::grouped_address(0x7f8675bd0b00), "0x7f86'75bd'0b00");
   EXPECT_EQ(report::grouped_address(0), "0x0");
 }

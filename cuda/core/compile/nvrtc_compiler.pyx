@@ -23,7 +23,7 @@ cdef tuple as_expressions(object given):
     if isinstance(given, (str, bytes)):
         raise TypeError(
             f"name_expressions must be a tuple or list of str or bytes: write ({given!r},)")
-    return tuple(given)
+    return () if given is None else tuple(given)
 
 
 @cython.final

@@ -24,6 +24,13 @@ cdef int set_header_bytes(size_t size) except -1:
     return 0
 
 
+cdef const char* c_text(bytes given, str what) except NULL:
+    """A text as C reads it; one with a NUL inside would be cut there without a word."""
+    if b"\0" in given:
+        raise ValueError(f"{what} has a NUL character at byte {given.index(0)}")
+    return given
+
+
 cdef class NvrtcProgram:
     def __dealloc__(self):
         if self.raw is not NULL:
@@ -32,8 +39,8 @@ cdef class NvrtcProgram:
     @staticmethod
     cdef NvrtcProgram create(bytes source, bytes name):
         cdef NvrtcProgram self = NvrtcProgram.__new__(NvrtcProgram)
-        cdef const char* text = source
-        cdef const char* title = name
+        cdef const char* text = c_text(source, "the source")
+        cdef const char* title = c_text(name, "the name of the program")
         cdef nvrtcResult status
         with nogil:
             status = cynvrtc.nvrtcCreateProgram(&self.raw, text, title, 0, NULL, NULL)
@@ -41,8 +48,8 @@ cdef class NvrtcProgram:
         return self
 
     cdef int add_expression(self, bytes expression) except -1:
-        check_nvrtc(cynvrtc.nvrtcAddNameExpression(self.raw, expression), "nvrtcAddNameExpression",
-                    self)
+        cdef const char* text = c_text(expression, "a name expression")
+        check_nvrtc(cynvrtc.nvrtcAddNameExpression(self.raw, text), "nvrtcAddNameExpression", self)
         return 0
 
     cdef nvrtcResult compile(self, list options) except *:
@@ -53,7 +60,7 @@ cdef class NvrtcProgram:
             raise MemoryError()
         try:
             for i in range(count):
-                texts[i] = <bytes>options[i]
+                texts[i] = c_text(<bytes>options[i], f"option {i + 1} of the compiler")
             with nogil:
                 status = cynvrtc.nvrtcCompileProgram(self.raw, count, texts)
         finally:

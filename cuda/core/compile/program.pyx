@@ -100,6 +100,7 @@ cdef class Program:
         return f"<Program backend={self.backend_name!r}>"
 
     def __enter__(self):
+        check_open(self.compiler is not None, "Program")
         return self
 
     def __exit__(self, *exc):
@@ -165,7 +166,7 @@ cdef class Program:
             ``"ptx"``, ``"cubin"`` or ``"ltoir"``, in any case.
         name_expressions : tuple or list of str or bytes
             Kernels to make of templates or find in namespaces, as C++ expressions; the result's
-            `symbol_mapping` has the mangled name of each.
+            `symbol_mapping` has the mangled name of each. None stands for none.
         logs : object with a method ``write(str)``, optional
             Gets what the compiler says, unless that is nothing.
         cache : ProgramCacheResource, optional

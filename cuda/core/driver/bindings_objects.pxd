@@ -6,3 +6,6 @@ cdef object as_bindings(str class_name, const void* raw)
 
 # The address that an object stands for: an int, or anything with __index__ or __int__ but a float.
 cdef uintptr_t address_from(object given) except? 0
+
+# The size in bytes that an object stands for.
+cdef size_t size_from(object given) except? 0

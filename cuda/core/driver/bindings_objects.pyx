@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Handles as the low layer's Python objects, and addresses out of Python objects.
 
-from cpython.number cimport PyIndex_Check
+from cpython.number cimport PyIndex_Check, PyNumber_Index
 
 cdef dict handle_classes = {}
 
@@ -17,8 +17,13 @@ cdef object as_bindings(str class_name, const void* raw):
 
 
 cdef uintptr_t address_from(object given) except? 0:
-    if not PyIndex_Check(given):
-        if isinstance(given, float) or not hasattr(type(given), "__int__"):
-            raise TypeError(f"an integer is required (got type {type(given).__name__})")
-        given = int(given)
-    return given
+    if PyIndex_Check(given):
+        return PyNumber_Index(given)
+    if isinstance(given, float) or not hasattr(type(given), "__int__"):
+        raise TypeError(f"an integer is required (got type {type(given).__name__})")
+    return int(given)
+
+
+cdef size_t size_from(object given) except? 0:
+    """A size in bytes; Cython's own conversion leaves out objects that have just `__index__`."""
+    return PyNumber_Index(given) if PyIndex_Check(given) else given

@@ -16,6 +16,7 @@ cdef extern from "core/context.hpp" namespace "halfwarp::core" nogil:
         CUcontext raw() noexcept
         bint is_open() noexcept
         bint is_owned() noexcept
+        bint is_of_this_process() noexcept
         context_facts& facts() noexcept
         context_handle take() noexcept
         void reset() noexcept

@@ -74,7 +74,7 @@ cdef class Context:
         """
         if not self.native.is_open():
             return
-        if raw_current_context() == self.native.raw():
+        if self.native.is_of_this_process() and raw_current_context() == self.native.raw():
             raise RuntimeError(
                 "Context cannot be closed while it is current on this thread; make another "
                 "context current first, for instance with Device.set_current()")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # How the memory of a Buffer goes back: once, in order, whatever fails on the way.
 
+from cpython.object cimport PyObject
+
 
 cdef int give_back_at_collection(Buffer self) except -1:
     """What `__dealloc__` does: report instead of raise."""
@@ -10,6 +12,36 @@ cdef int give_back_at_collection(Buffer self) except -1:
         report_line(f"Warning: a Buffer could not give its memory back: {error}")
     except Exception as error:
         report_line(f"Warning: mr.deallocate() failed during Buffer destruction: {error}")
+    return 0
+
+
+@cython.final
+cdef class _CycleGuard:
+    """Gives the memory of a Buffer back before the collector takes its resource apart.
+
+    Of the objects of a cycle it finalizes all, while all are whole, before it clears any.
+    """
+
+    cdef PyObject* buffer  # borrowed: the Buffer owns this; null once there is nothing to do
+    cdef object resource   # makes the collector look here
+
+    def __del__(self):
+        if self.buffer is not NULL and not is_finalizing():
+            give_back_at_collection(<Buffer>self.buffer)
+
+
+cdef int guard_cycles(Buffer self) except -1:
+    """Needed where the way back goes through a resource that may hold the Buffer."""
+    cdef _CycleGuard guard = _CycleGuard.__new__(_CycleGuard)
+    guard.resource = self.resource
+    move_guard(guard, self)
+    return 0
+
+
+cdef int move_guard(object guard, Buffer to) except -1:
+    if guard is not None:
+        (<_CycleGuard>guard).buffer = <PyObject*>to
+        to.guard = guard
     return 0
 
 
@@ -47,6 +79,9 @@ cdef int forget(Buffer self) except -1:
     self.fields = buffer_fields(0, 0, False)
     self.pool.reset()
     self.order = free_order()
+    if self.guard is not None:
+        (<_CycleGuard>self.guard).buffer = NULL
+    self.guard = None
     self.resource = self.kept = self.stream = self.shared = None
     return 0
 
@@ -90,9 +125,10 @@ cdef int free_on_stream(CUdeviceptr pointer, Stream stream) except -1:
 cdef int deallocate(object resource, buffer_fields memory, free_order& order,
                     object stream) except -1:
     """Run the Python deallocator, in the context that a recorded default stream meant."""
-    if order.is_recorded() and not order.is_of_this_process():
+    cdef bint is_synchronous = isinstance(resource, _SYNCHRONOUS)
+    if (is_synchronous or order.is_recorded()) and not order.is_of_this_process():
         return 0
-    if stream is None and not isinstance(resource, _SYNCHRONOUS):
+    if stream is None and not is_synchronous:
         stream = default_stream_object()
     cdef bint entered = order.is_recorded() and order.enter()
     try:
@@ -109,6 +145,8 @@ cdef object share_allocation(Buffer self):
         taken = Buffer.__new__(Buffer)
         taken.fields, taken.pool, taken.order = self.fields, self.pool, self.order
         taken.resource, taken.kept, taken.stream = self.resource, self.kept, self.stream
+        move_guard(self.guard, taken)
+        self.guard = None
         self.shared = taken
         self.pool.reset()
         self.stream = None

@@ -22,6 +22,7 @@ cdef class Buffer:
     cdef Py_ssize_t exports     # live views of the buffer protocol
     cdef Py_ssize_t shape       # what those views point at
     cdef Py_ssize_t stride
+    cdef object guard           # a _CycleGuard where the resource is of a user's class, or None
     cdef object __weakref__
 
 # Give the memory back, ordered on `stream` (None: as recorded). The buffer is closed whatever

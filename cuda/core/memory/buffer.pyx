@@ -27,7 +27,7 @@ cdef class Buffer:
             give_back_at_collection(self)
 
     @staticmethod
-    def from_handle(ptr, size_t size, mr=None, owner=None, *, stream=None):
+    def from_handle(ptr, size, mr=None, owner=None, *, stream=None):
         """Wrap memory that exists.
 
         Host only.
@@ -59,7 +59,7 @@ cdef class Buffer:
         return wrap_memory(Buffer, ptr, size, mr, owner, stream)
 
     @classmethod
-    def _init(cls, ptr, size_t size, mr=None, ipc_descriptor=None, owner=None, *, stream=None):
+    def _init(cls, ptr, size, mr=None, ipc_descriptor=None, owner=None, *, stream=None):
         """`from_handle` for a subclass. Host only."""
         if ipc_descriptor is not None:
             raise RuntimeError("Memory resource is not IPC-enabled")
@@ -392,7 +392,7 @@ cdef int refuse_copy_options(object options) except -1:
     return 0
 
 
-cdef Buffer wrap_memory(object cls, object ptr, size_t size, object mr, object owner,
+cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object owner,
                         object stream):
     if mr is not None and owner is not None:
         raise ValueError("owner and memory resource cannot be both specified together")
@@ -402,12 +402,15 @@ cdef Buffer wrap_memory(object cls, object ptr, size_t size, object mr, object o
         require_memory_resource(mr)
     cdef Buffer buffer = cls.__new__(cls)
     cdef CUdeviceptr pointer = address_from(ptr)
+    cdef size_t bytes_given = size_from(size)
     if mr is not None and (stream is not None or mr.is_device_accessible):
         buffer.stream = default_stream_object() if stream is None else accept_stream(stream)
         buffer.order = recorded_order(buffer.stream)
-    buffer.fields = buffer_fields(pointer, size, True)
+    buffer.fields = buffer_fields(pointer, bytes_given, True)
     buffer.resource = mr
     buffer.kept = owner
+    if mr is not None:
+        guard_cycles(buffer)
     return buffer
 
 

@@ -124,7 +124,7 @@ cdef object only_zero(object value):
 cdef class _MemPool(MemoryResource):
     """What all resources over a driver pool share."""
 
-    def allocate(self, size_t size, stream=NOT_GIVEN):
+    def allocate(self, size, stream=NOT_GIVEN):
         """Take memory from the pool.
 
         Stream-ordered: the memory may be used on `stream`, and on streams that wait for it.
@@ -155,16 +155,17 @@ cdef class _MemPool(MemoryResource):
         cdef Stream order = stream_or_default(stream, "allocate()")
         cdef CUstream raw = order.fields.raw
         cdef CUdeviceptr pointer = 0
-        if size != 0:
+        cdef size_t wanted = size_from(size)
+        if wanted != 0:
             try:
                 with nogil:
-                    pointer = allocate_from_pool(self.pool, size, raw)
+                    pointer = allocate_from_pool(self.pool, wanted, raw)
             except OutOfMemoryError as error:
-                raise describe_out_of_memory(self.pool, size, error) from None
+                raise describe_out_of_memory(self.pool, wanted, error) from None
             if pointer == 0:
                 raise RuntimeError("cannot perform memory operations on a capturing stream "
                                    "(consider using GraphMemoryResource)")
-        return wrap_pool_memory(self, self.pool, pointer, size, order)
+        return wrap_pool_memory(self, self.pool, pointer, wanted, order)
 
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
         """Give memory back to the pool; it works after `close` as well.
@@ -314,7 +315,8 @@ cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object 
 
 
 cdef class DeviceMemoryResource(_MemPool):
-    """Device memory from a memory pool of the driver, in stream order.
+    """DeviceMemoryResource(device_id, options=None)\n--\n
+    Device memory from a memory pool of the driver, in stream order.
 
     Without options it uses the device's current pool, which it never destroys; with options it
     makes a pool of its own, destroyed when this and the last buffer from it are gone.

@@ -24,7 +24,7 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
     cuMemAllocHost, cuMemFreeHost : the driver functions.
     """
 
-    def allocate(self, size_t size, stream=None):
+    def allocate(self, size, stream=None):
         """Take memory, usable at once.
 
         Blocks the host.
@@ -52,12 +52,13 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
         cuMemAllocHost : the driver function.
         """
         cdef void* pointer = NULL
+        cdef size_t wanted = size_from(size)
         if stream is not None:
             accept_stream(stream)
-        if size:
+        if wanted:
             with nogil:
-                call(memory_driver.cuMemAllocHost, &pointer, size)
-        return wrap_resource_memory(self, <CUdeviceptr><uintptr_t>pointer, size)
+                call(memory_driver.cuMemAllocHost, &pointer, wanted)
+        return wrap_resource_memory(self, <CUdeviceptr><uintptr_t>pointer, wanted)
 
     def deallocate(self, ptr, size_t size=0, stream=None):
         """Give memory back, after waiting for `stream` when one is given.
@@ -106,7 +107,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         self.device = device.device_id
         self.context = retain_primary_context(self.device)
 
-    def allocate(self, size_t size, stream=NOT_GIVEN):
+    def allocate(self, size, stream=NOT_GIVEN):
         """Take memory, usable at once on any stream.
 
         Blocks the host.
@@ -117,10 +118,11 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         """
         stream_or_default(stream, "allocate()")
         cdef CUdeviceptr pointer = 0
-        if size:
+        cdef size_t wanted = size_from(size)
+        if wanted:
             with nogil:
-                pointer = allocate_in_context(self.context, size)
-        return wrap_resource_memory(self, pointer, size)
+                pointer = allocate_in_context(self.context, wanted)
+        return wrap_resource_memory(self, pointer, wanted)
 
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
         """Give memory back, after waiting for `stream`.
@@ -161,6 +163,9 @@ cdef Buffer wrap_resource_memory(MemoryResource resource, CUdeviceptr pointer, s
     cdef Buffer buffer = Buffer.__new__(Buffer)
     buffer.fields = buffer_fields(pointer, size, True)
     buffer.resource = resource
+    buffer.order = free_order.of_this_process()
+    if type(resource) not in _SYNCHRONOUS:
+        guard_cycles(buffer)
     return buffer
 
 

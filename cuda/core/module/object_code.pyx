@@ -256,6 +256,8 @@ cdef ObjectCode make_object_code(object image, str code_type, str name, object s
     else:
         raise TypeError(f"Expected type str or bytes or bytearray or os.PathLike for the code, got "
                         f"{qualified_name(image)}")
+    if name is None:
+        raise TypeError("name must be str, got None")
     made.format = code_type
     made.label = name
     made.mapping = dict(symbol_mapping) if symbol_mapping else {}
@@ -269,7 +271,14 @@ cdef bytes symbol_of(ObjectCode self, object name):
     if not isinstance(name, (str, bytes)):
         raise TypeError(f"name must be str or bytes, got {qualified_name(name)}")
     symbol = self.mapping.get(name, name)
-    return symbol.encode() if isinstance(symbol, str) else bytes(symbol)
+    if isinstance(symbol, str):
+        symbol = symbol.encode()
+    if not isinstance(symbol, bytes):
+        raise TypeError(f"symbol_mapping[{name!r}] must be str or bytes, got "
+                        f"{qualified_name(symbol)}")
+    if b"\0" in symbol:  # where C would end the name, and find another one
+        raise ValueError(f"a name in object code has no NUL, got {symbol!r}")
+    return symbol
 
 
 cdef int check_loadable(ObjectCode self) except -1:

@@ -172,6 +172,20 @@ class TestTargets:
         code = '#include "three.h"\nstatic_assert(three == 3);'
         make(code, include_path=tmp_path).compile("ptx")
 
+    @pytest.mark.parametrize(
+        ("source", "options", "expressions", "what"),
+        [
+            ("int a;\0 cut here", {}, (), "the source has a NUL character at byte 6"),
+            ("", {"name": "a\0b"}, (), "the name of the program"),
+            ("", {"std": "c++17\0"}, (), "option 2 of the compiler"),
+            (TEMPLATE, {}, ("n::add<int>\0",), "a name expression"),
+        ],
+        ids=["source", "name", "option", "expression"],
+    )
+    def test_a_nul_inside_a_text_is_refused(self, source, options, expressions, what):
+        with pytest.raises(ValueError, match=what):
+            make(source, **options).compile("ptx", name_expressions=expressions)
+
 
 class TestNameExpressions:
     def test_each_is_mapped_as_it_was_given(self):
@@ -190,6 +204,9 @@ class TestNameExpressions:
     def test_a_string_is_not_taken_letter_by_letter(self, given):
         with pytest.raises(TypeError, match="must be a tuple or list.*write"):
             make(TEMPLATE).compile("ptx", name_expressions=given)
+
+    def test_none_stands_for_no_expression(self):
+        assert make(TEMPLATE).compile("ptx", name_expressions=None).symbol_mapping == {}
 
     def test_elements_must_be_text(self):
         with pytest.raises(TypeError, match="must be str or bytes, got int"):

@@ -80,6 +80,11 @@ class TestConstruction:
         with pytest.raises(TypeError, match="Expected type str or bytes or bytearray"):
             ObjectCode.from_cubin(image)
 
+    @pytest.mark.parametrize("name", [None, 3, b"n"], ids=repr)
+    def test_a_name_is_str(self, name):
+        with pytest.raises(TypeError):
+            ObjectCode.from_ptx(b"", name=name)
+
     def test_the_mapping_is_copied_both_ways(self):
         mapping = {"f": "g"}
         code = ObjectCode.from_ptx(b"", symbol_mapping=mapping)
@@ -272,8 +277,26 @@ class TestGlobals:
             stream.sync()
             assert bytes(memoryview(host)) == (41).to_bytes(4, "little")
 
-    def test_constant_memory_has_its_size(self, code):
-        assert code.get_global(b"table").size == 64
+    def test_constant_memory_is_set_from_the_host(self, code, stream):
+        table = code.get_global(b"table")
+        content = bytearray(64)
+        table.copy_from(bytes(range(64)), stream=stream)
+        table.copy_to(content, stream=stream)
+        stream.sync()
+        assert content == bytes(range(64))
+
+    @pytest.mark.parametrize("symbol", [3, None, ["first"]], ids=repr)
+    def test_a_mapping_to_something_else_is_told(self, device, symbol):
+        code = ObjectCode.from_ptx(PTX, symbol_mapping={"f": symbol})
+        for look_up in (code.get_kernel, code.get_global):
+            with pytest.raises(TypeError, match=r"symbol_mapping\['f'\] must be str or bytes"):
+                look_up("f")
+
+    @pytest.mark.parametrize("name", ["first\0", "first\0x", b"first\0", "\0"], ids=repr)
+    def test_a_nul_does_not_end_a_name(self, code, name):
+        for look_up in (code.get_kernel, code.get_global):
+            with pytest.raises(ValueError, match="no NUL"):
+                look_up(name)
 
     def test_the_mapping_holds_for_variables(self, device):
         code = ObjectCode.from_ptx(PTX, symbol_mapping={"c": "counter"})

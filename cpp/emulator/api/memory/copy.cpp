@@ -78,7 +78,7 @@ CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, wai
 }
 
 void admit_area(const call& c, memory_area& area, bool is_write) {
-  const auto problem = c.d.memory.check(area.first, area.span(), area.device, is_write);
+  const auto problem = check_area(area);
   if (!problem) return;
   if (problem->problem == memory::range_problem::host_memory) {
     area.is_pageable = true;

@@ -169,7 +169,7 @@ cdef class Event:
         return self
 
     def __exit__(self, *exc_info):
-        self.native.reset()
+        self.close()
 
     def __sub__(self, other):
         if not isinstance(other, Event):

@@ -90,9 +90,21 @@ class TestCreation:
         device.sync()
 
 
+class Index:
+    """Converts with `__index__` alone."""
+
+    def __init__(self, value):
+        self.value = int(value)
+
+    def __index__(self):
+        return self.value
+
+
 class TestFromHandle:
     @pytest.mark.parametrize(
-        "convert", [int, np.uint64, lambda raw: raw], ids=["int", "numpy", "CUstream"]
+        "convert",
+        [int, np.uint64, lambda raw: raw, Index],
+        ids=["int", "numpy", "CUstream", "__index__"],
     )
     def test_it_takes_what_converts_to_an_int(self, stream, convert):
         wrapper = Stream.from_handle(convert(stream.handle))

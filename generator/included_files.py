@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Corrects what Cython writes for an extension that is made of many included files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+# Cython keeps the code object of each line that raised, and looks it up by the line alone: the
+# traceback of an error would name whichever file raised in that line first. No file of ours has
+# 1024 lines, so with the address of its name the key is one of its own.
+BY_LINE = "code_object(c_line ? -c_line : py_line"
+BY_FILE_AND_LINE = "code_object((int)((unsigned)(size_t)filename * 1024u + (unsigned)py_line)"
+LOOKUPS = 4  # finding and keeping, with the limited API and without
+
+
+def tell_apart(source: Path) -> None:
+    """Let tracebacks name the included file and the function in which an error was raised."""
+    text = source.read_text()
+    if text.count(BY_FILE_AND_LINE) == LOOKUPS:
+        return
+    if text.count(BY_LINE) != LOOKUPS:
+        raise RuntimeError(f"{source}: Cython looks up the code objects of tracebacks in a new way")
+    source.write_text(text.replace(BY_LINE, BY_FILE_AND_LINE))

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every class of the object layer owes its callers: safe methods, honest tracebacks."""
+
+import inspect
+import traceback
+
+import pytest
+from cuda.core import (
+    Buffer,
+    Context,
+    Device,
+    DeviceMemoryResource,
+    Event,
+    Kernel,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    MemoryResource,
+    ObjectCode,
+    Program,
+    Stream,
+)
+
+CLASSES = (
+    *(Buffer, Context, Device, DeviceMemoryResource, Event, Kernel, LaunchConfig),
+    *(LegacyPinnedMemoryResource, MemoryResource, ObjectCode, Program, Stream),
+)
+FACTORY_MADE = (Buffer, Context, Event, Kernel, ObjectCode, Stream)
+
+
+def methods():
+    for owner in CLASSES:
+        for name, value in vars(owner).items():
+            if type(value).__name__ == "cython_function_or_method" and name != "__exit__":
+                yield pytest.param(value, id=f"{owner.__name__}.{name}")
+
+
+class Other:
+    """Smaller than every object of the package, and closable like them."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("method", list(methods()))
+def test_a_method_called_on_another_class_is_refused(method):
+    for other in (Other(), 3, b"bytes", None, Device):
+        with pytest.raises(TypeError, match="doesn't apply to a '"):
+            method(other)
+
+
+def test_a_method_takes_objects_of_subclasses(device):
+    class Derived(Stream):
+        __slots__ = ()
+
+    with Derived() as stream:
+        assert Stream.sync(stream) is None
+    assert Stream.close(stream) is None
+
+
+@pytest.mark.parametrize("leave", [Stream.__exit__, Event.__exit__, Buffer.__exit__])
+def test_leaving_a_block_of_another_class_touches_nothing(leave):
+    with pytest.raises(AttributeError, match="close"):
+        leave(Other(), None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("made_by_name", "signature"),
+    [
+        (Device, "(device_id=None)"),
+        (DeviceMemoryResource, "(device_id, options=None)"),
+        (Program, "(code, code_type, options=None)"),
+        (
+            LaunchConfig,
+            "(grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False, "
+            "programmatic_stream_serialization=False)",
+        ),
+    ],
+)
+def test_a_class_that_can_be_called_shows_how(made_by_name, signature):
+    assert str(inspect.signature(made_by_name)) == signature
+    assert inspect.getdoc(made_by_name)[0].isupper()
+
+
+def test_a_traceback_names_the_function_that_raised(device):
+    """All files of an extension share one cache of code objects."""
+    for _ in range(2):
+        for made in FACTORY_MADE:
+            with pytest.raises(RuntimeError) as caught:
+                made(1)
+            last = traceback.extract_tb(caught.value.__traceback__)[-1]
+            assert last.name.endswith(f".{made.__name__}.__init__")
+            assert f"{made.__name__} objects cannot" in str(caught.value)

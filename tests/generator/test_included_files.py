@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is corrected in the sources that Cython writes."""
+
+import pytest
+
+from generator.included_files import tell_apart
+
+LOOKUP = "code = find_code_object(c_line ? -c_line : py_line);\n"
+
+
+def test_code_objects_are_kept_by_file_and_line(tmp_path):
+    source = tmp_path / "made.cpp"
+    source.write_text(LOOKUP * 4)
+    tell_apart(source)
+    corrected = source.read_text()
+    assert corrected.count("filename * 1024u + (unsigned)py_line") == 4
+    assert "c_line ?" not in corrected
+    tell_apart(source)
+    assert source.read_text() == corrected
+
+
+def test_a_source_that_looks_them_up_otherwise_stops_the_build(tmp_path):
+    source = tmp_path / "made.cpp"
+    source.write_text(LOOKUP)
+    with pytest.raises(RuntimeError, match=r"made\.cpp: Cython looks up .* in a new way"):
+        tell_apart(source)
