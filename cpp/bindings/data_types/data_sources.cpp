@@ -130,14 +130,22 @@ PyObject* from_buffer(PyObject* cls, PyObject* args, PyObject* keywords) {
   return named(type, view_buffer(type, buffer), "from_buffer() argument 'buffer': ");
 }
 
+// By its bytes: NumPy exports no buffer of a type whose fields overlap, as those of a union do.
+PyObject* view_array(const class_type& type, PyObject* data) {
+  if (!check_numpy_array(*type.lib, index_of(type), data)) return nullptr;
+  PyObject* bytes = PyObject_CallMethod(data, "view", "s", "u1");
+  PyObject* made = bytes ? view_buffer(type, bytes) : nullptr;
+  Py_XDECREF(bytes);
+  return made;
+}
+
 PyObject* from_data(PyObject* cls, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"data", nullptr};
   PyObject* data;
   const class_type& type = type_behind(cls);
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:from_data", const_cast<char**>(names), &data))
     return named(type, nullptr, "");
-  bool ok = check_numpy_array(*type.lib, index_of(type), data);
-  return named(type, ok ? view_buffer(type, data) : nullptr, "from_data() argument 'data': ");
+  return named(type, view_array(type, data), "from_data() argument 'data': ");
 }
 
 PyMethodDef method(const char* name, PyCFunctionWithKeywords function, const char* doc) {
