@@ -39,6 +39,8 @@ def run_workers(python, out, **variables):
     """The outcomes of every theme, in one process for each folder of themes."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     environment |= variables
+    if python != sys.executable:
+        environment.pop("PYTHONPATH", None)  # a working tree would take the reference's place
     outcomes = {}
     for folder in sorted({theme.parent for theme in THEMES}):
         themes = [str(theme) for theme in THEMES if theme.parent == folder]

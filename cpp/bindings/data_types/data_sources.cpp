@@ -2,6 +2,7 @@
 // The class methods from_ptr, from_buffer and from_data.
 #include "bindings/data_types/data_sources.hpp"
 
+#include <cstdarg>
 #include <cstring>
 
 #include "bindings/arguments/errors.hpp"
@@ -66,15 +67,27 @@ PyObject* named(const class_type& type, PyObject* made, const char* method) {
   return made;
 }
 
+// Parses arguments; messages name the class and the method, which `format` ends with.
+bool parse(const class_type& type, PyObject* args, PyObject* keywords, const char* format,
+           const char* method, const char* const* names, ...) {
+  char whole[128];
+  PyOS_snprintf(whole, sizeof whole, "%s:%s.%s", format, short_name(type.record->name), method);
+  std::va_list targets;
+  va_start(targets, names);
+  bool ok =
+      PyArg_VaParseTupleAndKeywords(args, keywords, whole, const_cast<char**>(names), targets);
+  va_end(targets);
+  return ok;
+}
+
 PyObject* array_from_ptr(PyObject* cls, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"ptr", "size", "readonly", "owner", nullptr};
   PyObject *address, *owner = Py_None;
   Py_ssize_t size = 1;
   int read_only = 0;
   const class_type& type = type_behind(cls);
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|npO:from_ptr", const_cast<char**>(names),
-                                   &address, &size, &read_only, &owner))
-    return named(type, nullptr, "");
+  if (!parse(type, args, keywords, "O|npO", "from_ptr", names, &address, &size, &read_only, &owner))
+    return nullptr;
   return named(type, from_address(type, address, size, read_only, owner), "from_ptr() ");
 }
 
@@ -83,9 +96,8 @@ PyObject* struct_from_ptr(PyObject* cls, PyObject* args, PyObject* keywords) {
   PyObject *address, *owner = Py_None;
   int read_only = 0;
   const class_type& type = type_behind(cls);
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|pO:from_ptr", const_cast<char**>(names),
-                                   &address, &read_only, &owner))
-    return named(type, nullptr, "");
+  if (!parse(type, args, keywords, "O|pO", "from_ptr", names, &address, &read_only, &owner))
+    return nullptr;
   return named(type, from_address(type, address, 1, read_only, owner), "from_ptr() ");
 }
 
@@ -124,20 +136,25 @@ PyObject* from_buffer(PyObject* cls, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"buffer", nullptr};
   PyObject* buffer;
   const class_type& type = type_behind(cls);
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:from_buffer", const_cast<char**>(names),
-                                   &buffer))
-    return named(type, nullptr, "");
+  if (!parse(type, args, keywords, "O", "from_buffer", names, &buffer)) return nullptr;
   return named(type, view_buffer(type, buffer), "from_buffer() argument 'buffer': ");
+}
+
+// By its bytes: NumPy exports no buffer of a type whose fields overlap, as those of a union do.
+PyObject* view_array(const class_type& type, PyObject* data) {
+  if (!check_numpy_array(*type.lib, index_of(type), data)) return nullptr;
+  PyObject* bytes = PyObject_CallMethod(data, "view", "s", "u1");
+  PyObject* made = bytes ? view_buffer(type, bytes) : nullptr;
+  Py_XDECREF(bytes);
+  return made;
 }
 
 PyObject* from_data(PyObject* cls, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"data", nullptr};
   PyObject* data;
   const class_type& type = type_behind(cls);
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:from_data", const_cast<char**>(names), &data))
-    return named(type, nullptr, "");
-  bool ok = check_numpy_array(*type.lib, index_of(type), data);
-  return named(type, ok ? view_buffer(type, data) : nullptr, "from_data() argument 'data': ");
+  if (!parse(type, args, keywords, "O", "from_data", names, &data)) return nullptr;
+  return named(type, view_array(type, data), "from_data() argument 'data': ");
 }
 
 PyMethodDef method(const char* name, PyCFunctionWithKeywords function, const char* doc) {

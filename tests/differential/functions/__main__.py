@@ -79,6 +79,7 @@ def places(options):
     """Implementation -> (interpreter, environment variables)."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     theirs, ours = dict(variables), dict(variables)
+    theirs.pop("PYTHONPATH", None)  # a working tree would take the reference's place
     libraries = [variables.get("LD_LIBRARY_PATH", ""), *library_folders()]
     if options.backend == "emulator":
         libraries.insert(0, emulator_folder())

@@ -151,6 +151,24 @@ def each_field_holds_what_is_set_and_what_a_keyword_gives(struct):
 
 
 @check
+def what_a_field_refuses_is_told_by_its_name_and_changes_nothing(struct):
+    made = struct.cls()
+    memoryview(made)[:] = bytes(len(bytes(made)))  # some are not all zero when new
+    for field in struct.records:
+        refused = AttributeError if field.readonly else (TypeError, ValueError)
+        for wrong in (object(), "text", 1.5j):
+            with pytest.raises(refused) as caught:
+                setattr(made, field.name, wrong)
+            assert f"{field.name}" in str(caught.value)
+            if not field.readonly:
+                with pytest.raises(refused, match=rf"^{struct.cls.__name__}\.{field.name}: "):
+                    struct.cls(**{field.name: wrong})
+        with pytest.raises(AttributeError, match=field.name):
+            delattr(made, field.name)
+        assert not any(bytes(made)), field.name
+
+
+@check
 def the_representation_names_each_field(struct):
     lines = {line.split(" :")[0] for line in repr(struct.cls()).splitlines()}
     assert {field.name for field in struct.records} <= lines

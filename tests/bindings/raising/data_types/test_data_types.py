@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from cuda.bindings import cudla, cufile, nvml
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
@@ -400,6 +400,8 @@ def test_a_read_only_struct_refuses_to_be_written():
             "argument 'ptr': expected an integer, got str",
         ),
         (lambda: nvml.Memory.from_ptr(), TypeError, "missing required argument 'ptr' (pos 1)"),
+        (lambda: nvml.Memory.from_ptr(8, size=1), TypeError, "'size'"),
+        (lambda: nvml.Memory.from_buffer(b"", 1), TypeError, "takes at most 1 argument (2 given)"),
         (lambda: nvml.ProcessInfo.from_ptr(8, -1), ValueError, "size must not be negative, got -1"),
         (lambda: nvml.Memory.from_ptr(0), ValueError, "ptr must not be null (0)"),
         (lambda: nvml.Memory.from_buffer(3), TypeError, "argument 'buffer': memoryview: a bytes-"),
@@ -419,7 +421,7 @@ def test_a_read_only_struct_refuses_to_be_written():
 def test_a_wrong_source_is_told_by_name(call, error, message):
     with pytest.raises(error) as caught:
         call()
-    assert re.match(r"(Memory|ProcessInfo)\.from_\w+\(\) ", str(caught.value))
+    assert re.search(r"\b(Memory|ProcessInfo)\.from_\w+\(\)", str(caught.value))
     assert message in str(caught.value)
 
 
