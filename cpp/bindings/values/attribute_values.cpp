@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bindings/arguments/lists.hpp"
+#include "bindings/arguments/memory.hpp"
 #include "bindings/arguments/numbers.hpp"
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/types/class_type.hpp"
@@ -87,10 +88,8 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
   c.cell[i] = count;
   for (word k = 0; k < count; ++k) {
     const attribute* a = type_of(c, p, members_of(c, p)[k]);
-    if (!a || Py_ssize_t(k) >= PySequence_Fast_GET_SIZE(object))
-      return a && raise_short(Py_ssize_t(k), count);
-    PyObject* value = Py_NewRef(PySequence_Fast_GET_ITEM(object, Py_ssize_t(k)));
-    if (!c.memory.keep(value) || !option_to_word(c, *a, value, values[k])) return false;
+    PyObject* value = a ? list_item(object, Py_ssize_t(k)) : nullptr;
+    if (!value || !c.memory.keep(value) || !option_to_word(c, *a, value, values[k])) return false;
   }
   return true;
 }

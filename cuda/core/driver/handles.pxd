@@ -62,6 +62,7 @@ cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
         bint is_open() noexcept
         bint is_owned() noexcept
         const context_handle& parent() noexcept
+        stream_handle take() noexcept
         void reset() noexcept
     bint is_default_stream(CUstream) noexcept
     stream_handle create_stream(const context_handle&, unsigned flags, int priority) \

@@ -51,6 +51,7 @@ CUDAError
         return text.decode("utf-8", "backslashreplace")
 
     @property
+    @cython.critical_section
     def uuid(self):
         """The 16 bytes that identify the device, in hex and grouped 8-4-4-4-12. Host only."""
         cdef CUuuid raw
@@ -69,6 +70,7 @@ CUDAError
         return text.decode("ascii")
 
     @property
+    @cython.critical_section
     def compute_capability(self):
         """The compute capability, as the named tuple ``(major, minor)``. Host only."""
         if self.cached_capability is None:
@@ -84,6 +86,7 @@ CUDAError
         return f"{major}{minor}"
 
     @property
+    @cython.critical_section
     def properties(self):
         """What the device can do, as `DeviceProperties`. Host only."""
         if self.cached_properties is None:
@@ -135,6 +138,7 @@ CUDAError
         call(driver.cuDeviceCanAccessPeer, &answer, self.ordinal, other.ordinal)
         return answer != 0
 
+    @cython.critical_section
     cdef context_handle context_to_use(self):
         if self.native.is_open():
             return self.native
@@ -176,28 +180,30 @@ CUDAError
         """
         if ctx is not None:
             return self.exchange_current(ctx)
-        if not self.primary.is_open():
-            self.primary = retain_primary_context(self.ordinal)
-        call(driver.cuCtxSetCurrent, self.primary.raw())
-        if self.native.raw() is not self.primary.raw():
-            self.native = self.primary
-            self.current_wrapper = None
+        with cython.critical_section(self):
+            if not self.primary.is_open():
+                self.primary = retain_primary_context(self.ordinal)
+            call(driver.cuCtxSetCurrent, self.primary.raw())
+            if self.native.raw() is not self.primary.raw():
+                self.native = self.primary
+                self.current_wrapper = None
         return None
 
     cdef object exchange_current(self, object given):
         if not isinstance(given, Context):
             raise TypeError(f"Expected type Context, got {qualified_name(given)}")
         cdef Context wanted = <Context>given
-        check_open(wanted.native.is_open(), "Context")
+        cdef context_handle native = open_context(wanted)
         if wanted.device != self.ordinal:
             raise RuntimeError(
                 "the provided context was created on the device with id="
                 f"{wanted.device}, which is different from the target id={self.ordinal}")
         cdef CUcontext before = raw_current_context()
-        previous = self.wrapper_of(before)
-        call(driver.cuCtxSetCurrent, wanted.native.raw())
-        self.native = wanted.native
-        self.current_wrapper = wanted
+        with cython.critical_section(self):
+            previous = self.wrapper_of(before)
+            call(driver.cuCtxSetCurrent, native.raw())
+            self.native = native
+            self.current_wrapper = wanted
         return previous
 
     cdef Context wrapper_of(self, CUcontext raw):
@@ -214,6 +220,7 @@ CUDAError
         return self.current_wrapper
 
     @property
+    @cython.critical_section
     def context(self):
         """The `Context` that `set_current` made current; the device must be initialised.
 
@@ -236,14 +243,21 @@ CUDAError
         Host only. At first it is a `DeviceMemoryResource` on the device's current pool, or a
         resource without pools where the device has none.
         """
-        if self.cached_memory_resource is None:
-            self.cached_memory_resource = default_memory_resource(self)
-        return self.cached_memory_resource
+        with cython.critical_section(self):
+            known = self.cached_memory_resource
+        if known is None:
+            known = default_memory_resource(self)
+            with cython.critical_section(self):
+                if self.cached_memory_resource is None:
+                    self.cached_memory_resource = known
+                known = self.cached_memory_resource
+        return known
 
     @memory_resource.setter
     def memory_resource(self, resource):
         require_memory_resource(resource)
-        self.cached_memory_resource = resource
+        with cython.critical_section(self):
+            self.cached_memory_resource = resource
 
     def allocate(self, size, stream=NOT_GIVEN):
         """Allocate memory of the device from its `memory_resource`.
