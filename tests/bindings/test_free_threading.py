@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Extensions declare that they need no interpreter lock, and a Python without one believes them."""
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -13,14 +12,18 @@ import cuda.core
 import pytest
 from cuda.bindings import _low
 
+from ..threads import has_lock
+
 ROOT = Path(__file__).parents[2]
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
-has_no_lock = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def extensions():
     """The dotted names of all compiled modules that were built for this Python."""
-    folders = {"cuda.bindings": Path(_low.__file__).parent, "cuda.core": Path(cuda.core.__path__[0])}
+    folders = {
+        "cuda.bindings": Path(_low.__file__).parent,
+        "cuda.core": Path(cuda.core.__path__[0]),
+    }
     return [
         f"{package}.{path.name.removesuffix(SUFFIX)}"
         for package, folder in folders.items()
@@ -32,7 +35,7 @@ def test_the_extensions_are_found():
     assert {"cuda.bindings._low", "cuda.bindings.cydriver", "cuda.core._core"} <= set(extensions())
 
 
-@pytest.mark.skipif(not has_no_lock, reason="this Python has the lock in any case")
+@pytest.mark.skipif(has_lock, reason="this Python has the lock in any case")
 @pytest.mark.parametrize("name", extensions())
 def test_importing_an_extension_turns_the_lock_not_on(name):
     program = f"import sys, {name}; print(sys._is_gil_enabled())"

@@ -88,9 +88,8 @@ inline PyObject* list_element(PyObject* list, Py_ssize_t index) {
     return item;
   }
 #endif
-  return index < PySequence_Fast_GET_SIZE(list)
-             ? Py_NewRef(PySequence_Fast_GET_ITEM(list, index))
-             : nullptr;
+  return index < PySequence_Fast_GET_SIZE(list) ? Py_NewRef(PySequence_Fast_GET_ITEM(list, index))
+                                                : nullptr;
 }
 
 }  // namespace halfwarp::bindings

@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "bindings/arguments/lists.hpp"
-#include "bindings/arguments/memory.hpp"
 #include "bindings/arguments/numbers.hpp"
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/types/class_type.hpp"
+#include "bindings/types/shared_objects.hpp"
 #include "bindings/values/attribute_kinds.hpp"
 
 namespace halfwarp::bindings {
@@ -88,8 +88,9 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
   c.cell[i] = count;
   for (word k = 0; k < count; ++k) {
     const attribute* a = type_of(c, p, members_of(c, p)[k]);
-    PyObject* value = a ? list_item(object, Py_ssize_t(k)) : nullptr;
-    if (!value || !c.memory.keep(value) || !option_to_word(c, *a, value, values[k])) return false;
+    PyObject* value = a ? list_element(object, Py_ssize_t(k)) : nullptr;
+    if (!value) return a && raise_short(Py_ssize_t(k), count);
+    if (!c.memory.keep(value) || !option_to_word(c, *a, value, values[k])) return false;
   }
   return true;
 }

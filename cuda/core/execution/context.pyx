@@ -114,9 +114,11 @@ cdef class Context:
 
 
 cdef context_handle open_context(Context self) except *:
+    cdef context_handle share
     with cython.critical_section(self):
         check_open(self.native.is_open(), "Context")
-        return self.native
+        share = self.native
+    return share.take()
 
 
 cdef Context wrap_context(const context_handle& native):

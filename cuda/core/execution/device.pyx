@@ -54,12 +54,8 @@ CUDAError
     @cython.critical_section
     def uuid(self):
         """The 16 bytes that identify the device, in hex and grouped 8-4-4-4-12. Host only."""
-        cdef CUuuid raw
         if self.cached_uuid is None:
-            call(driver.cuDeviceGetUuid, &raw, self.ordinal)
-            digits = (<bytes>raw.bytes[:16]).hex()
-            self.cached_uuid = "-".join(
-                (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+            self.cached_uuid = read_uuid(self.ordinal)
         return self.cached_uuid
 
     @property
@@ -74,9 +70,7 @@ CUDAError
     def compute_capability(self):
         """The compute capability, as the named tuple ``(major, minor)``. Host only."""
         if self.cached_capability is None:
-            self.cached_capability = import_module("cuda.core.execution.records").ComputeCapability(
-                device_attribute(self.ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                device_attribute(self.ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
+            self.cached_capability = read_capability(self.ordinal)
         return self.cached_capability
 
     @property
@@ -138,18 +132,21 @@ CUDAError
         call(driver.cuDeviceCanAccessPeer, &answer, self.ordinal, other.ordinal)
         return answer != 0
 
-    @cython.critical_section
     cdef context_handle context_to_use(self):
-        if self.native.is_open():
-            return self.native
-        cdef context_handle adopted = adopt_current_context(self.ordinal)
+        cdef context_handle own, adopted
+        with cython.critical_section(self):
+            own = self.native
+        if own.is_open():
+            return own.take()
+        adopted = adopt_current_context(self.ordinal)
         if not adopted.is_open():
             raise CUDAError(
                 f"Device {self.ordinal} is not yet initialized, perhaps you forgot to call "
                 ".set_current() first?")
         if adopted.is_owned():
-            self.native = adopted
-        return adopted
+            with cython.critical_section(self):
+                self.native = adopted
+        return adopted.take()
 
     def set_current(self, ctx=None):
         """Make a context of this device current on the calling thread.
@@ -393,6 +390,19 @@ cdef Device make_device(int ordinal):
     cdef Device device = Device.__new__(Device)
     device.ordinal = ordinal
     return device
+
+
+cdef str read_uuid(int ordinal):
+    cdef CUuuid raw
+    call(driver.cuDeviceGetUuid, &raw, ordinal)
+    digits = (<bytes>raw.bytes[:16]).hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+cdef object read_capability(int ordinal):
+    return import_module("cuda.core.execution.records").ComputeCapability(
+        device_attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+        device_attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
 
 
 cdef int device_attribute(int ordinal, CUdevice_attribute attribute) except? -1:

@@ -31,7 +31,7 @@ cdef int give_back(Buffer self, Stream stream) except -1:
         if self.exports:
             raise BufferError("Buffer.close() with existing exports: release the memoryview first")
         memory, shared = self.fields, self.shared
-        resource, recorded, kept = self.resource, self.stream, self.kept
+        resource, recorded = self.resource, self.stream
         pool.swap(self.pool)
         order.swap(self.order)
         forget(self)

@@ -297,8 +297,10 @@ cdef class _MemPool(MemoryResource):
 
 cdef inline pool_handle share_pool(_MemPool self) noexcept:
     """For what goes on while another thread may close the resource."""
+    cdef pool_handle share
     with cython.critical_section(self):
-        return self.pool
+        share = self.pool
+    return share.take()
 
 
 cdef _MemPoolAttributes attributes_of(_MemPool self):

@@ -354,8 +354,10 @@ cdef str qualified_name(object given):
 
 
 cdef inline stream_handle share_stream(Stream self) noexcept:
+    cdef stream_handle share
     with cython.critical_section(self):
-        return self.native
+        share = self.native
+    return share.take()  # what is returned from within would be copied twice more
 
 
 cdef int release_stream(Stream self) noexcept:
