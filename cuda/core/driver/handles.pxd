@@ -85,3 +85,8 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
         bint is_default_token
     int register_stream_class "halfwarp::python::register_class"(object, const stream_fields*) \
         except -1
+
+
+cdef extern from "python/sharing.hpp" namespace "halfwarp::python":
+    Handle share[Handle](object owner, const Handle&) noexcept
+    void give_up[Handle](object owner, Handle&) noexcept

@@ -114,11 +114,9 @@ cdef class Context:
 
 
 cdef context_handle open_context(Context self) except *:
-    cdef context_handle share
-    with cython.critical_section(self):
-        check_open(self.native.is_open(), "Context")
-        share = self.native
-    return share.take()
+    cdef context_handle own = share(self, self.native)
+    check_open(own.is_open(), "Context")
+    return own.take()
 
 
 cdef Context wrap_context(const context_handle& native):

@@ -133,9 +133,7 @@ CUDAError
         return answer != 0
 
     cdef context_handle context_to_use(self):
-        cdef context_handle own, adopted
-        with cython.critical_section(self):
-            own = self.native
+        cdef context_handle adopted, own = share(self, self.native)
         if own.is_open():
             return own.take()
         adopted = adopt_current_context(self.ordinal)

@@ -189,7 +189,6 @@ cdef class _MemPool(MemoryResource):
         cdef Stream order = stream_or_default(stream, "deallocate()")
         free_on_stream(address_from(ptr), order)
 
-    @cython.critical_section
     def close(self):
         """Give up the pool. Host only.
 
@@ -200,7 +199,7 @@ cdef class _MemPool(MemoryResource):
         --------
         cuMemPoolDestroy : the driver function.
         """
-        self.pool.reset()
+        give_up(self, self.pool)
 
     @property
     def is_closed(self):
@@ -297,10 +296,7 @@ cdef class _MemPool(MemoryResource):
 
 cdef inline pool_handle share_pool(_MemPool self) noexcept:
     """For what goes on while another thread may close the resource."""
-    cdef pool_handle share
-    with cython.critical_section(self):
-        share = self.pool
-    return share.take()
+    return share(self, self.pool)
 
 
 cdef _MemPoolAttributes attributes_of(_MemPool self):

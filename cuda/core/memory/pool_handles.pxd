@@ -53,7 +53,6 @@ cdef extern from "core/memory/pool.hpp" namespace "halfwarp::core" nogil:
         bint is_owned() noexcept
         pool_facts& facts() noexcept
         void swap(pool_handle&) noexcept
-        pool_handle take() noexcept
         void reset() noexcept
     pool_handle current_pool(CUdevice) except +translate_exception
     pool_handle create_pool(CUdevice, size_t max_size) except +translate_exception

@@ -309,8 +309,7 @@ cdef int load(ObjectCode self) except -1:
 
 cdef library_handle share_library(ObjectCode self) noexcept:
     """A share of the handle, which is null until the code is loaded."""
-    with cython.critical_section(self):
-        return self.native
+    return share(self, self.native)
 
 
 cdef object load_error(ObjectCode self, const load_report& report):

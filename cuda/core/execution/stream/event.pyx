@@ -42,7 +42,6 @@ cdef class Event:
             "Event objects cannot be instantiated directly; use Stream.record() or "
             "Device.create_event()")
 
-    @cython.critical_section
     def close(self):
         """Destroy the event, unless another wrapper shares it.
 
@@ -52,7 +51,7 @@ cdef class Event:
         --------
         cuEventDestroy : the driver function.
         """
-        self.native.reset()
+        give_up(self, self.native)
 
     @property
     def is_closed(self):

@@ -86,8 +86,8 @@ cdef class Stream:
         cuStreamDestroy : the driver function.
         """
         if not is_token(self.fields.raw):
-            with cython.critical_section(self):
-                release_stream(self)
+            self.fields.is_open = False
+            give_up(self, self.native)
 
     @property
     def is_closed(self):
@@ -354,16 +354,7 @@ cdef str qualified_name(object given):
 
 
 cdef inline stream_handle share_stream(Stream self) noexcept:
-    cdef stream_handle share
-    with cython.critical_section(self):
-        share = self.native
-    return share.take()  # what is returned from within would be copied twice more
-
-
-cdef int release_stream(Stream self) noexcept:
-    self.fields.is_open = False
-    self.native.reset()
-    return 0
+    return share(self, self.native)
 
 
 cdef int fill_stream(Stream self, const context_handle& context, object options) except -1:
