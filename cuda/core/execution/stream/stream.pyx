@@ -353,7 +353,7 @@ cdef str qualified_name(object given):
         f"{cls.__module__}.{cls.__qualname__}"
 
 
-cdef inline stream_handle share_stream(Stream self) noexcept:
+cdef stream_handle share_stream(Stream self) noexcept:
     return share(self, self.native)
 
 
