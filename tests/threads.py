@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls on threads of their own."""
+"""Calls on threads of their own, and what a Python without the interpreter lock does otherwise."""
 
+import sys
+import sysconfig
 import threading
 from concurrent.futures import ThreadPoolExecutor
+
+has_lock = not sysconfig.get_config_var("Py_GIL_DISABLED")
+# CPython 3.13 without the lock never frees a class once a second thread was started.
+keeps_classes = not has_lock and sys.version_info < (3, 14)
 
 
 def run_together(*calls):

@@ -11,6 +11,7 @@
 #include "bindings/raising/errors.hpp"
 #include "bindings/types/class_type.hpp"
 #include "bindings/types/engine_lock.hpp"
+#include "bindings/types/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -94,7 +95,8 @@ int add_function(const library& lib, const method_record& record) {
     if (!methods) return PyErr_NoMemory() ? 0 : -1;
   }
   auto i = &record - lib.methods.data();
-  methods[i] = {record.name, lib.entries[i], record.calling, record.doc};
+  if (!methods[i].ml_name)  // a function of an earlier call may be in use
+    methods[i] = {record.name, lib.entries[i], record.calling, record.doc};
   return add_function(lib.state->module, &methods[i]);
 }
 
@@ -173,12 +175,14 @@ bool is_public(PyObject* key) {
 
 // All public names, for `from module import *`.
 int add_all(PyObject* dictionary) {
-  PyObject* names = PyList_New(0);
-  PyObject *name, *value;
-  Py_ssize_t at = 0;
+  PyObject* all = PyDict_Keys(dictionary);  // other threads may go on adding to it
+  PyObject* names = all ? PyList_New(0) : nullptr;
   int status = names ? 0 : -1;
-  while (status == 0 && PyDict_Next(dictionary, &at, &name, &value))
+  for (Py_ssize_t i = 0; status == 0 && i < PyList_GET_SIZE(all); ++i) {
+    PyObject* name = PyList_GET_ITEM(all, i);
     if (is_public(name)) status = PyList_Append(names, name);
+  }
+  Py_XDECREF(all);
   if (status == 0) status = PyDict_SetItemString(dictionary, "__all__", names);
   Py_XDECREF(names);
   return status;
@@ -243,8 +247,8 @@ PyObject* missing_name(const library& lib, PyObject* name) {
   if (is_private_protocol(name)) return raise_no_attribute(lib, name);
   const method_record* function = find_function(lib, name);
   if ((function ? add_locked(lib, *function) : complete_module(lib)) < 0) return nullptr;
-  PyObject* found = PyDict_GetItemWithError(PyModule_GetDict(lib.state->module), name);
-  if (found || PyErr_Occurred()) return Py_XNewRef(found);
+  PyObject* found = item_of(PyModule_GetDict(lib.state->module), name);
+  if (found || PyErr_Occurred()) return found;
   PyObject* type = numpy_type_named(lib, name);
   return type || PyErr_Occurred() ? type : raise_no_attribute(lib, name);
 }

@@ -29,10 +29,11 @@ bool export_contiguous(PyObject* object, Py_buffer& view, bool writable) {
 
 }  // namespace
 
-// Zeroed by the system, so that a large block costs what of it is used.
+// Zeroed by the system, so that a large block costs what of it is used. Python's own allocator
+// clears all of it in builds without the interpreter lock.
 void* scratch::allocate_block(std::size_t bytes) {
   bool is_possible = bytes <= std::size_t(PY_SSIZE_T_MAX) - sizeof(block);
-  void* memory = is_possible ? PyMem_Calloc(1, sizeof(block) + bytes) : nullptr;
+  void* memory = is_possible ? PyMem_RawCalloc(1, sizeof(block) + bytes) : nullptr;
   if (!memory) return PyErr_Format(PyExc_MemoryError, "%zu bytes cannot be reserved", bytes);
   auto* made = static_cast<block*>(memory);
   made->next = blocks_;
@@ -72,7 +73,7 @@ void scratch::release() {
   }
   while (blocks_) {
     block* next = blocks_->next;
-    PyMem_Free(blocks_);
+    PyMem_RawFree(blocks_);
     blocks_ = next;
   }
 }

@@ -52,13 +52,24 @@ template <literal Name>
   return has_attribute<Name>(reinterpret_cast<PyObject*>(Py_TYPE(instance)));
 }
 
+// What a dictionary has under a key, without an exception when there is nothing.
+[[nodiscard]] inline reference item_of(PyObject* dictionary, PyObject* key) noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* found;
+  if (PyDict_GetItemRef(dictionary, key, &found) < 0) PyErr_Clear();
+  return reference{found};
+#else
+  return reference::borrow(PyDict_GetItem(dictionary, key));
+#endif
+}
+
 // What a module that is imported already has under a name; none when there is no such module or
 // name. Sets no exception, imports nothing, and asks no lazy module for more than it holds.
 [[nodiscard]] inline reference attribute_of_loaded(PyObject* module, PyObject* name) noexcept {
   if (module == nullptr || name == nullptr) return {};
-  const reference found = reference::borrow(PyDict_GetItem(PyImport_GetModuleDict(), module));
+  const reference found = item_of(PyImport_GetModuleDict(), module);
   if (!found || !PyModule_Check(found.get())) return {};
-  return reference::borrow(PyDict_GetItem(PyModule_GetDict(found.get()), name));
+  return item_of(PyModule_GetDict(found.get()), name);
 }
 
 template <literal Module, literal Name>

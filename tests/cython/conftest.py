@@ -40,6 +40,7 @@ def build(request, tmp_path_factory):
         made = folder / (f"{name}.c" if request.param == "c" else f"{name}.cpp")
         language = ["--cplus"] if request.param == "c++" else []
         cython = [sys.executable, "-m", "cython", "-I", str(PACKAGES), *language]
+        cython += ["-X", "freethreading_compatible=True"]  # else importing it turns the lock on
         source = Path(__file__).with_name(f"{name}.pyx")
         subprocess.run([*cython, str(source), "-o", str(made)], check=True, cwd=folder)
         target = folder / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"

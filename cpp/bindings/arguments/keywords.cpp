@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bindings/arguments/errors.hpp"
+#include "bindings/types/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 // The interned names of a function's parameters, made at its first call with keywords.
 PyObject* names_of(const library& lib, const function& f) {
   PyObject** cached = &lib.state->keywords[&f - lib.functions.data()];
-  if (PyObject* made = __atomic_load_n(cached, __ATOMIC_ACQUIRE)) return made;
+  if (PyObject* made = published(cached)) return made;
   PyObject* names = PyTuple_New(f.positional);
   if (!names) return nullptr;
   const char* name = f.names;
@@ -24,11 +25,7 @@ PyObject* names_of(const library& lib, const function& f) {
     }
     PyTuple_SET_ITEM(names, i, text);
   }
-  PyObject* none = nullptr;
-  if (__atomic_compare_exchange_n(cached, &none, names, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    return names;
-  Py_DECREF(names);  // another thread was first
-  return none;
+  return publish(cached, names);
 }
 
 // Position of a keyword, -1 when the function has no such parameter, -2 on error.

@@ -79,7 +79,8 @@ bool convert_elements(frame& c, int type, PyObject* list, Py_ssize_t n, const el
 
 // One struct is passed in its own memory, so that the caller sees what the call writes.
 bool convert_alone(frame& c, int type, PyObject* list, word& out) {
-  PyObject* item = Py_NewRef(PySequence_Fast_GET_ITEM(list, 0));
+  PyObject* item = list_item(list, 0);
+  if (!item) return false;
   if (convert_structure(c, type, item, out)) return c.memory.keep(item);
   Py_DECREF(item);
   return name_element(0);

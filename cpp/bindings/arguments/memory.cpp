@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "bindings/types/shared_objects.hpp"
+
 namespace halfwarp::bindings {
 
 bool no_such_buffer() {
@@ -80,8 +82,7 @@ bool kept_address(PyObject* object, scratch& memory, word& out, PyObject*& owner
 }
 
 PyObject* list_item(PyObject* list, Py_ssize_t index) {
-  if (index < PySequence_Fast_GET_SIZE(list))
-    return Py_NewRef(PySequence_Fast_GET_ITEM(list, index));
+  if (PyObject* item = list_element(list, index)) return item;
   PyErr_SetString(PyExc_RuntimeError, "the list changed its length during the call");
   return nullptr;
 }

@@ -70,16 +70,11 @@ int write_numbers(const library&, const data_field& f, PyObject* self, PyObject*
 int write_address(const library&, const data_field& f, PyObject* self, PyObject* value) {
   class_type* type = any_class_of(value);
   if (!type || !type->record->data || as_data(self)->e.elements() != 1) {
-    if (value == Py_None) {
-      word null = 0;
-      std::memcpy(place_of(f, self), &null, sizeof null);
-      return keep_for_field(as_struct(self), place_of(f, self), nullptr);
-    }
+    if (value == Py_None) return point_field(self, place_of(f, self), 0, nullptr);
     return assign_numbers(kind::i64, as_data(self)->e, place_of(f, self), value);
   }
-  if (keep_for_field(as_struct(self), place_of(f, self), value) < 0) return -1;
-  std::memcpy(place_of(f, self), &as_data(value)->where, sizeof(char*));
-  return 0;
+  auto address = reinterpret_cast<word>(as_data(value)->where);
+  return point_field(self, place_of(f, self), address, Py_NewRef(value));
 }
 
 // --- text ----------------------------------------------------------------------------------------
@@ -123,6 +118,7 @@ int write_text(const library& lib, const data_field& f, PyObject* self, PyObject
 }
 
 PyObject* read_text_pointer(const library&, const data_field& f, PyObject* self) {
+  address_lock lock{as_struct(self)};
   const char* text;
   std::memcpy(&text, place_of(f, self), sizeof text);
   return decode(text ? text : "", text ? Py_ssize_t(std::strlen(text)) : 0);
@@ -136,10 +132,7 @@ int write_text_pointer(const library&, const data_field& f, PyObject* self, PyOb
   PyObject* bytes = value == Py_None ? nullptr : PyUnicode_AsUTF8String(value);
   if (value != Py_None && !bytes) return -1;
   const char* text = bytes ? PyBytes_AS_STRING(bytes) : nullptr;
-  int status = keep_for_field(as_struct(self), place_of(f, self), bytes);
-  Py_XDECREF(bytes);
-  if (status == 0) std::memcpy(place_of(f, self), &text, sizeof text);
-  return status;
+  return point_field(self, place_of(f, self), reinterpret_cast<word>(text), bytes);
 }
 
 PyObject* read_bytes(const library&, const data_field& f, PyObject* self) {

@@ -21,19 +21,18 @@ char* pointer_in(const data_field& f, PyObject* self) {
 
 // The field and its count now say `n` elements at `array`, which `keeper` keeps alive.
 int point_to(const data_field& f, PyObject* self, char* array, Py_ssize_t n, PyObject* keeper) {
-  char* place = place_of(f, self);
   if (!n) array = nullptr;
-  if (keep_for_field(as_struct(self), place, n ? keeper : nullptr) < 0 ||
-      set_counter(f, self, n) < 0)
-    return -1;
-  std::memcpy(place, &array, sizeof array);
-  return 0;
+  address_lock lock{as_struct(self)};
+  if (set_counter(f, self, n) < 0) return -1;
+  return point_field(self, place_of(f, self), reinterpret_cast<word>(array),
+                     n ? Py_NewRef(keeper) : nullptr);
 }
 
-// Who keeps the array behind a field: what was stored there, else whoever owns the struct.
+// Who keeps the array behind a field: what was stored there, else whoever owns the struct. A new
+// reference.
 PyObject* keeper_of(const data_field& f, PyObject* self) {
   PyObject* kept = kept_for_field(as_struct(self), place_of(f, self));
-  return kept ? kept : holder_of(self);
+  return kept ? kept : Py_NewRef(holder_of(self));
 }
 
 // One array of the structs in a sequence of objects, each of the class.
@@ -77,11 +76,15 @@ int set_counter(const data_field& f, PyObject* self, Py_ssize_t n) {
 }
 
 PyObject* read_number_list(const library&, const data_field& f, PyObject* self) {
+  address_lock lock{as_struct(self)};
   char* array = pointer_in(f, self);
   Py_ssize_t n = array ? counted(f, self) : 0;
   if (!n) return PyList_New(0);
-  return new_typed_view(f.element, array, extent::line(n, number_size(f.element)),
-                        keeper_of(f, self), as_data(self)->is_read_only);
+  PyObject* keeper = keeper_of(f, self);
+  PyObject* view = new_typed_view(f.element, array, extent::line(n, number_size(f.element)), keeper,
+                                  as_data(self)->is_read_only);
+  Py_DECREF(keeper);
+  return view;
 }
 
 int write_number_list(const library&, const data_field& f, PyObject* self, PyObject* value) {
@@ -96,6 +99,7 @@ int write_number_list(const library&, const data_field& f, PyObject* self, PyObj
 }
 
 PyObject* read_structure_list(const library& lib, const data_field& f, PyObject* self) {
+  address_lock lock{as_struct(self)};
   char* array = pointer_in(f, self);
   Py_ssize_t n = array ? counted(f, self) : 0;
   if (!n) return PyList_New(0);
@@ -106,7 +110,9 @@ PyObject* read_structure_list(const library& lib, const data_field& f, PyObject*
   PyObject* owner = type && type->record->data ? holder_of(keeper) : keeper;
   extent e =
       n == 1 && !record.data->is_array ? extent{} : extent::line(n, Py_ssize_t(record.data->size));
-  return new_data_view(lib, f.type, {array, e, owner, as_data(self)->is_read_only});
+  PyObject* view = new_data_view(lib, f.type, {array, e, owner, as_data(self)->is_read_only});
+  Py_DECREF(keeper);
+  return view;
 }
 
 int write_structure_list(const library& lib, const data_field& f, PyObject* self, PyObject* value) {

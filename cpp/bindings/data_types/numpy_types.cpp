@@ -5,6 +5,7 @@
 #include "bindings/arguments/errors.hpp"
 #include "bindings/data_types/arrays/typed_array.hpp"
 #include "bindings/data_types/data_object.hpp"
+#include "bindings/types/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -75,10 +76,13 @@ bool is_equal_attribute(PyObject* object, const char* name, PyObject* wanted) {
 PyObject* numpy_type(const library& lib, int type) {
   const char* name = lib.classes[std::size_t(type)].data->dtype;
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
-  if (PyObject* known = PyDict_GetItemString(dictionary, name)) return Py_NewRef(known);
-  PyObject* made = make_type(lib, type);
-  if (made && PyDict_SetItemString(dictionary, name, made) < 0) Py_CLEAR(made);
-  return made;
+  PyObject* key = PyUnicode_InternFromString(name);
+  PyObject* known = key ? item_of(dictionary, key) : nullptr;
+  PyObject* made = known || PyErr_Occurred() ? nullptr : make_type(lib, type);
+  if (made) known = keep_first(dictionary, key, made);
+  Py_XDECREF(made);
+  Py_XDECREF(key);
+  return known;
 }
 
 bool has_numpy_types(const library& lib) {

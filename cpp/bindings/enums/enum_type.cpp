@@ -98,12 +98,14 @@ bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char*
 PyObject* names_of(enum_type* type) {
   engine_lock lock;
   if (type->aliases) return type->aliases;
-  PyObject *names = PyDict_New(), *name, *value;
+  PyObject* all = PyDict_Copy(type->heap.ht_type.tp_dict);
+  PyObject *names = all ? PyDict_New() : nullptr, *name, *value;
   Py_ssize_t at = 0;
-  while (names && PyDict_Next(type->heap.ht_type.tp_dict, &at, &name, &value)) {
+  while (names && PyDict_Next(all, &at, &name, &value)) {
     bool is_member = Py_TYPE(value) == &type->heap.ht_type;
     if (is_member && PyDict_SetItem(names, name, value) < 0) Py_CLEAR(names);
   }
+  Py_XDECREF(all);
   return type->aliases = names;
 }
 

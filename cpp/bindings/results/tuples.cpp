@@ -3,18 +3,10 @@
 #include "bindings/results/tuples.hpp"
 
 #include "bindings/enums/enum_type.hpp"
+#include "bindings/types/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
-
-// Publishes a shared object; when another thread was first, that one's stays.
-PyObject* publish(PyObject** where, PyObject* made) {
-  PyObject* none = nullptr;
-  if (__atomic_compare_exchange_n(where, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    return made;
-  Py_DECREF(made);
-  return none;
-}
 
 PyObject* tuple_of(PyObject* first, int others) {
   PyObject* tuple = PyTuple_New(others + 1);

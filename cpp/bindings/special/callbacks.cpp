@@ -86,14 +86,13 @@ void add_to_registry(callback* record, word key) {
 }
 
 // Handles of the two kinds cannot clash while both live: each is an address of the driver.
-void remove_from_registry(word key) {
+callback* take_from_registry(word key) {
   engine_lock lock;
   callback** link = &registry;
   while (*link && (*link)->key != key) link = &(*link)->next;
   callback* found = *link;
-  if (!found) return;
-  *link = found->next;
-  release(found);
+  if (found) *link = found->next;
+  return found;
 }
 
 // ---- bodies; `At` is the C position of the function, its data follow
@@ -204,9 +203,19 @@ bool after_registration(frame& c, int code) {
   return true;
 }
 
+// Taken before the call: once the driver has let go of the handle, another thread may get the same
+// one for its callback.
+template <int At>
+bool before_unregistration(frame& c) {
+  c.cell[At] = reinterpret_cast<word>(take_from_registry(c.w[At]));
+  return true;
+}
+
 template <int At>
 bool after_unregistration(frame& c, int code) {
-  if (!code) remove_from_registry(c.w[At]);
+  auto* record = reinterpret_cast<callback*>(c.cell[At]);
+  if (record && code) add_to_registry(record, record->key);
+  if (record && !code) release(record);
   return true;
 }
 
@@ -224,6 +233,9 @@ constexpr body one_call = {.before = before_one_call<1, Trampoline>,
 template <auto Trampoline>
 constexpr body registration = {.before = before_registration<1, Trampoline>,
                                .after = after_registration<1, Trampoline>};
+template <int At>
+constexpr body unregistration = {.before = before_unregistration<At>,
+                                 .after = after_unregistration<At>};
 
 }  // namespace
 
@@ -235,10 +247,10 @@ const body register_async_notification =
     registration<async_trampoline<CUasyncNotificationInfo, CUasyncCallbackHandle>>;
 const body register_runtime_async_notification =
     registration<async_trampoline<cudaAsyncNotificationInfo_t, cudaAsyncCallbackHandle_t>>;
-const body unregister_async_notification = {.after = after_unregistration<1>};
+const body unregister_async_notification = unregistration<1>;
 const body register_logs_callback = {.before = before_registration<0, logs_trampoline>,
                                      .after = after_registration<0, logs_trampoline>};
-const body unregister_logs_callback = {.after = after_unregistration<0>};
+const body unregister_logs_callback = unregistration<0>;
 }  // namespace bodies
 
 }  // namespace halfwarp::bindings

@@ -112,13 +112,23 @@ bool remember_link(frame& c, int code) {
   return ok;
 }
 
-bool forget_link(frame& c, int code) {
-  if (code != 0 || !open_links) return true;
-  PyObject* key = key_of(c.w[0]);
-  int present = key ? PyDict_Contains(open_links, key) : -1;
-  if (present == 1) present = PyDict_DelItem(open_links, key);
+// Taken before the call: once the driver has let go of the state, another thread may get a new one
+// of the same handle.
+bool take_link(frame& c) {
+  PyObject* key = make_open_links() ? key_of(c.w[0]) : nullptr;
+  PyObject* kept = key ? take_item(open_links, key) : nullptr;
   Py_XDECREF(key);
-  return present >= 0;
+  c.cell[0] = reinterpret_cast<word>(kept);
+  return !PyErr_Occurred();
+}
+
+bool forget_link(frame& c, int code) {
+  auto* kept = reinterpret_cast<PyObject*>(c.cell[0]);
+  PyObject* key = kept && code ? key_of(c.w[0]) : nullptr;
+  bool ok = !kept || !code || (key && PyDict_SetItem(open_links, key, kept) == 0);
+  Py_XDECREF(key);
+  Py_XDECREF(kept);
+  return ok;
 }
 
 // The library writes as much as the size says; a buffer of less would be overrun.
@@ -167,7 +177,7 @@ const body keep_made_graphs = {.after = copy_made_graphs};
 const body dump_text = {.before = check_text_room};
 const body create_context = {.entry = enter_create_context};
 const body create_link = {.before = keep_link_options, .after = remember_link};
-const body destroy_link = {.after = forget_link};
+const body destroy_link = {.before = take_link, .after = forget_link};
 }  // namespace bodies
 
 }  // namespace halfwarp::bindings

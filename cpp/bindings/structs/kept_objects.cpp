@@ -2,6 +2,8 @@
 // Objects kept alive by address fields: a dictionary from offset to object, at the memory's owner.
 #include "bindings/structs/kept_objects.hpp"
 
+#include <cstring>
+
 #include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
@@ -10,6 +12,13 @@ namespace {
 PyObject* key_of(struct_object* root, const void* where) {
   return PyLong_FromSsize_t(static_cast<const char*>(where) -
                             static_cast<const char*>(root->where));
+}
+
+// Made when something is first kept; it stays as long as the root.
+PyObject* dictionary_of(struct_object* root) {
+  if (PyObject* made = published(&root->kept)) return made;
+  PyObject* made = PyDict_New();
+  return made ? publish(&root->kept, made) : nullptr;
 }
 
 void free_block(PyObject* self) {
@@ -42,15 +51,17 @@ struct_object* root_of(struct_object* self) {
 
 int keep_for_field(struct_object* self, const void* where, PyObject* object) {
   struct_object* root = root_of(self);
-  if (!root->kept && !object) return 0;
-  if (!root->kept && !(root->kept = PyDict_New())) return -1;
-  PyObject* key = key_of(root, where);
+  if (!object && !published(&root->kept)) return 0;
+  PyObject* kept = dictionary_of(root);
+  PyObject* key = kept ? key_of(root, where) : nullptr;
   if (!key) return -1;
   int status = 0;
   if (object) {
-    status = PyDict_SetItem(root->kept, key, object);
-  } else if (PyDict_Contains(root->kept, key) == 1) {
-    status = PyDict_DelItem(root->kept, key);
+    status = PyDict_SetItem(kept, key, object);
+  } else if (PyObject* former = take_item(kept, key)) {
+    Py_DECREF(former);
+  } else if (PyErr_Occurred()) {
+    status = -1;
   }
   Py_DECREF(key);
   return status;
@@ -58,19 +69,28 @@ int keep_for_field(struct_object* self, const void* where, PyObject* object) {
 
 PyObject* kept_for_field(struct_object* self, const void* where) {
   struct_object* root = root_of(self);
-  if (!root->kept) return nullptr;
-  PyObject* key = key_of(root, where);
+  PyObject* kept = published(&root->kept);
+  PyObject* key = kept ? key_of(root, where) : nullptr;
   if (!key) return nullptr;
-  PyObject* object = PyDict_GetItemWithError(root->kept, key);
+  PyObject* object = item_of(kept, key);
   Py_DECREF(key);
   return object;
+}
+
+int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* keeper) {
+  address_lock lock{as_struct(self)};
+  int status = keep_for_field(as_struct(self), where, keeper);
+  Py_XDECREF(keeper);
+  if (status == 0) std::memcpy(where, &address, sizeof address);
+  return status;
 }
 
 int copy_kept(struct_object* target, const void* target_where, struct_object* source,
               const void* source_where, std::size_t size) {
   struct_object* from = root_of(source);
-  if (!from->kept) return 0;
-  PyObject* snapshot = PyDict_Copy(from->kept);
+  PyObject* kept = published(&from->kept);
+  if (!kept) return 0;
+  PyObject* snapshot = PyDict_Copy(kept);
   if (!snapshot) return -1;
   auto offset = static_cast<const char*>(source_where) - static_cast<const char*>(from->where);
   PyObject *key, *object;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bindings/types/class_type.hpp"
+#include "bindings/types/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 
@@ -11,8 +12,27 @@ struct_object* root_of(struct_object* self);
 
 // Keeps `object` (nullptr: nothing any more) for the field at `where`; 0, or -1 with an error set.
 int keep_for_field(struct_object* self, const void* where, PyObject* object);
-// What is kept for the field at `where`: borrowed, nullptr when nothing is.
+// What is kept for the field at `where`: a new reference, nullptr when nothing is.
 PyObject* kept_for_field(struct_object* self, const void* where);
+
+// While it lives, no other thread changes the address fields of the memory that `self` shows: an
+// address goes with what is kept for it.
+#ifdef Py_GIL_DISABLED
+class address_lock : critical_section {
+ public:
+  explicit address_lock(struct_object* self)
+      : critical_section{reinterpret_cast<PyObject*>(root_of(self))} {}
+};
+#else
+class address_lock {
+ public:
+  explicit address_lock(struct_object*) {}
+};
+#endif
+
+// Makes the address field at `where` point at what `keeper` keeps alive (nullptr: nothing has to);
+// steals the keeper. 0, or -1 with an error set and the field as it was.
+int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* keeper);
 
 // After `size` bytes were copied from one struct to another: what they depend on is kept there too.
 int copy_kept(struct_object* target, const void* target_where, struct_object* source,

@@ -152,9 +152,12 @@ PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, 
   PyObject* block = kept_for_field(as_struct(self), where);
   if (!block && PyErr_Occurred()) return nullptr;
   // in a union, what is kept may be of another member
-  if (!block || !is_memory_block(block)) return PyList_New(0);
-  Py_ssize_t n = Py_ssize_t(block_size(block)) / element_size(lib, f);
-  return read_elements(lib, f, block, static_cast<char*>(block_memory(block)), n);
+  bool has_elements = block && is_memory_block(block);
+  Py_ssize_t n = has_elements ? Py_ssize_t(block_size(block)) / element_size(lib, f) : 0;
+  char* elements = has_elements ? static_cast<char*>(block_memory(block)) : nullptr;
+  PyObject* list = read_elements(lib, f, block, elements, n);
+  Py_XDECREF(block);
+  return list;
 }
 
 int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where,
@@ -166,8 +169,8 @@ int write_pointer_list(const library& lib, const field& f, PyObject* self, char*
   int status = n && !block ? -1 : 0;
   if (block) status = write_elements(lib, f, block, static_cast<char*>(block_memory(block)), items);
   Py_DECREF(items);
-  if (status == 0) status = keep_for_field(as_struct(self), where, block);
-  if (status == 0) store(where, block ? reinterpret_cast<word>(block_memory(block)) : 0, 8);
+  if (status == 0)
+    return point_field(self, where, block ? reinterpret_cast<word>(block_memory(block)) : 0, block);
   Py_XDECREF(block);
   return status;
 }

@@ -88,6 +88,7 @@ int write_struct(const library& lib, const field& f, PyObject* self, char* where
   word source;
   if (!structure_argument(value, lib, f.type, false, source)) return -1;
   auto* memory = reinterpret_cast<void*>(source);
+  address_lock lock{as_struct(self)};
   if (copy_kept(as_struct(self), where, as_struct(value), memory, f.size) < 0) return -1;
   std::memmove(where, memory, f.size);
   return 0;
@@ -99,10 +100,7 @@ int write_address(const library&, const field&, PyObject* self, char* where, PyO
   word address;
   PyObject* export_ = nullptr;
   if (!kept_address(value, memory, address, export_)) return -1;
-  int status = keep_for_field(as_struct(self), where, export_);
-  Py_XDECREF(export_);
-  if (status == 0) store(where, address, 8);
-  return status;
+  return point_field(self, where, address, export_);
 }
 
 int write_kernel_params(const library&, const field&, PyObject* self, char* where,
@@ -110,10 +108,7 @@ int write_kernel_params(const library&, const field&, PyObject* self, char* wher
   word address;
   PyObject* block = nullptr;
   if (!kernel_params_block(value, address, block)) return -1;
-  int status = keep_for_field(as_struct(self), where, block);
-  Py_XDECREF(block);
-  if (status == 0) store(where, address, 8);
-  return status;
+  return point_field(self, where, address, block);
 }
 
 struct accessor {

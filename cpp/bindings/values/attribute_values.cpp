@@ -9,6 +9,7 @@
 #include "bindings/arguments/numbers.hpp"
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/types/class_type.hpp"
+#include "bindings/types/shared_objects.hpp"
 #include "bindings/values/attribute_kinds.hpp"
 
 namespace halfwarp::bindings {
@@ -89,9 +90,8 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
   c.cell[i] = count;
   for (word k = 0; k < count; ++k) {
     const attribute* a = type_of(c, p, members_of(c, p)[k]);
-    if (!a || Py_ssize_t(k) >= PySequence_Fast_GET_SIZE(object))
-      return a && raise_short(Py_ssize_t(k), count);
-    PyObject* value = Py_NewRef(PySequence_Fast_GET_ITEM(object, Py_ssize_t(k)));
+    PyObject* value = a ? list_element(object, Py_ssize_t(k)) : nullptr;
+    if (!value) return a && raise_short(Py_ssize_t(k), count);
     if (!c.memory.keep(value)) return false;
     if (!option_to_word(c, *a, value, values[k])) return add_context("element %llu: ", k);
   }

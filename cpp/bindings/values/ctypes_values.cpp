@@ -6,6 +6,7 @@
 
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/types/class_type.hpp"
+#include "bindings/types/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 
@@ -58,19 +59,21 @@ PyObject* types[count];    // the type objects of module ctypes, once a kernel p
 PyObject* structure_type;  // ctypes.Structure
 bool are_known;
 
+bool learn_type(PyObject* module, const char* name, PyObject** where) {
+  if (published(where)) return true;
+  PyObject* type = PyObject_GetAttrString(module, name);
+  return type && publish(where, type);
+}
+
 bool learn_types() {
   PyObject* module = PyImport_ImportModule("ctypes");
   if (!module) return false;
-  bool ok = true;
-  for (int i = 0; ok && i < count; ++i) {
-    if (!types[i]) types[i] = PyObject_GetAttrString(module, ctypes[i].name);
-    ok = types[i] != nullptr;
-  }
-  if (ok && !structure_type) structure_type = PyObject_GetAttrString(module, "Structure");
+  bool ok = learn_type(module, "Structure", &structure_type);
+  for (int i = 0; ok && i < count; ++i) ok = learn_type(module, ctypes[i].name, &types[i]);
+  ok = ok && learn_type(module, ctypes[0].name, &pointer_ctype);
   Py_DECREF(module);
-  pointer_ctype = types[0];
-  are_known = ok && structure_type;
-  return are_known;
+  __atomic_store_n(&are_known, ok, __ATOMIC_RELEASE);
+  return ok;
 }
 
 bool raise_value(PyObject* value, const char* type) {
@@ -253,7 +256,8 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
 // A type that is none of those known so far. Out of line: inlined, it would make the common way
 // save registers.
 [[gnu::noinline]] bool pack_other(PyObject* value, PyObject* type, word& cell, void*& pointer) {
-  if (!are_known) return learn_types() && pack_slow(value, type, cell, pointer);
+  if (!__atomic_load_n(&are_known, __ATOMIC_ACQUIRE))
+    return learn_types() && pack_slow(value, type, cell, pointer);
   if (type == Py_None) return pack_in_place(value, &cell, pointer);
   PyErr_Format(PyExc_TypeError,
                "Unsupported type: %R (a scalar type of ctypes or None is accepted)", type);
@@ -264,7 +268,8 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
 
 bool pack_slow(PyObject* value, PyObject* type, word& cell, void*& pointer) {
   for (int i = 0; i < count; ++i)
-    if (types[i] == type) return ctypes[i].convert(value, type, &cell);
+    if (__atomic_load_n(&types[i], __ATOMIC_RELAXED) == type)
+      return ctypes[i].convert(value, type, &cell);
   return pack_other(value, type, cell, pointer);
 }
 

@@ -14,7 +14,8 @@ bool pack_slow(PyObject* value, PyObject* type, word& cell, void*& pointer);
 // Converts `value` as `type` says into `cell`, or makes `pointer` point elsewhere: at the memory of
 // the value itself. False with an error set. Most parameters are addresses.
 inline bool pack_value(PyObject* value, PyObject* type, word& cell, void*& pointer) {
-  if (type == pointer_ctype && PyLong_Check(value) && two_digit_value(value, cell)) [[likely]]
+  if (type == __atomic_load_n(&pointer_ctype, __ATOMIC_RELAXED) && PyLong_Check(value) &&
+      two_digit_value(value, cell)) [[likely]]
     return true;
   return pack_slow(value, type, cell, pointer);
 }

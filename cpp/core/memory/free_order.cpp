@@ -15,7 +15,7 @@ unsigned long long this_thread() noexcept {
 
 }  // namespace
 
-free_order::free_order(const stream_handle& stream)
+free_order::free_order(stream_handle stream)
     : generation_{fork_generation.load(std::memory_order_relaxed)} {
   if (is_default_stream(stream.raw())) {
     context_ = current_context();
@@ -27,7 +27,7 @@ free_order::free_order(const stream_handle& stream)
       thread_ = this_thread();
     }
   }
-  stream_ = stream;
+  stream_ = std::move(stream);
 }
 
 free_order free_order::of_this_process() noexcept {

@@ -26,7 +26,7 @@ class free_order {
   [[nodiscard]] static free_order of_this_process() noexcept;
 
   // Stays empty when a default stream is given and no context is current: it means nothing then.
-  explicit free_order(const stream_handle& stream);
+  explicit free_order(stream_handle stream);
 
   [[nodiscard]] bool is_recorded() const noexcept { return stream_.is_open(); }
   [[nodiscard]] const stream_handle& stream() const noexcept { return stream_; }

@@ -95,7 +95,8 @@ int find_recipe(PyObject* value, recipe& found) noexcept {
     const int known = recognise(value, found);
     if (known < 0) return -1;
     if (known == 0) continue;
-    remember(version_of(Py_TYPE(value)), found);
+    // Under the number that the type had before it was looked at: it may have changed meanwhile.
+    if (version_of(Py_TYPE(value)) == version) remember(version, found);
     return 0;
   }
   found.how = form::unsupported;  // not remembered: instances may differ in their attributes

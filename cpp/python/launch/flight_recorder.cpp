@@ -21,6 +21,18 @@ std::uint64_t count_up(std::atomic<std::uint64_t>& counter) noexcept {
 #endif
 }
 
+// Makes the version of an entry odd: the entry is the caller's. False where another thread, which
+// was overtaken by a whole round of the ring, is writing it.
+bool take(std::atomic<std::uint64_t>& version, std::uint64_t& before) noexcept {
+  before = version.load(relaxed);
+#ifdef Py_GIL_DISABLED
+  return before % 2 == 0 && version.compare_exchange_strong(before, before + 1, relaxed);
+#else
+  version.store(before + 1, relaxed);
+  return true;
+#endif
+}
+
 constexpr std::uint64_t join(std::uint64_t low, std::uint64_t high) { return low | high << 32; }
 constexpr unsigned low(std::uint64_t word) { return static_cast<unsigned>(word); }
 constexpr unsigned high(std::uint64_t word) { return static_cast<unsigned>(word >> 32); }
@@ -75,8 +87,8 @@ void flight_recorder::record(const CUlaunchConfig& config, std::uint32_t kernel,
     }
   }
   entry& next = into->entries[count_up(into->written) & into->mask];
-  const std::uint64_t version = next.version.load(relaxed);
-  next.version.store(version + 1, relaxed);
+  std::uint64_t version;
+  if (!take(next.version, version)) return;
   std::atomic_thread_fence(std::memory_order_release);
   store(next, content);
   next.first.store(number, relaxed);

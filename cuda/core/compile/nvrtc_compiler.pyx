@@ -6,6 +6,7 @@ from cuda.bindings.cynvrtc cimport (
     NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED,
     NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED,
 )
+from libc.stdint cimport uintptr_t
 
 import warnings
 
@@ -61,6 +62,11 @@ cdef class NvrtcCompiler:
         self.file_removal = finalize(self, debug_source.remove, path)
         return debug_source.named(source, path)
 
+    @cython.critical_section
+    cdef uintptr_t address(self) except? 0:
+        """Of the native program; another thread may be compiling, and replace it."""
+        return <uintptr_t>self.native.raw
+
     cdef int close(self) except -1:
         if self.file_removal is not None:
             self.file_removal()
@@ -114,7 +120,9 @@ cdef class NvrtcCompiler:
 
     cdef nvrtcResult run_once(self, list options, tuple expressions) except *:
         if self.is_used:
-            self.native = NvrtcProgram.create(self.source, self.options.name.encode())
+            fresh = NvrtcProgram.create(self.source, self.options.name.encode())
+            with cython.critical_section(self):
+                self.native = fresh
         self.is_used = True
         for given in expressions:
             self.native.add_expression(as_expression(given))

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Source text with its compiler.
 
-from libc.stdint cimport uintptr_t
-
 import sys
 from _thread import RLock
 
@@ -115,9 +113,11 @@ cdef class Program:
         Host only. Closing again does nothing; object code that was made stays usable.
         """
         with self.lock:
-            if self.compiler is not None:
-                (<NvrtcCompiler>self.compiler).close()
-                self.compiler = None
+            compiler = compiler_of(self)
+            if compiler is not None:
+                (<NvrtcCompiler>compiler).close()
+                with cython.critical_section(self):
+                    self.compiler = None
 
     @property
     def is_closed(self):
@@ -138,9 +138,8 @@ cdef class Program:
             return None
         from cuda.bindings.nvrtc import nvrtcProgram
 
-        compiler = self.compiler
-        return nvrtcProgram(
-            <uintptr_t>(<NvrtcCompiler>compiler).native.raw if compiler is not None else 0)
+        compiler = compiler_of(self)
+        return nvrtcProgram((<NvrtcCompiler>compiler).address() if compiler is not None else 0)
 
     @property
     def pch_status(self):
@@ -150,10 +149,9 @@ cdef class Program:
         """
         from cuda.core.typing import PCHStatusType
 
-        compiler = self.compiler
-        if compiler is None or (<NvrtcCompiler>compiler).header_status is None:
-            return None
-        return PCHStatusType((<NvrtcCompiler>compiler).header_status)
+        compiler = compiler_of(self)
+        status = None if compiler is None else (<NvrtcCompiler>compiler).header_status
+        return None if status is None else PCHStatusType(status)
 
     def compile(self, target_type, name_expressions=(), logs=None, *, cache=None, **removed):
         """Compile to object code.
@@ -211,6 +209,11 @@ cdef class Program:
         Blocks the host.
         """
         return self.compile(target_type)
+
+
+cdef object compiler_of(Program self):
+    with cython.critical_section(self):
+        return self.compiler
 
 
 cdef int check_target(str target, str backend) except -1:

@@ -5,16 +5,17 @@ from cuda.bindings.cydriver cimport CUDA_SUCCESS, cuDriverGetVersion
 
 from cuda.bindings import _low
 
-cdef tuple found_nvrtc_version = None
+cdef int found_nvrtc_version = 0  # 1000 * major + minor
 cdef int found_driver_version = 0
 
 
 def nvrtc_version():
     """Major and minor version of NVRTC; asked once."""
     global found_nvrtc_version
-    if found_nvrtc_version is None:
-        found_nvrtc_version = version_of_nvrtc()
-    return found_nvrtc_version
+    if not found_nvrtc_version:
+        major, minor = version_of_nvrtc()
+        found_nvrtc_version = 1000 * major + minor
+    return divmod(found_nvrtc_version, 1000)
 
 
 cdef int driver_version() except -1:

@@ -63,6 +63,7 @@ cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
         bint is_open() noexcept
         bint is_owned() noexcept
         const context_handle& parent() noexcept
+        stream_handle take() noexcept
         void reset() noexcept
     bint is_default_stream(CUstream) noexcept
     stream_handle create_stream(const context_handle&, unsigned flags, int priority) \
@@ -85,3 +86,8 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
         bint is_default_token
     int register_stream_class "halfwarp::python::register_class"(object, const stream_fields*) \
         except -1
+
+
+cdef extern from "python/sharing.hpp" namespace "halfwarp::python":
+    Handle share[Handle](object owner, const Handle&) noexcept
+    void give_up[Handle](object owner, Handle&) noexcept

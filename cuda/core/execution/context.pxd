@@ -7,5 +7,8 @@ cdef class Context:
     cdef int device             # ordinal
     cdef object __weakref__
 
+# A share of its handle; RuntimeError when it is closed.
+cdef context_handle open_context(Context self) except *
+
 # A wrapper of that handle, which must not be null.
 cdef Context wrap_context(const context_handle& native)

@@ -18,6 +18,7 @@ cdef class Context:
             "or Event.context")
 
     @property
+    @cython.critical_section
     def handle(self):
         """The context as `cuda.bindings.driver.CUcontext`; None when closed. Host only."""
         if self.native.raw() is NULL:
@@ -29,6 +30,7 @@ cdef class Context:
         return self.handle
 
     @property
+    @cython.critical_section
     def is_green(self):
         """Whether the context was made from resources of a device. Host only."""
         check_open(self.native.is_open(), "Context")
@@ -72,13 +74,14 @@ cdef class Context:
         --------
         cuDevicePrimaryCtxRelease : the driver function, called when the last share goes.
         """
-        if not self.native.is_open():
-            return
-        if self.native.is_of_this_process() and raw_current_context() == self.native.raw():
-            raise RuntimeError(
-                "Context cannot be closed while it is current on this thread; make another "
-                "context current first, for instance with Device.set_current()")
-        self.native.reset()
+        with cython.critical_section(self):
+            if not self.native.is_open():
+                return
+            if self.native.is_of_this_process() and raw_current_context() == self.native.raw():
+                raise RuntimeError(
+                    "Context cannot be closed while it is current on this thread; make another "
+                    "context current first, for instance with Device.set_current()")
+            self.native.reset()
 
     @property
     def is_closed(self):
@@ -98,14 +101,22 @@ cdef class Context:
         if self is other:
             return True
         cdef Context context = <Context>other
-        return (self.native.is_open() and context.native.is_open()
-                and self.native.raw() == context.native.raw())
+        with cython.critical_section(self, context):
+            return (self.native.is_open() and context.native.is_open()
+                    and self.native.raw() == context.native.raw())
 
     def __hash__(self):
         return hash(<uintptr_t>self.identity)
 
+    @cython.critical_section
     def __repr__(self):
         return f"<Context handle=0x{<uintptr_t>self.native.raw():x} device={self.device}>"
+
+
+cdef context_handle open_context(Context self) except *:
+    cdef context_handle own = share(self, self.native)
+    check_open(own.is_open(), "Context")
+    return own.take()
 
 
 cdef Context wrap_context(const context_handle& native):

@@ -51,14 +51,11 @@ CUDAError
         return text.decode("utf-8", "backslashreplace")
 
     @property
+    @cython.critical_section
     def uuid(self):
         """The 16 bytes that identify the device, in hex and grouped 8-4-4-4-12. Host only."""
-        cdef CUuuid raw
         if self.cached_uuid is None:
-            call(driver.cuDeviceGetUuid, &raw, self.ordinal)
-            digits = (<bytes>raw.bytes[:16]).hex()
-            self.cached_uuid = "-".join(
-                (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+            self.cached_uuid = read_uuid(self.ordinal)
         return self.cached_uuid
 
     @property
@@ -69,12 +66,11 @@ CUDAError
         return text.decode("ascii")
 
     @property
+    @cython.critical_section
     def compute_capability(self):
         """The compute capability, as the named tuple ``(major, minor)``. Host only."""
         if self.cached_capability is None:
-            self.cached_capability = import_module("cuda.core.execution.records").ComputeCapability(
-                device_attribute(self.ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                device_attribute(self.ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
+            self.cached_capability = read_capability(self.ordinal)
         return self.cached_capability
 
     @property
@@ -84,6 +80,7 @@ CUDAError
         return f"{major}{minor}"
 
     @property
+    @cython.critical_section
     def properties(self):
         """What the device can do, as `DeviceProperties`. Host only."""
         if self.cached_properties is None:
@@ -136,16 +133,18 @@ CUDAError
         return answer != 0
 
     cdef context_handle context_to_use(self):
-        if self.native.is_open():
-            return self.native
-        cdef context_handle adopted = adopt_current_context(self.ordinal)
+        cdef context_handle adopted, own = share(self, self.native)
+        if own.is_open():
+            return own.take()
+        adopted = adopt_current_context(self.ordinal)
         if not adopted.is_open():
             raise CUDAError(
                 f"Device {self.ordinal} is not yet initialized, perhaps you forgot to call "
                 ".set_current() first?")
         if adopted.is_owned():
-            self.native = adopted
-        return adopted
+            with cython.critical_section(self):
+                self.native = adopted
+        return adopted.take()
 
     def set_current(self, ctx=None):
         """Make a context of this device current on the calling thread.
@@ -176,28 +175,30 @@ CUDAError
         """
         if ctx is not None:
             return self.exchange_current(ctx)
-        if not self.primary.is_open():
-            self.primary = retain_primary_context(self.ordinal)
-        call(driver.cuCtxSetCurrent, self.primary.raw())
-        if self.native.raw() is not self.primary.raw():
-            self.native = self.primary
-            self.current_wrapper = None
+        with cython.critical_section(self):
+            if not self.primary.is_open():
+                self.primary = retain_primary_context(self.ordinal)
+            call(driver.cuCtxSetCurrent, self.primary.raw())
+            if self.native.raw() is not self.primary.raw():
+                self.native = self.primary
+                self.current_wrapper = None
         return None
 
     cdef object exchange_current(self, object given):
         if not isinstance(given, Context):
             raise TypeError(f"Expected type Context, got {qualified_name(given)}")
         cdef Context wanted = <Context>given
-        check_open(wanted.native.is_open(), "Context")
+        cdef context_handle native = open_context(wanted)
         if wanted.device != self.ordinal:
             raise RuntimeError(
                 "the provided context was created on the device with id="
                 f"{wanted.device}, which is different from the target id={self.ordinal}")
         cdef CUcontext before = raw_current_context()
-        previous = self.wrapper_of(before)
-        call(driver.cuCtxSetCurrent, wanted.native.raw())
-        self.native = wanted.native
-        self.current_wrapper = wanted
+        with cython.critical_section(self):
+            previous = self.wrapper_of(before)
+            call(driver.cuCtxSetCurrent, native.raw())
+            self.native = native
+            self.current_wrapper = wanted
         return previous
 
     cdef Context wrapper_of(self, CUcontext raw):
@@ -214,6 +215,7 @@ CUDAError
         return self.current_wrapper
 
     @property
+    @cython.critical_section
     def context(self):
         """The `Context` that `set_current` made current; the device must be initialised.
 
@@ -236,14 +238,21 @@ CUDAError
         Host only. At first it is a `DeviceMemoryResource` on the device's current pool, or a
         resource without pools where the device has none.
         """
-        if self.cached_memory_resource is None:
-            self.cached_memory_resource = default_memory_resource(self)
-        return self.cached_memory_resource
+        with cython.critical_section(self):
+            known = self.cached_memory_resource
+        if known is None:
+            known = default_memory_resource(self)
+            with cython.critical_section(self):
+                if self.cached_memory_resource is None:
+                    self.cached_memory_resource = known
+                known = self.cached_memory_resource
+        return known
 
     @memory_resource.setter
     def memory_resource(self, resource):
         require_memory_resource(resource)
-        self.cached_memory_resource = resource
+        with cython.critical_section(self):
+            self.cached_memory_resource = resource
 
     def allocate(self, size, stream=NOT_GIVEN):
         """Allocate memory of the device from its `memory_resource`.
@@ -379,6 +388,19 @@ cdef Device make_device(int ordinal):
     cdef Device device = Device.__new__(Device)
     device.ordinal = ordinal
     return device
+
+
+cdef str read_uuid(int ordinal):
+    cdef CUuuid raw
+    call(driver.cuDeviceGetUuid, &raw, ordinal)
+    digits = (<bytes>raw.bytes[:16]).hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+cdef object read_capability(int ordinal):
+    return import_module("cuda.core.execution.records").ComputeCapability(
+        device_attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+        device_attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
 
 
 cdef int device_attribute(int ordinal, CUdevice_attribute attribute) except? -1:

@@ -59,17 +59,19 @@ cdef object get_property(PyObject* owner, void* closure):
     cdef DeviceProperties self = <DeviceProperties>owner
     cdef Py_ssize_t index = <Py_ssize_t>closure
     cdef const attribute_record* record = &device_attributes()[index]
-    cdef int value = self.values[index]
+    cdef int value
     cdef CUresult code
-    if not self.is_known[index]:
-        code = try_call(driver.cuDeviceGetAttribute, &value, record.id, self.ordinal)
-        if code == CUDA_ERROR_INVALID_VALUE:
-            value = record.fallback
-        else:
-            check(code, "cuDeviceGetAttribute")
-        if record.keeps == attribute_is_cached:
-            self.values[index] = value
-            self.is_known[index] = True
+    with cython.critical_section(self):
+        value = self.values[index]
+        if not self.is_known[index]:
+            code = try_call(driver.cuDeviceGetAttribute, &value, record.id, self.ordinal)
+            if code == CUDA_ERROR_INVALID_VALUE:
+                value = record.fallback
+            else:
+                check(code, "cuDeviceGetAttribute")
+            if record.keeps == attribute_is_cached:
+                self.values[index] = value
+                self.is_known[index] = True
     if record.kind == attribute_is_boolean:
         return value != 0
     return value

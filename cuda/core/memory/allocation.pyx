@@ -55,14 +55,18 @@ cdef int report_line(str text) except -1:
 
 cdef int give_back(Buffer self, Stream stream) except -1:
     """Mark as closed first, so that nothing is given back twice whatever fails on the way."""
-    cdef buffer_fields memory = self.fields
+    cdef buffer_fields memory
     cdef pool_handle pool
     cdef free_order order
-    cdef Buffer shared = self.shared
-    resource, recorded = self.resource, self.stream
-    pool.swap(self.pool)
-    order.swap(self.order)
-    forget(self)
+    cdef Buffer shared
+    with cython.critical_section(self):
+        if self.exports:
+            raise BufferError("Buffer.close() with existing exports: release the memoryview first")
+        memory, shared = self.fields, self.shared
+        resource, recorded = self.resource, self.stream
+        pool.swap(self.pool)
+        order.swap(self.order)
+        forget(self)
     if shared is not None:
         if stream is not None:
             redirect(shared, stream)
@@ -88,14 +92,16 @@ cdef int forget(Buffer self) except -1:
 
 cdef int redirect(Buffer self, Stream stream) except -1:
     """Order the free on another stream than the recorded one."""
-    self.order = recorded_order(stream)
-    if self.stream is not None:
-        self.stream = stream
+    cdef free_order order = recorded_order(stream)
+    with cython.critical_section(self):
+        self.order.swap(order)
+        if self.stream is not None:
+            self.stream = stream
     return 0
 
 
 cdef free_order recorded_order(Stream stream) except *:
-    cdef free_order order = record_free_order(stream.native)
+    cdef free_order order = record_free_order(share_stream(stream))
     if not order.is_recorded():
         raise RuntimeError(
             "Cannot record a default deallocation stream when no CUDA context is current. Call "
@@ -141,13 +147,14 @@ cdef int deallocate(object resource, buffer_fields memory, free_order& order,
 
 cdef object share_allocation(Buffer self):
     cdef Buffer taken
-    if self.shared is None:
-        taken = Buffer.__new__(Buffer)
-        taken.fields, taken.pool, taken.order = self.fields, self.pool, self.order
-        taken.resource, taken.kept, taken.stream = self.resource, self.kept, self.stream
-        move_guard(self.guard, taken)
-        self.guard = None
-        self.shared = taken
-        self.pool.reset()
-        self.stream = None
-    return self.shared
+    with cython.critical_section(self):
+        if self.shared is None:
+            taken = Buffer.__new__(Buffer)
+            taken.fields, taken.pool, taken.order = self.fields, self.pool, self.order
+            taken.resource, taken.kept, taken.stream = self.resource, self.kept, self.stream
+            move_guard(self.guard, taken)
+            self.guard = None
+            self.shared = taken
+            self.pool.reset()
+            self.stream = None
+        return self.shared

@@ -32,9 +32,10 @@ cdef int give_back(Buffer self, Stream stream) except -1
 # An object that keeps the memory of an open Buffer, also when the Buffer is closed.
 cdef object share_allocation(Buffer self)
 
-# An open Buffer of class Buffer over memory of a pool, to be freed on `stream`.
-cdef Buffer wrap_pool_memory(MemoryResource resource, const pool_handle& pool,
-                             CUdeviceptr pointer, size_t size, Stream stream)
+# An open Buffer of class Buffer over memory of a pool, to be freed on `stream`. Takes both handles
+# over.
+cdef Buffer wrap_pool_memory(MemoryResource resource, pool_handle& pool, CUdeviceptr pointer,
+                             size_t size, stream_handle& stream)
 
 # What an address is, with the driver initialised when it was not.
 cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *

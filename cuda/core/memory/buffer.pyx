@@ -65,6 +65,7 @@ cdef class Buffer:
             raise RuntimeError("Memory resource is not IPC-enabled")
         return wrap_memory(cls, ptr, size, mr, owner, stream)
 
+    @cython.critical_section
     def _clear(self):
         """Forget the memory without giving it back. Host only."""
         forget(self)
@@ -92,10 +93,7 @@ cdef class Buffer:
         """
         if not self.fields.is_open:
             return
-        cdef Stream order = None if stream is None else accept_stream(stream)
-        if self.exports:
-            raise BufferError("Buffer.close() with existing exports: release the memoryview first")
-        give_back(self, order)
+        give_back(self, None if stream is None else accept_stream(stream))
 
     def set_deallocation_stream(self, stream):
         """Order the free on another stream than the recorded one.
@@ -112,8 +110,11 @@ cdef class Buffer:
         RuntimeError
             If a default stream is given and no context is current.
         """
-        check_open(self.fields.is_open, "Buffer")
-        redirect(self if self.shared is None else self.shared, accept_stream(stream))
+        cdef Buffer holder
+        with cython.critical_section(self):
+            check_open(self.fields.is_open, "Buffer")
+            holder = self if self.shared is None else self.shared
+        redirect(holder, accept_stream(stream))
 
     def __enter__(self):
         return self
@@ -132,11 +133,13 @@ cdef class Buffer:
         return self.fields.size
 
     @property
+    @cython.critical_section
     def memory_resource(self):
         """The `MemoryResource` that the memory came from; None without one or when closed."""
         return self.resource
 
     @property
+    @cython.critical_section
     def owner(self):
         """The object that owns the memory instead; None without one or when closed. Host only."""
         return self.kept
@@ -150,8 +153,9 @@ cdef class Buffer:
     def device_id(self):
         """The ordinal of the device that the memory belongs to; -1 for host memory. Host only."""
         check_open(self.fields.is_open, "Buffer")
-        if self.resource is not None:
-            return self.resource.device_id
+        resource = resource_of(self)
+        if resource is not None:
+            return resource.device_id
         return facts_of(self).device
 
     @property
@@ -232,10 +236,11 @@ cdef class Buffer:
         cdef Stream order = stream_or_default(stream, "Buffer.copy_to()")
         refuse_copy_options(options)
         if dst is None:
-            if self.resource is None:
+            resource = resource_of(self)
+            if resource is None:
                 raise ValueError("Buffer.copy_to() needs a destination buffer: this buffer has no "
                                  "memory resource to allocate one from")
-            dst = self.resource.allocate(self.fields.size, stream=order)
+            dst = resource.allocate(self.fields.size, stream=order)
         if isinstance(dst, Buffer):
             check_open((<Buffer>dst).fields.is_open, "Buffer")
             copy_bytes(&(<Buffer>dst).fields, &self.fields, order)
@@ -348,10 +353,15 @@ cdef class Buffer:
         if not is_host_accessible(self):
             raise BufferError("the host cannot access the memory of this buffer: copy it with "
                               "copy_to() first")
-        self.shape, self.stride = self.fields.size, 1
-        view.buf = <void*><uintptr_t>self.fields.pointer
+        cdef buffer_fields memory
+        with cython.critical_section(self):
+            check_open(self.fields.is_open, "Buffer")
+            memory = self.fields
+            self.shape, self.stride = memory.size, 1
+            self.exports += 1
+        view.buf = <void*><uintptr_t>memory.pointer
         view.obj = self
-        view.len = self.fields.size
+        view.len = memory.size
         view.readonly = 0
         view.itemsize = 1
         view.ndim = 1
@@ -359,8 +369,8 @@ cdef class Buffer:
         view.shape = &self.shape if flags & PyBUF_ND else NULL
         view.strides = &self.stride if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
         view.suboffsets = view.internal = NULL
-        self.exports += 1
 
+    @cython.critical_section
     def __releasebuffer__(self, Py_buffer* view):
         self.exports -= 1
 
@@ -414,13 +424,13 @@ cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object o
     return buffer
 
 
-cdef Buffer wrap_pool_memory(MemoryResource resource, const pool_handle& pool,
-                             CUdeviceptr pointer, size_t size, Stream stream):
+cdef Buffer wrap_pool_memory(MemoryResource resource, pool_handle& pool, CUdeviceptr pointer,
+                             size_t size, stream_handle& stream):
     cdef Buffer buffer = Buffer.__new__(Buffer)
     buffer.fields = buffer_fields(pointer, size, True)
-    buffer.pool = pool
+    buffer.pool.swap(pool)
     buffer.resource = resource
-    buffer.order = record_free_order(stream.native)
+    buffer.order = record_free_order(stream.take())
     return buffer
 
 
@@ -450,26 +460,35 @@ cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *:
 
 
 cdef pointer_facts facts_of(Buffer self) except *:
-    if not self.facts.is_known:
-        self.facts = classify_pointer(self.fields.pointer)
-    return self.facts
+    with cython.critical_section(self):
+        if not self.facts.is_known:
+            self.facts = classify_pointer(self.fields.pointer)
+        return self.facts
+
+
+cdef inline object resource_of(Buffer self):
+    with cython.critical_section(self):
+        return self.resource
 
 
 # A resource that answers wins over what the driver says of the address.
 
 cdef bint is_device_accessible(Buffer self) except -1:
-    if self.resource is not None:
-        return self.resource.is_device_accessible
+    resource = resource_of(self)
+    if resource is not None:
+        return resource.is_device_accessible
     return facts_of(self).is_device_accessible
 
 
 cdef bint is_host_accessible(Buffer self) except -1:
-    if self.resource is not None:
-        return self.resource.is_host_accessible
+    resource = resource_of(self)
+    if resource is not None:
+        return resource.is_host_accessible
     return facts_of(self).is_host_accessible
 
 
 cdef bint is_managed(Buffer self) except -1:
-    if self.resource is not None and self.resource.is_managed:
+    resource = resource_of(self)
+    if resource is not None and resource.is_managed:
         return True
     return facts_of(self).is_managed

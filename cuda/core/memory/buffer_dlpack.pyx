@@ -4,9 +4,10 @@
 
 cdef dlpack_device dlpack_device_of(Buffer self) except *:
     cdef dlpack_device where
-    if type(self.resource) is DeviceMemoryResource:  # what every property would say, at once
+    resource = resource_of(self)
+    if type(resource) is DeviceMemoryResource:  # what every property would say, at once
         where.type = device_type.cuda
-        where.id = (<DeviceMemoryResource>self.resource).device
+        where.id = (<DeviceMemoryResource>resource).device
         return where
     cdef bint on_device = is_device_accessible(self)
     cdef bint on_host = is_host_accessible(self)
@@ -39,7 +40,11 @@ cdef int order_consumer(Buffer self, object stream) except -1:
     if stream is None or stream == -1 or not self.pool.is_open():
         return 0
     cdef Stream consumer = Stream.from_handle(stream)
-    wait_for_stream(consumer.native, self.order.stream())
+    cdef stream_handle producer
+    with cython.critical_section(self):
+        producer = self.order.stream()
+    if producer.is_open():
+        wait_for_stream(share_stream(consumer), producer)
     return 0
 
 

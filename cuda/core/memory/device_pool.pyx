@@ -151,21 +151,23 @@ cdef class _MemPool(MemoryResource):
         --------
         cuMemAllocFromPoolAsync : the driver function.
         """
-        check_open(self.pool.is_open(), type(self).__name__)
-        cdef Stream order = stream_or_default(stream, "allocate()")
-        cdef CUstream raw = order.fields.raw
+        cdef pool_handle pool = share_pool(self)
+        check_open(pool.is_open(), type(self).__name__)
+        cdef stream_handle order = share_stream(stream_or_default(stream, "allocate()"))
+        check_open(order.is_open(), "Stream")
+        cdef CUstream raw = order.raw()
         cdef CUdeviceptr pointer = 0
         cdef size_t wanted = size_from(size)
         if wanted != 0:
             try:
                 with nogil:
-                    pointer = allocate_from_pool(self.pool, wanted, raw)
+                    pointer = allocate_from_pool(pool, wanted, raw)
             except OutOfMemoryError as error:
-                raise describe_out_of_memory(self.pool, wanted, error) from None
+                raise describe_out_of_memory(pool, wanted, error) from None
             if pointer == 0:
                 raise RuntimeError("cannot perform memory operations on a capturing stream "
                                    "(consider using GraphMemoryResource)")
-        return wrap_pool_memory(self, self.pool, pointer, wanted, order)
+        return wrap_pool_memory(self, pool, pointer, wanted, order)
 
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
         """Give memory back to the pool; it works after `close` as well.
@@ -198,7 +200,7 @@ cdef class _MemPool(MemoryResource):
         --------
         cuMemPoolDestroy : the driver function.
         """
-        self.pool.reset()
+        give_up(self, self.pool)
 
     @property
     def is_closed(self):
@@ -206,6 +208,7 @@ cdef class _MemPool(MemoryResource):
         return not self.pool.is_open()
 
     @property
+    @cython.critical_section
     def handle(self):
         """The pool as `cuda.bindings.driver.CUmemoryPool`; 0 when closed. Host only."""
         return as_bindings("CUmemoryPool", self.pool.raw())
@@ -265,11 +268,13 @@ cdef class _MemPool(MemoryResource):
         --------
         cuMemPoolTrimTo : the driver function.
         """
-        check_open(self.pool.is_open(), type(self).__name__)
+        cdef pool_handle pool = share_pool(self)
+        check_open(pool.is_open(), type(self).__name__)
         with nogil:
-            trim_pool(self.pool, min_bytes_to_keep)
+            trim_pool(pool, min_bytes_to_keep)
 
     @property
+    @cython.critical_section
     def is_handle_owned(self):
         """Whether the pool is this resource's own, not the current one of a device. Host only."""
         return self.pool.is_open() and self.pool.is_owned()
@@ -290,14 +295,21 @@ cdef class _MemPool(MemoryResource):
         return None
 
 
+cdef inline pool_handle share_pool(_MemPool self) noexcept:
+    """For what goes on while another thread may close the resource."""
+    return share(self, self.pool)
+
+
 cdef _MemPoolAttributes attributes_of(_MemPool self):
-    check_open(self.pool.is_open(), type(self).__name__)
     cdef _MemPoolAttributes attributes
-    if self.known_attributes is None:
-        attributes = _MemPoolAttributes.__new__(_MemPoolAttributes)
-        attributes.pool = self.pool
-        self.known_attributes = attributes
-    return self.known_attributes
+    cdef pool_handle pool = share_pool(self)
+    check_open(pool.is_open(), type(self).__name__)
+    with cython.critical_section(self):
+        if self.known_attributes is None:
+            attributes = _MemPoolAttributes.__new__(_MemPoolAttributes)
+            attributes.pool = pool
+            self.known_attributes = attributes
+        return self.known_attributes
 
 
 cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object error):

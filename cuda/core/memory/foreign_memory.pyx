@@ -116,5 +116,5 @@ cdef int take_cuda_array(_ForeignMemory memory, object source, Stream stream) ex
     memory.fields = buffer_fields(address or 0, size, True)
     producer = interface.get("stream")
     if producer is not None:
-        wait_for_stream(stream.native, (<Stream>Stream.from_handle(producer)).native)
+        wait_for_stream(share_stream(stream), share_stream(Stream.from_handle(producer)))
     return 0

@@ -78,7 +78,7 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
 
         @staticmethod
         void leave() noexcept
-    free_order record_free_order "halfwarp::core::free_order"(const stream_handle&) \
+    free_order record_free_order "halfwarp::core::free_order"(stream_handle) \
         except +translate_exception
 
 

@@ -60,6 +60,7 @@ cdef class Kernel:
         return self.handle
 
     @property
+    @cython.critical_section
     def attributes(self):
         """What the compiled kernel needs, as `KernelAttributes`. Host only."""
         if self.cached_attributes is None:
@@ -67,6 +68,7 @@ cdef class Kernel:
         return self.cached_attributes
 
     @property
+    @cython.critical_section
     def occupancy(self):
         """How many blocks fit, as `KernelOccupancy`. Host only."""
         if self.cached_occupancy is None:
@@ -156,12 +158,12 @@ cdef Kernel wrap_kernel(const kernel_handle& native):
 cdef Kernel kernel_of_raw(CUkernel raw, ObjectCode mod):
     cdef library_handle library
     if mod is not None:
-        library = mod.native
+        library = share_library(mod)
     cdef Kernel kernel = wrap_kernel(kernel_of(raw, library))
     if mod is None:
         return kernel
     if kernel.native.is_owned():
-        if mod.native.is_open() and kernel.native.parent().raw() != mod.native.raw():
+        if library.is_open() and kernel.native.parent().raw() != library.raw():
             PyErr_WarnEx(UserWarning, b"the library of mod does not match the one that the kernel "
                                       b"belongs to, which is kept instead", 1)
     else:

@@ -77,12 +77,12 @@ cdef dict KERNEL_ATTRIBUTES = {
 cdef class _KernelAttributes:
     cdef kernel_handle native
     cdef int device   # ordinal, or FOLLOW_CURRENT_DEVICE
-    cdef dict known   # shared by all views of a kernel: (ordinal, number) -> value
+    cdef dict known   # of what cannot be set; shared by all views: (ordinal, number) -> value
 
     cdef int ordinal(self) except -1:
         return current_device().ordinal if self.device == FOLLOW_CURRENT_DEVICE else self.device
 
-    cdef int get(self, int number) except? -1:
+    cdef int get(self, int number, bint is_settable) except? -1:
         cdef int ordinal = self.ordinal()
         cdef int value = 0
         cached = self.known.get((ordinal, number))
@@ -91,8 +91,7 @@ cdef class _KernelAttributes:
         with nogil:  # the first question may load the kernel
             call(driver.cuKernelGetAttribute, &value, <CUfunction_attribute>number,
                  self.native.raw(), ordinal)
-        # `launch` may raise this one at any time.
-        if number != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        if not is_settable:  # by another thread, or by `launch`, while the driver was asked
             self.known[ordinal, number] = value
         return value
 
@@ -101,7 +100,6 @@ cdef class _KernelAttributes:
         with nogil:
             call(driver.cuKernelSetAttribute, <CUfunction_attribute>number, value,
                  self.native.raw(), ordinal)
-        self.known.pop((ordinal, number), None)
         self.native.facts().plan.get().forget_shared_memory(ordinal)
         return 0
 
@@ -109,8 +107,8 @@ cdef class _KernelAttributes:
 class KernelAttributes(_KernelAttributes):
     """What a compiled kernel needs and how it is to be run, on the current device.
 
-    It comes from `Kernel.attributes`; ``attributes[device]`` is the view of another device. Values
-    are asked of the driver once for each device.
+    It comes from `Kernel.attributes`; ``attributes[device]`` is the view of another device. What
+    cannot be set is asked of the driver once for each device.
     """
 
     __slots__ = ()
@@ -135,7 +133,7 @@ cdef object make_attributes(const kernel_handle& native, int device, dict known)
 
 def attribute_property(name, number, is_boolean, is_settable, text):
     def get(self):
-        value = (<_KernelAttributes?>self).get(number)
+        value = (<_KernelAttributes?>self).get(number, is_settable)
         return bool(value) if is_boolean else AttributeValue(value, self, name)
 
     def set(self, value):

@@ -223,9 +223,8 @@ cdef class ObjectCode:
             return NotImplemented
         if self is other:
             return True
-        cdef ObjectCode code = <ObjectCode>other
-        return (self.native.is_open() and code.native.is_open()
-                and self.native.raw() == code.native.raw())
+        cdef library_handle own = share_library(self), others = share_library(other)
+        return own.is_open() and others.is_open() and own.raw() == others.raw()
 
     # Not by the library's address: a hash must not change when the code is loaded. Two objects are
     # never wrappers of one library, so equal ones are identical.
@@ -235,6 +234,7 @@ cdef class ObjectCode:
     def __reduce__(self):
         return _restore_object_code, (self.image, self.format, self.label, self.mapping)
 
+    @cython.critical_section
     def __repr__(self):
         return (f"<ObjectCode handle=0x{<uintptr_t>self.native.raw():x} "
                 f"code_type='{self.format}'>")
@@ -311,8 +311,14 @@ cdef int load(ObjectCode self) except -1:
                 loaded = load_library(data, is_ptx, report)
         if not loaded.is_open():
             raise load_error(self, report)
-        self.native = loaded
+        with cython.critical_section(self):
+            self.native = loaded
     return 0
+
+
+cdef library_handle share_library(ObjectCode self) noexcept:
+    """A share of the handle, which is null until the code is loaded."""
+    return share(self, self.native)
 
 
 cdef object load_error(ObjectCode self, const load_report& report):

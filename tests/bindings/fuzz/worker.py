@@ -17,6 +17,7 @@ import random
 import resource
 import struct
 import sys
+import sysconfig
 from collections import Counter
 from pathlib import Path
 
@@ -24,7 +25,9 @@ CALLS = 250  # of one batch
 ROUNDS = 8  # of the same batch; leaks are what every one leaves behind
 OWN_BLOCKS = 2  # the numbers that are compared
 CLEAR_CACHES = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
-MEMORY = 2 << 20  # kilobytes that a process may take; with sanitizers it is several times more
+# Kilobytes that a process may take; with sanitizers it is several times more. Without the
+# interpreter lock, Python's allocator writes all of a large array that it clears.
+MEMORY = (8 if sysconfig.get_config_var("Py_GIL_DISABLED") else 2) << 20
 ACCEPTED = (TypeError, OverflowError, ValueError, RuntimeError, AttributeError, BufferError)
 ACCEPTED += (IndexError, MemoryError, pickle.PicklingError)
 

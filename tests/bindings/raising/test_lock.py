@@ -4,10 +4,11 @@
 import json
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
+
+from ...threads import has_lock
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
@@ -47,7 +48,7 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="there is no lock")
+@pytest.mark.skipif(not has_lock, reason="there is no lock")
 def test_brief_calls_hold_the_lock_until_there_is_another_thread():
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=120

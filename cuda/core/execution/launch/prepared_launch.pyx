@@ -68,9 +68,10 @@ cdef class PreparedLaunch:
         if not 0 <= place < len(self.values):
             raise IndexError(f"argument {index} of a kernel with {len(self.values)} arguments")
         kept = memory_of(value)
-        self.fields.launch.replace(place, value)
-        self.values[place] = value
-        self.kept[place] = kept
+        with cython.critical_section(self):
+            self.fields.launch.replace(place, value)
+            self.values[place] = value
+            self.kept[place] = kept
 
     def __repr__(self):
         kernel = "no kernel" if self.launched is None else kernel_name(self.launched)

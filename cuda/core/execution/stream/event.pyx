@@ -51,7 +51,7 @@ cdef class Event:
         --------
         cuEventDestroy : the driver function.
         """
-        self.native.reset()
+        give_up(self, self.native)
 
     @property
     def is_closed(self):
@@ -59,29 +59,34 @@ cdef class Event:
         return not self.native.is_open()
 
     @property
+    @cython.critical_section
     def handle(self):
         """The event as `cuda.bindings.driver.CUevent`; 0 when closed. Host only."""
         return as_bindings("CUevent", self.native.raw())
 
     @property
+    @cython.critical_section
     def is_timing_enabled(self):
         """Whether the event takes the time. Host only."""
         check_open(self.native.is_open(), "Event")
         return self.native.facts().is_timing_enabled()
 
     @property
+    @cython.critical_section
     def is_blocking_sync(self):
         """Whether `sync` puts the thread to sleep rather than spinning. Host only."""
         check_open(self.native.is_open(), "Event")
         return self.native.facts().is_blocking_sync()
 
     @property
+    @cython.critical_section
     def is_ipc_enabled(self):
         """Whether another process may wait for the event. Host only."""
         check_open(self.native.is_open(), "Event")
         return self.native.facts().is_ipc_enabled()
 
     @property
+    @cython.critical_section
     def is_done(self):
         """Whether all work before the event is finished; True when it was never recorded.
 
@@ -106,6 +111,7 @@ cdef class Event:
         check(code, "cuEventQuery")
         return True
 
+    @cython.critical_section
     def sync(self):
         """Wait until all work before the event is finished.
 
@@ -126,6 +132,7 @@ cdef class Event:
             call(driver.cuEventSynchronize, raw)
 
     @property
+    @cython.critical_section
     def context(self):
         """The `Context` of the event; None for one of another process. Host only."""
         check_open(self.native.is_open(), "Event")
@@ -134,6 +141,7 @@ cdef class Event:
         return wrap_context(self.native.parent())
 
     @property
+    @cython.critical_section
     def device(self):
         """The `Device` of the event; None for one of another process. Host only."""
         check_open(self.native.is_open(), "Event")
@@ -188,25 +196,30 @@ cdef class Event:
         if self is other:
             return True
         cdef Event event = <Event>other
-        return (self.native.is_open() and event.native.is_open()
-                and self.native.raw() == event.native.raw())
+        with cython.critical_section(self, event):
+            return (self.native.is_open() and event.native.is_open()
+                    and self.native.raw() == event.native.raw())
 
     def __hash__(self):
         return hash(<uintptr_t>self.identity)
 
+    @cython.critical_section
     def __repr__(self):
         return f"<Event handle=0x{<uintptr_t>self.native.raw():x}>"
 
 
 cdef object elapsed_milliseconds(Event start, Event end):
-    check_open(start.native.is_open() and end.native.is_open(), "Event")
-    if not (start.native.facts().is_timing_enabled() and end.native.facts().is_timing_enabled()):
-        raise RuntimeError(
-            "Both Events must be created with timing enabled in order to subtract them: use "
-            "EventOptions(timing_enabled=True)")
     cdef float milliseconds = 0
-    cdef CUresult code = try_call(driver.cuEventElapsedTime, &milliseconds, start.native.raw(),
-                                  end.native.raw())
+    cdef CUresult code
+    with cython.critical_section(start, end):
+        check_open(start.native.is_open() and end.native.is_open(), "Event")
+        if not (start.native.facts().is_timing_enabled()
+                and end.native.facts().is_timing_enabled()):
+            raise RuntimeError(
+                "Both Events must be created with timing enabled in order to subtract them: use "
+                "EventOptions(timing_enabled=True)")
+        code = try_call(driver.cuEventElapsedTime, &milliseconds, start.native.raw(),
+                        end.native.raw())
     if code == CUDA_ERROR_INVALID_HANDLE:
         raise RuntimeError("Both Events must be recorded before they can be subtracted: use "
                            "Stream.record()")

@@ -35,8 +35,7 @@ cdef class Stream:
             return wrap_foreign_stream(cls, obj)
         cdef context_handle context
         if ctx is not None:
-            check_open((<Context?>ctx).native.is_open(), "Context")
-            context = (<Context>ctx).native
+            context = open_context(<Context?>ctx)
         else:
             context = context_of_current_thread()
         return create_stream_in(cls, context, options)
@@ -87,7 +86,8 @@ cdef class Stream:
         cuStreamDestroy : the driver function.
         """
         if not is_token(self.fields.raw):
-            release_stream(self)
+            self.fields.is_open = False
+            give_up(self, self.native)
 
     @property
     def is_closed(self):
@@ -97,7 +97,7 @@ cdef class Stream:
     @property
     def handle(self):
         """The stream as `cuda.bindings.driver.CUstream`; 0 when closed. Host only."""
-        return as_bindings("CUstream", self.native.raw())
+        return as_bindings("CUstream", self.fields.raw if self.fields.is_open else NULL)
 
     def __cuda_stream__(self):
         """The protocol that libraries share: ``(0, address)``. Host only."""
@@ -105,6 +105,7 @@ cdef class Stream:
         return 0, <uintptr_t>self.fields.raw
 
     @property
+    @cython.critical_section
     def is_nonblocking(self):
         """Whether the stream runs beside the legacy default stream. Host only.
 
@@ -116,6 +117,7 @@ cdef class Stream:
         return is_nonblocking(self.native)
 
     @property
+    @cython.critical_section
     def priority(self):
         """How urgent the stream's work is; lower is more urgent. Host only.
 
@@ -226,11 +228,13 @@ cdef class Stream:
         if not isinstance(event, Event):
             raise TypeError(f"event must be an Event, got {qualified_name(event)}")
         cdef event_handle* native = &(<Event>event).native
-        check_open(native.is_open(), "Event")
-        if native.facts().is_ipc_enabled():
-            raise TypeError("an IPC-enabled event should not be re-recorded: make a new one with "
-                            "Stream.record(options=...)")
-        cdef CUevent raw = native.raw()
+        cdef CUevent raw
+        with cython.critical_section(event):
+            check_open(native.is_open(), "Event")
+            if native.facts().is_ipc_enabled():
+                raise TypeError("an IPC-enabled event should not be re-recorded: make a new one "
+                                "with Stream.record(options=...)")
+            raw = native.raw()
         cdef CUstream stream = self.fields.raw
         with nogil:
             call(driver.cuEventRecord, raw, stream)
@@ -262,8 +266,10 @@ cdef class Stream:
             wait_for_other(self, event_or_stream)
             return
         cdef event_handle* native = &(<Event>event_or_stream).native
-        check_open(native.is_open(), "Event")
-        cdef CUevent raw = native.raw()
+        cdef CUevent raw
+        with cython.critical_section(event_or_stream):
+            check_open(native.is_open(), "Event")
+            raw = native.raw()
         cdef CUstream stream = self.fields.raw
         with nogil:
             call(driver.cuStreamWaitEvent, stream, raw, 0)
@@ -332,7 +338,8 @@ cdef class Stream:
         return hash(<uintptr_t>self.fields.raw)
 
     def __repr__(self):
-        return (f"<Stream handle=0x{<uintptr_t>self.native.raw():x} "
+        raw = <uintptr_t>self.fields.raw if self.fields.is_open else 0
+        return (f"<Stream handle=0x{raw:x} "
                 f"context=0x{<uintptr_t>known_context(self):x}>")
 
 
@@ -346,10 +353,8 @@ cdef str qualified_name(object given):
         f"{cls.__module__}.{cls.__qualname__}"
 
 
-cdef int release_stream(Stream self) noexcept:
-    self.fields.is_open = False
-    self.native.reset()
-    return 0
+cdef stream_handle share_stream(Stream self) noexcept:
+    return share(self, self.native)
 
 
 cdef int fill_stream(Stream self, const context_handle& context, object options) except -1:
@@ -411,7 +416,9 @@ cdef context_handle context_of_current_thread():
 
 
 cdef context_handle context_of_open_stream(Stream self):
-    cdef context_handle context = context_of_stream(self.native)
+    cdef context_handle context
+    with cython.critical_section(self):
+        context = context_of_stream(self.native)
     if not context.is_open():
         raise RuntimeError("No current CUDA context on this thread, which a default stream stands "
                            "for: call Device().set_current() first")
@@ -421,8 +428,9 @@ cdef context_handle context_of_open_stream(Stream self):
 cdef CUcontext known_context(Stream self):
     """For repr: never asks about a foreign handle, which may be stale."""
     cdef CUcontext raw = NULL
-    if self.native.is_open() and self.native.parent().is_open():
-        return self.native.parent().raw()
+    with cython.critical_section(self):
+        if self.native.is_open() and self.native.parent().is_open():
+            return self.native.parent().raw()
     if self.fields.is_open and self.fields.is_default_token and loader.backend() is not NULL:
         if try_call(driver.cuCtxGetCurrent, &raw) != CUDA_SUCCESS:
             return NULL
@@ -447,7 +455,7 @@ cdef int wait_for_other(Stream self, object other) except -1:
         other = wrap_foreign_stream(Stream, other)
     cdef Stream earlier = <Stream>other
     check_open(earlier.fields.is_open, "Stream")
-    wait_for_stream(self.native, earlier.native)
+    wait_for_stream(share_stream(self), share_stream(earlier))
     return 0
 
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects that several threads use at once: with the interpreter lock nothing here costs anything.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace halfwarp::bindings {
+
+// One thread at a time has the lock of an object. It is let go while the thread waits for another
+// one, as the interpreter lock is.
+class critical_section {
+ public:
+#ifdef Py_GIL_DISABLED
+  explicit critical_section(PyObject* object) { PyCriticalSection_Begin(&section_, object); }
+  ~critical_section() { PyCriticalSection_End(&section_); }
+
+ private:
+  PyCriticalSection section_;
+#else
+  explicit critical_section(PyObject*) {}
+#endif
+
+ public:
+  critical_section(const critical_section&) = delete;  // one scope, one lock
+};
+
+// Puts an object where there is none yet, and says which one is there (borrowed): of several
+// threads the first wins, and the objects of the others go.
+inline PyObject* publish(PyObject** where, PyObject* made) {
+#ifdef Py_GIL_DISABLED
+  PyObject* there = nullptr;
+  if (__atomic_compare_exchange_n(where, &there, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return made;
+#else
+  PyObject* there = *where;
+  if (!there) return *where = made;
+#endif
+  Py_DECREF(made);
+  return there;
+}
+inline PyObject* published(PyObject* const* where) {
+  return __atomic_load_n(where, __ATOMIC_ACQUIRE);
+}
+
+// What a dictionary has under a key: a new reference, nullptr when it has nothing or with an error.
+inline PyObject* item_of(PyObject* dictionary, PyObject* key) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* found;
+  PyDict_GetItemRef(dictionary, key, &found);
+  return found;
+#else
+  return Py_XNewRef(PyDict_GetItemWithError(dictionary, key));
+#endif
+}
+
+// The same, and the dictionary has it no more.
+inline PyObject* take_item(PyObject* dictionary, PyObject* key) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* found;
+  PyDict_Pop(dictionary, key, &found);
+  return found;
+#else
+  PyObject* found = item_of(dictionary, key);
+  if (found && PyDict_DelItem(dictionary, key) < 0) Py_CLEAR(found);
+  return found;
+#endif
+}
+
+// Stores an object unless there is one, and says which one is there: a new reference, nullptr with
+// an error set.
+inline PyObject* keep_first(PyObject* dictionary, PyObject* key, PyObject* made) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* found;
+  PyDict_SetDefaultRef(dictionary, key, made, &found);
+  return found;
+#else
+  return Py_XNewRef(PyDict_SetDefault(dictionary, key, made));
+#endif
+}
+
+// An element of a list or tuple: a new reference, nullptr without an error where it ends before.
+inline PyObject* list_element(PyObject* list, Py_ssize_t index) {
+#ifdef Py_GIL_DISABLED
+  if (PyList_Check(list)) {
+    PyObject* item = PyList_GetItemRef(list, index);
+    if (!item) PyErr_Clear();
+    return item;
+  }
+#endif
+  return index < PySequence_Fast_GET_SIZE(list) ? Py_NewRef(PySequence_Fast_GET_ITEM(list, index))
+                                                : nullptr;
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many threads on one object: it may be closed at any time, and is closed once.
+
+They find more where Python has no interpreter lock, and hold with it too.
+"""
+
+import ctypes
+import gc
+import random
+import threading
+import time
+from contextlib import suppress
+from functools import partial
+
+import numpy as np
+import pytest
+from cuda.core import (
+    CUDAError,
+    Device,
+    DeviceMemoryResource,
+    EventOptions,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    Program,
+    launch,
+)
+
+from ...libraries import is_installed
+from ...threads import run_together
+
+OBJECTS = 150
+ONE = LaunchConfig(grid=1, block=1)
+TIMED = EventOptions(timing_enabled=True)
+
+
+def expect_closed(use, *arguments):
+    """What a use of an object may answer that another thread is closing."""
+    try:
+        use(*arguments)
+    except RuntimeError as error:
+        assert "has been closed" in str(error), error
+    except CUDAError as error:  # closed after it was looked at: the driver sees the handle
+        assert error.name in ("CUDA_ERROR_INVALID_HANDLE", "CUDA_ERROR_INVALID_VALUE"), error
+
+
+def close_while_used(objects, uses):
+    """Two threads close all objects while others use them, each in an order of its own."""
+
+    def close():
+        Device(0).set_current()
+        for each in objects:
+            each.close()
+
+    def use(seed):
+        Device(0).set_current()
+        chosen = random.Random(seed)
+        for each in objects:
+            for one in chosen.sample(uses, len(uses)):
+                expect_closed(one, each)
+
+    run_together(close, close, *(partial(use, seed) for seed in range(3)))
+    assert all(each.is_closed for each in objects)
+
+
+def read_all(*names):
+    """A use for each of these attributes."""
+    return [lambda each, name=name: getattr(each, name) for name in names]
+
+
+class TestClosing:
+    def test_events(self, stream):
+        events = [stream.record(options=TIMED) for _ in range(OBJECTS)]
+        other = stream.record(options=TIMED)
+        uses = [
+            *read_all("handle", "context", "device", "is_timing_enabled", "is_blocking_sync"),
+            *read_all("is_ipc_enabled", "is_done"),
+            repr,
+            hash,
+            other.__eq__,
+            stream.wait,
+            stream.record,
+            lambda event: event - other,
+            lambda event: event.sync(),
+        ]
+        close_while_used(events, uses)
+
+    def test_streams(self, device, stream):
+        streams = [device.create_stream() for _ in range(OBJECTS)]
+        pool = DeviceMemoryResource(device)
+        uses = [
+            *read_all("handle", "context", "device", "is_nonblocking", "priority", "is_done"),
+            repr,
+            hash,
+            stream.__eq__,
+            stream.wait,
+            lambda each: each.wait(stream),
+            lambda each: each.record().close(),
+            lambda each: each.sync(),
+            lambda each: pool.allocate(64, stream=each).close(stream),
+        ]
+        close_while_used(streams, uses)
+
+    def test_buffers_of_a_pool(self, device, stream):
+        pool = DeviceMemoryResource(device, {})
+        buffers = [pool.allocate(64, stream=stream) for _ in range(OBJECTS)]
+        uses = [
+            *read_all("handle", "size", "memory_resource", "owner", "device_id"),
+            *read_all("is_device_accessible", "is_host_accessible", "is_managed"),
+            repr,
+            hash,
+            lambda each: each.set_deallocation_stream(stream),
+            lambda each: each.__dlpack_device__(),
+            lambda each: each.__dlpack__(stream=-1),
+        ]
+        close_while_used(buffers, uses)
+        del buffers
+        gc.collect()
+        stream.sync()
+        assert pool.attributes.used_mem_current == 0
+        pool.close()
+
+    def test_buffers_of_the_host_are_not_freed_while_they_are_seen(self, device):
+        pinned = LegacyPinnedMemoryResource()
+        buffers = [pinned.allocate(64) for _ in range(OBJECTS)]
+
+        def close():
+            Device(0).set_current()
+            for each in buffers:
+                while not each.is_closed:
+                    with suppress(BufferError):  # seen by another thread
+                        each.close()
+
+        def look():
+            for each in buffers:
+                try:
+                    view = memoryview(each)
+                except RuntimeError:
+                    continue
+                assert len(bytes(view)) == 64
+                assert not each.is_closed
+                view.release()
+
+        run_together(close, close, look, look)
+
+    def test_memory_resources(self, device, stream):
+        pools = [DeviceMemoryResource(device, {}) for _ in range(OBJECTS // 5)]
+        uses = [
+            *read_all("handle", "attributes", "is_handle_owned", "release_threshold"),
+            lambda pool: pool.trim(),
+            lambda pool: pool.allocate(64, stream=stream).close(),
+        ]
+        close_while_used(pools, uses)
+
+    def test_wrappers_of_a_context(self, device, stream):
+        contexts = [stream.context for _ in range(OBJECTS)]
+
+        def close():  # where none of them is current
+            for each in contexts:
+                each.close()
+
+        def use():
+            for each in contexts:
+                for one in (repr, hash, device.context.__eq__, *read_all("handle", "is_green")):
+                    expect_closed(one, each)
+
+        run_together(close, close, use, use)
+        assert all(each.is_closed for each in contexts)
+
+    def test_programs(self):
+        if not is_installed("nvrtc"):
+            pytest.skip("NVRTC is not installed")
+        programs = [Program("__global__ void f() {}", "c++") for _ in range(20)]
+        close_while_used(programs, [*read_all("handle", "pch_status", "backend"), repr])
+
+
+class TestFirstUse:
+    """What an object makes when it is first asked is made once."""
+
+    def test_of_a_device(self):
+        def fresh():
+            return run_together(lambda: Device(0))[0]
+
+        for device in [fresh() for _ in range(20)]:
+            answers = run_together(*[partial(ask_device, device)] * 6)
+            assert all(answer == answers[0] for answer in answers)
+            assert len({id(answer[0]) for answer in answers}) == 1
+            assert len({id(answer[1]) for answer in answers}) == 1
+
+    def test_of_a_kernel(self, load_kernel):
+        for _ in range(20):
+            kernel = load_kernel()
+            answers = run_together(*[lambda k=kernel: (k.attributes, k.occupancy)] * 6)
+            assert len({id(item) for answer in answers for item in answer}) == 2
+
+    def test_of_the_attributes_of_a_pool(self, device):
+        for _ in range(20):
+            pool = DeviceMemoryResource(device, {})
+            assert len(set(map(id, run_together(*[lambda p=pool: p.attributes] * 6)))) == 1
+            pool.close()
+
+
+def test_a_kernel_attribute_is_as_it_was_set_last(load_kernel):
+    kernel = load_kernel()
+    is_over = threading.Event()
+
+    def set_often():
+        Device(0).set_current()
+        for percent in [10, 20] * 300:
+            kernel.attributes.preferred_shared_memory_carveout = percent
+            time.sleep(0)  # lets a reader go on that has asked before
+            assert kernel.attributes.preferred_shared_memory_carveout == percent
+        is_over.set()
+
+    def read_often():
+        Device(0).set_current()
+        while not is_over.is_set():
+            assert kernel.attributes.preferred_shared_memory_carveout in (-1, 10, 20)
+
+    run_together(set_often, read_often, read_often)
+
+
+def ask_device(device):
+    device.set_current()
+    resource, properties = device.memory_resource, device.properties
+    return resource, properties, device.uuid, device.arch, tuple(properties.as_dict().items())
+
+
+STORE = """
+    .reg .u64 %rd<2>;
+    .reg .u32 %r<2>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [value];
+    st.global.u32 [%rd1], %r1;
+"""
+
+
+def test_a_prepared_launch_is_patched_while_it_is_launched(stream, load_kernel, pinned_block):
+    store = load_kernel(".param .u64 out, .param .u32 value", STORE)
+    prepared = store.prepare(ONE, pinned_block, 0)
+    values = range(1, 5)
+
+    def patch(value):
+        for _ in range(200):
+            prepared[1] = value
+            assert prepared[1] in values
+
+    def relaunch():
+        Device(0).set_current()
+        with Device(0).create_stream() as own:
+            for _ in range(100):
+                prepared(own)
+            own.sync()
+
+    run_together(*(partial(patch, value) for value in values), relaunch, relaunch)
+    prepared(stream)
+    stream.sync()
+    assert ctypes.c_uint32.from_address(pinned_block.handle).value == prepared[1]
+
+
+def test_arguments_of_new_types_are_recognised_by_all_threads(stream, load_kernel, pinned_block):
+    store = load_kernel(".param .u64 out, .param .u32 value", STORE)
+
+    def work(seed):
+        Device(0).set_current()
+        chosen = random.Random(seed)
+        for _ in range(60):
+            kind = type("Kind", (chosen.choice([ctypes.c_uint32, np.uint32, int]),), {})
+            launch(stream, ONE, store, pinned_block, kind(7))
+
+    run_together(*(partial(work, seed) for seed in range(4)))
+    stream.sync()
+    assert ctypes.c_uint32.from_address(pinned_block.handle).value == 7
