@@ -27,6 +27,16 @@ cdef tuple as_expressions(object given):
     return () if given is None else tuple(given)
 
 
+cdef int share_ptx(bytes cubin, bytes ptx) except -1:
+    """Give the emulator the PTX behind a cubin: its lines are those of the source."""
+    cdef size_t address
+    if ptx:
+        address = _low.emulator_function("halfwarp_emulator_register_cubin")
+        if address:
+            (<register_cubin>address)(<const char*>cubin, len(cubin), <const char*>ptx, len(ptx))
+    return 0
+
+
 @cython.final
 cdef class NvrtcCompiler:
     """Compiles one source as often as wanted, each time with its own target and expressions."""
@@ -82,12 +92,14 @@ cdef class NvrtcCompiler:
                 "able to load this PTX; compile to cubin, or install a newer driver",
                 RuntimeWarning, stacklevel=1)  # compiled code has no frame: 1 is the caller
         self.run(options, expressions)
-        self.write_log(logs)
         image = self.native.image(target)
-        self.check_image(target, image)
-        if target == "cubin" and runs_on_emulator():
-            self.share_ptx(image)
+        ptx = self.native.image("ptx") if target == "cubin" and runs_on_emulator() else b""
         names = {given: self.native.lowered_name(as_expression(given)) for given in expressions}
+        # Last, since writing may run anything: it may close this, or compile again.
+        if logs is not None and (log := self.native.log()):
+            logs.write(log)
+        self.check_image(target, image)
+        share_ptx(image, ptx.rstrip(b"\0"))
         make = getattr(public_object("ObjectCode"), f"from_{target}")
         return make(image, name=self.name, symbol_mapping=names)
 
@@ -119,7 +131,7 @@ cdef class NvrtcCompiler:
         return 0
 
     cdef nvrtcResult run_once(self, list options, tuple expressions) except *:
-        if self.is_used:
+        if self.is_used or self.native.raw is NULL:
             fresh = NvrtcProgram.create(self.source, self.options.name.encode())
             with cython.critical_section(self):
                 self.native = fresh
@@ -135,19 +147,6 @@ cdef class NvrtcCompiler:
         if status == NVRTC_ERROR_INVALID_OPTION:
             log = f"NVRTC {'.'.join(map(str, nvrtc_version()))} refuses an option:\n{log}"
         raise nvrtc_error(status, b"nvrtcCompileProgram", log)
-
-    cdef int write_log(self, object logs) except -1:
-        if logs is not None and (text := self.native.log()):
-            logs.write(text)
-        return 0
-
-    cdef int share_ptx(self, bytes cubin) except -1:
-        """Give the emulator the PTX behind a cubin: its lines are those of the source."""
-        cdef size_t address = _low.emulator_function("halfwarp_emulator_register_cubin")
-        cdef bytes ptx = self.native.image("ptx").rstrip(b"\0")
-        if address and ptx:
-            (<register_cubin>address)(<const char*>cubin, len(cubin), <const char*>ptx, len(ptx))
-        return 0
 
     cdef int check_image(self, str target, bytes image) except -1:
         if image.strip(b"\0") or self.options.fdevice_syntax_only:

@@ -196,12 +196,14 @@ cdef class Program:
             raise TypeError("compile() takes no options: give them to Program(..., options=...)")
         if removed:
             raise TypeError(f"compile() got an unexpected keyword argument {next(iter(removed))!r}")
+        cdef NvrtcCompiler compiler
         check_cache(cache)
         with self.lock:
             check_open(self.compiler is not None, "Program")
             target = str(target_type).lower()
             check_target(target, self.backend_name)
-            return (<NvrtcCompiler>self.compiler).compile(target, name_expressions, logs)
+            compiler = self.compiler  # held, for `logs` may close this program
+            return compiler.compile(target, name_expressions, logs)
 
     def link(self, target_type):
         """Make object code of PTX: another name of `compile`.

@@ -67,8 +67,10 @@ cdef extern from "core/memory/pool.hpp" namespace "halfwarp::core" nogil:
 cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
     cppclass free_order:
         free_order() noexcept
+
         @staticmethod
         free_order of_this_process() noexcept
+
         bint is_recorded() noexcept
         bint is_of_this_process() noexcept
         const stream_handle& stream() noexcept

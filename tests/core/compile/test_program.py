@@ -246,6 +246,22 @@ class TestErrorsAndLogs:
         make("__device__ int f() { int unused; return 1; }").compile("ptx", logs=logs)
         assert "unused" in logs.getvalue()
 
+    @pytest.mark.parametrize("target", ["ptx", "cubin"])
+    def test_writing_the_log_may_close_the_program_or_compile_again(self, target):
+        program = make("template<class T> __global__ void f(T*) { int unused; }")
+
+        class Logs:
+            def write(self, text):
+                inner.append(program.compile("ptx", name_expressions=("f<float>",)))
+                program.close()
+
+        inner = []
+        outer = program.compile(target, name_expressions=("f<int>",), logs=Logs())
+        assert list(inner[0].symbol_mapping) == ["f<float>"]
+        assert outer.code_type == target
+        assert outer.symbol_mapping["f<int>"] in outer.code
+        assert program.is_closed
+
     def test_nothing_is_written_when_there_is_nothing_to_say(self):
         class Never:
             def write(self, text):
