@@ -355,12 +355,11 @@ TEST(memory, atomic_sums_flush_in_global_memory_and_not_in_shared) {
 
 TEST(memory, acquiring_loads_and_releasing_stores_have_a_fence_beside_them) {
   machine m;
-  const exec::kernel* k =
-      m.load(
-           ".visible .entry k() { .reg .b64 a; .reg .b32 r;\n"
-           "st.release.gpu.global.u32 [a], r; ld.acquire.sys.u32 r, [a];\n"
-           "st.relaxed.gpu.u32 [a], r; ld.volatile.u32 r, [a]; ret; }")
-          .find_kernel("k");
+  const exec::kernel* k = m.load(
+                               ".visible .entry k() { .reg .b64 a; .reg .b32 r;\n"
+                               "st.release.gpu.global.u32 [a], r; ld.acquire.sys.u32 r, [a];\n"
+                               "st.relaxed.gpu.u32 [a], r; ld.volatile.u32 r, [a]; ret; }")
+                              .find_kernel("k");
   const exec::function_code& code = k->owner().code_of(k->function()).functions[0];
   std::vector<bool> is_fence;
   for (const exec::instruction& in : code.code) {
