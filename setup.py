@@ -48,8 +48,11 @@ LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,--exclude-libs,A
 LINK += ["-Wl,-z,noseparate-code"]  # no page of padding between code and data
 LINK += [] if DEBUG or SANITIZE else ["-s"]
 LINK += CHECKED
-OFF = ("embedsignature", "auto_pickle", "allow_none_for_extension_args")
-DIRECTIVES = {"freethreading_compatible": True, "binding": True, **dict.fromkeys(OFF, False)}
+# Methods as CPython's own are made: faster to call, and they check their `self`. They tell their
+# signature in the docstring; a function whose defaults are more than literals needs `binding`.
+OFF = ("auto_pickle", "allow_none_for_extension_args", "binding")
+DIRECTIVES = {"freethreading_compatible": True, **dict.fromkeys(OFF, False)}
+DIRECTIVES |= {"embedsignature": True, "embedsignature.format": "clinic"}
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,8 @@ def decorators(text: str, start: int) -> list[str]:
         decorator = DECORATOR.match(line)
         if not decorator:
             break
-        found.insert(0, decorator[1])
+        if not decorator[1].startswith("cython."):  # for the compiler alone
+            found.insert(0, decorator[1])
     return found
 
 

@@ -254,6 +254,7 @@ CUDAError
         with cython.critical_section(self):
             self.cached_memory_resource = resource
 
+    @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
         """Allocate memory of the device from its `memory_resource`.
 

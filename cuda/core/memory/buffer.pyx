@@ -202,6 +202,7 @@ cdef class Buffer:
         raise RuntimeError("Memory resource is not IPC-enabled: only memory that another process "
                            "can import can be pickled")
 
+    @cython.binding(True)
     def copy_to(self, dst=None, stream=NOT_GIVEN, *, options=None):
         """Copy this buffer's bytes elsewhere.
 
@@ -248,6 +249,7 @@ cdef class Buffer:
             copy_to_object(dst, self, order)
         return dst
 
+    @cython.binding(True)
     def copy_from(self, src, stream=NOT_GIVEN, *, options=None):
         """Copy bytes from elsewhere into this buffer.
 
@@ -279,6 +281,7 @@ cdef class Buffer:
         else:
             copy_from_object(self, src, order)
 
+    @cython.binding(True)
     def fill(self, value, stream=NOT_GIVEN):
         """Set the bytes to a repeated pattern.
 

@@ -124,6 +124,7 @@ cdef object only_zero(object value):
 cdef class _MemPool(MemoryResource):
     """What all resources over a driver pool share."""
 
+    @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
         """Take memory from the pool.
 
@@ -169,6 +170,7 @@ cdef class _MemPool(MemoryResource):
                                    "(consider using GraphMemoryResource)")
         return wrap_pool_memory(self, pool, pointer, wanted, order)
 
+    @cython.binding(True)
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
         """Give memory back to the pool; it works after `close` as well.
 

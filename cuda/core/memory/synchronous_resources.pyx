@@ -107,6 +107,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         self.device = device.device_id
         self.context = retain_primary_context(self.device)
 
+    @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
         """Take memory, usable at once on any stream.
 
@@ -124,6 +125,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
                 pointer = allocate_in_context(self.context, wanted)
         return wrap_resource_memory(self, pointer, wanted)
 
+    @cython.binding(True)
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
         """Give memory back, after waiting for `stream`.
 

@@ -118,6 +118,7 @@ cdef class KernelOccupancy:
                  num_blocks_per_multiprocessor, block_size)
         return size
 
+    @cython.binding(True)
     def max_potential_cluster_size(self, config, stream=NOT_GIVEN):
         """The largest cluster that can be launched.
 
@@ -150,6 +151,7 @@ cdef class KernelOccupancy:
                  &native)
         return size
 
+    @cython.binding(True)
     def max_active_clusters(self, config, stream=NOT_GIVEN):
         """Clusters that the device holds at once.
 
