@@ -101,8 +101,8 @@ cdef class Event:
         --------
         cuEventQuery : the driver function.
         """
-        check_open(self.native.is_open(), "Event")
-        cdef CUevent raw = self.native.raw()
+        cdef event_handle event = share_open_event(self)
+        cdef CUevent raw = event.raw()
         cdef CUresult code
         with nogil:  # it is polled: what it waits for may need the interpreter
             code = try_call(driver.cuEventQuery, raw)
@@ -126,8 +126,8 @@ cdef class Event:
         --------
         cuEventSynchronize : the driver function.
         """
-        check_open(self.native.is_open(), "Event")
-        cdef CUevent raw = self.native.raw()
+        cdef event_handle event = share_open_event(self)
+        cdef CUevent raw = event.raw()
         with nogil:
             call(driver.cuEventSynchronize, raw)
 
@@ -206,6 +206,14 @@ cdef class Event:
     @cython.critical_section
     def __repr__(self):
         return f"<Event handle=0x{<uintptr_t>self.native.raw():x}>"
+
+
+cdef event_handle share_open_event(Event self) except *:
+    """For a call without the lock, while another thread may close the object: a driver that is
+    asked about an event which it destroys meanwhile ends the process."""
+    cdef event_handle event = share(self, self.native)
+    check_open(event.is_open(), "Event")
+    return event
 
 
 cdef object elapsed_milliseconds(Event start, Event end):

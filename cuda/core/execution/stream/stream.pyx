@@ -165,8 +165,8 @@ cdef class Stream:
         --------
         cuStreamQuery : the driver function.
         """
-        check_open(self.fields.is_open, "Stream")
-        cdef CUstream raw = self.fields.raw
+        cdef stream_handle stream = share_open_stream(self)
+        cdef CUstream raw = stream.raw()
         cdef CUresult code
         with nogil:  # it is polled: what it waits for may need the interpreter
             code = try_call(driver.cuStreamQuery, raw)
@@ -189,8 +189,8 @@ cdef class Stream:
         --------
         cuStreamSynchronize : the driver function.
         """
-        check_open(self.fields.is_open, "Stream")
-        cdef CUstream raw = self.fields.raw
+        cdef stream_handle stream = share_open_stream(self)
+        cdef CUstream raw = stream.raw()
         with nogil:
             call(driver.cuStreamSynchronize, raw)
 
@@ -227,14 +227,11 @@ cdef class Stream:
             return record_new_event(self, event_flags(options, True))
         if not isinstance(event, Event):
             raise TypeError(f"event must be an Event, got {qualified_name(event)}")
-        cdef event_handle* native = &(<Event>event).native
-        cdef CUevent raw
-        with cython.critical_section(event):
-            check_open(native.is_open(), "Event")
-            if native.facts().is_ipc_enabled():
-                raise TypeError("an IPC-enabled event should not be re-recorded: make a new one "
-                                "with Stream.record(options=...)")
-            raw = native.raw()
+        cdef event_handle native = share_open_event(<Event>event)
+        if native.facts().is_ipc_enabled():
+            raise TypeError("an IPC-enabled event should not be re-recorded: make a new one with "
+                            "Stream.record(options=...)")
+        cdef CUevent raw = native.raw()
         cdef CUstream stream = self.fields.raw
         with nogil:
             call(driver.cuEventRecord, raw, stream)
@@ -265,11 +262,8 @@ cdef class Stream:
         if not isinstance(event_or_stream, Event):
             wait_for_other(self, event_or_stream)
             return
-        cdef event_handle* native = &(<Event>event_or_stream).native
-        cdef CUevent raw
-        with cython.critical_section(event_or_stream):
-            check_open(native.is_open(), "Event")
-            raw = native.raw()
+        cdef event_handle native = share_open_event(<Event>event_or_stream)
+        cdef CUevent raw = native.raw()
         cdef CUstream stream = self.fields.raw
         with nogil:
             call(driver.cuStreamWaitEvent, stream, raw, 0)
@@ -355,6 +349,12 @@ cdef str qualified_name(object given):
 
 cdef stream_handle share_stream(Stream self) noexcept:
     return share(self, self.native)
+
+
+cdef stream_handle share_open_stream(Stream self) except *:
+    cdef stream_handle stream = share_stream(self)
+    check_open(stream.is_open(), "Stream")
+    return stream
 
 
 cdef int fill_stream(Stream self, const context_handle& context, object options) except -1:
