@@ -8,6 +8,9 @@ import weakref
 import pytest
 from cuda.bindings import driver, nvrtc
 
+# Older forms of calls are tried on purpose; test_spellings.py has what they warn of.
+pytestmark = pytest.mark.filterwarnings("ignore:.* is deprecated. use:DeprecationWarning")
+
 Pointer, Unsigned = ctypes.c_void_p, ctypes.c_uint
 SUCCESS = driver.CUresult.CUDA_SUCCESS
 Jit = driver.CUjit_option
