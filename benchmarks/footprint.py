@@ -36,13 +36,15 @@ ROUNDS = 32
 EMPTY = "an empty module"
 
 SIZES = """
-import importlib.util, json, pathlib
+import importlib.util, json, pathlib, sysconfig
+abi = sysconfig.get_config_var("SOABI")
 total = 0
 for name in ("cuda.bindings", "cuda.core"):
     for place in importlib.util.find_spec(name).submodule_search_locations:
         for path in pathlib.Path(place).rglob("*"):
             built = path.suffix in {".so", ".py", ".pxd", ".pyi"} or path.name == "py.typed"
-            if path.is_file() and built and "__pycache__" not in path.parts:
+            other = ".cpython-" in path.name and abi not in path.name  # of another interpreter
+            if path.is_file() and built and not other and "__pycache__" not in path.parts:
                 total += path.stat().st_size
 print(json.dumps(total))
 """
