@@ -3,7 +3,7 @@
 // they fail.
 #pragma once
 
-#include "python/interpreter_lock.hpp"
+#include "python/lock/interpreter_lock.hpp"
 #include "python/reference.hpp"
 
 namespace halfwarp::python {

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "python/interpreter_lock.hpp"
+#include "python/lock/interpreter_lock.hpp"
 
 namespace halfwarp::python::dlpack {
 namespace {

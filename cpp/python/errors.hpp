@@ -5,7 +5,7 @@
 #include <Python.h>
 #include <cuda.h>
 
-#include "python/interpreter_lock.hpp"
+#include "python/lock/interpreter_lock.hpp"
 
 namespace halfwarp::python {
 

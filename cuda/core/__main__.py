@@ -8,7 +8,7 @@ from importlib import import_module
 COMMANDS = {
     "": ("_doctor.command:brief", "", "versions, backend, devices and the first problem"),
     "doctor": ("_doctor.command:main", "[--json]", "what is installed, what works, what to do"),
-    "shims": ("_shims:main", "DIR", "write wheels that stand in for NVIDIA's packages"),
+    "shims": ("_commands.shims:main", "DIR", "write wheels that stand in for NVIDIA's packages"),
 }
 
 

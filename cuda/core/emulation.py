@@ -455,6 +455,6 @@ def __dir__() -> list[str]:
 
 
 if __name__ == "__main__":
-    from cuda.core._emulation_command import main
+    from cuda.core._commands.emulation import main
 
     sys.exit(main(sys.argv[1:]))

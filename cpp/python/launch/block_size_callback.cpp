@@ -5,7 +5,7 @@
 #include "core/lifetime/interpreter.hpp"
 #include "driver/call.hpp"
 #include "python/errors.hpp"
-#include "python/interpreter_lock.hpp"
+#include "python/lock/interpreter_lock.hpp"
 #include "python/reference.hpp"
 
 namespace halfwarp::python {

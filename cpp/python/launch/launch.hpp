@@ -7,9 +7,9 @@
 
 #include "core/module/launch_plan.hpp"
 #include "driver/call.hpp"
-#include "python/interpreter_lock.hpp"
 #include "python/launch/flight_recorder.hpp"
 #include "python/launch/launch_modes.hpp"
+#include "python/lock/interpreter_lock.hpp"
 #include "python/objects.hpp"
 
 namespace halfwarp::python {

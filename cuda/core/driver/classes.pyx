@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # What all classes of an extension have in common; called last, when all of them are there.
 
-cdef extern from "python/properties.hpp" namespace "halfwarp::python":
+cdef extern from "python/classes/properties.hpp" namespace "halfwarp::python":
     int refuse_deletions(object) except -1
 
-cdef extern from "python/methods.hpp" namespace "halfwarp::python":
+cdef extern from "python/classes/methods.hpp" namespace "halfwarp::python":
     int check_self_in_methods(object) except -1
 
 

@@ -88,6 +88,6 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
         except -1
 
 
-cdef extern from "python/sharing.hpp" namespace "halfwarp::python":
+cdef extern from "python/lock/sharing.hpp" namespace "halfwarp::python":
     Handle share[Handle](object owner, const Handle&) noexcept
     void give_up[Handle](object owner, Handle&) noexcept

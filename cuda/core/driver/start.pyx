@@ -13,11 +13,11 @@ cdef extern from "python/host_call.hpp" namespace "halfwarp::python":
     void stop_host_calls() noexcept
 
 
-cdef extern from "python/lock_in_cython.hpp":
+cdef extern from "python/lock/lock_in_cython.hpp":
     pass
 
 
-cdef extern from "python/interpreter_lock.hpp" namespace "halfwarp::python":
+cdef extern from "python/lock/interpreter_lock.hpp" namespace "halfwarp::python":
     void attach_interpreter_lock() noexcept
 
 

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from cuda.core import _shims
+from cuda.core._commands import shims
 
 NAMES = [
     "cuda_bindings-13.5.0+halfwarp-py3-none-any.whl",
@@ -24,7 +24,7 @@ NAMES = [
 
 @pytest.fixture
 def folder(tmp_path, capsys):
-    assert _shims.main([str(tmp_path / "made here")]) == 0
+    assert shims.main([str(tmp_path / "made here")]) == 0
     capsys.readouterr()
     return tmp_path / "made here"
 
@@ -70,13 +70,13 @@ def test_the_record_is_true_and_nothing_is_installed(folder, name):
 
 def test_the_bytes_are_the_same_each_time(folder, tmp_path, capsys):
     again = tmp_path / "again"
-    _shims.main([str(again)])
+    shims.main([str(again)])
     assert [(again / n).read_bytes() for n in NAMES] == [(folder / n).read_bytes() for n in NAMES]
 
 
 def test_the_command_for_pip_is_printed(tmp_path, capsys):
     folder = tmp_path / "with space"
-    _shims.main([str(folder)])
+    shims.main([str(folder)])
     line = capsys.readouterr().out.strip()
     assert line.startswith("pip install ")
     assert all(f"'{folder / name}'" in line for name in NAMES)
@@ -84,7 +84,7 @@ def test_the_command_for_pip_is_printed(tmp_path, capsys):
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    assert _shims.main([str(tmp_path / "file" / "folder")]) == 1
+    assert shims.main([str(tmp_path / "file" / "folder")]) == 1
     assert "file" in capsys.readouterr().err
 
 
@@ -145,5 +145,5 @@ def write(folder, name, version, requires=(), extra=None):
     lines += [f"Provides-Extra: {extra}"] if extra else []
     with zipfile.ZipFile(Path(folder) / f"{info[:-10]}-py3-none-any.whl", "w") as archive:
         archive.writestr(f"{info}/METADATA", "\n".join(lines) + "\n")
-        archive.writestr(f"{info}/WHEEL", _shims.WHEEL)
+        archive.writestr(f"{info}/WHEEL", shims.WHEEL)
         archive.writestr(f"{info}/RECORD", "")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts a setter of ours before each of a class's own.
-#include "python/properties.hpp"
+#include "python/classes/properties.hpp"
 
 #include <new>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts a function of ours before the one that each of a class's methods is entered by.
-#include "python/methods.hpp"
+#include "python/classes/methods.hpp"
 
 #include <array>
 #include <cstddef>

@@ -4,7 +4,7 @@
 // otherwise end the process.
 #pragma once
 
-#include "python/interpreter_lock.hpp"
+#include "python/lock/interpreter_lock.hpp"
 
 #define PyGILState_Ensure ::halfwarp::python::take_lock
 #define PyEval_RestoreThread ::halfwarp::python::take_lock_again

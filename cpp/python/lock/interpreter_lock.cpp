@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Giving the interpreter's lock back around driver calls, and taking it again.
-#include "python/interpreter_lock.hpp"
+#include "python/lock/interpreter_lock.hpp"
 
 #include <chrono>
 #include <thread>
