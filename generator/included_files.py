@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 # Cython keeps the code object of each line that raised, and looks it up by the line alone: the
@@ -14,10 +15,16 @@ LOOKUPS = 4  # finding and keeping, with the limited API and without
 
 
 def tell_apart(source: Path) -> None:
-    """Let tracebacks name the included file and the function in which an error was raised."""
+    """Let tracebacks name the included file and the function in which an error was raised.
+
+    With a Cython that writes something else the extension is as good but for that, so that it is
+    built as it is; `tests/core/driver/test_classes.py` tells.
+    """
     text = source.read_text()
     if text.count(BY_FILE_AND_LINE) == LOOKUPS:
         return
     if text.count(BY_LINE) != LOOKUPS:
-        raise RuntimeError(f"{source}: Cython looks up the code objects of tracebacks in a new way")
+        what = "Cython has a new way to look up the code objects of tracebacks"
+        print(f"{source}: {what}", file=sys.stderr)
+        return
     source.write_text(text.replace(BY_LINE, BY_FILE_AND_LINE))
