@@ -96,3 +96,23 @@ def load_kernel(device):
         return ObjectCode.from_ptx(text).get_kernel(name)
 
     return load
+
+
+STORE = """
+    .reg .u64 %rd<2>;
+    .reg .u32 %r<2>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [value];
+    st.global.u32 [%rd1], %r1;
+"""
+
+
+@pytest.fixture
+def load_store(load_kernel):
+    """Loads a kernel `store(out, value)` that writes a 32-bit number."""
+    return lambda: load_kernel(".param .u64 out, .param .u32 value", STORE, name="store")
+
+
+@pytest.fixture
+def store(load_store):
+    return load_store()

@@ -101,7 +101,7 @@ cdef int redirect(Buffer self, Stream stream) except -1:
 
 
 cdef free_order recorded_order(Stream stream) except *:
-    cdef free_order order = record_free_order(share_stream(stream))
+    cdef free_order order = record_free_order(share_open_stream(stream))
     if not order.is_recorded():
         raise RuntimeError(
             "Cannot record a default deallocation stream when no CUDA context is current. Call "

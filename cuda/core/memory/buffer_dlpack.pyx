@@ -44,7 +44,7 @@ cdef int order_consumer(Buffer self, object stream) except -1:
     with cython.critical_section(self):
         producer = self.order.stream()
     if producer.is_open():
-        wait_for_stream(share_stream(consumer), producer)
+        wait_for_stream(share_open_stream(consumer), producer)
     return 0
 
 

@@ -152,10 +152,8 @@ cdef class _MemPool(MemoryResource):
         --------
         cuMemAllocFromPoolAsync : the driver function.
         """
-        cdef pool_handle pool = share_pool(self)
-        check_open(pool.is_open(), type(self).__name__)
-        cdef stream_handle order = share_stream(stream_or_default(stream, "allocate()"))
-        check_open(order.is_open(), "Stream")
+        cdef pool_handle pool = share_open_pool(self)
+        cdef stream_handle order = share_open_stream(stream_or_default(stream, "allocate()"))
         cdef CUstream raw = order.raw()
         cdef CUdeviceptr pointer = 0
         cdef size_t wanted = size_from(size)
@@ -270,8 +268,7 @@ cdef class _MemPool(MemoryResource):
         --------
         cuMemPoolTrimTo : the driver function.
         """
-        cdef pool_handle pool = share_pool(self)
-        check_open(pool.is_open(), type(self).__name__)
+        cdef pool_handle pool = share_open_pool(self)
         with nogil:
             trim_pool(pool, min_bytes_to_keep)
 
@@ -297,15 +294,16 @@ cdef class _MemPool(MemoryResource):
         return None
 
 
-cdef inline pool_handle share_pool(_MemPool self) noexcept:
+cdef pool_handle share_open_pool(_MemPool self) except *:
     """For what goes on while another thread may close the resource."""
-    return share(self, self.pool)
+    cdef pool_handle pool = share(self, self.pool)
+    check_open(pool.is_open(), type(self).__name__)
+    return pool
 
 
 cdef _MemPoolAttributes attributes_of(_MemPool self):
     cdef _MemPoolAttributes attributes
-    cdef pool_handle pool = share_pool(self)
-    check_open(pool.is_open(), type(self).__name__)
+    cdef pool_handle pool = share_open_pool(self)
     with cython.critical_section(self):
         if self.known_attributes is None:
             attributes = _MemPoolAttributes.__new__(_MemPoolAttributes)

@@ -116,5 +116,6 @@ cdef int take_cuda_array(_ForeignMemory memory, object source, Stream stream) ex
     memory.fields = buffer_fields(address or 0, size, True)
     producer = interface.get("stream")
     if producer is not None:
-        wait_for_stream(share_stream(stream), share_stream(Stream.from_handle(producer)))
+        wait_for_stream(share_open_stream(stream),
+                        share_open_stream(Stream.from_handle(producer)))
     return 0

@@ -231,17 +231,7 @@ def ask_device(device):
     return resource, properties, device.uuid, device.arch, tuple(properties.as_dict().items())
 
 
-STORE = """
-    .reg .u64 %rd<2>;
-    .reg .u32 %r<2>;
-    ld.param.u64 %rd1, [out];
-    ld.param.u32 %r1, [value];
-    st.global.u32 [%rd1], %r1;
-"""
-
-
-def test_a_prepared_launch_is_patched_while_it_is_launched(stream, load_kernel, pinned_block):
-    store = load_kernel(".param .u64 out, .param .u32 value", STORE)
+def test_a_prepared_launch_is_patched_while_it_is_launched(stream, store, pinned_block):
     prepared = store.prepare(ONE, pinned_block, 0)
     values = range(1, 5)
 
@@ -263,8 +253,7 @@ def test_a_prepared_launch_is_patched_while_it_is_launched(stream, load_kernel, 
     assert ctypes.c_uint32.from_address(pinned_block.handle).value == prepared[1]
 
 
-def test_arguments_of_new_types_are_recognised_by_all_threads(stream, load_kernel, pinned_block):
-    store = load_kernel(".param .u64 out, .param .u32 value", STORE)
+def test_arguments_of_new_types_are_recognised_by_all_threads(stream, store, pinned_block):
 
     def work(seed):
         Device(0).set_current()

@@ -12,8 +12,9 @@ cdef Stream accept_stream(object given)
 # The same for `launch`, where a foreign stream is accepted with a DeprecationWarning.
 cdef Stream accept_launch_stream(object given)
 
-# A share of a stream's handle, for what goes on while another thread may close the stream.
-cdef stream_handle share_stream(Stream self) noexcept
+# A share of an open stream's handle, for what goes on while another thread may close the stream: a
+# null handle would stand for the default stream.
+cdef stream_handle share_open_stream(Stream self) except *
 
 # The package's default stream: legacy or per thread, as the environment says.
 cdef Stream default_stream_object()

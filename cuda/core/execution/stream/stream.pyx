@@ -347,12 +347,8 @@ cdef str qualified_name(object given):
         f"{cls.__module__}.{cls.__qualname__}"
 
 
-cdef stream_handle share_stream(Stream self) noexcept:
-    return share(self, self.native)
-
-
 cdef stream_handle share_open_stream(Stream self) except *:
-    cdef stream_handle stream = share_stream(self)
+    cdef stream_handle stream = share(self, self.native)
     check_open(stream.is_open(), "Stream")
     return stream
 
@@ -453,9 +449,7 @@ cdef int wait_for_other(Stream self, object other) except -1:
                 "only an Event, Stream, or object supporting __cuda_stream__ can be waited for, "
                 f"got {qualified_name(other)}")
         other = wrap_foreign_stream(Stream, other)
-    cdef Stream earlier = <Stream>other
-    check_open(earlier.fields.is_open, "Stream")
-    wait_for_stream(share_stream(self), share_stream(earlier))
+    wait_for_stream(share_open_stream(self), share_open_stream(<Stream>other))
     return 0
 
 

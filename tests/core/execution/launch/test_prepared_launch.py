@@ -25,19 +25,6 @@ from cuda.core import (
 from ....threads import run_together
 
 ONE = LaunchConfig(grid=1, block=1)
-STORE = """
-    .reg .u64 %rd<2>;
-    .reg .u32 %r<2>;
-    ld.param.u64 %rd1, [out];
-    ld.param.u32 %r1, [value];
-    st.global.u32 [%rd1], %r1;
-"""
-
-
-@pytest.fixture
-def store(load_kernel):
-    """A kernel `store(out, value)` that writes a 32-bit number."""
-    return load_kernel(".param .u64 out, .param .u32 value", STORE, name="store")
 
 
 def number_at(buffer):
@@ -231,10 +218,8 @@ def test_memory_of_a_closed_buffer_stays_until_it_is_replaced(device, stream, st
     assert number_at(pinned_block) == 1
 
 
-def test_the_kernel_is_kept_loaded(stream, load_kernel, pinned_block):
-    prepared = load_kernel(".param .u64 out, .param .u32 value", STORE).prepare(
-        ONE, pinned_block, 3
-    )
+def test_the_kernel_is_kept_loaded(stream, load_store, pinned_block):
+    prepared = load_store().prepare(ONE, pinned_block, 3)
     gc.collect()
     prepared(stream)
     stream.sync()
