@@ -2,6 +2,8 @@
 // Contexts: the shared primary ones, foreign ones, and making one current for a while.
 #include "core/context.hpp"
 
+#include <utility>
+
 namespace halfwarp::core {
 namespace {
 
@@ -16,14 +18,23 @@ namespace {
 
 static_assert(unpacked(packed({0, -5})).least == 0 && unpacked(packed({0, -5})).greatest == -5);
 
+// 0 when the driver does not tell.
+unsigned long long id_of(CUcontext raw) noexcept {
+  unsigned long long id = 0;
+  const CUresult code = driver::try_call(driver::table->cuCtxGetId, raw, &id);
+  return code == CUDA_SUCCESS ? id : 0;
+}
+
 }  // namespace
 
 context_handle retain_primary_context(CUdevice device) {
   const unlocked_scope unlocked;  // the first time makes it
-  return context_handle::own({}, context_facts{device, context_kind::primary},
-                             [device](CUcontext* raw) {
-                               driver::call(driver::table->cuDevicePrimaryCtxRetain, raw, device);
-                             });
+  context_handle made = context_handle::own(
+      {}, context_facts{device, context_kind::primary}, [device](CUcontext* raw) {
+        driver::call(driver::table->cuDevicePrimaryCtxRetain, raw, device);
+      });
+  made.facts().id.store(id_of(made.raw()), std::memory_order_relaxed);
+  return made;
 }
 
 context_handle context_of(CUcontext raw) {
@@ -34,7 +45,18 @@ context_handle context_of(CUcontext raw) {
     const current_scope scope{raw};
     driver::call(driver::table->cuCtxGetDevice, &device);
   }
-  return context_handle::borrow(raw, {}, context_facts{device, context_kind::foreign});
+  context_facts facts{device, context_kind::foreign};
+  facts.id.store(id_of(raw), std::memory_order_relaxed);
+  return context_handle::borrow(raw, {}, std::move(facts));
+}
+
+bool was_reset(const context_handle& context) noexcept {
+  const unsigned long long made_in = context.facts().id.load(std::memory_order_relaxed);
+  if (made_in == 0) return false;
+  unsigned long long now = 0;
+  const CUresult code = driver::try_call(driver::table->cuCtxGetId, context.raw(), &now);
+  if (code == CUDA_SUCCESS) return now != made_in;
+  return code == CUDA_ERROR_CONTEXT_IS_DESTROYED || code == CUDA_ERROR_INVALID_CONTEXT;
 }
 
 context_handle current_context() { return context_of(raw_current_context()); }

@@ -20,10 +20,14 @@ struct priority_range {
 struct context_facts {
   CUdevice device = -1;
   context_kind kind = context_kind::foreign;
+  // What the driver counts contexts by, never given twice; 0 where it does not tell. After a reset
+  // of the device the same raw value names another context.
+  std::atomic<unsigned long long> id{0};
 
   constexpr context_facts() noexcept = default;
   constexpr context_facts(CUdevice of, context_kind is) noexcept : device{of}, kind{is} {}
-  context_facts(context_facts&& other) noexcept : device{other.device}, kind{other.kind} {}
+  context_facts(context_facts&& other) noexcept
+      : device{other.device}, kind{other.kind}, id{other.id.load(std::memory_order_relaxed)} {}
 
   [[nodiscard]] bool is_green() const noexcept { return kind == context_kind::green; }
 
@@ -50,6 +54,10 @@ using context_handle = handle<context_traits>;
 
 // The handle of a context that the driver named: of ours when it is one of ours, else borrowed.
 [[nodiscard]] context_handle context_of(CUcontext raw);
+
+// Whether the device was reset since the handle was made: the context and all that was made in it
+// are gone then, and the driver must not be given any of it.
+[[nodiscard]] bool was_reset(const context_handle& context) noexcept;
 
 // The context current on this thread; a null handle when there is none.
 [[nodiscard]] context_handle current_context();
