@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What race programs share: a device, a seed, and users of an object against its closer."""
+
+import random
+import sys
+import threading
+
+from cuda.core import Device, ObjectCode
+
+sys.setswitchinterval(1e-6)  # threads change places as often as they can
+
+chance = random.Random(int(sys.argv[1]))
+device = Device(0)
+device.set_current()
+
+STORE = b"""
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry store(.param .u64 out, .param .u32 value)
+{
+    .reg .u64 %rd<2>;
+    .reg .u32 %r<2>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [value];
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+"""
+
+
+def store_kernel():
+    """A kernel `store(out, value)`, and the code that it belongs to."""
+    code = ObjectCode.from_ptx(STORE)
+    return code.get_kernel("store"), code
+
+
+def use_until_closed(use, item, closed):
+    """Use the item until its closer has it. It may say that it is closed, and nothing else."""
+    device.set_current()
+    while not closed.is_set():
+        try:
+            use(item)
+        except RuntimeError as error:
+            if "has been closed" not in str(error):
+                raise
+
+
+def close_in_a_while(item, closed, uses):
+    device.set_current()
+    for _ in range(uses):
+        pass  # long enough for the users to be anywhere
+    try:
+        item.close()
+    finally:
+        closed.set()
+
+
+def race(make, uses, rounds=40):
+    """In each round: a thread for each use of a new object, and one that closes it."""
+    for _ in range(rounds):
+        item, closed = make(), threading.Event()
+        threads = [Thread(use_until_closed, use, item, closed) for use in uses]
+        threads.append(Thread(close_in_a_while, item, closed, chance.randrange(20_000)))
+        chance.shuffle(threads)
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        for each in threads:
+            each.check()
+    device.sync()
+
+
+class Thread(threading.Thread):
+    """A call on a thread of its own; `check` raises what it raised."""
+
+    def __init__(self, call, *arguments):
+        super().__init__()
+        self.call, self.arguments, self.error = call, arguments, None
+
+    def run(self):
+        try:
+            self.call(*self.arguments)
+        except BaseException as error:
+            self.error = error
+
+    def check(self):
+        if self.error is not None:
+            raise self.error
