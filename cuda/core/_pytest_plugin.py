@@ -12,7 +12,7 @@ import pytest
 _OPTIONS = {  # option of pytest -> option of the emulator
     "--cuda-mode": ("mode", "when queued work runs: eager, async or adversarial"),
     "--cuda-seed": ("seed", "drives every choice that the emulator is free to make"),
-    "--cuda-check": ("check", "set of memory, sync, init, race, hazard, leak; all; none"),
+    "--cuda-check": ("check", "set of memory, sync, leak; all; none"),
     "--cuda-devices": ("devices", "number of emulated devices"),
 }
 

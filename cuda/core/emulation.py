@@ -117,9 +117,9 @@ def enable(**options: _Option) -> None:
     Parameters
     ----------
     **options
-        ``devices``, ``cc``, ``memory``, ``mode``, ``seed``, ``threads``, ``check``, ``strict``,
-        ``approx``, ``fail``, ``trace``, ``step_limit``, ``report``. What is not given comes from
-        the variables ``HALFWARP_EMULATOR_...``, or has its default. Sets may be given as sets.
+        ``devices``, ``cc``, ``memory``, ``mode``, ``seed``, ``threads``, ``check``, ``fail``,
+        ``trace``, ``step_limit``, ``report``. What is not given comes from the variables
+        ``HALFWARP_EMULATOR_...``, or has its default. Sets may be given as sets.
 
     Raises
     ------

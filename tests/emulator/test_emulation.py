@@ -49,13 +49,13 @@ class TestEnable:
         done = run_plain("""
             assert not emulation.is_active()
             emulation.enable(seed=7, mode="eager", check={"memory", "leak"}, memory="64MiB",
-                             cc=8.0, strict=True)
+                             cc=8.0)
             assert emulation.is_active()
             start()
             o = emulation.options()
-            print(o["seed"], o["mode"], o["check"], o["memory"], o["cc"], o["strict"])
+            print(o["seed"], o["mode"], o["check"], o["memory"], o["cc"])
         """)
-        assert done.stdout.split() == ["7", "eager", "memory,leak", str(64 << 20), "8.0", "1"]
+        assert done.stdout.split() == ["7", "eager", "memory,leak", str(64 << 20), "8.0"]
         assert "kernels run on the CPU" in done.stderr
         assert "mode eager, seed 7" in done.stderr
 
@@ -80,7 +80,10 @@ class TestEnable:
             ("devices", 0, "1 to 16"),
             ("devices", 17, "1 to 16"),
             ("memory", "a lot", "MiB or GiB"),
-            ("check", {"memory", "luck"}, "memory, sync, init, race, hazard and leak"),
+            ("check", {"memory", "luck"}, "memory, sync and leak"),
+            ("check", {"memory", "race"}, "memory, sync and leak"),
+            ("strict", 1, "its options are devices, cc, memory"),
+            ("approx", "perturb", "its options are devices, cc, memory"),
             ("step_limit", "2^99", "or 2^N"),
             ("fail", "cuMemAlloc:0=1", "rules FUNCTION:N[xTIMES]=CODE"),
             ("speed", 1, "its options are devices, cc, memory"),
@@ -155,11 +158,6 @@ class TestNotice:
         assert lines[1] == "after"
         assert sum(line.startswith("halfwarp:") for line in lines) == 1
         assert "libcuda_emulated.so" in lines[0]
-
-    def test_what_an_option_asks_for_in_vain_is_said(self, talk):
-        done = talk("start()", check="all", strict=1, approx="perturb")
-        assert "does not have check=init,race,hazard, strict, approx=perturb" in done.stderr
-        assert "does not have" not in talk("start()", check="memory,sync,leak").stderr
 
 
 class TestDevices:

@@ -50,17 +50,6 @@ std::string notice(const options& chosen) {
          (reason.empty() ? "" : ", because " + reason) + ")\n";
 }
 
-// Options that are read but have no effect yet: silence would claim that nothing was found.
-std::string without_effect(const options& chosen) {
-  constexpr unsigned missing = check::init | check::race | check::hazard;
-  options asked;
-  asked.checks = chosen.checks & missing;
-  std::string list = asked.checks ? "check=" + show_option(asked, "check") : std::string{};
-  if (chosen.strict) list += (list.empty() ? "" : ", ") + std::string{"strict"};
-  if (chosen.approx_perturb) list += (list.empty() ? "" : ", ") + std::string{"approx=perturb"};
-  return list;
-}
-
 void after_fork_in_child() { lifecycle::obstacles.fetch_or(lifecycle::obstacle::forked); }
 
 // Work that is still queued is dropped: waiting for it could take for ever.
@@ -126,9 +115,6 @@ void announce() noexcept {
     const auto& [chosen, problem] = read_once();
     write_line(notice(chosen));
     if (!problem.empty()) write_line("halfwarp: " + problem + "\n");
-    if (const auto list = without_effect(chosen); !list.empty()) {
-      write_line("halfwarp: this version of the emulator does not have " + list + "\n");
-    }
     if (chosen.traces) obstacles.fetch_or(obstacle::tracing);
     obstacles.fetch_and(~obstacle::unannounced);
   });

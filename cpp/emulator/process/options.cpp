@@ -27,16 +27,12 @@ constexpr named<run_mode> modes[] = {{"eager", run_mode::eager},
                                      {"async", run_mode::async},
                                      {"adversarial", run_mode::adversarial},
                                      {"null", run_mode::null}};
-constexpr named<unsigned> check_names[] = {{"memory", check::memory}, {"sync", check::sync},
-                                           {"init", check::init},     {"race", check::race},
-                                           {"hazard", check::hazard}, {"leak", check::leak}};
+constexpr named<unsigned> check_names[] = {
+    {"memory", check::memory}, {"sync", check::sync}, {"leak", check::leak}};
 constexpr named<unsigned> trace_names[] = {{"api", trace::api}, {"site", trace::site}};
 constexpr named<std::pair<int, int>> capabilities[] = {{"7.5", {7, 5}},   {"8.0", {8, 0}},
                                                        {"8.6", {8, 6}},   {"9.0", {9, 0}},
                                                        {"10.0", {10, 0}}, {"12.0", {12, 0}}};
-constexpr named<bool> booleans[] = {{"0", false},  {"1", true},   {"false", false}, {"true", true},
-                                    {"no", false}, {"yes", true}, {"False", false}, {"True", true}};
-constexpr named<bool> approximations[] = {{"exact", false}, {"perturb", true}};
 
 template <class Value, std::size_t N>
 std::optional<Value> find_named(const named<Value> (&table)[N], std::string_view text) {
@@ -161,16 +157,7 @@ const entry entries[] = {
        return assign(o.checks, read_set(check_names, t, check::all));
      },
      [](const options& o) { return show_set(check_names, o.checks); },
-     "a comma-separated set of memory, sync, init, race, hazard and leak; all; none"},
-    {"strict",
-     [](options& o, std::string_view t) { return assign(o.strict, find_named(booleans, t)); },
-     [](const options& o) { return std::string{o.strict ? "1" : "0"}; }, "0 or 1"},
-    {"approx",
-     [](options& o, std::string_view t) {
-       return assign(o.approx_perturb, find_named(approximations, t));
-     },
-     [](const options& o) { return std::string{o.approx_perturb ? "perturb" : "exact"}; },
-     "exact or perturb"},
+     "a comma-separated set of memory, sync and leak; all; none"},
     {"fail",
      [](options& o, std::string_view t) {
        std::string problem;

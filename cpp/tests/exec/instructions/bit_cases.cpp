@@ -28,9 +28,11 @@ void add_shifts(case_list& list, int bits) {
   list.push_back({"shl.b" + w + " d, a, b", k, {k, kind::i32}, [=](sources s) {
                     return s[1] >= static_cast<uint64_t>(bits) ? 0 : s[0] << s[1];
                   }});
-  list.push_back({"shr.u" + w + " d, a, b", k, {k, kind::i32}, [=](sources s) {
-                    return s[1] >= static_cast<uint64_t>(bits) ? 0 : s[0] >> s[1];
-                  }});
+  for (const char* type : {"u", "b"}) {
+    list.push_back({std::string("shr.") + type + w + " d, a, b", k, {k, kind::i32}, [=](sources s) {
+                      return s[1] >= static_cast<uint64_t>(bits) ? 0 : s[0] >> s[1];
+                    }});
+  }
   list.push_back({"shr.s" + w + " d, a, b", k, {k, kind::i32}, [=](sources s) {
                     uint64_t amount = std::min<uint64_t>(s[1], bits - 1);
                     return static_cast<uint64_t>(signed_value(s[0], bits) >> amount);
