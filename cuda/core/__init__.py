@@ -35,13 +35,22 @@ __all__ = sorted({*_HOME_OF, *_SUBMODULES}.difference(_SILENT))
 
 
 def __getattr__(name):
-    if name in _SUBMODULES:
+    if name in _HOME_OF:
+        value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _SUBMODULES or _is_private_module(name):
         return import_module(f"{__name__}.{name}")
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
+    explain = import_module("cuda.core._inventory").not_yet
+    text = None if name.startswith("_") else explain(__name__, name)
+    raise AttributeError(text or f"module {__name__!r} has no attribute {name!r}")
+
+
+def _is_private_module(name):
+    """Whether existing code finds a module of that name here without importing it."""
+    if not name.startswith("_") or name.startswith("__"):
+        return False
+    return name == "_utils" or name in import_module("cuda.core._forwarding").MODULES
 
 
 def __dir__():
@@ -55,7 +64,9 @@ class _OldPaths:
     def find_spec(fullname, path=None, target=None):
         if not fullname.startswith("cuda.core."):
             return None
-        return import_module("cuda.core._forwarding").find_spec(fullname)
+        if spec := import_module("cuda.core._forwarding").find_spec(fullname):
+            return spec
+        return import_module("cuda.core._inventory").refuse_import(fullname)
 
 
 sys.meta_path.append(_OldPaths)

@@ -18,7 +18,7 @@ EXPERIMENTAL = f"{ROOT}.experimental"
 
 MODULES = {
     "_context": "Context",
-    "_device": "Device DeviceProperties",
+    "_device": "Device DeviceProperties _tls",
     "_event": "Event EventOptions",
     "_kernel_arg_handler": "ParamHolder",
     "_launch_config": "LaunchConfig _to_native_launch_config",
@@ -52,7 +52,7 @@ OLD_CIMPORTS = {"ccuda": "cydriver", "ccudart": "cyruntime", "cnvrtc": "cynvrtc"
 PRIVATE = {
     "_core": (
         "DeviceProperties KernelAttributes KernelOccupancy ParamHolder Stream_accept _MemPool "
-        "_SynchronousMemoryResource _to_native_launch_config default_stream"
+        "_SynchronousMemoryResource _tls _to_native_launch_config default_stream"
     ),
     "_compile": "_can_load_generated_ptx _get_nvvm_module",
     "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
@@ -78,8 +78,17 @@ def resolve(name):
     return getattr(import_module(home), name)
 
 
+def _not_yet(module, name):
+    """What is said of a name that is still to come, or None."""
+    return import_module("cuda.core._inventory").not_yet(module, name)
+
+
 _TABLE = ForwardingTable(
-    ROOT, MODULES, lambda module, name: resolve(name), "Forwards to the objects of `cuda.core`."
+    ROOT,
+    MODULES,
+    lambda module, name: resolve(name),
+    "Forwards to the objects of `cuda.core`.",
+    _not_yet,
 )
 
 

@@ -2,6 +2,7 @@
 """Private names that shipped packages import, as they import them."""
 
 import importlib
+import threading
 
 import cuda.core
 import pytest
@@ -38,6 +39,60 @@ def test_it_is_the_very_object_of_today(module, name):
 def test_it_is_the_same_below_experimental(module, name):
     found = importlib.import_module(f"cuda.core.experimental.{module}")
     assert getattr(found, name) is FROM_CORE[module][name]
+
+
+def test_private_modules_are_there_after_one_import(run_python):
+    names = (
+        "_context _device _event _kernel_arg_handler _launch_config _launcher _memory _module "
+        "_program _stream _utils _utils.cuda_utils _memory._buffer _memory._legacy"
+    )
+    code = f"""
+import cuda.core
+from operator import attrgetter
+for path in {names!r}.split():
+    assert attrgetter(path)(cuda.core).__name__ == f"cuda.core.{{path}}"
+assert cuda.core._utils.cuda_utils.CUDAError is cuda.core.CUDAError
+assert cuda.core._device.Device is cuda.core.Device
+print("_stream" in dir(cuda.core), hasattr(cuda.core, "_nothing"))
+"""
+    assert run_python(code).strip() == "False False"
+
+
+class TestThreadState:
+    """`cuda.core._device._tls`, by which test suites make a thread forget its devices."""
+
+    def test_deleting_the_devices_makes_new_ones(self):
+        from cuda.core._device import _tls
+
+        first = cuda.core.Device(0)
+        assert _tls.devices[0] is first
+        assert vars(_tls) == {"devices": _tls.devices}
+        del _tls.devices
+        assert not hasattr(_tls, "devices")
+        assert vars(_tls) == {}
+        again = cuda.core.Device(0)
+        assert again is not first
+        assert again == first
+        assert cuda.core.Device(0) is again
+
+    def test_it_is_of_the_thread_that_asks(self):
+        from cuda.core._device import _tls
+
+        cuda.core.Device(0)
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append(hasattr(_tls, "devices")))
+        thread.start()
+        thread.join()
+        assert seen == [False]
+        assert hasattr(_tls, "devices")
+
+    def test_devices_that_are_not_there_cannot_be_forgotten(self):
+        from cuda.core._device import _tls
+
+        cuda.core.Device(0)
+        del _tls.devices
+        with pytest.raises(AttributeError):
+            del _tls.devices
 
 
 def test_private_names_are_silent(recwarn):

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules that exist as a row of a table only: made on demand, each name looked up when used."""
 
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 
 class ForwardingModule(ModuleType):
-    """A module whose names are those of its row, `__all__`."""
+    """A module whose names are those of its row, `__all__`, and the modules below it."""
 
     def __getattr__(self, name):
+        if f"{self.__name__}.{name}" in self.__loader__.rows:
+            return import_module(f"{self.__name__}.{name}")
         if name not in self.__all__:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            raise AttributeError(self.__loader__.explain(self.__name__, name))
         value = self.__loader__.resolve(self.__name__, name)
         setattr(self, name, value)
         return value
@@ -32,12 +35,19 @@ class ForwardingTable:
         ``resolve(module, name)`` gives the object that a name of a module stands for.
     doc : str
         The docstring of the modules.
+    explain : callable, optional
+        ``explain(module, name)`` says why there is no such name; None for no more than that.
     """
 
-    def __init__(self, package, rows, resolve, doc):
+    def __init__(self, package, rows, resolve, doc, explain=lambda module, name: None):
         self.rows = {f"{package}.{path}": names for path, names in rows.items()}
         self.resolve = resolve
         self.doc = doc
+        self.explanation = explain
+
+    def explain(self, module, name):
+        """The text of the error for a name that a module does not have."""
+        return self.explanation(module, name) or f"module {module!r} has no attribute {name!r}"
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname not in self.rows:

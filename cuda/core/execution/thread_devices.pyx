@@ -68,6 +68,34 @@ cdef ThreadDevices make_thread_devices():
     return made
 
 
+class _ThreadState:
+    """What a thread keeps, as existing code looks at it: its `devices`, once it has asked for one.
+
+    To delete them makes the thread forget its Device objects, and make new ones when asked again.
+    """
+
+    __slots__ = ()
+
+    @property
+    def devices(self):
+        if thread_devices is NULL:
+            raise AttributeError("this thread has no devices yet: Device() makes them")
+        return list((<ThreadDevices>thread_devices).devices)
+
+    @devices.deleter
+    def devices(self):
+        if thread_devices is NULL:
+            raise AttributeError("this thread has no devices yet: Device() makes them")
+        del (<dict>PyThreadState_GetDict())["cuda.core.devices"]
+
+    @property
+    def __dict__(self):
+        return {} if thread_devices is NULL else {"devices": self.devices}
+
+
+_tls = _ThreadState()
+
+
 cdef inline tuple devices_of_thread():
     if thread_devices is NULL:
         return make_thread_devices().devices
