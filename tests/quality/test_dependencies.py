@@ -61,6 +61,20 @@ RULES = [
     Rule("examples", modules=(r"\._", r"^benchmarks\b", r"^generator\b", r"^tests\b")),
     Rule("benchmarks", modules=(r"^tests\b", r"^generator\b(?!\.headers$)")),
 ]
+# The folders below a folder, lowest first: each may include those of lower ranks, and its own.
+RANKS = {
+    "cpp/emulator": [
+        ("settings", "memory", "ptx", "image"),  # what needs nothing else
+        ("object", "report"),
+        ("observation", "exec"),
+        ("device",),
+        ("stream",),
+        ("driver",),
+        ("work", "code"),
+        ("api", "null"),
+        ("control",),
+    ],
+}
 # The loader is what makes the driver table, so its side of Python lies below cpp/driver.
 PYTHON_IN_DRIVER = "cpp/driver/loader/"
 
@@ -116,6 +130,22 @@ def test_a_folder_names_only_what_lies_below_it(rule, root, tracked):
                 for name in sorted(imported(path, text))
                 if any(re.search(pattern, name) for pattern in rule.modules)
             ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("folder", RANKS)
+def test_folders_of_one_part_include_only_lower_ones(folder, root, tracked):
+    rank = {name: place for place, names in enumerate(RANKS[folder]) for name in names}
+    prefix = PurePath(folder).name
+    wrong = []
+    for path in below(tracked, folder, ".hpp", ".cpp", ".h"):
+        own = path.relative_to(folder).parts[0]
+        for name in sorted(included(path, (root / path).read_text())):
+            target = PurePath(name).parts
+            if target[0] != prefix or len(target) < 3 or target[1] == own:
+                continue  # of elsewhere, generated, or of the same folder
+            if rank[target[1]] >= rank[own]:
+                wrong.append(f"{path} includes {name}")
     assert not wrong
 
 

@@ -3,7 +3,7 @@
 #include "emulator/api/call.hpp"
 
 #include "emulator/api/entry_points.hpp"
-#include "emulator/device/memory_pool.hpp"
+#include "emulator/driver/pools.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

@@ -8,10 +8,10 @@
 #include <type_traits>
 
 #include "emulator/api.hpp"
-#include "emulator/device/context.hpp"
-#include "emulator/process/driver.hpp"
-#include "emulator/process/refusal.hpp"
-#include "emulator/process/thread.hpp"
+#include "emulator/driver/driver.hpp"
+#include "emulator/driver/thread.hpp"
+#include "emulator/settings/refusal.hpp"
+#include "emulator/stream/context.hpp"
 
 namespace halfwarp::emulator::api {
 

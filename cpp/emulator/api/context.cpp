@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "emulator/api/call.hpp"
-#include "emulator/device/context_life.hpp"
+#include "emulator/driver/context_life.hpp"
 #include "emulator/stream/event.hpp"
 
 namespace halfwarp::emulator::api {

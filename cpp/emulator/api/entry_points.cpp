@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "emulator/api.hpp"
-#include "emulator/process/lifecycle.hpp"
+#include "emulator/driver/lifecycle.hpp"
 
 namespace halfwarp::emulator::api {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library as a whole: initialisation, version, the names of errors, what it has no part in.
 #include "emulator/api/call.hpp"
-#include "emulator/process/error_names.hpp"
-#include "emulator/process/lifecycle.hpp"
+#include "emulator/driver/lifecycle.hpp"
+#include "emulator/settings/error_names.hpp"
 
 namespace halfwarp::emulator::api {
 

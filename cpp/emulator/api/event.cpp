@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "emulator/api/call.hpp"
-#include "emulator/stream/operations.hpp"
+#include "emulator/work/operations.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

@@ -7,12 +7,12 @@
 
 #include "emulator/api.hpp"
 #include "emulator/api/function_policy.hpp"
-#include "emulator/device/context.hpp"
-#include "emulator/process/call_site.hpp"
-#include "emulator/process/driver.hpp"
-#include "emulator/process/error_names.hpp"
-#include "emulator/process/lifecycle.hpp"
-#include "emulator/process/thread.hpp"
+#include "emulator/driver/driver.hpp"
+#include "emulator/driver/lifecycle.hpp"
+#include "emulator/driver/thread.hpp"
+#include "emulator/object/call_site.hpp"
+#include "emulator/settings/error_names.hpp"
+#include "emulator/stream/context.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

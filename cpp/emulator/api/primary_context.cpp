@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one context per device that all users of a process share.
 #include "emulator/api/call.hpp"
-#include "emulator/device/context_life.hpp"
+#include "emulator/driver/context_life.hpp"
 
 namespace halfwarp::emulator::api {
 

@@ -7,7 +7,7 @@
 
 #include "emulator/api/call.hpp"
 #include "emulator/stream/event.hpp"
-#include "emulator/stream/operations.hpp"
+#include "emulator/work/operations.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

@@ -2,9 +2,9 @@
 // Loading code into contexts, finding kernels in it, unloading it.
 #include "emulator/code/code_objects.hpp"
 
-#include "emulator/process/driver.hpp"
-#include "emulator/process/refusal.hpp"
+#include "emulator/driver/driver.hpp"
 #include "emulator/ptx/ast.hpp"
+#include "emulator/settings/refusal.hpp"
 
 namespace halfwarp::emulator {
 namespace {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/device/context.hpp"
 #include "emulator/exec/kernel.hpp"
-#include "emulator/process/object.hpp"
+#include "emulator/object/object.hpp"
+#include "emulator/stream/context.hpp"
 
 namespace halfwarp::emulator {
 

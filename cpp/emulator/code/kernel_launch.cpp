@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "emulator/device/context.hpp"
-#include "emulator/process/driver.hpp"
+#include "emulator/driver/driver.hpp"
+#include "emulator/stream/context.hpp"
 
 namespace halfwarp::emulator {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "emulator/api/gate.hpp"
 #include "emulator/control/records.hpp"
-#include "emulator/device/context_life.hpp"
+#include "emulator/driver/context_life.hpp"
+#include "emulator/driver/driver.hpp"
+#include "emulator/driver/lifecycle.hpp"
+#include "emulator/driver/thread.hpp"
+#include "emulator/object/call_site.hpp"
 #include "emulator/observation/json.hpp"
-#include "emulator/process/call_site.hpp"
-#include "emulator/process/driver.hpp"
-#include "emulator/process/lifecycle.hpp"
-#include "emulator/process/thread.hpp"
 
 namespace halfwarp::emulator {
 namespace {

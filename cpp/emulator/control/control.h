@@ -50,7 +50,7 @@ uint64_t halfwarp_emulator_arm(const char* rules, char* text, size_t size);
 /* Removes a rule; how often it fired, and in `seen` how many calls it looked at. */
 uint64_t halfwarp_emulator_disarm(uint64_t rule, uint64_t* seen);
 
-/* Who names the call sites of option `trace=site`; see process/call_site.hpp. */
+/* Who names the call sites of option `trace=site`; see object/call_site.hpp. */
 void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size));
 
 /* The PTX that a cubin was compiled from in this process. */

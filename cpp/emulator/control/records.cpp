@@ -7,8 +7,8 @@
 #include "emulator/api.hpp"
 #include "emulator/api/gate.hpp"
 #include "emulator/device/memory_pool.hpp"
+#include "emulator/driver/leaks.hpp"
 #include "emulator/observation/json.hpp"
-#include "emulator/observation/leaks.hpp"
 
 namespace halfwarp::emulator {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "emulator/process/driver.hpp"
+#include "emulator/driver/driver.hpp"
 
 namespace halfwarp::emulator {
 

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "emulator/process/call_site.hpp"
-#include "emulator/process/driver.hpp"
+#include "emulator/object/call_site.hpp"
 
 namespace halfwarp::emulator {
 namespace {
@@ -35,8 +34,9 @@ bool memory_pool::is_device_pool() const noexcept {
   return kind_in(properties_) == memory::allocation_kind::pool;
 }
 
-std::optional<memory::address> memory_pool::allocate(driver& d, std::uint64_t bytes,
-                                                     std::uint64_t context, std::uint64_t stream) {
+std::optional<memory::address> memory_pool::allocate(memory::address_space& space,
+                                                     std::uint64_t bytes, std::uint64_t context,
+                                                     std::uint64_t stream) {
   const std::uint64_t charged = round_up(bytes, memory::alignment);
   if (charged < bytes) return std::nullopt;
   const bool is_too_much = properties_.maxSize != 0 && used + charged > properties_.maxSize;
@@ -49,10 +49,10 @@ std::optional<memory::address> memory_pool::allocate(driver& d, std::uint64_t by
   request.pool = id();
   request.stream = stream;
   request.created_at = call_site();
-  const auto at = d.memory.allocate(request);
+  const auto at = space.allocate(request);
   if (!at) return std::nullopt;
-  for (int i = 0; is_device_pool() && i < d.memory.devices(); ++i) {
-    if (i != home_ && (accessible_from_ >> i & 1)) d.memory.set_access(*at, i, true);
+  for (int i = 0; is_device_pool() && i < space.devices(); ++i) {
+    if (i != home_ && (accessible_from_ >> i & 1)) space.set_access(*at, i, true);
   }
   used += charged;
   used_high = std::max(used_high, used);
@@ -81,34 +81,10 @@ CUmemAccess_flags memory_pool::access_from(const CUmemLocation& where) const noe
                                           : CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
-void memory_pool::set_access(driver& d, int device, CUmemAccess_flags flags) {
+void memory_pool::set_access(memory::address_space& space, int device, CUmemAccess_flags flags) {
   const bool enabled = flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
   accessible_from_ = enabled ? accessible_from_ | 1u << device : accessible_from_ & ~(1u << device);
-  if (is_device_pool()) d.memory.set_pool_access(id(), device, enabled);
-}
-
-std::shared_ptr<memory_pool> default_pool(driver& d, const CUmemLocation& where,
-                                          CUmemAllocationType type) {
-  const bool is_on_device = where.type == CU_MEM_LOCATION_TYPE_DEVICE;
-  const int home = is_on_device ? where.id : 0;
-  auto& of = *d.devices[static_cast<std::size_t>(home)];
-  auto& slot = type == CU_MEM_ALLOCATION_TYPE_MANAGED ? of.default_managed_pool
-               : is_on_device                         ? of.default_pool
-                                                      : d.host_pool;
-  if (!slot) {
-    CUmemPoolProps properties{};
-    properties.allocType = type;
-    properties.location = where;
-    slot = d.objects.make<memory_pool>(properties, home);
-    slot->is_library_owned = true;
-    d.pools.push_back(slot);
-  }
-  return slot;
-}
-
-void settle_pools(driver& d) {
-  for (const auto& each : d.pools) each->settle();
-  std::erase_if(d.pools, [](const auto& each) { return each->is_destroyed && each->live == 0; });
+  if (is_device_pool()) space.set_pool_access(id(), device, enabled);
 }
 
 }  // namespace halfwarp::emulator

@@ -9,11 +9,9 @@
 #include <string>
 
 #include "emulator/memory/address_space.hpp"
-#include "emulator/process/object.hpp"
+#include "emulator/object/object.hpp"
 
 namespace halfwarp::emulator {
-
-struct driver;
 
 inline constexpr std::uint64_t pool_segment = 2 << 20;  // what a pool takes from its device at once
 
@@ -30,8 +28,8 @@ class memory_pool : public object {
   bool is_device_pool() const noexcept;
 
   // An address for an allocation in a stream; nothing when the memory is used up.
-  std::optional<memory::address> allocate(driver& d, std::uint64_t bytes, std::uint64_t context,
-                                          std::uint64_t stream);
+  std::optional<memory::address> allocate(memory::address_space& space, std::uint64_t bytes,
+                                          std::uint64_t context, std::uint64_t stream);
   void give_back(std::uint64_t bytes) noexcept;
   // Gives unused segments back to the device, down to so many bytes.
   void trim(std::uint64_t keep) noexcept;
@@ -39,7 +37,7 @@ class memory_pool : public object {
   void settle() noexcept { trim(threshold); }
 
   CUmemAccess_flags access_from(const CUmemLocation& where) const noexcept;
-  void set_access(driver& d, int device, CUmemAccess_flags flags);
+  void set_access(memory::address_space& space, int device, CUmemAccess_flags flags);
 
   // The attributes, by their names in cuda.h.
   bool follows_event_dependencies = true, allows_opportunistic = true,
@@ -54,12 +52,5 @@ class memory_pool : public object {
   int home_;
   std::uint32_t accessible_from_;  // one bit per device
 };
-
-// The pool that a device, or the host, has without being asked.
-std::shared_ptr<memory_pool> default_pool(driver& d, const CUmemLocation& where,
-                                          CUmemAllocationType type);
-
-// At every synchronisation: pools give back what their thresholds do not let them keep.
-void settle_pools(driver& d);
 
 }  // namespace halfwarp::emulator

@@ -6,7 +6,7 @@
 #include "emulator/device/attributes.hpp"
 #include "emulator/null/answer.hpp"
 #include "emulator/null_driver.hpp"
-#include "emulator/process/error_names.hpp"
+#include "emulator/settings/error_names.hpp"
 
 namespace halfwarp::emulator::null_driver {
 

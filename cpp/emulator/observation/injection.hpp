@@ -12,23 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/settings/injection_rule.hpp"
+
 namespace halfwarp::emulator {
-
-enum class injection_target : std::uint8_t { call, any_call, launch, delay };
-
-// FUNCTION:N[xTIMES]=CODE, launch@KERNEL:N[xTIMES]=CODE[!] or delay@STREAM=MILLISECONDS.
-struct injection_rule {
-  injection_target target = injection_target::call;
-  std::string pattern;      // name of a function or kernel, `*` allowed; number of a stream
-  std::uint64_t first = 1;  // 1-based index of the first matching call that fails
-  std::uint64_t times = 1;  // how many fail
-  CUresult code = CUDA_SUCCESS;
-  bool is_sticky = false;     // of a launch: the context stays broken
-  unsigned milliseconds = 0;  // of a delay
-  std::uint64_t id = 0;       // of the rule, for `disarm`
-  std::uint64_t seen = 0;     // matching calls so far
-  std::uint64_t hits = 0;     // failures so far
-};
 
 struct injected_launch {
   CUresult code;
@@ -62,8 +48,5 @@ class injection {
 
 // Whether a text matches a pattern in which `*` stands for any characters.
 bool matches(std::string_view pattern, std::string_view text);
-
-// A CUresult by name ("CUDA_ERROR_OUT_OF_MEMORY") or number.
-std::optional<CUresult> parse_code(std::string_view text);
 
 }  // namespace halfwarp::emulator

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <memory>
 
-#include "emulator/device/context.hpp"
-#include "emulator/process/object.hpp"
+#include "emulator/object/object.hpp"
+#include "emulator/stream/context.hpp"
 #include "emulator/stream/stream.hpp"
 
 namespace halfwarp::emulator {

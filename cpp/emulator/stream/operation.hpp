@@ -14,7 +14,6 @@
 namespace halfwarp::emulator {
 
 class stream;
-struct driver;
 
 // How an operation ended. A sticky failure breaks the context; another one is told once, by the
 // next synchronising call.
@@ -42,7 +41,7 @@ class operation {
   // Called instead of execute() when the context broke before it was this operation's turn.
   virtual void drop() noexcept {}
   // Called after either, under the driver's lock.
-  virtual void finish(driver&) noexcept {}
+  virtual void finish() noexcept {}
 
   operation_kind kind() const noexcept { return kind_; }
 

@@ -11,8 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "emulator/device/context.hpp"
-#include "emulator/process/driver.hpp"
+#include "emulator/stream/context.hpp"
 
 namespace halfwarp::emulator {
 namespace {
@@ -27,8 +26,9 @@ void add_implicit_waits(stream& in, std::vector<stream_point>& waits) {
 }
 
 // Fault rules may hold back every operation of a stream.
-void delay_as_injected(const stream& in) {
-  if (const auto milliseconds = the_driver().rules.delay_of(in.number())) {
+void delay_as_injected(injection& rules, const stream& in) {
+  if (!rules.is_armed()) return;
+  if (const auto milliseconds = rules.delay_of(in.number())) {
     std::this_thread::sleep_for(std::chrono::milliseconds{milliseconds});
   }
 }
@@ -50,8 +50,9 @@ stream::stream(std::shared_ptr<context> owner, stream_role role, unsigned flags,
       flags_{flags},
       priority_{priority} {}
 
-scheduler::scheduler(run_mode mode, std::uint64_t seed, std::mutex& lock)
-    : mode_{mode}, lock_{lock}, random_{seed} {}
+scheduler::scheduler(run_mode mode, std::uint64_t seed, std::mutex& lock, fault_log& faults,
+                     injection& rules)
+    : mode_{mode}, lock_{lock}, faults_{faults}, rules_{rules}, random_{seed} {}
 
 stream_point scheduler::submit(driver_guard& guard, stream& in, std::shared_ptr<operation> what,
                                std::vector<stream_point> waits) {
@@ -129,13 +130,14 @@ void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> in) {
     what->drop();
   } else {
     guard.unlock();
-    if (the_driver().rules.is_armed()) delay_as_injected(*in);
+    delay_as_injected(rules_, *in);
     const failure result = execute_guarded(*what, *in);
     guard.lock();
+    if (result.fault) faults_.keep(*result.fault);
     if (result) owner.fail(result);
   }
   --running_;
-  what->finish(the_driver());
+  what->finish();
   what.reset();
   std::vector<std::shared_ptr<stream>> freed;
   complete_head(*in, freed);

@@ -11,7 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "emulator/process/options.hpp"
+#include "emulator/observation/fault_log.hpp"
+#include "emulator/observation/injection.hpp"
+#include "emulator/settings/options.hpp"
 #include "emulator/stream/stream.hpp"
 
 namespace halfwarp::emulator {
@@ -26,7 +28,8 @@ inline constexpr std::chrono::milliseconds patience{50};
 // an operation runs or while they wait.
 class scheduler {
  public:
-  scheduler(run_mode mode, std::uint64_t seed, std::mutex& lock);
+  scheduler(run_mode mode, std::uint64_t seed, std::mutex& lock, fault_log& faults,
+            injection& rules);
   scheduler(const scheduler&) = delete;  // worker threads refer to it
   scheduler& operator=(const scheduler&) = delete;
 
@@ -67,6 +70,8 @@ class scheduler {
 
   run_mode mode_;
   std::mutex& lock_;
+  fault_log& faults_;
+  injection& rules_;
   std::map<stream_rank, std::shared_ptr<stream>> ready_;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t pending_ = 0;

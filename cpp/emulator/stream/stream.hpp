@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "emulator/process/object.hpp"
+#include "emulator/object/object.hpp"
 #include "emulator/stream/operation.hpp"
 
 namespace halfwarp::emulator {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handles: numbered for ever, recognised when stale, foreign or made up.
-#include "emulator/process/object_table.hpp"
+#include "emulator/object/object_table.hpp"
 
 #include <gtest/gtest.h>
 

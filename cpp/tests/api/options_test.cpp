@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options: what is read, what is refused, and that each shows what it accepts.
-#include "emulator/process/options.hpp"
+#include "emulator/settings/options.hpp"
 
 #include <gtest/gtest.h>
 

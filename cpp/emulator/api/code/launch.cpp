@@ -9,7 +9,7 @@
 #include "emulator/api/code/launch_limits.hpp"
 #include "emulator/code/kernel_launch.hpp"
 #include "emulator/stream/event.hpp"
-#include "emulator/stream/operations.hpp"
+#include "emulator/work/operations.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "emulator/api/code/code_call.hpp"
 #include "emulator/device/occupancy.hpp"
-#include "emulator/process/driver.hpp"
-#include "emulator/process/refusal.hpp"
+#include "emulator/driver/driver.hpp"
+#include "emulator/settings/refusal.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

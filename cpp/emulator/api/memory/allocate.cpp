@@ -5,8 +5,8 @@
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
 #include "emulator/device/memory_pool.hpp"
-#include "emulator/process/call_site.hpp"
-#include "emulator/stream/memory_operations.hpp"
+#include "emulator/object/call_site.hpp"
+#include "emulator/work/memory_operations.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
@@ -38,8 +38,8 @@ memory::address allocate_or_wait(call& c, context& owner, std::uint64_t bytes, A
 CUdeviceptr allocate_from(call& c, memory_pool& pool, stream& in, std::size_t bytes) {
   if (bytes == 0) return 0;  // as a device answers; cuMemAlloc refuses it
   auto& owner = in.owner();
-  return allocate_or_wait(c, owner, bytes,
-                          [&] { return pool.allocate(c.d, bytes, owner.id(), in.number()); });
+  return allocate_or_wait(
+      c, owner, bytes, [&] { return pool.allocate(c.d.memory, bytes, owner.id(), in.number()); });
 }
 
 CUdeviceptr allocate_at_once(call& c, std::size_t bytes, memory::allocation_kind kind) {

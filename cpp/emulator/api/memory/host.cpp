@@ -2,7 +2,7 @@
 // Host memory that devices can reach: pinned, or the program's own, registered.
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
-#include "emulator/process/call_site.hpp"
+#include "emulator/object/call_site.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/api/call.hpp"
-#include "emulator/stream/memory_operations.hpp"
+#include "emulator/work/memory_operations.hpp"
 
 namespace halfwarp::emulator::api {
 

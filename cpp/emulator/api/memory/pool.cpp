@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory pools: making them, choosing them, their attributes, who may use their memory.
-#include "emulator/device/memory_pool.hpp"
+#include "emulator/driver/pools.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -221,7 +221,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_
               "a device cannot lose access to its own pool");
     }
     for (std::size_t i = 0; i < count; ++i) {
-      target->set_access(c.d, map[i].location.id, map[i].flags);
+      target->set_access(c.d.memory, map[i].location.id, map[i].flags);
     }
   });
 }

@@ -2,7 +2,7 @@
 // Filling memory with one value, as a range or as a rectangle.
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
-#include "emulator/stream/memory_operations.hpp"
+#include "emulator/work/memory_operations.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

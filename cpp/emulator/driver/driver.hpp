@@ -13,11 +13,11 @@
 #include "emulator/device/device.hpp"
 #include "emulator/image/registry.hpp"
 #include "emulator/memory/address_space.hpp"
+#include "emulator/object/object_table.hpp"
 #include "emulator/observation/fault_log.hpp"
 #include "emulator/observation/injection.hpp"
 #include "emulator/observation/report_stream.hpp"
-#include "emulator/process/object_table.hpp"
-#include "emulator/process/options.hpp"
+#include "emulator/settings/options.hpp"
 #include "emulator/stream/scheduler.hpp"
 
 namespace halfwarp::emulator {
@@ -37,10 +37,10 @@ struct driver {
   std::set<std::uint64_t> synchronous;  // sequences of allocations with ..._SYNC_MEMOPS
   std::set<std::uint64_t> being_freed;  // and of those whose free is under way
   memory::address_space memory;
-  scheduler streams;
   report_stream report;
   fault_log faults;
   injection rules;
+  scheduler streams;
   image::cubin_registry cubins;
   std::atomic<std::uint64_t> launches{0}, instructions{0};
   std::uint64_t grids = 0;  // numbers of launches, for %gridid

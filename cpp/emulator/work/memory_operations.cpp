@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies, fills and frees, checked when their turn comes.
-#include "emulator/stream/memory_operations.hpp"
+#include "emulator/work/memory_operations.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "emulator/process/driver.hpp"
+#include "emulator/driver/driver.hpp"
 #include "emulator/stream/stream.hpp"
 
 namespace halfwarp::emulator {
@@ -121,9 +121,9 @@ failure free_memory::execute(stream&) {
 
 void free_memory::drop() noexcept { the_driver().memory.release(base_, {stream_number_, site_}); }
 
-void free_memory::finish(driver& d) noexcept {
+void free_memory::finish() noexcept {
   // By now the addresses may belong to another allocation: between the two, others may run.
-  d.being_freed.erase(sequence_);
+  the_driver().being_freed.erase(sequence_);
   if (from_) from_->give_back(bytes_);
 }
 

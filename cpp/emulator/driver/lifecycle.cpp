@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the driver once, and sees to it that fork and exit neither hang nor crash.
-#include "emulator/process/lifecycle.hpp"
+#include "emulator/driver/lifecycle.hpp"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "emulator/observation/leaks.hpp"
-#include "emulator/process/driver.hpp"
-#include "emulator/process/thread.hpp"
+#include "emulator/driver/driver.hpp"
+#include "emulator/driver/leaks.hpp"
+#include "emulator/driver/thread.hpp"
 
 namespace halfwarp::emulator {
 namespace {
@@ -81,9 +81,9 @@ std::string make_driver() {
 driver::driver(const options& chosen)
     : settings{chosen},
       memory{{chosen.devices, chosen.memory, chosen.seed}},
-      streams{chosen.mode, chosen.seed, lock},
       report{chosen.report},
-      faults{report} {
+      faults{report},
+      streams{chosen.mode, chosen.seed, lock, faults, rules} {
   const auto* kind = find_architecture(chosen.cc_major, chosen.cc_minor);
   for (int i = 0; i < chosen.devices; ++i) {
     devices.push_back(std::make_unique<device>(i, *kind, chosen.memory));

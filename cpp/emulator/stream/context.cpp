@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of a context, and its failures.
-#include "emulator/device/context.hpp"
+#include "emulator/stream/context.hpp"
 
 #include <cstdio>
 #include <utility>
-
-#include "emulator/process/driver.hpp"
 
 namespace halfwarp::emulator {
 
@@ -18,7 +16,6 @@ context::context(device& on, unsigned flags, bool is_primary)
 }
 
 void context::fail(const failure& how) {
-  if (how.fault) the_driver().faults.keep(*how.fault);
   if (!how.is_sticky) {
     if (noted_ == CUDA_SUCCESS) noted_ = how.code;
     return;

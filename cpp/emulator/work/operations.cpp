@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calling functions of the program from a stream.
-#include "emulator/stream/operations.hpp"
+#include "emulator/work/operations.hpp"
 
-#include "emulator/process/thread.hpp"
+#include "emulator/driver/thread.hpp"
 
 namespace halfwarp::emulator {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/process/options.hpp"
+#include "emulator/settings/options.hpp"
 
 namespace halfwarp::emulator::lifecycle {
 

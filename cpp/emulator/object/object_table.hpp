@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/process/object.hpp"
+#include "emulator/object/object.hpp"
 
 namespace halfwarp::emulator {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handles: numbering, look-up, and the memory of what was destroyed.
-#include "emulator/process/object_table.hpp"
+#include "emulator/object/object_table.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "emulator/process/call_site.hpp"
+#include "emulator/object/call_site.hpp"
 
 namespace halfwarp::emulator {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row per option: how its text is read, how it is shown, what is accepted.
-#include "emulator/process/options.hpp"
+#include "emulator/settings/options.hpp"
 
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/observation/injection.hpp"
+#include "emulator/settings/injection_rule.hpp"
 
 namespace halfwarp::emulator {
 namespace {
@@ -162,7 +162,7 @@ const entry entries[] = {
      [](options& o, std::string_view t) {
        std::string problem;
        o.fail = t;
-       injection{}.arm(t, problem);
+       parse_rules(t, problem);
        return problem.empty();
      },
      [](const options& o) { return o.fail; }, "rules FUNCTION:N[xTIMES]=CODE, comma-separated"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the call site of each thread's current call.
-#include "emulator/process/call_site.hpp"
+#include "emulator/object/call_site.hpp"
 
 #include <atomic>
 

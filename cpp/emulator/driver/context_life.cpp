@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Beginning, emptying and ending contexts.
-#include "emulator/device/context_life.hpp"
+#include "emulator/driver/context_life.hpp"
 
 #include <vector>
 

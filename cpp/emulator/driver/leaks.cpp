@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects live objects and allocations.
-#include "emulator/observation/leaks.hpp"
+#include "emulator/driver/leaks.hpp"
 
 #include <map>
 #include <utility>
 
-#include "emulator/device/context.hpp"
-#include "emulator/process/driver.hpp"
+#include "emulator/driver/driver.hpp"
+#include "emulator/stream/context.hpp"
 
 namespace halfwarp::emulator {
 namespace {

@@ -83,7 +83,7 @@ class free_memory final : public operation {
         site_{std::move(site)} {}
   failure execute(stream& in) override;
   void drop() noexcept override;
-  void finish(driver& d) noexcept override;
+  void finish() noexcept override;
 
  private:
   memory::address base_;

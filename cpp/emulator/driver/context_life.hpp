@@ -2,8 +2,8 @@
 // How contexts begin and end.
 #pragma once
 
-#include "emulator/device/context.hpp"
-#include "emulator/process/driver.hpp"
+#include "emulator/driver/driver.hpp"
+#include "emulator/stream/context.hpp"
 
 namespace halfwarp::emulator {
 

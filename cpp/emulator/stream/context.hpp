@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/process/object.hpp"
+#include "emulator/object/object.hpp"
 #include "emulator/stream/operation.hpp"
 #include "emulator/stream/stream.hpp"
 
@@ -49,7 +49,7 @@ class context : public object {
   // Set when nothing that still runs in the context matters; kernels look at it. Needs no lock.
   const std::atomic<bool>& cancelled() const noexcept { return cancelled_; }
 
-  // An operation failed: reports the fault, and breaks the context or notes the code.
+  // An operation failed: breaks the context, or notes the code.
   void fail(const failure& how);
   // The code that a synchronising call returns; a failure that is not sticky is told once.
   CUresult take_failure() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row per CUresult, in the order of the codes.
-#include "emulator/process/error_names.hpp"
+#include "emulator/settings/error_names.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of each thread, found through one pointer.
-#include "emulator/process/thread.hpp"
+#include "emulator/driver/thread.hpp"
 
-#include "emulator/device/context.hpp"
+#include "emulator/stream/context.hpp"
 
 namespace halfwarp::emulator {
 namespace {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of fault injection, as option `fail` and `inject()` spell them.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halfwarp::emulator {
+
+enum class injection_target : std::uint8_t { call, any_call, launch, delay };
+
+// FUNCTION:N[xTIMES]=CODE, launch@KERNEL:N[xTIMES]=CODE[!] or delay@STREAM=MILLISECONDS.
+struct injection_rule {
+  injection_target target = injection_target::call;
+  std::string pattern;      // name of a function or kernel, `*` allowed; number of a stream
+  std::uint64_t first = 1;  // 1-based index of the first matching call that fails
+  std::uint64_t times = 1;  // how many fail
+  CUresult code = CUDA_SUCCESS;
+  bool is_sticky = false;     // of a launch: the context stays broken
+  unsigned milliseconds = 0;  // of a delay
+  std::uint64_t id = 0;       // of the rule, for `disarm`
+  std::uint64_t seen = 0;     // matching calls so far
+  std::uint64_t hits = 0;     // failures so far
+};
+
+// The rules of a comma-separated text; none, and `problem` set, when one is not understood.
+std::vector<injection_rule> parse_rules(std::string_view text, std::string& problem);
+
+// A CUresult by name ("CUDA_ERROR_OUT_OF_MEMORY") or number.
+std::optional<CUresult> parse_code(std::string_view text);
+
+}  // namespace halfwarp::emulator
