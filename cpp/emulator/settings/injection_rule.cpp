@@ -64,6 +64,7 @@ std::optional<CUresult> parse_code(std::string_view text) {
 
 std::vector<injection_rule> parse_rules(std::string_view text, std::string& problem) {
   std::vector<injection_rule> read;
+  problem.clear();
   while (!text.empty()) {
     const auto comma = text.find(',');
     const auto rule = text.substr(0, comma);

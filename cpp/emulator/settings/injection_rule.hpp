@@ -28,7 +28,8 @@ struct injection_rule {
   std::uint64_t hits = 0;     // failures so far
 };
 
-// The rules of a comma-separated text; none, and `problem` set, when one is not understood.
+// The rules of a comma-separated text; none, and the reason in `problem`, when one is not
+// understood. Otherwise `problem` is empty afterwards.
 std::vector<injection_rule> parse_rules(std::string_view text, std::string& problem);
 
 // A CUresult by name ("CUDA_ERROR_OUT_OF_MEMORY") or number.
