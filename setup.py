@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # a build front end need not have done it
 from generator import headers, included_files  # noqa: E402
 from generator.make import make  # noqa: E402
+from halfwarp import archive  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"
 CUDA = "13.5"  # the level of generator/api
@@ -135,6 +136,8 @@ class Build(build_ext):
         with generated_sources():
             names = os.environ.get("HALFWARP_EXTENSIONS", "").split(",")
             self.build([p for p in PARTS if p.name in names or names == [""]])
+        if not self.inplace:
+            archive.pack(Path(self.build_lib))
 
     def build(self, parts):
         from Cython.Build import cythonize

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-pytest_plugins = ["cuda.core._pytest_plugin"]
+pytest_plugins = ["halfwarp.pytest_plugin"]
 
 BACKENDS = {"gpu": "driver", "emulator": "emulator", "auto": "auto"}
 _needs_gpu = collections.Counter()  # reason -> tests that were left out

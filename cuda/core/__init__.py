@@ -8,7 +8,7 @@ import os
 import sys
 from importlib import import_module
 
-from cuda.core._version import __version__ as _release
+from halfwarp import __version__ as _release
 
 __version__ = "1.2.2"  # the API level, which clients parse
 __implementation__ = f"halfwarp {_release}"

@@ -3,7 +3,14 @@
 
 cimport cython
 
-from cuda.core._core cimport as_options, check_open, nvrtc_error, public_object
+from cuda.core._core cimport (
+    as_options,
+    check_open,
+    declarations_of,
+    make_object_code,
+    nvrtc_error,
+    public_object,
+)
 
 from cuda.core._core import _complete_classes
 

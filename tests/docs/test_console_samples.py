@@ -31,7 +31,7 @@ def samples():
         for block in BLOCK.findall(page.read_text() + "\n"):
             prompt, _, output = textwrap.dedent(block).partition("\n")
             words = shlex.split(prompt.removeprefix("$ "))
-            split = words.index("python")
+            split = words.index("halfwarp")
             yield words[split:], dict(word.split("=") for word in words[:split]), output.strip("\n")
 
 
@@ -50,7 +50,7 @@ def sections(page):
 
 def run(command, environment):
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("HALFWARP_", "CUDA_"))}
-    line = [sys.executable, *command[1:]]
+    line = [sys.executable, "-m", *command]
     return subprocess.run(line, env={**kept, **environment}, capture_output=True, text=True)
 
 
@@ -59,7 +59,7 @@ SAMPLES = list(samples())
 
 def test_the_guide_shows_both_commands():
     shown = [" ".join(command) for command, _, _ in SAMPLES]
-    assert shown == ["python -m cuda.core", "python -m cuda.core doctor"]
+    assert shown == ["halfwarp", "halfwarp doctor"]
 
 
 @pytest.mark.parametrize(("command", "environment", "output"), SAMPLES, ids=["brief", "doctor"])

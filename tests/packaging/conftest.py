@@ -15,7 +15,9 @@ import pytest
 from generator import headers, model
 
 ROOT = Path(__file__).resolve().parents[2]
-BORROWED = ("numpy", "numpy.libs", "nvidia", "cuda/pathfinder")  # what saxpy needs beside the wheel
+# What saxpy needs beside the wheel.
+RECORDS = ("cuda_pathfinder", "pytest", "pluggy")  # whose metadata is asked for
+BORROWED = ("numpy", "numpy.libs", "nvidia", "cuda/pathfinder")
 
 
 def need_build_tools():
@@ -48,6 +50,27 @@ class Installation:
         env |= {"HALFWARP_BACKEND": "emulator", **environment}
         return run(self.python, *arguments, cwd="/", env=env)
 
+    def pip(self, *arguments):
+        """With the pip of this interpreter: the environment has none."""
+        options = ["--disable-pip-version-check", "--no-input", "--python", self.python]
+        return run(sys.executable, "-m", "pip", *options, *arguments)
+
+    def install(self, *wheels):
+        self.pip("install", "--no-deps", "--no-index", "--quiet", *wheels)
+
+    def uninstall(self, *names):
+        self.pip("uninstall", "-y", "--quiet", *names)
+
+    def borrow(self, known, *names):
+        """Links to packages that lie where a known one of this interpreter does."""
+        source = Path(importlib.util.find_spec(known).origin).parents[1]
+        infos = [path.name for each in RECORDS for path in source.glob(f"{each}-*.dist-info")]
+        for name in (*names, *infos):
+            target = self.packages / name
+            if (source / name).exists() and not target.exists():
+                target.parent.mkdir(exist_ok=True)
+                target.symlink_to(source / name)
+
 
 @pytest.fixture(scope="session")
 def root():
@@ -67,20 +90,17 @@ def wheel(tmp_path_factory):
 @pytest.fixture(scope="session")
 def installed(wheel, tmp_path_factory):
     """The wheel in a fresh virtual environment, with links to the few packages that it uses."""
-    folder = tmp_path_factory.mktemp("venv")
+    installation = make_environment(tmp_path_factory.mktemp("venv"))
+    installation.install(wheel)
+    installation.borrow("numpy", *BORROWED)
+    return installation
+
+
+def make_environment(folder):
+    """A virtual environment without anything in it."""
     venv.create(folder, symlinks=True, with_pip=False)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    packages = folder / "lib" / version / "site-packages"
-    python = folder / "bin" / "python"
-    options = ["--no-deps", "--no-index", "--quiet", "--python", python]
-    run(sys.executable, "-m", "pip", *options[3:], "install", *options[:3], wheel)
-    source = Path(importlib.util.find_spec("numpy").origin).parents[1]
-    records = [path.name for path in source.glob("cuda_pathfinder-*.dist-info")]
-    for name in (*BORROWED, *records):
-        target = packages / name
-        if (source / name).exists() and not target.exists():
-            target.symlink_to(source / name)
-    return Installation(python, packages)
+    return Installation(folder / "bin" / "python", folder / "lib" / version / "site-packages")
 
 
 @pytest.fixture(scope="session")

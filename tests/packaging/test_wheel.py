@@ -14,9 +14,10 @@ from pathlib import PurePath
 import pytest
 
 from generator import model
+from halfwarp.archive import read as copies_in
 
 MEGABYTE = 1 << 20
-KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp"}
+KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp", ".xz"}
 LIBRARIES = model.library_names()
 EXTENSIONS = {"bindings/_low", "bindings/_runtime"}
 EXTENSIONS |= {"core/_core", "core/_compile"}
@@ -61,9 +62,24 @@ def test_type_checkers_and_cython_find_what_they_need(files):
     assert wanted <= {str(path) for path in files}
 
 
-def test_nothing_lies_outside_the_two_packages_but_the_paths_of_12_x(files):
+def test_nothing_lies_outside_the_packages_but_the_paths_of_12_x(files):
     places = {path.parts[:2] for path in files if not path.parts[0].endswith(".dist-info")}
-    assert places == {("cuda", name) for name in ("bindings", "core", *OLD.split())}
+    own = {place for place in places if place[0] == "halfwarp"}
+    assert places - own == {("cuda", name) for name in ("bindings", "core", *OLD.split())}
+    assert own
+
+
+def test_it_carries_copies_of_what_others_may_overwrite(archive, files, tmp_path):
+    archive.extract("halfwarp/files.tar.xz", tmp_path)
+    copies = copies_in(tmp_path)
+    wanted = {str(path) for path in files if path.parts[0] == "cuda" and may_be_overwritten(path)}
+    assert set(copies) == wanted
+    assert {"cuda/core/__init__.py", "cuda/bindings/cydriver.pxd"} <= wanted
+    assert [name for name in copies if copies[name] != archive.read(name)] == []
+
+
+def may_be_overwritten(path):
+    return path.suffix != ".so" or path.name.startswith("cy")
 
 
 def test_the_namespace_stays_open(files):
@@ -71,7 +87,7 @@ def test_the_namespace_stays_open(files):
 
 
 def test_no_source_of_an_extension_is_there(files):
-    packaged = [path for path in files if path.parts[0] == "cuda"]
+    packaged = [path for path in files if path.parts[0] in ("cuda", "halfwarp")]
     assert [str(path) for path in packaged if path.suffix not in KINDS] == []
     assert [path for path in packaged if "__pycache__" in path.parts] == []
 
@@ -110,7 +126,7 @@ def test_no_debug_data_is_left(files, archive):
 
 def test_the_metadata_says_what_it_needs(archive, files, root):
     metadata = email.message_from_string(read(archive, files, "METADATA"))
-    stated = re.search(r'__version__ = "(.*)"', (root / "cuda/core/_version.py").read_text())[1]
+    stated = re.search(r'__version__ = "(.*)"', (root / "halfwarp/__init__.py").read_text())[1]
     assert (metadata["Name"], metadata["Version"]) == ("halfwarp", stated)
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "Apache-2.0"
@@ -120,12 +136,14 @@ def test_the_metadata_says_what_it_needs(archive, files, root):
     assert metadata.get_payload().startswith("# halfwarp")
 
 
-def test_the_entry_point_names_a_module_that_is_there(archive, files):
+def test_the_entry_points_name_modules_that_are_there(archive, files):
     parser = configparser.ConfigParser(delimiters="=")
     parser.optionxform = str
     parser.read_string(read(archive, files, "entry_points.txt"))
-    (module,) = parser["pytest11"].values()
-    assert PurePath(module.replace(".", "/") + ".py") in files
+    named = [*parser["pytest11"].values(), *parser["console_scripts"].values()]
+    modules = [name.partition(":")[0] for name in named]
+    assert modules == ["halfwarp.pytest_plugin", "halfwarp.command_line"]
+    assert {PurePath(module.replace(".", "/") + ".py") for module in modules} <= set(files)
 
 
 def test_it_is_for_this_python_and_machine(archive, files):

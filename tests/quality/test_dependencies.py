@@ -58,6 +58,7 @@ RULES = [
     ),
     Rule("cuda/core", includes=only("core", "python", "driver")),
     Rule("generator", modules=(r"^cuda\b", r"^benchmarks\b")),
+    Rule("halfwarp", modules=(r"^benchmarks\b", r"^generator\b", r"^tests\b")),
     Rule("examples", modules=(r"\._", r"^benchmarks\b", r"^generator\b", r"^tests\b")),
     Rule("benchmarks", modules=(r"^tests\b", r"^generator\b(?!\.headers$)")),
 ]
@@ -186,6 +187,17 @@ def test_the_object_layer_loads_no_low_layer_at_import(root, tracked):
     assert not wrong
 
 
+def test_the_own_package_imports_nothing_of_cuda_until_asked(root, tracked):
+    """Its command works where those packages are damaged, its plugin is in every run of pytest."""
+    wrong = [
+        f"{path} imports {name}"
+        for path in below(tracked, "halfwarp", ".py")
+        for name in sorted(imported_at_start(path, (root / path).read_text()))
+        if name.partition(".")[0] == "cuda"
+    ]
+    assert not wrong
+
+
 def test_no_library_is_opened_outside_the_loader(root, tracked):
     allowed = (
         "cpp/driver/loader/",
@@ -209,8 +221,9 @@ def test_nothing_but_the_pathfinder_is_imported_from_outside(root, tracked):
 
     own = {"cuda", "halfwarp", "generator", "benchmarks"}
     wrong = []
-    for path in below(tracked, "cuda", ".py", ".pyx"):
-        if path.name == "_pytest_plugin.py":
+    sources = [p for top in ("cuda", "halfwarp") for p in below(tracked, top, ".py", ".pyx")]
+    for path in sources:
+        if path.name == "pytest_plugin.py":
             continue
         text = CIMPORT.sub("", (root / path).read_text())
         for name in imported(path, text):

@@ -46,6 +46,10 @@ using kernel_signatures =
 // is the judge of PTX.
 [[nodiscard]] kernel_signatures signatures_of_ptx(std::string_view text);
 
+// The `.entry` declarations of a PTX text, for signatures_of_ptx to read: what to keep of a text
+// that is not kept.
+[[nodiscard]] std::string entry_declarations(std::string_view text);
+
 // The parameters named by a mangled C++ symbol; empty when it is not one (extern "C").
 [[nodiscard]] parameter_descriptions signature_of_symbol(const std::string& symbol);
 

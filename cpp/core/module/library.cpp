@@ -18,9 +18,9 @@ library_handle adopt(CUlibrary raw, library_facts facts) {
 
 // The library is loaded without asking for a log: a driver that loads lazily would write to it long
 // after the call.
-library_handle load_library(const void* image, bool is_ptx, load_report& report) {
-  library_facts facts;
-  if (is_ptx) facts.signatures = signatures_of_ptx(static_cast<const char*>(image));
+library_handle load_library(const void* image, bool is_ptx, std::string_view declarations,
+                            load_report& report) {
+  library_facts facts{signatures_of_ptx(declarations)};
   CUlibrary raw = nullptr;
   report = {driver::table->cuLibraryLoadData(&raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0),
             "cuLibraryLoadData",
@@ -30,13 +30,15 @@ library_handle load_library(const void* image, bool is_ptx, load_report& report)
   return {};
 }
 
-library_handle load_library_file(const char* path, load_report& report) {
+library_handle load_library_file(const char* path, std::string_view declarations,
+                                 load_report& report) {
+  library_facts facts{signatures_of_ptx(declarations)};
   CUlibrary raw = nullptr;
   report = {
       driver::table->cuLibraryLoadFromFile(&raw, path, nullptr, nullptr, 0, nullptr, nullptr, 0),
       "cuLibraryLoadFromFile",
       {}};
-  return report.code == CUDA_SUCCESS ? adopt(raw, {}) : library_handle{};
+  return report.code == CUDA_SUCCESS ? adopt(raw, std::move(facts)) : library_handle{};
 }
 
 std::string compiler_log(const char* ptx) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/handle.hpp"
@@ -13,7 +14,7 @@
 namespace halfwarp::core {
 
 struct library_facts {
-  kernel_signatures signatures;  // of PTX text; empty for other images
+  kernel_signatures signatures;  // empty when there is no PTX that tells them
 };
 
 struct library_traits {
@@ -35,9 +36,12 @@ struct load_report {
   std::string log;
 };
 
-// `is_ptx`: the image is text that ends with a zero byte. Null when it cannot be loaded.
-[[nodiscard]] library_handle load_library(const void* image, bool is_ptx, load_report& report);
-[[nodiscard]] library_handle load_library_file(const char* path, load_report& report);
+// `is_ptx`: the image is text that ends with a zero byte. `declarations`: PTX that tells the
+// parameters of the kernels, may be the image itself, or empty. Null when it cannot be loaded.
+[[nodiscard]] library_handle load_library(const void* image, bool is_ptx,
+                                          std::string_view declarations, load_report& report);
+[[nodiscard]] library_handle load_library_file(const char* path, std::string_view declarations,
+                                               load_report& report);
 
 // What the driver's compiler says of PTX that it refuses; empty when it does not refuse it, or when
 // no context is current. Compiles it once more, so it is for errors only.

@@ -69,6 +69,8 @@ class ptx_words {
     }
   }
 
+  [[nodiscard]] std::string_view rest() const { return rest_; }
+
  private:
   void skip_blanks() {
     for (;;) {
@@ -145,6 +147,22 @@ kernel_signatures signatures_of_ptx(std::string_view text) {
       if (word == ",") word = words.next();
     }
     result.insert_or_assign(std::string{entry}, std::move(parameters));
+  }
+  return result;
+}
+
+std::string entry_declarations(std::string_view text) {
+  std::string result;
+  ptx_words words{text};
+  while (words.find_entry()) {
+    const std::string_view start = words.rest();
+    words.next();  // the name
+    std::string_view word = words.next();
+    if (word == "(") {
+      while (!word.empty() && word != ")") word = words.next();
+    }
+    const std::string_view declaration = start.substr(0, start.size() - words.rest().size());
+    result.append(".entry").append(declaration).append("\n");
   }
   return result;
 }

@@ -24,7 +24,7 @@ class module_test : public testing::driver_test {
     context = retain_primary_context(0);
     driver::call(driver::table->cuCtxSetCurrent, context.raw());
     load_report report;
-    library = load_library(ptx, true, report);
+    library = load_library(ptx, true, ptx, report);
     ASSERT_TRUE(library) << report.function << ": " << report.log;
   }
   void TearDown() override {
@@ -88,7 +88,7 @@ TEST_F(module_test, a_name_that_is_not_there_is_an_error) {
 TEST_F(module_test, an_image_that_cannot_be_loaded_says_why) {
   if (testing::is_null_driver()) GTEST_SKIP() << "the null driver loads anything";
   load_report report;
-  EXPECT_FALSE(load_library(".version 8.0\n.target sm_75\nnonsense", true, report));
+  EXPECT_FALSE(load_library(".version 8.0\n.target sm_75\nnonsense", true, {}, report));
   EXPECT_EQ(report.code, CUDA_ERROR_INVALID_PTX);
   EXPECT_NE(report.log, "");
 }

@@ -21,7 +21,7 @@ def warn(path):
     warnings.warn_explicit(
         f"{os.path.normpath(path)} is not part of halfwarp: NVIDIA's cuda-bindings or cuda-core "
         "was installed into the same folder, so that files of both are mixed; "
-        "`python -m cuda.core doctor` says which, and what to do",
+        "`halfwarp doctor` says which, and `halfwarp repair` puts ours back",
         UserWarning,
         importer.f_code.co_filename,
         importer.f_lineno,

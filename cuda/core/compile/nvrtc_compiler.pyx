@@ -29,11 +29,9 @@ cdef tuple as_expressions(object given):
 
 cdef int share_ptx(bytes cubin, bytes ptx) except -1:
     """Give the emulator the PTX behind a cubin: its lines are those of the source."""
-    cdef size_t address
-    if ptx:
-        address = _low.emulator_function("halfwarp_emulator_register_cubin")
-        if address:
-            (<register_cubin>address)(<const char*>cubin, len(cubin), <const char*>ptx, len(ptx))
+    cdef size_t address = _low.emulator_function("halfwarp_emulator_register_cubin")
+    if address:
+        (<register_cubin>address)(<const char*>cubin, len(cubin), <const char*>ptx, len(ptx))
     return 0
 
 
@@ -93,15 +91,16 @@ cdef class NvrtcCompiler:
                 RuntimeWarning, stacklevel=1)  # compiled code has no frame: 1 is the caller
         self.run(options, expressions)
         image = self.native.image(target)
-        ptx = self.native.image("ptx") if target == "cubin" and runs_on_emulator() else b""
+        # The same compilation made both; it is not loaded, but tells the parameters of the kernels.
+        ptx = self.native.image("ptx") if target == "cubin" else b""
         names = {given: self.native.lowered_name(as_expression(given)) for given in expressions}
         # Last, since writing may run anything: it may close this, or compile again.
         if logs is not None and (log := self.native.log()):
             logs.write(log)
         self.check_image(target, image)
-        share_ptx(image, ptx.rstrip(b"\0"))
-        make = getattr(public_object("ObjectCode"), f"from_{target}")
-        return make(image, name=self.name, symbol_mapping=names)
+        if ptx and runs_on_emulator():
+            share_ptx(image, ptx.rstrip(b"\0"))
+        return make_object_code(image, target, self.name, names, declarations_of(ptx))
 
     cdef list options_for(self, str target):
         """What the options say, and what the target needs in addition."""

@@ -24,6 +24,16 @@ cdef extern from "<string>" nogil:
         size_t size() noexcept
 
 
+cdef extern from "<string_view>" nogil:
+    cppclass native_view "std::string_view":
+        native_view() noexcept
+        native_view(const char*, size_t) noexcept
+
+
+cdef extern from "core/module/kernel_signature.hpp" namespace "halfwarp::core" nogil:
+    native_text entry_declarations(native_view ptx) except +translate_exception
+
+
 cdef extern from "core/module/library.hpp" namespace "halfwarp::core" nogil:
     cppclass library_handle:
         library_handle() noexcept
@@ -40,9 +50,10 @@ cdef extern from "core/module/library.hpp" namespace "halfwarp::core" nogil:
     cppclass symbol_list "std::vector<std::string>":
         size_t size()
         const native_text& operator[](size_t)
-    library_handle load_library(const void* image, bint is_ptx, load_report&) \
+    library_handle load_library(const void* image, bint is_ptx, native_view, load_report&) \
         except +translate_exception
-    library_handle load_library_file(const char* path, load_report&) except +translate_exception
+    library_handle load_library_file(const char* path, native_view, load_report&) \
+        except +translate_exception
     native_text compiler_log(const char* ptx) except +translate_exception
     global_variable find_global(const library_handle&, const char*) except +translate_exception
     symbol_list kernel_symbols(const library_handle&) except +translate_exception

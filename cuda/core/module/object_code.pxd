@@ -7,8 +7,13 @@ cdef class ObjectCode:
     cdef str format             # "cubin", "ptx", ...
     cdef str label
     cdef dict mapping
+    cdef bytes declarations     # PTX that tells the parameters of the kernels, or empty
     cdef object loading         # a lock: one thread loads
     cdef object __weakref__
 
-# `image` is bytes or a path as str; nothing is loaded.
-cdef ObjectCode make_object_code(object image, str code_type, str name, object symbol_mapping)
+# `image` is bytes or a path as str; nothing is loaded. `declarations`: see declarations_of().
+cdef ObjectCode make_object_code(object image, str code_type, str name, object symbol_mapping,
+                                 bytes declarations=*)
+
+# What to keep of the PTX that an image was made from, so that launches know what each parameter is.
+cdef bytes declarations_of(bytes ptx)

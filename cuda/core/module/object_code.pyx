@@ -232,7 +232,8 @@ cdef class ObjectCode:
         return hash(<uintptr_t><PyObject*>self)
 
     def __reduce__(self):
-        return _restore_object_code, (self.image, self.format, self.label, self.mapping)
+        return _restore_object_code, (self.image, self.format, self.label, self.mapping,
+                                      self.declarations)
 
     @cython.critical_section
     def __repr__(self):
@@ -240,12 +241,13 @@ cdef class ObjectCode:
                 f"code_type='{self.format}'>")
 
 
-def _restore_object_code(image, code_type, name, symbol_mapping):
+def _restore_object_code(image, code_type, name, symbol_mapping, declarations=b""):
     """What a pickled ObjectCode is rebuilt with. Host only."""
-    return make_object_code(image, code_type, name, symbol_mapping)
+    return make_object_code(image, code_type, name, symbol_mapping, declarations)
 
 
-cdef ObjectCode make_object_code(object image, str code_type, str name, object symbol_mapping):
+cdef ObjectCode make_object_code(object image, str code_type, str name, object symbol_mapping,
+                                 bytes declarations=b""):
     cdef ObjectCode made = ObjectCode.__new__(ObjectCode)
     if code_type not in FORMATS:
         raise ValueError(f"code_type must be one of {', '.join(FORMATS)}, got {code_type!r}")
@@ -261,8 +263,27 @@ cdef ObjectCode make_object_code(object image, str code_type, str name, object s
     made.format = code_type
     made.label = name
     made.mapping = dict(symbol_mapping) if symbol_mapping else {}
+    made.declarations = declarations
     made.loading = allocate_lock()
     return made
+
+
+cdef bytes declarations_of(bytes ptx):
+    cdef native_text found = entry_declarations(native_view(ptx, len(ptx)))
+    return found.data()[:found.size()]
+
+
+cdef bytes known_declarations(ObjectCode self):
+    """PTX that tells the parameters of the kernels: the code itself, or what was kept of it."""
+    if self.format != "ptx":
+        return self.declarations
+    if isinstance(self.image, bytes):
+        return self.image
+    try:
+        with open(self.image, "rb") as file:
+            return file.read()
+    except OSError:  # the driver, which reads the file as well, says what is wrong
+        return b""
 
 
 cdef bytes symbol_of(ObjectCode self, object name):
@@ -292,8 +313,9 @@ cdef int load(ObjectCode self) except -1:
     """Load the code unless it is loaded; one thread does it, others wait."""
     cdef load_report report
     cdef library_handle loaded
-    cdef bytes content
+    cdef bytes content, declarations
     cdef const char* data
+    cdef native_view known
     cdef bint is_ptx = self.format == "ptx"
     with self.loading:
         if self.native.is_open():
@@ -303,12 +325,14 @@ cdef int load(ObjectCode self) except -1:
         is_path = isinstance(self.image, str)
         content = os.fsencode(self.image) if is_path else self.image
         data = content
+        declarations = known_declarations(self)
+        known = native_view(declarations, len(declarations))
         if is_path:
             with nogil:
-                loaded = load_library_file(data, report)
+                loaded = load_library_file(data, known, report)
         else:
             with nogil:
-                loaded = load_library(data, is_ptx, report)
+                loaded = load_library(data, is_ptx, known, report)
         if not loaded.is_open():
             raise load_error(self, report)
         with cython.critical_section(self):

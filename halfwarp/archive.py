@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies of our files that another distribution may overwrite, compressed, in the wheel.
+
+A wheel cannot be unpacked again from what it installed, and no network is needed this way. The
+large libraries have names that only we use (`_core`, `libcuda_emulated`): nobody overwrites them,
+and without them the copies take a tenth of the wheel. Python files, declarations for `cimport` and
+the modules `cy*` are what NVIDIA's wheels have under the same names.
+"""
+
+import io
+import tarfile
+from pathlib import PurePath
+
+NAME = "halfwarp/files.tar.xz"
+
+
+def pack(root):
+    """Write the archive of the packages below a folder, the same bytes for the same files."""
+    paths = [path for path in (root / "cuda").rglob("*") if path.is_file() and is_kept(path)]
+    with tarfile.open(root / NAME, "w:xz", preset=9) as archive:
+        for path in sorted(paths):
+            entry = tarfile.TarInfo(path.relative_to(root).as_posix())
+            entry.size = path.stat().st_size
+            archive.addfile(entry, io.BytesIO(path.read_bytes()))
+
+
+def is_kept(path):
+    """Whether others may have a file of this name."""
+    name = PurePath(path).name
+    return not name.endswith((".so", ".pyd", ".pyc")) or name.startswith("cy")
+
+
+def read(root):
+    """Path -> bytes, of all that the archive beside us has; empty where there is none."""
+    if not (root / NAME).exists():  # a source tree
+        return {}
+    with tarfile.open(root / NAME, "r:xz") as archive:
+        return {each.name: archive.extractfile(each).read() for each in archive}

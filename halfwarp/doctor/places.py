@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a library was loaded from, or where it was looked for."""
+
+import os
+import re
+from pathlib import Path
+
+MAPS = Path("/proc/self/maps")
+
+
+def mapped_file(address):
+    """The file whose code is at an address, with links resolved; None if that is not known."""
+    if not MAPS.exists():
+        return None
+    for line in MAPS.read_text("utf-8", "replace").splitlines():
+        fields = line.split(maxsplit=5)
+        start, _, end = fields[0].partition("-")
+        if int(start, 16) <= address < int(end, 16):
+            return fields[5] if len(fields) == 6 else None
+    return None
+
+
+def searched(error):
+    """The folders that the message about a library names; a driver's has none but the system's."""
+    folders = re.findall(r'listdir\("([^"]+)"\)', str(error))
+    path = os.environ.get("LD_LIBRARY_PATH")
+    system = f"LD_LIBRARY_PATH ({path or 'not set'}), the cache of ldconfig, /lib and /usr/lib"
+    return [*folders, system]
+
+
+def first_line(error):
+    """What a message begins with: the pathfinder's go on with the content of every folder."""
+    return next(iter(str(error).splitlines()), "")

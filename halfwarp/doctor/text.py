@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The doctor's record as a page of text, and as a few lines."""
+
+GIGABYTE = 1 << 30
+
+
+def page(report):
+    """The whole record."""
+    facts = report["facts"]
+    sections = {
+        "Python": python_lines(facts["python"]),
+        "Packages": package_lines(facts["packages"]),
+        "Files": file_lines(facts["files"]),
+        "Driver": driver_lines(facts["driver"]),
+        "Libraries": library_lines(facts["libraries"]),
+        "Backend": backend_lines(facts["backend"]),
+        "Environment": variable_lines(facts["environment"]),
+        "Warnings": finding_lines(report["warnings"]),
+        "Problems": finding_lines(report["problems"]),
+    }
+    return "\n\n".join(
+        "\n".join([title, *(f"  {line}" for line in lines or ["none"])])
+        for title, lines in sections.items()
+    )
+
+
+def brief(report):
+    """Versions, backend, devices, and the first problem."""
+    facts = report["facts"]
+    python = facts["python"].get("version", "unknown")
+    lines = [f"{versions(facts['packages'])}, Python {python}", *backend_lines(facts["backend"])]
+    problems = report["problems"]
+    if problems:
+        others = f"; {len(problems) - 1} more" if len(problems) > 1 else ""
+        lines += [f"problem: {problems[0]['what']}", f"remedy: {problems[0]['remedy']}"]
+        lines.append(f"`halfwarp doctor` shows all that was found{others}")
+    return "\n".join(lines)
+
+
+def versions(packages):
+    names = ("halfwarp", "cuda.bindings", "cuda.core")
+    return ", ".join(f"{name} {packages.get(name, 'unknown')}" for name in names)
+
+
+def python_lines(python):
+    if not python:
+        return ["unknown"]
+    threads = ", free-threaded" if python["is_free_threaded"] else ""
+    return [
+        f"{python['version']} ({python['implementation']}{threads}), {python['executable']}",
+        python["platform"],
+    ]
+
+
+def package_lines(packages):
+    if "location" not in packages:
+        return ["unknown"]
+    lines = [versions(packages), f"{packages['installed_as']} in {packages['location']}"]
+    return lines + [f"{name} {version}" for name, version in packages["related"].items()]
+
+
+def file_lines(files):
+    if "recorded" not in files:
+        return ["unknown"]
+    if not files["recorded"]:
+        return ["no record of what was installed: not compared"]
+    return [
+        f"{files['recorded']} recorded, {len(files['changed'])} changed, "
+        f"{len(files['missing'])} missing, {len(files['not_ours'])} not ours"
+    ]
+
+
+def driver_lines(driver):
+    if not driver.get("is_found"):
+        return ["not found", *searched(driver)]
+    lines = [f"CUDA {driver['version']}, {driver['library'] or 'library unknown'}"]
+    if driver["kernel_module"]:
+        lines.append(f"kernel module {driver['kernel_module']}")
+    if driver["missing_functions"]:
+        lines.append(f"lacks {len(driver['missing_functions'])} of {driver['functions']} functions")
+    return lines
+
+
+def library_lines(libraries):
+    lines = []
+    for name, found in libraries.items():
+        if "is_found" not in found:
+            lines.append(f"{name:9} could not be examined")
+        elif found.get("is_found"):
+            package = found["package_version"]
+            origin = f"{found['package']} {package}" if package else found["found_by"]
+            lines.append(f"{name:9} {found.get('version', '?'):8} {found['path']} ({origin})")
+        else:
+            lines += [f"{name:9} not found", *(f"{'':9} {line}" for line in searched(found))]
+    return lines
+
+
+def searched(found):
+    return [f"looked in {place}" for place in found.get("searched", [])]
+
+
+def backend_lines(backend):
+    if not backend:
+        return ["backend: unknown"]
+    lines = [f"backend: {backend['backend'] or 'none'} (HALFWARP_BACKEND={backend['setting']})"]
+    for device in backend.get("devices", ()):
+        lines.append(
+            f"device {device['ordinal']}: {device['name']}, compute capability "
+            f"{device['compute_capability']}, {device['memory'] / GIGABYTE:.1f} GiB"
+        )
+    return lines
+
+
+def variable_lines(environment):
+    return [f"{each['name']}={each['value']}" for each in environment.get("variables", [])]
+
+
+def finding_lines(findings):
+    lines = []
+    for number, found in enumerate(findings, 1):
+        lines += [f"{number}. {found['what']}", f"   remedy: {found['remedy']}"]
+    return lines

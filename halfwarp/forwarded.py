@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that are programs of their own, run as ``python -m`` runs them."""
+
+import runpy
+import sys
+
+from halfwarp import installation
+
+
+def emulate(arguments):
+    """``python -m cuda.core.emulation``."""
+    return run("cuda.core.emulation", arguments)
+
+
+def bench(arguments):
+    """``python -m benchmarks``, which no wheel contains."""
+    root = installation.package_root()
+    if not (root / "benchmarks" / "budget.toml").exists():
+        print(
+            f"halfwarp bench: no benchmarks in {root}: they are part of the source tree, so run "
+            "it from an editable installation of that",
+            file=sys.stderr,
+        )
+        return 1
+    sys.path.insert(0, str(root))
+    return run("benchmarks", arguments)
+
+
+def run(module, arguments):
+    """Run a module as the main program; its exit status."""
+    sys.argv[1:] = arguments
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    return 0

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pytest plugin: run a test suite on the emulated driver, and fail tests that break or leak.
+
+Loaded in every pytest run where the package is installed, so it imports nothing of ``cuda.*``
+before one of its options, or HALFWARP_BACKEND, asks for the emulator; and it lies where no other
+package installs files, so that pytest starts whatever has happened to those folders.
+"""
+
+import os
+
+import pytest
+
+from halfwarp.damage import sign_of_damage
+
+_OPTIONS = {  # option of pytest -> option of the emulator
+    "--cuda-mode": ("mode", "when queued work runs: eager, async or adversarial"),
+    "--cuda-seed": ("seed", "drives every choice that the emulator is free to make"),
+    "--cuda-check": ("check", "set of memory, sync, leak; all; none"),
+    "--cuda-devices": ("devices", "number of emulated devices"),
+}
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("cuda", "CUDA on the emulated driver")
+    group.addoption(
+        "--cuda-emulate",
+        action="store_true",
+        help="run CUDA code on the emulated driver, without a GPU",
+    )
+    for option, (name, text) in _OPTIONS.items():
+        group.addoption(option, metavar=name.upper(), help=f"emulator option {name}: {text}")
+
+
+def pytest_load_initial_conftests(early_config):
+    _choose(early_config.known_args_namespace)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    _choose(config.option)
+
+
+def _choose(given):
+    """Select the emulator before anything makes a driver call."""
+    if not getattr(given, "cuda_emulate", False):
+        return
+    try:
+        from cuda.core import emulation
+    except ImportError as error:
+        raise pytest.UsageError(f"--cuda-emulate: {error}; see `halfwarp doctor`") from error
+    chosen = {name: getattr(given, f"cuda_{name}", None) for name, _ in _OPTIONS.values()}
+    try:
+        emulation.enable(**{name: value for name, value in chosen.items() if value is not None})
+    except (RuntimeError, ValueError) as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def _emulation():
+    """The module, when the emulator has been used in this process; else None."""
+    import sys
+
+    loader = sys.modules.get("cuda.bindings._low")
+    if loader is None or loader.backend() != "emulator":
+        return None
+    from cuda.core import emulation
+
+    return emulation
+
+
+def _is_asked_for(config):
+    return (
+        config.getoption("cuda_emulate", False) or os.environ.get("HALFWARP_BACKEND") == "emulator"
+    )
+
+
+def pytest_report_header(config):
+    damage = sign_of_damage(os.path.dirname(os.path.dirname(__file__)))
+    if damage:
+        return f"cuda: {damage}; `halfwarp doctor` says more, `halfwarp repair` mends it"
+    if not _is_asked_for(config):
+        return None
+    from cuda.core import emulation
+
+    if not emulation.is_active():
+        return None
+    options = emulation.options()
+    shown = ", ".join(f"{name}={options[name]}" for name, _ in _OPTIONS.values())
+    return f"cuda: emulated, kernels run on the CPU ({shown})"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    try:
+        return (yield)
+    finally:
+        _require_no_fault("in the test")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item):
+    outcome = yield
+    emulation = _emulation()
+    if emulation is not None:
+        emulation.settle()
+        _require_no_fault("in work that the test queued")
+    return outcome
+
+
+def _require_no_fault(where):
+    """Fail for a fault that broke a context, and repair the context for the next test."""
+    emulation = _emulation()
+    if emulation is None:
+        return
+    fault = emulation.last_fault()
+    if fault is None:  # repairing now would hide one that arises at this moment
+        return
+    emulation.repair()
+    if fault.is_sticky:
+        pytest.fail(f"a fault arose {where}:\n{fault}", pytrace=False)
+
+
+@pytest.fixture
+def cuda_no_leaks():
+    """Fail when the test leaves driver objects or memory behind."""
+    emulation = _emulation()
+    if emulation is None:
+        from cuda.core import emulation
+
+        if not emulation.is_active():
+            pytest.skip("leaks are counted by the emulated driver only")
+    before = {(leak.kind, leak.id) for leak in emulation.leaks()}
+    yield
+    import gc
+
+    gc.collect()
+    emulation.settle()
+    left = [leak for leak in emulation.leaks() if (leak.kind, leak.id) not in before]
+    if left:
+        pytest.fail("the test left behind:\n" + "\n".join(map(str, left)), pytrace=False)
+
+
+@pytest.fixture
+def cuda_inject():
+    """`cuda.core.emulation.inject`: make a driver call fail."""
+    from cuda.core import emulation
+
+    if not emulation.is_active():
+        pytest.skip("calls are made to fail by the emulated driver only")
+    return emulation.inject

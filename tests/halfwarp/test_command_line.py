@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``halfwarp``: its table, its help, what it refuses, and its other names."""
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from halfwarp import __version__, command_line
+
+
+def run(module, *arguments):
+    line = [sys.executable, "-m", module, *arguments]
+    return subprocess.run(line, capture_output=True, text=True)
+
+
+def main(*arguments):
+    """The exit status, also where argparse ends the program."""
+    try:
+        return command_line.main(list(arguments))
+    except SystemExit as end:
+        return end.code
+
+
+@pytest.mark.parametrize("name", command_line.COMMANDS)
+def test_each_row_names_a_function(name):
+    module, _, function = command_line.COMMANDS[name].function.partition(":")
+    assert callable(getattr(import_module(f"halfwarp.{module}"), function))
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_lists_the_commands(capsys, option):
+    assert main(option) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines if line.startswith("    ")} >= {
+        *command_line.COMMANDS
+    }
+
+
+@pytest.mark.parametrize("name", ["doctor", "repair", "shims"])
+def test_each_command_has_help(capsys, name):
+    assert main(name, "--help") == 0
+    assert capsys.readouterr().out.startswith(f"usage: halfwarp {name}")
+
+
+@pytest.mark.parametrize("arguments", [["emulate", "--help"], ["bench", "--help"]])
+def test_forwarded_commands_show_the_help_of_their_programs(arguments):
+    done = run("halfwarp", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.lower().startswith("usage:")
+
+
+def test_emulate_passes_everything_on(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import sys; print(sys.argv[1:]); sys.exit(3)")
+    done = run("halfwarp", "emulate", "run", "--seed", "5", str(script), "--mode", "x")
+    assert (done.stdout, done.returncode) == ("['--mode', 'x']\n", 3)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["nothing"], ["doctor", "--xml"], ["doctor", "x"], ["shims", "-x"], ["repair", "x"]],
+)
+def test_what_is_not_understood_shows_the_usage(capsys, arguments):
+    assert main(*arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("usage: halfwarp")
+    assert captured.out == ""
+
+
+def test_the_version_is_the_distributions(capsys):
+    assert main("--version") == 0
+    assert capsys.readouterr().out == f"halfwarp {__version__}\n"
+
+
+@pytest.mark.parametrize("module", ["halfwarp", "cuda.core"])
+def test_the_status_is_that_of_the_report(module):
+    done = run(module, "doctor", "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == (0 if report["is_healthy"] else 1)
+    assert report["schema"] == 1
+    assert set(report) == {"schema", "is_healthy", "problems", "warnings", "facts"}
+
+
+def test_in_brief_it_is_a_few_lines():
+    done = run("halfwarp")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("halfwarp ")
+    assert lines[1].startswith("backend: ")
+    assert len(lines) < 10
+    assert done.stderr == ""
+
+
+def test_the_command_imports_nothing_of_cuda(run_python):
+    code = """
+import sys
+from halfwarp import archive, command_line, damage, installation, pytest_plugin, repair, shims
+from halfwarp.doctor import command
+print([name for name in sys.modules if name.partition(".")[0] == "cuda"])
+"""
+    assert run_python(code).strip() == "[]"

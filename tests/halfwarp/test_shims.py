@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-in wheels: what is in them, and that pip takes them for NVIDIA's packages."""
+
+import base64
+import csv
+import email
+import hashlib
+import json
+import subprocess
+import sys
+import venv
+import zipfile
+from argparse import Namespace
+from pathlib import Path
+
+import cuda.bindings
+import cuda.core
+import pytest
+
+from halfwarp import shims
+
+NAMES = [
+    "cuda_bindings-13.5.0+halfwarp-py3-none-any.whl",
+    "cuda_core-1.2.2+halfwarp-py3-none-any.whl",
+    "cuda_python-13.5.0+halfwarp-py3-none-any.whl",
+]
+
+
+def given(folder=None, here=False):
+    return Namespace(folder=folder, here=here)
+
+
+@pytest.fixture
+def folder(tmp_path, capsys):
+    assert shims.main(given(str(tmp_path / "made here"))) == 0
+    capsys.readouterr()
+    return tmp_path / "made here"
+
+
+def metadata_of(path):
+    with zipfile.ZipFile(path) as archive:
+        (name,) = (n for n in archive.namelist() if n.endswith("/METADATA"))
+        return email.message_from_bytes(archive.read(name))
+
+
+def test_the_wheels_have_the_names_of_the_specification(folder):
+    assert sorted(path.name for path in folder.iterdir()) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("index", "extras", "requirements"),
+    [
+        (0, ["all"], ["halfwarp"]),
+        (1, ["cu12", "cu13"], ["halfwarp", 'halfwarp[cu13]; extra == "cu13"']),
+        (2, ["all"], ["halfwarp"]),
+    ],
+)
+def test_each_requires_ours_and_has_the_extras(folder, index, extras, requirements):
+    stated = metadata_of(folder / NAMES[index])
+    assert stated["Name"].replace("-", "_") == NAMES[index].partition("-")[0]
+    assert stated["Version"] == NAMES[index].split("-")[1]
+    assert stated.get_all("Provides-Extra") == extras
+    assert stated.get_all("Requires-Dist") == requirements
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_record_is_true_and_nothing_is_installed(folder, name):
+    with zipfile.ZipFile(folder / name) as archive:
+        (record,) = (n for n in archive.namelist() if n.endswith("/RECORD"))
+        rows = list(csv.reader(archive.read(record).decode().splitlines()))
+        assert [row[0] for row in rows] == archive.namelist()
+        assert all(row[0].startswith(record.partition("/")[0]) for row in rows)
+        for path, digest, size in rows[:-1]:
+            data = archive.read(path)
+            made = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+            assert (digest, int(size)) == (f"sha256={made}", len(data))
+
+
+def test_the_levels_are_those_that_the_packages_state():
+    assert cuda.bindings.__version__ == shims.BINDINGS_LEVEL
+    assert cuda.core.__version__ == shims.CORE_LEVEL
+
+
+def test_the_bytes_are_the_same_each_time(folder, tmp_path, capsys):
+    again = tmp_path / "again"
+    shims.main(given(str(again)))
+    assert [(again / n).read_bytes() for n in NAMES] == [(folder / n).read_bytes() for n in NAMES]
+
+
+def test_the_command_for_pip_is_printed(tmp_path, capsys):
+    folder = tmp_path / "with space"
+    shims.main(given(str(folder)))
+    line = capsys.readouterr().out.strip()
+    assert line.startswith("pip install ")
+    assert all(f"'{folder / name}'" in line for name in NAMES)
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert shims.main(given(str(tmp_path / "file" / "folder"))) == 1
+    assert "file" in capsys.readouterr().err
+
+
+class TestPip:
+    @pytest.fixture(autouse=True)
+    def pip(self):
+        pytest.importorskip("pip")
+
+    @pytest.fixture
+    def index(self, folder):
+        """The stand-ins, a halfwarp without files, and a package that requires NVIDIA's."""
+        write(folder, "halfwarp", "0.1.0", ["nothing-more; extra == 'cu13'"], extra="cu13")
+        write(folder, "nothing-more", "1")
+        write(folder, "client", "1", ["cuda-bindings<14,>=13", "cuda-core[cu13]", "cuda-python"])
+        return folder
+
+    def test_requirements_of_others_resolve_to_ours(self, index):
+        options = ["--dry-run", "--ignore-installed", "--quiet", "--report", "-"]
+        done = pip_run("install", *options, "--no-index", "--find-links", index, "client")
+        chosen = {
+            each["metadata"]["name"]: each["metadata"]["version"]
+            for each in json.loads(done.stdout)["install"]
+        }
+        assert chosen == {
+            "client": "1",
+            "cuda-bindings": "13.5.0+halfwarp",
+            "cuda-core": "1.2.2+halfwarp",
+            "cuda-python": "13.5.0+halfwarp",
+            "halfwarp": "0.1.0",
+            "nothing-more": "1",
+        }
+
+    @pytest.mark.slow
+    def test_an_environment_with_them_is_consistent(self, index, tmp_path):
+        venv.create(tmp_path / "venv", symlinks=True, with_pip=False)
+        python = tmp_path / "venv" / "bin" / "python"
+        offline = ["--no-index", "--find-links", index, "--quiet"]
+        pip_run("--python", python, "install", *offline, "client")
+        assert "No broken requirements" in pip_run("--python", python, "check").stdout
+        # Again: nothing is fetched in place of ours.
+        done = pip_run("--python", python, "install", "--no-index", "cuda-core[cu13]>=1.2")
+        assert "already satisfied: cuda-core" in done.stdout
+
+
+def pip_run(*arguments):
+    options = ["--disable-pip-version-check", "--no-input"]
+    line = [sys.executable, "-m", "pip", *options, *map(str, arguments)]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def write(folder, name, version, requires=(), extra=None):
+    """A wheel without files."""
+    info = f"{name.replace('-', '_')}-{version}.dist-info"
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
+    lines += [f"Requires-Dist: {each}" for each in requires]
+    lines += [f"Provides-Extra: {extra}"] if extra else []
+    with zipfile.ZipFile(Path(folder) / f"{info[:-10]}-py3-none-any.whl", "w") as archive:
+        archive.writestr(f"{info}/METADATA", "\n".join(lines) + "\n")
+        archive.writestr(f"{info}/WHEEL", shims.WHEEL)
+        archive.writestr(f"{info}/RECORD", "")
