@@ -6,7 +6,8 @@ which is made of it. Whether a name exists is asked of the package, and written 
 """
 
 import cuda.core
-from cuda.core._version import __version__ as RELEASE
+
+from halfwarp import __version__ as RELEASE
 
 THEMES = {
     "devices": "Context ContextOptions Device DeviceResources Host SMResource SMResourceOptions "
