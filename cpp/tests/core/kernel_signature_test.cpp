@@ -110,5 +110,24 @@ TEST(readable_names, leave_out_parameters_and_return_type) {
   EXPECT_EQ(readable_name(""), "");
 }
 
+TEST(entry_declarations, are_all_that_signatures_need) {
+  const std::string_view text =
+      "// .entry not_this(.param .u32 a)\n"
+      ".visible .entry f(\n.param .f32 f_param_0, // one )\n.param .u64 .ptr .align 1 p\n)\n"
+      ".maxntid 32\n{ ret; }\n.entry g { ret; }\n.entry h() { .local .u32 x; ret; }\n";
+  const std::string kept = entry_declarations(text);
+  EXPECT_LT(kept.size(), text.size());
+  EXPECT_EQ(kept.find("ret"), std::string::npos);
+  const kernel_signatures whole = signatures_of_ptx(text), again = signatures_of_ptx(kept);
+  ASSERT_EQ(again.size(), whole.size());
+  ASSERT_EQ(again.at("f").size(), 2u);
+  EXPECT_EQ(again.at("f")[0].kind, parameter_kind::float32);
+  EXPECT_EQ(again.at("f")[1].kind, parameter_kind::pointer);
+  EXPECT_EQ(again.at("f")[1].name, "p");
+  EXPECT_TRUE(again.at("g").empty());
+  EXPECT_TRUE(entry_declarations("").empty());
+  EXPECT_EQ(entry_declarations(".entry cut(.param .u32"), ".entry cut(.param .u32\n");
+}
+
 }  // namespace
 }  // namespace halfwarp::core
