@@ -149,13 +149,15 @@ struct param {
 enum flags : std::uint16_t {
   no_flags = 0,
   releases_gil = 1,
-  second_pass = 2,   // has parameters that depend on the value of others
-  returns_text = 4,  // the C function returns a string instead of a result code
-  read_only = 8,     // field: no setter
-  view_only = 16,    // class: exists inside others only
-  is_handle = 32,    // class
-  compares = 64,     // handle: equality and hash by value
-  opaque = 128,      // handle: a pointer, printed in hexadecimal
+  second_pass = 2,          // has parameters that depend on the value of others
+  returns_text = 4,         // the C function returns a string instead of a result code
+  read_only = 8,            // field: no setter
+  is_hidden = 2048,         // field: padding, neither listed nor printed
+  prints_as_number = 4096,  // field: an address that is printed in decimal
+  view_only = 16,           // class: exists inside others only
+  is_handle = 32,           // class
+  compares = 64,            // handle: equality and hash by value
+  opaque = 128,             // handle: a pointer, printed in hexadecimal
   // what the C function returns instead of a result code
   returns_number = 256,
   returns_nothing = 512,

@@ -43,6 +43,9 @@ constexpr bool is_consistent(const library& lib, const class_record& record) {
     if (has_type && std::size_t(f.type) >= lib.classes.size()) return false;
     if (f.k == kind::structure && f.child >= record.children) return false;
     if (int(f.offset) + int(f.size) > int(record.size)) return false;
+    // an array that the library makes is as long as the field before it says
+    bool is_made = f.k == kind::field_pointer_list && f.f & read_only;
+    if (is_made && (&f == &lib.fields[record.first_field] || !is_integer((&f)[-1].k))) return false;
   }
   return lib.extras_of(record).owner_of_base || is_position(record.base, int(lib.classes.size()));
 }

@@ -22,10 +22,12 @@ class ClassRows:
 
     def add_fields(self, struct: Struct, index: Index) -> int:
         """The number of the first field."""
-        children, c_type = Children(), f"{struct.name}_type"
+        children = Children()
         if struct.fields:
-            self.types.append(f"using {c_type} = std::remove_reference_t<{struct.c_type}>;\n")
-        rows = [field_record(f, c_type, index, children) for f in struct.fields]
+            self.types.append(
+                f"using {struct.name}_type = std::remove_reference_t<{struct.c_type}>;\n"
+            )
+        rows = [field_record(f, struct, index, children) for f in struct.fields]
         return self.fields.block(struct.name, rows)
 
     def source(self) -> str:

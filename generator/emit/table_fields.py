@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 
-from ..model import Field
+from ..model import Field, Struct
 
+# Padding, which the reference neither lists nor prints; the `pad` of a union gives it its size.
+HIDDEN = re.compile(r"(reserved|padding)\d*|unused")
 PLAIN = {"voidp": "address", "void_ptr": "address", "kparams": "kernel_params"}
 
 
@@ -21,11 +23,28 @@ class Children:
         return self.count - 1
 
 
-def field_record(field: Field, c_type: str, index, children: Children) -> str:
+def is_hidden(field: Field, struct: Struct) -> bool:
+    is_pad = field.name == "pad" and not struct.is_union
+    return is_pad or HIDDEN.fullmatch(field.name) is not None
+
+
+def flags_of(field: Field, struct: Struct) -> str:
+    """C++ expression: the bits of a field."""
+    is_void = field.c_type in ("void *", "const void *")
+    flags = {
+        "read_only": field.readonly,
+        "is_hidden": is_hidden(field, struct),
+        "prints_as_number": field.kind in PLAIN and not is_void,
+    }
+    return " | ".join(flag for flag, applies in flags.items() if applies) or "no_flags"
+
+
+def field_record(field: Field, struct: Struct, index, children: Children) -> str:
+    c_type = f"{struct.name}_type"
     member = f"std::declval<{c_type}&>().{field.c_path}"
     kind, element, type_index = kinds_of(field, member, index)
     child = children.next() if kind == "kind::structure" else 0
-    flags = "read_only" if field.readonly else "no_flags"
+    flags = flags_of(field, struct)
     return (
         f"{{{index.texts(field.name)}, {kind}, {flags}, {element}, {child}, {type_index},\n"
         f"   offsetof({c_type}, {field.c_path}), sizeof({member})}}"

@@ -6,6 +6,7 @@
 
 #include "bindings/data_types/arrays/typed_array.hpp"
 #include "bindings/data_types/data_fields.hpp"
+#include "bindings/structs/struct_methods.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -165,6 +166,7 @@ PyMethodDef data_methods[data_method_count] = {
      "copy($self, /)\n--\n\nThe same contents in memory of its own. Host only."},
     {"asdict", as_dict, METH_NOARGS,
      "asdict($self, /)\n--\n\nField names and values; nested structs as dictionaries. Host only."},
+    {"__dir__", list_attributes, METH_NOARGS, nullptr},
     {"__copy__", copy, METH_NOARGS, nullptr},
     {"__deepcopy__", copy, METH_O, nullptr},
     {"__reduce__", reduce, METH_NOARGS, nullptr}};

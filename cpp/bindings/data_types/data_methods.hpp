@@ -9,7 +9,7 @@ namespace halfwarp::bindings {
 PyObject* represent_data(PyObject* self);
 PyObject* compare_data(PyObject* self, PyObject* other, int operation);
 
-inline constexpr int data_method_count = 5;
+inline constexpr int data_method_count = 6;
 extern PyMethodDef data_methods[data_method_count];
 
 // Structs of a class with the given contents, one or an array: what pickle calls.

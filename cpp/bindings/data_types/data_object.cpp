@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "bindings/arguments/errors.hpp"
 #include "bindings/structs/kept_objects.hpp"
@@ -78,42 +79,46 @@ bool check_data(PyObject* object, const library& lib, int type) {
          raise_expected(short_name(lib.classes[std::size_t(type)].name), object);
 }
 
-int copy_data(PyObject* target, char* where, const extent& e, PyObject* source) {
-  data_object* from = as_data(source);
+namespace {
+
+// One struct, with what it depends on.
+bool copy_one(PyObject* target, char* to, PyObject* source, char* from) {
   std::size_t size = data_record_of(source).size;
-  auto copy_one = [&](char* to, char* at) {
-    std::memmove(to, at, size);
-    return copy_kept(as_struct(target), to, as_struct(source), at, size) == 0;
-  };
-  if (from->e.elements() == 1)
-    return for_each_element(e, where, [&](char* to) { return copy_one(to, from->where); }) ? 0 : -1;
-  Py_ssize_t n = e.elements();
-  if (n != from->e.elements()) {
-    PyErr_Format(PyExc_ValueError, "expected %zd structs, got %zd", n, from->e.elements());
+  std::memmove(to, from, size);
+  return copy_kept(as_struct(target), to, as_struct(source), from, size) == 0;
+}
+
+}  // namespace
+
+// Several are packed first, since some of them may be among those that are written.
+int copy_data(PyObject* target, char* where, const extent& e, PyObject* source) {
+  Py_ssize_t n = as_data(source)->e.elements();
+  if (n != 1 && n != e.elements()) {
+    PyErr_Format(PyExc_ValueError, "expected %zd structs, got %zd", e.elements(), n);
     return -1;
   }
-  // Both may be strided, so the targets are listed first.
-  auto* targets = static_cast<char**>(PyMem_Malloc(std::size_t(n ? n : 1) * sizeof(char*)));
-  if (!targets) return PyErr_NoMemory() ? 0 : -1;
-  Py_ssize_t i = 0;
-  for_each_element(e, where, [&](char* to) { return targets[i++] = to, true; });
-  i = 0;
-  bool ok =
-      for_each_element(from->e, from->where, [&](char* at) { return copy_one(targets[i++], at); });
-  PyMem_Free(targets);
+  PyObject* packed = n == 1 ? Py_NewRef(source) : packed_data(source);
+  if (!packed) return -1;
+  char* from = as_data(packed)->where;
+  std::size_t step = n == 1 ? 0 : data_record_of(source).size;
+  bool ok = for_each_element(e, where, [&](char* to) {
+    return copy_one(target, to, packed, std::exchange(from, from + step));
+  });
+  Py_DECREF(packed);
   return ok ? 0 : -1;
 }
 
 PyObject* packed_data(PyObject* source) {
   class_type& type = class_of(Py_TYPE(source));
-  extent e = as_data(source)->e;
-  Py_ssize_t step = Py_ssize_t(type.record->data->size);
-  for (int i = e.ndim - 1; i >= 0; --i) {
-    e.stride[i] = step;
-    step *= e.shape[i];
-  }
-  PyObject* made = make(*type.lib, int(&type - type.lib->types), e);
-  if (made && copy_data(made, as_data(made)->where, e, source) < 0) Py_CLEAR(made);
+  data_object* given = as_data(source);
+  Py_ssize_t size = Py_ssize_t(type.record->data->size);
+  PyObject* made = make(*type.lib, int(&type - type.lib->types), given->e.packed(size));
+  if (!made) return nullptr;
+  char* to = as_data(made)->where;
+  if (!for_each_element(given->e, given->where, [&](char* from) {
+        return copy_one(made, std::exchange(to, to + size), source, from);
+      }))
+    Py_CLEAR(made);
   return made;
 }
 

@@ -145,12 +145,15 @@ bool check_text_room(frame& c) {
   return true;
 }
 
-// The object that a node was described by, and where it lies; the runtime has the same struct.
+// The object that a node is described by, and where it lies; the runtime has the same struct.
 PyObject* node_params(const frame& c, CUgraphNodeParams*& where) {
-  for (int i = 0; i < c.f.n; ++i) {
-    if (c.param_at(i).k != kind::structure) continue;
-    where = reinterpret_cast<CUgraphNodeParams*>(c.w[i]);
-    return c.argument(c.param_at(i));
+  for (int i = 0, outputs = 0; i < c.f.n; ++i) {
+    kind k = c.param_at(i).k;
+    if (k == kind::structure || k == kind::out_structure) {
+      where = reinterpret_cast<CUgraphNodeParams*>(c.w[i]);
+      return k == kind::structure ? c.argument(c.param_at(i)) : c.out[outputs];
+    }
+    outputs += is_output(k);
   }
   return nullptr;
 }

@@ -62,6 +62,12 @@ bool ready_property_type() {
 
 }  // namespace
 
+const field* field_of_property(PyObject* object) {
+  if (!Py_IS_TYPE(object, &property_type)) return nullptr;
+  const auto* property = reinterpret_cast<PyGetSetDescrObject*>(object);
+  return static_cast<const bound_field*>(property->d_getset->closure)->f;
+}
+
 bool add_field_properties(class_type& type) {
   std::span<const field> fields = type.lib->fields_of(*type.record);
   std::size_t n = fields.size();

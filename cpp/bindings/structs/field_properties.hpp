@@ -12,4 +12,7 @@ bool add_field_properties(class_type& type);
 // After it: lets these properties reach their fields directly.
 bool quicken_field_properties(class_type& type);
 
+// The field behind such a property; nullptr for any other object.
+const field* field_of_property(PyObject* object);
+
 }  // namespace halfwarp::bindings

@@ -105,6 +105,26 @@ int copy_kept(struct_object* target, const void* target_where, struct_object* so
   return status;
 }
 
+int copy_struct(struct_object* target, void* target_where, struct_object* source,
+                const void* source_where, std::size_t size) {
+  address_lock lock{target};
+  if (copy_kept(target, target_where, source, source_where, size) < 0) return -1;
+  std::memmove(target_where, source_where, size);
+  return 0;
+}
+
+void clear_kept_arrays(struct_object* root) {
+  PyObject *key, *object;
+  Py_ssize_t at = 0;
+  while (PyDict_Next(root->kept, &at, &key, &object)) {
+    if (!is_memory_block(object)) continue;
+    void* where = static_cast<char*>(root->where) + PyLong_AsSsize_t(key);
+    void *shown, *ours = block_memory(object);
+    std::memcpy(&shown, where, sizeof shown);
+    if (shown == ours) std::memset(where, 0, sizeof shown);
+  }
+}
+
 bool is_memory_block(PyObject* object) { return Py_TYPE(object) == &block_type; }
 
 PyObject* new_memory_block(std::size_t bytes) {

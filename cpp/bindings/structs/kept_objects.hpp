@@ -34,9 +34,18 @@ class address_lock {
 // steals the keeper. 0, or -1 with an error set and the field as it was.
 int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* keeper);
 
+// Copies `size` bytes from one struct to another, with what they depend on; 0, or -1 with an error
+// set and the target as it was.
+int copy_struct(struct_object* target, void* target_where, struct_object* source,
+                const void* source_where, std::size_t size);
+
 // After `size` bytes were copied from one struct to another: what they depend on is kept there too.
 int copy_kept(struct_object* target, const void* target_where, struct_object* source,
               const void* source_where, std::size_t size);
+
+// Before a view of foreign memory goes that keeps something: the arrays that it made go with it, so
+// fields that still point there become null.
+void clear_kept_arrays(struct_object* root);
 
 // A struct object of no class: plain memory that others view. Zeroed.
 PyObject* new_memory_block(std::size_t bytes);

@@ -2,11 +2,11 @@
 // Array fields of struct objects.
 #include "bindings/structs/struct_arrays.hpp"
 
+#include <climits>
 #include <cstring>
 
 #include "bindings/arguments/objects.hpp"
 #include "bindings/enums/enum_type.hpp"
-#include "bindings/scratch.hpp"
 #include "bindings/structs/kept_objects.hpp"
 #include "bindings/structs/struct_fields.hpp"
 
@@ -18,11 +18,22 @@ int element_size(const library& lib, const field& f) {
   return f.element == kind::enumeration ? 4 : lib.classes[f.type].size;
 }
 
+// Of an array within the struct, structs are copies, as in the reference; an array that the struct
+// points to shows its own.
+PyObject* read_structure(const library& lib, const field& f, PyObject* owner, char* where) {
+  if (f.k == kind::field_pointer_list) return new_struct_view(lib, f.type, where, owner);
+  PyObject* made = new_struct(lib, f.type);
+  if (made && copy_struct(as_struct(made), as_struct(made)->where, as_struct(owner), where,
+                          lib.classes[f.type].size) < 0)
+    Py_CLEAR(made);
+  return made;
+}
+
 PyObject* read_element(const library& lib, const field& f, PyObject* owner, char* where) {
   if (f.element <= kind::f64) return read_number(f.element, where);
   if (f.element == kind::enumeration)
     return enum_member(lib, f.type, *reinterpret_cast<std::int32_t*>(where));
-  if (f.element == kind::structure) return new_struct_view(lib, f.type, where, owner);
+  if (f.element == kind::structure) return read_structure(lib, f, owner, where);
   return new_handle_view(lib, f.type, where, owner);
 }
 
@@ -33,10 +44,8 @@ int write_element(const library& lib, const field& f, PyObject* target, char* wh
   word converted;
   if (f.element == kind::structure) {
     if (!structure_argument(value, lib, f.type, false, converted)) return -1;
-    auto* source = reinterpret_cast<void*>(converted);
-    auto size = std::size_t(lib.classes[f.type].size);
-    std::memmove(where, source, size);
-    return copy_kept(as_struct(target), where, as_struct(value), source, size);
+    return copy_struct(as_struct(target), where, as_struct(value),
+                       reinterpret_cast<void*>(converted), lib.classes[f.type].size);
   }
   bool ok = f.element == kind::enumeration ? enum_argument(value, converted)
                                            : handle_slow(value, lib, f.type, converted);
@@ -72,10 +81,10 @@ int write_elements(const library& lib, const field& f, PyObject* target, char* w
 }
 
 // A tuple of the elements, so that nothing that runs meanwhile can change their number.
-PyObject* frozen(PyObject* value) {
+PyObject* frozen(PyObject* value, const char* expected = "a sequence") {
   bool is_iterable = Py_TYPE(value)->tp_iter || PySequence_Check(value);
   if (is_iterable && !PyUnicode_Check(value)) return PySequence_Tuple(value);
-  raise_expected("a sequence", value);
+  raise_expected(expected, value);
   return nullptr;
 }
 
@@ -83,27 +92,21 @@ Py_ssize_t array_length(const library& lib, const field& f) {
   return f.size / element_size(lib, f);
 }
 
-bool are_structures(const library& lib, const field& f, PyObject* items) {
-  word where;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); ++i)
-    if (!structure_argument(PyTuple_GET_ITEM(items, i), lib, f.type, false, where)) return false;
-  return true;
-}
-
-// All or nothing: what is refused leaves the field as it was.
+// All or nothing: the elements are gathered first, so that what is refused leaves the field as it
+// was, and those that are views of the field are read before it is written.
 int write_exact(const library& lib, const field& f, PyObject* self, char* where, PyObject* items) {
   Py_ssize_t n = array_length(lib, f);
   if (PyTuple_GET_SIZE(items) != n) {
     PyErr_Format(PyExc_ValueError, "expected %zd elements, got %zd", n, PyTuple_GET_SIZE(items));
     return -1;
   }
-  if (f.element == kind::structure)
-    return are_structures(lib, f, items) ? write_elements(lib, f, self, where, items) : -1;
-  scratch converted;
-  auto* array = static_cast<char*>(converted.allocate(f.size));
-  if (!array || write_elements(lib, f, self, array, items) < 0) return -1;
-  std::memcpy(where, array, f.size);
-  return 0;
+  PyObject* block = new_memory_block(f.size);
+  if (!block) return -1;
+  auto* gathered = static_cast<char*>(block_memory(block));
+  int status = write_elements(lib, f, block, gathered, items);
+  if (status == 0) status = copy_struct(as_struct(self), where, as_struct(block), gathered, f.size);
+  Py_DECREF(block);
+  return status;
 }
 
 }  // namespace
@@ -129,13 +132,36 @@ PyObject* read_text(const library&, const field& f, PyObject*, char* where) {
   return PyBytes_FromStringAndSize(where, end ? static_cast<const char*>(end) - where : f.size);
 }
 
+namespace {
+
+// C has characters with a sign and without: both ranges are taken.
+bool store_character(PyObject* item, char& out) {
+  word value;
+  if (!integer_argument<kind::i16>(item, value)) return false;
+  auto number = std::int64_t(value);
+  out = char(number);
+  if (number >= SCHAR_MIN && number <= UCHAR_MAX) return true;
+  PyErr_Format(PyExc_OverflowError, "%lld does not fit char (%d to %d)", number, SCHAR_MIN,
+               UCHAR_MAX);
+  return false;
+}
+
+PyObject* characters_of(PyObject* value) {
+  if (PyObject_CheckBuffer(value)) return PyBytes_FromObject(value);
+  PyObject* items = frozen(value, "bytes or a sequence of integers");
+  Py_ssize_t n = items ? PyTuple_GET_SIZE(items) : 0;
+  PyObject* bytes = items ? PyBytes_FromStringAndSize(nullptr, n) : nullptr;
+  for (Py_ssize_t i = 0; bytes && i < n; ++i)
+    if (!store_character(PyTuple_GET_ITEM(items, i), PyBytes_AS_STRING(bytes)[i])) Py_CLEAR(bytes);
+  Py_XDECREF(items);
+  return bytes;
+}
+
+}  // namespace
+
 int write_bytes(const library&, const field& f, PyObject*, char* where, PyObject* value) {
-  PyObject* bytes =
-      PyUnicode_Check(value) || PyLong_Check(value) ? nullptr : PyBytes_FromObject(value);
-  if (!bytes) {
-    if (!PyErr_Occurred()) raise_expected("bytes or a sequence of integers", value);
-    return -1;
-  }
+  PyObject* bytes = characters_of(value);
+  if (!bytes) return -1;
   Py_ssize_t n = PyBytes_GET_SIZE(bytes);
   bool fits = n == f.size || (f.k == kind::field_text && n < f.size);
   if (fits) {
@@ -148,8 +174,25 @@ int write_bytes(const library&, const field& f, PyObject*, char* where, PyObject
   return fits ? 0 : -1;
 }
 
+namespace {
+
+// An array that the library makes is as long as the field before it says, and all null until then.
+// What lies there may be of another member of a union: no node has as many graphs as this.
+constexpr Py_ssize_t most_made_by_library = 4096;
+
+PyObject* unmade_array(const library& lib, const field& f, PyObject* self, const char* where) {
+  PyObject* count = load<word>(where) ? nullptr : read_field(lib, (&f)[-1], self);
+  Py_ssize_t n = count ? PyLong_AsSsize_t(count) : 0;
+  Py_XDECREF(count);
+  bool is_length = n > 0 && n <= most_made_by_library;
+  return is_length ? new_memory_block(std::size_t(n * element_size(lib, f))) : nullptr;
+}
+
+}  // namespace
+
 PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* where) {
   PyObject* block = kept_for_field(as_struct(self), where);
+  if (!block && !PyErr_Occurred() && f.f & read_only) block = unmade_array(lib, f, self, where);
   if (!block && PyErr_Occurred()) return nullptr;
   // in a union, what is kept may be of another member
   bool has_elements = block && is_memory_block(block);

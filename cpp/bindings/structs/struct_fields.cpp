@@ -87,11 +87,8 @@ int write_handle(const library& lib, const field& f, PyObject*, char* where, PyO
 int write_struct(const library& lib, const field& f, PyObject* self, char* where, PyObject* value) {
   word source;
   if (!structure_argument(value, lib, f.type, false, source)) return -1;
-  auto* memory = reinterpret_cast<void*>(source);
-  address_lock lock{as_struct(self)};
-  if (copy_kept(as_struct(self), where, as_struct(value), memory, f.size) < 0) return -1;
-  std::memmove(where, memory, f.size);
-  return 0;
+  return copy_struct(as_struct(self), where, as_struct(value), reinterpret_cast<void*>(source),
+                     f.size);
 }
 
 // The buffer stays exported until the field is written again or the struct dies.

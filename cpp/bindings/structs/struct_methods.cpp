@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bindings/data_types/data_methods.hpp"
+#include "bindings/structs/field_properties.hpp"
 #include "bindings/structs/kept_objects.hpp"
 #include "bindings/structs/struct_fields.hpp"
 #include "bindings/types/construction.hpp"
@@ -19,10 +20,8 @@ PyObject* copy(PyObject* self, PyObject*) {
   class_type& type = class_of(Py_TYPE(self));
   PyObject* made = new_struct(*type.lib, int(&type - type.lib->types));
   if (!made) return nullptr;
-  auto size = std::size_t(type.record->size);
-  void* source = as_struct(self)->where;
-  std::memcpy(as_struct(made)->where, source, size);
-  if (copy_kept(as_struct(made), as_struct(made)->where, as_struct(self), source, size) < 0)
+  if (copy_struct(as_struct(made), as_struct(made)->where, as_struct(self), as_struct(self)->where,
+                  type.record->size) < 0)
     Py_CLEAR(made);
   return made;
 }
@@ -90,7 +89,27 @@ PyObject* indented(PyObject* text) {
   return made;
 }
 
-PyObject* hex_digits(PyObject* bytes) { return PyObject_CallMethod(bytes, "hex", nullptr); }
+// What is more than a line stands below its name; a list of structs, too, begins there.
+PyObject* labelled(const field& f, PyObject* text, bool is_below) {
+  if (!text) return nullptr;
+  if (!is_below) return PyUnicode_FromFormat("%s : %U", f.name.c_str(), text);
+  if (!PyUnicode_GET_LENGTH(text)) return PyUnicode_FromFormat("%s :\n", f.name.c_str());
+  PyObject* inner = indented(text);
+  PyObject* line = inner ? PyUnicode_FromFormat("%s :\n    %U", f.name.c_str(), inner) : nullptr;
+  Py_XDECREF(inner);
+  return line;
+}
+
+// Bytes are hexadecimal where they are as few as those of an identifier.
+PyObject* text_of(const field& f, PyObject* value) {
+  constexpr int most_of_identifier = 16;
+  bool is_identifier = f.k == kind::field_bytes && f.size <= most_of_identifier;
+  if (is_identifier) return PyObject_CallMethod(value, "hex", nullptr);
+  if (f.k == kind::field_text) return PyUnicode_FromEncodedObject(value, "utf-8", "replace");
+  if (f.k == kind::address && !(f.f & prints_as_number))
+    return PyUnicode_FromString(hexadecimal{PyLong_AsUnsignedLongLong(value)}.text);
+  return PyObject_Repr(value);
+}
 
 // `name : value`; what a getter refuses is shown by the name of its error.
 PyObject* line_of(const library& lib, const field& f, PyObject* self) {
@@ -100,33 +119,46 @@ PyObject* line_of(const library& lib, const field& f, PyObject* self) {
     PyErr_Clear();
     return PyUnicode_FromFormat("%s : <ValueError>", f.name.c_str());
   }
-  PyObject* line = nullptr;
-  if (f.k == kind::structure) {
-    PyObject* text = PyObject_Repr(value);
-    PyObject* inner = text ? indented(text) : nullptr;
-    line = inner ? PyUnicode_FromFormat("%s :\n    %U", f.name.c_str(), inner) : nullptr;
-    Py_XDECREF(text);
-    Py_XDECREF(inner);
-  } else if (f.k == kind::address) {
-    hexadecimal address{PyLong_AsUnsignedLongLong(value)};
-    line = PyUnicode_FromFormat("%s : %s", f.name.c_str(), address.text);
-  } else if (f.k == kind::field_bytes && f.f & read_only) {  // an identifier
-    PyObject* text = hex_digits(value);
-    line = text ? PyUnicode_FromFormat("%s : %U", f.name.c_str(), text) : nullptr;
-    Py_XDECREF(text);
-  } else {
-    line = PyUnicode_FromFormat("%s : %R", f.name.c_str(), value);
-  }
+  bool has_structs = f.element == kind::structure && PyList_Check(value) && PyList_GET_SIZE(value);
+  PyObject* text = text_of(f, value);
+  PyObject* line = labelled(f, text, has_structs || f.k == kind::structure);
+  Py_XDECREF(text);
   Py_DECREF(value);
   return line;
 }
 
+// What `dir()` leaves out, since programs take what it lists for the fields: padding, and the
+// methods that the reference does not have.
+bool is_listed(PyTypeObject* type, PyObject* name) {
+  PyObject* found = PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name);
+  if (!found) return PyErr_Clear(), true;                 // an attribute of the object itself
+  bool is_ours = Py_IS_TYPE(found, &PyMethodDescr_Type);  // a method in C
+  const field* f = field_of_property(found);
+  Py_DECREF(found);
+  if (f) return !(f->f & is_hidden);
+  return !is_ours || (PyUnicode_CompareWithASCIIString(name, "copy") != 0 &&
+                      PyUnicode_CompareWithASCIIString(name, "asdict") != 0);
+}
+
 }  // namespace
+
+PyObject* list_attributes(PyObject* self, PyObject*) {
+  auto* object = reinterpret_cast<PyObject*>(&PyBaseObject_Type);
+  PyObject* all = PyObject_CallMethod(object, "__dir__", "O", self);
+  PyObject* listed = all ? PyList_New(0) : nullptr;
+  for (Py_ssize_t i = 0; listed && i < PyList_GET_SIZE(all); ++i) {
+    PyObject* name = PyList_GET_ITEM(all, i);
+    if (is_listed(Py_TYPE(self), name) && PyList_Append(listed, name) < 0) Py_CLEAR(listed);
+  }
+  Py_XDECREF(all);
+  return listed;
+}
 
 PyObject* represent_struct(PyObject* self) {
   class_type& type = class_of(Py_TYPE(self));
   PyObject* lines = PyList_New(0);
   bool ok = lines && for_each_field(*type.lib, *type.record, [&](const field& f) {
+              if (f.f & is_hidden) return true;
               PyObject* line = line_of(*type.lib, f, self);
               bool added = line && PyList_Append(lines, line) == 0;
               Py_XDECREF(line);
@@ -243,6 +275,7 @@ PyMethodDef struct_methods[] = {
      "copy($self)\n--\n\nA struct of its own with the same contents. Host only."},
     {"asdict", as_dict, METH_NOARGS,
      "asdict($self)\n--\n\nField names and values; nested structs as dictionaries. Host only."},
+    {"__dir__", list_attributes, METH_NOARGS, nullptr},
     {"__copy__", copy, METH_NOARGS, nullptr},
     {"__deepcopy__", deep_copy, METH_O, nullptr},
     {"__reduce__", reduce, METH_NOARGS, nullptr},

@@ -15,6 +15,9 @@ PyMethodDef* methods_of(const library& lib, const class_record& record);
 // One `name : value` line per field; nested structs are indented.
 PyObject* represent_struct(PyObject* self);
 
+// `__dir__` of both kinds of structs.
+PyObject* list_attributes(PyObject* self, PyObject*);
+
 // What `pickle` calls: a struct of that class with those bytes.
 PyObject* struct_from_bytes(PyObject* type, PyObject* contents);
 

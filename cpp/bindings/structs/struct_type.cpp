@@ -47,8 +47,15 @@ PyObject* make_instance(class_type& type) {
   return reinterpret_cast<PyObject*>(object);
 }
 
+bool is_foreign(const struct_object* object, const class_record& record) {
+  return !object->owner &&
+         object->where != storage_of(const_cast<struct_object*>(object), record.alignment);
+}
+
 void free_struct(PyObject* self) {
   auto* object = as_struct(self);
+  if (object->kept && is_foreign(object, *class_of(Py_TYPE(self)).record)) [[unlikely]]
+    clear_kept_arrays(object);
   Py_CLEAR(object->kept);
   PyObject* owner = std::exchange(object->owner, nullptr);
   if (object->child_of_owner) return Py_XDECREF(owner);  // rests there, and may be freed by this

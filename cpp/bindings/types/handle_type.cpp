@@ -127,10 +127,16 @@ PyObject* as_integer(PyObject* self) {
                           : PyLong_FromUnsignedLongLong(value);
 }
 
+// A class that derives from one of the driver's calls itself as that one does.
+const class_record& root_of(const class_type& type) {
+  const library* owner = type.lib->extras_of(*type.record).owner_of_base;
+  return owner ? owner->classes[std::size_t(type.record->base)] : *type.record;
+}
+
 PyObject* represent(PyObject* self) {
   const class_record& record = record_of(self);
   word value = load_handle(self, record.size);
-  const char* name = short_name(record.name);
+  const char* name = short_name(root_of(class_of(Py_TYPE(self))).name);
   if (record.f & opaque) return PyUnicode_FromFormat("<%s %s>", name, hexadecimal{value}.text);
   if (record.is_signed) return PyUnicode_FromFormat("<%s %d>", name, std::int32_t(value));
   return PyUnicode_FromFormat("<%s %llu>", name, value);

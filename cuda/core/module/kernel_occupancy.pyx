@@ -4,6 +4,18 @@
 from cuda.core.module.records import MaxPotentialBlockSizeOccupancyResult
 
 
+cdef uintptr_t function_address(needed) except? 0:
+    """The C function that a handle object stands for.
+
+    ``CUoccupancyB2DSize(address)`` holds it, and ``getPtr()`` lies in the object;
+    ``CUoccupancyB2DSize(_ptr=address)`` says by ``getPtr()`` where the function is.
+    """
+    cdef uintptr_t where = needed.getPtr(), start = <uintptr_t><void*>needed
+    if start < where < start + <uintptr_t>type(needed).__basicsize__:
+        return int(needed)
+    return where
+
+
 @cython.final
 cdef class KernelOccupancy:
     """How many blocks and clusters of a kernel fit on the current device.
@@ -76,7 +88,7 @@ cdef class KernelOccupancy:
         needed = dynamic_shared_memory_needed
         # The handle first: it converts to an integer as well.
         if type(needed).__name__ == "CUoccupancyB2DSize":
-            callback = <void*><uintptr_t>int(needed)
+            callback = <void*>function_address(needed)
         elif PyIndex_Check(needed):
             size = needed
         elif callable(needed):

@@ -52,7 +52,7 @@ class TestHandlesThatDeriveFromTheDrivers:
 
     def test_a_subclass_is_still_the_runtimes(self):
         stream = runtime.cudaStream_t(5)
-        assert repr(stream) == "<cudaStream_t 0x5>"
+        assert repr(stream) == "<CUstream 0x5>"
         assert stream.__cuda_stream__() == (0, 5)
         assert type(stream).__module__ == "cuda.bindings.runtime"
 

@@ -59,9 +59,11 @@ class TestSharedMemoryOfTheBlockSize:
         assert result.max_block_size > 0
         assert asked and all(type(size) is int for size in asked)
 
-    def test_a_c_function_gives_the_same(self, kernel):
+    @pytest.mark.parametrize("keyword", ["_ptr", "init_value"])
+    def test_a_c_function_gives_the_same(self, kernel, keyword):
         function = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(lambda size: 16 * size)
-        callback = driver.CUoccupancyB2DSize(_ptr=ctypes.addressof(function))
+        address = ctypes.cast(function, ctypes.c_void_p).value
+        callback = driver.CUoccupancyB2DSize(**{keyword: address})
         assert kernel.occupancy.max_potential_block_size(
             callback, 0
         ) == kernel.occupancy.max_potential_block_size(lambda size: 16 * size, 0)

@@ -36,6 +36,16 @@ struct extent {
     return e;
   }
 
+  // The same shape without gaps.
+  extent packed(Py_ssize_t size) const {
+    extent e = *this;
+    for (int i = ndim - 1; i >= 0; --i) {
+      e.stride[i] = size;
+      size *= shape[i];
+    }
+    return e;
+  }
+
   Py_ssize_t elements() const {
     Py_ssize_t n = 1;
     for (int i = 0; i < ndim; ++i) n *= shape[i];
@@ -48,13 +58,6 @@ struct extent {
       if (shape[i] != 1 && stride[i] != size) return false;
       size *= shape[i];
     }
-    return true;
-  }
-
-  bool has_shape_of(const extent& other) const {
-    if (ndim != other.ndim) return false;
-    for (int i = 0; i < ndim; ++i)
-      if (shape[i] != other.shape[i]) return false;
     return true;
   }
 };

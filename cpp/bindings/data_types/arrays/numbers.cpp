@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers in strided memory: sizes, formats, reading and writing many at once.
+#include <cstring>
+#include <utility>
+
 #include "bindings/arguments/errors.hpp"
 #include "bindings/data_types/arrays/typed_array.hpp"
+#include "bindings/scratch.hpp"
 #include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {
@@ -55,16 +59,19 @@ const char* number_format(kind element) {
   return formats[int(element)];
 }
 
-// All or nothing: many values go first to where none of them matters, so that one which is refused
-// leaves all numbers as they were.
+// All or nothing: many values are converted first, so that one which is refused leaves all numbers
+// as they were, and those that are moved within their array are read before any is written.
 int assign_numbers(kind element, const extent& e, char* where, PyObject* value) {
-  if (is_many(value)) {
-    alignas(8) char anywhere[8];
-    extent trial = e;
-    for (Py_ssize_t& stride : trial.stride) stride = 0;
-    if (assign(element, trial, anywhere, value) < 0) return -1;
-  }
-  return assign(element, e, where, value);
+  if (!is_many(value)) return assign(element, e, where, value);
+  Py_ssize_t size = number_size(element);
+  scratch memory;
+  auto* converted = static_cast<char*>(memory.allocate(std::size_t(e.elements() * size)));
+  if (!converted || assign(element, e.packed(size), converted, value) < 0) return -1;
+  for_each_element(e, where, [&](char* at) {
+    std::memcpy(at, std::exchange(converted, converted + size), std::size_t(size));
+    return true;
+  });
+  return 0;
 }
 
 PyObject* list_of_numbers(kind element, const extent& e, char* where) {

@@ -109,7 +109,8 @@ def test_equal_values_are_equal_and_hash_alike(cls):
 
 @pytest.mark.parametrize("cls", OPAQUE + CALLBACKS, ids=lambda cls: cls.__name__)
 def test_pointers_are_shown_in_hexadecimal(cls):
-    assert repr(cls(255)) == f"<{cls.__name__} 0xff>"
+    name = cls.__base__.__name__ if cls.__base__ is not object else cls.__name__
+    assert repr(cls(255)) == f"<{name} 0xff>"  # a class of the runtime says the driver's
 
 
 @pytest.mark.parametrize("cls", INTEGERS, ids=lambda cls: cls.__name__)

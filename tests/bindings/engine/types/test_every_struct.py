@@ -8,6 +8,7 @@ import copy
 import ctypes
 import importlib
 import pickle
+import re
 from functools import cache
 
 import pytest
@@ -173,7 +174,10 @@ def what_a_field_refuses_is_told_by_its_name_and_changes_nothing(struct):
 @check
 def the_representation_names_each_field(struct):
     lines = {line.split(" :")[0] for line in repr(struct.cls()).splitlines()}
-    assert {field.name for field in struct.records} <= lines
+    hidden = {f.name for f in struct.records} - set(dir(struct.cls()))
+    assert {field.name for field in struct.records} - hidden <= lines
+    assert all(re.fullmatch(r"(reserved|padding)\d*|unused|pad", name) for name in hidden)
+    assert hidden.isdisjoint(lines)
 
 
 @check

@@ -9,7 +9,7 @@ import weakref
 
 import numpy as np
 import pytest
-from cuda.bindings import driver
+from cuda.bindings import driver, runtime
 
 from generator import model
 
@@ -123,6 +123,31 @@ def test_fixed_bytes_take_exactly_their_length():
             handle.reserved = value
 
 
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        (driver.CUipcMemHandle_st, "reserved"),
+        (driver.CUlaunchAttributeValue, "pad"),
+        (runtime.cudaDeviceProp, "name"),
+    ],
+)
+def test_characters_are_signed_or_unsigned(made, name):
+    struct = made()
+    size = max(64, len(getattr(struct, name)))
+    setattr(struct, name, [-1, -128, 127, 255] * (size // 4))
+    assert getattr(struct, name)[:4] == b"\xff\x80\x7f\xff"
+    before = bytes(struct)
+    for wrong, error in (
+        ([-129] * size, OverflowError),
+        ([1] * (size - 1) + [256], OverflowError),
+        ([1.5] * size, TypeError),
+        ([1] * (len(before) + 1), ValueError),
+    ):
+        with pytest.raises(error, match=rf"^{made.__name__}\.{name}: "):
+            setattr(struct, name, wrong)
+        assert bytes(struct) == before
+
+
 def test_an_identifier_is_read_only():
     with pytest.raises(AttributeError):
         driver.CUuuid().bytes = bytes(16)
@@ -155,6 +180,72 @@ def test_arrays_take_exactly_their_length(value, error, message):
     with pytest.raises(error, match=rf"^CUdevprop\.maxGridSize: .*{message}"):
         properties.maxGridSize = value
     assert properties.maxGridSize == [0, 0, 0]
+
+
+def pitches():
+    frame = runtime.cudaEglFrame()
+    frame.frame.pPitch = [runtime.cudaPitchedPtr(pitch=pitch) for pitch in (1, 2, 3)]
+    return frame.frame
+
+
+def test_an_element_of_an_array_of_structs_is_a_copy():
+    frame = pitches()
+    element = frame.pPitch[0]
+    element.pitch = 9
+    assert [each.pitch for each in frame.pPitch] == [1, 2, 3]
+    frame.pPitch = [element, *frame.pPitch[1:]]
+    assert [each.pitch for each in frame.pPitch] == [9, 2, 3]
+
+
+def test_elements_of_an_array_of_structs_are_swapped():
+    frame = pitches()
+    first, second, third = frame.pPitch
+    frame.pPitch = [second, first, third]
+    assert [each.pitch for each in frame.pPitch] == [2, 1, 3]
+    start = frame.pPitch and frame.getPtr()  # the array begins where the union does
+    views = [runtime.cudaPitchedPtr(_ptr=start + 32 * i) for i in (2, 0, 1)]
+    frame.pPitch = views
+    assert [each.pitch for each in frame.pPitch] == [3, 2, 1]
+
+
+def test_an_element_that_is_copied_keeps_what_it_depends_on():
+    frame, data = pitches(), Data(b"abcd")
+    reference = weakref.ref(data)
+    frame.pPitch = [runtime.cudaPitchedPtr(ptr=data), *frame.pPitch[1:]]
+    element, neighbour = frame.pPitch[:2]
+    del data, frame
+    gc.collect()
+    assert ctypes.string_at(element.ptr, 4) == b"abcd"
+    del element
+    gc.collect()
+    assert reference() is None and neighbour.pitch == 2
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_one_bad_element_leaves_the_array_as_it_was(place):
+    frame, good = pitches(), runtime.cudaPitchedPtr(pitch=9)
+    for bad in (5, None, driver.CUextent3D()):
+        with pytest.raises(TypeError, match="expected cudaPitchedPtr, got"):
+            frame.pPitch = [bad if i == place else good for i in range(3)]
+        assert [each.pitch for each in frame.pPitch] == [1, 2, 3]
+
+
+def test_what_a_neighbour_depends_on_is_not_kept_by_a_copy():
+    """The location ends where the attributes begin, the reduction begins where a size ends."""
+    data = Data(b"abcd")
+    reference = weakref.ref(data)
+    properties = driver.CUmemPoolProps(win32SecurityAttributes=data)
+    location = properties.location.copy()
+    assert properties.location.getPtr() + driver.sizeof(driver.CUmemLocation) == (
+        properties.getPtr() + bytes(properties).index(location_end(properties))
+    )
+    del data, properties
+    gc.collect()
+    assert reference() is None and location.id == 0
+
+
+def location_end(properties):
+    return properties.win32SecurityAttributes.to_bytes(8, "little")
 
 
 def test_an_address_is_a_number_a_buffer_or_none():
@@ -307,6 +398,58 @@ def test_every_field_can_be_read_and_takes_its_own_value(name):
     assert bytes(struct) == before
 
 
+class TestForeignMemory:
+    """What a wrapper at an address has put into the struct there."""
+
+    @staticmethod
+    def pointer(struct):
+        return int.from_bytes(bytes(struct)[40:48], "little")
+
+    def test_an_array_goes_with_the_wrapper_that_set_it(self):
+        config = driver.CUlaunchConfig()
+        wrapper = driver.CUlaunchConfig(_ptr=config.getPtr())
+        wrapper.attrs = [driver.CUlaunchAttribute()]
+        assert self.pointer(config) == wrapper.attrs[0].getPtr()
+        wrapper.numAttrs = 1
+        del wrapper
+        assert self.pointer(config) == 0 and config.numAttrs == 1
+
+    def test_what_others_put_there_meanwhile_stays(self):
+        config = driver.CUlaunchConfig()
+        wrapper = driver.CUlaunchConfig(_ptr=config.getPtr())
+        wrapper.attrs = [driver.CUlaunchAttribute()]
+        config.attrs = [driver.CUlaunchAttribute()]
+        address = self.pointer(config)
+        del wrapper
+        assert self.pointer(config) == address != 0
+
+    def test_views_of_the_wrapper_keep_the_array(self):
+        params = driver.CUgraphNodeParams()
+        wrapper = driver.CUgraphNodeParams(_ptr=params.getPtr())
+        signal = wrapper.extSemSignal
+        signal.extSemArray = [driver.CUexternalSemaphore(7)]
+        del wrapper
+        gc.collect()
+        assert [int(each) for each in signal.extSemArray] == [7]
+        del signal
+        assert not any(bytes(params))
+
+    def test_a_subclass_does_the_same(self):
+        class Mine(driver.CUlaunchConfig):
+            pass
+
+        config = driver.CUlaunchConfig()
+        wrapper = Mine(_ptr=config.getPtr())
+        wrapper.attrs = [driver.CUlaunchAttribute()]
+        del wrapper
+        assert self.pointer(config) == 0
+
+    def test_numbers_and_memory_of_the_user_stay(self):
+        window, data = driver.CUaccessPolicyWindow(), np.zeros(4)
+        driver.CUaccessPolicyWindow(_ptr=window.getPtr()).base_ptr = data
+        assert window.base_ptr == data.ctypes.data
+
+
 CONDITIONAL = driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
 GRAPHS_AT = 32  # of the address, in a CUgraphNodeParams: after the type, a handle, a type, a size
 
@@ -324,8 +467,11 @@ def add_node(put, graphs, params):
 
 def test_the_graphs_of_a_conditional_node_are_those_that_the_driver_made(put):
     params = driver.CUgraphNodeParams(type=CONDITIONAL)
-    params.conditional.size = 2
     assert params.conditional.phGraph_out == []
+    params.conditional.size = 2
+    graphs = params.conditional.phGraph_out
+    assert [int(graph) for graph in graphs] == [0, 0]
+    assert [type(graph) for graph in graphs] == [driver.CUgraph] * 2
     add_node(put, [0x10, 0x20], params)
     gc.collect()  # the driver's own array is gone
     assert [int(graph) for graph in params.conditional.phGraph_out] == [0x10, 0x20]
@@ -339,6 +485,21 @@ def test_other_members_of_a_union_are_no_graphs(put):
     add_node(put, [0x10], params)
     assert params.conditional.phGraph_out == []
     assert "phGraph_out : []" in repr(params)
+
+
+def test_a_graph_list_of_a_runtime_node_is_as_long_as_its_size():
+    params = runtime.cudaConditionalNodeParams(size=3)
+    assert [int(graph) for graph in params.phGraph_out] == [0, 0, 0]
+    assert type(params.phGraph_out[0]) is runtime.cudaGraph_t
+    assert params.copy().phGraph_out[2] == runtime.cudaGraph_t()
+
+
+def test_a_size_that_no_node_has_is_no_list():
+    """What lies there when another member of the union was set."""
+    params = driver.CUgraphNodeParams()
+    ctypes.memset(params.conditional.getPtr(), 255, 32)
+    assert params.conditional.size == 2**32 - 1
+    assert params.conditional.phGraph_out == []
 
 
 def test_what_another_member_of_a_union_keeps_is_no_list():

@@ -214,6 +214,68 @@ def test_elements_are_assigned_from_structs():
         array[0] = nvml.Memory()
 
 
+@pytest.mark.parametrize(
+    ("target", "source"),
+    [
+        (slice(1, 4), slice(0, 3)),
+        (slice(0, 3), slice(1, 4)),
+        (slice(None), slice(None, None, -1)),
+        (slice(0, 4, 2), slice(2, 0, -1)),
+    ],
+    ids=["up", "down", "reversed", "strided"],
+)
+def test_elements_are_moved_within_their_array(target, source):
+    array, numbers = nvml.ProcessInfo(4, pid=[1, 2, 3, 4]), [1, 2, 3, 4]
+    array[target] = array[source]
+    numbers[target] = numbers[source]
+    assert array.pid == numbers
+    array.pid = [1, 2, 3, 4]
+    array.pid[target] = array.pid[source]
+    assert array.pid == numbers
+
+
+def test_what_moved_elements_depend_on_moves_with_them():
+    class Watched(cufile.IOVec):
+        pass
+
+    array, vectors = cufile.IOParams(3), [Watched(base_=i) for i in (1, 2, 3)]
+    for i, vector in enumerate(vectors):
+        array[i].u.batch.dev_ptr_base = vector
+    seen, addresses = [weakref.ref(v) for v in vectors], [v.ptr for v in vectors]
+    array[0:2] = array[1:3]
+    del vector, vectors
+    gc.collect()
+    assert list(array.u.batch.dev_ptr_base) == [addresses[1], addresses[2], addresses[2]]
+    assert [reference() is not None for reference in seen] == [False, True, True]
+
+
+def test_rows_of_numbers_are_moved_within_their_field():
+    entries = nvml.HwbcEntry(3)
+    for i in range(3):
+        entries[i].firmware_version = str(i) * 31
+    rows = entries.firmware_version
+    before = rows.tolist()
+    rows[1:3] = rows[0:2]
+    assert rows.tolist() == [before[0], before[0], before[1]]
+    rows[0:2] = [rows[1], rows[0]]
+    assert rows.tolist() == [before[0], before[0], before[1]]
+    rows[0:3] = [rows[2], rows[0], rows[1]]
+    assert rows.tolist() == [before[1], before[0], before[0]]
+
+
+def test_numbers_are_converted_once():
+    class Counter:
+        asked = 0
+
+        def __index__(self):
+            self.asked += 1
+            return self.asked
+
+    counter, array = Counter(), nvml.ProcessInfo(3)
+    array.pid = [counter] * 3
+    assert array.pid == [1, 2, 3]
+
+
 def test_a_column_is_a_view_with_the_buffer_protocol():
     array = nvml.ProcessInfo(3, pid=[1, 2, 3])
     column = array.pid

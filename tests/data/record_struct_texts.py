@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes down what the struct classes of an installed cuda-bindings list and print.
+
+    python tests/data/record_struct_texts.py > tests/data/struct_texts_13.5.json
+
+Run it with an interpreter that has NVIDIA's package; the test of our classes runs it with ours.
+"""
+
+import ctypes
+import importlib
+import json
+import re
+import sys
+
+MODULES = ["driver", "runtime", "nvrtc", "nvml", "cufile", "cudla"]
+
+
+def is_struct(thing):
+    """A class of structs: it has an address and is no number."""
+    if not isinstance(thing, type) or thing.__name__.startswith("_"):
+        return False
+    return hasattr(thing, "from_ptr") or (
+        hasattr(thing, "getPtr") and not hasattr(thing, "__int__")
+    )
+
+
+def text_of(struct):
+    """What it prints; of a class whose printing says no more than an address, None."""
+    try:
+        text = str(struct)
+    except TypeError as error:
+        return f"<{type(error).__name__}>"
+    return None if re.search(r" object at 0x\w+>$", text) else text
+
+
+def described(cls):
+    """Public names and text of a new struct; one that is never made alone views zeros."""
+    zeros = ctypes.create_string_buffer(4096)
+    try:
+        struct = cls()
+    except TypeError:
+        struct = cls(_ptr=ctypes.addressof(zeros))
+    return {
+        "names": [name for name in dir(struct) if not name.startswith("_")],
+        "text": text_of(struct),
+    }
+
+
+def record():
+    out = {}
+    for name in MODULES:
+        module = importlib.import_module(f"cuda.bindings.{name}")
+        classes = {n: getattr(module, n) for n in sorted(dir(module))}
+        out[name] = {n: described(cls) for n, cls in classes.items() if is_struct(cls)}
+    return out
+
+
+def main():
+    """One line per class."""
+    modules = [
+        f'"{module}": {{\n'
+        + ",\n".join(f' "{name}": {json.dumps(row)}' for name, row in rows.items())
+        + "\n}"
+        for module, rows in record().items()
+    ]
+    sys.stdout.write("{\n" + ",\n".join(modules) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
