@@ -91,7 +91,10 @@ WIDER = WIDER if SANITIZE else [(glob, v, f"-O3 {flags}") for glob, v, flags in 
 CUDART = "libcudart_static.a"
 PARTS = [
     Part(
-        "cuda.bindings._low", "cpp/driver/loader driver cpp/bindings bindings", True, "dl pthread"
+        "cuda.bindings._low",
+        "cpp/driver/loader driver cpp/interpreter cpp/bindings bindings",
+        True,
+        "dl pthread",
     ),
     Part("cuda.bindings._runtime", "cpp/runtime runtime", True, "dl pthread rt", CUDART),
     Part("cuda.bindings.cydriver", is_c=True),

@@ -137,6 +137,7 @@ class Decisions:
     hidden_macro: str = ""
     cimport_only: set[str] = field(default_factory=set)
     keeps_gil: set[str] = field(default_factory=set)
+    gated: str = ""  # pattern of functions that must not run when the process ends
     brief: str = ""  # pattern of functions that release it only where another thread could take it
     # an older variant of the same C type will do for these
     older_variants: set[str] = field(default_factory=set)
@@ -255,6 +256,7 @@ def data_type_choices(table: dict) -> DataTypeChoices:
 READERS = {
     "skip": pattern,
     "brief": pattern,
+    "gated": pattern,
     "handles_by_address": lambda table: table["pattern"],
     "implemented_here": lambda table: table["headers"],
     "functions": lambda table: {name: Override(**one) for name, one in table.items()},

@@ -58,6 +58,7 @@ class Function:
     signature: str = ""  # name string of the capsule in cy<library>.__pyx_capi__
     releases_gil: bool = True
     is_brief: bool = False  # releases it only where another thread could take it
+    is_gated: bool = False  # must not run when the process ends
     is_hot: bool = False  # has an unrolled form beside the table-driven one, maybe a shared one
     in_python: bool = True  # False: for cimport only
     wraps_callback: bool = False  # the callback and its data go through a trampoline

@@ -67,6 +67,7 @@ def decisions(library: Library) -> str:
         ("callback wrapped", names(f for f in functions if f.wraps_callback)),
         ("keeps the GIL", names(f for f in functions if not f.releases_gil)),
         ("releases it to threads alone", names(f for f in functions if f.is_brief)),
+        ("left out at exit", names(f for f in functions if f.is_gated)),
         ("unrolled", names(f for f in functions if f.is_hot)),
         ("no release known", names(f for f in functions if library.version and not f.since)),
         ("wide alignment", ", ".join(s.name for s in library.structs if s.alignment)),

@@ -79,6 +79,7 @@ PyObject* outputs_result(frame& c) {
 }  // namespace
 
 word invoke(const frame& c) {
+  if (c.f.f & passes_gate) return call_behind_gate([&c] { return call_c(c.lib, c.f, c.w); });
   lock_release released{c.f.f};
   return call_c(c.lib, c.f, c.w);
 }

@@ -5,6 +5,7 @@
 #include "bindings/data_types/calls/kinds.hpp"
 #include "bindings/results/outputs.hpp"
 #include "bindings/results/tuples.hpp"
+#include "interpreter/exit_gate.hpp"
 
 namespace halfwarp::bindings {
 
@@ -62,6 +63,17 @@ class lock_release {
  private:
   PyThreadState* state_;
 };
+
+// A call that must not be under way when the process ends. One that the gate leaves out has left a
+// Python error, and gives the code of some error.
+template <class Call>
+[[gnu::noinline]] word call_behind_gate(Call&& call) {
+  const std::uint64_t number = interpreter::gate->enter_or_wait();
+  if (!number) return 1;
+  lock_release released{releases_gil};
+  const interpreter::gate_pass pass{number};  // given back before the lock is taken again
+  return call();
+}
 
 // Calls the C function with the words of the frame.
 word invoke(const frame& c);

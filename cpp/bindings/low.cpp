@@ -9,10 +9,10 @@
 #include "bindings/engine.hpp"
 #include "bindings/enums/enum_type.hpp"
 #include "bindings/module.hpp"
-#include "bindings/special/callback_gate.hpp"
 #include "bindings/structs/struct_methods.hpp"
 #include "bindings/types/class_type.hpp"
 #include "bindings/types/engine_lock.hpp"
+#include "interpreter/exit_gate.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -41,7 +41,7 @@ int has_function(const library& lib, const function& f) {
 using namespace halfwarp::bindings;
 
 int low_attach(const loader_api* api) {
-  if (!engine_lock::prepare() || !callback_gate::prepare()) return -1;
+  if (!engine_lock::prepare() || !halfwarp::interpreter::prepare_exit_gate()) return -1;
   loader = api;
   for (const library* lib : libraries) lib->state->slots = api->table(short_name(lib->module));
   return 0;
@@ -66,8 +66,10 @@ PyObject* low_native_handle(PyObject* object) {
   return is_opaque ? PyLong_FromUnsignedLongLong(load_handle(object, 8)) : Py_NewRef(Py_None);
 }
 
-void low_stop_callbacks(void) { callback_gate::close(); }
+const void* low_exit_gate(void) { return &halfwarp::interpreter::own_exit_gate; }
+const char* low_exit_gate_capsule(void) { return halfwarp::interpreter::exit_gate::capsule; }
+void low_close_exit_gate(void) { halfwarp::interpreter::own_exit_gate.close(); }
 void low_after_fork(void) {
   engine_lock::forget();
-  callback_gate::forget();
+  halfwarp::interpreter::forget_passes();
 }

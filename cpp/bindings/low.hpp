@@ -28,8 +28,11 @@ PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents);
 /* The value of an opaque handle object as an int; None for anything else. */
 PyObject* low_native_handle(PyObject* object);
 
-/* At the end of the interpreter: callbacks of the driver enter it no more. */
-void low_stop_callbacks(void);
+/* The gate that the end of the interpreter closes (interpreter/exit_gate.hpp), for a capsule of
+   that name; and closing it. */
+const void* low_exit_gate(void);
+const char* low_exit_gate_capsule(void);
+void low_close_exit_gate(void);
 
 /* In the child of a fork: what threads of the parent held is free. */
 void low_after_fork(void);

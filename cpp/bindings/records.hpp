@@ -161,7 +161,8 @@ enum flags : std::uint16_t {
   // what the C function returns instead of a result code
   returns_number = 256,
   returns_nothing = 512,
-  is_brief = 1024,  // releases the lock only where another thread could take it
+  is_brief = 1024,     // releases the lock only where another thread could take it
+  passes_gate = 2048,  // must not run when the process ends
 };
 constexpr flags operator|(flags a, flags b) { return flags(int(a) | int(b)); }
 

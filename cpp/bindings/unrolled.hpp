@@ -123,8 +123,12 @@ struct shape {
 
   template <class Way>
   [[gnu::always_inline]] static word invoke(const library& lib, const function& f, const word* w) {
-    lock_release released{Flags};
-    return Way::call(lib, f, w);
+    if constexpr ((Flags & passes_gate) != 0) {
+      return call_behind_gate([&] { return Way::call(lib, f, w); });
+    } else {
+      lock_release released{Flags};
+      return Way::call(lib, f, w);
+    }
   }
 
   template <class Way, std::size_t... I>

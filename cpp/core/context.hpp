@@ -55,8 +55,9 @@ using context_handle = handle<context_traits>;
 // The handle of a context that the driver named: of ours when it is one of ours, else borrowed.
 [[nodiscard]] context_handle context_of(CUcontext raw);
 
-// Whether the device was reset since the handle was made: the context and all that was made in it
-// are gone then, and the driver must not be given any of it.
+// Whether the device was reset since the handle was made: all that was made in the context is gone
+// then, and the driver must not be given any of it. Its memory pools stay, and so does the count of
+// those who retained it.
 [[nodiscard]] bool was_reset(const context_handle& context) noexcept;
 
 // The context current on this thread; a null handle when there is none.

@@ -25,6 +25,7 @@ struct event_traits {
   using parent_type = context_handle;
   using facts_type = event_facts;
   static constexpr const char* destroyer = "cuEventDestroy";
+  static constexpr bool is_safe_in_capture = true;
   static constexpr bool is_registered = false;  // made by the thousand, and never wrapped again
   static CUresult destroy(CUevent raw, const event_facts&) noexcept {
     return driver::try_call(driver::table->cuEventDestroy, raw);

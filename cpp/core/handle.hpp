@@ -6,8 +6,7 @@
 
 #include <utility>
 
-#include "core/lifetime/interpreter.hpp"
-#include "core/lifetime/process.hpp"
+#include "core/lifetime/giving_back.hpp"
 #include "core/lifetime/registry.hpp"
 
 namespace halfwarp::core {
@@ -40,6 +39,8 @@ void report_failed_destroy(const char* function, CUresult code) noexcept;
 //     static constexpr const char* destroyer = "cuEventDestroy";  // null: it goes with its parent
 //     static CUresult destroy(CUevent raw, const event_facts&) noexcept;
 //     static constexpr bool is_registered = false;  // left out: true; whether find() is wanted
+//     // Left out: false. Whether a capture in progress survives the destruction in any mode.
+//     static constexpr bool is_safe_in_capture = true;
 //   };
 //
 // Copies share the object. A null handle is the state of a closed one: its raw value is null, but
@@ -146,16 +147,32 @@ class handle {
 
   static void* as_key(raw_type raw) noexcept { return reinterpret_cast<void*>(raw); }
 
-  // Out of the registry first: the driver may give the same raw value to the next object. A last
-  // handle goes anywhere, by collection too, so the interpreter's lock is given back here.
+  // Whether the driver has taken it down already, with the context that it was made in: its raw
+  // value may be another object's by now.
+  static bool is_gone(const node& of) noexcept {
+    if constexpr (requires { was_reset(of.parent); }) {
+      return of.parent.is_open() && was_reset(of.parent);
+    } else {
+      return false;
+    }
+  }
+
+  static void give_to_driver(const node& last) noexcept {
+    constexpr capture during =
+        requires { requires Traits::is_safe_in_capture; } ? capture::any : capture::relaxed;
+    const CUresult code = give_back<during>(
+        [&last] { return Traits::destroy(reinterpret_cast<raw_type>(last.key), last.facts); });
+    if (code != CUDA_SUCCESS) [[unlikely]]
+      report_failed_destroy(Traits::destroyer, code);
+  }
+
+  // Out of the registry first: the driver may give the same raw value to the next object.
   __attribute__((noinline)) static void destroy(node* last) noexcept {
     if (last->owns == ownership::owned && is_of_this_process(*last)) {
       if constexpr (is_registered) live_handles.remove(*last);
       if constexpr (Traits::destroyer != nullptr) {
-        const unlocked_scope unlocked;
-        const CUresult code = Traits::destroy(reinterpret_cast<raw_type>(last->key), last->facts);
-        if (code != CUDA_SUCCESS) [[unlikely]]
-          report_failed_destroy(Traits::destroyer, code);
+        if (!is_gone(*last)) [[likely]]
+          give_to_driver(*last);
       }
     }
     if (last->kept.release != nullptr) last->kept.release(last->kept.object);

@@ -27,6 +27,7 @@ struct stream_traits {
   using parent_type = context_handle;  // null for foreign streams and tokens: the driver is asked
   using facts_type = stream_facts;
   static constexpr const char* destroyer = "cuStreamDestroy";
+  static constexpr bool is_safe_in_capture = true;
   static CUresult destroy(CUstream raw, const stream_facts&) noexcept {
     return driver::try_call(driver::table->cuStreamDestroy, raw);
   }

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "interpreter/exit_gate.hpp"
 #include "python/calls.hpp"
 
 namespace halfwarp::python {
@@ -15,13 +16,9 @@ namespace {
 
 // Calls that were made and whose references are to be dropped on a Python thread.
 constinit std::atomic<host_call*> finished{nullptr};
-constinit std::atomic<bool> is_stopped{false};
-constinit std::atomic<int> running{0};
 
-// On a Python thread, with the interpreter lock.
 int drop_finished(void*) noexcept {
-  host_call* call = finished.exchange(nullptr, std::memory_order_acquire);
-  while (call != nullptr) discard(std::exchange(call, call->next));
+  drop_finished_calls();
   return 0;
 }
 
@@ -44,7 +41,7 @@ void call_python(PyObject* function) noexcept {
 }  // namespace
 
 host_call* make_host_call(PyObject* function) noexcept {
-  drop_finished(nullptr);
+  drop_finished_calls();
   auto* const call = new (std::nothrow) host_call;
   if (call == nullptr) {
     PyErr_NoMemory();
@@ -72,26 +69,20 @@ void discard(host_call* call) noexcept {
 }
 
 void run_host_call(void* data) noexcept {
+  const interpreter::gate_pass pass{interpreter::gate->enter()};
+  if (!pass.is_open()) return;  // the process ends: what the call holds goes with it
   auto* const call = static_cast<host_call*>(data);
-  running.fetch_add(1);
-  if (!is_stopped.load()) {
-    if (call->native != nullptr) {
-      call->native(call->argument);
-    } else {
-      call_python(call->function);
-    }
-    give_up(call);
+  if (call->native != nullptr) {
+    call->native(call->argument);
+  } else {
+    call_python(call->function);
   }
-  running.fetch_sub(1);
-  running.notify_all();
+  give_up(call);
 }
 
-void stop_host_calls() noexcept {
-  is_stopped.store(true);
-  Py_BEGIN_ALLOW_THREADS;
-  for (int count = running.load(); count != 0; count = running.load()) running.wait(count);
-  Py_END_ALLOW_THREADS;
-  drop_finished(nullptr);
+void drop_finished_calls() noexcept {
+  host_call* call = finished.exchange(nullptr, std::memory_order_acquire);
+  while (call != nullptr) discard(std::exchange(call, call->next));
 }
 
 }  // namespace halfwarp::python

@@ -32,8 +32,7 @@ void discard(host_call* call) noexcept;
 // What the driver is given, with a host_call*: makes the call once, then gives it up.
 void CUDA_CB run_host_call(void* call) noexcept;
 
-// Before the interpreter goes: calls that have begun are let finish, later ones are not made.
-// Needs the interpreter lock, and gives it up while waiting.
-void stop_host_calls() noexcept;
+// Drops the references of calls that were made. Needs the interpreter lock.
+void drop_finished_calls() noexcept;
 
 }  // namespace halfwarp::python

@@ -20,7 +20,9 @@ cdef extern from "bindings/low.hpp":
     object low_fast_enum_metaclass()
     object low_struct_from_bytes(object type, object contents)
     object low_native_handle(object)
-    void low_stop_callbacks()
+    const void* low_exit_gate()
+    const char* low_exit_gate_capsule()
+    void low_close_exit_gate()
     void low_after_fork()
 
 
@@ -48,9 +50,9 @@ def fast_enum():
     return low_fast_enum(), low_fast_enum_metaclass()
 
 
-def stop_callbacks():
-    """Wait for the callbacks that run, and let no more into the interpreter. Blocks the host."""
-    low_stop_callbacks()
+def close_exit_gate():
+    """Wait for callbacks and compilations that run, and let no more begin. Blocks the host."""
+    low_close_exit_gate()
 
 
 def after_fork():
@@ -59,6 +61,7 @@ def after_fork():
 
 
 low_attach(loader_interface())
-atexit.register(stop_callbacks)
+_exit_gate = PyCapsule_New(<void*>low_exit_gate(), low_exit_gate_capsule(), NULL)
+atexit.register(close_exit_gate)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=after_fork)

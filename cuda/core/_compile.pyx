@@ -7,6 +7,8 @@ from cuda.core._core cimport (
     as_options,
     check_open,
     declarations_of,
+    enter_gate,
+    leave_gate,
     make_object_code,
     nvrtc_error,
     public_object,

@@ -4,6 +4,7 @@
 include "driver/driver.pxd"
 include "driver/handles.pxd"
 include "driver/errors.pxd"
+include "driver/exit_gate.pxd"
 include "driver/options.pxd"
 include "driver/bindings_objects.pxd"
 include "execution/context.pxd"

@@ -63,6 +63,7 @@ def joined(names: list[str]) -> str:
 def function_flags(library: Library, function: Function) -> list[str]:
     flags = ["releases_gil"] if function.releases_gil else []
     flags += ["is_brief"] if function.is_brief else []
+    flags += ["passes_gate"] if function.is_gated else []
     late = (
         *("in:list:", "in:attr", "out:list", "out:attr", "out:charbuf"),
         *("in:nonnull", "in:options", "in:buffer", "out:array", "out:counted_text", "length"),

@@ -284,6 +284,7 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
     function.signature = capsule_signature(fact, types, decisions)
     function.releases_gil = fact.name not in decisions.keeps_gil
     function.is_brief = bool(re.fullmatch(decisions.brief, fact.name))
+    function.is_gated = function.releases_gil and bool(re.fullmatch(decisions.gated, fact.name))
     function.older = older_variant(function, decisions)
     function.is_hot = fact.name in decisions.hot or bool(
         re.fullmatch(decisions.hot_pattern, fact.name)

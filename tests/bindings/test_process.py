@@ -301,6 +301,35 @@ print(driver.cuInit(0)[0] == 0)
         settings = {"HALFWARP_BACKEND": "driver", "LD_LIBRARY_PATH": str(folder)}
         assert run(code, **settings) == ["True"]
 
+    @pytest.mark.parametrize("by", ["the thread itself", "a thread of the driver"])
+    def test_a_driver_may_fork_when_it_starts(self, small_driver, by):
+        """As NVIDIA's does for programs of the system: while `auto` looks whether it is usable."""
+        helper = "pthread_t t; pthread_create(&t, 0, make, 0); pthread_join(t, 0);"
+        starting = f"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void* make(void* nothing) {{
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, 0, 0);
+  return 0;
+}}
+static int start(void) {{ {"make(0);" if by == "the thread itself" else helper} return 0; }}
+"""
+        folder = small_driver(status="start()", further=starting)
+        code = (
+            FORK
+            + """
+from cuda.bindings import driver
+print(driver.cuInit(0)[0] == 0)
+in_child(lambda: driver.cuInit(0))
+"""
+        )
+        settings = {"HALFWARP_BACKEND": "auto", "LD_LIBRARY_PATH": str(folder)}
+        assert run(code, timeout=20, **settings) == ["True"]
+
 
 class TestLibraries:
     def test_a_library_that_appears_later_is_found(self):

@@ -54,6 +54,14 @@ def live_objects(emulation):
     return count
 
 
+COMPILATIONS = {
+    "object layer": "Program(source, 'c++', ProgramOptions(arch='sm_90')).compile('ptx')",
+    "nvrtc": "p = nvrtc.nvrtcCreateProgram(source.encode(), b'', 0, None, None)[1];"
+    " nvrtc.nvrtcCompileProgram(p, 0, None); nvrtc.nvrtcDestroyProgram(p)",
+    "nvvm": "p = nvvm.create_program(); nvvm.destroy_program(p)",
+}
+
+
 class TestThreads:
     def test_objects_are_made_and_closed_on_many_threads(self, device):
         def work():
@@ -188,6 +196,71 @@ time.sleep(0.1)
 """
         run_python(START + code, allowed=["emulator: "])
 
+    @pytest.mark.parametrize(
+        "function",
+        [
+            "threading.Event().wait",
+            "ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: threading.Event().wait())",
+        ],
+        ids=["python", "C"],
+    )
+    def test_a_host_call_that_never_returns_does_not_keep_the_process(self, run_python, function):
+        code = f"""
+import ctypes, threading
+stream = device.create_stream()
+began = threading.Event()
+stream.launch_host(began.set)
+stream.launch_host({function})
+began.wait()
+"""
+        run_python(START + code, allowed=["emulator: "])
+
+    @pytest.mark.parametrize("compile", COMPILATIONS.values(), ids=COMPILATIONS)
+    def test_daemon_threads_may_be_compiling(self, run_python, compile):
+        """Destructors of a compiler's library must not run while a thread is inside."""
+        code = f"""
+import threading
+source = "__global__ void k(int *p) {{ *p = 1; }}"
+began = threading.Barrier(4)
+def work():
+    began.wait()
+    while True:
+        {compile}
+for _ in range(3): threading.Thread(target=work, daemon=True).start()
+from cuda.core import Program, ProgramOptions
+from cuda.bindings import nvrtc, nvvm
+began.wait()
+import time; time.sleep(0.2)
+"""
+        for _ in range(3):
+            run_python(code)
+
+    def test_the_thread_that_ends_the_process_may_still_compile(self, run_python):
+        code = """
+import atexit
+atexit.register(lambda: print(len(Program("", "c++").compile("ptx").code) > 0))
+from cuda.core import Program
+"""
+        assert run_python(code).split() == ["True"]
+
+    def test_a_compilation_that_comes_too_late_is_refused_in_the_end(self, run_python):
+        """Somebody may wait for the thread, which then must not wait for ever."""
+        code = """
+import atexit, threading
+late = threading.Event()
+def work():
+    late.wait()
+    try:
+        Program("", "c++").compile("ptx")
+    except RuntimeError as error:
+        print(str(error)[:26])
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+atexit.register(lambda: (late.set(), thread.join()))
+from cuda.core import Program
+"""
+        assert run_python(code) == "the interpreter is exiting\n"
+
     def test_a_handle_during_shutdown_is_none_or_a_handle(self, run_python):
         code = """
 class Late:
@@ -244,6 +317,34 @@ def work():
     assert repr(wrapper).endswith("context=0x0>"), wrapper
 in_child(work)
 assert Stream.from_handle(address).context == device.context
+"""
+        run_python(START + FORK + code, *QUIET)
+
+    @pytest.mark.parametrize("is_inside", [False, True], ids=["beside", "inside"])
+    def test_a_child_of_a_fork_during_a_host_call_ends_at_once(self, run_python, is_inside):
+        """The thread of the call is not in the child: nobody must wait for it."""
+        code = f"""
+import threading, time
+stream = device.create_stream()
+began, go = threading.Event(), threading.Event()
+pids = []
+def call():
+    began.set()
+    if {is_inside}: fork()
+    go.wait()
+def fork():
+    pids.append(os.fork())
+    if pids[0] == 0:
+        sys.exit(0) if not {is_inside} else os._exit(0)
+stream.launch_host(call)
+began.wait()
+if not {is_inside}: fork()
+start = time.monotonic()
+while not pids: time.sleep(0.001)
+assert os.waitstatus_to_exitcode(os.waitpid(pids[0], 0)[1]) == 0
+assert time.monotonic() - start < 4, "the child waited at its end"
+go.set()
+stream.sync()
 """
         run_python(START + FORK + code, *QUIET)
 

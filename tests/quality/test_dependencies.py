@@ -14,6 +14,7 @@ EXTERN = re.compile(r'^\s*cdef extern from "([^"]+)"', re.M)
 IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+import|import\s+([\w.]+))", re.M)
 
 CPP_FOLDERS = (
+    "interpreter",
     "driver",
     "core",
     "bindings",
@@ -39,11 +40,12 @@ def only(*allowed):
 
 
 RULES = [
+    Rule("cpp/interpreter", includes=only("interpreter")),
     Rule("cpp/driver", includes=only("driver")),
     Rule("cpp/core", includes=("^Python.h$", *only("core", "driver"))),
-    Rule("cpp/bindings", includes=only("bindings", "driver")),
+    Rule("cpp/bindings", includes=only("bindings", "driver", "interpreter")),
     Rule("cpp/runtime", includes=only("runtime", "driver")),
-    Rule("cpp/python", includes=only("python", "core", "driver")),
+    Rule("cpp/python", includes=only("python", "core", "driver", "interpreter")),
     Rule("cpp/emulator", includes=("^Python.h$", *only("emulator"))),
     Rule(
         "cpp/emulated_runtime",
@@ -54,9 +56,11 @@ RULES = [
         ),
     ),
     Rule(
-        "cuda/bindings", includes=only("driver", "bindings", "runtime"), modules=(r"^cuda\.core\b",)
+        "cuda/bindings",
+        includes=only("driver", "bindings", "runtime"),
+        modules=(r"^cuda\.core\b",),
     ),
-    Rule("cuda/core", includes=only("core", "python", "driver")),
+    Rule("cuda/core", includes=only("core", "python", "driver", "interpreter")),
     Rule("generator", modules=(r"^cuda\b", r"^benchmarks\b")),
     Rule("halfwarp", modules=(r"^benchmarks\b", r"^generator\b", r"^tests\b")),
     Rule("examples", modules=(r"\._", r"^benchmarks\b", r"^generator\b", r"^tests\b")),

@@ -2,11 +2,11 @@
 // Callbacks of the driver into functions of the user: the trampolines take the interpreter lock.
 #include "bindings/frame.hpp"
 #include "bindings/special/bodies.hpp"
-#include "bindings/special/callback_gate.hpp"
 #include "bindings/types/class_type.hpp"
 #include "bindings/types/engine_lock.hpp"
 #include "driver/driver_table.hpp"
 #include "driver/runtime_table.hpp"
+#include "interpreter/exit_gate.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -44,7 +44,7 @@ callback* make_callback(word function, word data, life freed_by) {
 // Runs the user's function with the lock; at interpreter exit there is nobody left to call.
 template <class... A>
 void run(callback* record, A... arguments) {
-  if (const callback_gate gate; gate.is_open()) {
+  if (const interpreter::gate_pass pass{interpreter::gate->enter()}; pass.is_open()) {
     PyGILState_STATE state = PyGILState_Ensure();
     reinterpret_cast<void (*)(A...)>(record->function)(arguments...);
     PyGILState_Release(state);

@@ -14,6 +14,10 @@ inline std::atomic<std::uint32_t> fork_generation{0};
 // Set when the interpreter begins to exit: from then on a failing clean-up is not reported.
 inline std::atomic<bool> is_exiting{false};
 
+// Set then when a host function is still running that does not return: driver calls that wait for
+// the work of a stream would wait for ever.
+inline std::atomic<bool> is_stuck{false};
+
 // Call in the child after a fork, while it has one thread only.
 void after_fork_in_child() noexcept;
 

@@ -44,20 +44,4 @@ void trim_pool(const pool_handle& pool, std::size_t bytes_to_keep);
 [[nodiscard]] CUdeviceptr allocate_from_pool(const pool_handle& pool, std::size_t size,
                                              CUstream stream);
 
-// Lets a thread call what a capture in progress elsewhere forbids, without invalidating it.
-class relaxed_capture_scope {
- public:
-  relaxed_capture_scope() noexcept { exchange(); }
-  ~relaxed_capture_scope() { exchange(); }
-  relaxed_capture_scope(const relaxed_capture_scope&) = delete;  // the modes are swapped back once
-  relaxed_capture_scope& operator=(const relaxed_capture_scope&) = delete;
-
- private:
-  // A driver that refuses to swap has no capture to protect.
-  void exchange() noexcept {
-    static_cast<void>(driver::try_call(driver::table->cuThreadExchangeStreamCaptureMode, &mode_));
-  }
-  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
-};
-
 }  // namespace halfwarp::core

@@ -3,20 +3,19 @@
 #include "driver/loader/resolve.hpp"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include <cstring>
 
 #include "driver/loader/fill.hpp"
+#include "driver/loader/opening_lock.hpp"
 
 namespace halfwarp::driver {
 
 namespace {
 
-// Written under `lock`. No failure is kept: a library that appears later is found, and each failing
-// call says what the first one said. The lock is never held while the GIL is taken.
+// Written under an opening_lock. No failure is kept: a library that appears later is found, and
+// each failing call says what the first one said.
 struct {
-  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   bool is_full[HALFWARP_LIBRARY_COUNT] = {};
   void* handle = nullptr;  // of the open driver
   backend_id backend = BACKEND_NONE;
@@ -27,14 +26,6 @@ struct {
 
 python_side python;
 
-class guard {
- public:
-  guard() noexcept { pthread_mutex_lock(&state.lock); }
-  ~guard() { pthread_mutex_unlock(&state.lock); }
-  guard(const guard&) = delete;  // one lock, one owner
-  guard& operator=(const guard&) = delete;
-};
-
 bool is_full(library_id library) noexcept {
   return __atomic_load_n(&state.is_full[library], __ATOMIC_ACQUIRE);
 }
@@ -44,7 +35,7 @@ void set_full(library_id library, bool value) noexcept {
 }
 
 bool fill_from_driver(loader_failure& failure) noexcept {
-  const guard owner;
+  const opening_lock owner;
   if (is_full(HALFWARP_DRIVER)) return true;
   const open_driver opened = open_backend(state.requested, failure);
   if (!opened.handle) return false;
@@ -71,7 +62,7 @@ bool fill_from_pathfinder(library_id library, loader_failure& failure) noexcept 
     failure.kind = FAILURE_RAISED;
     return false;
   }
-  const guard owner;
+  const opening_lock owner;
   fill_from_handle(*library_records[library], handle);
   set_full(library, true);
   return true;
@@ -179,9 +170,7 @@ extern "C" {
 void loader_connect(const python_side* side) {
   python = *side;
   for (const library_record* library : library_records) library->empty();
-  // A fork waits until nobody is opening a library, so that the child finds the lock free.
-  pthread_atfork([] { pthread_mutex_lock(&state.lock); }, [] { pthread_mutex_unlock(&state.lock); },
-                 [] { pthread_mutex_unlock(&state.lock); });
+  opening_lock::watch_forks();
 }
 
 const loader_api* loader_interface(void) { return &interface; }
@@ -200,7 +189,7 @@ void* loader_address(library_id library, const char* name) {
 }
 
 void* loader_emulator_symbol(const char* name) {
-  const guard owner;
+  const opening_lock owner;
   return state.backend == BACKEND_EMULATOR ? dlsym(state.handle, name) : nullptr;
 }
 
@@ -231,7 +220,7 @@ const char* loader_exported_name(library_id library, unsigned slot) {
 }
 
 int loader_request_backend(backend_id backend) {
-  const guard owner;
+  const opening_lock owner;
   if (is_full(HALFWARP_DRIVER) && state.backend != backend) return 0;
   state.requested = backend;
   return 1;
@@ -240,12 +229,12 @@ int loader_request_backend(backend_id backend) {
 backend_id loader_backend(void) { return __atomic_load_n(&state.backend, __ATOMIC_ACQUIRE); }
 
 backend_id loader_wanted(void) {
-  const guard owner;
+  const opening_lock owner;
   return wanted_backend(state.requested);
 }
 
 void loader_forget(int version_limit) {
-  const guard owner;
+  const opening_lock owner;
   for (unsigned i = 0; i < HALFWARP_LIBRARY_COUNT; ++i) {
     const auto library = static_cast<library_id>(i);
     library_records[library]->empty();

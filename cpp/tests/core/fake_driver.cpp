@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 namespace halfwarp::core::testing {
 namespace {
@@ -30,6 +31,17 @@ CUresult get_current(CUcontext* context) {
   return note("cuCtxGetCurrent");
 }
 
+CUresult get_id(CUcontext, unsigned long long* id) {
+  *id = state.context_id;
+  return CUDA_SUCCESS;
+}
+
+CUresult exchange_mode(CUstreamCaptureMode* mode) {
+  const std::lock_guard lock{guard};
+  std::swap(*mode, state.mode);
+  return CUDA_SUCCESS;
+}
+
 CUresult push(CUcontext context) {
   state.current = context;
   return note("cuCtxPushCurrent");
@@ -51,7 +63,10 @@ CUresult retain(CUcontext* context, CUdevice) {
   return note("cuDevicePrimaryCtxRetain");
 }
 
-CUresult release(CUdevice) { return note("cuDevicePrimaryCtxRelease"); }
+CUresult release(CUdevice) {
+  state.mode_of_release = state.mode;
+  return note("cuDevicePrimaryCtxRelease");
+}
 
 CUresult get_state(CUdevice, unsigned* flags, int* is_active) {
   *flags = 0;
@@ -102,6 +117,8 @@ CUresult get_error_name(CUresult, const char** name) {
 driver::driver_table make_table() {
   driver::driver_table table{};
   table.cuCtxGetCurrent = &get_current;
+  table.cuCtxGetId = &get_id;
+  table.cuThreadExchangeStreamCaptureMode = &exchange_mode;
   table.cuCtxPushCurrent = &push;
   table.cuCtxPopCurrent = &pop;
   table.cuCtxGetDevice = &get_device;

@@ -17,6 +17,9 @@ struct fake_driver {
   std::uintptr_t next_handle = 0x1000;
   std::string failing;  // the function that answers CUDA_ERROR_UNKNOWN
   bool is_primary_active = true;
+  unsigned long long context_id = 1;  // another one once the device was reset
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  // of the one thread that asks
+  CUstreamCaptureMode mode_of_release = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
   [[nodiscard]] int count(const std::string& name) const;
 };

@@ -54,6 +54,30 @@ TEST_F(handle_test, the_last_copy_destroys_the_object_once) {
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
+TEST_F(handle_test, what_went_with_its_context_is_not_destroyed_again) {
+  context_handle primary = retain_primary_context(0);
+  found_event of_primary = found_event::own(
+      primary, event_facts{}, [](CUevent* raw) { *raw = raw_handle<CUevent>(0x300); });
+  ++fake().context_id;
+  of_primary.reset();
+  EXPECT_EQ(fake().count("cuEventDestroy"), 0);
+  primary.reset();  // the driver keeps that count
+  EXPECT_EQ(fake().count("cuDevicePrimaryCtxRelease"), 1);
+}
+
+TEST_F(handle_test, a_context_is_released_in_relaxed_capture_mode_and_the_mode_comes_back) {
+  retain_primary_context(0).reset();
+  EXPECT_EQ(fake().mode_of_release, CU_STREAM_CAPTURE_MODE_RELAXED);
+  EXPECT_EQ(fake().mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
+TEST_F(handle_test, nothing_is_given_back_while_a_host_function_is_stuck_at_the_end) {
+  is_stuck = true;
+  event().reset();
+  is_stuck = false;
+  EXPECT_EQ(fake().count("cuEventDestroy"), 0);
+}
+
 TEST_F(handle_test, moving_and_assigning_keep_the_count) {
   found_event first = event();
   found_event second = std::move(first);

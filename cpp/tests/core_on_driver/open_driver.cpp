@@ -25,6 +25,7 @@ using table_of = driver::driver_table;
 constexpr slot slots[] = {
     {"cuInit", offsetof(table_of, cuInit)},
     {"cuCtxGetCurrent", offsetof(table_of, cuCtxGetCurrent)},
+    {"cuCtxGetId", offsetof(table_of, cuCtxGetId)},
     {"cuCtxGetDevice", offsetof(table_of, cuCtxGetDevice)},
     {"cuCtxGetStreamPriorityRange", offsetof(table_of, cuCtxGetStreamPriorityRange)},
     {"cuCtxPopCurrent", offsetof(table_of, cuCtxPopCurrent)},
@@ -65,6 +66,7 @@ constexpr slot slots[] = {
     {"cuMemPoolTrimTo", offsetof(table_of, cuMemPoolTrimTo)},
     {"cuModuleLoadDataEx", offsetof(table_of, cuModuleLoadDataEx)},
     {"cuModuleUnload", offsetof(table_of, cuModuleUnload)},
+    {"cuThreadExchangeStreamCaptureMode", offsetof(table_of, cuThreadExchangeStreamCaptureMode)},
     {"cuStreamCreateWithPriority", offsetof(table_of, cuStreamCreateWithPriority)},
     {"cuStreamDestroy", offsetof(table_of, cuStreamDestroy)},
     {"cuStreamGetCtx", offsetof(table_of, cuStreamGetCtx)},

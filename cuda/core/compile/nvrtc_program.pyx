@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program of NVRTC: source in, images out.
 
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 
 cimport cuda.bindings.cynvrtc as cynvrtc
@@ -42,8 +43,12 @@ cdef class NvrtcProgram:
         cdef const char* text = c_text(source, "the source")
         cdef const char* title = c_text(name, "the name of the program")
         cdef nvrtcResult status
+        cdef uint64_t passing = enter_gate()
         with nogil:
-            status = cynvrtc.nvrtcCreateProgram(&self.raw, text, title, 0, NULL, NULL)
+            try:
+                status = cynvrtc.nvrtcCreateProgram(&self.raw, text, title, 0, NULL, NULL)
+            finally:
+                leave_gate(passing)
         check_nvrtc(status, "nvrtcCreateProgram")
         return self
 
@@ -56,13 +61,18 @@ cdef class NvrtcProgram:
         cdef int count = len(options), i
         cdef const char** texts = <const char**>malloc((count + 1) * sizeof(char*))
         cdef nvrtcResult status
+        cdef uint64_t passing
         if texts is NULL:
             raise MemoryError()
         try:
             for i in range(count):
                 texts[i] = c_text(<bytes>options[i], f"option {i + 1} of the compiler")
+            passing = enter_gate()
             with nogil:
-                status = cynvrtc.nvrtcCompileProgram(self.raw, count, texts)
+                try:
+                    status = cynvrtc.nvrtcCompileProgram(self.raw, count, texts)
+                finally:
+                    leave_gate(passing)
         finally:
             free(texts)
         return status
@@ -86,9 +96,14 @@ cdef class NvrtcProgram:
         cdef bytearray made = bytearray(size)
         cdef char* into = made
         cdef nvrtcResult status = NVRTC_SUCCESS
+        cdef uint64_t passing
         if size:
+            passing = enter_gate()
             with nogil:
-                status = ask(self.raw, into)
+                try:
+                    status = ask(self.raw, into)
+                finally:
+                    leave_gate(passing)
         check_nvrtc(status, function)
         return bytes(made)
 

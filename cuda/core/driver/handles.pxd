@@ -5,6 +5,7 @@
 cdef extern from "core/lifetime/process.hpp" namespace "halfwarp::core" nogil:
     void after_fork_in_child() noexcept
     void set_exiting "halfwarp::core::is_exiting.store"(bint) noexcept
+    void set_stuck "halfwarp::core::is_stuck.store"(bint) noexcept
 
 
 cdef extern from "core/context.hpp" namespace "halfwarp::core" nogil:

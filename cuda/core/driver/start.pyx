@@ -10,7 +10,16 @@ from cuda.bindings import _low
 
 
 cdef extern from "python/host_call.hpp" namespace "halfwarp::python":
-    void stop_host_calls() noexcept
+    void drop_finished_calls() noexcept
+
+
+cdef extern from "interpreter/exit_gate.hpp" namespace "halfwarp::interpreter":
+    cppclass exit_gate:
+        uint64_t (*enter_or_wait)() except 0
+        void (*leave)(uint64_t) noexcept nogil
+        bint (*close)()
+    const exit_gate* gate
+    const char* EXIT_GATE_CAPSULE "halfwarp::interpreter::exit_gate::capsule"
 
 
 cdef extern from "python/lock/lock_in_cython.hpp":
@@ -23,6 +32,15 @@ cdef extern from "python/lock/interpreter_lock.hpp" namespace "halfwarp::python"
 
 attach_interpreter_lock()
 attach_driver(<const loader_api*>PyCapsule_GetPointer(_low._api, HALFWARP_LOADER_CAPSULE))
+gate = <const exit_gate*>PyCapsule_GetPointer(_low._exit_gate, EXIT_GATE_CAPSULE)
+
+
+cdef uint64_t enter_gate() except 0:
+    return gate.enter_or_wait()
+
+
+cdef void leave_gate(uint64_t number) noexcept nogil:
+    gate.leave(number)
 
 
 def _after_fork():
@@ -31,9 +49,10 @@ def _after_fork():
 
 
 def _before_exit():
-    """Before the interpreter goes: no host call may be left in the middle."""
+    """Before the interpreter goes: nothing may be left in the middle, nor a reference behind."""
     set_exiting(True)
-    stop_host_calls()
+    set_stuck(not gate.close())
+    drop_finished_calls()
 
 
 if hasattr(os, "register_at_fork"):
