@@ -166,6 +166,11 @@ class Decisions:
     error_extras: dict[str, str] = field(default_factory=dict)
     # functions that raise for a status: `check_status`
     status_checks: list[str] = field(default_factory=list)
+    python_enums: bool = False  # the classes of enumerations are of Python's `enum`
+    # structs without a tag that are one class, under the name of their typedef
+    direct_structs: set[str] = field(default_factory=set)
+    # constants, although their names begin with an underscore
+    underscored_constants: set[str] = field(default_factory=set)
     insufficient: str = ""  # status that says: too little memory for what is to be written
     # handles that are not null, and the status of a call that gets null all the same
     refuses_null: dict[str, str | list] = field(default_factory=dict)

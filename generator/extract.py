@@ -228,7 +228,7 @@ class HeaderReader:
             if c.kind == CursorKind.MACRO_DEFINITION
             and self.header_of(c) in self.decisions.headers
             and len(list(c.get_tokens())) > 1
-            and not c.spelling.startswith("_")
+            and (c.spelling[0] != "_" or c.spelling in self.decisions.underscored_constants)
         }
 
     def evaluate(self, names: list[str]) -> dict[str, int]:

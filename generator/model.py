@@ -248,6 +248,7 @@ class Library:
     enum_aliases: dict[str, str] = field(default_factory=dict)  # name -> enumeration elsewhere
     offered: list[Constant] = field(default_factory=list)  # constants of the Python module
     status_checks: list[str] = field(default_factory=list)  # functions that raise for a status
+    python_enums: bool = False  # the classes of enumerations are of Python's `enum`
     insufficient: str = ""  # status that says: too little memory for what is to be written
     null_status: str = ""  # status that says: a handle is null
     data_types: list[DataType] = field(default_factory=list)  # each after those that it contains

@@ -135,8 +135,10 @@ int add_classes(const library& lib, PyObject* dictionary) {
 
 int add_enums(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.enums.size(); ++i) {
-    auto* made = reinterpret_cast<PyObject*>(ready_enum(lib, int(i)));
-    if (add(dictionary, short_name(lib.enums[i].name), made) < 0) return -1;
+    bool is_python = lib.raises && lib.raises->has_python_enums;
+    PyObject* made = is_python ? python_enum(lib, int(i))
+                               : Py_XNewRef(reinterpret_cast<PyObject*>(ready_enum(lib, int(i))));
+    if (add_made(dictionary, short_name(lib.enums[i].name), made) < 0) return -1;
   }
   return 0;
 }

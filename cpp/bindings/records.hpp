@@ -64,6 +64,7 @@ enum class kind : std::uint8_t {
   short_list_handle32,
   short_list_handle64,
   // of libraries whose functions raise (raising/)
+  plain_handle,      // a handle or an address as an integer
   value_by_address,  // the address of an integer
   present_handle,    // a handle as an integer: null is refused
   name,              // const char*: str
@@ -304,7 +305,8 @@ struct raising {
   const error_details* details = nullptr;
   int insufficient = 0;  // the status that says: too little memory for what is to be written
   std::span<const exception_alias> aliases = {};
-  int null_handle = 0;  // the status of a call that got null where it needs a handle
+  int null_handle = 0;            // the status of a call that got null where it needs a handle
+  bool has_python_enums = false;  // the module shows classes of Python's `enum`
 };
 
 // An enumeration of another library, under a name of this one.

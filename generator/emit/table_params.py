@@ -23,7 +23,7 @@ PLAIN = {
     "out:int(via void*)": "out_i32",
     # of libraries whose functions raise
     "in:int": "enumeration",
-    "in:intptr": "i64",
+    "in:intptr": "plain_handle",
     "in:intptr*": "value_by_address",
     "in:nonnull": "present_handle",
     "in:str": "name",

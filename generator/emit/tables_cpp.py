@@ -200,7 +200,7 @@ def exceptions_table(library: Library, texts: PackedTexts) -> str:
         "constexpr raising raises = {exception_records, exception_types, "
         f"error_init<{library.name}_library>,\n"
         f"    {details(library)}, {status(library.insufficient)}, exception_aliases,\n"
-        f"    {status(library.null_status)}}};\n"
+        f"    {status(library.null_status)}, {str(library.python_enums).lower()}}};\n"
     )
 
 

@@ -83,6 +83,7 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
         insufficient=decisions.insufficient,
         null_status=decisions.refuses_null.get("status", ""),
         status_checks=decisions.status_checks,
+        python_enums=decisions.python_enums,
     )
 
 
@@ -214,7 +215,8 @@ class TypeTable:
         self.add_enum(item.name, FactEnum(tag, declared.members, item.header))
 
     def add_record(self, item: FactRecord) -> None:
-        tagless = item.word.startswith("typedef ")
+        is_direct = item.tag in self.decisions.direct_structs
+        tagless = item.word.startswith("typedef ") and not is_direct
         c_type = f"{item.scope}::{item.tag}" if item.scope else item.tag
         name = self.numbering.next(item.word.split()[-1]) if tagless else item.tag
         struct = Struct(

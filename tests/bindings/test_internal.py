@@ -128,5 +128,5 @@ def test_exceptions_of_the_loader_are_runtime_errors():
 
 def test_the_compiler_of_the_package_is_stated():
     name, _, version = utils.get_c_compiler().partition(" ")
-    assert name in ("gcc", "clang")
+    assert name in ("GCC", "Clang")
     assert version[0].isdigit()

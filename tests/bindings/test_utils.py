@@ -68,7 +68,8 @@ before = set(sys.modules)
 import cuda.bindings.utils
 print(sorted(name for name in set(sys.modules) - before if not name.startswith("importlib")))
 """
-    expected = ["cuda", "cuda.bindings", "cuda.bindings.utils"]
+    own = ["cuda.bindings.utils._envvar", "cuda.bindings.utils._version_check"]
+    expected = ["cuda", "cuda.bindings", "cuda.bindings.utils", *own]
     assert run_python(code).strip() == str(expected)
 
 
@@ -116,7 +117,7 @@ class TestMajorVersion:
     @pytest.fixture
     def driver_of(self, monkeypatch):
         """Let the driver answer with a version; the warning has not been given yet."""
-        monkeypatch.setattr(utils, "_warned", False)
+        monkeypatch.setattr(utils._version_check, "_major_version_compatibility_checked", False)
         monkeypatch.delenv("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING", raising=False)
 
         def answer(version, result=driver.CUresult.CUDA_SUCCESS):

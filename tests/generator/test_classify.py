@@ -43,6 +43,11 @@ CASES = {
         r"\param luid - Returned id",
         "out bytes[8] out",
     ),
+    "char before its size is the caller's, however it is returned": (
+        "f(char *name, size_t *size)",
+        r"\param name - Returned name",
+        "in inout",
+    ),
     "pointer to text is an output": ("f(const char **name)", "", "out"),
     "texts with a count are a list": (
         "f(int numNames, const char **names)",

@@ -9,7 +9,7 @@ namespace {
 
 bool is_raised_by_converters(PyObject* type) {
   return type == PyExc_TypeError || type == PyExc_OverflowError || type == PyExc_ValueError ||
-         type == PyExc_RuntimeError;
+         type == PyExc_IndexError || type == PyExc_RuntimeError;
 }
 
 }  // namespace

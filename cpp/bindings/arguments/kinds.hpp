@@ -22,16 +22,21 @@ template <kind K>
 struct parameter;
 
 template <kind K>
-  requires(is_integer(K))
-struct parameter<K> {
+requires(is_integer(K)) struct parameter<K> {
   static bool prepare(auto& c, int i, const param& p) {
-    return integer_argument<K>(c.argument(p), c.w[i]);
+    return number_argument<K>(c.argument(p), c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::plain_handle> {
+  static bool prepare(auto& c, int i, const param& p) {
+    return integer_argument<kind::i64>(c.argument(p), c.w[i]);
   }
 };
 
 template <kind K>
-  requires(K == kind::f32 || K == kind::f64)
-struct parameter<K> {
+requires(K == kind::f32 || K == kind::f64) struct parameter<K> {
   static bool prepare(auto& c, int i, const param& p) {
     return float_argument(c.argument(p), K, c.w[i]);
   }
@@ -66,8 +71,7 @@ struct parameter<kind::handle_pointer> {
 };
 
 template <kind K>
-  requires(K == kind::structure || K == kind::structure_value)
-struct parameter<K> {
+requires(K == kind::structure || K == kind::structure_value) struct parameter<K> {
   static bool prepare(auto& c, int i, const param& p) {
     return structure_argument(c.argument(p), c.lib, p.type, K == kind::structure, c.w[i]);
   }
@@ -116,8 +120,7 @@ struct parameter<kind::colour> {
 };
 
 template <kind K>
-  requires(is_list(K))
-struct parameter<K> {
+requires(is_list(K)) struct parameter<K> {
   static bool prepare(frame& c, int i, const param& p) {
     return list_argument(c, i, p, c.argument(p));
   }
@@ -125,8 +128,7 @@ struct parameter<K> {
 };
 
 template <kind K>
-  requires(K == kind::short_list_handle32 || K == kind::short_list_handle64)
-struct parameter<K> {
+requires(K == kind::short_list_handle32 || K == kind::short_list_handle64) struct parameter<K> {
   static bool prepare(frame& c, int i, const param& p) {
     return short_list_argument(c, i, p, c.argument(p));
   }

@@ -76,6 +76,21 @@ bool integer_slow(PyObject* object, kind k, word& out) {
   return ok;
 }
 
+bool number_slow(PyObject* object, kind k, word& out) {
+  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
+  bool has_digits = number && number->nb_int && !stands_for_integer(object);
+  if (!has_digits) return integer_slow(object, k, out);
+  PyObject* whole = PyNumber_Long(object);
+  int is_equal = whole ? PyObject_RichCompareBool(whole, object, Py_EQ) : -1;
+  bool ok = is_equal > 0 &&
+            PyErr_WarnFormat(PyExc_DeprecationWarning, 1,
+                             "expected an integer, got %R: convert it with int()", object) == 0;
+  if (!is_equal) raise_expected("an integer", object);
+  ok = ok && check_range(whole, k, out);
+  Py_XDECREF(whole);
+  return ok;
+}
+
 bool float_argument(PyObject* object, kind k, word& out) {
   double value = PyFloat_AsDouble(object);
   if (value == -1.0 && PyErr_Occurred()) {

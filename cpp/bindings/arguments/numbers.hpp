@@ -14,6 +14,9 @@ bool stands_for_integer(PyObject* object);
 // Converters raise a bare message ("expected an integer, got str"); the engine adds the function
 // and the argument.
 bool integer_slow(PyObject* object, kind k, word& out);
+// Likewise for numbers that count or measure, which programs compute with floats (`n * 0.5`): one
+// of integral value is taken, with a DeprecationWarning. Handles, addresses, enumerators are not.
+bool number_slow(PyObject* object, kind k, word& out);
 bool float_argument(PyObject* object, kind k, word& out);
 
 // An int of one digit, which needs no allocation and no call to read.
@@ -69,15 +72,23 @@ inline constexpr word digit_limit = K == kind::i8    ? 0x80
                                                      : 0;
 
 template <kind K>
+inline bool short_integer(PyObject* object, word& out) {
+  if (!PyLong_Check(object)) [[unlikely]]
+    return false;
+  if (digit_value(object, out) && (!digit_limit<K> || out < digit_limit<K>)) [[likely]]
+    return true;
+  if constexpr (K == kind::u64 || K == kind::i64) return two_digit_value(object, out);
+  return false;
+}
+
+template <kind K>
 inline bool integer_argument(PyObject* object, word& out) {
-  if (PyLong_Check(object)) [[likely]] {
-    if (digit_value(object, out) && (!digit_limit<K> || out < digit_limit<K>)) [[likely]]
-      return true;
-    if constexpr (K == kind::u64 || K == kind::i64) {
-      if (two_digit_value(object, out)) return true;
-    }
-  }
-  return integer_slow(object, K, out);
+  return short_integer<K>(object, out) || integer_slow(object, K, out);
+}
+
+template <kind K>
+inline bool number_argument(PyObject* object, word& out) {
+  return short_integer<K>(object, out) || number_slow(object, K, out);
 }
 
 // An enumerator by value: a member or any int.

@@ -73,6 +73,22 @@ bool is_equal_attribute(PyObject* object, const char* name, PyObject* wanted) {
 
 }  // namespace
 
+PyObject* loaded_numpy_function(const char* name) {
+  PyObject* modules = PyImport_GetModuleDict();  // borrowed
+  PyObject* numpy = modules ? PyMapping_GetItemString(modules, "numpy") : nullptr;
+  PyObject* found = numpy ? PyObject_GetAttrString(numpy, name) : nullptr;
+  if (!found) PyErr_Clear();  // not loaded, or not yet all of it
+  Py_XDECREF(numpy);
+  return found;
+}
+
+PyObject* numpy_type_of(const char* format) {
+  PyObject* constructor = from_numpy("dtype");
+  PyObject* made = constructor ? PyObject_CallFunction(constructor, "s", format) : nullptr;
+  Py_XDECREF(constructor);
+  return made;
+}
+
 PyObject* numpy_type(const library& lib, int type) {
   const char* name = lib.classes[std::size_t(type)].data->dtype;
   PyObject* dictionary = PyModule_GetDict(lib.state->module);

@@ -6,6 +6,13 @@
 
 namespace halfwarp::bindings {
 
+// A function of NumPy if that is loaded, which this does not do; a new reference, or nullptr
+// without an error.
+PyObject* loaded_numpy_function(const char* name);
+
+// The type of numbers by their letter in `struct`; a new reference, or nullptr with an error set.
+PyObject* numpy_type_of(const char* format);
+
 // The type of a class, made once; a new reference, or nullptr with an error set.
 PyObject* numpy_type(const library& lib, int type);
 

@@ -25,6 +25,7 @@ struct enum_type {
   PyObject* aliases;  // dict: every name, aliases included -> member; made when asked for
   PyObject* unknown;  // dict: value -> member made for a value the header does not name
   PyObject* doc;      // of the class
+  PyObject* shown;    // class of Python's `enum` that modules show in its place, once it is made
   bool is_unsigned;   // values of 2^63 and more are kept as their 64 bits
 };
 
@@ -37,6 +38,9 @@ bool prepare_enum_class(enum_type* type);
 
 // The class of a library's enumeration, made when first needed (borrowed).
 enum_type* ready_enum(const library& lib, int index);
+
+// The same as a class of Python's own `enum.IntEnum`, made when first needed; a new reference.
+PyObject* python_enum(const library& lib, int index);
 
 // The member of a value; one of its own (`UNKNOWN_n`) for values that have no name, so that no
 // successful call raises. A new reference.

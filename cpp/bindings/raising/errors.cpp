@@ -11,22 +11,15 @@
 namespace halfwarp::bindings {
 namespace {
 
-// "NAME (value)", and after it where it came from and what it means.
-PyObject* message(const library& lib, const char* caller, std::int64_t status, word result) {
-  const enum_type* statuses = ready_enum(lib, lib.result_enum);
-  if (!statuses) return nullptr;
-  const enum_entry* entry = find_entry(statuses, status);
+// "NAME (value)", which programs compare: nothing else is in it, unless the library has a form of
+// its own.
+PyObject* message(const library& lib, const enum_entry* entry, std::int64_t status, word result) {
   const error_details* details = lib.raises->details;
   auto value = static_cast<long long>(status);
   PyObject* text = details && details->text ? details->text(lib, status, result) : nullptr;
-  if (!text && PyErr_Occurred()) return nullptr;
-  if (!text)
-    text = entry ? PyUnicode_FromFormat("%U (%lld)", entry->name, value)
-                 : PyUnicode_FromFormat("UNKNOWN_%lld (%lld)", value, value);
-  if (text && caller) Py_SETREF(text, PyUnicode_FromFormat("%U from %s()", text, caller));
-  if (text && entry && entry->doc && *entry->doc)
-    Py_SETREF(text, PyUnicode_FromFormat("%U: %s", text, entry->doc));
-  return text;
+  if (text || PyErr_Occurred()) return text;
+  return entry ? PyUnicode_FromFormat("%U (%lld)", entry->name, value)
+               : PyUnicode_FromFormat("UNKNOWN_%lld (%lld)", value, value);
 }
 
 bool set(PyObject* object, const char* name, PyObject* value) {
@@ -35,12 +28,26 @@ bool set(PyObject* object, const char* name, PyObject* value) {
   return ok;
 }
 
+// Which call failed and what the status means: tracebacks show it below the message.
+bool explain(PyObject* error, const enum_entry* entry, const char* caller) {
+  const char* doc = entry && entry->doc ? entry->doc : "";
+  if (!caller && !*doc) return true;
+  PyObject* note = !caller ? PyUnicode_FromString(doc)
+                   : *doc  ? PyUnicode_FromFormat("%s(): %s", caller, doc)
+                           : PyUnicode_FromFormat("%s() failed", caller);
+  return note && set(error, "__notes__", Py_BuildValue("[N]", note));
+}
+
 bool describe(const library& lib, PyObject* error, const char* caller, std::int64_t status,
               word result) {
-  PyObject* text = message(lib, caller, status, result);
+  const enum_type* statuses = ready_enum(lib, lib.result_enum);
+  if (!statuses) return false;
+  const enum_entry* entry = find_entry(statuses, status);
+  PyObject* text = message(lib, entry, status, result);
   PyObject* args = text ? PyTuple_Pack(1, text) : nullptr;
   Py_XDECREF(text);
-  return set(error, "args", args) && set(error, "status", PyLong_FromLongLong(status));
+  return set(error, "args", args) && set(error, "status", PyLong_FromLongLong(status)) &&
+         explain(error, entry, caller);
 }
 
 bool complete(const library& lib, PyObject* error, word result) {
@@ -48,20 +55,17 @@ bool complete(const library& lib, PyObject* error, word result) {
   return !details || !details->complete || details->complete(lib, error, result);
 }
 
-// Adds to the text of the exception that is set.
-void append(const char* format, const char* what) {
+// Adds a note to the exception that is set.
+void add_note(const char* format, const char* what) {
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
-  PyObject* more = PyUnicode_FromFormat(format, what);
-  PyObject* text = more ? PyUnicode_FromFormat("%S: %U", error, more) : nullptr;
-  bool ok = text && set(error, "args", PyTuple_Pack(1, text));
-  Py_XDECREF(more);
-  Py_XDECREF(text);
-  if (ok) return PyErr_Restore(type, error, traceback);
-  Py_XDECREF(type);
-  Py_XDECREF(error);
-  Py_XDECREF(traceback);
+  PyObject* note = PyUnicode_FromFormat(format, what);
+  PyObject* done = note ? PyObject_CallMethod(error, "add_note", "O", note) : nullptr;
+  Py_XDECREF(note);
+  if (!done) PyErr_Clear();  // no memory for a note: what failed matters more
+  Py_XDECREF(done);
+  PyErr_Restore(type, error, traceback);
 }
 
 // (class, (status,), everything else): so that the text survives, and what users have added.
@@ -128,7 +132,7 @@ bool refuse_null(const library& lib, const function& f, const param& p) {
   if (has <= 0) return has == 0;
   int status = lib.raises->null_handle;
   raise_status(lib, f.name, status, word(status));
-  append("argument '%s' is a null handle", parameter_name(f, p.py));
+  add_note("argument '%s' is a null handle", parameter_name(f, p.py));
   return false;
 }
 

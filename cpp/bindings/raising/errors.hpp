@@ -9,7 +9,7 @@ namespace halfwarp::bindings {
 // What the errors of a library have besides their status. `result` is what the C function
 // returned; 0 when the exception is constructed by hand.
 struct error_details {
-  // What the message begins with, in place of "NAME (value)"; a new reference.
+  // The message, in place of "NAME (value)"; a new reference, or nullptr for that.
   PyObject* (*text)(const library& lib, std::int64_t status, word result) = nullptr;
   // Gives a new error its further attributes.
   bool (*complete)(const library& lib, PyObject* error, word result) = nullptr;

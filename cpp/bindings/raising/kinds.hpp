@@ -24,7 +24,7 @@ struct parameter<kind::value_by_address> {
 
 // Whether it is null is looked at last: a wrong type of another argument comes first.
 template <>
-struct parameter<kind::present_handle> : parameter<kind::i64> {
+struct parameter<kind::present_handle> : parameter<kind::plain_handle> {
   static bool complete(frame& c, int i, const param& p) {
     return c.w[i] || refuse_null(c.lib, c.f, p);
   }
@@ -46,8 +46,7 @@ struct parameter<kind::options> {
 };
 
 template <kind K>
-  requires(K == kind::input_buffer || K == kind::output_buffer)
-struct parameter<K> {
+requires(K == kind::input_buffer || K == kind::output_buffer) struct parameter<K> {
   static bool prepare(frame& c, int i, const param& p) {
     return buffer_argument(c, i, c.argument(p), K == kind::output_buffer);
   }

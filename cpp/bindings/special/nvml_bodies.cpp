@@ -137,6 +137,7 @@ PyObject* call_with_fields(const library& lib, const function& f, PyObject* cons
   PyObject* fields = fields_of(lib, p.type, c.argument(p));
   if (!fields) return raise_for_argument(f, p);
   c.w[count_at] = word(as_data(fields)->e.elements());
+  if (!c.w[count_at]) return fields;  // the library refuses to be asked for nothing
   c.w[values_at] = address_of_data(fields);
   if (!succeed(c)) Py_CLEAR(fields);
   return fields;

@@ -97,7 +97,7 @@ Py_ssize_t array_length(const library& lib, const field& f) {
 int write_exact(const library& lib, const field& f, PyObject* self, char* where, PyObject* items) {
   Py_ssize_t n = array_length(lib, f);
   if (PyTuple_GET_SIZE(items) != n) {
-    PyErr_Format(PyExc_ValueError, "expected %zd elements, got %zd", n, PyTuple_GET_SIZE(items));
+    PyErr_Format(PyExc_IndexError, "expected %zd elements, got %zd", n, PyTuple_GET_SIZE(items));
     return -1;
   }
   PyObject* block = new_memory_block(f.size);

@@ -157,7 +157,7 @@ PyObject* read_number(kind k, const void* where) {
 
 int write_number_slow(kind k, void* where, PyObject* value) {
   word converted;
-  if (!(k >= kind::f32 ? float_argument(value, k, converted) : integer_slow(value, k, converted)))
+  if (!(k >= kind::f32 ? float_argument(value, k, converted) : number_slow(value, k, converted)))
     return -1;
   store(where, converted, number_size(k));
   return 0;

@@ -14,9 +14,11 @@ import sys
 cdef extern from *:
     """
     #ifdef __clang__
-    #define HALFWARP_C_COMPILER "clang " __clang_version__
+    #define HALFWARP_C_COMPILER "Clang " __clang_version__
+    #elif defined(__GNUC__)
+    #define HALFWARP_C_COMPILER "GCC " __VERSION__
     #else
-    #define HALFWARP_C_COMPILER "gcc " __VERSION__
+    #define HALFWARP_C_COMPILER "Unknown"
     #endif
     """
     const char* HALFWARP_C_COMPILER

@@ -24,6 +24,7 @@ class Reference:
         self.changes = later["names"]
         self.deviations = tomllib.loads((DATA / "parity_exceptions.toml").read_text())
         self.functions = dict(self.base["functions"])
+        self.classes = {n: self.later_class(n, c) for n, c in self.base["classes"].items()}
         for name, record in self.of_kind("function"):
             self.functions[name] = self.later_function(record, self.base["functions"].get(name))
         self.capsules = self.base_capsules() | {n: r["sig"] for n, r in later["capsules"].items()}
@@ -32,6 +33,12 @@ class Reference:
         constants = dict(self.base["constants"])
         constants |= {n: int(r["value"]) for n, r in self.of_kind("value") if is_number(r)}
         self.constants = {n: self.deviation("constants", n, v) for n, v in constants.items()}
+
+    def later_class(self, name, record):
+        """A class of 13.3, whose base may be another one in 13.5."""
+        base = self.changes.get(name, {}).get("base") or record.get("base", "object")
+        kept = {k: v for k, v in record.items() if k != "base"}
+        return kept if base == "object" else kept | {"base": base}
 
     def later_function(self, record, before):
         """A record of 13.5, in the form of those of 13.3; `before` is None for a new function."""

@@ -73,7 +73,7 @@ def classes_of(reference):
     skipped = set(reference.deviation("classes", "names", ()))
     return [
         (n, r)
-        for n, r in reference.base["classes"].items()
+        for n, r in reference.classes.items()
         if not n.startswith("anon_") and n not in skipped
     ]
 

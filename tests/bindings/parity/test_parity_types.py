@@ -37,12 +37,12 @@ def test_every_class_exists(reference, classes):
 
 def test_every_handle_stores_the_same_and_compares_alike(reference, library):
     ours = {h.name: SHAPES.get(h.shape, h.c_type) for h in library.handles}
-    theirs = {n: c["handle"] for n, c in reference.base["classes"].items() if "handle" in c}
+    theirs = {n: c["handle"] for n, c in reference.classes.items() if "handle" in c}
     assert {n: (ours[n], theirs[n]) for n in theirs if ours[n] != theirs[n]} == {}
 
 
 def test_every_handle_has_the_same_base(reference, library):
-    theirs = {n: c.get("base") for n, c in reference.base["classes"].items()}
+    theirs = {n: c.get("base") for n, c in reference.classes.items()}
     ours = {h.name: h.base for h in library.handles}
     assert {n: (ours[n], theirs.get(n)) for n in ours if ours[n] != theirs.get(n)} == {}
 
@@ -77,7 +77,7 @@ def struct_records(reference):
     skipped = set(reference.deviation("classes", "names", ()))
     return [
         (n, c)
-        for n, c in reference.base["classes"].items()
+        for n, c in reference.classes.items()
         if "handle" not in c
         and "." not in c.get("base", "")
         and not n.startswith("anon_")

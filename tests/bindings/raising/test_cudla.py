@@ -2,6 +2,8 @@
 """cuDLA: imported everywhere, called where there is an accelerator."""
 
 import ctypes
+import enum
+import pickle
 
 import pytest
 from cuda.bindings import cudla
@@ -63,3 +65,13 @@ def test_statuses_can_be_checked_by_hand():
     assert cudla.check_status(0) == 0
     with pytest.raises(cudla.CudlaError):
         cudla.check_status(3)
+
+
+def test_enumerations_are_of_pythons_own_kind():
+    assert issubclass(cudla.Status, enum.IntEnum)
+    assert cudla.Status(1) is cudla.Status.ERROR_INVALID_PARAM
+    assert cudla.ScratchMemoryConfig.DEFAULT is cudla.ScratchMemoryConfig.SCRATCH_MEMORY_DEFAULT
+    assert pickle.loads(pickle.dumps(cudla.Mode.STANDALONE)) is cudla.Mode.STANDALONE
+    assert cudla.Status.__module__ == "cuda.bindings.cudla"
+    with pytest.raises(ValueError, match="is not a valid Status"):
+        cudla.Status(12345)

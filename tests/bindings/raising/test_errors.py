@@ -5,9 +5,10 @@ import copy
 import ctypes
 import inspect
 import pickle
+import traceback
 
 import pytest
-from cuda.bindings import cufile, nvjitlink, nvml, nvvm
+from cuda.bindings import cudla, cufile, nvjitlink, nvml, nvvm
 
 POINTER = (ctypes.c_void_p,)
 
@@ -18,23 +19,34 @@ def test_a_failed_call_raises_its_status(put):
         nvjitlink.complete(1)
     error = caught.value
     assert error.status == nvjitlink.Result.ERROR_NVVM_COMPILE and type(error.status) is int
-    assert str(error).startswith("ERROR_NVVM_COMPILE (5) from nvjitlink.complete(): ")
-    assert nvjitlink.Result.ERROR_NVVM_COMPILE.__doc__ in str(error)
+    assert str(error) == "ERROR_NVVM_COMPILE (5)"
+    explanation = nvjitlink.Result.ERROR_NVVM_COMPILE.__doc__
+    assert error.__notes__ == [f"nvjitlink.complete(): {explanation}"]
+    assert explanation in "".join(traceback.format_exception(error))
 
 
-def test_the_message_begins_as_that_of_the_reference():
-    assert str(nvjitlink.nvJitLinkError(3)).startswith("ERROR_INVALID_INPUT (3)")
-    assert str(nvvm.nvvmError(status=9)).startswith("ERROR_COMPILATION (9)")
+def test_the_message_is_that_of_the_reference():
+    assert str(nvjitlink.nvJitLinkError(3)) == "ERROR_INVALID_INPUT (3)"
+    assert str(nvvm.nvvmError(status=9)) == "ERROR_COMPILATION (9)"
+    assert nvvm.nvvmError(9).args == ("ERROR_COMPILATION (9)",)
+    assert str(cudla.CudlaError(1)) == "ERROR_INVALID_PARAM (1)"
+    assert str(nvvm.nvvmError(999)) == "UNKNOWN_999 (999)"
+
+
+def test_an_exception_made_by_hand_is_explained_once():
+    error = nvvm.nvvmError(8)
+    assert error.__notes__ == [nvvm.Result.ERROR_NO_MODULE_IN_PROGRAM.__doc__]
+    error.__init__(8)
+    assert len(error.__notes__) == 1
+    assert not hasattr(nvvm.nvvmError(999), "__notes__")
 
 
 def test_a_status_that_has_no_name_is_told_by_its_number(put):
     put("nvJitLinkComplete", lambda _: 999, *POINTER)
     with pytest.raises(nvjitlink.nvJitLinkError) as caught:
         nvjitlink.complete(1)
-    assert (caught.value.status, str(caught.value)) == (
-        999,
-        "UNKNOWN_999 (999) from nvjitlink.complete()",
-    )
+    assert (caught.value.status, str(caught.value)) == (999, "UNKNOWN_999 (999)")
+    assert caught.value.__notes__ == ["nvjitlink.complete() failed"]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +84,7 @@ def test_an_exception_survives_pickle_with_all_that_it_says(put, again):
     other = again(caught.value)
     assert type(other) is nvjitlink.nvJitLinkError
     assert (str(other), other.status, other.note) == (str(caught.value), 6, "mine")
+    assert other.__notes__ == caught.value.__notes__
 
 
 def test_users_may_derive_from_an_exception():

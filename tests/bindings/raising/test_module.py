@@ -144,10 +144,10 @@ def test_errors_need_no_library(run):
     lines = run("""
 hide()
 from cuda.bindings import nvjitlink, nvvm, nvfatbin
-print(str(nvjitlink.nvJitLinkError(1))[:31])
+print(nvjitlink.nvJitLinkError(1))
 print(nvvm.nvvmError(1).status, nvfatbin.nvFatbinError(1).status)
 """)
-    assert lines == ["ERROR_UNRECOGNIZED_OPTION (1): ", "1 1"]
+    assert lines == ["ERROR_UNRECOGNIZED_OPTION (1)", "1 1"]
 
 
 def test_a_missing_function_names_itself_and_the_library(run, tmp_path):

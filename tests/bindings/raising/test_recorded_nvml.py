@@ -57,7 +57,7 @@ for f in library.functions:
         try:
             wrong[f.python_name] = repr(getattr(nvml, f.python_name)(*given))
         except nvml.InvalidArgumentError as error:
-            if f"argument '{f.py[place]}' is a null handle" not in str(error):
+            if f"argument '{f.py[place]}' is a null handle" not in error.__notes__:
                 wrong[f.python_name] = str(error)
         except Exception as error:
             wrong[f.python_name] = repr(error)

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "bindings/arguments/errors.hpp"
+#include "bindings/data_types/numpy_types.hpp"
 #include "bindings/types/engine_lock.hpp"
 
 namespace halfwarp::bindings {
@@ -36,8 +37,40 @@ PyObject* view_of(PyObject* self, const selection& chosen) {
                         array->owner ? array->owner : self, array->is_read_only);
 }
 
+// The same memory as an array of NumPy's, whose `asarray` this is.
+PyObject* as_numpy(PyObject* asarray, PyObject* self) {
+  auto* array = as_typed_array(self);
+  if (array->element != kind::address) return PyObject_CallOneArg(asarray, self);
+  PyObject* numbers =  // NumPy has no addresses
+      new_typed_view(kind::u64, array->where, array->e, self, array->is_read_only);
+  PyObject* made = numbers ? PyObject_CallOneArg(asarray, numbers) : nullptr;
+  Py_XDECREF(numbers);
+  return made;
+}
+
+// Once NumPy is loaded, what is no single element is selected and compared as its arrays do it.
+// The array, or nullptr: with an error set, or because NumPy is not there.
+PyObject* numpy_array(PyObject* self) {
+  PyObject* asarray = loaded_numpy_function("asarray");
+  PyObject* made = asarray ? as_numpy(asarray, self) : nullptr;
+  Py_XDECREF(asarray);
+  return made;
+}
+
+// An index of one element: an integer, and no array of them, which has an `__index__` as well.
+bool is_index(PyObject* key) {
+  PyMappingMethods* mapping = Py_TYPE(key)->tp_as_mapping;
+  return PyIndex_Check(key) && !(mapping && mapping->mp_length);
+}
+
 PyObject* get_item(PyObject* self, PyObject* key) {
   auto* array = as_typed_array(self);
+  if (!is_index(key)) {
+    PyObject* others = numpy_array(self);
+    PyObject* chosen = others ? PyObject_GetItem(others, key) : nullptr;
+    Py_XDECREF(others);
+    if (chosen || PyErr_Occurred()) return chosen;
+  }
   selection chosen;
   if (!select(array->e, array->where, key, chosen)) return nullptr;
   if (chosen.left.ndim) return view_of(self, chosen);
@@ -50,6 +83,12 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     PyErr_SetString(value ? PyExc_ValueError : PyExc_TypeError,
                     value ? "this array is read-only" : "elements cannot be deleted");
     return -1;
+  }
+  if (!is_index(key) && !PySlice_Check(key)) {
+    PyObject* others = numpy_array(self);
+    int status = others ? PyObject_SetItem(others, key, value) : -1;
+    Py_XDECREF(others);
+    if (others || PyErr_Occurred()) return status;
   }
   selection chosen;
   if (!select(array->e, array->where, key, chosen)) return -1;
@@ -79,8 +118,15 @@ PyObject* represent(PyObject* self) {
   return text;
 }
 
-// Equal to whatever has the same elements in the same order.
+// As arrays of NumPy where that is loaded; else equal to what has the same elements in the same
+// order.
 PyObject* compare(PyObject* self, PyObject* other, int operation) {
+  if (PyObject* array = numpy_array(self)) {
+    PyObject* result = PyObject_RichCompare(array, other, operation);
+    Py_DECREF(array);
+    return result;
+  }
+  if (PyErr_Occurred()) return nullptr;
   if ((operation != Py_EQ && operation != Py_NE) || !PySequence_Check(other) ||
       PyUnicode_Check(other))
     Py_RETURN_NOTIMPLEMENTED;
@@ -145,6 +191,10 @@ PyObject* get_byte_count(PyObject* self, void*) {
 PyObject* get_format(PyObject* self, void*) {
   return PyUnicode_FromString(number_format(as_typed_array(self)->element));
 }
+PyObject* get_dtype(PyObject* self, void*) {
+  kind element = as_typed_array(self)->element;
+  return numpy_type_of(number_format(element == kind::address ? kind::u64 : element));
+}
 PyObject* get_view(PyObject* self, void*) { return PyMemoryView_FromObject(self); }
 PyObject* get_address(PyObject* self, void*) {
   return PyLong_FromVoidPtr(as_typed_array(self)->where);
@@ -173,6 +223,7 @@ PyGetSetDef properties[] = {
     {"format", get_format, nullptr, "Letter of the element type, as in `struct`.", nullptr},
     {"typecode", get_format, nullptr, "The same: reprlib asks what is called array for it.",
      nullptr},
+    {"dtype", get_dtype, nullptr, "The NumPy type of the elements; imports NumPy.", nullptr},
     {"memview", get_view, nullptr, "The same memory as a memoryview.", nullptr},
     {"ptr", get_address, nullptr, "Address of the first element.", nullptr},
     {}};

@@ -29,6 +29,20 @@ bool fill(const frame& c, const assembly& a, W write) {
   return true;
 }
 
+// Bytes that are fewer than their field takes, as many as it takes; all else as it is. A new
+// reference.
+PyObject* padded(const data_field& f, PyObject* value) {
+  bool is_short = PyBytes_Check(value) && f.shape == form::numbers && f.size == 1 &&
+                  PyBytes_GET_SIZE(value) < Py_ssize_t(f.count);
+  if (!is_short) return Py_NewRef(value);
+  PyObject* whole = PyBytes_FromStringAndSize(nullptr, Py_ssize_t(f.count));
+  if (!whole) return nullptr;
+  auto n = std::size_t(PyBytes_GET_SIZE(value));
+  std::memset(PyBytes_AS_STRING(whole), 0, f.count);
+  std::memcpy(PyBytes_AS_STRING(whole), PyBytes_AS_STRING(value), n);
+  return whole;
+}
+
 }  // namespace
 
 PyObject* assemble(const frame& c, const assembly& a) {
@@ -36,7 +50,10 @@ PyObject* assemble(const frame& c, const assembly& a) {
   if (!made) return nullptr;
   state_version(as_data(made)->where, a);
   bool is_filled = fill(c, a, [&](const data_field& f, PyObject* value) {
-    return write_data_field(c.lib, f, made, value);
+    PyObject* whole = padded(f, value);
+    int status = whole ? write_data_field(c.lib, f, made, whole) : -1;
+    Py_XDECREF(whole);
+    return status;
   });
   if (!is_filled) Py_CLEAR(made);
   return made;

@@ -2,10 +2,13 @@
 """Numbers as arguments: what is accepted, and in which width it arrives in C."""
 
 import ctypes
+import decimal
+import fractions
+import warnings
 
 import numpy as np
 import pytest
-from cuda.bindings import driver
+from cuda.bindings import driver, nvvm, runtime
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -40,11 +43,57 @@ def test_bool_is_an_integer(flags, value):
     assert flags == [(1,)]
 
 
-@pytest.mark.parametrize("value", [1.5, np.float32(2), np.float64(2), "1", b"1", None, [1]])
+@pytest.mark.parametrize("value", [1.5, np.float32(2.5), np.float64(0.1), "1", b"1", None, [1]])
 def test_what_would_lose_digits_or_is_no_number_is_refused_by_name(flags, value):
     with pytest.raises(TypeError, match=r"^cuInit\(\) argument 'Flags': expected an integer, got"):
         driver.cuInit(value)
     assert flags == []
+
+
+WHOLE = [2.0, np.float32(2), np.float64(2), decimal.Decimal(2), fractions.Fraction(4, 2)]
+
+
+@pytest.mark.parametrize("value", WHOLE, ids=repr)
+def test_a_whole_number_of_another_type_is_taken_with_a_warning(flags, value):
+    with pytest.warns(DeprecationWarning, match="expected an integer, got .*2"):
+        driver.cuInit(value)
+    assert flags == [(2,)]
+    extent = runtime.cudaExtent()
+    with pytest.warns(DeprecationWarning):
+        extent.width = value
+    assert extent.width == 2
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e30, -1.0])
+def test_floats_that_are_no_size_are_refused(flags, value):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with pytest.raises((ValueError, OverflowError), match=r"^cuInit\(\) argument 'Flags': "):
+            driver.cuInit(value)
+    assert flags == []
+
+
+def test_the_warning_may_be_an_error(flags):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DeprecationWarning):
+            driver.cuInit(2.0)
+    assert flags == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: driver.cuStreamQuery(2.0),
+        lambda: driver.cuMemcpyHtoD(0, 2.0, 1),
+        lambda: driver.CUdevice_attribute(2.0),
+        lambda: nvvm.compile_program(16.0, 0, []),
+    ],
+    ids=["handle", "address", "enumeration", "address as a handle"],
+)
+def test_handles_addresses_and_enumerators_are_no_floats(call):
+    with pytest.raises((TypeError, ValueError)):
+        call()
 
 
 @pytest.mark.parametrize("value", [-1, 2**32, 2**64, -(2**70)])

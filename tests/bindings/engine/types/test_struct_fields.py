@@ -166,8 +166,8 @@ def test_arrays_of_numbers_enumerators_and_handles_are_lists():
 @pytest.mark.parametrize(
     ("value", "error", "message"),
     [
-        ([1, 2], ValueError, "expected 3 elements, got 2"),
-        ([1, 2, 3, 4], ValueError, "expected 3 elements, got 4"),
+        ([1, 2], IndexError, "expected 3 elements, got 2"),
+        ([1, 2, 3, 4], IndexError, "expected 3 elements, got 4"),
         ("abc", TypeError, "expected a sequence, got str"),
         (5, TypeError, "expected a sequence, got int"),
         (None, TypeError, "expected a sequence, got NoneType"),

@@ -307,3 +307,9 @@ class TestChildren:
         assert reference() is not None
         del location
         assert reference() is None
+
+
+def test_a_struct_without_a_tag_is_one_class():
+    info = nvrtc.nvrtcBundledHeadersInfo
+    fields = {"available", "compressedSize", "uncompressedSize", "numFiles"}
+    assert info.__bases__ == (object,) and fields <= vars(info).keys()

@@ -171,7 +171,7 @@ def test_an_array_of_one_has_single_values_and_longer_ones_columns():
     one, three = nvml.ProcessInfo(), nvml.ProcessInfo(3)
     one.pid, three.pid = 7, [1, 2, 3]
     assert one.pid == 7
-    assert three.pid == [1, 2, 3]
+    assert three.pid.tolist() == [1, 2, 3]
     assert list(three.pid) == three.pid.tolist() == [1, 2, 3]
     assert (len(one), len(three), bool(nvml.ProcessInfo(0))) == (1, 3, False)
 
@@ -186,10 +186,10 @@ def test_an_index_gives_a_view_and_a_slice_too():
     array = nvml.ProcessInfo(4)
     array[1].pid = 9
     array[-1].pid = 8
-    assert array.pid == [0, 9, 0, 8]
-    assert array[1::2].pid == [9, 8]
+    assert array.pid.tolist() == [0, 9, 0, 8]
+    assert array[1::2].pid.tolist() == [9, 8]
     array[::2].pid = 5
-    assert array.pid == [5, 9, 5, 8]
+    assert array.pid.tolist() == [5, 9, 5, 8]
     with pytest.raises(IndexError):
         array[4]
     with pytest.raises(TypeError, match="an integer or a slice"):
@@ -207,7 +207,7 @@ def test_elements_are_assigned_from_structs():
     array = nvml.ProcessInfo(3)
     array[0] = nvml.ProcessInfo(pid=4)
     array[1:] = nvml.ProcessInfo(2, pid=[5, 6])
-    assert array.pid == [4, 5, 6]
+    assert array.pid.tolist() == [4, 5, 6]
     with pytest.raises(ValueError, match="expected 1 structs, got 2"):
         array[0] = nvml.ProcessInfo(2)
     with pytest.raises(TypeError, match="expected ProcessInfo"):
@@ -294,12 +294,12 @@ def test_a_column_is_a_view_with_the_buffer_protocol():
 def test_a_struct_within_an_array_is_a_column_of_columns():
     fields = nvml.FieldValue(2)
     fields[1].value[0].ui_val = 6
-    assert fields.value.ui_val == [0, 6]
+    assert fields.value.ui_val.tolist() == [0, 6]
     assert fields[1].value.ui_val[0] == 6
     assert fields.value.ui_val.shape == (2,)
     parameters = cufile.IOParams(2)
     parameters[0].u.batch.dev_ptr_base = 4
-    assert parameters.u.batch.dev_ptr_base == [4, 0]
+    assert parameters.u.batch.dev_ptr_base.tolist() == [4, 0]
 
 
 def test_text_within_an_array_is_characters():
@@ -314,31 +314,31 @@ def test_text_within_an_array_is_characters():
 def test_an_array_of_fixed_length_takes_that_many(np):
     fabric = nvml.GpuFabricInfo_v3()
     fabric.cluster_uuid = bytes(range(16))
-    assert fabric.cluster_uuid == list(range(16))
+    assert fabric.cluster_uuid.tolist() == list(range(16))
     with pytest.raises(ValueError, match="Expected length 16 for field cluster_uuid, got 15"):
         fabric.cluster_uuid = [1] * 15
     with pytest.raises(TypeError, match=r"^GpuFabricInfo_v3\.cluster_uuid: expected an integer"):
         fabric.cluster_uuid = [1] * 15 + ["x"]
-    assert fabric.cluster_uuid == list(range(16))
+    assert fabric.cluster_uuid.tolist() == list(range(16))
     fabric.cluster_uuid = np.arange(16)[::-1]
     assert fabric.cluster_uuid.tolist() == list(range(15, -1, -1))
 
 
 def test_a_counted_array_sets_its_count():
     modes = nvml.NvlinkSupportedBwModes_v1(bw_modes=[1, 2, 3])
-    assert modes.bw_modes == [1, 2, 3]
+    assert modes.bw_modes.tolist() == [1, 2, 3]
     modes.bw_modes = []
     assert len(modes.bw_modes) == 0
     with pytest.raises(ValueError, match="at most 23 for field bw_modes, got 24"):
         modes.bw_modes = range(24)
     bridges = nvml.BridgeChipHierarchy(bridge_chip_info=nvml.BridgeChipInfo(2, fw_version=[3, 4]))
-    assert bridges.bridge_chip_info.fw_version == [3, 4]
+    assert bridges.bridge_chip_info.fw_version.tolist() == [3, 4]
 
 
 def test_an_array_of_structs_is_a_view():
     states = nvml.GpuDynamicPstatesInfo()
     states.utilization[2].percentage = 50
-    assert states.utilization.percentage == [0, 0, 50, 0, 0, 0, 0, 0]
+    assert states.utilization.percentage.tolist() == [0, 0, 50, 0, 0, 0, 0, 0]
     with pytest.raises(ValueError, match="Expected length 8 for field utilization, got 3"):
         states.utilization = type(states.utilization)(3)
 
@@ -365,8 +365,8 @@ def test_a_nested_struct_is_copied_in():
 def test_lists_by_address_are_kept_and_counted():
     ids = nvml.VgpuTypeIdInfo_v1(vgpu_type_ids=[4, 5, 6])
     gc.collect()
-    assert ids.vgpu_type_ids == [4, 5, 6]
-    assert ids.copy().vgpu_type_ids == [4, 5, 6]
+    assert ids.vgpu_type_ids.tolist() == [4, 5, 6]
+    assert ids.copy().vgpu_type_ids.tolist() == [4, 5, 6]
     ids.vgpu_type_ids = []
     assert ids.vgpu_type_ids == []
 
@@ -377,7 +377,7 @@ def test_lists_of_structs_by_address_are_shared():
     array[0].pid = 50
     del array
     gc.collect()
-    assert info.proc_util_array.pid == [50, 6, 7]
+    assert info.proc_util_array.pid.tolist() == [50, 6, 7]
     info.proc_util_array = None
     assert info.proc_util_array == []
 
@@ -394,7 +394,7 @@ def test_what_a_struct_keeps_goes_with_it():
     shown = info.proc_util_array
     del array, info
     gc.collect()
-    assert (seen(), shown.pid) == (None, [5, 6, 7])
+    assert (seen(), shown.pid.tolist()) == (None, [5, 6, 7])
     array = Mine(2)
     seen = weakref.ref(array)
     info = nvml.ProcessesUtilizationInfo_v1(proc_util_array=array)
@@ -409,7 +409,7 @@ def test_a_sequence_of_structs_is_gathered():
     events = cudla.WaitEvents(pre_fences=[cudla.Fence(type=1), cudla.Fence(type=2)])
     assert events.pre_fences[1].type == 2
     task = cudla.Task(wait_events=events, input_tensor=[1, 2])
-    assert (task.wait_events, task.input_tensor) == (events.ptr, [1, 2])
+    assert (task.wait_events, task.input_tensor.tolist()) == (events.ptr, [1, 2])
 
 
 # --- memory of others ----------------------------------------------------------------------------
@@ -429,7 +429,7 @@ def test_without_an_owner_a_struct_is_copied_and_with_one_viewed():
 def test_an_array_is_viewed_at_its_address():
     array = nvml.ProcessInfo(3, pid=[1, 2, 3])
     viewed = nvml.ProcessInfo.from_ptr(array.ptr, 2, owner=array)
-    assert viewed.pid == [1, 2]
+    assert viewed.pid.tolist() == [1, 2]
 
 
 def test_null_is_refused():
@@ -577,7 +577,7 @@ def test_an_object_keeps_its_length_once_it_is_made():
     with pytest.raises(ValueError, match="has the length 3, which cannot become 5"):
         array.__init__(5)
     array.__init__(3, pid=[1, 2, 3])
-    assert array.pid == [1, 2, 3]
+    assert array.pid.tolist() == [1, 2, 3]
 
 
 def test_a_view_of_an_object_that_is_not_yet_made_stays_valid():
@@ -620,3 +620,58 @@ def test_a_library_may_write_a_larger_struct_than_ours():
     assert [bytes(memory) for memory in made] == [bytes(24)] * 64
     del made
     gc.collect()
+
+
+# --- arrays beside NumPy -------------------------------------------------------------------------
+
+
+def test_arrays_tell_their_numpy_type(np):
+    assert nvml.GpuFabricInfo_v2().cluster_uuid.dtype == np.uint8
+    assert nvml.GridLicensableFeature(2).license_info.dtype == np.int8
+    assert nvml.ProcessInfo(3).used_gpu_memory.dtype == np.uint64
+
+
+def test_arrays_compare_and_slice_as_those_of_numpy(np):
+    processes = nvml.ProcessInfo(4)
+    processes.pid = [3, 1, 2, 5]
+    pid = processes.pid
+    for found, wanted in (
+        (pid == [3, 0, 2, 0], [True, False, True, False]),
+        (pid != pid, [False] * 4),
+        (pid > 2, [True, False, False, True]),
+        (pid[1:3], [1, 2]),
+        (pid[[0, 3]], [3, 5]),
+        (pid[pid < 3], [1, 2]),
+        (pid[...], [3, 1, 2, 5]),
+    ):
+        assert isinstance(found, np.ndarray)
+        assert found.tolist() == wanted
+    assert pid[1] == 1 and isinstance(pid[1], int)
+
+
+def test_what_numpy_selects_is_the_same_memory(np):
+    processes = nvml.ProcessInfo(4)
+    processes.pid[1:3][:] = 7
+    processes.pid[[0, 3]] = [5, 6]
+    assert processes.pid.tolist() == [5, 7, 7, 6]
+    rows = nvml.GridLicensableFeature(2).license_info
+    assert rows[1, 5] == 0 and rows[:, 0].shape == (2,)
+    with pytest.raises(IndexError):
+        processes.pid[9, 9]
+
+
+def test_without_numpy_arrays_compare_as_sequences():
+    code = """
+import sys
+from cuda.bindings import nvml
+processes = nvml.ProcessInfo(2)
+processes.pid = [3, 4]
+assert processes.pid == [3, 4] and processes.pid != [3, 5] and processes.pid[0:1] == [3]
+try:
+    processes.pid[[0]]
+except TypeError as error:
+    print(error)
+print("numpy" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["expected an integer or a slice, got list", "False"]

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small services around the bindings: native handles, PTX versions, options of NVVM, old drivers.
 
-Importing this imports nothing else: each function does so when it is called.
+Importing this imports nothing but its own two files: each function does so when it is called.
 """
+
+from cuda.bindings.utils._envvar import envvar_bool
+from cuda.bindings.utils._version_check import warn_if_cuda_major_version_mismatch
 
 TYPE_CHECKING = False  # as type checkers read it; `typing` is not imported for that
 if TYPE_CHECKING:
@@ -19,7 +22,6 @@ __all__ = [
 ]
 
 _getters: "dict[type, Callable[[Any], int]]" = {}
-_warned = False
 
 # First CUDA release that takes each PTX version, where the numbers say nothing about each other.
 _CUDA_OF_PTX = {
@@ -106,52 +108,6 @@ def get_minimal_required_cuda_ver_from_ptx_ver(ptx_version: str) -> int:
         raise ValueError(f"unknown PTX version {ptx_version!r} (known up to 9.5)")
     major, minor = release.split(".")
     return int(major) * 1000 + int(minor) * 10
-
-
-def envvar_bool(name: str, default: bool = False) -> bool:
-    """Whether an environment variable is switched on. Host only.
-
-    Off are: empty, 0, ``false``, ``no`` and ``off`` in any case. All else is on.
-    """
-    import os
-
-    text = os.environ.get(name)
-    if text is None:
-        return default
-    text = text.strip().lower()
-    return bool(text.lstrip("0")) and text not in ("false", "no", "off")
-
-
-def warn_if_cuda_major_version_mismatch() -> None:
-    """Warn, once, when the driver is of an older CUDA major version than the bindings. Host only.
-
-    ``CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING=1`` silences it.
-
-    Raises
-    ------
-    RuntimeError
-        If the driver cannot be asked for its version.
-    """
-    global _warned
-    if _warned or envvar_bool("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING"):
-        return
-    import warnings
-
-    from cuda.bindings import driver
-
-    result, version = driver.cuDriverGetVersion()
-    if result != driver.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(f"cuDriverGetVersion failed with {result!r}")
-    _warned = True
-    ours, theirs = driver.CUDA_VERSION // 1000, version // 1000
-    if ours > theirs:
-        warnings.warn(
-            f"the bindings are of CUDA {ours}, the installed driver of CUDA {theirs}: newer "
-            "functions will be missing. Update the driver, or silence this with "
-            "CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING=1",
-            UserWarning,
-            stacklevel=2,
-        )
 
 
 def check_nvvm_compiler_options(options: "Sequence[str]") -> bool:
