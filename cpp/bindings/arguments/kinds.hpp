@@ -22,7 +22,8 @@ template <kind K>
 struct parameter;
 
 template <kind K>
-requires(is_integer(K)) struct parameter<K> {
+  requires(is_integer(K))
+struct parameter<K> {
   static bool prepare(auto& c, int i, const param& p) {
     return number_argument<K>(c.argument(p), c.w[i]);
   }
@@ -36,7 +37,8 @@ struct parameter<kind::plain_handle> {
 };
 
 template <kind K>
-requires(K == kind::f32 || K == kind::f64) struct parameter<K> {
+  requires(K == kind::f32 || K == kind::f64)
+struct parameter<K> {
   static bool prepare(auto& c, int i, const param& p) {
     return float_argument(c.argument(p), K, c.w[i]);
   }
@@ -71,7 +73,8 @@ struct parameter<kind::handle_pointer> {
 };
 
 template <kind K>
-requires(K == kind::structure || K == kind::structure_value) struct parameter<K> {
+  requires(K == kind::structure || K == kind::structure_value)
+struct parameter<K> {
   static bool prepare(auto& c, int i, const param& p) {
     return structure_argument(c.argument(p), c.lib, p.type, K == kind::structure, c.w[i]);
   }
@@ -120,7 +123,8 @@ struct parameter<kind::colour> {
 };
 
 template <kind K>
-requires(is_list(K)) struct parameter<K> {
+  requires(is_list(K))
+struct parameter<K> {
   static bool prepare(frame& c, int i, const param& p) {
     return list_argument(c, i, p, c.argument(p));
   }
@@ -128,7 +132,8 @@ requires(is_list(K)) struct parameter<K> {
 };
 
 template <kind K>
-requires(K == kind::short_list_handle32 || K == kind::short_list_handle64) struct parameter<K> {
+  requires(K == kind::short_list_handle32 || K == kind::short_list_handle64)
+struct parameter<K> {
   static bool prepare(frame& c, int i, const param& p) {
     return short_list_argument(c, i, p, c.argument(p));
   }

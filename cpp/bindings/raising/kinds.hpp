@@ -46,7 +46,8 @@ struct parameter<kind::options> {
 };
 
 template <kind K>
-requires(K == kind::input_buffer || K == kind::output_buffer) struct parameter<K> {
+  requires(K == kind::input_buffer || K == kind::output_buffer)
+struct parameter<K> {
   static bool prepare(frame& c, int i, const param& p) {
     return buffer_argument(c, i, c.argument(p), K == kind::output_buffer);
   }
