@@ -50,7 +50,7 @@ context_handle context_of(CUcontext raw) {
   return context_handle::borrow(raw, {}, std::move(facts));
 }
 
-bool was_reset(const context_handle& context) noexcept {
+bool was_reset(const context_ref& context) noexcept {
   const unsigned long long made_in = context.facts().id.load(std::memory_order_relaxed);
   if (made_in == 0) return false;
   unsigned long long now = 0;
@@ -76,17 +76,17 @@ context_handle adopt_current_context(CUdevice device) {
   return current;
 }
 
-void get_memory_info(const context_handle& context, std::size_t* free_bytes, std::size_t* total) {
+void get_memory_info(const context_ref& context, std::size_t* free_bytes, std::size_t* total) {
   const current_scope scope{context.raw()};
   driver::call(driver::table->cuMemGetInfo, free_bytes, total);
 }
 
-void synchronize_context(const context_handle& context) {
+void synchronize_context(const context_ref& context) {
   const current_scope scope{context.raw()};
   driver::call(driver::table->cuCtxSynchronize);
 }
 
-priority_range stream_priorities(const context_handle& context) {
+priority_range stream_priorities(const context_ref& context) {
   const context_facts& facts = context.facts();
   const long long known = facts.priorities.load(std::memory_order_relaxed);
   if (known != context_facts::unknown_priorities) return unpacked(known);

@@ -46,6 +46,7 @@ struct context_traits {
   }
 };
 
+using context_ref = handle_ref<context_traits>;
 using context_handle = handle<context_traits>;
 
 // The primary context of a device, retained once more: each handle made here releases its own
@@ -58,7 +59,7 @@ using context_handle = handle<context_traits>;
 // Whether the device was reset since the handle was made: all that was made in the context is gone
 // then, and the driver must not be given any of it. Its memory pools stay, and so does the count of
 // those who retained it.
-[[nodiscard]] bool was_reset(const context_handle& context) noexcept;
+[[nodiscard]] bool was_reset(const context_ref& context) noexcept;
 
 // The context current on this thread; a null handle when there is none.
 [[nodiscard]] context_handle current_context();
@@ -68,10 +69,10 @@ using context_handle = handle<context_traits>;
 [[nodiscard]] context_handle adopt_current_context(CUdevice device);
 
 // The memory of the context's device, in bytes.
-void get_memory_info(const context_handle& context, std::size_t* free_bytes, std::size_t* total);
+void get_memory_info(const context_ref& context, std::size_t* free_bytes, std::size_t* total);
 
 // Blocks until all work of that context is done, whichever is current.
-void synchronize_context(const context_handle& context);
+void synchronize_context(const context_ref& context);
 
 [[nodiscard]] inline CUcontext raw_current_context() {
   CUcontext current = nullptr;
@@ -102,6 +103,6 @@ class current_scope {
 };
 
 // The range that a stream of this context may ask for.
-[[nodiscard]] priority_range stream_priorities(const context_handle& context);
+[[nodiscard]] priority_range stream_priorities(const context_ref& context);
 
 }  // namespace halfwarp::core

@@ -32,6 +32,7 @@ struct event_traits {
   }
 };
 
+using event_ref = handle_ref<event_traits>;
 using event_handle = handle<event_traits>;
 
 // A new event of that context, whichever is current.

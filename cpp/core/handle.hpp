@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <cstdint>
 #include <utility>
 
 #include "core/lifetime/giving_back.hpp"
@@ -12,10 +13,26 @@
 namespace halfwarp::core {
 
 // Something of the caller's that a handle keeps alive, for instance the foreign object that owns
-// a borrowed stream. `release` is called once, on any thread, and takes what locks it needs.
-struct keeper {
-  void* object = nullptr;
-  void (*release)(void*) = nullptr;  // must not throw
+// a borrowed stream. It is released once, on any thread.
+class keep_alive {
+ public:
+  constexpr keep_alive() noexcept = default;
+  // `release` must not throw, and takes what locks it needs.
+  keep_alive(void* object, void (*release)(void*)) noexcept : object_{object}, release_{release} {}
+  keep_alive(keep_alive&& other) noexcept
+      : object_{other.object_}, release_{std::exchange(other.release_, nullptr)} {}
+  keep_alive& operator=(keep_alive other) noexcept {
+    std::swap(object_, other.object_);
+    std::swap(release_, other.release_);
+    return *this;
+  }
+  ~keep_alive() {
+    if (release_ != nullptr) release_(object_);
+  }
+
+ private:
+  void* object_ = nullptr;
+  void (*release_)(void*) = nullptr;
 };
 
 enum class ownership : unsigned char {
@@ -43,10 +60,75 @@ void report_failed_destroy(const char* function, CUresult code) noexcept;
 //     static constexpr bool is_safe_in_capture = true;
 //   };
 //
-// Copies share the object. A null handle is the state of a closed one: its raw value is null, but
-// a null raw value alone does not say so, since the default stream has it too.
 template <class Traits>
-class handle {
+class handle;
+
+// What there is to ask of an object as long as somebody holds a share of it. A null reference is
+// that of a closed handle: its raw value is null, but a null raw value alone does not say so, since
+// the default stream has it too.
+template <class Traits>
+class handle_ref {
+ public:
+  using traits = Traits;
+  using raw_type = typename Traits::raw_type;
+  using parent_type = typename Traits::parent_type;
+  using facts_type = typename Traits::facts_type;
+
+  handle_ref(const handle_ref&) = delete;  // holders know what a copy holds
+  handle_ref& operator=(const handle_ref&) = delete;
+
+  [[nodiscard]] raw_type raw() const noexcept {
+    return node_ == nullptr ? raw_type{} : reinterpret_cast<raw_type>(node_->key);
+  }
+  [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
+  [[nodiscard]] bool is_open() const noexcept { return node_ != nullptr; }
+  // Of an open one:
+  [[nodiscard]] bool is_owned() const noexcept { return node_->owns == ownership::owned; }
+  [[nodiscard]] facts_type& facts() const noexcept { return node_->facts; }
+  [[nodiscard]] const parent_type& parent() const noexcept { return node_->parent; }
+
+  // False in the child of a fork: the object is the parent's, and no driver call may name it.
+  [[nodiscard]] bool is_of_this_process() const noexcept { return node_->is_of_this_process(); }
+
+  // A share of the same object.
+  [[nodiscard]] handle<Traits> share() const noexcept;
+
+ protected:
+  struct node : counted {
+    parent_type parent;
+    facts_type facts;
+    keep_alive kept;
+    ownership owns;
+    // Under the lock of handle_use:
+    std::uint32_t uses = 0;    // calls under way
+    std::uint32_t unused = 0;  // shares that were given up meanwhile
+
+    node(parent_type&& p, facts_type&& f, keep_alive&& k, ownership o) noexcept
+        : parent{std::move(p)}, facts{std::move(f)}, kept{std::move(k)}, owns{o} {
+      generation = fork_generation.load(std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] bool is_of_this_process() const noexcept {
+      return generation == fork_generation.load(std::memory_order_relaxed);
+    }
+  };
+
+  constexpr handle_ref() noexcept = default;
+  explicit constexpr handle_ref(node* of) noexcept : node_{of} {}
+  ~handle_ref() = default;
+
+  [[nodiscard]] static node* node_of(const handle_ref& other) noexcept { return other.node_; }
+
+  node* node_ = nullptr;
+};
+
+// A share of the object: it lives as long as there is one. Copies share it.
+template <class Traits>
+class handle : public handle_ref<Traits> {
+  using base = handle_ref<Traits>;
+  using node = typename base::node;
+  using base::node_;
+
  public:
   using raw_type = typename Traits::raw_type;
   using parent_type = typename Traits::parent_type;
@@ -58,10 +140,11 @@ class handle {
   }();
 
   constexpr handle() noexcept = default;
-  handle(const handle& other) noexcept : node_{other.node_} {
+  handle(const handle& other) noexcept : handle{static_cast<const base&>(other)} {}
+  explicit handle(const base& other) noexcept : base{base::node_of(other)} {
     if (node_ != nullptr) node_->add_reference();
   }
-  handle(handle&& other) noexcept : node_{std::exchange(other.node_, nullptr)} {}
+  handle(handle&& other) noexcept : base{std::exchange(other.node_, nullptr)} {}
   handle& operator=(handle other) noexcept {
     swap(other);
     return *this;
@@ -73,7 +156,8 @@ class handle {
   // so that an object once made is never lost.
   template <class Make>
   [[nodiscard]] static handle own(parent_type parent, facts_type facts, Make&& make) {
-    handle made{new node{std::move(parent), std::move(facts), keeper{}, ownership::borrowed}};
+    handle made{new node{std::move(parent), std::move(facts), keep_alive{}, ownership::borrowed}};
+    made.node_->kind = &kind;
     raw_type raw{};
     make(&raw);
     made.node_->key = as_key(raw);
@@ -83,8 +167,10 @@ class handle {
   }
 
   [[nodiscard]] static handle borrow(raw_type raw, parent_type parent = {}, facts_type facts = {},
-                                     keeper kept = {}) {
-    handle made{new node{std::move(parent), std::move(facts), kept, ownership::borrowed}};
+                                     keep_alive kept = {}) {
+    handle made{
+        new node{std::move(parent), std::move(facts), std::move(kept), ownership::borrowed}};
+    made.node_->kind = &kind;
     made.node_->key = as_key(raw);
     return made;
   }
@@ -95,19 +181,6 @@ class handle {
   {
     return handle{static_cast<node*>(live_handles.find(&kind, as_key(raw)))};
   }
-
-  [[nodiscard]] raw_type raw() const noexcept {
-    return node_ == nullptr ? raw_type{} : reinterpret_cast<raw_type>(node_->key);
-  }
-  [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
-  [[nodiscard]] bool is_open() const noexcept { return node_ != nullptr; }
-  // Of an open handle:
-  [[nodiscard]] bool is_owned() const noexcept { return node_->owns == ownership::owned; }
-  [[nodiscard]] facts_type& facts() const noexcept { return node_->facts; }
-  [[nodiscard]] const parent_type& parent() const noexcept { return node_->parent; }
-
-  // False in the child of a fork: the object is the parent's, and no driver call may name it.
-  [[nodiscard]] bool is_of_this_process() const noexcept { return is_of_this_process(*node_); }
 
   // Whether this handle is the only one.
   [[nodiscard]] bool is_last() const noexcept {
@@ -121,29 +194,23 @@ class handle {
     if (node_ == nullptr) return;
     // Without a registry nobody can find it again: the only holder stays that, and need not say so
     // in a way that other threads see.
-    const bool was_last = (!is_registered && is_last()) || node_->drop_reference();
+    const bool was_last = (!is_registered && is_last()) || node_->drop_references(1);
     if (node* const old = std::exchange(node_, nullptr); was_last) destroy(old);
   }
 
- private:
-  struct node : counted {
-    parent_type parent;
-    facts_type facts;
-    keeper kept;
-    ownership owns;
-
-    node(parent_type&& p, facts_type&& f, keeper k, ownership o) noexcept
-        : parent{std::move(p)}, facts{std::move(f)}, kept{k}, owns{o} {
-      generation = fork_generation.load(std::memory_order_relaxed);
-      kind = &handle::kind;
-    }
-  };
-
-  explicit handle(node* adopted) noexcept : node_{adopted} {}
-
-  static bool is_of_this_process(const node& of) noexcept {
-    return of.generation == fork_generation.load(std::memory_order_relaxed);
+  // As reset(), but while calls use the object, the share is left to the last of them. Under the
+  // lock of handle_use.
+  void give_up() noexcept {
+    if (node_ == nullptr || node_->uses == 0) return reset();
+    ++node_->unused;
+    node_ = nullptr;
   }
+
+ private:
+  template <class>
+  friend class handle_use;
+
+  explicit handle(node* adopted) noexcept : base{adopted} {}
 
   static void* as_key(raw_type raw) noexcept { return reinterpret_cast<void*>(raw); }
 
@@ -168,20 +235,50 @@ class handle {
 
   // Out of the registry first: the driver may give the same raw value to the next object.
   __attribute__((noinline)) static void destroy(node* last) noexcept {
-    if (last->owns == ownership::owned && is_of_this_process(*last)) {
+    if (last->owns == ownership::owned && last->is_of_this_process()) {
       if constexpr (is_registered) live_handles.remove(*last);
       if constexpr (Traits::destroyer != nullptr) {
         if (!is_gone(*last)) [[likely]]
           give_to_driver(*last);
       }
     }
-    if (last->kept.release != nullptr) last->kept.release(last->kept.object);
     delete last;
   }
 
   static constexpr char kind = 0;  // its address tells the kinds apart
+};
 
-  node* node_ = nullptr;
+template <class Traits>
+handle<Traits> handle_ref<Traits>::share() const noexcept {
+  return handle<Traits>{*this};
+}
+
+// A use of an object for the time of a call, without a share of its own: two plain additions
+// instead of two that other processors have to see. One lock, an interpreter's, orders them: with
+// it uses begin, from a share, and end, and with it that share is given up, by give_up(). Between
+// begin and end it may be given back; what is given up then, goes with the last use.
+template <class Traits>
+class handle_use : public handle_ref<Traits> {
+  using base = handle_ref<Traits>;
+  using node = typename base::node;
+  using base::node_;
+
+ public:
+  constexpr handle_use() noexcept = default;
+  explicit handle_use(const base& of) noexcept : base{base::node_of(of)} {
+    if (node_ != nullptr) ++node_->uses;
+  }
+  handle_use(const handle_use& other) noexcept : handle_use{static_cast<const base&>(other)} {}
+  handle_use(handle_use&& other) noexcept : base{std::exchange(other.node_, nullptr)} {}
+  handle_use& operator=(handle_use other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~handle_use() {
+    if (node_ == nullptr || --node_->uses != 0 || node_->unused == 0) return;
+    const std::uint32_t unused = std::exchange(node_->unused, 0);
+    if (node_->drop_references(unused)) handle<Traits>::destroy(node_);
+  }
 };
 
 }  // namespace halfwarp::core

@@ -6,25 +6,24 @@
 
 namespace halfwarp::core {
 
-stream_handle create_stream(const context_handle& context, unsigned flags, int priority) {
+stream_handle create_stream(const context_ref& context, unsigned flags, int priority) {
   const current_scope scope{context.raw()};
+  const CUdevice device = context.facts().device;
   return stream_handle::own(
-      context, stream_facts{static_cast<int>(flags), priority}, [flags, priority](CUstream* raw) {
+      context.share(), stream_facts{device, static_cast<int>(flags), priority},
+      [flags, priority](CUstream* raw) {
         driver::call(driver::table->cuStreamCreateWithPriority, raw, flags, priority);
       });
 }
 
-stream_handle stream_of(CUstream raw, keeper kept) {
+stream_handle stream_of(CUstream raw, keep_alive kept) {
   if (!is_default_stream(raw)) {
-    if (stream_handle known = stream_handle::find(raw)) {
-      if (kept.release != nullptr) kept.release(kept.object);
-      return known;
-    }
+    if (stream_handle known = stream_handle::find(raw)) return known;
   }
-  return stream_handle::borrow(raw, {}, {}, kept);
+  return stream_handle::borrow(raw, {}, {}, std::move(kept));
 }
 
-context_handle context_of(const stream_handle& stream) {
+context_handle context_of(const stream_ref& stream) {
   if (stream.parent()) return stream.parent();
   if (is_default_stream(stream.raw())) return current_context();
   CUcontext raw = nullptr;
@@ -32,7 +31,7 @@ context_handle context_of(const stream_handle& stream) {
   return context_of(raw);
 }
 
-bool is_nonblocking(const stream_handle& stream) {
+bool is_nonblocking(const stream_ref& stream) {
   const stream_facts& facts = stream.facts();
   int flags = facts.flags.load(std::memory_order_relaxed);
   if (flags == stream_facts::unknown) {
@@ -44,7 +43,7 @@ bool is_nonblocking(const stream_handle& stream) {
   return (flags & CU_STREAM_NON_BLOCKING) != 0;
 }
 
-int priority_of(const stream_handle& stream) {
+int priority_of(const stream_ref& stream) {
   const stream_facts& facts = stream.facts();
   if (facts.has_priority.load(std::memory_order_acquire)) {
     return facts.priority.load(std::memory_order_relaxed);
@@ -58,17 +57,19 @@ int priority_of(const stream_handle& stream) {
   return priority;
 }
 
-event_handle record_event(CUstream stream, context_handle context, unsigned flags) {
+event_handle record_event(const stream_ref& stream, unsigned flags) {
+  context_handle context = context_of(stream);
+  if (!context) return {};
   event_handle event = create_event(std::move(context), flags);
-  driver::call(driver::table->cuEventRecord, event.raw(), stream);
+  driver::call(driver::table->cuEventRecord, event.raw(), stream.raw());
   return event;
 }
 
-void wait_for_stream(stream_handle later, stream_handle earlier) {
+void wait_for_stream(const stream_ref& later, const stream_ref& earlier) {
   if (later.raw() == earlier.raw()) return;  // a stream is always in order with itself
   const unlocked_scope unlocked;
-  const event_handle reached =
-      record_event(earlier.raw(), context_of(earlier), CU_EVENT_DISABLE_TIMING);
+  const event_handle reached = record_event(earlier, CU_EVENT_DISABLE_TIMING);
+  if (!reached) throw driver::driver_error{CUDA_ERROR_INVALID_CONTEXT, "cuEventCreate"};
   driver::call(driver::table->cuStreamWaitEvent, later.raw(), reached.raw(), 0u);
 }
 

@@ -12,14 +12,16 @@ struct stream_facts {
   mutable std::atomic<int> flags{unknown};
   mutable std::atomic<bool> has_priority{false};
   mutable std::atomic<int> priority{0};
+  CUdevice device = -1;  // -1: whichever is current (default streams), or not known (foreign ones)
 
   constexpr stream_facts() noexcept = default;
-  constexpr stream_facts(int with_flags, int with_priority) noexcept
-      : flags{with_flags}, has_priority{true}, priority{with_priority} {}
+  constexpr stream_facts(CUdevice on_device, int with_flags, int with_priority) noexcept
+      : flags{with_flags}, has_priority{true}, priority{with_priority}, device{on_device} {}
   stream_facts(stream_facts&& other) noexcept
       : flags{other.flags.load(std::memory_order_relaxed)},
         has_priority{other.has_priority.load(std::memory_order_relaxed)},
-        priority{other.priority.load(std::memory_order_relaxed)} {}
+        priority{other.priority.load(std::memory_order_relaxed)},
+        device{other.device} {}
 };
 
 struct stream_traits {
@@ -33,6 +35,7 @@ struct stream_traits {
   }
 };
 
+using stream_ref = handle_ref<stream_traits>;
 using stream_handle = handle<stream_traits>;
 
 // The raw values that stand for a default stream of whatever context is current.
@@ -41,24 +44,22 @@ using stream_handle = handle<stream_traits>;
 }
 
 // A new stream of that context, whichever is current. The priority lies in the context's range.
-[[nodiscard]] stream_handle create_stream(const context_handle& context, unsigned flags,
-                                          int priority);
+[[nodiscard]] stream_handle create_stream(const context_ref& context, unsigned flags, int priority);
 
 // Wraps a stream that somebody else made: shared when it is one of ours, else borrowed.
-[[nodiscard]] stream_handle stream_of(CUstream raw, keeper kept = {});
+[[nodiscard]] stream_handle stream_of(CUstream raw, keep_alive kept = {});
 
 // The context a stream belongs to; for a default stream the one current now (null when none is).
-[[nodiscard]] context_handle context_of(const stream_handle& stream);
+[[nodiscard]] context_handle context_of(const stream_ref& stream);
 
-[[nodiscard]] bool is_nonblocking(const stream_handle& stream);
-[[nodiscard]] int priority_of(const stream_handle& stream);
+[[nodiscard]] bool is_nonblocking(const stream_ref& stream);
+[[nodiscard]] int priority_of(const stream_ref& stream);
 
-// Records a new event of a stream's context, which is given along: another thread may close the
-// stream's handle meanwhile.
-[[nodiscard]] event_handle record_event(CUstream stream, context_handle context, unsigned flags);
+// Records a new event of the stream's context. Null when there is none: for a default stream,
+// while no context is current.
+[[nodiscard]] event_handle record_event(const stream_ref& stream, unsigned flags);
 
-// `later` waits for all that `earlier` was given so far. Copies: another thread may close the
-// streams meanwhile.
-void wait_for_stream(stream_handle later, stream_handle earlier);
+// `later` waits for all that `earlier` was given so far.
+void wait_for_stream(const stream_ref& later, const stream_ref& earlier);
 
 }  // namespace halfwarp::core

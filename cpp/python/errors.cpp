@@ -6,6 +6,7 @@
 #include <new>
 
 #include "driver/call.hpp"
+#include "python/lock/held.hpp"
 
 namespace halfwarp::python {
 
@@ -15,6 +16,8 @@ void translate_exception() noexcept {
     throw;
   } catch (const driver::driver_error& error) {
     run_python([&] { return raise_driver_error(error.code, error.function); });
+  } catch (const closed_object& error) {
+    PyErr_Format(PyExc_RuntimeError, "%s has been closed", error.class_name);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {

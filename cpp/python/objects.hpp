@@ -8,26 +8,29 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace halfwarp::core {
-class launch_plan;
-}
+#include "core/module/kernel.hpp"
+#include "core/stream.hpp"
+#include "python/lock/held.hpp"
 
-// Each Cython class below holds one of these structs as its first member, under the name `fields`.
-// All zero bytes mean "closed" or "not initialised", so that an object whose __cinit__ did not run
-// is refused like a closed one.
+// Each Cython class holds one of the following as its first member: a handle under the name
+// `native`, plain values under the name `fields`. All zero bytes mean "closed" or "not
+// initialised", so that an object whose __cinit__ did not run is refused like a closed one.
 namespace halfwarp::python {
 
-struct stream_fields {
-  CUstream raw;         // may be 0, 1, 2: the default streams
-  std::int32_t device;  // ordinal; -1: whichever device is current (the default streams)
-  bool is_open;
-  bool is_default_token;  // LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM and their kin
-};
+template <>
+inline constexpr const char* class_name<core::context_handle> = "Context";
+template <>
+inline constexpr const char* class_name<core::event_handle> = "Event";
+template <>
+inline constexpr const char* class_name<core::stream_handle> = "Stream";
 
-struct kernel_fields {
-  CUkernel raw;
-  core::launch_plan* plan;  // lives as long as the kernel's handle, which the object holds
-};
+using borrowed_context = borrowed<core::context_handle>;
+using borrowed_event = borrowed<core::event_handle>;
+using borrowed_stream = borrowed<core::stream_handle>;
+
+using held_context = held<core::context_handle>;
+using held_event = held<core::event_handle>;
+using held_stream = held<core::stream_handle>;
 
 struct buffer_fields {
   CUdeviceptr pointer;  // 0 once closed

@@ -20,9 +20,9 @@ struct counted {
   void add_reference() noexcept { count.fetch_add(1, std::memory_order_relaxed); }
   // Fails on a node whose last holder is just letting go.
   [[nodiscard]] bool try_add_reference() noexcept;
-  // Whether that was the last one.
-  [[nodiscard]] bool drop_reference() noexcept {
-    return count.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  // Whether those were the last ones.
+  [[nodiscard]] bool drop_references(std::uint32_t dropped) noexcept {
+    return count.fetch_sub(dropped, std::memory_order_acq_rel) == dropped;
   }
 };
 

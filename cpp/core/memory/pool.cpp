@@ -9,7 +9,7 @@ namespace {
 
 // At 0, the driver's default, a pool gives its memory back at every synchronisation, and the next
 // allocation maps it anew: milliseconds instead of microseconds. A value somebody chose is kept.
-void keep_freed_memory(const pool_handle& pool) {
+void keep_freed_memory(const pool_ref& pool) {
   if (pool_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) == 0) {
     set_pool_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
                        std::numeric_limits<cuuint64_t>::max());
@@ -49,7 +49,7 @@ pool_handle create_pool(CUdevice device, std::size_t max_size) {
   return pool;
 }
 
-cuuint64_t pool_attribute(const pool_handle& pool, CUmemPool_attribute attribute) {
+cuuint64_t pool_attribute(const pool_ref& pool, CUmemPool_attribute attribute) {
   if (is_four_bytes_wide(attribute)) {
     int value = 0;
     driver::call(driver::table->cuMemPoolGetAttribute, pool.raw(), attribute, &value);
@@ -60,22 +60,22 @@ cuuint64_t pool_attribute(const pool_handle& pool, CUmemPool_attribute attribute
   return value;
 }
 
-void set_pool_attribute(const pool_handle& pool, CUmemPool_attribute attribute, cuuint64_t value) {
+void set_pool_attribute(const pool_ref& pool, CUmemPool_attribute attribute, cuuint64_t value) {
   int narrow = static_cast<int>(value);
   void* source = is_four_bytes_wide(attribute) ? static_cast<void*>(&narrow) : &value;
   driver::call(driver::table->cuMemPoolSetAttribute, pool.raw(), attribute, source);
 }
 
-void trim_pool(const pool_handle& pool, std::size_t bytes_to_keep) {
+void trim_pool(const pool_ref& pool, std::size_t bytes_to_keep) {
   driver::call(driver::table->cuMemPoolTrimTo, pool.raw(), bytes_to_keep);
 }
 
-CUdeviceptr allocate_from_pool(const pool_handle& pool, std::size_t size, CUstream stream) {
+CUdeviceptr allocate_from_pool(const pool_ref& pool, std::size_t size, const stream_ref& stream) {
   CUstreamCaptureStatus status{};
-  driver::call(driver::table->cuStreamIsCapturing, stream, &status);
+  driver::call(driver::table->cuStreamIsCapturing, stream.raw(), &status);
   if (status != CU_STREAM_CAPTURE_STATUS_NONE) return 0;
   CUdeviceptr pointer = 0;
-  driver::call(driver::table->cuMemAllocFromPoolAsync, &pointer, size, pool.raw(), stream);
+  driver::call(driver::table->cuMemAllocFromPoolAsync, &pointer, size, pool.raw(), stream.raw());
   return pointer;
 }
 

@@ -24,6 +24,7 @@ struct pool_traits {
   }
 };
 
+using pool_ref = handle_ref<pool_traits>;
 using pool_handle = handle<pool_traits>;
 
 // The pool that the device allocates from by default. Borrowed: it is the driver's.
@@ -33,15 +34,15 @@ using pool_handle = handle<pool_traits>;
 [[nodiscard]] pool_handle create_pool(CUdevice device, std::size_t max_size);
 
 // The value of an attribute; integer attributes of four bytes are widened.
-[[nodiscard]] cuuint64_t pool_attribute(const pool_handle& pool, CUmemPool_attribute attribute);
-void set_pool_attribute(const pool_handle& pool, CUmemPool_attribute attribute, cuuint64_t value);
+[[nodiscard]] cuuint64_t pool_attribute(const pool_ref& pool, CUmemPool_attribute attribute);
+void set_pool_attribute(const pool_ref& pool, CUmemPool_attribute attribute, cuuint64_t value);
 
 // Gives back to the device what is free beyond `bytes_to_keep`.
-void trim_pool(const pool_handle& pool, std::size_t bytes_to_keep);
+void trim_pool(const pool_ref& pool, std::size_t bytes_to_keep);
 
 // Memory of the pool, usable on `stream` from here on; 0 when the stream records a graph, to which
 // such memory would belong.
-[[nodiscard]] CUdeviceptr allocate_from_pool(const pool_handle& pool, std::size_t size,
-                                             CUstream stream);
+[[nodiscard]] CUdeviceptr allocate_from_pool(const pool_ref& pool, std::size_t size,
+                                             const stream_ref& stream);
 
 }  // namespace halfwarp::core

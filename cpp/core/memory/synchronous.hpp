@@ -8,15 +8,14 @@
 
 namespace halfwarp::core {
 
-[[nodiscard]] inline CUdeviceptr allocate_in_context(const context_handle& context,
-                                                     std::size_t size) {
+[[nodiscard]] inline CUdeviceptr allocate_in_context(const context_ref& context, std::size_t size) {
   const current_scope scope{context.raw()};
   CUdeviceptr pointer = 0;
   driver::call(driver::table->cuMemAlloc, &pointer, size);
   return pointer;
 }
 
-inline void free_in_context(const context_handle& context, CUdeviceptr pointer) {
+inline void free_in_context(const context_ref& context, CUdeviceptr pointer) {
   const current_scope scope{context.raw()};
   driver::call(driver::table->cuMemFree, pointer);
 }

@@ -21,6 +21,7 @@ struct kernel_traits {
   static constexpr const char* destroyer = nullptr;  // it goes with its library
 };
 
+using kernel_ref = handle_ref<kernel_traits>;
 using kernel_handle = handle<kernel_traits>;
 
 // The kernel of that symbol. Throws driver_error: CUDA_ERROR_NOT_FOUND when there is none.

@@ -30,6 +30,10 @@ class argument_block {
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] void** pointers() noexcept { return pointers_; }
 
+  // Whether code of Python may have run while the arguments were packed.
+  [[nodiscard]] bool ran_python() const noexcept { return ran_python_; }
+  void note_python() noexcept { ran_python_ = true; }
+
   // The cell of an argument of at most 16 bytes.
   [[nodiscard]] argument_cell& cell(std::size_t index) noexcept {
     pointers_[index] = &cells_[index];
@@ -102,6 +106,7 @@ class argument_block {
   std::size_t room_size_ = 0;
   void* memory_ = nullptr;
   large_value* large_ = nullptr;
+  bool ran_python_ = false;
 };
 
 // For the time of a call, on the stack; the heap is asked for very many or very large values only.

@@ -105,6 +105,7 @@ template <class Value>
     if (pack_common(values[i], *parameters, block.cell(i))) [[likely]]
       continue;
     if (pack_general(values[i], target{*parameters, block, i, plan}) < 0) return -1;
+    if (!PyLong_CheckExact(values[i])) block.note_python();
   }
   return 0;
 }

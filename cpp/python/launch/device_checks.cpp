@@ -27,8 +27,12 @@ int check_shared_memory(unsigned bytes, CUdevice device, core::launch_plan& plan
   return -1;
 }
 
-int blocks_per_multiprocessor(const core::launch_plan& plan, int block_size, unsigned shared) {
+// On the device of the stream: the driver answers for the context that is current.
+int blocks_per_multiprocessor(const core::launch_plan& plan, const core::stream_ref& stream,
+                              int block_size, unsigned shared) {
   const core::unlocked_scope unlocked;
+  const core::context_handle context = core::context_of(stream);
+  const core::current_scope scope{context.raw()};
   int blocks = 0;
   driver::call(driver::table->cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
                reinterpret_cast<CUfunction>(plan.kernel()), block_size, shared);
@@ -36,13 +40,12 @@ int blocks_per_multiprocessor(const core::launch_plan& plan, int block_size, uns
 }
 
 // All blocks of a cooperative grid must be resident at once.
-int check_cooperative_grid(const config_fields& config, CUdevice device,
-                           const core::launch_plan& plan) {
-  const CUlaunchConfig& native = config.native;
+int check_cooperative_grid(const CUlaunchConfig& native, const core::stream_ref& stream,
+                           CUdevice device, const core::launch_plan& plan) {
   const int block = static_cast<int>(native.blockDimX * native.blockDimY * native.blockDimZ);
-  const long long limit =
-      static_cast<long long>(blocks_per_multiprocessor(plan, block, native.sharedMemBytes)) *
-      device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  const long long limit = static_cast<long long>(blocks_per_multiprocessor(plan, stream, block,
+                                                                           native.sharedMemBytes)) *
+                          device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
   const long double blocks = static_cast<long double>(native.gridDimX) * native.gridDimY *
                              native.gridDimZ;  // may exceed 64 bits
   if (blocks <= static_cast<long double>(limit)) return 0;
@@ -56,20 +59,21 @@ int check_cooperative_grid(const config_fields& config, CUdevice device,
 
 }  // namespace
 
-CUdevice device_of(const stream_fields& stream) {
-  if (stream.device >= 0) return stream.device;
+CUdevice device_of(const core::stream_ref& stream) {
+  if (stream.facts().device >= 0) return stream.facts().device;
   CUdevice device = 0;
-  if (core::is_default_stream(stream.raw)) {
+  if (core::is_default_stream(stream.raw())) {
     driver::call(driver::table->cuCtxGetDevice, &device);
     return device;
   }
-  return core::context_of(core::stream_of(stream.raw)).facts().device;
+  return core::context_of(stream).facts().device;
 }
 
-int take_care(const config_fields& config, const stream_fields& stream,
-              core::launch_plan& plan) noexcept {
-  const unsigned shared = config.native.sharedMemBytes;
-  const bool is_plain = !config.is_cooperative && config.is_device_checked;
+int take_care(const config_fields& config, const CUlaunchConfig& launched,
+              const core::stream_ref& stream, core::launch_plan& plan) noexcept {
+  const unsigned shared = launched.sharedMemBytes;
+  const bool is_cooperative = config.is_cooperative;
+  const bool is_plain = !is_cooperative && config.is_device_checked;
   if (is_plain && shared <= plan.unasked_shared_memory()) return 0;
   try {
     const CUdevice device = device_of(stream);
@@ -77,7 +81,7 @@ int take_care(const config_fields& config, const stream_fields& stream,
     if (shared > plan.unasked_shared_memory() && check_shared_memory(shared, device, plan) < 0) {
       return -1;
     }
-    return config.is_cooperative ? check_cooperative_grid(config, device, plan) : 0;
+    return is_cooperative ? check_cooperative_grid(launched, stream, device, plan) : 0;
   } catch (...) {
     translate_exception();
     return -1;

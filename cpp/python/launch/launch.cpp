@@ -14,10 +14,16 @@ namespace {
 
 constexpr char order[] = "the order is launch(stream, config, kernel, *kernel_args)";
 
-// Asks the driver without the interpreter lock, since it may have to load the kernel first.
-const core::parameter_layout* load_layout(core::launch_plan& plan) noexcept {
+// Asks the driver without the interpreter lock, since it may have to load the kernel first. The
+// context is the stream's: the calling thread needs none for a launch.
+const core::parameter_layout* load_layout(core::launch_plan& plan, PyObject* stream) noexcept {
   try {
+    core::context_handle context;
+    if (stream != nullptr) {
+      context = core::context_of(fields_of<held_stream>(stream).borrow_open(stream));
+    }
     const lock_given_back unlocked;
+    const core::current_scope scope{context ? context.raw() : core::raw_current_context()};
     return &plan.load_layout();
   } catch (...) {
     translate_exception();
@@ -37,38 +43,61 @@ int wrong_count(const core::launch_plan& plan, std::size_t expected, std::size_t
 }
 
 // A stream that captures has nothing to wait for. The question itself may report an earlier fault.
-CUresult wait_unless_capturing(CUstream stream) noexcept {
+CUresult wait_unless_capturing(const core::stream_ref& stream) noexcept {
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  const CUresult asked = driver::table->cuStreamIsCapturing(stream, &capture);
+  const CUresult asked = driver::table->cuStreamIsCapturing(stream.raw(), &capture);
   const bool captures =
       asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || capture != CU_STREAM_CAPTURE_STATUS_NONE;
   if (captures) return CUDA_SUCCESS;
   if (asked != CUDA_SUCCESS) return asked;
   const lock_given_back unlocked;
-  return driver::table->cuStreamSynchronize(stream);
+  return driver::table->cuStreamSynchronize(stream.raw());
 }
 
-PyObject* launch_exactly(PyObject* stream, PyObject* config, PyObject* kernel,
-                         PyObject* const* arguments, std::size_t count) noexcept {
-  const auto& on = fields_of<stream_fields>(stream);
-  const auto& how = fields_of<config_fields>(config);
-  const auto& what = fields_of<kernel_fields>(kernel);
-  if (!is_usable(on, how, what)) [[unlikely]] {
-    refuse_unusable(on, how, what);
-    return nullptr;
+PyObject* refuse_uninitialised(const char* class_name) noexcept {
+  return PyErr_Format(PyExc_RuntimeError, "%s was not initialised", class_name);
+}
+
+// What Python ran for one argument may have closed the Buffer of another.
+int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_instance<buffer_fields>(arguments[i]) &&
+        !fields_of<buffer_fields>(arguments[i]).is_open) {
+      PyErr_SetString(PyExc_RuntimeError, "Buffer has been closed");
+      return -1;
+    }
   }
+  return 0;
+}
+
+// First whatever may run code of Python, then the stream is borrowed: it may be closed by that.
+PyObject* launch_exactly(PyObject* stream_object, PyObject* config_object, PyObject* kernel_object,
+                         PyObject* const* arguments, std::size_t count) noexcept {
+  const auto& config = fields_of<config_fields>(config_object);
+  const auto& kernel = fields_of<core::kernel_handle>(kernel_object);
+  if (!config.is_valid) [[unlikely]]
+    return refuse_uninitialised("LaunchConfig");
+  if (!kernel.is_open()) [[unlikely]]
+    return refuse_uninitialised("Kernel");
+  core::launch_plan& plan = *kernel.facts().plan;
   packing_rule rule;
   call_arguments block;
-  if (find_packing_rule(*what.plan, count, rule) < 0) return nullptr;
+  if (find_packing_rule(plan, stream_object, count, rule) < 0) return nullptr;
   if (!block.prepare(count)) return PyErr_NoMemory();
-  if (pack_all(arguments, what.plan, rule.parameters, rule.step, block) < 0) return nullptr;
-  if (how.needs_care && take_care(how, on, *what.plan) < 0) return nullptr;
+  if (pack_all(arguments, &plan, rule.parameters, rule.step, block) < 0) return nullptr;
+  if (block.ran_python() && check_buffers_open(arguments, count) < 0) return nullptr;
+  const borrowed_stream stream = fields_of<held_stream>(stream_object).borrow(stream_object);
+  if (!stream.is_open()) [[unlikely]]
+    return refuse_closed_stream();
   CUlaunchAttribute attributes[3];
-  CUlaunchConfig native = how.native;
-  for (unsigned i = 0; i < native.numAttrs; ++i) attributes[i] = how.attributes[i];
+  CUlaunchConfig native = config.native;
+  for (unsigned i = 0; i < native.numAttrs; ++i) attributes[i] = config.attributes[i];
   native.attrs = attributes;
-  const CUresult code = submit(native, on, what, block.pointers());
-  if (!is_finished(code) && finish(code, on.raw, kernel, arguments, count) < 0) return nullptr;
+  if (config.needs_care && take_care(config, native, stream, plan) < 0) return nullptr;
+  const CUresult code = submit(native, stream, kernel, block.pointers());
+  if (!is_finished(code) && finish(code, stream, kernel_object, arguments, count) < 0) {
+    return nullptr;
+  }
   Py_RETURN_NONE;
 }
 
@@ -87,7 +116,7 @@ reference accept_config(PyObject* given) noexcept {
 }
 
 reference accept_stream(PyObject* given) noexcept {
-  if (is_instance<stream_fields>(given)) return reference::borrow(given);
+  if (is_instance<held_stream>(given)) return reference::borrow(given);
   return reference{run_python([=] { return hooks.accept_stream(given); })};
 }
 
@@ -96,7 +125,7 @@ PyObject* launch_general(PyObject* stream, PyObject* config, PyObject* kernel,
                          PyObject* const* arguments, std::size_t count) noexcept {
   const reference accepted_config = accept_config(config);
   if (!accepted_config) return nullptr;
-  if (!is_instance<kernel_fields>(kernel)) return wrong_argument("kernel", "Kernel", kernel);
+  if (!is_instance<core::kernel_handle>(kernel)) return wrong_argument("kernel", "Kernel", kernel);
   const reference accepted_stream = accept_stream(stream);
   if (!accepted_stream) return nullptr;
   return launch_exactly(accepted_stream.get(), accepted_config.get(), kernel, arguments, count);
@@ -131,8 +160,8 @@ bool bind_keywords(PyObject* const* arguments, std::size_t count, PyObject* keyw
 PyObject* launch(PyObject*, PyObject* const* arguments, Py_ssize_t given,
                  PyObject* keywords) noexcept {
   const auto count = static_cast<std::size_t>(given);
-  if (keywords == nullptr && count >= 3 && is_exactly<stream_fields>(arguments[0]) &&
-      is_exactly<config_fields>(arguments[1]) && is_exactly<kernel_fields>(arguments[2]))
+  if (keywords == nullptr && count >= 3 && is_exactly<held_stream>(arguments[0]) &&
+      is_exactly<config_fields>(arguments[1]) && is_exactly<core::kernel_handle>(arguments[2]))
       [[likely]] {
     return launch_exactly(arguments[0], arguments[1], arguments[2], arguments + 3, count - 3);
   }
@@ -181,8 +210,8 @@ PyMethodDef launch_method{"launch",
 }  // namespace
 
 PyObject* make_launch_function(const launch_hooks& from) noexcept {
-  if (!object_class<stream_fields>::type || !object_class<config_fields>::type ||
-      !object_class<kernel_fields>::type || !object_class<buffer_fields>::type) {
+  if (!object_class<held_stream>::type || !object_class<config_fields>::type ||
+      !object_class<core::kernel_handle>::type || !object_class<buffer_fields>::type) {
     PyErr_SetString(PyExc_SystemError, "launch was made before the classes that it reads");
     return nullptr;
   }
@@ -191,12 +220,13 @@ PyObject* make_launch_function(const launch_hooks& from) noexcept {
   return module ? PyCFunction_NewEx(&launch_method, nullptr, module.get()) : nullptr;
 }
 
-int find_packing_rule(core::launch_plan& plan, std::size_t count, packing_rule& rule) noexcept {
+int find_packing_rule(core::launch_plan& plan, PyObject* stream, std::size_t count,
+                      packing_rule& rule) noexcept {
   const core::parameter_layout* layout = plan.layout();
   const unsigned modes = launch_modes.load(std::memory_order_acquire);
   if (layout == nullptr || modes & (launch_unread | launch_unchecked)) [[unlikely]] {
     if (modes & launch_unread && read_launch_modes() < 0) return -1;
-    layout = load_layout(plan);
+    layout = load_layout(plan, stream);
     if (layout == nullptr) return -1;
   }
   rule = {&core::unknown_parameter, 0};
@@ -210,20 +240,13 @@ int find_packing_rule(core::launch_plan& plan, std::size_t count, packing_rule& 
   return 0;
 }
 
-int refuse_unusable(const stream_fields& stream, const config_fields& config,
-                    const kernel_fields& kernel) noexcept {
-  if (!config.is_valid) {
-    PyErr_SetString(PyExc_RuntimeError, "LaunchConfig was not initialised");
-  } else if (kernel.plan == nullptr) {
-    PyErr_SetString(PyExc_RuntimeError, "Kernel was not initialised");
-  } else if (!stream.is_open) {
-    PyErr_SetString(PyExc_RuntimeError, "Stream has been closed");
-  }
-  return -1;
+PyObject* refuse_closed_stream() noexcept {
+  PyErr_SetString(PyExc_RuntimeError, "Stream has been closed");
+  return nullptr;
 }
 
-int finish(CUresult code, CUstream stream, PyObject* kernel, PyObject* const* arguments,
-           std::size_t count) noexcept {
+int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
+           PyObject* const* arguments, std::size_t count) noexcept {
   const char* function = "cuLaunchKernelEx";
   if (code == CUDA_SUCCESS) {
     function = "cuStreamSynchronize";

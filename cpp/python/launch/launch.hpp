@@ -5,7 +5,8 @@
 #include <Python.h>
 #include <cuda.h>
 
-#include "core/module/launch_plan.hpp"
+#include "core/module/kernel.hpp"
+#include "core/stream.hpp"
 #include "driver/call.hpp"
 #include "python/launch/flight_recorder.hpp"
 #include "python/launch/launch_modes.hpp"
@@ -34,44 +35,40 @@ struct packing_rule {
   std::size_t step;
 };
 
-// Asks for the kernel's layout if it is not known, and compares the number of arguments. 0, or -1
-// with an exception set.
-int find_packing_rule(core::launch_plan& plan, std::size_t count, packing_rule& rule) noexcept;
+// Asks for the kernel's layout if it is not known, in the context of the Stream object `stream`
+// (null: in the current one), and compares the number of arguments. 0, or -1 with an exception set.
+int find_packing_rule(core::launch_plan& plan, PyObject* stream, std::size_t count,
+                      packing_rule& rule) noexcept;
 
 // The ordinal of the device that a stream's work runs on. Throws driver_error.
-[[nodiscard]] CUdevice device_of(const stream_fields& stream);
+[[nodiscard]] CUdevice device_of(const core::stream_ref& stream);
 
-// What only the device can tell: cooperative grids, clusters, dynamic shared memory. 0, or -1 with
-// an exception set. For configurations that need care.
-int take_care(const config_fields& config, const stream_fields& stream,
-              core::launch_plan& plan) noexcept;
+// What only the device can tell: cooperative grids, clusters, dynamic shared memory. `launched` is
+// the copy of `config.native` that is going to be launched. 0, or -1 with an exception set. For
+// configurations that need care.
+int take_care(const config_fields& config, const CUlaunchConfig& launched,
+              const core::stream_ref& stream, core::launch_plan& plan) noexcept;
 
-// Raises for an object that is closed or was never initialised. Always -1.
-int refuse_unusable(const stream_fields& stream, const config_fields& config,
-                    const kernel_fields& kernel) noexcept;
-
-[[nodiscard]] inline bool is_usable(const stream_fields& stream, const config_fields& config,
-                                    const kernel_fields& kernel) noexcept {
-  return stream.is_open && config.is_valid && kernel.plan != nullptr;
-}
+// Null with RuntimeError set for a stream that is closed.
+[[gnu::cold]] PyObject* refuse_closed_stream() noexcept;
 
 // Records the launch if asked to, and hands it to the driver without the interpreter lock.
-[[nodiscard]] inline CUresult submit(CUlaunchConfig config, const stream_fields& stream,
-                                     const kernel_fields& kernel, void** arguments) noexcept {
-  config.hStream = stream.raw;
+[[nodiscard]] inline CUresult submit(CUlaunchConfig config, const core::stream_ref& stream,
+                                     const core::kernel_handle& kernel, void** arguments) noexcept {
+  config.hStream = stream.raw();
   const unsigned modes = launch_modes.load(std::memory_order_relaxed);
   if (modes & launch_records) {
-    std::int32_t device = stream.device;
+    std::int32_t device = stream.facts().device;
     if (device < 0) {
       device = 0;
       if (modes & launch_many_devices) {
         static_cast<void>(driver::try_call(driver::table->cuCtxGetDevice, &device));
       }
     }
-    recorder.record(config, kernel.plan->layout()->number, device);
+    recorder.record(config, kernel.facts().plan->layout()->number, device);
   }
   // The launch does not look at what other threads may change meanwhile.
-  const auto function = reinterpret_cast<CUfunction>(kernel.raw);
+  const auto function = reinterpret_cast<CUfunction>(kernel.raw());
   const lock_given_back unlocked;
   return driver::table->cuLaunchKernelEx(&config, function, arguments, nullptr);
 }
@@ -82,7 +79,7 @@ int refuse_unusable(const stream_fields& stream, const config_fields& config,
   return code == CUDA_SUCCESS &&
          !(launch_modes.load(std::memory_order_relaxed) & launch_synchronises);
 }
-int finish(CUresult code, CUstream stream, PyObject* kernel, PyObject* const* arguments,
-           std::size_t count) noexcept;
+int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
+           PyObject* const* arguments, std::size_t count) noexcept;
 
 }  // namespace halfwarp::python

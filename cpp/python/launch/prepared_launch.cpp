@@ -8,18 +8,18 @@
 
 namespace halfwarp::python {
 
-int prepared_launch::prepare(const kernel_fields& kernel, const core::kernel_handle& handle,
-                             const config_fields& config, PyObject* values) noexcept {
+int prepared_launch::prepare(const core::kernel_handle& kernel, const config_fields& config,
+                             PyObject* values) noexcept {
   packing_rule rule;
+  core::launch_plan& plan = *kernel.facts().plan;
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(values));
-  if (find_packing_rule(*kernel.plan, count, rule) < 0) return -1;
+  if (find_packing_rule(plan, nullptr, count, rule) < 0) return -1;
   if (!arguments_.prepare(count)) {
     PyErr_NoMemory();
     return -1;
   }
   PyObject* const* const items = &PyTuple_GET_ITEM(values, 0);
-  if (pack_all(items, kernel.plan, rule.parameters, rule.step, arguments_) < 0) return -1;
-  handle_ = handle;
+  if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return -1;
   kernel_ = kernel;
   config_ = config;
   config_.native.attrs = config_.attributes;
@@ -28,25 +28,26 @@ int prepared_launch::prepare(const kernel_fields& kernel, const core::kernel_han
 
 int prepared_launch::replace(std::size_t index, PyObject* value) noexcept {
   packing_rule rule;
-  if (find_packing_rule(*kernel_.plan, count(), rule) < 0) return -1;
-  const target to{rule.parameters[index * rule.step], arguments_, index, kernel_.plan, true};
+  core::launch_plan& plan = *kernel_.facts().plan;
+  if (find_packing_rule(plan, nullptr, count(), rule) < 0) return -1;
+  const target to{rule.parameters[index * rule.step], arguments_, index, &plan, true};
   return pack_general(value, to);
 }
 
-PyObject* prepared_launch::launch(const stream_fields& stream,
-                                  const prepared_fields& object) noexcept {
-  if (!is_usable(stream, config_, kernel_)) [[unlikely]] {
-    refuse_unusable(stream, config_, kernel_);
+PyObject* prepared_launch::launch(PyObject* stream_object, const prepared_fields& object) noexcept {
+  const borrowed_stream stream = fields_of<held_stream>(stream_object).borrow(stream_object);
+  if (!stream.is_open()) [[unlikely]]
+    return refuse_closed_stream();
+  if (config_.needs_care && take_care(config_, config_.native, stream, *kernel_.facts().plan) < 0) {
     return nullptr;
   }
-  if (config_.needs_care && take_care(config_, stream, *kernel_.plan) < 0) return nullptr;
   const CUresult code = submit(config_.native, stream, kernel_, arguments_.pointers());
   if (!is_finished(code)) [[unlikely]]
-    return finish_launch(code, stream.raw, object);
+    return finish_launch(code, stream, object);
   Py_RETURN_NONE;
 }
 
-PyObject* prepared_launch::finish_launch(CUresult code, CUstream stream,
+PyObject* prepared_launch::finish_launch(CUresult code, const core::stream_ref& stream,
                                          const prepared_fields& object) noexcept {
   const reference given = as_tuple(object.values);
   if (!given) return nullptr;
@@ -59,7 +60,7 @@ CUresult prepared_launch::submit_raw(void* prepared, CUstream stream) noexcept {
   auto* const self = static_cast<prepared_launch*>(prepared);
   CUlaunchConfig config = self->config_.native;
   config.hStream = stream;
-  return driver::table->cuLaunchKernelEx(&config, reinterpret_cast<CUfunction>(self->kernel_.raw),
+  return driver::table->cuLaunchKernelEx(&config, reinterpret_cast<CUfunction>(self->kernel_.raw()),
                                          self->arguments_.pointers(), nullptr);
 }
 
@@ -88,12 +89,10 @@ namespace {
     return nullptr;
   }
   PyObject* const stream = arguments[0];
-  if (is_instance<stream_fields>(stream)) {
-    return fields.launch->launch(fields_of<stream_fields>(stream), fields);
-  }
+  if (is_instance<held_stream>(stream)) return fields.launch->launch(stream, fields);
   const reference accepted{run_python([=] { return hooks.accept_stream(stream); })};
   if (!accepted) return nullptr;
-  return fields.launch->launch(fields_of<stream_fields>(accepted.get()), fields);
+  return fields.launch->launch(accepted.get(), fields);
 }
 
 }  // namespace
@@ -103,10 +102,10 @@ PyObject* call_prepared(PyObject* self, PyObject* const* arguments, std::size_t 
   const auto& fields = fields_of<prepared_fields>(self);
   const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
   const bool is_plain = count == 1 && keywords == nullptr && fields.launch != nullptr &&
-                        is_exactly<stream_fields>(arguments[0]);
+                        is_exactly<held_stream>(arguments[0]);
   if (!is_plain) [[unlikely]]
     return call_general(fields, arguments, count, keywords);
-  return fields.launch->launch(fields_of<stream_fields>(arguments[0]), fields);
+  return fields.launch->launch(arguments[0], fields);
 }
 
 }  // namespace halfwarp::python

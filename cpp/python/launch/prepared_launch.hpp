@@ -21,15 +21,15 @@ class prepared_launch {
   prepared_launch& operator=(const prepared_launch&) = delete;
 
   // Checks and packs a tuple of values as launch does. 0, or -1 with an exception set.
-  int prepare(const kernel_fields& kernel, const core::kernel_handle& handle,
-              const config_fields& config, PyObject* values) noexcept;
+  int prepare(const core::kernel_handle& kernel, const config_fields& config,
+              PyObject* values) noexcept;
 
   // Packs a new value for one parameter. 0, or -1 with an exception set and the old value in place.
   int replace(std::size_t index, PyObject* value) noexcept;
 
-  // Checks the stream and launches; `object` is for error messages only. None, or null with an
+  // Launches on a Stream object; `object` is for error messages only. None, or null with an
   // exception set.
-  PyObject* launch(const stream_fields& stream, const prepared_fields& object) noexcept;
+  PyObject* launch(PyObject* stream, const prepared_fields& object) noexcept;
 
   [[nodiscard]] std::size_t count() const noexcept { return arguments_.count(); }
 
@@ -38,10 +38,10 @@ class prepared_launch {
 
  private:
   // Raises for a launch that failed, or waits for one that is to be waited for.
-  PyObject* finish_launch(CUresult code, CUstream stream, const prepared_fields& object) noexcept;
+  PyObject* finish_launch(CUresult code, const core::stream_ref& stream,
+                          const prepared_fields& object) noexcept;
 
-  core::kernel_handle handle_;  // keeps the kernel loaded
-  kernel_fields kernel_{};
+  core::kernel_handle kernel_;
   config_fields config_{};
   kept_arguments arguments_;
 };

@@ -78,6 +78,24 @@ TEST_F(context_test, adopting_does_not_make_an_inactive_primary_context) {
   EXPECT_EQ(fake().count("cuDevicePrimaryCtxRetain"), 0);
 }
 
+TEST_F(context_test, a_reset_gives_the_raw_value_to_another_context) {
+  const context_handle primary = retain_primary_context(3);
+  const context_handle foreign = context_of(raw_handle<CUcontext>(0x200));
+  EXPECT_FALSE(was_reset(primary));
+  EXPECT_FALSE(was_reset(foreign));
+  fake().context_id = 2;
+  EXPECT_TRUE(was_reset(primary));
+  EXPECT_TRUE(was_reset(foreign));
+  EXPECT_FALSE(was_reset(retain_primary_context(3)));
+}
+
+TEST_F(context_test, a_driver_that_does_not_count_contexts_tells_of_no_reset) {
+  fake().context_id = 0;
+  const context_handle primary = retain_primary_context(3);
+  fake().context_id = 2;
+  EXPECT_FALSE(was_reset(primary));
+}
+
 TEST_F(context_test, a_context_of_another_device_is_not_adopted) {
   fake().current = raw_handle<CUcontext>(0x200);
   EXPECT_FALSE(adopt_current_context(0).is_open());

@@ -126,13 +126,58 @@ TEST_F(handle_test, what_is_borrowed_is_not_found_and_not_destroyed) {
 
 TEST_F(handle_test, what_a_handle_keeps_is_released_once) {
   int released = 0;
-  const keeper kept{&released, [](void* count) { ++*static_cast<int*>(count); }};
-  found_event first = found_event::borrow(raw_handle<CUevent>(0x500), {}, {}, kept);
+  keep_alive kept{&released, [](void* count) { ++*static_cast<int*>(count); }};
+  found_event first = found_event::borrow(raw_handle<CUevent>(0x500), {}, {}, std::move(kept));
   found_event second = first;
   first.reset();
   EXPECT_EQ(released, 0);
   second.reset();
   EXPECT_EQ(released, 1);
+}
+
+using event_use = handle_use<event_traits>;
+
+TEST_F(handle_test, what_is_given_up_during_a_use_goes_with_the_last_use) {
+  event_handle first = create_event(context(), CU_EVENT_DEFAULT);
+  event_handle second = first;
+  const CUevent raw = first.raw();
+  {
+    const event_use outer{first};
+    {
+      const event_use inner{second};
+      first.give_up();
+      second.give_up();
+      EXPECT_FALSE(first.is_open());
+      EXPECT_FALSE(second.is_open());
+      EXPECT_EQ(inner.raw(), raw);
+    }
+    EXPECT_EQ(fake().count("cuEventDestroy"), 0);
+    EXPECT_EQ(outer.raw(), raw);
+  }
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
+}
+
+TEST_F(handle_test, a_use_that_is_over_leaves_the_share_alone) {
+  event_handle held = create_event(context(), CU_EVENT_DEFAULT);
+  { const event_use use{held}; }
+  EXPECT_EQ(fake().count("cuEventDestroy"), 0);
+  held.give_up();
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
+}
+
+TEST_F(handle_test, a_share_outlives_the_use_it_was_made_in) {
+  event_handle held = create_event(context(), CU_EVENT_DEFAULT);
+  event_handle kept;
+  {
+    event_use use{held};
+    const event_use copy = use;
+    held.give_up();
+    kept = copy.share();
+    use = event_use{};
+  }
+  EXPECT_EQ(fake().count("cuEventDestroy"), 0);
+  kept.reset();
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
 TEST_F(handle_test, a_child_is_destroyed_before_what_it_needs) {

@@ -64,18 +64,18 @@ TEST_F(stream_test, a_live_stream_of_ours_is_shared) {
   EXPECT_EQ(fake().count("cuStreamDestroy"), 1);
 }
 
-TEST_F(stream_test, sharing_makes_a_keeper_needless) {
+TEST_F(stream_test, sharing_makes_it_needless_to_keep_the_owner_alive) {
   int released = 0;
-  const keeper kept{&released, [](void* count) { ++*static_cast<int*>(count); }};
+  keep_alive kept{&released, [](void* count) { ++*static_cast<int*>(count); }};
   const stream_handle stream = make();
-  const stream_handle wrapper = stream_of(stream.raw(), kept);
+  const stream_handle wrapper = stream_of(stream.raw(), std::move(kept));
   EXPECT_EQ(released, 1);
 }
 
 TEST_F(stream_test, work_is_created_in_the_streams_own_context) {
   const stream_handle stream = make();
   fake().current = raw_handle<CUcontext>(0x900);
-  const event_handle event = record_event(stream.raw(), context_of(stream), CU_EVENT_DEFAULT);
+  const event_handle event = record_event(stream, CU_EVENT_DEFAULT);
   EXPECT_EQ(event.parent().raw(), raw_handle<CUcontext>(primary_context));
   EXPECT_EQ(fake().count("cuCtxPushCurrent"), 1);
   EXPECT_EQ(fake().count("cuCtxPopCurrent"), 1);
@@ -97,8 +97,7 @@ TEST_F(stream_test, waiting_for_another_takes_a_passing_event) {
 TEST_F(stream_test, a_failing_record_destroys_the_new_event) {
   const stream_handle stream = make();
   fake().failing = "cuEventRecord";
-  EXPECT_THROW(static_cast<void>(record_event(stream.raw(), context_of(stream), 0)),
-               driver::driver_error);
+  EXPECT_THROW(static_cast<void>(record_event(stream, 0)), driver::driver_error);
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 

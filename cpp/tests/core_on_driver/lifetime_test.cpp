@@ -24,7 +24,7 @@ TEST_F(lifetime_test, parents_live_as_long_as_their_children_in_every_order_of_r
   do {
     context_handle context = retain_primary_context(0);
     stream_handle stream = create_stream(context, CU_STREAM_NON_BLOCKING, 0);
-    event_handle event = record_event(stream.raw(), stream.parent(), CU_EVENT_DISABLE_TIMING);
+    event_handle event = record_event(stream, CU_EVENT_DISABLE_TIMING);
     context_handle copy = context;
     for (const int which : order) {
       if (which == 0) context.reset();
@@ -106,8 +106,7 @@ TEST_F(lifetime_test, threads_share_one_parent) {
     threads.emplace_back([mine = context] {
       for (int round = 0; round < 200; ++round) {
         const stream_handle stream = create_stream(mine, CU_STREAM_NON_BLOCKING, 0);
-        const event_handle event =
-            record_event(stream.raw(), stream.parent(), CU_EVENT_DISABLE_TIMING);
+        const event_handle event = record_event(stream, CU_EVENT_DISABLE_TIMING);
         const stream_handle again = stream_of(stream.raw());
       }
     });

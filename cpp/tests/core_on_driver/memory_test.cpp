@@ -30,7 +30,7 @@ class memory_test : public testing::driver_test {
   }
 
   [[nodiscard]] CUdeviceptr allocate(const pool_handle& pool) const {
-    const CUdeviceptr pointer = allocate_from_pool(pool, size, stream.raw());
+    const CUdeviceptr pointer = allocate_from_pool(pool, size, stream);
     EXPECT_NE(pointer, 0u);
     return pointer;
   }

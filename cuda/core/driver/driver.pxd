@@ -18,6 +18,7 @@ from cuda.bindings.cydriver cimport (
     CUDA_ERROR_INVALID_CONTEXT,
     CUDA_ERROR_INVALID_HANDLE,
     CUDA_ERROR_INVALID_VALUE,
+    CUDA_ERROR_NOT_FOUND,
     CUDA_ERROR_NOT_INITIALIZED,
     CUDA_ERROR_NOT_READY,
     CUDA_ERROR_OUT_OF_MEMORY,
@@ -26,6 +27,8 @@ from cuda.bindings.cydriver cimport (
     CUdevice,
     CUdevice_attribute,
     CUevent,
+    CUfunction,
+    CUkernel,
     CUresult,
     CUstream,
     CUstreamCaptureStatus,
@@ -68,6 +71,7 @@ cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
         driver_function cuStreamWaitEvent
         driver_function cuStreamIsCapturing
         driver_function cuLaunchHostFunc
+        driver_function cuLaunchKernelEx
         driver_function cuEventRecord
         driver_function cuEventQuery
         driver_function cuEventSynchronize

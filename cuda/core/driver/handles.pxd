@@ -12,13 +12,15 @@ cdef extern from "core/context.hpp" namespace "halfwarp::core" nogil:
     cppclass context_facts:
         CUdevice device
         bint is_green() noexcept
-    cppclass context_handle:
-        context_handle() noexcept
+    cppclass context_ref:
         CUcontext raw() noexcept
         bint is_open() noexcept
         bint is_owned() noexcept
         bint is_of_this_process() noexcept
         context_facts& facts() noexcept
+        context_handle share() noexcept
+    cppclass context_handle(context_ref):
+        context_handle() noexcept
         context_handle take() noexcept
         void reset() noexcept
     struct priority_range:
@@ -30,10 +32,10 @@ cdef extern from "core/context.hpp" namespace "halfwarp::core" nogil:
     context_handle context_of_raw "halfwarp::core::context_of"(CUcontext) \
         except +translate_exception
     CUcontext raw_current_context() except +translate_exception
-    priority_range stream_priorities(const context_handle&) except +translate_exception
-    void get_memory_info(const context_handle&, size_t* free_bytes, size_t* total) \
+    priority_range stream_priorities(const context_ref&) except +translate_exception
+    void get_memory_info(const context_ref&, size_t* free_bytes, size_t* total) \
         except +translate_exception
-    void synchronize_context(const context_handle&) except +translate_exception
+    void synchronize_context(const context_ref&) except +translate_exception
 
 
 cdef extern from "core/event.hpp" namespace "halfwarp::core" nogil:
@@ -42,51 +44,70 @@ cdef extern from "core/event.hpp" namespace "halfwarp::core" nogil:
         bint is_timing_enabled() noexcept
         bint is_blocking_sync() noexcept
         bint is_ipc_enabled() noexcept
-    cppclass event_handle:
-        event_handle() noexcept
+    cppclass event_ref:
         CUevent raw() noexcept
         bint is_open() noexcept
         event_facts& facts() noexcept
         const context_handle& parent() noexcept
+    cppclass event_handle(event_ref):
+        event_handle() noexcept
         event_handle take() noexcept
         void reset() noexcept
     event_handle create_event(context_handle, unsigned flags) except +translate_exception
 
 
 cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
-    cppclass keeper:
-        keeper() noexcept
-        void* object
-        void (*release)(void*) noexcept
-    cppclass stream_handle:
-        stream_handle() noexcept
+    cppclass stream_ref:
         CUstream raw() noexcept
         bint is_open() noexcept
         bint is_owned() noexcept
         const context_handle& parent() noexcept
+    cppclass stream_handle(stream_ref):
+        stream_handle() noexcept
         stream_handle take() noexcept
         void reset() noexcept
     bint is_default_stream(CUstream) noexcept
-    stream_handle create_stream(const context_handle&, unsigned flags, int priority) \
+    stream_handle create_stream(const context_ref&, unsigned flags, int priority) \
         except +translate_exception
-    stream_handle stream_of(CUstream, keeper) except +translate_exception
-    context_handle context_of_stream "halfwarp::core::context_of"(const stream_handle&) \
+    context_handle context_of_stream "halfwarp::core::context_of"(const stream_ref&) \
         except +translate_exception
-    bint is_nonblocking(const stream_handle&) except +translate_exception
-    int priority_of(const stream_handle&) except +translate_exception
-    event_handle record_event(CUstream, context_handle, unsigned flags) \
-        except +translate_exception
-    void wait_for_stream(stream_handle, stream_handle) except +translate_exception
+    bint is_nonblocking(const stream_ref&) except +translate_exception
+    int priority_of(const stream_ref&) except +translate_exception
+    event_handle record_event(const stream_ref&, unsigned flags) except +translate_exception
+    void wait_for_stream(const stream_ref&, const stream_ref&) except +translate_exception
 
 
-cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
-    struct stream_fields:
-        CUstream raw
-        int32_t device
-        bint is_open
-        bint is_default_token
-    int register_stream_class "halfwarp::python::register_class"(object, const stream_fields*) \
+# How an object holds its handle: who calls the driver borrows it for the call, and what goes on
+# after the call takes a share.
+cdef extern from "python/objects.hpp" namespace "halfwarp::python":
+    cppclass borrowed_context(context_ref):
+        borrowed_context() noexcept
+    cppclass borrowed_event(event_ref):
+        borrowed_event() noexcept
+    cppclass borrowed_stream(stream_ref):
+        borrowed_stream() noexcept
+    cppclass held[Handle, Borrowed]:
+        Borrowed borrow(object owner) noexcept
+        Borrowed borrow_open(object owner) except +translate_exception
+        Handle share(object owner) noexcept
+        Handle share_open(object owner) except +translate_exception
+        bint is_open(object owner) noexcept
+        void check_open(object owner) except +translate_exception
+        void close(object owner) noexcept
+        void hold(object owner, Handle) noexcept
+
+ctypedef held[context_handle, borrowed_context] held_context
+ctypedef held[event_handle, borrowed_event] held_event
+ctypedef held[stream_handle, borrowed_stream] held_stream
+
+
+cdef extern from "python/objects.hpp" namespace "halfwarp::python":
+    int register_stream_class "halfwarp::python::register_class"(object, const held_stream*) \
         except -1
+
+
+cdef extern from "python/foreign_stream.hpp" namespace "halfwarp::python":
+    stream_handle stream_owned_by(CUstream, object owner) except +translate_exception
 
 
 cdef extern from "python/lock/sharing.hpp" namespace "halfwarp::python":

@@ -18,23 +18,20 @@ cdef class Context:
             "or Event.context")
 
     @property
-    @cython.critical_section
     def handle(self):
         """The context as `cuda.bindings.driver.CUcontext`; None when closed. Host only."""
-        if self.native.raw() is NULL:
+        if not self.native.is_open(self):
             return None
-        return as_bindings("CUcontext", self.native.raw())
+        return as_bindings("CUcontext", <void*>self.identity)
 
     @property
     def _handle(self):
         return self.handle
 
     @property
-    @cython.critical_section
     def is_green(self):
         """Whether the context was made from resources of a device. Host only."""
-        check_open(self.native.is_open(), "Context")
-        return self.native.facts().is_green()
+        return self.native.borrow_open(self).facts().is_green()
 
     def create_stream(self, options=None):
         """Create a stream of this context; only a green context can.
@@ -55,7 +52,7 @@ cdef class Context:
         --------
         cuGreenCtxStreamCreate : the driver function.
         """
-        check_open(self.native.is_open(), "Context")
+        self.native.check_open(self)
         raise RuntimeError(
             "Context.create_stream() is only supported on green contexts; use "
             "Device.create_stream() for the context that is current")
@@ -74,22 +71,22 @@ cdef class Context:
         --------
         cuDevicePrimaryCtxRelease : the driver function, called when the last share goes.
         """
-        with cython.critical_section(self):
-            if not self.native.is_open():
-                return
-            if self.native.is_of_this_process() and raw_current_context() == self.native.raw():
-                raise RuntimeError(
-                    "Context cannot be closed while it is current on this thread; make another "
-                    "context current first, for instance with Device.set_current()")
-            self.native.reset()
+        cdef borrowed_context own = self.native.borrow(self)
+        if not own.is_open():
+            return
+        if own.is_of_this_process() and raw_current_context() == own.raw():
+            raise RuntimeError(
+                "Context cannot be closed while it is current on this thread; make another "
+                "context current first, for instance with Device.set_current()")
+        self.native.close(self)
 
     @property
     def is_closed(self):
         """Whether `close` was called. Host only."""
-        return not self.native.is_open()
+        return not self.native.is_open(self)
 
     def __enter__(self):
-        check_open(self.native.is_open(), "Context")
+        self.native.check_open(self)
         return self
 
     def __exit__(self, *exc_info):
@@ -101,27 +98,20 @@ cdef class Context:
         if self is other:
             return True
         cdef Context context = <Context>other
-        with cython.critical_section(self, context):
-            return (self.native.is_open() and context.native.is_open()
-                    and self.native.raw() == context.native.raw())
+        return (self.identity == context.identity and self.native.is_open(self)
+                and context.native.is_open(context))
 
     def __hash__(self):
-        return hash(<uintptr_t>self.identity)
+        return hash(self.identity)
 
-    @cython.critical_section
     def __repr__(self):
-        return f"<Context handle=0x{<uintptr_t>self.native.raw():x} device={self.device}>"
+        handle = self.identity if self.native.is_open(self) else 0
+        return f"<Context handle=0x{handle:x} device={self.device}>"
 
 
-cdef context_handle open_context(Context self) except *:
-    cdef context_handle own = share(self, self.native)
-    check_open(own.is_open(), "Context")
-    return own.take()
-
-
-cdef Context wrap_context(const context_handle& native):
+cdef Context wrap_context(const context_ref& native):
     cdef Context context = Context.__new__(Context)
-    context.native = native
-    context.identity = context.native.raw()
-    context.device = context.native.facts().device
+    context.native.hold(context, native.share())
+    context.identity = <uintptr_t>native.raw()
+    context.device = native.facts().device
     return context

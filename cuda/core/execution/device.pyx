@@ -188,7 +188,7 @@ CUDAError
         if not isinstance(given, Context):
             raise TypeError(f"Expected type Context, got {qualified_name(given)}")
         cdef Context wanted = <Context>given
-        cdef context_handle native = open_context(wanted)
+        cdef context_handle native = wanted.native.share_open(wanted)
         if wanted.device != self.ordinal:
             raise RuntimeError(
                 "the provided context was created on the device with id="
@@ -210,7 +210,8 @@ CUDAError
         return wrap_context(context_of_raw(raw))
 
     cdef Context own_wrapper(self):
-        if self.current_wrapper is None or not self.current_wrapper.native.is_open():
+        known = self.current_wrapper
+        if known is None or not known.native.is_open(known):
             self.current_wrapper = wrap_context(self.native)
         return self.current_wrapper
 

@@ -101,7 +101,7 @@ cdef int redirect(Buffer self, Stream stream) except -1:
 
 
 cdef free_order recorded_order(Stream stream) except *:
-    cdef free_order order = record_free_order(share_open_stream(stream))
+    cdef free_order order = record_free_order(stream.native.share_open(stream))
     if not order.is_recorded():
         raise RuntimeError(
             "Cannot record a default deallocation stream when no CUDA context is current. Call "
@@ -121,10 +121,10 @@ cdef int free_in_order(CUdeviceptr pointer, free_order& order, Stream stream) ex
 
 
 cdef int free_on_stream(CUdeviceptr pointer, Stream stream) except -1:
-    cdef CUstream raw = stream.fields.raw
+    cdef borrowed_stream order = stream.native.borrow_open(stream)
     if pointer != 0:
         with nogil:
-            call(memory_driver.cuMemFreeAsync, pointer, raw)
+            call(memory_driver.cuMemFreeAsync, pointer, order.raw())
     return 0
 
 

@@ -10,6 +10,8 @@ cdef object arrays_in_use = deque()
 
 cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source,
                     Stream stream) except -1:
+    # What made an argument of the call into memory may have closed the other one.
+    check_open(to.is_open and source.is_open, "Buffer")
     if to.size != source.size:
         raise ValueError(f"buffer sizes mismatch between src and dst (sizes are: "
                          f"src={source.size}, dst={to.size})")
@@ -17,9 +19,9 @@ cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source,
         return 0
     cdef CUdeviceptr destination = to.pointer, origin = source.pointer
     cdef size_t size = source.size
-    cdef CUstream raw = stream.fields.raw
+    cdef borrowed_stream order = stream.native.borrow_open(stream)
     with nogil:
-        call(memory_driver.cuMemcpyAsync, destination, origin, size, raw)
+        call(memory_driver.cuMemcpyAsync, destination, origin, size, order.raw())
     return 0
 
 
@@ -73,19 +75,20 @@ cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) ex
         pattern = byte_of(value)
     else:
         width = pattern_of(value, &pattern)
+    check_open(memory.is_open, "Buffer")  # converting the value may have closed it
     check_divisible(memory.size, width)
     if memory.size == 0:
         return 0
     cdef CUdeviceptr pointer = memory.pointer
     cdef size_t count = memory.size // width
-    cdef CUstream raw = stream.fields.raw
+    cdef borrowed_stream order = stream.native.borrow_open(stream)
     with nogil:
         if width == 1:
-            call(memory_driver.cuMemsetD8Async, pointer, pattern, count, raw)
+            call(memory_driver.cuMemsetD8Async, pointer, pattern, count, order.raw())
         elif width == 2:
-            call(memory_driver.cuMemsetD16Async, pointer, pattern, count, raw)
+            call(memory_driver.cuMemsetD16Async, pointer, pattern, count, order.raw())
         else:
-            call(memory_driver.cuMemsetD32Async, pointer, pattern, count, raw)
+            call(memory_driver.cuMemsetD32Async, pointer, pattern, count, order.raw())
     return 0
 
 

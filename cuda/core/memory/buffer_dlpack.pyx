@@ -40,11 +40,12 @@ cdef int order_consumer(Buffer self, object stream) except -1:
     if stream is None or stream == -1 or not self.pool.is_open():
         return 0
     cdef Stream consumer = Stream.from_handle(stream)
+    cdef borrowed_stream later = consumer.native.borrow_open(consumer)
     cdef stream_handle producer
     with cython.critical_section(self):
         producer = self.order.stream()
     if producer.is_open():
-        wait_for_stream(share_open_stream(consumer), producer)
+        wait_for_stream(later, producer)
     return 0
 
 

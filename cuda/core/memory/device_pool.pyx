@@ -153,14 +153,14 @@ cdef class _MemPool(MemoryResource):
         cuMemAllocFromPoolAsync : the driver function.
         """
         cdef pool_handle pool = share_open_pool(self)
-        cdef stream_handle order = share_open_stream(stream_or_default(stream, "allocate()"))
-        cdef CUstream raw = order.raw()
+        cdef Stream given = stream_or_default(stream, "allocate()")
         cdef CUdeviceptr pointer = 0
         cdef size_t wanted = size_from(size)
+        cdef stream_handle order = given.native.share_open(given)
         if wanted != 0:
             try:
                 with nogil:
-                    pointer = allocate_from_pool(pool, wanted, raw)
+                    pointer = allocate_from_pool(pool, wanted, order)
             except OutOfMemoryError as error:
                 raise describe_out_of_memory(pool, wanted, error) from None
             if pointer == 0:

@@ -74,9 +74,10 @@ cdef bint is_dense(tuple shape, tuple strides):
 
 cdef int take_dlpack(_ForeignMemory memory, object source, Stream stream) except -1:
     cdef const dlpack_tensor* tensor
+    cdef borrowed_stream ordered = stream.native.borrow_open(stream)  # the exporter may close it
     kind = source.__dlpack_device__()[0]
     # A host library knows no streams; a device library orders its work before ours.
-    order = {"stream": <uintptr_t>stream.fields.raw or 1} if kind == 2 else {}
+    order = {"stream": <uintptr_t>ordered.raw() or 1} if kind == 2 else {}
     try:
         capsule = source.__dlpack__(max_version=(1, 2), **order)
     except TypeError:  # an exporter from before versions
@@ -116,6 +117,5 @@ cdef int take_cuda_array(_ForeignMemory memory, object source, Stream stream) ex
     memory.fields = buffer_fields(address or 0, size, True)
     producer = interface.get("stream")
     if producer is not None:
-        wait_for_stream(share_open_stream(stream),
-                        share_open_stream(Stream.from_handle(producer)))
+        order_streams(stream, Stream.from_handle(producer))
     return 0

@@ -60,7 +60,7 @@ cdef extern from "core/memory/pool.hpp" namespace "halfwarp::core" nogil:
     void set_pool_attribute(const pool_handle&, CUmemPool_attribute, uint64_t) \
         except +translate_exception
     void trim_pool(const pool_handle&, size_t) except +translate_exception
-    CUdeviceptr allocate_from_pool(const pool_handle&, size_t, CUstream) \
+    CUdeviceptr allocate_from_pool(const pool_handle&, size_t, const stream_ref&) \
         except +translate_exception
 
 
@@ -85,8 +85,8 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
 
 
 cdef extern from "core/memory/synchronous.hpp" namespace "halfwarp::core" nogil:
-    CUdeviceptr allocate_in_context(const context_handle&, size_t) except +translate_exception
-    void free_in_context(const context_handle&, CUdeviceptr) except +translate_exception
+    CUdeviceptr allocate_in_context(const context_ref&, size_t) except +translate_exception
+    void free_in_context(const context_ref&, CUdeviceptr) except +translate_exception
 
 
 cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:

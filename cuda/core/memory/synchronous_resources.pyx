@@ -7,9 +7,9 @@ cdef int wait_for_last_use(object stream) except -1:
     if stream is None or stream is NOT_GIVEN:
         return 0
     cdef Stream order = accept_stream(stream)
-    cdef CUstream raw = order.fields.raw
+    cdef borrowed_stream last = order.native.borrow_open(order)
     with nogil:
-        call(driver.cuStreamSynchronize, raw)
+        call(driver.cuStreamSynchronize, last.raw())
     return 0
 
 

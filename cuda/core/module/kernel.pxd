@@ -2,8 +2,7 @@
 # Kernel: a function of a library that the device runs.
 
 cdef class Kernel:
-    cdef kernel_fields fields         # what C++ reads
-    cdef kernel_handle native         # keeps the library loaded
+    cdef kernel_handle native         # what C++ reads; keeps the library loaded
     cdef object source                # of a foreign kernel: the ObjectCode given with it, or None
     cdef object cached_attributes
     cdef object cached_occupancy

@@ -53,7 +53,7 @@ cdef class Kernel:
     @property
     def handle(self):
         """The kernel as `cuda.bindings.driver.CUkernel`. Host only."""
-        return as_bindings("CUkernel", self.fields.raw)
+        return as_bindings("CUkernel", self.native.raw())
 
     @property
     def _handle(self):
@@ -138,20 +138,18 @@ cdef class Kernel:
     def __eq__(self, other):
         if not isinstance(other, Kernel):
             return NotImplemented
-        return self.fields.raw == (<Kernel>other).fields.raw
+        return self.native.raw() == (<Kernel>other).native.raw()
 
     def __hash__(self):
-        return hash(<uintptr_t>self.fields.raw)
+        return hash(<uintptr_t>self.native.raw())
 
     def __repr__(self):
-        return f"<Kernel handle=0x{<uintptr_t>self.fields.raw:x}>"
+        return f"<Kernel handle=0x{<uintptr_t>self.native.raw():x}>"
 
 
 cdef Kernel wrap_kernel(const kernel_handle& native):
     cdef Kernel kernel = Kernel.__new__(Kernel)
     kernel.native = native
-    kernel.fields.raw = kernel.native.raw()
-    kernel.fields.plan = kernel.native.facts().plan.get()
     return kernel
 
 
@@ -176,9 +174,9 @@ cdef str kernel_name(Kernel kernel):
 
 
 cdef launch_plan* plan_of(Kernel kernel) except NULL:
-    if kernel.fields.plan is NULL:
+    if not kernel.native.is_open():
         raise RuntimeError("Kernel was not initialised")
-    return kernel.fields.plan
+    return kernel.native.facts().plan.get()
 
 
 cdef const parameter_layout* known_layout(Kernel kernel) except NULL:
@@ -197,7 +195,7 @@ cdef const parameter_layout* known_layout(Kernel kernel) except NULL:
 
 cdef int register_kernel() except -1:
     cdef Kernel sample = Kernel.__new__(Kernel)
-    return register_kernel_class(sample, &sample.fields)
+    return register_kernel_class(sample, &sample.native)
 
 
 register_kernel()

@@ -154,8 +154,10 @@ cdef class KernelOccupancy:
         """
         cdef CUlaunchConfig native = accept_config(config).fields.native
         cdef int size = 0
-        native.hStream = stream_or_default(
-            stream, "KernelOccupancy.max_potential_cluster_size()").fields.raw
+        cdef Stream given = stream_or_default(
+            stream, "KernelOccupancy.max_potential_cluster_size()")
+        cdef borrowed_stream on = given.native.borrow_open(given)
+        native.hStream = on.raw()
         native.numAttrs = 0
         native.attrs = NULL
         with nogil:
@@ -187,8 +189,9 @@ cdef class KernelOccupancy:
         cdef LaunchConfig accepted = accept_config(config)
         cdef CUlaunchConfig native = accepted.fields.native
         cdef int clusters = 0
-        native.hStream = stream_or_default(
-            stream, "KernelOccupancy.max_active_clusters()").fields.raw
+        cdef Stream given = stream_or_default(stream, "KernelOccupancy.max_active_clusters()")
+        cdef borrowed_stream on = given.native.borrow_open(given)
+        native.hStream = on.raw()
         with nogil:
             call(driver.cuOccupancyMaxActiveClusters, &clusters, function_of(self.native), &native)
         return clusters

@@ -3,10 +3,6 @@
 
 
 cdef extern from "cuda.h" nogil:
-    ctypedef struct CUkern_st
-    ctypedef CUkern_st* CUkernel
-    ctypedef struct CUfunc_st
-    ctypedef CUfunc_st* CUfunction
     ctypedef struct CUlib_st
     ctypedef CUlib_st* CUlibrary
     ctypedef struct CUmod_st

@@ -34,15 +34,12 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
         bint is_cooperative
         bint programmatic_stream_serialization
         bint is_valid
-    struct kernel_fields:
-        CUkernel raw
-        launch_plan* plan
 
 
 cdef extern from "python/objects.hpp" namespace "halfwarp::python":
     int register_config_class "halfwarp::python::register_class"(object, const config_fields*) \
         except -1
-    int register_kernel_class "halfwarp::python::register_class"(object, const kernel_fields*) \
+    int register_kernel_class "halfwarp::python::register_class"(object, const kernel_handle*) \
         except -1
 
 
@@ -106,8 +103,7 @@ cdef extern from "python/arguments/pack.hpp" namespace "halfwarp::python":
 cdef extern from "python/launch/prepared_launch.hpp" namespace "halfwarp::python":
     cppclass prepared_launch:
         prepared_launch() except +MemoryError
-        int prepare(const kernel_fields&, const kernel_handle&, const config_fields&,
-                    object values) except -1
+        int prepare(const kernel_handle&, const config_fields&, object values) except -1
         int replace(size_t, object) except -1
     ctypedef CUresult (*launch_entry)(void* state, CUstream stream) noexcept nogil
     ctypedef object (*prepared_call "vectorcallfunc")(PyObject*, PyObject**, size_t, PyObject*)

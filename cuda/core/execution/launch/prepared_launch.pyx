@@ -102,7 +102,7 @@ cdef PreparedLaunch prepare_launch(Kernel kernel, object config, tuple values):
     made.fields.values = <PyObject*>made.values
     made.fields.entry = submit_raw
     made.fields.launch = new prepared_launch()
-    made.fields.launch.prepare(kernel.fields, kernel.native, made.shape.fields, values)
+    made.fields.launch.prepare(kernel.native, made.shape.fields, values)
     return made
 
 

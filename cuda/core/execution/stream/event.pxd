@@ -2,8 +2,8 @@
 # Event: a wrapper of a counted driver event.
 
 cdef class Event:
-    cdef event_handle native  # null once closed
-    cdef CUevent identity     # the address, kept for hashing when closed
+    cdef held_event native
+    cdef uintptr_t identity   # the address, kept for hashing when closed
     cdef object __weakref__
 
 # The flags of cuEventCreate for an EventOptions, a dict of its keywords, or None. An event that

@@ -51,42 +51,34 @@ cdef class Event:
         --------
         cuEventDestroy : the driver function.
         """
-        give_up(self, self.native)
+        self.native.close(self)
 
     @property
     def is_closed(self):
         """Whether `close` was called. Host only."""
-        return not self.native.is_open()
+        return not self.native.is_open(self)
 
     @property
-    @cython.critical_section
     def handle(self):
         """The event as `cuda.bindings.driver.CUevent`; 0 when closed. Host only."""
-        return as_bindings("CUevent", self.native.raw())
+        return as_bindings("CUevent", <void*>self.identity if self.native.is_open(self) else NULL)
 
     @property
-    @cython.critical_section
     def is_timing_enabled(self):
         """Whether the event takes the time. Host only."""
-        check_open(self.native.is_open(), "Event")
-        return self.native.facts().is_timing_enabled()
+        return self.native.borrow_open(self).facts().is_timing_enabled()
 
     @property
-    @cython.critical_section
     def is_blocking_sync(self):
         """Whether `sync` puts the thread to sleep rather than spinning. Host only."""
-        check_open(self.native.is_open(), "Event")
-        return self.native.facts().is_blocking_sync()
+        return self.native.borrow_open(self).facts().is_blocking_sync()
 
     @property
-    @cython.critical_section
     def is_ipc_enabled(self):
         """Whether another process may wait for the event. Host only."""
-        check_open(self.native.is_open(), "Event")
-        return self.native.facts().is_ipc_enabled()
+        return self.native.borrow_open(self).facts().is_ipc_enabled()
 
     @property
-    @cython.critical_section
     def is_done(self):
         """Whether all work before the event is finished; True when it was never recorded.
 
@@ -101,17 +93,15 @@ cdef class Event:
         --------
         cuEventQuery : the driver function.
         """
-        cdef event_handle event = share_open_event(self)
-        cdef CUevent raw = event.raw()
+        cdef borrowed_event event = self.native.borrow_open(self)
         cdef CUresult code
         with nogil:  # it is polled: what it waits for may need the interpreter
-            code = try_call(driver.cuEventQuery, raw)
+            code = try_call(driver.cuEventQuery, event.raw())
         if code == CUDA_ERROR_NOT_READY:
             return False
         check(code, "cuEventQuery")
         return True
 
-    @cython.critical_section
     def sync(self):
         """Wait until all work before the event is finished.
 
@@ -126,33 +116,28 @@ cdef class Event:
         --------
         cuEventSynchronize : the driver function.
         """
-        cdef event_handle event = share_open_event(self)
-        cdef CUevent raw = event.raw()
+        cdef borrowed_event event = self.native.borrow_open(self)
         with nogil:
-            call(driver.cuEventSynchronize, raw)
+            call(driver.cuEventSynchronize, event.raw())
 
     @property
-    @cython.critical_section
     def context(self):
         """The `Context` of the event; None for one of another process. Host only."""
-        check_open(self.native.is_open(), "Event")
-        if not self.native.parent().is_open():
-            return None
-        return wrap_context(self.native.parent())
+        cdef borrowed_event event = self.native.borrow_open(self)
+        return wrap_context(event.parent()) if event.parent().is_open() else None
 
     @property
-    @cython.critical_section
     def device(self):
         """The `Device` of the event; None for one of another process. Host only."""
-        check_open(self.native.is_open(), "Event")
-        if not self.native.parent().is_open():
+        cdef borrowed_event event = self.native.borrow_open(self)
+        if not event.parent().is_open():
             return None
-        return device_of_ordinal(self.native.parent().facts().device)
+        return device_of_ordinal(event.parent().facts().device)
 
     @property
     def ipc_descriptor(self):
         """What another process needs to wait for the event. Host only."""
-        check_open(self.native.is_open(), "Event")
+        self.native.check_open(self)
         raise RuntimeError("Event is not IPC-enabled")
 
     @property
@@ -173,7 +158,7 @@ cdef class Event:
         return self.ipc_descriptor
 
     def __enter__(self):
-        check_open(self.native.is_open(), "Event")
+        self.native.check_open(self)
         return self
 
     def __exit__(self, *exc_info):
@@ -196,38 +181,26 @@ cdef class Event:
         if self is other:
             return True
         cdef Event event = <Event>other
-        with cython.critical_section(self, event):
-            return (self.native.is_open() and event.native.is_open()
-                    and self.native.raw() == event.native.raw())
+        return (self.identity == event.identity and self.native.is_open(self)
+                and event.native.is_open(event))
 
     def __hash__(self):
-        return hash(<uintptr_t>self.identity)
+        return hash(self.identity)
 
-    @cython.critical_section
     def __repr__(self):
-        return f"<Event handle=0x{<uintptr_t>self.native.raw():x}>"
+        return f"<Event handle=0x{self.identity if self.native.is_open(self) else 0:x}>"
 
 
-cdef event_handle share_open_event(Event self) except *:
-    """For a call without the lock, while another thread may close the object: a driver that is
-    asked about an event which it destroys meanwhile ends the process."""
-    cdef event_handle event = share(self, self.native)
-    check_open(event.is_open(), "Event")
-    return event
-
-
-cdef object elapsed_milliseconds(Event start, Event end):
+cdef object elapsed_milliseconds(Event first, Event second):
     cdef float milliseconds = 0
     cdef CUresult code
-    with cython.critical_section(start, end):
-        check_open(start.native.is_open() and end.native.is_open(), "Event")
-        if not (start.native.facts().is_timing_enabled()
-                and end.native.facts().is_timing_enabled()):
-            raise RuntimeError(
-                "Both Events must be created with timing enabled in order to subtract them: use "
-                "EventOptions(timing_enabled=True)")
-        code = try_call(driver.cuEventElapsedTime, &milliseconds, start.native.raw(),
-                        end.native.raw())
+    cdef borrowed_event start = first.native.borrow_open(first)
+    cdef borrowed_event end = second.native.borrow_open(second)
+    if not (start.facts().is_timing_enabled() and end.facts().is_timing_enabled()):
+        raise RuntimeError(
+            "Both Events must be created with timing enabled in order to subtract them: use "
+            "EventOptions(timing_enabled=True)")
+    code = try_call(driver.cuEventElapsedTime, &milliseconds, start.raw(), end.raw())
     if code == CUDA_ERROR_INVALID_HANDLE:
         raise RuntimeError("Both Events must be recorded before they can be subtracted: use "
                            "Stream.record()")
@@ -244,6 +217,6 @@ cdef Event wrap_event(object cls, event_handle& native):
         event = Event.__new__(Event)
     else:
         event = cls.__new__(cls)
-    event.native = native.take()
-    event.identity = event.native.raw()
+    event.identity = <uintptr_t>native.raw()
+    event.native.hold(event, native.take())
     return event

@@ -71,15 +71,16 @@ cdef host_call* prepare_host_call(object fn, object user_data) except NULL:
 
 cdef int submit_host_call(Stream stream, object fn, object user_data) except -1:
     cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
-    cdef CUstream raw = stream.fields.raw
-    call(driver.cuStreamIsCapturing, raw, &status)
-    if status != CU_STREAM_CAPTURE_STATUS_NONE:
-        # A graph may run the call again, when this one has given its references up.
-        raise RuntimeError("launch_host cannot be captured into a graph")
+    cdef borrowed_stream on
     made = prepare_host_call(fn, user_data)
     try:
+        on = stream.native.borrow_open(stream)
+        call(driver.cuStreamIsCapturing, on.raw(), &status)
+        if status != CU_STREAM_CAPTURE_STATUS_NONE:
+            # A graph may run the call again, when this one has given its references up.
+            raise RuntimeError("launch_host cannot be captured into a graph")
         with nogil:
-            call(driver.cuLaunchHostFunc, raw, run_host_call, made)
+            call(driver.cuLaunchHostFunc, on.raw(), run_host_call, made)
     except BaseException:
         discard(made)
         raise

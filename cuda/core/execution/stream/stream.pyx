@@ -20,7 +20,7 @@ cdef class Stream:
             raise RuntimeError(
                 "Stream objects cannot be instantiated directly; use Device.create_stream(), or "
                 "Stream.from_handle() for the stream of another library")
-        if self.fields.is_open:
+        if self.native.is_open(self):
             raise RuntimeError("Stream is initialised already")
         cdef Device device = current_device()
         fill_stream(self, device.context_to_use(), None)
@@ -35,7 +35,7 @@ cdef class Stream:
             return wrap_foreign_stream(cls, obj)
         cdef context_handle context
         if ctx is not None:
-            context = open_context(<Context?>ctx)
+            context = (<Context?>ctx).native.share_open(ctx)
         else:
             context = context_of_current_thread()
         return create_stream_in(cls, context, options)
@@ -43,12 +43,12 @@ cdef class Stream:
     @classmethod
     def _legacy_default(cls):
         """A wrapper of the legacy default stream. Host only."""
-        return wrap_raw_stream(cls, CU_STREAM_LEGACY, keeper())
+        return wrap_raw_stream(cls, CU_STREAM_LEGACY, None)
 
     @classmethod
     def _per_thread_default(cls):
         """A wrapper of the default stream of the calling thread. Host only."""
-        return wrap_raw_stream(cls, CU_STREAM_PER_THREAD, keeper())
+        return wrap_raw_stream(cls, CU_STREAM_PER_THREAD, None)
 
     @staticmethod
     def from_handle(handle):
@@ -73,7 +73,7 @@ cdef class Stream:
         TypeError
             If `handle` is not an integer.
         """
-        return wrap_raw_stream(Stream, <CUstream>address_from(handle), keeper())
+        return wrap_raw_stream(Stream, <CUstream>address_from(handle), None)
 
     def close(self):
         """Destroy the stream, unless another wrapper or object needs it.
@@ -85,27 +85,25 @@ cdef class Stream:
         --------
         cuStreamDestroy : the driver function.
         """
-        if not is_token(self.fields.raw):
-            self.fields.is_open = False
-            give_up(self, self.native)
+        if not is_token(self.identity):
+            self.native.close(self)
 
     @property
     def is_closed(self):
         """Whether `close` was called. Host only."""
-        return not self.fields.is_open
+        return not self.native.is_open(self)
 
     @property
     def handle(self):
         """The stream as `cuda.bindings.driver.CUstream`; 0 when closed. Host only."""
-        return as_bindings("CUstream", self.fields.raw if self.fields.is_open else NULL)
+        return as_bindings("CUstream", <void*>self.identity if self.native.is_open(self) else NULL)
 
     def __cuda_stream__(self):
         """The protocol that libraries share: ``(0, address)``. Host only."""
-        check_open(self.fields.is_open, "Stream")
-        return 0, <uintptr_t>self.fields.raw
+        self.native.check_open(self)
+        return 0, self.identity
 
     @property
-    @cython.critical_section
     def is_nonblocking(self):
         """Whether the stream runs beside the legacy default stream. Host only.
 
@@ -113,11 +111,9 @@ cdef class Stream:
         --------
         cuStreamGetFlags : the driver function, asked once.
         """
-        check_open(self.fields.is_open, "Stream")
-        return is_nonblocking(self.native)
+        return is_nonblocking(self.native.borrow_open(self))
 
     @property
-    @cython.critical_section
     def priority(self):
         """How urgent the stream's work is; lower is more urgent. Host only.
 
@@ -125,8 +121,7 @@ cdef class Stream:
         --------
         cuStreamGetPriority : the driver function, asked once.
         """
-        check_open(self.fields.is_open, "Stream")
-        return priority_of(self.native)
+        return priority_of(self.native.borrow_open(self))
 
     @property
     def context(self):
@@ -141,13 +136,11 @@ cdef class Stream:
         --------
         cuStreamGetCtx : the driver function.
         """
-        check_open(self.fields.is_open, "Stream")
         return wrap_context(context_of_open_stream(self))
 
     @property
     def device(self):
         """The `Device` of the stream; of a default stream, the current one. Host only."""
-        check_open(self.fields.is_open, "Stream")
         return device_of_ordinal(context_of_open_stream(self).facts().device)
 
     @property
@@ -165,11 +158,10 @@ cdef class Stream:
         --------
         cuStreamQuery : the driver function.
         """
-        cdef stream_handle stream = share_open_stream(self)
-        cdef CUstream raw = stream.raw()
+        cdef borrowed_stream stream = self.native.borrow_open(self)
         cdef CUresult code
         with nogil:  # it is polled: what it waits for may need the interpreter
-            code = try_call(driver.cuStreamQuery, raw)
+            code = try_call(driver.cuStreamQuery, stream.raw())
         if code == CUDA_ERROR_NOT_READY:
             return False
         check(code, "cuStreamQuery")
@@ -189,10 +181,9 @@ cdef class Stream:
         --------
         cuStreamSynchronize : the driver function.
         """
-        cdef stream_handle stream = share_open_stream(self)
-        cdef CUstream raw = stream.raw()
+        cdef borrowed_stream stream = self.native.borrow_open(self)
         with nogil:
-            call(driver.cuStreamSynchronize, raw)
+            call(driver.cuStreamSynchronize, stream.raw())
 
     def record(self, event=None, options=None):
         """Mark the point that the stream's work has reached.
@@ -222,19 +213,17 @@ cdef class Stream:
         --------
         cuEventRecord : the driver function.
         """
-        check_open(self.fields.is_open, "Stream")
         if event is None:
             return record_new_event(self, event_flags(options, True))
         if not isinstance(event, Event):
             raise TypeError(f"event must be an Event, got {qualified_name(event)}")
-        cdef event_handle native = share_open_event(<Event>event)
-        if native.facts().is_ipc_enabled():
+        cdef borrowed_stream stream = self.native.borrow_open(self)
+        cdef borrowed_event mark = (<Event>event).native.borrow_open(event)
+        if mark.facts().is_ipc_enabled():
             raise TypeError("an IPC-enabled event should not be re-recorded: make a new one with "
                             "Stream.record(options=...)")
-        cdef CUevent raw = native.raw()
-        cdef CUstream stream = self.fields.raw
         with nogil:
-            call(driver.cuEventRecord, raw, stream)
+            call(driver.cuEventRecord, mark.raw(), stream.raw())
         return event
 
     def wait(self, event_or_stream):
@@ -258,15 +247,13 @@ cdef class Stream:
         --------
         cuStreamWaitEvent : the driver function.
         """
-        check_open(self.fields.is_open, "Stream")
         if not isinstance(event_or_stream, Event):
             wait_for_other(self, event_or_stream)
             return
-        cdef event_handle native = share_open_event(<Event>event_or_stream)
-        cdef CUevent raw = native.raw()
-        cdef CUstream stream = self.fields.raw
+        cdef borrowed_stream stream = self.native.borrow_open(self)
+        cdef borrowed_event event = (<Event>event_or_stream).native.borrow_open(event_or_stream)
         with nogil:
-            call(driver.cuStreamWaitEvent, stream, raw, 0)
+            call(driver.cuStreamWaitEvent, stream.raw(), event.raw(), 0)
 
     def launch(self, config, kernel, *kernel_args):
         """Launch a kernel on this stream: ``cuda.core.launch(self, config, kernel, ...)``.
@@ -309,11 +296,10 @@ cdef class Stream:
         --------
         cuLaunchHostFunc : the driver function.
         """
-        check_open(self.fields.is_open, "Stream")
         submit_host_call(self, fn, user_data)
 
     def __enter__(self):
-        check_open(self.fields.is_open, "Stream")
+        self.native.check_open(self)
         return self
 
     def __exit__(self, *exc_info):
@@ -325,20 +311,19 @@ cdef class Stream:
         if self is other:
             return True
         cdef Stream stream = <Stream>other
-        return (self.fields.is_open and stream.fields.is_open
-                and self.fields.raw == stream.fields.raw)
+        return (self.identity == stream.identity and self.native.is_open(self)
+                and stream.native.is_open(stream))
 
     def __hash__(self):
-        return hash(<uintptr_t>self.fields.raw)
+        return hash(self.identity)
 
     def __repr__(self):
-        raw = <uintptr_t>self.fields.raw if self.fields.is_open else 0
-        return (f"<Stream handle=0x{raw:x} "
-                f"context=0x{<uintptr_t>known_context(self):x}>")
+        handle = self.identity if self.native.is_open(self) else 0
+        return f"<Stream handle=0x{handle:x} context=0x{<uintptr_t>known_context(self):x}>"
 
 
-cdef inline bint is_token(CUstream raw) noexcept:
-    return raw == CU_STREAM_LEGACY or raw == CU_STREAM_PER_THREAD
+cdef inline bint is_token(uintptr_t identity) noexcept:
+    return identity == <uintptr_t>CU_STREAM_LEGACY or identity == <uintptr_t>CU_STREAM_PER_THREAD
 
 
 cdef str qualified_name(object given):
@@ -347,13 +332,7 @@ cdef str qualified_name(object given):
         f"{cls.__module__}.{cls.__qualname__}"
 
 
-cdef stream_handle share_open_stream(Stream self) except *:
-    cdef stream_handle stream = share(self, self.native)
-    check_open(stream.is_open(), "Stream")
-    return stream
-
-
-cdef int fill_stream(Stream self, const context_handle& context, object options) except -1:
+cdef int fill_stream(Stream self, const context_ref& context, object options) except -1:
     """Create the driver stream of a fresh object."""
     global stream_options
     cdef unsigned flags = CU_STREAM_NON_BLOCKING
@@ -370,12 +349,11 @@ cdef int fill_stream(Stream self, const context_handle& context, object options)
             if not allowed.greatest <= priority <= allowed.least:
                 raise ValueError(f"stream priority {priority} is out of range "
                                  f"[{allowed.greatest}, {allowed.least}]")
+    cdef stream_handle made
     with nogil:
-        self.native = create_stream(context, flags, priority)
-    self.fields.raw = self.native.raw()
-    self.fields.device = self.native.parent().facts().device
-    self.fields.is_default_token = False
-    self.fields.is_open = True
+        made = create_stream(context, flags, priority)
+    self.identity = <uintptr_t>made.raw()
+    self.native.hold(self, made.take())
     return 0
 
 
@@ -385,21 +363,18 @@ cdef inline Stream empty_stream(object cls):
     return cls.__new__(cls)
 
 
-cdef Stream create_stream_in(object cls, const context_handle& context, object options):
+cdef Stream create_stream_in(object cls, const context_ref& context, object options):
     cdef Stream stream = empty_stream(cls)
     fill_stream(stream, context, options)
     return stream
 
 
-cdef Stream wrap_raw_stream(object cls, CUstream raw, keeper kept):
+cdef Stream wrap_raw_stream(object cls, CUstream raw, object owner):
+    """A wrapper that keeps the owner of the stream alive; None for one that has no owner."""
     cdef Stream stream = empty_stream(cls)
-    stream.native = stream_of(raw, kept)
-    stream.fields.raw = raw
-    stream.fields.device = -1
-    if stream.native.parent().is_open():
-        stream.fields.device = stream.native.parent().facts().device
-    stream.fields.is_default_token = is_default_stream(raw)
-    stream.fields.is_open = True
+    stream.identity = <uintptr_t>raw
+    cdef stream_handle made = stream_owned_by(raw, owner)
+    stream.native.hold(stream, made.take())
     return stream
 
 
@@ -411,35 +386,39 @@ cdef context_handle context_of_current_thread():
     return context
 
 
+cdef int raise_no_context_of_default_stream() except -1:
+    raise RuntimeError("No current CUDA context on this thread, which a default stream stands "
+                       "for: call Device().set_current() first")
+
+
 cdef context_handle context_of_open_stream(Stream self):
-    cdef context_handle context
-    with cython.critical_section(self):
-        context = context_of_stream(self.native)
+    cdef borrowed_stream stream = self.native.borrow_open(self)
+    cdef context_handle context = context_of_stream(stream)
     if not context.is_open():
-        raise RuntimeError("No current CUDA context on this thread, which a default stream stands "
-                           "for: call Device().set_current() first")
+        raise_no_context_of_default_stream()
     return context
 
 
 cdef CUcontext known_context(Stream self):
     """For repr: never asks about a foreign handle, which may be stale."""
     cdef CUcontext raw = NULL
-    with cython.critical_section(self):
-        if self.native.is_open() and self.native.parent().is_open():
-            return self.native.parent().raw()
-    if self.fields.is_open and self.fields.is_default_token and loader.backend() is not NULL:
+    cdef borrowed_stream stream = self.native.borrow(self)
+    if stream.is_open() and stream.parent().is_open():
+        return stream.parent().raw()
+    if stream.is_open() and is_default_stream(stream.raw()) and loader.backend() is not NULL:
         if try_call(driver.cuCtxGetCurrent, &raw) != CUDA_SUCCESS:
             return NULL
     return raw
 
 
 cdef Event record_new_event(Stream self, unsigned flags):
-    cdef event_handle native
-    cdef context_handle context = context_of_open_stream(self)
-    cdef CUstream raw = self.fields.raw
+    cdef event_handle made
+    cdef borrowed_stream stream = self.native.borrow_open(self)
     with nogil:
-        native = record_event(raw, context.take(), flags)
-    return wrap_event(Event, native)
+        made = record_event(stream, flags)
+    if not made.is_open():
+        raise_no_context_of_default_stream()
+    return wrap_event(Event, made)
 
 
 cdef int wait_for_other(Stream self, object other) except -1:
@@ -449,13 +428,20 @@ cdef int wait_for_other(Stream self, object other) except -1:
                 "only an Event, Stream, or object supporting __cuda_stream__ can be waited for, "
                 f"got {qualified_name(other)}")
         other = wrap_foreign_stream(Stream, other)
-    wait_for_stream(share_open_stream(self), share_open_stream(<Stream>other))
+    return order_streams(self, <Stream>other)
+
+
+cdef int order_streams(Stream later, Stream earlier) except -1:
+    """Let the one wait for what the other was given so far."""
+    cdef borrowed_stream waiting = later.native.borrow_open(later)
+    cdef borrowed_stream given = earlier.native.borrow_open(earlier)
+    wait_for_stream(waiting, given)
     return 0
 
 
 cdef int register_stream() except -1:
     cdef Stream sample = Stream.__new__(Stream)
-    return register_stream_class(sample, &sample.fields)
+    return register_stream_class(sample, &sample.native)
 
 
 register_stream()

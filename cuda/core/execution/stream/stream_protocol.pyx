@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Streams of other libraries: the protocol `__cuda_stream__`, and known types without it.
 
-from cpython.ref cimport Py_DECREF, Py_INCREF
-
 # Where streams of libraries without the protocol keep their address: package -> attribute.
 cdef dict STREAM_ATTRIBUTES = {"cupy": "ptr", "cupy_backends": "ptr", "torch": "cuda_stream"}
 
@@ -44,20 +42,8 @@ cdef uintptr_t foreign_stream_address(object foreign) except? 0:
     return address_from(address)
 
 
-cdef void release_foreign(void* foreign) noexcept nogil:
-    # On any thread, perhaps after the interpreter has gone: then the object went with it.
-    if not is_finalizing():
-        with gil:
-            Py_DECREF(<object>foreign)
-
-
 cdef Stream wrap_foreign_stream(object cls, object foreign):
-    cdef keeper kept
-    cdef CUstream raw = <CUstream>foreign_stream_address(foreign)
-    Py_INCREF(foreign)
-    kept.object = <void*>foreign
-    kept.release = release_foreign
-    return wrap_raw_stream(cls, raw, kept)
+    return wrap_raw_stream(cls, <CUstream>foreign_stream_address(foreign), foreign)
 
 
 cdef Stream accept_stream(object given):
@@ -71,7 +57,7 @@ cdef Stream accept_stream(object given):
         stream = wrap_foreign_stream(Stream, given)
     else:
         raise TypeError(f"Stream or GraphBuilder expected, got {qualified_name(given)}")
-    check_open(stream.fields.is_open, "Stream")
+    stream.native.check_open(stream)
     return stream
 
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams that an object of Python owns.
+#include "python/foreign_stream.hpp"
+
+#include "python/errors.hpp"
+#include "python/lock/interpreter_lock.hpp"
+
+namespace halfwarp::python {
+namespace {
+
+// On any thread, perhaps after the interpreter has gone: then the object went with it.
+void release_object(void* object) {
+  if (is_finalizing()) return;
+  const lock_taken lock;
+  run_python([=] { Py_DECREF(static_cast<PyObject*>(object)); });
+}
+
+}  // namespace
+
+core::stream_handle stream_owned_by(CUstream raw, PyObject* owner) {
+  if (owner == Py_None) return core::stream_of(raw);
+  return core::stream_of(raw, core::keep_alive{Py_NewRef(owner), release_object});
+}
+
+}  // namespace halfwarp::python

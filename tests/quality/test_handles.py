@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No raw handle without a share: objects hold their handles in a way that only lends them."""
+
+import re
+
+# Streams, events, contexts and pools are closed while others use them; kernels are not.
+CLOSED_BY_OTHERS = "context|event|stream"
+SHARED_UNDER_THE_LOCK = {
+    # Changed and read under the object's lock, and copied out of it; never closed in between.
+    ("cuda/core/execution/device.pxd", "native"),
+    ("cuda/core/execution/device.pxd", "primary"),
+    ("cuda/core/memory/synchronous_resources.pxd", "context"),  # set once, kept for life
+}
+
+
+def sources(root, tracked, *suffixes):
+    for path in tracked:
+        if path.parts[:2] == ("cuda", "core") and path.suffix in suffixes:
+            yield str(path), (root / path).read_text()
+
+
+def fields_of_classes(text):
+    """Type and name of each field that a cdef class declares."""
+    for body in re.findall(r"^cdef class [^\n]*:\n((?:(?:    [^\n]*)?\n)+)", text, re.M):
+        for kind, names in re.findall(r"^    cdef (\w+) (\w+(?:, \w+)*) *(?:#.*)?$", body, re.M):
+            yield from ((kind, name) for name in names.split(", "))
+
+
+def test_objects_hold_what_may_be_closed_through_held(root, tracked):
+    wrong = [
+        f"{path}: {kind} {name}: make it held_{kind.removesuffix('_handle')}"
+        for path, text in sources(root, tracked, ".pxd", ".pyx")
+        for kind, name in fields_of_classes(text)
+        if re.fullmatch(f"(?:{CLOSED_BY_OTHERS})_handle|CU(?:{CLOSED_BY_OTHERS})", kind)
+        and (path, name) not in SHARED_UNDER_THE_LOCK
+    ]
+    assert not wrong
+
+
+def test_the_exceptions_exist(root, tracked):
+    known = {
+        (path, name)
+        for path, text in sources(root, tracked, ".pxd", ".pyx")
+        for kind, name in fields_of_classes(text)
+        if kind.endswith("_handle")
+    }
+    assert known >= SHARED_UNDER_THE_LOCK
+
+
+def test_no_raw_handle_is_kept_for_later(root, tracked):
+    """A variable of the raw type outlives what it was read from, unseen."""
+    wrong = [
+        f"{path}: {line.strip()}"
+        for path, text in sources(root, tracked, ".pyx")
+        for line in text.splitlines()
+        if re.search(r"cdef CU(?:stream|event|context|memoryPool) \w+ = \w.*raw\(\)", line)
+    ]
+    assert not wrong
+
+
+def test_only_borrowed_handles_have_a_raw_value(root):
+    """What C++ of the object layer reads of a field: borrow, share, close, and no more."""
+    text = (root / "cpp/python/lock/held.hpp").read_text()
+    public = text[text.index("class held") :].partition("private:")[0]
+    assert not re.search(r"\braw\b", re.sub(r"//.*", "", public))
