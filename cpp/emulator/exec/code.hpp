@@ -61,11 +61,13 @@ struct function_code {
   std::uint32_t parameter_block = 0, parameter_block_bytes = 0;
   std::vector<std::uint32_t> parameter_offsets, result_offsets;  // in the frame
   std::vector<call_site> calls;
+  bool reads_reserved_shared = false;  // takes the address of what the driver keeps for itself
 };
 
 struct kernel_code {
   std::vector<function_code> functions;  // the entry first
   std::uint32_t static_shared_bytes = 0;
+  bool reads_reserved_shared = false;
   std::uint32_t range_caches = 0;
   std::uint32_t local_bytes = 0;  // deepest chain of frames without recursion
   bool is_recursive = false;      // as far as direct calls tell

@@ -104,9 +104,12 @@ kernel_attributes attributes_of(const program& owner, std::uint32_t index,
       if (v.space == ptx::state_space::local) a.local_bytes += static_cast<std::uint32_t>(v.size);
     }
   }
-  a.registers = registers;
-  if (f.directives.maxnreg) a.registers = std::min(a.registers, f.directives.maxnreg);
   a.max_threads = threads_of(f.directives);
+  // An estimate must not forbid a block that the kernel may have.
+  constexpr std::uint32_t all_registers = 65536, warp_group = 128;
+  std::uint32_t most = all_registers / ((a.max_threads + warp_group - 1) / warp_group * warp_group);
+  a.registers = std::min(registers, most);
+  if (f.directives.maxnreg) a.registers = std::min(a.registers, f.directives.maxnreg);
   a.maximum_block = f.directives.maxntid.value;
   a.required_block = f.directives.reqntid.value;
   a.cluster = f.directives.reqnctapercluster.value;

@@ -79,7 +79,19 @@ std::uint64_t uniform_special(const warp& w, uniform_value which) noexcept {
     case v::dynamic_smem_size:
       return request.dynamic_shared_bytes;
     case v::total_smem_size:
-      return launch.shared_bytes;
+      return launch.reserved_shared;
+    case v::envreg1:
+      return launch.grid_workspace >> 32;
+    case v::envreg2:
+      return launch.grid_workspace;
+    case v::reserved_smem_begin:
+      return launch.reserved_shared;
+    case v::reserved_smem_second:
+      return launch.reserved_shared + reserved_shared_bytes / 2;
+    case v::reserved_smem_end:
+      return launch.reserved_shared + reserved_shared_bytes;
+    case v::reserved_smem_size:
+      return reserved_shared_bytes;
     case v::cluster_ctarank:
       return cluster_rank(block);
     case v::cluster_nctarank:

@@ -162,17 +162,19 @@ TEST(warp_wide, elect_chooses_one_leader) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(got[i], i == 0 ? 100u : 0u);
 }
 
-TEST(warp_wide, without_the_check_members_that_exited_are_left_out) {
+TEST(warp_wide, members_that_exited_are_left_out) {
   machine m;
   m.load(
       ".visible .entry k(.param .u64 io) { .reg .b64 a; .reg .b32 i, r; .reg .pred p;\n"
       "ld.param.u64 a, [io]; mov.u32 i, %laneid; setp.gt.u32 p, i, 9; @p exit;\n"
       "redux.sync.add.u32 r, i, -1; st.global.u32 [a], r; ret; }");
-  m.options.check_sync = false;
-  memory::address io = m.upload<std::uint32_t>({0});
-  auto result = m.run("k", {1}, {32}, io);
-  ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
-  EXPECT_EQ(*m.view<std::uint32_t>(io), 45u);
+  for (bool check : {true, false}) {
+    m.options.check_sync = check;
+    memory::address io = m.upload<std::uint32_t>({0});
+    auto result = m.run("k", {1}, {32}, io);
+    ASSERT_FALSE(result.fault) << report::full_text(*result.fault);
+    EXPECT_EQ(*m.view<std::uint32_t>(io), 45u);
+  }
 }
 
 TEST(warp_wide, special_registers_describe_the_lane) {

@@ -11,8 +11,8 @@ namespace halfwarp::emulator::exec {
 namespace {
 
 constexpr builtin_function builtins[] = {
-    {"__assertfail", &run_assertfail},
-    {"vprintf", &run_vprintf},
+    {"__assertfail", &run_assertfail, {8, 8, 4, 8, 8}, 0},
+    {"vprintf", &run_vprintf, {8, 8}, 4},
 };
 
 [[noreturn]] void raise(warp& w, const instruction& in, report::fault_kind kind, std::string detail,
@@ -32,6 +32,15 @@ const builtin_function* find_builtin(std::string_view name) noexcept {
     if (b.name == name) return &b;
   }
   return nullptr;
+}
+
+bool accepts(const builtin_function& callee, const call_site& site) noexcept {
+  std::array<std::uint32_t, 5> given{};
+  if (site.arguments.size() > given.size()) return false;
+  for (std::size_t i = 0; i < site.arguments.size(); ++i) given[i] = site.arguments[i].bytes;
+  bool has_result = callee.result_bytes != 0;
+  if (site.results.size() != has_result || given != callee.argument_bytes) return false;
+  return !has_result || site.results[0].bytes == callee.result_bytes;
 }
 
 std::uint64_t builtin_argument(warp& w, const instruction& in, int lane, std::size_t n) {

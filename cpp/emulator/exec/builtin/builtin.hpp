@@ -2,9 +2,11 @@
 // What kernels call that has no PTX body: vprintf and __assertfail; and the trap instruction.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
+#include "emulator/exec/code.hpp"
 #include "emulator/exec/warp.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -12,9 +14,12 @@ namespace halfwarp::emulator::exec {
 struct builtin_function {
   std::string_view name;
   handler run;
+  std::array<std::uint32_t, 5> argument_bytes;  // zeros: no more arguments
+  std::uint32_t result_bytes;
 };
 
 const builtin_function* find_builtin(std::string_view name) noexcept;
+bool accepts(const builtin_function& callee, const call_site& site) noexcept;
 
 void run_trap(warp& w, const instruction& in);
 void run_vprintf(warp& w, const instruction& in);

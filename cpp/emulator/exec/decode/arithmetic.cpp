@@ -37,7 +37,12 @@ static_assert(std::is_sorted(std::begin(shapes), std::end(shapes), is_before));
 std::string_view shape_of(opcode name, bool is_wide) {
   auto found = std::lower_bound(std::begin(shapes), std::end(shapes), operand_shape{name, {}, {}},
                                 is_before);
-  return is_wide ? found->wide_widths : found->widths;
+  bool is_known = found != std::end(shapes) && found->name == name;
+  std::string_view widths = !is_known ? std::string_view{}
+                            : is_wide ? found->wide_widths
+                                      : found->widths;
+  if (widths.empty()) throw unsupported{"this form of the instruction"};
+  return widths;
 }
 
 int width(char letter, int bits) { return letter == '4' ? 32 : letter == 'W' ? 2 * bits : bits; }

@@ -32,7 +32,10 @@ call_operands split(const function_decoder& d) {
 }
 
 std::uint32_t bytes_of(const ptx::variable& v) {
-  return static_cast<std::uint32_t>(v.size ? v.size : ptx::size_in_bytes(v.type));
+  std::uint64_t bytes = v.size ? v.size : ptx::size_in_bytes(v.type);
+  if (bytes > most_frame_bytes)
+    throw unsupported{"parameter of " + std::to_string(bytes) + " bytes"};
+  return static_cast<std::uint32_t>(bytes);
 }
 
 // One side of a copy: a .param variable in the frame of the caller, or a register.
@@ -42,6 +45,9 @@ void put_actual(function_decoder& d, const ptx::operand& o, bool is_result, std:
   if (is_variable) {
     kind = place::memory;
     at = static_cast<std::int32_t>(d.frame_offset(o.symbol, o.index));
+    if (d.frame_variable(o.symbol, o.index).size < bytes) {
+      throw unsupported{"the variable '" + std::string(o.name) + "' is smaller than the parameter"};
+    }
     return;
   }
   int bits = static_cast<int>(bytes) * 8;
@@ -83,12 +89,14 @@ void decode_bra(function_decoder& d) { d.branch_to(label_of(d, d.operand(0))); }
 // brx.idx index, list: a chain of comparisons.
 void decode_brx(function_decoder& d) {
   const ptx::operand& list = d.operand(1);
-  if (list.symbol != symbol_kind::target_list) throw unsupported{"list of branch targets"};
+  bool is_list = list.kind == operand_kind::symbol && list.symbol == symbol_kind::target_list &&
+                 !d.source().target_lists.at(list.index).is_call;
+  if (!is_list) throw unsupported{"list of branch targets"};
   operand_slot index = d.value(d.operand(0), 32);
   const ptx::target_list& targets = d.source().target_lists.at(list.index);
   operand_slot is_this = d.temporary_predicate();
   for (std::size_t i = 0; i < targets.indices.size(); ++i) {
-    if (targets.indices[i] == ptx::no_index) throw unsupported{"branch target"};
+    if (targets.indices[i] >= d.source().labels.size()) throw unsupported{"branch target"};
     d.emit("set.pred", {is_this}).immediate = 0;
     emit_comparison(d, ptx::qualifier::eq, ptx::scalar_type::b32, false, is_this, index,
                     d.constant(i, 32));
@@ -127,6 +135,7 @@ void decode_call(function_decoder& d) {
     throw unsupported{"call of this target"};
   }
   const ptx::function& callee = d.owner().source->functions[target.index];
+  if (callee.is_entry) throw unsupported{"call of a kernel"};
   const builtin_function* known = callee.is_definition ? nullptr : find_builtin(callee.name);
   if (!callee.is_definition && !known) {
     throw unsupported{"the function '" + std::string(callee.name) + "' is not defined"};
@@ -134,6 +143,9 @@ void decode_call(function_decoder& d) {
   call_site site;
   site.arguments = copies(d, parts.arguments, callee.parameters, false);
   site.results = copies(d, parts.results, callee.return_parameters, true);
+  if (known && !accepts(*known, site)) {
+    throw unsupported{"'" + std::string(callee.name) + "' declared with other parameters"};
+  }
   if (!known) site.callee = d.layout().index_of(target.index);
   site.is_builtin = known != nullptr;
   std::uint32_t index = d.call_count();

@@ -13,9 +13,15 @@ using ptx::qualifier;
 using ptx::scalar_type;
 using ptx::state_space;
 
+// Bits of an element of a register that is packed from them, or unpacked.
+int part_bits_of(std::span<const ptx::operand> parts, int bits) {
+  if (parts.size() != 2 && parts.size() != 4) throw unsupported{"vector of this length"};
+  return bits / static_cast<int>(parts.size());
+}
+
 void pack(function_decoder& d, const ptx::operand& from, int bits) {
   auto parts = d.elements(from);
-  int part_bits = bits / static_cast<int>(parts.size());
+  int part_bits = part_bits_of(parts, bits);
   operand_slot slots[4] = {};
   for (std::size_t i = 0; i < parts.size() && i < 4; ++i) slots[i] = d.value(parts[i], part_bits);
   d.emit("pack." + bits_name(part_bits) + "." + bits_name(bits),
@@ -24,7 +30,7 @@ void pack(function_decoder& d, const ptx::operand& from, int bits) {
 
 void unpack(function_decoder& d, const ptx::operand& to, int bits) {
   auto parts = d.elements(to);
-  int part_bits = bits / static_cast<int>(parts.size());
+  int part_bits = part_bits_of(parts, bits);
   operand_slot source = d.value(d.operand(1), bits), slots[4] = {};
   for (std::size_t i = 0; i < parts.size() && i < 4; ++i) slots[i] = d.result(parts[i], part_bits);
   d.emit("unpack." + bits_name(bits) + "." + bits_name(part_bits),
@@ -166,14 +172,25 @@ constexpr uniform_entry uniform_registers[] = {
     {special::nsmid, uniform_value::nsmid, 32},
     {special::ntid, uniform_value::ntid_x, 32},
     {special::nwarpid, uniform_value::nwarpid, 32},
+    {special::reserved_smem_offset_begin, uniform_value::reserved_smem_begin, 32},
+    {special::reserved_smem_offset_cap, uniform_value::reserved_smem_size, 32},
+    {special::reserved_smem_offset_end, uniform_value::reserved_smem_end, 32},
     {special::smid, uniform_value::smid, 32},
     {special::total_smem_size, uniform_value::total_smem_size, 32},
     {special::warpid, uniform_value::warpid, 32},
 };
 
-int axis_of(ptx::component c) {
-  int axis = static_cast<int>(c) - static_cast<int>(ptx::component::x);
-  return axis >= 0 && axis < 3 ? axis : 0;
+constexpr special with_axes[] = {
+    special::clusterid,  special::cluster_ctaid, special::cluster_nctaid, special::ctaid,
+    special::nclusterid, special::nctaid,        special::ntid,           special::tid};
+
+int axis_of(const ptx::operand& o) {
+  if (o.component == ptx::component::none) return 0;
+  int axis = static_cast<int>(o.component) - static_cast<int>(ptx::component::x);
+  bool has_axes =
+      std::find(std::begin(with_axes), std::end(with_axes), o.special) != std::end(with_axes);
+  if (!has_axes || axis < 0 || axis > 2) throw unsupported{"component of a special register"};
+  return axis;
 }
 
 void emit_uniform(function_decoder& d, uniform_value which, operand_slot made, int bits) {
@@ -190,17 +207,30 @@ void emit_special_register(function_decoder& d, const ptx::operand& o, operand_s
       o.special == special::tid || o.special == special::laneid || name.starts_with("lanemask_");
   if (is_per_lane) {
     operand_slot narrow = bits == 32 ? made : d.temporary(32);
-    d.emit("special." + name, {narrow}).immediate = axis_of(o.component);
+    d.emit("special." + name, {narrow}).immediate = axis_of(o);
     if (bits == 64) d.emit("extend.u32.b64", {made, narrow});
     return;
   }
   if (o.special == special::is_explicit_cluster) throw unsupported{"%is_explicit_cluster as value"};
-  for (const uniform_entry& entry : uniform_registers) {
-    if (entry.name != o.special) continue;
-    auto which = static_cast<uniform_value>(static_cast<int>(entry.first) + axis_of(o.component));
+  if (o.special == special::reserved_smem_offset && o.value <= 1) {
+    d.use_reserved_shared();
+    auto which = o.value ? uniform_value::reserved_smem_second : uniform_value::reserved_smem_begin;
     return emit_uniform(d, which, made, bits);
   }
-  throw unsupported{"special register %" + name};
+  // The halves of the address of what blocks of a cooperative launch count their arrivals in.
+  if (o.special == special::envreg && (o.value == 1 || o.value == 2)) {
+    auto which = o.value == 1 ? uniform_value::envreg1 : uniform_value::envreg2;
+    return emit_uniform(d, which, made, bits);
+  }
+  for (const uniform_entry& entry : uniform_registers) {
+    if (entry.name != o.special) continue;
+    auto which = static_cast<uniform_value>(static_cast<int>(entry.first) + axis_of(o));
+    if (which >= uniform_value::reserved_smem_begin && which <= uniform_value::reserved_smem_size) {
+      d.use_reserved_shared();
+    }
+    return emit_uniform(d, which, made, bits);
+  }
+  throw unsupported{"special register " + std::string(o.name)};
 }
 
 void decode_mov(function_decoder& d) {

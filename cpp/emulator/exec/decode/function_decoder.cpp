@@ -11,21 +11,46 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-constexpr std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
-  return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
 }
 
 // Whether a kernel's parameters are used other than by ld.param of a known offset.
-bool takes_parameter_address(const ptx::function& f) {
+bool takes_parameter_address(const ptx::module& owner, const ptx::function& f) {
   for (const ptx::instruction& i : f.instructions) {
+    bool is_of_parameters =
+        ptx::without_sub_space(owner.mnemonic_of(i).space()) == ptx::state_space::param;
     for (const ptx::operand& o : f.operands_of(i)) {
       bool is_value =
           o.kind == ptx::operand_kind::symbol && o.symbol == ptx::symbol_kind::parameter;
-      if (is_value) return true;
+      bool is_computed = is_of_parameters && o.kind == ptx::operand_kind::address &&
+                         o.base == ptx::address_base::register_;
+      if (is_value || is_computed) return true;
     }
   }
   return false;
 }
+
+// Gives variables their places in the frame; once it is full, every place is 0.
+class frame_layout {
+ public:
+  std::uint32_t place(std::uint64_t size, std::uint64_t alignment) {
+    std::uint64_t at = round_up(end_, std::max<std::uint64_t>(alignment, 1));
+    if (is_full_ || size > most_frame_bytes || at + size > most_frame_bytes) {
+      is_full_ = true;
+      return 0;
+    }
+    end_ = at + size;
+    return static_cast<std::uint32_t>(at);
+  }
+  std::uint32_t place(const ptx::variable& v) { return place(v.size, v.alignment); }
+  std::uint32_t end() const { return static_cast<std::uint32_t>(end_); }
+  bool is_full() const { return is_full_; }
+
+ private:
+  std::uint64_t end_ = 0;
+  bool is_full_ = false;
+};
 
 }  // namespace
 
@@ -37,40 +62,40 @@ function_decoder::function_decoder(const program& owner, const ptx::function& so
       range_caches_{range_caches},
       register_slots_(source.registers.size(), -1) {
   out_.source = &source;
-  parameters_in_frame_ = !source.is_entry || takes_parameter_address(source);
+  parameters_in_frame_ = !source.is_entry || takes_parameter_address(*owner.source, source);
 }
 
 void function_decoder::lay_out_frame() {
-  std::uint32_t end = 0;
-  auto place = [&](const ptx::variable& v) {
-    std::uint32_t at = round_up(end, std::max<std::uint32_t>(v.alignment, 1));
-    end = static_cast<std::uint32_t>(at + v.size);
-    return at;
-  };
+  frame_layout frame;
   variable_offsets_.resize(source_.variables.size());
   for (bool is_parameter : {false, true}) {
     for (std::size_t i = 0; i < source_.variables.size(); ++i) {
       ptx::state_space space = ptx::without_sub_space(source_.variables[i].space);
       ptx::state_space wanted = is_parameter ? ptx::state_space::param : ptx::state_space::local;
-      if (space == wanted) variable_offsets_[i] = place(source_.variables[i]);
+      if (space == wanted) variable_offsets_[i] = frame.place(source_.variables[i]);
     }
-    if (!is_parameter) out_.local_bytes = end;
+    if (!is_parameter) out_.local_bytes = frame.end();
   }
   if (source_.is_entry && parameters_in_frame_) {
-    end = round_up(end, 16);  // the block of a kernel, as it was passed
-    for (const ptx::variable& v : source_.parameters) {
-      out_.parameter_offsets.push_back(static_cast<std::uint32_t>(end + v.offset));
-    }
-    out_.parameter_block = end;
+    // The block of a kernel, as it was passed.
+    out_.parameter_block = frame.place(source_.parameter_bytes, 16);
     out_.parameter_block_bytes = static_cast<std::uint32_t>(source_.parameter_bytes);
-    end += out_.parameter_block_bytes;
+    for (const ptx::variable& v : source_.parameters) {
+      out_.parameter_offsets.push_back(static_cast<std::uint32_t>(out_.parameter_block + v.offset));
+    }
   } else if (!source_.is_entry) {
-    for (const ptx::variable& v : source_.parameters) out_.parameter_offsets.push_back(place(v));
+    for (const ptx::variable& v : source_.parameters) {
+      out_.parameter_offsets.push_back(frame.place(v));
+    }
     for (const ptx::variable& v : source_.return_parameters) {
-      out_.result_offsets.push_back(place(v));
+      out_.result_offsets.push_back(frame.place(v));
     }
   }
-  out_.frame_bytes = round_up(end, 16);
+  out_.frame_bytes = static_cast<std::uint32_t>(round_up(frame.end(), 16));
+  if (frame.is_full()) {
+    refused_.push_back({0, "the variables of '" + std::string(source_.name) + "' need more than " +
+                               std::to_string(most_frame_bytes) + " bytes of local memory"});
+  }
 }
 
 function_code function_decoder::run() {
@@ -162,15 +187,36 @@ void function_decoder::branch_to(std::uint32_t label, operand_slot guard, bool i
   out_.code.back().guard_flip = is_negated ? ~0u : 0u;
 }
 
-std::uint32_t function_decoder::frame_offset(ptx::symbol_kind kind, std::uint32_t index) const {
+const ptx::variable& function_decoder::frame_variable(ptx::symbol_kind kind,
+                                                      std::uint32_t index) const {
+  auto element = [&](const std::vector<ptx::variable>& list) -> const ptx::variable& {
+    if (index >= list.size()) throw unsupported{"unknown parameter"};
+    return list[index];
+  };
   switch (kind) {
     case ptx::symbol_kind::parameter:
-      return out_.parameter_offsets.at(index);
+      return element(source_.parameters);
     case ptx::symbol_kind::return_parameter:
-      return out_.result_offsets.at(index);
+      return element(source_.return_parameters);
+    case ptx::symbol_kind::local_variable: {
+      const ptx::variable& v = element(source_.variables);
+      ptx::state_space space = ptx::without_sub_space(v.space);
+      if (space == ptx::state_space::local || space == ptx::state_space::param) return v;
+      break;
+    }
     default:
-      return variable_offsets_.at(index);
+      break;
   }
+  throw unsupported{"a variable that is not in the frame"};
+}
+
+std::uint32_t function_decoder::frame_offset(ptx::symbol_kind kind, std::uint32_t index) const {
+  frame_variable(kind, index);  // throws for what has no offset
+  const auto& offsets = kind == ptx::symbol_kind::parameter          ? out_.parameter_offsets
+                        : kind == ptx::symbol_kind::return_parameter ? out_.result_offsets
+                                                                     : variable_offsets_;
+  if (index >= offsets.size()) throw unsupported{"a parameter of the kernel as that of a call"};
+  return offsets[index];
 }
 
 }  // namespace halfwarp::emulator::exec

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -27,6 +28,9 @@ struct kernel_layout {
   std::uint32_t index_of(std::uint32_t function) const;
 };
 kernel_layout lay_out(const ptx::module& source, std::uint32_t entry);
+
+// Of local memory: what a thread of a device can have.
+inline constexpr std::uint64_t most_frame_bytes = 512 << 10;
 
 // Thrown for an instruction, or a form of one, that the emulator does not run.
 struct unsupported {
@@ -68,6 +72,7 @@ class function_decoder {
   operand_slot result(const ptx::operand& o, int bits, bool is_signed = false);
   int register_bits(const ptx::operand& o) const;  // 0: not a register
   bool is_predicate(const ptx::operand& o) const;
+  bool is_predicate_register(std::uint32_t index) const;
   operand_slot predicate(const ptx::operand& o);        // a predicate register; a sink: a temporary
   operand_slot predicate_value(const ptx::operand& o);  // also of a literal; negation resolved
   operand_slot constant(std::uint64_t bits, int width);
@@ -84,6 +89,7 @@ class function_decoder {
                          bool is_signed);
   void branch_to(std::uint32_t label);  // guard as given
   void branch_to(std::uint32_t label, operand_slot guard, bool is_negated);
+  void use_reserved_shared() { out_.reads_reserved_shared = true; }
   std::uint32_t new_range_cache() { return range_caches_++; }
 
   // ---- addresses
@@ -93,9 +99,14 @@ class function_decoder {
     bool is_narrow = false;  // shared memory, 32-bit register
     bool is_frame_relative = false;
     std::int64_t displacement = 0;
+    // Of a parameter that is named: an access must lie between these displacements.
+    std::int64_t first = 0, last = std::numeric_limits<std::int64_t>::max();
+    bool is_bounded() const { return last != std::numeric_limits<std::int64_t>::max(); }
   };
   address address_of(const ptx::operand& o, ptx::state_space space);
-  // Offset of a .local or .param variable, a parameter or a result in the frame.
+  // A .local or .param variable, a parameter or a result, and its offset in the frame. Throw
+  // unsupported for all else.
+  const ptx::variable& frame_variable(ptx::symbol_kind kind, std::uint32_t index) const;
   std::uint32_t frame_offset(ptx::symbol_kind kind, std::uint32_t index) const;
   bool parameters_in_frame() const noexcept { return parameters_in_frame_; }
   call_site& new_call() { return out_.calls.emplace_back(); }
@@ -108,6 +119,9 @@ class function_decoder {
   operand_slot register_slot(std::uint32_t index, ptx::component component);
   std::uint32_t predicate_index(std::uint32_t register_index);
   operand_slot symbol_value(const ptx::operand& o, int bits);
+  address register_address(const ptx::operand& o, address at);
+  address parameter_address(const ptx::operand& o, address at) const;
+  address variable_address(const ptx::operand& o, address at) const;
   operand_slot special_value(const ptx::operand& o, int bits);
   operand_slot fitted(operand_slot from, int from_bits, int bits);
   std::uint64_t literal(const ptx::operand& o, ptx::scalar_type type) const;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t return_address_bytes = 16;  // as frames are laid out at a call
 constexpr std::uint64_t dynamic_alignment = 16;     // at least, of extern .shared
+constexpr std::uint64_t most_shared_bytes = 1 << 30;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -42,15 +43,17 @@ void collect_shared(const ptx::module& source, const ptx::function& f,
 // any function.
 class depth_finder {
  public:
-  explicit depth_finder(kernel_code& code) : code_{code}, open_(code.functions.size()) {}
+  explicit depth_finder(kernel_code& code)
+      : code_{code}, open_(code.functions.size()), known_(code.functions.size()) {}
 
-  std::uint32_t depth(std::uint32_t function) {
+  std::uint64_t depth(std::uint32_t function) {
     if (open_[function]) {
       code_.is_recursive = true;
       return 0;
     }
+    if (known_[function]) return *known_[function];
     open_[function] = true;
-    std::uint32_t deepest = 0;
+    std::uint64_t deepest = 0;
     for (const call_site& site : code_.functions[function].calls) {
       if (site.is_builtin) continue;
       if (!site.is_indirect) deepest = std::max(deepest, return_address_bytes + depth(site.callee));
@@ -59,12 +62,14 @@ class depth_finder {
       }
     }
     open_[function] = false;
-    return code_.functions[function].frame_bytes + deepest;
+    known_[function] = code_.functions[function].frame_bytes + deepest;
+    return *known_[function];
   }
 
  private:
   kernel_code& code_;
   std::vector<bool> open_;
+  std::vector<std::optional<std::uint64_t>> known_;  // so that no function is walked twice
 };
 
 report::fault refusal_of(const program& owner, const ptx::function& entry, const ptx::function& f,
@@ -136,7 +141,8 @@ kernel_layout lay_out(const ptx::module& source, std::uint32_t entry) {
     }
     end = round_up(end, std::max(v->alignment, 1u));
     layout.shared_offsets[v] = static_cast<std::uint32_t>(end);
-    end += v->size;
+    end = v->size > most_shared_bytes ? most_shared_bytes
+                                      : std::min(end + v->size, most_shared_bytes);
   }
   bool has_dynamic = std::any_of(shared.begin(), shared.end(),
                                  [](const ptx::variable* v) { return v->is_unsized; });
@@ -144,7 +150,8 @@ kernel_layout lay_out(const ptx::module& source, std::uint32_t entry) {
   for (const ptx::variable* v : shared) {
     if (v->is_unsized) layout.shared_offsets[v] = static_cast<std::uint32_t>(end);
   }
-  layout.static_shared_bytes = static_cast<std::uint32_t>(end);
+  // More than any device has, which the launch refuses.
+  layout.static_shared_bytes = static_cast<std::uint32_t>(std::min(end, most_shared_bytes));
   return layout;
 }
 
@@ -157,6 +164,7 @@ std::unique_ptr<kernel_code> decode_kernel(const program& owner, std::uint32_t e
     function_decoder decoder{owner, f, layout, code->range_caches};
     code->functions.push_back(decoder.run());
     code->functions.back().address = owner.function_address(index);
+    code->reads_reserved_shared |= code->functions.back().reads_reserved_shared;
     for (const auto& r : decoder.refused_instructions()) {
       report::fault refused = refusal_of(owner, owner.source->functions[entry], f, r);
       bool is_first = !code->refusal || refused.ptx_line < code->refusal->ptx_line;
@@ -164,7 +172,15 @@ std::unique_ptr<kernel_code> decode_kernel(const program& owner, std::uint32_t e
     }
   }
   if (code->refusal) return code;
-  code->local_bytes = depth_finder{*code}.depth(0);
+  std::uint64_t depth = depth_finder{*code}.depth(0);
+  if (depth > most_frame_bytes) {
+    std::string why = "the deepest chain of calls needs " + std::to_string(depth) +
+                      " bytes of local memory, " + std::to_string(most_frame_bytes) +
+                      " is the most";
+    const ptx::function& f = owner.source->functions[entry];
+    code->refusal = refusal_of(owner, f, f, {0, std::move(why)});
+  }
+  code->local_bytes = static_cast<std::uint32_t>(std::min(depth, most_frame_bytes));
   return code;
 }
 

@@ -28,7 +28,13 @@ std::string space_name(const function_decoder& d, const address& at) {
   }
 }
 
-void put_address(function_decoder& d, instruction& made, const address& at, std::uint32_t count) {
+// `bits`: of one of `count` elements; 0: nothing is accessed.
+void put_address(function_decoder& d, instruction& made, const address& at, std::uint32_t count,
+                 int bits) {
+  std::int64_t bytes = std::int64_t{count} * bits / 8;
+  if (at.is_bounded() && (at.displacement < at.first || at.displacement + bytes > at.last)) {
+    throw unsupported{"the access is outside the parameters"};
+  }
   made.operand[4] = at.base;
   made.immediate = at.displacement;
   made.flags = static_cast<std::uint16_t>(count);
@@ -40,7 +46,9 @@ void put_address(function_decoder& d, instruction& made, const address& at, std:
 
 // The register part of a load or store: one operand, or those of a vector.
 std::span<const ptx::operand> registers_of(const function_decoder& d, const ptx::operand& o) {
-  return o.kind == operand_kind::vector ? d.elements(o) : std::span{&o, 1};
+  auto registers = o.kind == operand_kind::vector ? d.elements(o) : std::span{&o, 1};
+  if (registers.size() != d.spelling().vector_width) throw unsupported{"vector of another length"};
+  return registers;
 }
 
 int register_width(const function_decoder& d, std::span<const ptx::operand> registers, int bits) {
@@ -80,7 +88,7 @@ void decode_ld(function_decoder& d) {
     for (std::size_t i = 0; i < part.size(); ++i) slots[i] = d.result(part[i], width);
     instruction& made = d.emit(name);
     made.operand = slots;
-    put_address(d, made, at, static_cast<std::uint32_t>(part.size()));
+    put_address(d, made, at, static_cast<std::uint32_t>(part.size()), bits);
     at.displacement += static_cast<std::int64_t>(part.size()) * bits / 8;
   }
   if (m.has(qualifier::acquire)) d.emit("fence");
@@ -103,7 +111,7 @@ void decode_st(function_decoder& d) {
     for (std::size_t i = 0; i < part.size(); ++i) slots[i] = d.value(part[i], width, type);
     instruction& made = d.emit(name);
     made.operand = slots;
-    put_address(d, made, at, static_cast<std::uint32_t>(part.size()));
+    put_address(d, made, at, static_cast<std::uint32_t>(part.size()), bits);
     at.displacement += static_cast<std::int64_t>(part.size()) * bits / 8;
   }
 }
@@ -139,11 +147,13 @@ void decode_atom(function_decoder& d) {
   operand_slot b = d.value(d.operand(first + 1), bits, type);
   operand_slot c = *operation == qualifier::cas ? d.value(d.operand(first + 2), bits, type) : b;
   operand_slot result = has_result ? d.result(d.operand(0), bits) : d.temporary(bits);
+  bool is_in_frame = at.space == state_space::local || at.space == state_space::param;
+  if (is_in_frame) throw unsupported{"atomic operation on memory of one thread"};
   const char* space = at.space == state_space::shared ? "shared." : "global.";
   instruction& made = d.emit(
       std::string("atom.") + space + std::string(ptx::spelling(*operation)) + "." + type_part,
       {result, b, c});
-  put_address(d, made, at, 1);
+  put_address(d, made, at, 1, bits);
 }
 
 void decode_fence(function_decoder& d) {
@@ -153,7 +163,7 @@ void decode_fence(function_decoder& d) {
 
 void decode_touch(function_decoder& d) {
   address at = d.address_of(d.operand(0), state_space::global);
-  put_address(d, d.emit("touch.global"), at, 1);
+  put_address(d, d.emit("touch.global"), at, 1, 0);
 }
 
 void decode_nothing(function_decoder&) {}

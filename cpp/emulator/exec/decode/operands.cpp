@@ -25,10 +25,11 @@ std::uint64_t low_bits(std::uint64_t value, int bits) {
   return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
 }
 
-int component_index(ptx::component c) {
-  return c >= ptx::component::x && c <= ptx::component::w
-             ? static_cast<int>(c) - static_cast<int>(ptx::component::x)
-             : 0;
+int component_index(ptx::component c, int width) {
+  int index =
+      c == ptx::component::none ? 0 : static_cast<int>(c) - static_cast<int>(ptx::component::x);
+  if (index < 0 || index >= width) throw unsupported{"component of a register"};
+  return index;
 }
 
 }  // namespace
@@ -43,9 +44,12 @@ int function_decoder::register_bits(const ptx::operand& o) const {
   return ptx::info(source_.registers[o.index].type).bits;
 }
 
+bool function_decoder::is_predicate_register(std::uint32_t index) const {
+  return index < source_.registers.size() && source_.registers[index].type == scalar_type::pred;
+}
+
 bool function_decoder::is_predicate(const ptx::operand& o) const {
-  return o.kind == operand_kind::register_ && o.index < source_.registers.size() &&
-         source_.registers[o.index].type == scalar_type::pred;
+  return o.kind == operand_kind::register_ && is_predicate_register(o.index);
 }
 
 operand_slot function_decoder::register_slot(std::uint32_t index, ptx::component component) {
@@ -60,7 +64,7 @@ operand_slot function_decoder::register_slot(std::uint32_t index, ptx::component
     out_.register_bytes += lane_bytes(bits) * r.vector_width;
   }
   return static_cast<operand_slot>(register_slots_[index]) +
-         static_cast<operand_slot>(lane_bytes(bits)) * component_index(component);
+         static_cast<operand_slot>(lane_bytes(bits)) * component_index(component, r.vector_width);
 }
 
 std::uint32_t function_decoder::predicate_index(std::uint32_t register_index) {
@@ -105,6 +109,9 @@ operand_slot function_decoder::temporary(int) {
 }
 
 operand_slot function_decoder::constant(std::uint64_t bits, int width) {
+  if (width != 8 && width != 16 && width != 32 && width != 64) {
+    throw unsupported{"value of " + std::to_string(width) + " bits"};
+  }
   bits = low_bits(bits, width);
   auto [found, is_new] = constants_.try_emplace({bits, width}, 0);
   if (!is_new) return found->second;
@@ -143,6 +150,7 @@ operand_slot function_decoder::fitted(operand_slot from, int from_bits, int bits
 }
 
 operand_slot function_decoder::value(const ptx::operand& o, int bits, scalar_type type) {
+  if (o.is_negated) throw unsupported{"a negated operand"};
   switch (o.kind) {
     case operand_kind::register_:
       if (is_predicate(o)) throw unsupported{"a predicate where a value is needed"};
@@ -199,35 +207,66 @@ operand_slot function_decoder::symbol_value(const ptx::operand& o, int bits) {
 
 // The address of a symbol is all displacement; the base is then a constant zero, or the address.
 function_decoder::address function_decoder::address_of(const ptx::operand& o, state_space space) {
+  if (o.kind != operand_kind::address && o.kind != operand_kind::symbol) {
+    throw unsupported{"an address is needed"};
+  }
   address at;
   at.space = ptx::without_sub_space(space);
   at.displacement = o.value;
   bool is_symbol = o.kind == operand_kind::symbol || o.base == ptx::address_base::symbol;
-  if (!is_symbol) {
-    if (o.base == ptx::address_base::register_) {
-      int bits = ptx::info(source_.registers.at(o.index).type).bits;
+  if (!is_symbol) return register_address(o, at);
+  at.base = constant(0, 64);
+  bool is_parameter =
+      o.symbol == symbol_kind::parameter || o.symbol == symbol_kind::return_parameter;
+  return is_parameter ? parameter_address(o, at) : variable_address(o, at);
+}
+
+function_decoder::address function_decoder::register_address(const ptx::operand& o, address at) {
+  switch (o.base) {
+    case ptx::address_base::register_: {
+      if (is_predicate_register(o.index)) throw unsupported{"a predicate as an address"};
       at.base = register_slot(o.index, o.component);
+      int bits = ptx::info(source_.registers[o.index].type).bits;
       at.is_narrow = bits == 32 && at.space == state_space::shared;
       if (!at.is_narrow) at.base = fitted(at.base, bits, 64);
-    } else {
-      at.base = constant(0, 64);
+      return at;
     }
-    return at;
+    case ptx::address_base::none:
+      if (at.space == state_space::param) throw unsupported{"an absolute address of a parameter"};
+      at.base = constant(0, 64);
+      return at;
+    default:
+      throw unsupported{"this base of an address"};
   }
-  at.base = constant(0, 64);
+}
+
+// Parameters of a kernel lie in one block; those of a called function each on its own.
+function_decoder::address function_decoder::parameter_address(const ptx::operand& o,
+                                                              address at) const {
+  const ptx::variable& v = frame_variable(o.symbol, o.index);
+  at.space = state_space::param;
+  std::uint64_t block = 0;
+  if (parameters_in_frame_) {
+    at.is_frame_relative = true;
+    at.first = frame_offset(o.symbol, o.index);
+    block = out_.parameter_block;
+  } else {
+    at.first = static_cast<std::int64_t>(v.offset);
+  }
+  at.displacement += at.first;
+  at.last = at.first + static_cast<std::int64_t>(v.size);
+  if (is_entry()) {
+    at.first = static_cast<std::int64_t>(block);
+    at.last = static_cast<std::int64_t>(block + source_.parameter_bytes);
+  }
+  return at;
+}
+
+function_decoder::address function_decoder::variable_address(const ptx::operand& o,
+                                                             address at) const {
   const ptx::variable* v = nullptr;
   if (o.symbol == symbol_kind::module_variable) v = &owner_.source->variables[o.index];
   if (o.symbol == symbol_kind::local_variable) v = &source_.variables[o.index];
-  if (o.symbol == symbol_kind::parameter || o.symbol == symbol_kind::return_parameter) {
-    at.space = state_space::param;
-    if (parameters_in_frame_) {
-      at.is_frame_relative = true;
-      at.displacement += frame_offset(o.symbol, o.index);
-    } else {
-      at.displacement += static_cast<std::int64_t>(source_.parameters[o.index].offset);
-    }
-    return at;
-  }
   if (!v) throw unsupported{"the symbol '" + std::string(o.name) + "' has no address here"};
   at.space = ptx::without_sub_space(v->space);
   switch (at.space) {
@@ -235,13 +274,21 @@ function_decoder::address function_decoder::address_of(const ptx::operand& o, st
       at.displacement += layout_.shared_offsets.at(v);
       break;
     case state_space::local:
-    case state_space::param:
+    case state_space::param: {
+      std::int64_t offset = frame_offset(o.symbol, o.index);
       at.is_frame_relative = true;
-      at.displacement += frame_offset(o.symbol, o.index);
+      at.displacement += offset;
+      if (at.space == state_space::local) break;
+      at.first = offset;
+      at.last = offset + static_cast<std::int64_t>(v->size);
       break;
-    default:
+    }
+    case state_space::global:
+    case state_space::const_:
       at.displacement += static_cast<std::int64_t>(owner_.address_of(*v));
       break;
+    default:
+      throw unsupported{"a variable of this state space"};
   }
   return at;
 }

@@ -17,6 +17,7 @@ namespace halfwarp::emulator::exec {
 namespace {
 
 constexpr std::uint64_t warp_budget = 1u << 9;  // warp instructions until the next warp's turn
+constexpr int passes_per_round = 64;            // over all warps, between two counts of steps
 
 void number_threads(warp& view, const extent& size) {
   std::uint64_t threads = size.count();
@@ -178,7 +179,8 @@ void begin(block_state& block, std::uint64_t number) {
 
 block_progress run_round(block_state& block) {
   bool has_yielded = false;
-  while (!has_yielded) {
+  for (int pass = 0; !has_yielded; ++pass) {
+    if (pass == passes_per_round) return block_progress::paused;
     bool has_moved = false;
     for (std::uint32_t index : block.order) {
       warp_state& w = block.warps[index];

@@ -6,7 +6,11 @@
 
 namespace halfwarp::emulator::exec {
 
-enum class block_progress : std::uint8_t { finished, yielded };
+enum class block_progress : std::uint8_t {
+  finished,
+  paused,   // only so that its steps are counted
+  yielded,  // waits for what another block may do, or had its share
+};
 
 // Memory for blocks of a launch, used for one block after another.
 void prepare(block_state& block, launch_state& launch, range_cache* ranges);

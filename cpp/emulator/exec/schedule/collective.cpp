@@ -20,13 +20,8 @@ namespace {
 
 std::string hexadecimal(lane_mask mask) { return report::grouped_address(mask); }
 
-// The lanes that must come. Those that the block has no thread for are no members.
-lane_mask required_by(const warp& view, lane_mask members) {
-  bool is_checked = view.block->launch->options.check_sync;
-  return members & (is_checked ? view.existing : view.live);
-}
-
-// Lanes of `lanes` with the same mask as the lowest of them.
+// Lanes of `lanes` with the same mask as the lowest of them. Lanes that have exited, or that the
+// block has no thread for, need not come.
 struct member_group {
   lane_mask lanes = 0, required = 0;
 };
@@ -34,7 +29,7 @@ struct member_group {
 member_group first_group(warp& view, const instruction& in, lane_mask lanes) {
   const std::uint32_t* members = view.at<std::uint32_t>(in.operand[4]);
   int first = __builtin_ctz(lanes);
-  member_group group{lanes, required_by(view, members[first])};
+  member_group group{lanes, members[first] & view.live};
   for (lane_mask rest = lanes; rest; rest &= rest - 1) {
     int lane = __builtin_ctz(rest);
     if (members[lane] != members[first]) group.lanes &= ~(1u << lane);
@@ -50,15 +45,6 @@ member_group first_group(warp& view, const instruction& in, lane_mask lanes) {
         "compute the mask before the branch, from all threads that take part");
   }
   return group;
-}
-
-void raise_if_exited(const warp& view, const instruction& in, int lane, lane_mask required) {
-  lane_mask gone = required & ~view.live;
-  if (!gone) return;
-  raise_member_fault(
-      view, in, lane,
-      "the mask names lane " + std::to_string(__builtin_ctz(gone)) + ", which has exited",
-      "let all threads of the mask reach the instruction before they return");
 }
 
 // The group is complete: its waiting fragments execute, and go on.
@@ -141,7 +127,6 @@ void join_collective(warp_state& w, std::size_t index, const instruction& in) {
   std::vector<fragment> parts;
   for (lane_mask rest = f.lanes; rest; rest &= ~parts.back().lanes) {
     member_group group = first_group(w.view, in, rest);
-    raise_if_exited(w.view, in, __builtin_ctz(group.lanes), group.required);
     fragment part = f;
     part.lanes = group.lanes;
     part.members = group.required;
@@ -157,11 +142,6 @@ void check_members(warp_state& w) {
   std::vector<fragment> waiting;
   for (fragment& f : w.fragments) {
     if (f.state != fragment_state::at_collective) continue;
-    activate(w.view, *f.in);
-    const instruction& in = f.in->function->code[f.next];
-    if (w.view.block->launch->options.check_sync) {
-      raise_if_exited(w.view, in, __builtin_ctz(f.lanes), f.members);
-    }
     f.members &= w.view.live;
     waiting.push_back(f);
   }

@@ -12,8 +12,7 @@ bool run_together(warp_state& w, const instruction& in, lane_mask lanes);
 // The fragment of that index, whose `next` is a collective instruction, waits until the other
 // members have come, or executes with them when they are there already.
 void join_collective(warp_state& w, std::size_t index, const instruction& in);
-// Some threads have exited. Throws kernel_fault when others wait for them; without check_sync these
-// wait no longer.
+// Some threads have exited: others that wait for them as members wait no longer.
 void check_members(warp_state& w);
 
 }  // namespace halfwarp::emulator::exec

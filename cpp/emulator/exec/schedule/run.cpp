@@ -2,7 +2,9 @@
 // Running a grid: host threads take blocks, each keeps some resident, faults end the launch.
 #include <algorithm>
 #include <cfenv>
+#include <cstring>
 #include <memory>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -32,6 +34,18 @@ class floating_point_defaults {
   fenv_t saved_;
 };
 
+report::fault out_of_memory(const launch_request& request, const std::string& what) {
+  report::fault f;
+  f.kind = report::fault_kind::stack_overflow;
+  f.kernel = request.entry->name();
+  f.device = request.entry->owner().device;
+  f.stream = request.stream;
+  f.grid = {request.grid.x, request.grid.y, request.grid.z};
+  f.block = {request.block.x, request.block.y, request.block.z};
+  f.detail = "there is no memory for " + what;
+  return f;
+}
+
 struct resident_block {
   block_state block;
   std::uint64_t position = 0;  // in the order in which blocks start
@@ -44,6 +58,18 @@ class worker {
       : launch_{launch}, limit_{resident_limit}, ranges_(launch.code.range_caches + 1) {}
 
   void run() {
+    try {
+      run_blocks();
+    } catch (const std::bad_alloc&) {
+      keep(out_of_memory(launch_.request, "the blocks, each thread with " +
+                                              std::to_string(launch_.stack_bytes) +
+                                              " bytes of local memory"),
+           0);
+    }
+  }
+
+ private:
+  void run_blocks() {
     floating_point_defaults defaults;
     while (may_go_on()) {
       bool wants_more = resident_.size() < limit_ &&
@@ -57,7 +83,6 @@ class worker {
     }
   }
 
- private:
   bool may_go_on() {
     const auto* cancelled = launch_.options.cancelled;
     if (cancelled && cancelled->load(std::memory_order_relaxed)) launch_.was_cancelled = true;
@@ -86,27 +111,27 @@ class worker {
     all_yielded_ = true;
     for (std::size_t i = 0; i < resident_.size();) {
       refresh_ranges();
-      if (run_one(*resident_[i])) {
+      block_progress progress = run_one(*resident_[i]);
+      if (progress != block_progress::yielded) all_yielded_ = false;
+      if (progress != block_progress::finished) {
         ++i;
         continue;
       }
       unused_.push_back(std::move(resident_[i]));
       resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(i));
-      all_yielded_ = false;
     }
   }
 
-  // False: the block has ended.
-  bool run_one(resident_block& one) {
-    if (one.position > launch_.last_block) return false;
+  block_progress run_one(resident_block& one) {
+    if (one.position > launch_.last_block) return block_progress::finished;
     try {
-      bool is_finished = run_round(one.block) == block_progress::finished;
+      block_progress progress = run_round(one.block);
       count_steps(one.block);
-      return !is_finished;
+      return progress;
     } catch (const kernel_fault& fault) {
       keep(fault.record, one.position);
       count(one.block);
-      return false;
+      return block_progress::finished;
     }
   }
 
@@ -127,7 +152,6 @@ class worker {
     if (count(block) <= launch_.options.step_limit) return;
     for (warp_state& w : block.warps) {
       for (const fragment& f : w.fragments) {
-        if (f.state != fragment_state::ready) continue;
         activate(w.view, *f.in);
         const instruction& in = f.in->function->code[f.next];
         report::fault fault = describe_place(w.view, in, __builtin_ctz(f.lanes));
@@ -156,6 +180,34 @@ class worker {
   bool all_yielded_ = false;
 };
 
+// The two words in which the blocks of a cooperative launch count their arrivals.
+class grid_workspace {
+ public:
+  grid_workspace(memory::address_space& space, const launch_request& request) : space_{space} {
+    if (!request.is_cooperative) return;
+    memory::allocation_request wanted;
+    wanted.size = workspace_bytes;
+    wanted.device = request.entry->owner().device;
+    wanted.is_internal = true;
+    wanted.name = "workspace of the cooperative launch";
+    auto made = space_.allocate(wanted);
+    if (!made) return;
+    std::memset(space_.view(*made), 0, workspace_bytes);
+    base_ = *made;
+  }
+  ~grid_workspace() {
+    if (base_) space_.release(base_);
+  }
+  grid_workspace(const grid_workspace&) = delete;  // gives its memory back once
+  grid_workspace& operator=(const grid_workspace&) = delete;
+  memory::address base() const { return base_; }
+
+ private:
+  static constexpr std::uint64_t workspace_bytes = 8;
+  memory::address_space& space_;
+  memory::address base_ = 0;
+};
+
 std::uint32_t stack_bytes(const kernel_code& code, const run_options& options) {
   std::uint32_t bytes = code.local_bytes;
   if (code.is_recursive && options.stack_bytes > bytes) bytes = options.stack_bytes;
@@ -177,7 +229,18 @@ outcome run(memory::address_space& space, const launch_request& request,
     return result;
   }
   launch_state launch{space, request, options, code};
-  launch.shared_bytes = code.static_shared_bytes + request.dynamic_shared_bytes;
+  grid_workspace workspace{space, request};
+  if (request.is_cooperative && !workspace.base()) {
+    result.fault = out_of_memory(request, "the workspace of a cooperative launch");
+    return result;
+  }
+  launch.grid_workspace = workspace.base();
+  launch.shared_bytes = launch.reserved_shared =
+      code.static_shared_bytes + request.dynamic_shared_bytes;
+  if (code.reads_reserved_shared) {
+    launch.reserved_shared = (launch.shared_bytes + 15) / 16 * 16;
+    launch.shared_bytes = launch.reserved_shared + reserved_shared_bytes;
+  }
   launch.stack_bytes = stack_bytes(code, options);
   launch.warps_per_block =
       static_cast<std::uint32_t>((request.block.count() + warp_size - 1) / warp_size);

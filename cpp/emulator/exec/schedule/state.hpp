@@ -53,6 +53,7 @@ struct barrier_state {
 struct launch_state;
 
 inline constexpr int barrier_count = 16;
+inline constexpr std::uint32_t reserved_shared_bytes = 1024;
 
 struct block_state {
   launch_state* launch = nullptr;
@@ -76,8 +77,10 @@ struct launch_state {
                const kernel_code& c)
       : space{s}, request{r}, options{o}, code{c} {}
 
-  std::uint32_t shared_bytes = 0;  // of a block
-  std::uint32_t stack_bytes = 0;   // local memory of a thread
+  std::uint32_t shared_bytes = 0;      // of a block
+  std::uint32_t reserved_shared = 0;   // offset of what the driver keeps, behind all else
+  memory::address grid_workspace = 0;  // of a cooperative launch: two words, at first zero
+  std::uint32_t stack_bytes = 0;       // local memory of a thread
   std::uint32_t warps_per_block = 0;
   std::atomic<std::uint64_t> next_block{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // blocks after it need not run: a fault is known

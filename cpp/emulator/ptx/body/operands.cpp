@@ -41,6 +41,12 @@ int numbered_family(std::string_view name, std::string& family) {
   return number;
 }
 
+// Whether an undeclared name after a percent sign can be that of a special register of a newer PTX.
+// Compilers call their own registers by one to three letters and a number.
+bool may_be_special(std::string_view name) noexcept {
+  return name.find_first_of("0123456789") > 3 && name.size() > 3;
+}
+
 bool is_label_or_unknown(const operand& o) noexcept {
   const bool has_symbol = o.kind == operand_kind::symbol ||
                           (o.kind == operand_kind::address && o.base == address_base::symbol);
@@ -257,15 +263,17 @@ bool operand_parser::take_special(operand& o) {
   if (o.special == special_register::unknown) {
     std::string family;
     const int number = numbered_family(name, family);
+    if (family.ends_with('_')) family.pop_back();  // reserved_smem_offset_1
     o.special = find_special_register(family);
-    const bool is_numbered = o.special == special_register::envreg ||
-                             o.special == special_register::pm ||
-                             o.special == special_register::pm_64;
+    const bool is_numbered =
+        o.special == special_register::envreg || o.special == special_register::pm ||
+        o.special == special_register::pm_64 || o.special == special_register::reserved_smem_offset;
     if (number < 0 || !is_numbered) {
       o.special = special_register::unknown;
-      return false;
+      if (!may_be_special(name)) return false;
+    } else {
+      o.value = number;
     }
-    o.value = number;
   }
   o.kind = operand_kind::special_register;
   return true;

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PTX that parses and that no device runs: refused at the launch, with its line."""
+
+import ctypes
+
+import pytest
+
+NOT_SUPPORTED = 801
+DECLARED = ".reg .b32 a, b, c; .reg .b64 wide, base; .reg .pred p;"
+# (statement, what the refusal says); x is the one parameter, of four bytes
+REFUSED = {
+    "past the parameters": ("ld.param.u32 a, [x+4];", "outside the parameters"),
+    "far past the parameters": ("ld.param.u64 wide, [x+1048576];", "outside the parameters"),
+    "before the parameters": ("ld.param.u32 a, [x-4];", "outside the parameters"),
+    "partly past the parameters": ("ld.param.u64 wide, [x];", "outside the parameters"),
+    "vector past the parameters": ("ld.param.v2.u32 {a, b}, [x];", "outside the parameters"),
+    "absolute address of a parameter": ("ld.param.u32 a, [4];", "absolute address"),
+    "wide sum": ("add.s32.wide.s32 a, b, c;", ".wide with this instruction"),
+    "two types": ("add.s32.s32 a, b, c;", "number of types"),
+    "operand too many": ("add.s32 a, b, c, c;", "number of operands"),
+    "operand missing": ("mad.lo.s32 a, b;", "number of operands"),
+    "space of a sum": ("add.global.s32 a, b, c;", "state space"),
+    "empty vector": ("mov.b32 a, {};", "vector of this length"),
+    "three parts": ("mov.b64 wide, {a, b, c};", "vector of this length"),
+    "register as address": ("ld.global.u32 a, wide;", "an address is needed"),
+    "predicate as address": ("ld.global.u32 a, [p];", "predicate as an address"),
+    "component of a scalar": ("mov.u32 a, b.y;", "component of a register"),
+    "special component": ("mov.u32 a, %laneid.y;", "component of a special register"),
+    "unknown special register": ("mov.u32 a, %something_of_tomorrow;", "%something_of_tomorrow"),
+    "kernel as function": ("call k, (x);", "call of a kernel"),
+    "atomic on a frame": ("atom.local.add.u32 a, [base], b;", "memory of one thread"),
+    "local memory without end": (".local .b8 big[2000000000]; mov.u64 base, big;", "local memory"),
+}
+
+
+def text_of(statement):
+    return f".visible .entry k(.param .u32 x) {{ {DECLARED}\n{statement}\nret; }}"
+
+
+class TestRefusal:
+    @pytest.mark.parametrize("name", REFUSED)
+    def test_what_no_device_runs_is_refused_at_the_launch(self, driver, emulated, name):
+        statement, why = REFUSED[name]
+        kernel = driver.kernel(text_of(statement), entry="k")
+        with emulated.expect_fault("not-supported") as caught:
+            assert driver.launch(kernel, ctypes.c_uint32(1)) == NOT_SUPPORTED
+        assert why in caught.fault.text
+        assert driver.cuCtxSynchronize() == 0
+
+    def test_what_a_kernel_does_not_reach_is_no_obstacle(self, driver, emulated):
+        other = ".visible .entry other() { .reg .b32 a; mov.u32 a, %something_of_tomorrow; ret; }"
+        kernel = driver.kernel(other + ".visible .entry k() { ret; }", entry="k")
+        assert driver.launch(kernel) == 0
+
+    def test_a_parameter_of_a_call_has_a_limit(self, driver, emulated):
+        text = """
+            .func f(.param .align 1 .b8 x[2147483648]) { ret; }
+            .visible .entry k() {
+                .param .align 1 .b8 given[2147483648]; call f, (given); ret; }"""
+        with emulated.expect_fault("not-supported") as caught:
+            assert driver.launch(driver.kernel(text, entry="k")) == NOT_SUPPORTED
+        assert "bytes" in caught.fault.text
+
+    def test_a_computed_address_of_a_parameter_reads_the_parameter(self, driver, emulated):
+        text = """
+            .visible .entry k(.param .u64 out, .param .u32 x) {
+                .reg .b64 a, b; .reg .b32 v;
+                ld.param.u64 a, [out]; mov.u64 b, x; ld.param.u32 v, [b]; st.global.u32 [a], v;
+                ret; }"""
+        out = driver.made("cuMemAlloc", 4)
+        kernel = driver.kernel(text, entry="k")
+        assert driver.launch(kernel, ctypes.c_uint64(out), ctypes.c_uint32(77)) == 0
+        assert driver.read(out) == [77]
+        driver.cuMemFree(out)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs changed PTX in child processes, and names the mutants that end or hang one.
+
+``python tests/emulator/fuzz/fuzz.py --seed 1 --mutants 0:100000``; exit status 1 when there are
+any. ``--library`` takes another build of the emulator, such as one with sanitizers.
+"""
+
+import argparse
+import json
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CORPUS = HERE.parent / "corpus"
+ARCHITECTURES = ("75", "90")
+PATIENCE = 30  # seconds for one mutant
+BATCH = 5000  # mutants of one process
+
+
+def write_corpus(folder):
+    """The PTX of every kernel source, for each architecture."""
+    from cuda.core import Program, ProgramOptions
+
+    for source in sorted(CORPUS.glob("*.cu")):
+        for architecture in ARCHITECTURES:
+            options = ProgramOptions(
+                arch=f"compute_{architecture}", std="c++17", use_bundled_headers=True
+            )
+            code = Program(source.read_text(), "c++", options).compile("ptx").code
+            text = code.decode().rstrip("\0")
+            (folder / f"{source.stem}_{architecture}.ptx").write_text(text)
+
+
+def emulator_library():
+    import cuda.bindings
+
+    return Path(cuda.bindings.__path__[0]) / "libcuda_emulated.so"
+
+
+class Run:
+    """Mutants first to end of a seed; what ended or hung a process is in `problems`."""
+
+    def __init__(self, library, corpus, seed):
+        self.library, self.corpus, self.seed = library, corpus, seed
+        self.problems, self.counts, self.peak = [], Counter(), 0
+
+    def mutants(self, first, end):
+        while first < end:
+            first = self.child(first, min(end, first + BATCH))
+        return self
+
+    def child(self, first, end):
+        """Run some; the number of the next one to run."""
+        with tempfile.NamedTemporaryFile() as progress:
+            progress.write(struct.pack("<q", first))
+            progress.flush()
+            command = [sys.executable, HERE / "worker.py", self.library, self.corpus]
+            command += ["--seed", str(self.seed), "--mutants", f"{first}:{end}"]
+            process = subprocess.Popen(
+                [*command, "--progress", progress.name],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            *texts, has_hung = self.wait(process, progress.name)
+            out, err = (text.decode(errors="replace") for text in texts)  # kernels print anything
+            at = number_in(progress.name)
+        if process.returncode == 0 and not has_hung:
+            found = json.loads(out.splitlines()[-1])
+            self.peak = max(self.peak, found.pop("peak_kib"))
+            self.counts.update(found)
+            return end
+        how = "hang" if has_hung else f"status {process.returncode}"
+        self.problems.append({"seed": self.seed, "mutant": at, "how": how, "stderr": err[-3000:]})
+        return at + 1
+
+    @staticmethod
+    def wait(process, progress):
+        """Output of a process, and whether it had to be ended since a mutant took too long."""
+        last, since = -1, time.monotonic()
+        while True:
+            try:
+                return *process.communicate(timeout=1), False
+            except subprocess.TimeoutExpired:
+                now = number_in(progress)
+                if now != last:
+                    last, since = now, time.monotonic()
+                elif time.monotonic() - since > PATIENCE:
+                    process.kill()
+                    return *process.communicate(), True
+
+
+def number_in(path):
+    return struct.unpack("<q", Path(path).read_bytes()[:8])[0]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mutants", default="0:1000", help="first:end")
+    parser.add_argument("--library", type=Path, default=None)
+    parser.add_argument("--corpus", type=Path, default=None, help="a folder of PTX")
+    given = parser.parse_args()
+    first, _, end = given.mutants.partition(":")
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = given.corpus or Path(folder)
+        if not given.corpus:
+            write_corpus(corpus)
+        run = Run(given.library or emulator_library(), corpus, given.seed)
+        run.mutants(int(first), int(end))
+    report = {"problems": run.problems, "peak_kib": run.peak, **dict(sorted(run.counts.items()))}
+    print(json.dumps(report, indent=1))
+    return 1 if run.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

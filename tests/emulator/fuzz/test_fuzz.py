@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changed PTX is refused or runs; it never ends or hangs the process."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+MEMORY = 1 << 20  # kilobytes that a process may take
+
+
+@pytest.fixture(scope="module")
+def fuzz():
+    place = Path(__file__).with_name("fuzz.py")
+    spec = importlib.util.spec_from_file_location("ptx_fuzz", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def corpus(fuzz, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ptx")
+    fuzz.write_corpus(folder)
+    return folder
+
+
+def check(fuzz, corpus, seed, count):
+    run = fuzz.Run(fuzz.emulator_library(), corpus, seed).mutants(0, count)
+    assert not run.problems
+    assert run.peak < MEMORY
+    assert run.counts["launch 0"] > count / 20, "hardly any mutant ran: the changes are too wild"
+    assert run.counts.total() > count
+
+
+@pytest.mark.timeout(300)
+def test_changed_ptx_never_ends_the_process(fuzz, corpus):
+    check(fuzz, corpus, seed=1, count=500)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_changed_texts_never_end_the_process(fuzz, corpus):
+    check(fuzz, corpus, seed=2, count=100_000)

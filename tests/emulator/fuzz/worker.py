@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads and launches changed PTX on the emulator; what crashes takes this process along.
+
+``python worker.py LIBRARY CORPUS --seed 1 --mutants 0:100 --progress FILE``: LIBRARY is the
+emulator's, CORPUS a folder of PTX. Each mutant depends on the seed and its number alone, so that
+``--mutants 7:8 --show`` prints and repeats one. At the end a JSON object counts the answers.
+"""
+
+import argparse
+import ctypes
+import json
+import mmap
+import os
+import random
+import re
+import resource
+import struct
+from collections import Counter
+from pathlib import Path
+
+import mutate
+
+OPTIONS = {"MODE": "eager", "STEP_LIMIT": "100000", "MEMORY": "64MiB", "REPORT": "/dev/null"}
+CELL, CELLS = 64, 33_000  # a parameter of any size may be read at each
+BUFFER = 1 << 16
+KERNEL = re.compile(r"\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?")
+MAX_KERNELS = 3  # of one text
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("library", type=Path)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mutants", default="0:100", help="first:end")
+    parser.add_argument("--progress", type=Path, help="file that holds the number of the mutant")
+    parser.add_argument("--show", action="store_true", help="print each text before it is loaded")
+    return parser.parse_args()
+
+
+class Progress:
+    """The number of the mutant that is being run, where another process can read it."""
+
+    def __init__(self, path):
+        self.map = None
+        if path:
+            with path.open("r+b") as file:
+                self.map = mmap.mmap(file.fileno(), 8)
+
+    def at(self, number):
+        if self.map:
+            self.map[:] = struct.pack("<q", number)
+
+
+class Emulator:
+    """The driver's functions of a library, a context, and memory for the arguments of kernels."""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(str(path))
+        self.call("cuInit", 0)
+        self.cells = ctypes.create_string_buffer(CELL * CELLS + BUFFER)
+        first = ctypes.addressof(self.cells)
+        self.pointers = (ctypes.c_void_p * CELLS)(*(first + CELL * i for i in range(CELLS)))
+        self.context = None
+        self.begin()
+
+    def call(self, name, *values):
+        code = getattr(self.library, name)(*values)
+        assert code == 0, f"{name} answered {code}"
+
+    def made(self, name, *values):
+        out = ctypes.c_uint64()
+        self.call(name, ctypes.byref(out), *values)
+        return out.value
+
+    def begin(self):
+        """A fresh context, after a fault or at the start."""
+        if self.context is not None:  # it answers the fault, and goes
+            self.library.cuCtxDestroy_v2(ctypes.c_void_p(self.context))
+        self.context = self.made("cuCtxCreate_v2", 0, 0)
+        self.buffers = [self.made("cuMemAlloc_v2", ctypes.c_size_t(BUFFER)) for _ in range(4)]
+        for buffer in self.buffers:
+            self.call("cuMemsetD8_v2", ctypes.c_uint64(buffer), 1, ctypes.c_size_t(BUFFER))
+
+    def fill(self, parameters):
+        """Buffers for 64 bits, 1.5 for floats, small numbers else."""
+        for i, text in enumerate((parameters or "").split(",")):
+            wide = struct.pack("<Q", self.buffers[i % len(self.buffers)])
+            value = struct.pack("<f", 1.5) if ".f32" in text else struct.pack("<Q", 40 + i)
+            value = wide if "64" in text else value
+            self.cells[CELL * i : CELL * i + len(value)] = value
+
+    def run(self, text, choices):
+        """The answers of loading and of launching."""
+        module = ctypes.c_void_p()
+        answers = [self.library.cuModuleLoadData(ctypes.byref(module), text.encode())]
+        if answers[0]:
+            return answers
+        for name, parameters in KERNEL.findall(text)[:MAX_KERNELS]:
+            function = ctypes.c_void_p()
+            code = self.library.cuModuleGetFunction(ctypes.byref(function), module, name.encode())
+            if code == 0:
+                answers.append(self.launch(function, parameters, choices))
+            if self.library.cuCtxSynchronize():
+                self.begin()
+                return answers
+        self.call("cuModuleUnload", module)
+        return answers
+
+    def launch(self, function, parameters, choices):
+        self.fill(parameters)
+        block = choices.choice([(1, 1, 1), (32, 1, 1), (33, 1, 1), (8, 8, 1), (7, 1, 3)])
+        shape = (choices.choice([1, 1, 2]), 1, 1, *block, choices.choice([0, 0, 1024]), None)
+        if choices.random() < 0.1:
+            return self.library.cuLaunchCooperativeKernel(function, *shape, self.pointers)
+        code = self.library.cuLaunchKernel(function, *shape, self.pointers, None)
+        return code or self.library.cuCtxSynchronize()
+
+
+def main():
+    given = arguments()
+    os.environ |= {f"HALFWARP_EMULATOR_{name}": value for name, value in OPTIONS.items()}
+    texts = mutate.Corpus([path.read_text() for path in sorted(given.corpus.glob("*.ptx"))])
+    first, _, end = given.mutants.partition(":")
+    progress, emulator, counts = Progress(given.progress), Emulator(given.library), Counter()
+    for number in range(int(first), int(end)):
+        text = mutate.Mutator(texts, given.seed, number).text()
+        progress.at(number)
+        if given.show:
+            print(text, flush=True)
+        answers = emulator.run(text, random.Random(number))
+        counts["load", answers[0]] += 1
+        counts.update(("launch", code) for code in answers[1:])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    progress.at(int(end))
+    print(json.dumps({"peak_kib": peak, **{f"{w} {c}": n for (w, c), n in counts.items()}}))
+
+
+if __name__ == "__main__":
+    main()
