@@ -3,6 +3,7 @@
 #include "emulator/exec/special.hpp"
 
 #include <chrono>
+#include <optional>
 
 #include "emulator/exec/schedule/state.hpp"
 
@@ -31,6 +32,26 @@ std::uint64_t cluster_rank(const block_state& b) {
   return within(b, 0) + std::uint64_t{c.x} * (within(b, 1) + std::uint64_t{c.y} * within(b, 2));
 }
 
+// A register with three components.
+std::optional<std::uint64_t> component(const block_state& block, uniform_value which) {
+  using v = uniform_value;
+  const launch_request& request = block.launch->request;
+  auto axis_from = [&](v first) {
+    int number = static_cast<int>(which) - static_cast<int>(first);
+    return number >= 0 && number < 3 ? std::optional{number} : std::nullopt;
+  };
+  if (auto a = axis_from(v::ntid_x)) return axis(request.block, *a);
+  if (auto a = axis_from(v::ctaid_x)) return block.index[*a];
+  if (auto a = axis_from(v::nctaid_x)) return axis(request.grid, *a);
+  if (auto a = axis_from(v::cluster_ctaid_x)) return within(block, *a);
+  if (auto a = axis_from(v::cluster_nctaid_x)) return axis(request.cluster, *a);
+  if (auto a = axis_from(v::clusterid_x)) return block.index[*a] / axis(request.cluster, *a);
+  if (auto a = axis_from(v::nclusterid_x)) {
+    return axis(request.grid, *a) / axis(request.cluster, *a);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::uint64_t uniform_special(const warp& w, uniform_value which) noexcept {
@@ -38,24 +59,7 @@ std::uint64_t uniform_special(const warp& w, uniform_value which) noexcept {
   const block_state& block = *w.block;
   const launch_state& launch = *block.launch;
   const launch_request& request = launch.request;
-  auto from = [&](v first) { return static_cast<int>(which) - static_cast<int>(first); };
-  if (which <= v::ntid_z) return axis(request.block, from(v::ntid_x));
-  if (which <= v::ctaid_z) return block.index[from(v::ctaid_x)];
-  if (which <= v::nctaid_z) return axis(request.grid, from(v::nctaid_x));
-  if (which >= v::cluster_ctaid_x && which <= v::cluster_ctaid_z) {
-    return within(block, from(v::cluster_ctaid_x));
-  }
-  if (which >= v::cluster_nctaid_x && which <= v::cluster_nctaid_z) {
-    return axis(request.cluster, from(v::cluster_nctaid_x));
-  }
-  if (which >= v::clusterid_x && which <= v::clusterid_z) {
-    int a = from(v::clusterid_x);
-    return block.index[a] / axis(request.cluster, a);
-  }
-  if (which >= v::nclusterid_x && which <= v::nclusterid_z) {
-    int a = from(v::nclusterid_x);
-    return axis(request.grid, a) / axis(request.cluster, a);
-  }
+  if (auto value = component(block, which)) return *value;
   switch (which) {
     case v::warpid:
       return w.index;
@@ -69,11 +73,9 @@ std::uint64_t uniform_special(const warp& w, uniform_value which) noexcept {
       return request.grid_id;
     case v::clock64:
     case v::clock:
+    case v::globaltimer:
       return nanoseconds();  // the clock rate is 1 GHz
     case v::clock_hi:
-      return nanoseconds() >> 32;
-    case v::globaltimer:
-      return nanoseconds();
     case v::globaltimer_hi:
       return nanoseconds() >> 32;
     case v::dynamic_smem_size:
