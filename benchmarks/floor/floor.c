@@ -14,7 +14,7 @@ enum { REPEATS = 15, CALLS = 20000, MAX_ARGS = 64 };
 static CUstream stream, other_stream;
 static CUevent event;
 static CUdeviceptr memory, other_memory;
-static CUfunction kernels[3];
+static CUfunction kernels[4];
 static long long values[MAX_ARGS];
 static void* pointers[MAX_ARGS];
 
@@ -131,18 +131,23 @@ static void launch(CUfunction kernel) {
 static void launch_0(void) { launch(kernels[0]); }
 static void launch_4(void) { launch(kernels[1]); }
 static void launch_16(void) { launch(kernels[2]); }
+static void launch_64(void) { launch(kernels[3]); }
 
 static void load_kernels(void) {
   static char text[4096];
-  int n = snprintf(text, sizeof text, "%s.visible .entry k16(", source);
-  for (int i = 0; i < 16; ++i)
-    n += snprintf(text + n, sizeof text - n, "%s.param .u64 p%d", i ? ", " : "", i);
-  snprintf(text + n, sizeof text - n, ") { ret; }\n");
+  int n = snprintf(text, sizeof text, "%s", source);
+  for (int count = 16; count <= MAX_ARGS; count *= 4) {
+    n += snprintf(text + n, sizeof text - n, ".visible .entry k%d(", count);
+    for (int i = 0; i < count; ++i)
+      n += snprintf(text + n, sizeof text - n, "%s.param .u64 p%d", i ? ", " : "", i);
+    n += snprintf(text + n, sizeof text - n, ") { ret; }\n");
+  }
   CUmodule module;
   check(cuModuleLoadData(&module, text), "cuModuleLoadData");
   check(cuModuleGetFunction(&kernels[0], module, "k0"), "cuModuleGetFunction");
   check(cuModuleGetFunction(&kernels[1], module, "k4"), "cuModuleGetFunction");
   check(cuModuleGetFunction(&kernels[2], module, "k16"), "cuModuleGetFunction");
+  check(cuModuleGetFunction(&kernels[3], module, "k64"), "cuModuleGetFunction");
   for (int i = 0; i < MAX_ARGS; ++i) pointers[i] = &values[i];
 }
 
@@ -230,6 +235,7 @@ int main(void) {
   time_twin("launch_0", launch_0);
   time_twin("launch_4", launch_4);
   time_twin("launch_16", launch_16);
+  time_twin("launch_64", launch_64);
   time_nvml();
   return 0;
 }

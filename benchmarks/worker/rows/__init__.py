@@ -45,6 +45,9 @@ SIGNATURES = {
     "k4_buffers": "float a, const float* x, float* y, long long n",
     "k16": ", ".join(f"long long a{i}" for i in range(16)),
     "k16_buffers": ", ".join(f"float* a{i}" for i in range(16)),
+    "k16_mixed": ", ".join(
+        f"float* x{i}, long long a{i}, long long n{i}, double d{i}" for i in range(4)
+    ),
     "k64": ", ".join(f"long long a{i}" for i in range(64)),
 }
 

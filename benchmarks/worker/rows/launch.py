@@ -4,6 +4,16 @@
 from rows import row
 
 
+def addresses(count):
+    """Ints as `data_ptr()` gives them: of two digits, as CPython stores them."""
+    return [0x7F1200000000 + 512 * i for i in range(count)]
+
+
+def mixed(buffer, count):
+    """What real calls are made of, `count` times four values: no two neighbours of one kind."""
+    return [v for i in range(count) for v in (buffer, addresses(count)[i], i, 0.5 + i)]
+
+
 def launching(world, kernel_name, *args):
     """A call that launches, and passes `args` as a caller with a fixed list writes them."""
     from cuda.core import launch
@@ -36,9 +46,14 @@ def two_buffers(world):
     return launching(world, "k4_buffers", np.float32(1), world.buffer, world.other, 4)
 
 
-@row("launch, 16 ints", target=260, twin="launch_16")
-def sixteen_integers(world):
-    return launching(world, "k16", *range(16))
+@row("launch, 16 addresses", target=200, twin="launch_16")
+def sixteen_addresses(world):
+    return launching(world, "k16", *addresses(16))
+
+
+@row("launch, 16 mixed", target=200, twin="launch_16")
+def sixteen_mixed(world):
+    return launching(world, "k16_mixed", *mixed(world.buffer, 4))
 
 
 @row("launch, 16 Buffers", target=220, twin="launch_16")
@@ -46,9 +61,9 @@ def sixteen_buffers(world):
     return launching(world, "k16_buffers", *[world.buffer, world.other] * 8)
 
 
-@row("launch, 64 ints", target=760)
-def sixty_four_integers(world):
-    return launching(world, "k64", *range(64))
+@row("launch, 64 addresses", target=600, twin="launch_64")
+def sixty_four_addresses(world):
+    return launching(world, "k64", *addresses(64))
 
 
 @row("prepared launch", target=60, twin="launch_4", ours_only=True)

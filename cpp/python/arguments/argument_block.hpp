@@ -34,6 +34,9 @@ class argument_block {
   [[nodiscard]] bool ran_python() const noexcept { return ran_python_; }
   void note_python() noexcept { ran_python_ = true; }
 
+  // As many as arguments: where a value of at most 16 bytes lies, once a pointer says so.
+  [[nodiscard]] argument_cell* cells() noexcept { return cells_; }
+
   // The cell of an argument of at most 16 bytes.
   [[nodiscard]] argument_cell& cell(std::size_t index) noexcept {
     pointers_[index] = &cells_[index];

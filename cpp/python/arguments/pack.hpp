@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "python/arguments/integer_digits.hpp"
 #include "python/arguments/recipe.hpp"
 #include "python/arguments/target.hpp"
 #include "python/objects.hpp"
@@ -26,24 +27,6 @@ inline std::array<std::atomic<PyTypeObject*>, 5> common_scalars{};
 int pack_general(PyObject* value, const target& to) noexcept;
 int pack_as(PyObject* value, const recipe& how, const target& to) noexcept;
 
-#if PY_VERSION_HEX >= 0x030C0000
-[[nodiscard]] inline bool is_one_digit(PyObject* integer) noexcept {
-  return PyUnstable_Long_IsCompact(reinterpret_cast<PyLongObject*>(integer));
-}
-[[nodiscard]] inline std::int64_t one_digit_value(PyObject* integer) noexcept {
-  return PyUnstable_Long_CompactValue(reinterpret_cast<PyLongObject*>(integer));
-}
-#else
-[[nodiscard]] inline bool is_one_digit(PyObject* integer) noexcept {
-  const Py_ssize_t size = Py_SIZE(integer);
-  return -1 <= size && size <= 1;
-}
-[[nodiscard]] inline std::int64_t one_digit_value(PyObject* integer) noexcept {
-  const auto digit = reinterpret_cast<PyLongObject*>(integer)->ob_digit[0];
-  return Py_SIZE(integer) * static_cast<std::int64_t>(digit);
-}
-#endif
-
 // NumPy keeps the value of a scalar right after the object's header (checked when it is met).
 template <class Value>
 [[nodiscard]] inline Value scalar_value(PyObject* scalar) noexcept {
@@ -60,8 +43,19 @@ template <class Value>
   PyTypeObject* const type = Py_TYPE(value);
   const unsigned accepts = parameter.accepts;
   if (type == &PyLong_Type) {
-    if (!(accepts & core::accepts_integer) || !is_one_digit(value)) return false;
-    to.store(one_digit_value(value));
+    const integer_digits number{value};
+    // Where an address may be stored, so may any other 8 bytes of an integer.
+    if (number.is_two_digits() && accepts & core::accepts_address) {
+      to.store(number.two_digit_value());
+      return true;
+    }
+    if (number.count() <= 1 && accepts & core::accepts_integer) {
+      to.store(number.short_value());
+      return true;
+    }
+    std::uint64_t bits;
+    if (!(accepts & core::accepts_address) || !number.read(bits)) return false;
+    to.store(bits);
     return true;
   }
   if (type == object_class<buffer_fields>::type) {
@@ -101,8 +95,11 @@ template <class Value>
                                   const core::parameter* parameters, std::size_t step,
                                   argument_block& block) noexcept {
   const std::size_t count = block.count();
+  void** const pointers = block.pointers();
+  argument_cell* const cells = block.cells();
   for (std::size_t i = 0; i < count; ++i, parameters += step) {
-    if (pack_common(values[i], *parameters, block.cell(i))) [[likely]]
+    pointers[i] = &cells[i];
+    if (pack_common(values[i], *parameters, cells[i])) [[likely]]
       continue;
     if (pack_general(values[i], target{*parameters, block, i, plan}) < 0) return -1;
     if (!PyLong_CheckExact(values[i])) block.note_python();

@@ -2,6 +2,7 @@
 // Arrays of other libraries, by the address of their first element.
 #include "python/arguments/pack_array.hpp"
 
+#include "python/arguments/integer_digits.hpp"
 #include "python/arguments/pack.hpp"
 #include "python/dlpack.hpp"
 #include "python/names.hpp"
@@ -17,8 +18,11 @@ int pack_address_object(PyObject* value, const reference& address, const target&
   if (!address) return -1;
   const reference number = as_index(address.get());
   if (!number) return -1;
-  const unsigned long long bits = PyLong_AsUnsignedLongLong(number.get());
-  if (PyErr_Occurred()) return -1;
+  const integer_digits digits{number.get()};
+  std::uint64_t bits;
+  if (digits.is_negative() || !digits.read(bits)) {
+    return to.fail(PyExc_OverflowError, "the address of the array's data is no address", value);
+  }
   return pack_address(value, bits, to);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "python/arguments/integer_digits.hpp"
 #include "python/reference.hpp"
 
 namespace halfwarp::python {
@@ -36,20 +37,13 @@ struct wide_integer {
   }
 };
 
-// False with OverflowError set when it needs more than 64 bits; `size` is for the message.
+// False with OverflowError set when it needs more than 64 bits; `size` is for the message. `value`
+// is an int or of a class derived from it.
 bool read_integer(PyObject* value, const target& to, std::size_t size,
                   wide_integer& found) noexcept {
-  int overflow = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-  if (overflow == 0) {
-    found = {static_cast<std::uint64_t>(number), number < 0};
-    return number != -1 || !PyErr_Occurred();
-  }
-  if (overflow > 0) {
-    found = {PyLong_AsUnsignedLongLong(value), false};
-    if (!PyErr_Occurred()) return true;
-    PyErr_Clear();
-  }
+  const integer_digits number{value};
+  found.is_negative = number.is_negative();
+  if (number.read(found.bits)) return true;
   to.out_of_range(value, size);
   return false;
 }

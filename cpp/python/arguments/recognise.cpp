@@ -149,12 +149,12 @@ bool derives_from_ctypes(PyTypeObject* type) noexcept {
   return derives_from(type, attribute_of_loaded<"_ctypes", Name>().get());
 }
 
-// The class of cuda.bindings that an instance's class is or derives from.
+// The class of cuda.bindings that an instance's class is or derives from. A class that is made in
+// Python may have any name, and change it; those of cuda.bindings are static types, which cannot.
 PyTypeObject* bindings_base(PyTypeObject* type) noexcept {
-  for (PyTypeObject* base = type; base != nullptr; base = base->tp_base) {
-    if (std::string_view{base->tp_name}.starts_with("cuda.bindings.")) return base;
-  }
-  return nullptr;
+  while (type != nullptr && type->tp_flags & Py_TPFLAGS_HEAPTYPE) type = type->tp_base;
+  const bool is_known = type && std::string_view{type->tp_name}.starts_with("cuda.bindings.");
+  return is_known ? type : nullptr;
 }
 
 }  // namespace

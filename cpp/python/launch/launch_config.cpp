@@ -28,8 +28,8 @@ int wrong_shape(const char* field, PyObject* value) noexcept {
 // One extent: 0, or -1 with ValueError set. `whole` is what the user gave, for the message.
 int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& extent) noexcept {
   long long number = 0;
-  if (PyLong_CheckExact(value) && is_one_digit(value)) {
-    number = one_digit_value(value);
+  if (PyLong_CheckExact(value) && integer_digits{value}.count() <= 1) {
+    number = integer_digits{value}.short_value();
   } else {
     if (!PyIndex_Check(value)) return wrong_shape(field, whole);
     const reference index = as_index(value);

@@ -583,3 +583,39 @@ def test_any_number_in_any_parameter(parameter, value, argument_in_kernel):
     else:
         with pytest.raises(expected):
             argument_in_kernel(value, size, f"{parameter} value")
+
+
+def test_a_class_that_calls_itself_a_handle_is_none():
+    """Where the value of a handle lies, such an object has whatever it likes."""
+    members = {"getPtr": lambda self: 0, "__slots__": ("value", "where")}
+    for bases in ((), (object,)):
+        liar = type("cuda.bindings.driver.CUstream", bases, members)()
+        liar.value, liar.where = 1, 2
+        with pytest.raises(TypeError, match="unsupported type"):
+            packed(liar, 8)
+
+
+def test_a_class_that_derives_from_a_handle_is_one():
+    class Named(driver.CUdeviceptr):
+        pass
+
+    Named.__name__ = "other"
+    assert packed(Named(0x7F12), 8) == (0x7F12).to_bytes(8, "little")
+
+
+@pytest.mark.parametrize("bits", [29, 30, 31, 32, 47, 59, 60, 61, 62, 63, 64])
+def test_ints_about_each_power_of_two_keep_their_bits(bits):
+    """A Python int of that size has one, two or three digits; each is read in its own way."""
+    for value in (2**bits - 1, 2**bits, 2**bits + 1, -(2**bits), 1 - 2**bits):
+        if -(2**63) <= value < 2**64:
+            assert packed(value, 8) == (value % 2**64).to_bytes(8, "little")
+        else:
+            with pytest.raises(OverflowError, match="does not fit 8 bytes"):
+                packed(value, 8)
+
+
+@pytest.mark.parametrize("address", [-1, 2**64])
+def test_an_array_at_no_address_is_refused(address):
+    interface = {"shape": (1,), "typestr": "<f4", "data": (address, False), "version": 3}
+    with pytest.raises(OverflowError, match="the address of the array's data is no address"):
+        packed(SimpleNamespace(__cuda_array_interface__=interface), 8)
