@@ -13,7 +13,7 @@ import sys
 include "_internal/loader.pyx"
 
 
-cdef extern from "bindings/low.hpp":
+cdef extern from "bindings/module/low.hpp":
     int low_attach(const loader_api* loader) except -1
     int low_fill(object module) except -1
     object low_fast_enum()

@@ -19,12 +19,12 @@ HEAD = """\
 #include <type_traits>
 #include <utility>
 
-#include "bindings/module.hpp"
-#include "bindings/raising/errors.hpp"
-#include "bindings/special/bodies.hpp"
-#include "bindings/table_checks.hpp"
-#include "bindings/types/class_type.hpp"
-#include "bindings/unrolled.hpp"
+#include "bindings/module/module.hpp"
+#include "bindings/exceptions/exceptions.hpp"
+#include "bindings/handwritten/handwritten.hpp"
+#include "bindings/records/table_checks.hpp"
+#include "bindings/objects/class_type.hpp"
+#include "bindings/calls/specialised.hpp"
 #include "driver/{name}_table.hpp"
 
 namespace halfwarp::bindings {{
@@ -46,7 +46,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
     for library in libraries.values():
         out[f"build/generated/bindings/{library.name}_tables.cpp"] = tables(library, texts)
     out["build/generated/bindings/texts.cpp"] = texts.source(
-        GENERATED, "bindings/records.hpp", "halfwarp::bindings", "texts"
+        GENERATED, "bindings/records/records.hpp", "halfwarp::bindings", "texts"
     )
     return out
 
@@ -56,7 +56,7 @@ def registry(names: list[str]) -> str:
     listed = ", ".join(f"&{n}_library" for n in names)
     return (
         f"{GENERATED}"
-        '#include "bindings/records.hpp"\n\n'
+        '#include "bindings/records/records.hpp"\n\n'
         f"namespace halfwarp::bindings {{\n\n{declared}\n"
         f"static constexpr const library* listed[] = {{{listed}}};\n"
         "constinit const std::span<const library* const> libraries = listed;\n\n"

@@ -80,6 +80,22 @@ RANKS = {
         ("control",),
     ],
 }
+# The folders of the engine, lowest first: an include goes down, or stays in its folder. Those on
+# one line know nothing of each other.
+ENGINE_RANKS = (
+    ("records", "threads"),
+    ("errors",),
+    ("numbers",),
+    ("memory",),
+    ("arrays", "objects"),
+    ("exceptions", "kernel_params"),
+    ("structs", "numpy_structs"),
+    ("converters",),
+    ("conventions",),
+    ("calls",),
+    ("handwritten",),
+    ("module",),
+)
 # The loader is what makes the driver table, so its side of Python lies below cpp/driver.
 PYTHON_IN_DRIVER = "cpp/driver/loader/"
 
@@ -150,6 +166,18 @@ def test_folders_of_one_part_include_only_lower_ones(folder, root, tracked):
             if target[0] != prefix or len(target) < 3 or target[1] == own:
                 continue  # of elsewhere, generated, or of the same folder
             if rank[target[1]] >= rank[own]:
+                wrong.append(f"{path} includes {name}")
+    assert not wrong
+
+
+def test_includes_of_the_engine_go_down(root, tracked):
+    ranks = {folder: rank for rank, folders in enumerate(ENGINE_RANKS) for folder in folders}
+    wrong = []
+    for path in below(tracked, "cpp/bindings", ".hpp", ".cpp"):
+        own = path.parts[2]
+        for name in included(path, (root / path).read_text()):
+            folder = PurePath(name).parts[1] if name.startswith("bindings/") else own
+            if folder != own and ranks[folder] >= ranks[own]:
                 wrong.append(f"{path} includes {name}")
     assert not wrong
 

@@ -2,6 +2,7 @@
 // Properties of fields: those that Python makes for C getters and setters, with a shorter way in.
 #include "bindings/structs/field_properties.hpp"
 
+#include "bindings/objects/struct_class.hpp"
 #include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {
@@ -62,12 +63,6 @@ bool ready_property_type() {
 
 }  // namespace
 
-const field* field_of_property(PyObject* object) {
-  if (!Py_IS_TYPE(object, &property_type)) return nullptr;
-  const auto* property = reinterpret_cast<PyGetSetDescrObject*>(object);
-  return static_cast<const bound_field*>(property->d_getset->closure)->f;
-}
-
 bool add_field_properties(class_type& type) {
   std::span<const field> fields = type.lib->fields_of(*type.record);
   std::size_t n = fields.size();
@@ -79,7 +74,8 @@ bool add_field_properties(class_type& type) {
   for (std::size_t i = 0; i < n; ++i) {
     const field& f = fields[i];
     bound[i] = {type.lib, &f};
-    properties[i] = {f.name, get_field, f.f & read_only ? nullptr : put_field, nullptr, &bound[i]};
+    const char* doc = f.f & is_hidden ? padding_doc : nullptr;
+    properties[i] = {f.name, get_field, f.f & read_only ? nullptr : put_field, doc, &bound[i]};
   }
   type.type.tp_getset = properties;
   return true;

@@ -2,7 +2,7 @@
 // The properties of a struct class's fields.
 #pragma once
 
-#include "bindings/types/class_type.hpp"
+#include "bindings/objects/class_type.hpp"
 
 namespace halfwarp::bindings {
 
@@ -11,8 +11,5 @@ bool add_field_properties(class_type& type);
 
 // After it: lets these properties reach their fields directly.
 bool quicken_field_properties(class_type& type);
-
-// The field behind such a property; nullptr for any other object.
-const field* field_of_property(PyObject* object);
 
 }  // namespace halfwarp::bindings

@@ -5,9 +5,9 @@
 #include <climits>
 #include <cstring>
 
-#include "bindings/arguments/objects.hpp"
-#include "bindings/enums/enum_type.hpp"
-#include "bindings/structs/kept_objects.hpp"
+#include "bindings/objects/enum_type.hpp"
+#include "bindings/objects/keep_alive.hpp"
+#include "bindings/objects/object_arguments.hpp"
 #include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {

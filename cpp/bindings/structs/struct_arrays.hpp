@@ -2,7 +2,7 @@
 // Array fields: inside the struct, or owned memory that the struct points to.
 #pragma once
 
-#include "bindings/types/class_type.hpp"
+#include "bindings/objects/class_type.hpp"
 
 namespace halfwarp::bindings {
 

@@ -5,12 +5,12 @@
 #include <array>
 #include <cstring>
 
-#include "bindings/arguments/memory.hpp"
-#include "bindings/arguments/objects.hpp"
-#include "bindings/enums/enum_type.hpp"
-#include "bindings/structs/kept_objects.hpp"
+#include "bindings/kernel_params/kernel_params.hpp"
+#include "bindings/memory/addresses.hpp"
+#include "bindings/objects/enum_type.hpp"
+#include "bindings/objects/keep_alive.hpp"
+#include "bindings/objects/object_arguments.hpp"
 #include "bindings/structs/struct_arrays.hpp"
-#include "bindings/values/kernel_params.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -145,23 +145,6 @@ int raise_for_field(PyObject* self, const field& f) {
 }
 
 }  // namespace
-
-PyObject* read_number(kind k, const void* where) {
-  static constexpr PyObject* (*readers[])(const void*) = {
-      number_at<std::int8_t>,   number_at<std::uint8_t>,  number_at<std::int16_t>,
-      number_at<std::uint16_t>, number_at<std::int32_t>,  number_at<std::uint32_t>,
-      number_at<std::int64_t>,  number_at<std::uint64_t>, number_at<float>,
-      number_at<double>};
-  return readers[int(k)](where);
-}
-
-int write_number_slow(kind k, void* where, PyObject* value) {
-  word converted;
-  if (!(k >= kind::f32 ? float_argument(value, k, converted) : number_slow(value, k, converted)))
-    return -1;
-  store(where, converted, number_size(k));
-  return 0;
-}
 
 PyObject* read_field(const library& lib, const field& f, PyObject* self) {
   char* where = static_cast<char*>(as_struct(self)->where) + f.offset;

@@ -4,12 +4,11 @@
 
 #include <cstring>
 
-#include "bindings/data_types/data_methods.hpp"
-#include "bindings/structs/field_properties.hpp"
-#include "bindings/structs/kept_objects.hpp"
+#include "bindings/numbers/hexadecimal.hpp"
+#include "bindings/objects/construction.hpp"
+#include "bindings/objects/keep_alive.hpp"
+#include "bindings/objects/struct_class.hpp"
 #include "bindings/structs/struct_fields.hpp"
-#include "bindings/types/construction.hpp"
-#include "bindings/types/hexadecimal.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -73,11 +72,7 @@ PyObject* reduce(PyObject* self, PyObject*) {
   class_type& type = class_of(Py_TYPE(self));
   auto* memory = static_cast<const char*>(as_struct(self)->where);
   if (!check_no_addresses(*type.lib, *type.record, memory)) return nullptr;
-  PyObject* low = PyImport_ImportModule("cuda.bindings._low");
-  PyObject* restore = low ? PyObject_GetAttrString(low, "struct_from_bytes") : nullptr;
-  Py_XDECREF(low);
-  if (!restore) return nullptr;
-  return Py_BuildValue("(N(Oy#))", restore, Py_TYPE(self), memory, Py_ssize_t(type.record->size));
+  return pickled_struct(self, PyBytes_FromStringAndSize(memory, type.record->size));
 }
 
 PyObject* indented(PyObject* text) {
@@ -127,69 +122,22 @@ PyObject* line_of(const library& lib, const field& f, PyObject* self) {
   return line;
 }
 
-// What `dir()` leaves out, since programs take what it lists for the fields: padding, and the
-// methods that the reference does not have.
-bool is_listed(PyTypeObject* type, PyObject* name) {
-  PyObject* found = PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name);
-  if (!found) return PyErr_Clear(), true;                 // an attribute of the object itself
-  bool is_ours = Py_IS_TYPE(found, &PyMethodDescr_Type);  // a method in C
-  const field* f = field_of_property(found);
-  Py_DECREF(found);
-  if (f) return !(f->f & is_hidden);
-  return !is_ours || (PyUnicode_CompareWithASCIIString(name, "copy") != 0 &&
-                      PyUnicode_CompareWithASCIIString(name, "asdict") != 0);
-}
-
 }  // namespace
-
-PyObject* list_attributes(PyObject* self, PyObject*) {
-  auto* object = reinterpret_cast<PyObject*>(&PyBaseObject_Type);
-  PyObject* all = PyObject_CallMethod(object, "__dir__", "O", self);
-  PyObject* listed = all ? PyList_New(0) : nullptr;
-  for (Py_ssize_t i = 0; listed && i < PyList_GET_SIZE(all); ++i) {
-    PyObject* name = PyList_GET_ITEM(all, i);
-    if (is_listed(Py_TYPE(self), name) && PyList_Append(listed, name) < 0) Py_CLEAR(listed);
-  }
-  Py_XDECREF(all);
-  return listed;
-}
 
 PyObject* represent_struct(PyObject* self) {
   class_type& type = class_of(Py_TYPE(self));
   PyObject* lines = PyList_New(0);
-  bool ok = lines && for_each_field(*type.lib, *type.record, [&](const field& f) {
-              if (f.f & is_hidden) return true;
-              PyObject* line = line_of(*type.lib, f, self);
-              bool added = line && PyList_Append(lines, line) == 0;
-              Py_XDECREF(line);
-              return added;
-            });
-  PyObject* newline = ok ? PyUnicode_FromString("\n") : nullptr;
-  PyObject* text = newline ? PyUnicode_Join(newline, lines) : nullptr;
-  Py_XDECREF(newline);
-  Py_XDECREF(lines);
-  return text;
+  bool ok = for_each_field(*type.lib, *type.record, [&](const field& f) {
+    return f.f & is_hidden || append(lines, line_of(*type.lib, f, self));
+  });
+  if (!ok) Py_CLEAR(lines);
+  return joined("\n", lines);
 }
 
-PyObject* struct_from_bytes(PyObject* type, PyObject* contents) {
-  Py_buffer bytes;
-  if (PyObject_GetBuffer(contents, &bytes, PyBUF_SIMPLE) < 0) return nullptr;
-  PyObject* made = PyObject_CallNoArgs(type);
-  class_type* ours = made ? any_class_of(made) : nullptr;
-  if (ours && ours->record->data) {
-    Py_DECREF(made);
-    made = data_from_bytes(*ours->lib, int(ours - ours->lib->types), bytes);
-    PyBuffer_Release(&bytes);
-    return made;
-  }
-  bool fits = ours && !(ours->record->f & is_handle) && ours->record->size == bytes.len;
-  if (fits) {
-    std::memcpy(as_struct(made)->where, bytes.buf, std::size_t(bytes.len));
-  } else if (made) {
-    PyErr_Format(PyExc_ValueError, "%zd bytes are not the contents of %R", bytes.len, type);
-    Py_CLEAR(made);
-  }
-  PyBuffer_Release(&bytes);
+PyObject* struct_with_contents(PyObject* called, class_type& type, const Py_buffer& contents) {
+  if (type.record->size != contents.len) return nullptr;
+  PyObject* made = PyObject_CallNoArgs(called);
+  if (made) std::memcpy(as_struct(made)->where, contents.buf, std::size_t(contents.len));
   return made;
 }
 

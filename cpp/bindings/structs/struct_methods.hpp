@@ -2,7 +2,7 @@
 // The methods that all struct classes share.
 #pragma once
 
-#include "bindings/types/class_type.hpp"
+#include "bindings/objects/class_type.hpp"
 
 namespace halfwarp::bindings {
 
@@ -15,10 +15,7 @@ PyMethodDef* methods_of(const library& lib, const class_record& record);
 // One `name : value` line per field; nested structs are indented.
 PyObject* represent_struct(PyObject* self);
 
-// `__dir__` of both kinds of structs.
-PyObject* list_attributes(PyObject* self, PyObject*);
-
-// What `pickle` calls: a struct of that class with those bytes.
-PyObject* struct_from_bytes(PyObject* type, PyObject* contents);
+// See class_family::from_bytes.
+PyObject* struct_with_contents(PyObject* called, class_type& type, const Py_buffer& contents);
 
 }  // namespace halfwarp::bindings

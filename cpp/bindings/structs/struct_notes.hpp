@@ -2,7 +2,7 @@
 // What a struct class says of itself when it is asked: its documentation and its signature.
 #pragma once
 
-#include "bindings/types/class_type.hpp"
+#include "bindings/objects/class_type.hpp"
 
 namespace halfwarp::bindings {
 

@@ -3,12 +3,13 @@
 #include <cstring>
 #include <utility>
 
-#include "bindings/arguments/numbers.hpp"
+#include "bindings/numbers/numbers.hpp"
+#include "bindings/objects/construction.hpp"
+#include "bindings/objects/keep_alive.hpp"
 #include "bindings/structs/field_properties.hpp"
-#include "bindings/structs/kept_objects.hpp"
 #include "bindings/structs/struct_fields.hpp"
 #include "bindings/structs/struct_methods.hpp"
-#include "bindings/types/construction.hpp"
+#include "bindings/structs/struct_notes.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -169,7 +170,9 @@ PyObject* new_struct_view(const library& lib, int type, void* where, PyObject* o
   return made;
 }
 
-bool set_struct_slots(class_type& type) {
+namespace {
+
+bool set_slots(class_type& type) {
   PyTypeObject& slots = type.type;
   const class_record& record = *type.record;
   int slack = record.alignment > int(alignof(void*)) ? record.alignment : 0;
@@ -182,5 +185,11 @@ bool set_struct_slots(class_type& type) {
   slots.tp_as_buffer = &buffer_protocol;
   return slots.tp_methods && add_field_properties(type);
 }
+
+bool finish(class_type& type) { return quicken_field_properties(type) && add_struct_notes(type); }
+
+}  // namespace
+
+const class_family struct_family = {set_slots, finish, struct_with_contents};
 
 }  // namespace halfwarp::bindings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `<library>.pxd`: the classes for cimport, with the layouts of `cpp/bindings/types`."""
+"""Writes `<library>.pxd`: the classes for cimport, with the layouts of `cpp/bindings/objects`."""
 
 from __future__ import annotations
 

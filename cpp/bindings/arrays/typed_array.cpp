@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// The class of arrays of C numbers.
+#include "bindings/arrays/typed_array.hpp"
+
+#include <cstddef>
+
+#include "bindings/arrays/numpy.hpp"
+#include "bindings/errors/errors.hpp"
+#include "bindings/threads/engine_lock.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+extern PyTypeObject array_type;
+
+typed_array* allocate(kind element) {
+  if (!typed_array_type()) return nullptr;
+  auto* made = PyObject_New(typed_array, &array_type);
+  if (!made) return nullptr;
+  made->owner = nullptr;
+  made->where = nullptr;
+  made->element = element;
+  made->is_read_only = false;
+  return made;
+}
+
+void release(PyObject* self) {
+  auto* array = as_typed_array(self);
+  if (!array->owner) PyMem_Free(array->where);
+  Py_XDECREF(array->owner);
+  PyObject_Free(self);
+}
+
+PyObject* view_of(PyObject* self, const selection& chosen) {
+  auto* array = as_typed_array(self);
+  return new_typed_view(array->element, chosen.where, chosen.left,
+                        array->owner ? array->owner : self, array->is_read_only);
+}
+
+// The same memory as an array of NumPy's, whose `asarray` this is.
+PyObject* as_numpy(PyObject* asarray, PyObject* self) {
+  auto* array = as_typed_array(self);
+  if (array->element != kind::address) return PyObject_CallOneArg(asarray, self);
+  PyObject* numbers =  // NumPy has no addresses
+      new_typed_view(kind::u64, array->where, array->e, self, array->is_read_only);
+  PyObject* made = numbers ? PyObject_CallOneArg(asarray, numbers) : nullptr;
+  Py_XDECREF(numbers);
+  return made;
+}
+
+// Once NumPy is loaded, what is no single element is selected and compared as its arrays do it.
+// The array, or nullptr: with an error set, or because NumPy is not there.
+PyObject* numpy_array(PyObject* self) {
+  PyObject* asarray = loaded_numpy_function("asarray");
+  PyObject* made = asarray ? as_numpy(asarray, self) : nullptr;
+  Py_XDECREF(asarray);
+  return made;
+}
+
+// An index of one element: an integer, and no array of them, which has an `__index__` as well.
+bool is_index(PyObject* key) {
+  PyMappingMethods* mapping = Py_TYPE(key)->tp_as_mapping;
+  return PyIndex_Check(key) && !(mapping && mapping->mp_length);
+}
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  auto* array = as_typed_array(self);
+  if (!is_index(key)) {
+    PyObject* others = numpy_array(self);
+    PyObject* chosen = others ? PyObject_GetItem(others, key) : nullptr;
+    Py_XDECREF(others);
+    if (chosen || PyErr_Occurred()) return chosen;
+  }
+  selection chosen;
+  if (!select(array->e, array->where, key, chosen)) return nullptr;
+  if (chosen.left.ndim) return view_of(self, chosen);
+  return list_of_numbers(array->element, chosen.left, chosen.where);
+}
+
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  auto* array = as_typed_array(self);
+  if (!value || array->is_read_only) {
+    PyErr_SetString(value ? PyExc_ValueError : PyExc_TypeError,
+                    value ? "this array is read-only" : "elements cannot be deleted");
+    return -1;
+  }
+  if (!is_index(key) && !PySlice_Check(key)) {
+    PyObject* others = numpy_array(self);
+    int status = others ? PyObject_SetItem(others, key, value) : -1;
+    Py_XDECREF(others);
+    if (others || PyErr_Occurred()) return status;
+  }
+  selection chosen;
+  if (!select(array->e, array->where, key, chosen)) return -1;
+  return assign_numbers(array->element, chosen.left, chosen.where, value);
+}
+
+Py_ssize_t length(PyObject* self) { return as_typed_array(self)->e.shape[0]; }
+
+PyObject* to_list(PyObject* self, PyObject*) {
+  auto* array = as_typed_array(self);
+  return list_of_numbers(array->element, array->e, array->where);
+}
+
+PyObject* to_bytes(PyObject* self, PyObject*) {
+  PyObject* view = PyMemoryView_FromObject(self);
+  PyObject* bytes = view ? PyObject_CallMethod(view, "tobytes", nullptr) : nullptr;
+  Py_XDECREF(view);
+  return bytes;
+}
+
+PyObject* represent(PyObject* self) {
+  PyObject* list = to_list(self, nullptr);
+  PyObject* text = list ? PyUnicode_FromFormat("array('%s', %R)",
+                                               number_format(as_typed_array(self)->element), list)
+                        : nullptr;
+  Py_XDECREF(list);
+  return text;
+}
+
+// As arrays of NumPy where that is loaded; else equal to what has the same elements in the same
+// order.
+PyObject* compare(PyObject* self, PyObject* other, int operation) {
+  if (PyObject* array = numpy_array(self)) {
+    PyObject* result = PyObject_RichCompare(array, other, operation);
+    Py_DECREF(array);
+    return result;
+  }
+  if (PyErr_Occurred()) return nullptr;
+  if ((operation != Py_EQ && operation != Py_NE) || !PySequence_Check(other) ||
+      PyUnicode_Check(other))
+    Py_RETURN_NOTIMPLEMENTED;
+  PyObject* ours = to_list(self, nullptr);
+  PyObject* theirs = is_typed_array(other) ? to_list(other, nullptr) : PySequence_List(other);
+  PyObject* result = ours && theirs ? PyObject_RichCompare(ours, theirs, operation) : nullptr;
+  Py_XDECREF(ours);
+  Py_XDECREF(theirs);
+  return result;
+}
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  auto* array = as_typed_array(self);
+  Py_ssize_t size = number_size(array->element);
+  bool wants_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
+  if ((flags & PyBUF_WRITABLE && array->is_read_only) ||
+      (!wants_strides && !array->e.is_contiguous(size))) {
+    PyErr_SetString(PyExc_BufferError, array->is_read_only ? "this array is read-only"
+                                                           : "this array is not contiguous");
+    return -1;
+  }
+  *view = {};
+  view->buf = array->where;
+  view->obj = Py_NewRef(self);
+  view->len = array->e.elements() * size;
+  view->itemsize = size;
+  view->readonly = array->is_read_only;
+  view->ndim = array->e.ndim;
+  view->format = flags & PyBUF_FORMAT ? const_cast<char*>(number_format(array->element)) : nullptr;
+  view->shape = flags & PyBUF_ND ? array->e.shape : nullptr;
+  view->strides = wants_strides ? array->e.stride : nullptr;
+  return 0;
+}
+
+PyObject* tuple_of(const Py_ssize_t* values, int n) {
+  PyObject* tuple = PyTuple_New(n);
+  for (int i = 0; tuple && i < n; ++i) {
+    PyObject* value = PyLong_FromSsize_t(values[i]);
+    if (!value) Py_CLEAR(tuple);
+    if (tuple) PyTuple_SET_ITEM(tuple, i, value);
+  }
+  return tuple;
+}
+
+PyObject* get_shape(PyObject* self, void*) {
+  return tuple_of(as_typed_array(self)->e.shape, as_typed_array(self)->e.ndim);
+}
+PyObject* get_strides(PyObject* self, void*) {
+  return tuple_of(as_typed_array(self)->e.stride, as_typed_array(self)->e.ndim);
+}
+PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromLong(as_typed_array(self)->e.ndim); }
+PyObject* get_size(PyObject* self, void*) {
+  return PyLong_FromSsize_t(as_typed_array(self)->e.elements());
+}
+PyObject* get_item_size(PyObject* self, void*) {
+  return PyLong_FromLong(number_size(as_typed_array(self)->element));
+}
+PyObject* get_byte_count(PyObject* self, void*) {
+  auto* array = as_typed_array(self);
+  return PyLong_FromSsize_t(array->e.elements() * number_size(array->element));
+}
+PyObject* get_format(PyObject* self, void*) {
+  return PyUnicode_FromString(number_format(as_typed_array(self)->element));
+}
+PyObject* get_dtype(PyObject* self, void*) {
+  kind element = as_typed_array(self)->element;
+  return numpy_type_of(number_format(element == kind::address ? kind::u64 : element));
+}
+PyObject* get_view(PyObject* self, void*) { return PyMemoryView_FromObject(self); }
+PyObject* get_address(PyObject* self, void*) {
+  return PyLong_FromVoidPtr(as_typed_array(self)->where);
+}
+
+// Rebuilds as the standard library's array, which needs nothing of ours to be read.
+PyObject* reduce(PyObject* self, PyObject*) {
+  PyObject* module = PyImport_ImportModule("array");
+  PyObject* type = module ? PyObject_GetAttrString(module, "array") : nullptr;
+  PyObject* list = type ? to_list(self, nullptr) : nullptr;
+  Py_XDECREF(module);
+  if (!list) {
+    Py_XDECREF(type);
+    return nullptr;
+  }
+  return Py_BuildValue("(N(sN))", type, number_format(as_typed_array(self)->element), list);
+}
+
+PyGetSetDef properties[] = {
+    {"shape", get_shape, nullptr, "Elements per dimension.", nullptr},
+    {"strides", get_strides, nullptr, "Bytes from element to element, per dimension.", nullptr},
+    {"ndim", get_ndim, nullptr, "Number of dimensions.", nullptr},
+    {"size", get_size, nullptr, "Number of elements.", nullptr},
+    {"itemsize", get_item_size, nullptr, "Bytes per element.", nullptr},
+    {"nbytes", get_byte_count, nullptr, "Bytes of all elements.", nullptr},
+    {"format", get_format, nullptr, "Letter of the element type, as in `struct`.", nullptr},
+    {"typecode", get_format, nullptr, "The same: reprlib asks what is called array for it.",
+     nullptr},
+    {"dtype", get_dtype, nullptr, "The NumPy type of the elements; imports NumPy.", nullptr},
+    {"memview", get_view, nullptr, "The same memory as a memoryview.", nullptr},
+    {"ptr", get_address, nullptr, "Address of the first element.", nullptr},
+    {}};
+
+PyMethodDef methods[] = {
+    {"tolist", to_list, METH_NOARGS, "tolist($self)\n--\n\nElements as a list. Host only."},
+    {"tobytes", to_bytes, METH_NOARGS, "tobytes($self)\n--\n\nElements as bytes. Host only."},
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {}};
+
+PySequenceMethods sequence = {.sq_length = length, .sq_item = item_at<get_item>};
+PyMappingMethods mapping = {length, get_item, set_item};
+PyBufferProcs buffer = {get_buffer, nullptr};
+
+PyTypeObject array_type = {
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
+    .tp_name = "cuda.bindings._low.array",
+    .tp_basicsize = sizeof(typed_array),
+    .tp_dealloc = release,
+    .tp_repr = represent,
+    .tp_as_sequence = &sequence,
+    .tp_as_mapping = &mapping,
+    .tp_hash = PyObject_HashNotImplemented,
+    .tp_as_buffer = &buffer,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_SEQUENCE,
+    .tp_doc = "Numbers in C memory: indexable, sliced without copying, with the buffer protocol.",
+    .tp_richcompare = compare,
+    .tp_methods = methods,
+    .tp_getset = properties,
+};
+
+}  // namespace
+
+PyTypeObject* typed_array_type() {
+  engine_lock lock;
+  bool is_ready = array_type.tp_flags & Py_TPFLAGS_READY || PyType_Ready(&array_type) == 0;
+  return is_ready ? &array_type : nullptr;
+}
+
+bool is_typed_array(PyObject* object) { return Py_TYPE(object) == &array_type; }
+
+PyObject* new_typed_array(kind element, Py_ssize_t n) {
+  typed_array* made = allocate(element);
+  if (!made) return nullptr;
+  std::size_t size = std::size_t(number_size(element));
+  made->e = extent::line(n, Py_ssize_t(size));
+  made->where = static_cast<char*>(PyMem_Calloc(n ? std::size_t(n) : 1, size));
+  auto* object = reinterpret_cast<PyObject*>(made);
+  if (!made->where) {
+    Py_DECREF(object);
+    return PyErr_NoMemory();
+  }
+  return object;
+}
+
+PyObject* new_typed_view(kind element, char* where, const extent& e, PyObject* owner,
+                         bool is_read_only) {
+  typed_array* made = allocate(element);
+  if (!made) return nullptr;
+  made->where = where;
+  made->owner = Py_NewRef(owner);
+  made->e = e;
+  made->is_read_only = is_read_only;
+  return reinterpret_cast<PyObject*>(made);
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same call with the kinds of the parameters known to the compiler: for functions that are
+// called per launch with all of the record, for the others once for all records of one shape.
+#pragma once
+
+#include <utility>
+
+#include "bindings/calls/engine.hpp"
+#include "bindings/calls/keywords.hpp"
+#include "bindings/conventions/raised_results.hpp"
+#include "bindings/exceptions/exceptions.hpp"
+#include "bindings/records/c_calls.hpp"
+
+namespace halfwarp::bindings {
+
+// How a call reaches its C function: through the thunk of the record, or by its type. Who knows the
+// library can do with a lighter frame.
+struct by_record {
+  static word call(const library& lib, const function& f, const word* w) {
+    return call_c(lib, f, w);
+  }
+};
+template <const library& Library, class Caller>
+struct by_type {
+  template <int Parameters, int Outputs, class Memory>
+  using light = light_frame<Library, Parameters, Outputs, Memory>;
+
+  static word call(const library& lib, const function& f, const word* w) {
+    return Caller::call(function_of(lib, f), w);
+  }
+};
+
+// What the calls of several functions have in common. Everything here is inlined, so that a record
+// that is known where it is called from is known here.
+template <bool Raises, flags Flags, kind... K>
+struct shape {
+  template <class Way>
+  [[gnu::always_inline]] static PyObject* run(const library& lib, const function& f,
+                                              PyObject* const* args) {
+    return run<Way>(lib, f, args, std::make_index_sequence<sizeof...(K)>{});
+  }
+
+  // What all functions of this shape point to, by way of `shared_entry`.
+  [[gnu::noinline]] static PyObject* shared(const library& lib, const function& f,
+                                            PyObject* const* args, Py_ssize_t n, PyObject* names) {
+    if (names || n != f.positional) [[unlikely]]
+      return call_by_record(lib, f, args, n, names);
+    return run<by_record>(lib, f, args);
+  }
+
+ private:
+  static constexpr kind kinds[] = {K..., kind::count_of_parameter_kinds};
+  static constexpr int outputs = (0 + ... + int(is_output(K)));
+  static constexpr bool has_code = !(Flags & (returns_text | returns_number | returns_nothing));
+  static_assert(has_code || Raises, "the tuples of a library begin with the code");
+
+  // Whether a parameter can do with a frame.
+  template <class Frame, kind k>
+  static constexpr bool takes = requires(Frame& c, const param& p) {
+    parameter<k>::prepare(c, 0, p);
+    requires !is_output(k) || requires { parameter<k>::result(c, 0, p, 0); };
+  };
+
+  static constexpr int words = sizeof...(K) ? sizeof...(K) : 1;
+  static constexpr int objects = (is_made_before(K) || ...) ? outputs : 0;
+
+  // The least frame that all parameters can do with.
+  template <class Way>
+  [[gnu::always_inline]] static auto make_frame(const library& lib, const function& f,
+                                                PyObject* const* args) {
+    if constexpr (!Raises && !(Flags & second_pass)) {
+      using lightest = typename Way::template light<words, objects, frame_without_memory>;
+      using lighter = typename Way::template light<words, objects, frame_memory>;
+      if constexpr ((takes<lightest, K> && ...)) {
+        return lightest{args};
+      } else if constexpr ((takes<lighter, K> && ...)) {
+        return lighter{args};
+      } else {
+        return frame{lib, f, args};
+      }
+    } else {
+      return frame{lib, f, args};
+    }
+  }
+
+  template <std::size_t I>
+  [[gnu::always_inline]] static bool prepare(auto& c, const param& p, int& refused) {
+    if (parameter<kinds[I]>::prepare(c, int(I), p)) [[likely]]
+      return true;
+    refused = int(I);
+    return false;
+  }
+
+  template <std::size_t I>
+  [[gnu::always_inline]] static bool complete(auto& c, const param& p, int& refused) {
+    if constexpr (requires { &parameter<kinds[I]>::complete; }) {
+      if (!parameter<kinds[I]>::complete(c, int(I), p)) {
+        refused = int(I);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // How many outputs come before the C position.
+  static constexpr int output_of(std::size_t position) {
+    int found = 0;
+    for (std::size_t i = 0; i < position; ++i) found += is_output(kinds[i]);
+    return found;
+  }
+
+  template <std::size_t I>
+  [[gnu::always_inline]] static bool make_result(auto& c, const param& p, PyObject** values,
+                                                 int& made) {
+    if constexpr (is_output(kinds[I])) {
+      constexpr int output = output_of(I);
+      values[output] = parameter<kinds[I]>::result(c, int(I), p, output);
+      if (!values[output]) return false;
+      made = output + 1;
+    }
+    return true;
+  }
+
+  template <class Way>
+  [[gnu::always_inline]] static word invoke(const library& lib, const function& f, const word* w) {
+    if constexpr ((Flags & passes_gate) != 0) {
+      return call_behind_gate([&] { return Way::call(lib, f, w); });
+    } else {
+      gil_release released{Flags};
+      return Way::call(lib, f, w);
+    }
+  }
+
+  template <class Way, std::size_t... I>
+  [[gnu::always_inline]] static PyObject* run(const library& lib, const function& f,
+                                              PyObject* const* args, std::index_sequence<I...>) {
+    auto c = make_frame<Way>(lib, f, args);
+    int refused = 0;
+    if (!(prepare<I>(c, lib.param_of(f, I), refused) && ...)) [[unlikely]]
+      return raise_for_argument(f, lib.param_of(f, refused));
+    if constexpr ((Flags & second_pass) != 0) {
+      if (!(complete<I>(c, lib.param_of(f, I), refused) && ...)) [[unlikely]]
+        return raise_for_argument(f, lib.param_of(f, refused));
+    }
+    word returned = invoke<Way>(lib, f, c.w);
+    if constexpr (!has_code) return result_or_raise(c, returned);
+    if (int code = int(returned)) [[unlikely]]
+      return Raises ? raise_status(lib, f.name, code, returned) : failure(lib, f, code);
+    if constexpr (outputs == 0) {
+      return Raises ? Py_NewRef(Py_None) : success_tuple(lib);
+    } else {
+      return result<I...>(lib, f, c);
+    }
+  }
+
+  template <std::size_t... I>
+  [[gnu::always_inline]] static PyObject* result(const library& lib, const function& f, auto& c) {
+    PyObject* values[outputs];
+    int made = 0;
+    if (!(make_result<I>(c, lib.param_of(f, I), values, made) && ...)) [[unlikely]] {
+      while (made--) Py_DECREF(values[made]);
+      return nullptr;
+    }
+    if constexpr (Raises) {
+      return unpacked(values, outputs);
+    } else if constexpr (outputs == 1) {
+      constexpr bool again = ((is_output(K) && recycles(K)) || ...);
+      return success_pair(lib, values[0], again);
+    } else {
+      return success_many(lib, values, outputs);
+    }
+  }
+};
+
+template <const library& Library, int Index>
+struct shape_of_record {
+  static constexpr const function& f = Library.functions[Index];
+  static_assert(!f.special, "a function with a body of its own goes through the engine");
+
+  template <std::size_t... I>
+  static auto make(std::index_sequence<I...>)
+      -> shape<Library.raises != nullptr, f.f, Library.param_of(f, I).k...>;
+  using type = decltype(make(std::make_index_sequence<f.n>{}));
+};
+template <const library& Library, int Index>
+using shape_of = typename shape_of_record<Library, Index>::type;
+
+// What a function points to that has the call to itself.
+template <const library& Library, int Index, class Caller>
+PyObject* unrolled_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  constexpr const function& f = Library.functions[Index];
+  if (names || n != f.positional) [[unlikely]]
+    return call_by_record(Library, f, args, n, names);
+  return shape_of<Library, Index>::template run<by_type<Library, Caller>>(Library, f, args);
+}
+
+// What a function points to that shares it.
+template <const library& Library, int Index>
+PyObject* shared_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  return shape_of<Library, Index>::shared(Library, Library.functions[Index], args, n, names);
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuples that calls return: (error,), (error, value) and (error, ...).
+#pragma once
+
+#include "bindings/records/records.hpp"
+
+namespace halfwarp::bindings {
+
+// The success member of a library's result enumeration (borrowed).
+PyObject* make_success(const library& lib);
+inline PyObject* success(const library& lib) {
+  PyObject* made = __atomic_load_n(&lib.state->success, __ATOMIC_ACQUIRE);
+  return made ? made : make_success(lib);
+}
+
+PyObject* make_success_tuple(const library& lib);
+// (SUCCESS,): one tuple for all calls.
+inline PyObject* success_tuple(const library& lib) {
+  PyObject* made = __atomic_load_n(&lib.state->success_tuple, __ATOMIC_ACQUIRE);
+  return made ? Py_NewRef(made) : make_success_tuple(lib);
+}
+
+PyObject* new_pair(const library& lib, PyObject* value, bool recycles);
+
+// (SUCCESS, value); steals `value`. `recycles` says that it cannot be part of a reference cycle:
+// then the previous such tuple is used again if nobody holds it, as `zip` does.
+inline PyObject* success_pair(const library& lib, PyObject* value, bool recycles) {
+  if (!value) return nullptr;
+#ifndef Py_GIL_DISABLED
+  PyObject* spare = lib.state->spare;
+  if (recycles && spare && Py_REFCNT(spare) == 1) [[likely]] {
+    PyObject* old = PyTuple_GET_ITEM(spare, 1);
+    PyTuple_SET_ITEM(spare, 1, value);
+#if PY_VERSION_HEX >= 0x030E0000
+    reinterpret_cast<PyTupleObject*>(spare)->ob_hash = -1;  // a tuple remembers its hash
+#endif
+    Py_INCREF(spare);
+    Py_DECREF(old);  // last: may run code that calls this function
+    return spare;
+  }
+#endif
+  return new_pair(lib, value, recycles);
+}
+
+// (SUCCESS, ...) of `n` values; steals them.
+PyObject* success_many(const library& lib, PyObject** values, int n);
+
+// (code, None, ...): what a failed call returns.
+PyObject* failure_tuple(const library& lib, int code, int outputs);
+
+}  // namespace halfwarp::bindings

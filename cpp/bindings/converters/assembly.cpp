@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structs that calls are made of.
+#include "bindings/converters/assembly.hpp"
+
+#include <cstring>
+
+#include "bindings/errors/errors.hpp"
+#include "bindings/numbers/c_numbers.hpp"
+#include "bindings/numbers/numbers.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// As the C libraries state versions: the size of the struct, and the number in the highest byte.
+void state_version(void* where, const assembly& a) {
+  if (!a.version) return;
+  std::uint32_t stated = a.record->size | unsigned(a.version) << 24;
+  std::memcpy(where, &stated, sizeof stated);
+}
+
+// Gives each argument to `write(field, value)`, which is 0 unless the value was refused.
+template <class W>
+bool fill(const frame& c, const assembly& a, W write) {
+  for (const assembly_input& input : a.inputs) {
+    if (write(a.record->fields[std::size_t(input.field)], c.args[input.py]) == 0) continue;
+    return add_context("%s() argument '%s': ", c.f.name.c_str(), parameter_name(c.f, input.py));
+  }
+  return true;
+}
+
+// Bytes that are fewer than their field takes, as many as it takes; all else as it is. A new
+// reference.
+PyObject* padded(const data_field& f, PyObject* value) {
+  bool is_short = PyBytes_Check(value) && f.shape == form::numbers && f.size == 1 &&
+                  PyBytes_GET_SIZE(value) < Py_ssize_t(f.count);
+  if (!is_short) return Py_NewRef(value);
+  PyObject* whole = PyBytes_FromStringAndSize(nullptr, Py_ssize_t(f.count));
+  if (!whole) return nullptr;
+  auto n = std::size_t(PyBytes_GET_SIZE(value));
+  std::memset(PyBytes_AS_STRING(whole), 0, f.count);
+  std::memcpy(PyBytes_AS_STRING(whole), PyBytes_AS_STRING(value), n);
+  return whole;
+}
+
+}  // namespace
+
+PyObject* assemble(const frame& c, const assembly& a) {
+  PyObject* made = new_data(c.lib, a.type);
+  if (!made) return nullptr;
+  state_version(as_data(made)->where, a);
+  bool is_filled = fill(c, a, [&](const data_field& f, PyObject* value) {
+    PyObject* whole = padded(f, value);
+    int status = whole ? write_data_field(c.lib, f, made, whole) : -1;
+    Py_XDECREF(whole);
+    return status;
+  });
+  if (!is_filled) Py_CLEAR(made);
+  return made;
+}
+
+PyObject* disassemble(const frame& c, const assembly& a, PyObject* object) {
+  if (a.output < 0) return object;
+  PyObject* value = read_data_field(c.lib, a.record->fields[std::size_t(a.output)], object);
+  Py_DECREF(object);
+  return value;
+}
+
+bool lend_plain(frame& c, const assembly& a, word& out) {
+  auto* memory = static_cast<char*>(c.memory.allocate_zeroed(a.record->size, struct_slack));
+  if (!memory) return false;
+  state_version(memory, a);
+  out = reinterpret_cast<word>(memory);
+  return fill(c, a, [&](const data_field& f, PyObject* value) {
+    return write_number(f.element, memory + f.offset, value);
+  });
+}
+
+bool lend_assembled(frame& c, const assembly& a, word& out) {
+  PyObject* made = assemble(c, a);
+  if (!made) return false;
+  std::size_t size = a.record->size;
+  void* memory = c.memory.allocate(size + struct_slack);
+  if (memory) std::memcpy(memory, as_data(made)->where, size);
+  out = reinterpret_cast<word>(memory);
+  Py_DECREF(made);
+  return memory != nullptr;
+}
+
+bool data_argument(PyObject* object, const library& lib, int type, word& out) {
+  if (object == Py_None) return out = 0, true;
+  if (!ready_class(lib, type)) return false;
+  if (is_instance(object, lib, type)) {
+    out = reinterpret_cast<word>(as_data(object)->where);
+    return true;
+  }
+  if (PyLong_Check(object) || PyIndex_Check(object))
+    return integer_argument<kind::i64>(object, out);
+  PyErr_Format(PyExc_TypeError, "expected %s or its address, got %s",
+               short_name(lib.classes[std::size_t(type)].name), Py_TYPE(object)->tp_name);
+  return false;
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// One converter per kind of input, used by the interpreter's table and by the unrolled calls alike.
+#pragma once
+
+#include "bindings/converters/attributes/attribute_values.hpp"
+#include "bindings/converters/frame.hpp"
+#include "bindings/converters/lists.hpp"
+#include "bindings/kernel_params/kernel_params.hpp"
+#include "bindings/memory/addresses.hpp"
+#include "bindings/objects/object_arguments.hpp"
+
+namespace halfwarp::bindings {
+
+// Each has
+//   prepare(frame, C position, record): converts or reserves; false with a bare error message
+// and, where needed,
+//   complete(...): second pass, when all other parameters have their values
+//   result(frame, C position, record, output position): a new reference (outputs;
+//   results/outputs.hpp)
+// What takes any frame (`auto`) leaves an unrolled call its light one.
+template <kind K>
+struct parameter;
+
+template <kind K>
+  requires(is_integer(K))
+struct parameter<K> {
+  static bool prepare(auto& c, int i, const param& p) {
+    return number_argument<K>(c.argument(p), c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::plain_handle> {
+  static bool prepare(auto& c, int i, const param& p) {
+    return integer_argument<kind::i64>(c.argument(p), c.w[i]);
+  }
+};
+
+template <kind K>
+  requires(K == kind::f32 || K == kind::f64)
+struct parameter<K> {
+  static bool prepare(auto& c, int i, const param& p) {
+    return float_argument(c.argument(p), K, c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::enumeration> {
+  static bool prepare(auto& c, int i, const param& p) {
+    return enum_argument(c.argument(p), c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::handle32> {
+  static bool prepare(auto& c, int i, const param& p) {
+    return handle32_argument(c.argument(p), c.lib, p.type, c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::handle64> {
+  static bool prepare(auto& c, int i, const param& p) {
+    return handle64_argument(c.argument(p), c.lib, p.type, c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::handle_pointer> {
+  static bool prepare(auto& c, int i, const param& p) {
+    return handle_pointer_argument(c.argument(p), c.lib, p.type, c.w[i]);
+  }
+};
+
+template <kind K>
+  requires(K == kind::structure || K == kind::structure_value)
+struct parameter<K> {
+  static bool prepare(auto& c, int i, const param& p) {
+    return structure_argument(c.argument(p), c.lib, p.type, K == kind::structure, c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::address> {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
+    return address_argument(c.argument(p), c.memory, c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::text> {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
+    return text_argument(c.argument(p), c.memory, c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::text_output> {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
+    return text_output_argument(c.argument(p), c.memory, c.w[i], c.cell[i]);
+  }
+};
+
+template <>
+struct parameter<kind::kernel_params> {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
+    return kernel_params_argument(c.argument(p), c.memory, c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::raw_pointer> {
+  static bool prepare(auto& c, int i, const param& p) {
+    return raw_pointer_argument(c.argument(p), c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::colour> {
+  static bool prepare(has_memory auto& c, int i, const param& p) {
+    return colour_argument(c.argument(p), c.memory, c.w[i]);
+  }
+};
+
+template <kind K>
+  requires(is_list(K))
+struct parameter<K> {
+  static bool prepare(frame& c, int i, const param& p) {
+    return list_argument(c, i, p, c.argument(p));
+  }
+  static bool complete(frame& c, int i, const param& p) { return check_list_length(c, i, p); }
+};
+
+template <kind K>
+  requires(K == kind::short_list_handle32 || K == kind::short_list_handle64)
+struct parameter<K> {
+  static bool prepare(frame& c, int i, const param& p) {
+    return short_list_argument(c, i, p, c.argument(p));
+  }
+};
+
+// The type of an attribute's value is known when the attribute is: in the second pass.
+template <>
+struct parameter<kind::attribute_value> {
+  static bool prepare(frame&, int, const param&) { return true; }
+  static bool complete(frame& c, int i, const param& p) { return attribute_argument(c, i, p); }
+};
+
+template <>
+struct parameter<kind::attribute_options> {
+  static bool prepare(frame&, int, const param&) { return true; }
+  static bool complete(frame& c, int i, const param& p) {
+    return attribute_options_argument(c, i, p);
+  }
+};
+
+template <>
+struct parameter<kind::attribute_size> {
+  static bool prepare(frame& c, int i, const param&) { return c.point_to_cell(i); }
+};
+
+}  // namespace halfwarp::bindings

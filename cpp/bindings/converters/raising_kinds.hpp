@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of parameters that only libraries whose functions raise have.
+#pragma once
+
+#include <cstring>
+
+#include "bindings/converters/array_outputs.hpp"
+#include "bindings/converters/assembly.hpp"
+#include "bindings/converters/buffers.hpp"
+#include "bindings/converters/outputs.hpp"
+#include "bindings/exceptions/exceptions.hpp"
+#include "bindings/numpy_structs/data_object.hpp"
+
+namespace halfwarp::bindings {
+
+// Text of the C library; what is not UTF-8 in it is replaced: a call that succeeded never raises.
+inline PyObject* text_from(const char* text, std::size_t size) {
+  return PyUnicode_DecodeUTF8(text, Py_ssize_t(size), "replace");
+}
+
+// An int that the library gets by its address.
+template <>
+struct parameter<kind::value_by_address> {
+  static bool prepare(frame& c, int i, const param& p) {
+    c.point_to_cell(i);
+    return integer_argument<kind::i64>(c.argument(p), c.cell[i]);
+  }
+};
+
+// Whether it is null is looked at last: a wrong type of another argument comes first.
+template <>
+struct parameter<kind::present_handle> : parameter<kind::plain_handle> {
+  static bool complete(frame& c, int i, const param& p) {
+    return c.w[i] || refuse_null(c.lib, c.f, p);
+  }
+};
+
+template <>
+struct parameter<kind::name> {
+  static bool prepare(frame& c, int i, const param& p) {
+    return name_argument(c.argument(p), c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::options> {
+  static bool prepare(frame& c, int i, const param& p) {
+    return options_argument(c, i, c.argument(p));
+  }
+  static bool complete(frame& c, int i, const param& p) { return check_options_count(c, i, p); }
+};
+
+template <kind K>
+  requires(K == kind::input_buffer || K == kind::output_buffer)
+struct parameter<K> {
+  static bool prepare(frame& c, int i, const param& p) {
+    return buffer_argument(c, i, c.argument(p), K == kind::output_buffer);
+  }
+  static bool complete(frame& c, int i, const param& p) { return check_buffer_size(c, i, p); }
+};
+
+// A number that the record says: the length of a text of fixed size.
+template <>
+struct parameter<kind::fixed> {
+  static bool prepare(frame& c, int i, const param& p) {
+    c.w[i] = word(p.type);
+    return true;
+  }
+};
+
+template <>
+struct parameter<kind::out_name> : parameter<kind::out_u64> {
+  static PyObject* result(frame& c, int i, const param&, int) {
+    auto* text = reinterpret_cast<const char*>(c.cell[i]);
+    return text ? text_from(text, std::strlen(text)) : Py_NewRef(Py_None);
+  }
+};
+
+template <>
+struct parameter<kind::out_fixed_text> : parameter<kind::out_bytes> {
+  static PyObject* result(frame& c, int i, const param& p, int) {
+    auto* text = reinterpret_cast<const char*>(c.w[i]);
+    return text_from(text, ::strnlen(text, std::size_t(p.type)));
+  }
+};
+
+template <>
+struct parameter<kind::data> {
+  static bool prepare(frame& c, int i, const param& p) {
+    return data_argument(c.argument(p), c.lib, p.type, c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::data_object> {
+  static bool prepare(frame& c, int i, const param& p) {
+    if (!check_data(c.argument(p), c.lib, p.type)) return false;
+    c.w[i] = reinterpret_cast<word>(as_data(c.argument(p))->where);
+    return true;
+  }
+};
+
+template <>
+struct parameter<kind::assembled> {
+  static bool prepare(frame& c, int i, const param& p) {
+    return lend_assembled(c, c.lib.assemblies[std::size_t(p.type)], c.w[i]);
+  }
+};
+
+template <>
+struct parameter<kind::count_of_output> {
+  static bool prepare(frame& c, int i, const param&) { return c.point_to_cell(i); }
+};
+
+template <>
+struct parameter<kind::room_of_output> {
+  static bool prepare(frame& c, int i, const param& p) { return c.point_to_cell(i, word(p.type)); }
+};
+
+template <>
+struct parameter<kind::length_of_data> {
+  static bool prepare(frame&, int, const param&) { return true; }
+  static bool complete(frame& c, int i, const param& p) {
+    c.w[i] = word(as_data(c.argument(c.param_at(p.aux)))->e.elements());
+    return true;
+  }
+};
+
+template <>
+struct parameter<kind::u32_or_zero> {
+  static bool prepare(frame& c, int i, const param& p) {
+    PyObject* argument = c.argument(p);
+    if (argument) return integer_argument<kind::u32>(argument, c.w[i]);
+    c.w[i] = 0;
+    return true;
+  }
+};
+
+template <>
+struct parameter<kind::out_bool> : parameter<kind::out_u32> {
+  static PyObject* result(frame& c, int i, const param&, int) {
+    return PyBool_FromLong(c.cell[i] & 1);
+  }
+};
+
+template <>
+struct parameter<kind::out_count> : parameter<kind::out_u32> {};
+
+template <>
+struct parameter<kind::out_data> {
+  static bool prepare(frame& c, int i, const param& p) {
+    PyObject* made = new_data(c.lib, p.type);
+    c.add_output(made);
+    if (made) c.w[i] = reinterpret_cast<word>(as_data(made)->where);
+    return made != nullptr;
+  }
+  static PyObject* result(frame& c, int, const param&, int output) { return c.take(output); }
+};
+
+template <>
+struct parameter<kind::out_assembled> {
+  static bool prepare(frame& c, int i, const param& p) {
+    const assembly& a = c.lib.assemblies[std::size_t(p.type)];
+    if (a.is_plain) return c.add_output(), lend_plain(c, a, c.w[i]);
+    PyObject* made = assemble(c, a);
+    c.add_output(made);
+    if (made) c.w[i] = reinterpret_cast<word>(as_data(made)->where);
+    return made != nullptr;
+  }
+  static PyObject* result(frame& c, int i, const param& p, int output) {
+    const assembly& a = c.lib.assemblies[std::size_t(p.type)];
+    if (a.is_plain) return plain_output(a, reinterpret_cast<const void*>(c.w[i]));
+    return disassemble(c, a, c.take(output));
+  }
+};
+
+template <kind K>
+  requires(K == kind::out_numbers || K == kind::out_structures)
+struct parameter<K> {
+  static bool prepare(frame& c, int i, const param&) {
+    c.add_output();
+    c.w[i] = 0;
+    return true;
+  }
+  static bool complete(frame& c, int i, const param& p) { return allocate_sized(c, i, p); }
+  static PyObject* result(frame& c, int, const param& p, int output) {
+    return counted_output(c, p, output);
+  }
+};
+
+template <>
+struct parameter<kind::out_counted_text> {
+  static bool prepare(frame& c, int i, const param&) {
+    c.add_output();
+    c.w[i] = 0;
+    return true;
+  }
+  static bool complete(frame& c, int i, const param& p) { return allocate_given_text(c, i, p); }
+  static PyObject* result(frame& c, int i, const param& p, int) {
+    auto* text = reinterpret_cast<const char*>(c.w[i]);
+    return text_from(text, ::strnlen(text, std::size_t(c.value_of(p.aux))));
+  }
+};
+
+}  // namespace halfwarp::bindings

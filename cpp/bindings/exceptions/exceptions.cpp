@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exceptions made of tables: a status, what it is called, what it means.
+#include "bindings/exceptions/exceptions.hpp"
+
+#include "bindings/errors/errors.hpp"
+#include "bindings/numbers/numbers.hpp"
+#include "bindings/objects/enum_type.hpp"
+#include "bindings/records/c_calls.hpp"
+#include "bindings/threads/engine_lock.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// "NAME (value)", which programs compare: nothing else is in it, unless the library has a form of
+// its own.
+PyObject* message(const library& lib, const enum_entry* entry, std::int64_t status, word result) {
+  const error_details* details = lib.raises->details;
+  auto value = static_cast<long long>(status);
+  PyObject* text = details && details->text ? details->text(lib, status, result) : nullptr;
+  if (text || PyErr_Occurred()) return text;
+  return entry ? PyUnicode_FromFormat("%U (%lld)", entry->name, value)
+               : PyUnicode_FromFormat("UNKNOWN_%lld (%lld)", value, value);
+}
+
+bool set(PyObject* object, const char* name, PyObject* value) {
+  bool ok = value && PyObject_SetAttrString(object, name, value) == 0;
+  Py_XDECREF(value);
+  return ok;
+}
+
+// Which call failed and what the status means: tracebacks show it below the message.
+bool explain(PyObject* error, const enum_entry* entry, const char* caller) {
+  const char* doc = entry && entry->doc ? entry->doc : "";
+  if (!caller && !*doc) return true;
+  PyObject* note = !caller ? PyUnicode_FromString(doc)
+                   : *doc  ? PyUnicode_FromFormat("%s(): %s", caller, doc)
+                           : PyUnicode_FromFormat("%s() failed", caller);
+  return note && set(error, "__notes__", Py_BuildValue("[N]", note));
+}
+
+bool describe(const library& lib, PyObject* error, const char* caller, std::int64_t status,
+              word result) {
+  const enum_type* statuses = ready_enum(lib, lib.result_enum);
+  if (!statuses) return false;
+  const enum_entry* entry = find_entry(statuses, status);
+  PyObject* text = message(lib, entry, status, result);
+  PyObject* args = text ? PyTuple_Pack(1, text) : nullptr;
+  Py_XDECREF(text);
+  return set(error, "args", args) && set(error, "status", PyLong_FromLongLong(status)) &&
+         explain(error, entry, caller);
+}
+
+bool complete(const library& lib, PyObject* error, word result) {
+  const error_details* details = lib.raises->details;
+  return !details || !details->complete || details->complete(lib, error, result);
+}
+
+// Adds a note to the exception that is set.
+void add_note(const char* format, const char* what) {
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  PyObject* note = PyUnicode_FromFormat(format, what);
+  PyObject* done = note ? PyObject_CallMethod(error, "add_note", "O", note) : nullptr;
+  Py_XDECREF(note);
+  if (!done) PyErr_Clear();  // no memory for a note: what failed matters more
+  Py_XDECREF(done);
+  PyErr_Restore(type, error, traceback);
+}
+
+// (class, (status,), everything else): so that the text survives, and what users have added.
+PyObject* reduce(PyObject* self, PyObject*) {
+  PyObject* status = PyObject_GetAttrString(self, "status");
+  PyObject* args = PyObject_GetAttrString(self, "args");
+  PyObject* attributes = PyObject_GetAttrString(self, "__dict__");
+  PyObject* state = attributes ? PyDict_Copy(attributes) : nullptr;
+  PyObject* result = nullptr;
+  if (status && args && state && PyDict_SetItemString(state, "args", args) == 0)
+    result = Py_BuildValue("O(O)O", Py_TYPE(self), status, state);
+  Py_XDECREF(status);
+  Py_XDECREF(args);
+  Py_XDECREF(attributes);
+  Py_XDECREF(state);
+  return result;
+}
+
+PyMethodDef error_methods[] = {
+    {"__reduce__", reduce, METH_NOARGS, "What pickle and copy need. Host only."}, {}};
+
+PyTypeObject* make_exception(const library& lib, int index) {
+  const exception_record& record = lib.raises->classes[std::size_t(index)];
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(record.doc.c_str())},
+                         {Py_tp_init, reinterpret_cast<void*>(lib.raises->init)},
+                         {Py_tp_methods, error_methods},
+                         {}};
+  PyType_Spec spec = {record.name, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyObject* base = index ? reinterpret_cast<PyObject*>(ready_exception(lib, 0)) : PyExc_Exception;
+  return base ? reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, base)) : nullptr;
+}
+
+}  // namespace
+
+PyTypeObject* ready_exception(const library& lib, int index) {
+  PyTypeObject** slot = &lib.raises->types[index];
+  if (PyTypeObject* made = __atomic_load_n(slot, __ATOMIC_ACQUIRE)) return made;
+  engine_lock lock;
+  if (!*slot) __atomic_store_n(slot, make_exception(lib, index), __ATOMIC_RELEASE);
+  return *slot;
+}
+
+PyTypeObject* exception_for(const library& lib, std::int64_t status) {
+  int n = int(lib.raises->classes.size());
+  for (int i = 1; i < n; ++i)
+    if (lib.raises->classes[std::size_t(i)].status == status) return ready_exception(lib, i);
+  return ready_exception(lib, 0);
+}
+
+PyObject* raise_status(const library& lib, const char* caller, std::int64_t status, word result) {
+  if (PyErr_Occurred()) return nullptr;
+  auto* type = reinterpret_cast<PyObject*>(exception_for(lib, status));
+  PyObject* value = type ? PyLong_FromLongLong(status) : nullptr;
+  PyObject* error = value ? PyObject_CallOneArg(type, value) : nullptr;
+  if (error && describe(lib, error, caller, status, result) && complete(lib, error, result))
+    PyErr_SetObject(type, error);
+  Py_XDECREF(value);
+  Py_XDECREF(error);
+  return nullptr;
+}
+
+bool refuse_null(const library& lib, const function& f, const param& p) {
+  int has = has_function(lib, f);
+  if (has <= 0) return has == 0;
+  int status = lib.raises->null_handle;
+  raise_status(lib, f.name, status, word(status));
+  add_note("argument '%s' is a null handle", parameter_name(f, p.py));
+  return false;
+}
+
+PyObject* check_status(const library& lib, PyObject* status, bool insufficient_passes) {
+  long value = PyLong_AsLong(status);
+  if (value == -1 && PyErr_Occurred()) return nullptr;
+  if (value && !(insufficient_passes && value == lib.raises->insufficient))
+    return raise_status(lib, nullptr, value, word(value));
+  return PyLong_FromLong(0);
+}
+
+PyObject* op_status_error(const library& lib, PyObject* status) {
+  long value = PyLong_AsLong(status);
+  const enum_type* statuses =
+      value == -1 && PyErr_Occurred() ? nullptr : ready_enum(lib, lib.result_enum);
+  if (!statuses) return nullptr;
+  const enum_entry* entry = find_entry(statuses, value);
+  return PyUnicode_FromString(entry && entry->doc ? entry->doc : "A code that is not known.");
+}
+
+int init_error(const library& lib, PyObject* self, PyObject* args, PyObject* keywords) {
+  static const char* const names[] = {"status", "cu_err", nullptr};
+  static const char* const one_name[] = {"status", nullptr};
+  const error_details* details = lib.raises->details;
+  bool takes_two = details && details->takes_cuda_status;
+  const char* name = short_name(Py_TYPE(self)->tp_name);
+  char format[128];
+  PyOS_snprintf(format, sizeof format, takes_two ? "O|O:%s" : "O:%s", name);
+  PyObject *status_given, *cuda_status = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, format,
+                                   const_cast<char**>(takes_two ? names : one_name), &status_given,
+                                   &cuda_status))
+    return -1;
+  word status, result = 0;
+  if (!integer_argument<kind::i64>(status_given, status))
+    return add_context("%s() argument 'status': ", name) - 1;
+  if (cuda_status != Py_None) {
+    if (!integer_argument<kind::u32>(cuda_status, result))
+      return add_context("%s() argument 'cu_err': ", name) - 1;
+    result = result << 32 | given_cuda_status;
+  }
+  return describe(lib, self, nullptr, std::int64_t(status), result) && complete(lib, self, result)
+             ? 0
+             : -1;
+}
+
+}  // namespace halfwarp::bindings

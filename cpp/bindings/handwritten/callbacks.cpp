@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks of the driver into functions of the user: the trampolines take the interpreter lock.
+#include "bindings/converters/frame.hpp"
+#include "bindings/handwritten/handwritten.hpp"
+#include "bindings/objects/class_type.hpp"
+#include "bindings/threads/engine_lock.hpp"
+#include "driver/driver_table.hpp"
+#include "driver/runtime_table.hpp"
+#include "interpreter/exit_gate.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// Who frees the pair of a function and its data.
+enum class life {
+  one_shot,    // the trampoline, after its only call
+  graph,       // the graph that a capture recorded it into
+  registered,  // the function that unregisters it
+};
+
+struct callback {
+  void* function;
+  void* data;
+  life freed_by;
+  word key;  // registered: the driver's handle
+  callback* next;
+};
+
+// Frees without the interpreter lock: the driver calls it from threads of its own.
+void release(void* record) { PyMem_RawFree(record); }
+
+callback* make_callback(word function, word data, life freed_by) {
+  auto* made = static_cast<callback*>(PyMem_RawCalloc(1, sizeof(callback)));
+  if (!made) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  made->function = reinterpret_cast<void*>(function);
+  made->data = reinterpret_cast<void*>(data);
+  made->freed_by = freed_by;
+  return made;
+}
+
+// Runs the user's function with the lock; at interpreter exit there is nobody left to call.
+template <class... A>
+void run(callback* record, A... arguments) {
+  if (const interpreter::gate_pass pass{interpreter::gate->enter()}; pass.is_open()) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    reinterpret_cast<void (*)(A...)>(record->function)(arguments...);
+    PyGILState_Release(state);
+  }
+  if (record->freed_by == life::one_shot) release(record);
+}
+
+void CUDA_CB host_trampoline(void* data) {
+  auto* record = static_cast<callback*>(data);
+  run(record, record->data);
+}
+
+template <class Result>
+void CUDA_CB stream_trampoline(CUstream stream, Result status, void* data) {
+  auto* record = static_cast<callback*>(data);
+  run(record, stream, status, record->data);
+}
+
+template <class Info, class Handle>
+void CUDA_CB async_trampoline(Info* info, void* data, Handle handle) {
+  auto* record = static_cast<callback*>(data);
+  run(record, info, record->data, handle);
+}
+
+void CUDA_CB logs_trampoline(void* data, CUlogLevel level, char* message, size_t length) {
+  auto* record = static_cast<callback*>(data);
+  run(record, record->data, level, message, length);
+}
+
+// ---- registered callbacks, by the handle that the driver gave
+
+callback* registry;
+
+void add_to_registry(callback* record, word key) {
+  engine_lock lock;
+  record->key = key;
+  record->next = registry;
+  registry = record;
+}
+
+// Handles of the two kinds cannot clash while both live: each is an address of the driver.
+callback* take_from_registry(word key) {
+  engine_lock lock;
+  callback** link = &registry;
+  while (*link && (*link)->key != key) link = &(*link)->next;
+  callback* found = *link;
+  if (found) *link = found->next;
+  return found;
+}
+
+// ---- bodies; `At` is the C position of the function, its data follow
+
+template <int At, class Trampoline>
+bool wrap(frame& c, Trampoline trampoline, life freed_by) {
+  if (!c.w[At]) return true;  // NULL is the driver's to refuse
+  callback* record = make_callback(c.w[At], c.w[At + 1], freed_by);
+  if (!record) return false;
+  c.w[At] = reinterpret_cast<word>(trampoline);
+  c.w[At + 1] = reinterpret_cast<word>(record);
+  return true;
+}
+
+template <int At, class Trampoline>
+callback* wrapped(const frame& c, Trampoline trampoline) {
+  return c.w[At] == reinterpret_cast<word>(trampoline) ? reinterpret_cast<callback*>(c.w[At + 1])
+                                                       : nullptr;
+}
+
+// What the driver and the runtime call the same things.
+struct of_driver {
+  using table = driver::driver_table;
+  using status = CUstreamCaptureStatus;
+  static constexpr auto active = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  static constexpr auto is_capturing = &table::cuStreamIsCapturing;
+  static constexpr auto capture_info = &table::cuStreamGetCaptureInfo;
+  static constexpr auto create_object = &table::cuUserObjectCreate;
+  static constexpr auto retain_object = &table::cuGraphRetainUserObject;
+};
+struct of_runtime {
+  using table = driver::runtime_table;
+  using status = cudaStreamCaptureStatus;
+  static constexpr auto active = cudaStreamCaptureStatusActive;
+  static constexpr auto is_capturing = &table::cudaStreamIsCapturing;
+  static constexpr auto capture_info = &table::cudaStreamGetCaptureInfo;
+  static constexpr auto create_object = &table::cudaUserObjectCreate;
+  static constexpr auto retain_object = &table::cudaGraphRetainUserObject;
+};
+static_assert(CU_USER_OBJECT_NO_DESTRUCTOR_SYNC == int(cudaUserObjectNoDestructorSync) &&
+              CU_GRAPH_USER_OBJECT_MOVE == int(cudaGraphUserObjectMove));
+
+template <class Api>
+const typename Api::table& table_of(const frame& c) {
+  return *reinterpret_cast<const typename Api::table*>(c.lib.state->slots);
+}
+
+// The graph that the stream is being captured into, nullptr when it is not.
+template <class Api>
+CUgraph capturing_graph(const frame& c, CUstream stream) {
+  typename Api::status status{};
+  CUgraph graph = nullptr;
+  const auto& table = table_of<Api>(c);
+  if (int((table.*Api::is_capturing)(stream, &status)) || status != Api::active) return nullptr;
+  auto code =
+      (table.*Api::capture_info)(stream, &status, nullptr, &graph, nullptr, nullptr, nullptr);
+  return int(code) ? nullptr : graph;
+}
+
+// A captured callback runs at every launch of the graph: it lives as long as the graph does.
+template <class Api>
+bool give_to_graph(const frame& c, CUgraph graph, callback* record) {
+  CUuserObject owner = nullptr;
+  const auto& table = table_of<Api>(c);
+  int code = int(
+      (table.*Api::create_object)(&owner, record, release, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  if (!code) code = int((table.*Api::retain_object)(graph, owner, 1, CU_GRAPH_USER_OBJECT_MOVE));
+  return !code;
+}
+
+template <class Api>
+bool before_host_function(frame& c) {
+  CUgraph graph = capturing_graph<Api>(c, reinterpret_cast<CUstream>(c.w[0]));
+  if (PyErr_Occurred()) return false;
+  if (!wrap<1>(c, host_trampoline, graph ? life::graph : life::one_shot)) return false;
+  callback* record = wrapped<1>(c, host_trampoline);
+  if (graph && record)
+    give_to_graph<Api>(c, graph, record);  // refused: the record stays for ever, which is safe
+  return true;
+}
+
+template <int At, auto Trampoline>
+bool release_refused(frame& c, int code) {
+  callback* record = code ? wrapped<At>(c, Trampoline) : nullptr;
+  if (record && record->freed_by == life::one_shot) release(record);
+  return true;
+}
+
+template <int At, auto Trampoline>
+bool before_one_call(frame& c) {
+  return wrap<At>(c, Trampoline, life::one_shot);
+}
+
+template <int At, auto Trampoline>
+bool before_registration(frame& c) {
+  return wrap<At>(c, Trampoline, life::registered);
+}
+
+template <int At, auto Trampoline>
+bool after_registration(frame& c, int code) {
+  callback* record = wrapped<At>(c, Trampoline);
+  if (!record) return true;
+  if (code) {
+    release(record);
+  } else {
+    add_to_registry(record, *static_cast<word*>(as_handle(c.out[0])->where));
+  }
+  return true;
+}
+
+// Taken before the call: once the driver has let go of the handle, another thread may get the same
+// one for its callback.
+template <int At>
+bool before_unregistration(frame& c) {
+  c.cell[At] = reinterpret_cast<word>(take_from_registry(c.w[At]));
+  return true;
+}
+
+template <int At>
+bool after_unregistration(frame& c, int code) {
+  auto* record = reinterpret_cast<callback*>(c.cell[At]);
+  if (record && code) add_to_registry(record, record->key);
+  if (record && !code) release(record);
+  return true;
+}
+
+}  // namespace
+
+namespace bodies {
+namespace {
+
+template <class Api>
+constexpr body host_function = {.before = before_host_function<Api>,
+                                .after = release_refused<1, host_trampoline>};
+template <auto Trampoline>
+constexpr body one_call = {.before = before_one_call<1, Trampoline>,
+                           .after = release_refused<1, Trampoline>};
+template <auto Trampoline>
+constexpr body registration = {.before = before_registration<1, Trampoline>,
+                               .after = after_registration<1, Trampoline>};
+template <int At>
+constexpr body unregistration = {.before = before_unregistration<At>,
+                                 .after = after_unregistration<At>};
+
+}  // namespace
+
+const body launch_host_function = host_function<of_driver>;
+const body launch_runtime_host_function = host_function<of_runtime>;
+const body add_stream_callback = one_call<stream_trampoline<CUresult>>;
+const body add_runtime_stream_callback = one_call<stream_trampoline<cudaError_t>>;
+const body register_async_notification =
+    registration<async_trampoline<CUasyncNotificationInfo, CUasyncCallbackHandle>>;
+const body register_runtime_async_notification =
+    registration<async_trampoline<cudaAsyncNotificationInfo_t, cudaAsyncCallbackHandle_t>>;
+const body unregister_async_notification = unregistration<1>;
+const body register_logs_callback = {.before = before_registration<0, logs_trampoline>,
+                                     .after = after_registration<0, logs_trampoline>};
+const body unregister_logs_callback = unregistration<0>;
+}  // namespace bodies
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies of driver functions that a record cannot say: contexts and linker invocations.
+#include <cuda.h>
+
+#include <cstring>
+
+#include "bindings/calls/engine.hpp"
+#include "bindings/calls/keywords.hpp"
+#include "bindings/handwritten/handwritten.hpp"
+#include "bindings/objects/keep_alive.hpp"
+#include "bindings/threads/engine_lock.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+bool has_name(PyObject* names, const char* name) {
+  for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); ++i)
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), name) == 0) return true;
+  return false;
+}
+
+// CUDA 12 called it with (flags, dev), CUDA 13 with (ctxCreateParams, flags, dev).
+PyObject* enter_create_context(const library& lib, const function& f, PyObject* const* args,
+                               Py_ssize_t n, PyObject* names) {
+  constexpr int most = 3;
+  Py_ssize_t given = n + (names ? PyTuple_GET_SIZE(names) : 0);
+  bool is_of_13 =
+      given != most - 1 || (n > 0 && args[0] == Py_None) || has_name(names, "ctxCreateParams");
+  if (is_of_13) return call_by_record(lib, f, args, n, names);
+  if (PyErr_WarnEx(PyExc_DeprecationWarning,
+                   "cuCtxCreate(flags, dev) is deprecated: use cuCtxCreate(None, flags, dev)", 1))
+    return nullptr;
+  PyObject* shifted[most] = {Py_None, args[0], args[1]};
+  return call_by_record(lib, f, shifted, n + 1, names);
+}
+
+// Linker states -> (options, values, arrays): the driver writes into them until the state goes.
+PyObject* open_links;
+
+constexpr int options_at = 1, values_at = 2;  // C positions
+
+// A bytes object that holds a copy of an array which the driver may write later.
+PyObject* persistent(word& array, std::size_t bytes) {
+  PyObject* copy =
+      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(array), Py_ssize_t(bytes));
+  if (copy) array = bytes ? reinterpret_cast<word>(PyBytes_AS_STRING(copy)) : 0;
+  return copy;
+}
+
+// What keeps the memory that `where` points to while the driver may write there; steals `value`.
+PyObject* keeper_of(PyObject* value, word& where) {
+  if (!PyObject_CheckBuffer(value) || PyIndex_Check(value)) return value;
+  PyObject* view = PyMemoryView_FromObject(value);
+  if (view && reinterpret_cast<word>(PyMemoryView_GET_BUFFER(view)->buf) != where) {
+    Py_CLEAR(view);
+    if (PyBytes_Check(value)) {  // of length 0 or 1: the call was given other memory for them
+      view = PyByteArray_FromStringAndSize(nullptr, 16);
+      if (view) where = reinterpret_cast<word>(PyByteArray_AS_STRING(view));
+    } else {
+      PyErr_SetString(PyExc_BufferError,
+                      "cuLinkCreate() argument 'optionValues': a buffer moved during the call");
+    }
+  }
+  Py_DECREF(value);
+  return view;
+}
+
+// Exports of the buffers among the values, so that nobody resizes them meanwhile.
+PyObject* export_buffers(PyObject* values, word* converted, word n) {
+  PyObject* kept = PyList_New(0);
+  for (word i = 0; kept && i < n; ++i) {
+    PyObject* value = list_item(values, Py_ssize_t(i));
+    PyObject* keeper = value ? keeper_of(value, converted[i]) : nullptr;
+    if (!keeper || PyList_Append(kept, keeper) < 0) Py_CLEAR(kept);
+    Py_XDECREF(keeper);
+  }
+  return kept;
+}
+
+bool keep_link_options(frame& c) {
+  word n = c.cell[values_at];
+  PyObject* options = persistent(c.w[options_at], std::size_t(n) * sizeof(std::int32_t));
+  PyObject* values = options ? persistent(c.w[values_at], std::size_t(n) * sizeof(word)) : nullptr;
+  PyObject* exports = values ? export_buffers(c.argument(c.param_at(values_at)),
+                                              reinterpret_cast<word*>(c.w[values_at]), n)
+                             : nullptr;
+  PyObject* kept = exports ? PyTuple_Pack(3, options, values, exports) : nullptr;
+  Py_XDECREF(options);
+  Py_XDECREF(values);
+  Py_XDECREF(exports);
+  c.cell[options_at] = reinterpret_cast<word>(kept);  // for `after`, which runs whatever happens
+  return kept != nullptr;
+}
+
+PyObject* key_of(word handle) { return PyLong_FromUnsignedLongLong(handle); }
+
+bool make_open_links() {
+  engine_lock lock;
+  if (!open_links) open_links = PyDict_New();
+  return open_links != nullptr;
+}
+
+bool remember_link(frame& c, int code) {
+  auto* kept = reinterpret_cast<PyObject*>(c.cell[options_at]);
+  bool ok = true;
+  if (code == 0) {
+    PyObject* key = make_open_links() ? key_of(load_handle(c.out[0], 8)) : nullptr;
+    ok = key && PyDict_SetItem(open_links, key, kept) == 0;
+    Py_XDECREF(key);
+  }
+  Py_XDECREF(kept);
+  return ok;
+}
+
+// Taken before the call: once the driver has let go of the state, another thread may get a new one
+// of the same handle.
+bool take_link(frame& c) {
+  PyObject* key = make_open_links() ? key_of(c.w[0]) : nullptr;
+  PyObject* kept = key ? take_item(open_links, key) : nullptr;
+  Py_XDECREF(key);
+  c.cell[0] = reinterpret_cast<word>(kept);
+  return !PyErr_Occurred();
+}
+
+bool forget_link(frame& c, int code) {
+  auto* kept = reinterpret_cast<PyObject*>(c.cell[0]);
+  PyObject* key = kept && code ? key_of(c.w[0]) : nullptr;
+  bool ok = !kept || !code || (key && PyDict_SetItem(open_links, key, kept) == 0);
+  Py_XDECREF(key);
+  Py_XDECREF(kept);
+  return ok;
+}
+
+// The library writes as much as the size says; a buffer of less would be overrun.
+bool check_text_room(frame& c) {
+  for (int i = 0; i + 1 < c.f.n; ++i) {
+    if (c.param_at(i).k != kind::text_output) continue;
+    word asked = c.value_of(i + 1);
+    if (asked <= c.cell[i]) continue;
+    PyErr_Format(PyExc_ValueError, "%s() argument '%s': %llu bytes given, %llu asked for ('%s')",
+                 c.f.name.c_str(), parameter_name(c.f, c.param_at(i).py), c.cell[i], asked,
+                 parameter_name(c.f, c.param_at(i + 1).py));
+    return false;
+  }
+  return true;
+}
+
+// The object that a node is described by, and where it lies; the runtime has the same struct.
+PyObject* node_params(const frame& c, CUgraphNodeParams*& where) {
+  for (int i = 0; i < c.f.n; ++i) {
+    kind k = c.param_at(i).k;
+    if (k != kind::structure && k != kind::out_structure) continue;
+    where = reinterpret_cast<CUgraphNodeParams*>(c.w[i]);
+    return k == kind::structure ? c.argument(c.param_at(i)) : c.out[c.output_at(i)];
+  }
+  return nullptr;
+}
+
+// The graphs that came with a conditional node, into memory of the object's own.
+bool copy_made_graphs(frame& c, int code) {
+  CUgraphNodeParams* params = nullptr;
+  PyObject* object = code == 0 ? node_params(c, params) : nullptr;
+  if (!params || params->type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return true;
+  const CUDA_CONDITIONAL_NODE_PARAMS& made = params->conditional;
+  std::size_t bytes = made.phGraph_out ? made.size * sizeof(CUgraph) : 0;
+  PyObject* block = bytes ? new_memory_block(bytes) : nullptr;
+  if (bytes && !block) return false;
+  if (block) std::memcpy(block_memory(block), made.phGraph_out, bytes);
+  int status = keep_for_field(as_struct(object), &made.phGraph_out, block);
+  Py_XDECREF(block);
+  return status == 0;
+}
+
+}  // namespace
+
+namespace bodies {
+const body keep_made_graphs = {.after = copy_made_graphs};
+const body dump_text = {.before = check_text_room};
+const body create_context = {.entry = enter_create_context};
+const body create_link = {.before = keep_link_options, .after = remember_link};
+const body destroy_link = {.before = take_link, .after = forget_link};
+}  // namespace bodies
+
+}  // namespace halfwarp::bindings

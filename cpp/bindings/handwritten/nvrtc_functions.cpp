@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies of NVRTC functions: outputs written in place, and the list of architectures.
+#include <cstring>
+
+#include "bindings/calls/engine.hpp"
+#include "bindings/calls/keywords.hpp"
+#include "bindings/handwritten/handwritten.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+constexpr int program_at = 0, output_at = 1;
+
+// nvrtcGetPTX -> nvrtcGetPTXSize
+const function* size_function(const library& lib, const function& f) {
+  std::size_t length = std::strlen(f.name);
+  for (const function& other : lib.functions)
+    if (std::strncmp(other.name, f.name, length) == 0 &&
+        std::strcmp(other.name + length, "Size") == 0)
+      return &other;
+  return nullptr;
+}
+
+// The library writes as much as it has; less memory than that would be overrun.
+bool check_output_size(frame& c) {
+  const function* sizes = size_function(c.lib, c.f);
+  word needed = 0;
+  word arguments[] = {c.w[program_at], reinterpret_cast<word>(&needed)};
+  if (!sizes || call_c(c.lib, *sizes, arguments) != 0) return !PyErr_Occurred();
+  if (needed <= c.cell[output_at]) return true;
+  PyErr_Format(PyExc_ValueError,
+               "%s() argument '%s': %llu bytes given, %llu needed (%s says how many)",
+               c.f.name.c_str(), parameter_name(c.f, output_at), c.cell[output_at], needed,
+               sizes->name.c_str());
+  return false;
+}
+
+bool warn_of_size(const function& f) {
+  return PyErr_WarnFormat(PyExc_DeprecationWarning, 1,
+                          "%s(prog, size) is deprecated: use %s(prog, buffer) with a buffer of "
+                          "that size",
+                          f.name.c_str(), f.name.c_str()) == 0;
+}
+
+// nvrtcGetPTX(prog, size) -> (result, bytes)
+PyObject* call_with_size(const library& lib, const function& f, PyObject* program, PyObject* size) {
+  Py_ssize_t bytes = PyLong_AsSsize_t(size);
+  if (bytes < 0) {
+    if (!PyErr_Occurred())
+      PyErr_Format(PyExc_ValueError, "%s() argument '%s': a size must not be negative, got %zd",
+                   f.name.c_str(), parameter_name(f, output_at), bytes);
+    return nullptr;
+  }
+  PyObject* output = warn_of_size(f) ? PyByteArray_FromStringAndSize(nullptr, bytes) : nullptr;
+  if (!output) return nullptr;
+  PyObject* args[] = {program, output};
+  PyObject* result = call_by_record(lib, f, args, 2, nullptr);
+  PyObject* pair = nullptr;
+  if (result) {
+    bool ok = PyTuple_GET_ITEM(result, 0) == success(lib);
+    PyObject* text =
+        ok ? PyBytes_FromStringAndSize(PyByteArray_AS_STRING(output), bytes) : Py_NewRef(Py_None);
+    if (text) pair = PyTuple_Pack(2, PyTuple_GET_ITEM(result, 0), text);
+    Py_XDECREF(text);
+  }
+  Py_XDECREF(result);
+  Py_DECREF(output);
+  return pair;
+}
+
+PyObject* enter_get_output(const library& lib, const function& f, PyObject* const* args,
+                           Py_ssize_t n, PyObject* names) {
+  PyObject* bound[max_parameters];
+  if (!bind_arguments(lib, f, args, n, names, bound)) return nullptr;
+  if (PyLong_Check(bound[output_at]))
+    return call_with_size(lib, f, bound[program_at], bound[output_at]);
+  return call_by_record(lib, f, bound, f.positional, nullptr);
+}
+
+// The one output is an array whose length another function tells.
+bool reserve_architectures(frame& c) {
+  const function* count_function = nullptr;
+  for (const function& f : c.lib.functions)
+    if (std::strcmp(f.name, "nvrtcGetNumSupportedArchs") == 0) count_function = &f;
+  std::int32_t count = 0;
+  word arguments[] = {reinterpret_cast<word>(&count)};
+  if (!count_function || call_c(c.lib, *count_function, arguments) != 0)
+    return !PyErr_Occurred();  // the call itself will say what is wrong
+  c.cell[0] = word(count);
+  c.w[0] =
+      reinterpret_cast<word>(c.memory.allocate_zeroed(std::size_t(count) * sizeof(std::int32_t)));
+  return c.w[0] != 0;
+}
+
+}  // namespace
+
+namespace bodies {
+const body get_output = {.before = check_output_size, .entry = enter_get_output};
+const body get_supported_architectures = {.before = reserve_architectures};
+}  // namespace bodies
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses and texts: the general case.
+#include "bindings/memory/addresses.hpp"
+
+#include <cstring>
+
+#include "bindings/threads/shared_objects.hpp"
+
+namespace halfwarp::bindings {
+
+bool no_such_buffer() {
+  bool is_refusal = PyErr_ExceptionMatches(PyExc_TypeError) ||
+                    PyErr_ExceptionMatches(PyExc_BufferError) ||
+                    PyErr_ExceptionMatches(PyExc_ValueError);
+  if (is_refusal) PyErr_Clear();
+  return is_refusal;
+}
+
+namespace {
+
+bool raise_no_address(PyObject* object) {
+  return !PyErr_Occurred() && raise_expected("an address, a contiguous buffer or None", object);
+}
+
+// The floats of NumPy have a buffer, which nobody means where an address stands.
+bool is_float(PyObject* object) {
+  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
+  return number && number->nb_float && !stands_for_integer(object);
+}
+
+// An array of one element is a number and has a buffer: it is a number if it converts. 1, or 0 when
+// it does not, or -1 with an error of another kind.
+int number_before_buffer(PyObject* object, word& out) {
+  if (is_float(object)) {
+    raise_no_address(object);
+    return -1;
+  }
+  if (!stands_for_integer(object)) return 0;
+  if (integer_slow(object, kind::u64, out)) return 1;
+  bool is_refusal =
+      PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
+  if (is_refusal) PyErr_Clear();
+  return is_refusal ? 0 : -1;
+}
+
+}  // namespace
+
+bool address_slow(PyObject* object, scratch& memory, word& out) {
+  if (object == Py_None) {
+    out = 0;
+    return true;
+  }
+  if (PyLong_Check(object) || (stands_for_integer(object) && !PyObject_CheckBuffer(object)))
+    return integer_slow(object, kind::u64, out);
+  if (int status = number_before_buffer(object, out)) return status > 0;
+  if (const Py_buffer* view = memory.view(object)) {
+    out = reinterpret_cast<word>(view->buf);
+    return true;
+  }
+  no_such_buffer();
+  return raise_no_address(object);
+}
+
+PyObject* exported_view(PyObject* object) {
+  PyObject* view = PyMemoryView_FromObject(object);
+  if (!view) {
+    no_such_buffer();
+  } else if (!PyBuffer_IsContiguous(PyMemoryView_GET_BUFFER(view), 'A')) {
+    Py_CLEAR(view);
+  }
+  return view;
+}
+
+bool kept_address(PyObject* object, scratch& memory, word& out, PyObject*& owner) {
+  if (PyLong_Check(object) || !PyObject_CheckBuffer(object))
+    return address_argument(object, memory, out);
+  if (int status = number_before_buffer(object, out)) return status > 0;
+  owner = exported_view(object);
+  if (!owner) return raise_no_address(object);
+  out = reinterpret_cast<word>(PyMemoryView_GET_BUFFER(owner)->buf);
+  return true;
+}
+
+PyObject* list_item(PyObject* list, Py_ssize_t index) {
+  if (PyObject* item = list_element(list, index)) return item;
+  PyErr_SetString(PyExc_RuntimeError, "the list changed its length during the call");
+  return nullptr;
+}
+
+bool text_slow(PyObject* object, scratch& memory, word& out) {
+  if (!PyByteArray_Check(object)) return raise_expected("bytes", object);
+  const Py_buffer* view = memory.view(object);  // nobody can resize it while it is exported
+  if (!view) return false;
+  out = reinterpret_cast<word>(PyByteArray_AS_STRING(object));
+  return true;
+}
+
+bool text_output_argument(PyObject* object, scratch& memory, word& out, word& size) {
+  if (PyBytes_Check(object)) {
+    size = word(PyBytes_GET_SIZE(object));
+    // Python shares all bytes of length 0 and 1: writing there would change them everywhere
+    void* shared = size <= 1 ? memory.allocate_zeroed(16) : PyBytes_AS_STRING(object);
+    out = reinterpret_cast<word>(shared);
+    return shared != nullptr;
+  }
+  if (const Py_buffer* view = memory.view(object, true)) {
+    out = reinterpret_cast<word>(view->buf);
+    size = word(view->len);
+    return true;
+  }
+  if (!no_such_buffer()) return false;
+  return raise_expected("bytes or a writable buffer", object);
+}
+
+bool raw_pointer_slow(PyObject* object, word& out) {
+  if (!PyLong_Check(object)) return raise_expected("an integer (0 for none)", object);
+  return integer_slow(object, kind::u64, out);
+}
+
+bool colour_argument(PyObject* object, scratch& memory, word& out) {
+  auto* channels = static_cast<float*>(memory.allocate_zeroed(4 * sizeof(float)));
+  if (!channels) return false;
+  out = reinterpret_cast<word>(channels);
+  bool is_sequence = PyList_Check(object) || PyTuple_Check(object);
+  Py_ssize_t n = is_sequence ? PySequence_Fast_GET_SIZE(object) : 1;
+  if (n > 4) {
+    PyErr_Format(PyExc_ValueError, "expected at most 4 channels, got %zd", n);
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    word value;
+    PyObject* item = is_sequence ? list_item(object, i) : Py_NewRef(object);
+    bool ok = item && float_argument(item, kind::f32, value);
+    Py_XDECREF(item);
+    if (!ok) return false;
+    std::memcpy(&channels[i], &value, sizeof(float));
+  }
+  return true;
+}
+
+}  // namespace halfwarp::bindings

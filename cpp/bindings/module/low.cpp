@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's side of the extension `cuda.bindings._low`.
+#include "bindings/module/low.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "bindings/module/module.hpp"
+#include "bindings/objects/class_type.hpp"
+#include "bindings/objects/enum_type.hpp"
+#include "bindings/objects/object_arguments.hpp"
+#include "bindings/objects/struct_class.hpp"
+#include "bindings/records/c_calls.hpp"
+#include "bindings/threads/engine_lock.hpp"
+#include "interpreter/exit_gate.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+const library* find_library(const char* name) {
+  for (const library* lib : libraries)
+    if (std::strcmp(short_name(lib->module), name) == 0) return lib;
+  PyErr_Format(PyExc_LookupError, "no tables for '%s'", name);
+  return nullptr;
+}
+
+const loader_api* loader;
+
+PyObject* as_object(PyTypeObject* type) { return Py_XNewRef(reinterpret_cast<PyObject*>(type)); }
+
+}  // namespace
+
+// The tables stand in the loader's order.
+int has_function(const library& lib, const function& f) {
+  auto place = std::find(libraries.begin(), libraries.end(), &lib) - libraries.begin();
+  return loader->has(driver::library_id(place), f.slot);
+}
+
+}  // namespace halfwarp::bindings
+
+using namespace halfwarp::bindings;
+
+int low_attach(const loader_api* api) {
+  if (!engine_lock::prepare() || !halfwarp::interpreter::prepare_exit_gate()) return -1;
+  loader = api;
+  for (const library* lib : libraries) lib->state->slots = api->table(short_name(lib->module));
+  return 0;
+}
+
+int low_fill(PyObject* module) {
+  const char* name = PyModule_GetName(module);
+  const library* lib = name ? find_library(short_name(name)) : nullptr;
+  return lib ? fill_module(*lib, module) : -1;
+}
+
+PyObject* low_fast_enum(void) { return as_object(fast_enum()); }
+PyObject* low_fast_enum_metaclass(void) { return as_object(fast_enum_metaclass()); }
+PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents) {
+  return struct_from_bytes(type, contents);
+}
+
+PyObject* low_native_handle(PyObject* object) {
+  class_type* type = any_class_of(object);
+  bool is_opaque =
+      type && type->record->f & opaque && type->record->f & compares;  // not a function pointer
+  return is_opaque ? PyLong_FromUnsignedLongLong(load_handle(object, 8)) : Py_NewRef(Py_None);
+}
+
+const void* low_exit_gate(void) { return &halfwarp::interpreter::own_exit_gate; }
+const char* low_exit_gate_capsule(void) { return halfwarp::interpreter::exit_gate::capsule; }
+void low_close_exit_gate(void) { halfwarp::interpreter::own_exit_gate.close(); }
+void low_after_fork(void) {
+  engine_lock::forget();
+  halfwarp::interpreter::forget_passes();
+}

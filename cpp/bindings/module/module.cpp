@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills modules from tables.
+#include "bindings/module/module.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "bindings/exceptions/exceptions.hpp"
+#include "bindings/numpy_structs/numpy_types.hpp"
+#include "bindings/objects/class_type.hpp"
+#include "bindings/objects/enum_type.hpp"
+#include "bindings/records/data_records.hpp"
+#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+// As bind_arguments does it for functions that have a record.
+PyObject* sizeof_argument(PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    PyObject* name = PyTuple_GET_ITEM(names, i);
+    if (PyUnicode_CompareWithASCIIString(name, "objType") == 0) continue;
+    return PyErr_Format(PyExc_TypeError, "sizeof() got an unexpected keyword argument '%U'", name);
+  }
+  if (n + named == 1) return args[0];
+  if (n + named == 0)
+    return PyErr_Format(PyExc_TypeError,
+                        "sizeof() missing required argument 'objType' (position 1)");
+  if (named)
+    return PyErr_Format(PyExc_TypeError, "sizeof() got multiple values for argument 'objType'");
+  return PyErr_Format(PyExc_TypeError, "sizeof() takes 1 argument but %zd were given", n);
+}
+
+PyObject* module_sizeof(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  PyObject* type = sizeof_argument(args, n, names);
+  return type ? size_of(type) : nullptr;
+}
+
+PyMethodDef common_methods[] = {
+    {"sizeof", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(module_sizeof)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "sizeof(objType)\n--\n\nSize in bytes of the C type behind a "
+     "class of this module. Host only."},
+    {}};
+
+// Thousands of objects that all stay would make the collector look at them several times.
+class collection_pause {
+ public:
+  collection_pause() : was_enabled_{PyGC_Disable() != 0} {}
+  ~collection_pause() {
+    if (was_enabled_) PyGC_Enable();
+  }
+  collection_pause(const collection_pause&) = delete;  // what was enabled is enabled once
+  collection_pause& operator=(const collection_pause&) = delete;
+
+ private:
+  bool was_enabled_;
+};
+
+// What the user has put under a name stays.
+int add(PyObject* dictionary, const char* name, PyObject* object) {
+  PyObject* key = object ? PyUnicode_InternFromString(name) : nullptr;
+  int status = key && PyDict_SetDefault(dictionary, key, object) ? 0 : -1;
+  Py_XDECREF(key);
+  return status;
+}
+
+int add_made(PyObject* dictionary, const char* name, PyObject* object) {
+  int status = add(dictionary, name, object);
+  Py_XDECREF(object);
+  return status;
+}
+
+// As PyModule_AddFunctions does, but straight into the dictionary: setting attributes of the module
+// takes longer than making what they hold.
+int add_function(PyObject* module, PyMethodDef* method) {
+  PyObject* name = PyModule_GetNameObject(module);
+  PyObject* function = name ? PyCFunction_NewEx(method, module, name) : nullptr;
+  Py_XDECREF(name);
+  return add_made(PyModule_GetDict(module), method->ml_name, function);
+}
+
+int add_functions(PyObject* module, PyMethodDef* methods) {
+  for (PyMethodDef* method = methods; method->ml_name; ++method)
+    if (add_function(module, method) < 0) return -1;
+  return 0;
+}
+
+int add_function(const library& lib, const method_record& record) {
+  PyMethodDef*& methods = lib.state->methods;
+  if (!methods) {
+    methods = static_cast<PyMethodDef*>(PyMem_Calloc(lib.methods.size(), sizeof(PyMethodDef)));
+    if (!methods) return PyErr_NoMemory() ? 0 : -1;
+  }
+  auto i = &record - lib.methods.data();
+  if (!methods[i].ml_name)  // a function of an earlier call may be in use
+    methods[i] = {record.name, lib.entries[i], record.calling, record.doc};
+  return add_function(lib.state->module, &methods[i]);
+}
+
+int add_locked(const library& lib, const method_record& record) {
+  engine_lock lock;
+  return add_function(lib, record);
+}
+
+int add_functions(const library& lib) {
+  for (const method_record& record : lib.methods)
+    if (add_function(lib, record) < 0) return -1;
+  return 0;
+}
+
+// A program uses a few of the functions, and making all would take a third of the import.
+const method_record* find_function(const library& lib, PyObject* name) {
+  auto is_before = [](const method_record& record, PyObject* wanted) {
+    return PyUnicode_CompareWithASCIIString(wanted, record.name) > 0;
+  };
+  auto found = std::lower_bound(lib.methods.begin(), lib.methods.end(), name, is_before);
+  bool is_it =
+      found != lib.methods.end() && PyUnicode_CompareWithASCIIString(name, found->name) == 0;
+  return is_it ? &*found : nullptr;
+}
+
+int add_classes(const library& lib, PyObject* dictionary) {
+  for (std::size_t i = 0; i < lib.classes.size(); ++i) {
+    const data_record* data = lib.classes[i].data;
+    if (data && !data->dtype) continue;  // for calls alone
+    class_type* made = ready_class(lib, int(i));
+    auto* object = reinterpret_cast<PyObject*>(made);
+    if (add(dictionary, short_name(lib.classes[i].name), object) < 0) return -1;
+  }
+  return 0;
+}
+
+int add_enums(const library& lib, PyObject* dictionary) {
+  for (std::size_t i = 0; i < lib.enums.size(); ++i) {
+    bool is_python = lib.raises && lib.raises->has_python_enums;
+    PyObject* made = is_python ? python_enum(lib, int(i))
+                               : Py_XNewRef(reinterpret_cast<PyObject*>(ready_enum(lib, int(i))));
+    if (add_made(dictionary, short_name(lib.enums[i].name), made) < 0) return -1;
+  }
+  return 0;
+}
+
+int add_foreign_enums(const library& lib, PyObject* dictionary) {
+  for (const foreign_enum& each : lib.foreign_enums) {
+    auto* made = reinterpret_cast<PyObject*>(ready_enum(*each.owner, each.index));
+    if (add(dictionary, each.name, made) < 0) return -1;
+  }
+  return 0;
+}
+
+int add_exceptions(const library& lib, PyObject* dictionary) {
+  std::size_t n = lib.raises ? lib.raises->classes.size() : 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    auto* made = reinterpret_cast<PyObject*>(ready_exception(lib, int(i)));
+    if (add(dictionary, short_name(lib.raises->classes[i].name), made) < 0) return -1;
+  }
+  if (!n) return 0;
+  for (const exception_alias& alias : lib.raises->aliases) {
+    auto* made = reinterpret_cast<PyObject*>(ready_exception(lib, alias.index));
+    if (add(dictionary, alias.name, made) < 0) return -1;
+  }
+  return 0;
+}
+
+int add_constants(const library& lib, PyObject* dictionary) {
+  for (const constant& c : lib.constants)
+    if (add_made(dictionary, c.name, PyLong_FromLongLong(c.value)) < 0) return -1;
+  return 0;
+}
+
+bool is_public(PyObject* key) {
+  return PyUnicode_Check(key) && PyUnicode_GET_LENGTH(key) && PyUnicode_READ_CHAR(key, 0) != '_';
+}
+
+// All public names, for `from module import *`.
+int add_all(PyObject* dictionary) {
+  PyObject* all = PyDict_Keys(dictionary);  // other threads may go on adding to it
+  PyObject* names = all ? PyList_New(0) : nullptr;
+  int status = names ? 0 : -1;
+  for (Py_ssize_t i = 0; status == 0 && i < PyList_GET_SIZE(all); ++i) {
+    PyObject* name = PyList_GET_ITEM(all, i);
+    if (is_public(name)) status = PyList_Append(names, name);
+  }
+  Py_XDECREF(all);
+  if (status == 0) status = PyDict_SetItemString(dictionary, "__all__", names);
+  Py_XDECREF(names);
+  return status;
+}
+
+int forget(PyObject* dictionary, const char* name) {
+  PyObject* key = PyUnicode_FromString(name);
+  int present = key ? PyDict_Contains(dictionary, key) : -1;
+  if (present == 1) present = PyDict_DelItem(dictionary, key);
+  Py_XDECREF(key);
+  return present < 0 ? -1 : 0;
+}
+
+bool is_complete(PyObject* dictionary) {
+  return PyDict_GetItemString(dictionary, "__all__") != nullptr;
+}
+
+PyObject* raise_no_attribute(const library& lib, PyObject* name) {
+  PyErr_Format(PyExc_AttributeError, "module '%s' has no attribute '%U'", lib.module, name);
+  return nullptr;
+}
+
+// `__path__`, `__wrapped__` and so on: the import system and others ask every module for them.
+bool is_private_protocol(PyObject* name) {
+  return PyUnicode_GET_LENGTH(name) > 1 && PyUnicode_READ_CHAR(name, 0) == '_' &&
+         PyUnicode_READ_CHAR(name, 1) == '_' &&
+         PyUnicode_CompareWithASCIIString(name, "__all__") != 0;
+}
+
+}  // namespace
+
+int fill_module(const library& lib, PyObject* module) {
+  lib.state->module = Py_NewRef(module);
+  if (!lib.state->keywords) {
+    lib.state->keywords =
+        static_cast<PyObject**>(PyMem_Calloc(lib.functions.size(), sizeof(PyObject*)));
+    if (!lib.state->keywords) return PyErr_NoMemory() ? 0 : -1;
+  }
+  if (!lib.raises && add_functions(module, common_methods) < 0) return -1;
+  return add_functions(module, lib.lazy_methods);
+}
+
+int complete_module(const library& lib) {
+  engine_lock lock;
+  PyObject* dictionary = PyModule_GetDict(lib.state->module);
+  if (is_complete(dictionary)) return 0;
+  collection_pause pause;
+  if (add_functions(lib) < 0 || add_classes(lib, dictionary) < 0 ||
+      add_enums(lib, dictionary) < 0 || add_foreign_enums(lib, dictionary) < 0 ||
+      add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
+    return -1;
+  if (has_numpy_types(lib)) return add_all(dictionary);  // which are made one by one
+  if (forget(dictionary, "__getattr__") < 0 || forget(dictionary, "__dir__") < 0) return -1;
+  return add_all(dictionary);
+}
+
+PyObject* missing_name(const library& lib, PyObject* name) {
+  if (!PyUnicode_Check(name)) {
+    PyErr_Format(PyExc_TypeError, "attribute name must be str, not %s", Py_TYPE(name)->tp_name);
+    return nullptr;
+  }
+  if (is_private_protocol(name)) return raise_no_attribute(lib, name);
+  const method_record* function = find_function(lib, name);
+  if ((function ? add_locked(lib, *function) : complete_module(lib)) < 0) return nullptr;
+  PyObject* found = item_of(PyModule_GetDict(lib.state->module), name);
+  if (found || PyErr_Occurred()) return found;
+  PyObject* type = numpy_type_named(lib, name);
+  return type || PyErr_Occurred() ? type : raise_no_attribute(lib, name);
+}
+
+PyObject* directory(const library& lib) {
+  if (complete_module(lib) < 0) return nullptr;
+  PyObject* names = PyDict_Keys(PyModule_GetDict(lib.state->module));
+  if (names && (list_numpy_types(lib, names) < 0 || PyList_Sort(names) < 0)) Py_CLEAR(names);
+  return names;
+}
+
+PyObject* size_of(PyObject* type) {
+  for (const library* lib : libraries) {
+    auto* candidate = reinterpret_cast<class_type*>(type);
+    if (candidate >= lib->types && candidate < lib->types + lib->classes.size())
+      return PyLong_FromLong(candidate->record->size);
+  }
+  PyErr_Format(PyExc_TypeError, "Unknown type: %R", type);
+  return nullptr;
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Python numbers to C words. The inline part takes small ints; all else is out of line.
+#pragma once
+
+#include "bindings/errors/errors.hpp"
+#include "bindings/records/records.hpp"
+
+namespace halfwarp::bindings {
+
+// Whether it has `__index__`, or `__int__` and is no float or its like, which would lose digits
+// silently.
+bool stands_for_integer(PyObject* object);
+
+// Converters raise a bare message ("expected an integer, got str"); the engine adds the function
+// and the argument.
+bool integer_slow(PyObject* object, kind k, word& out);
+// Likewise for numbers that count or measure, which programs compute with floats (`n * 0.5`): one
+// of integral value is taken, with a DeprecationWarning. Handles, addresses, enumerators are not.
+bool number_slow(PyObject* object, kind k, word& out);
+bool float_argument(PyObject* object, kind k, word& out);
+
+// An int of one digit, which needs no allocation and no call to read.
+inline bool compact_value(PyObject* object, Py_ssize_t& value) {
+#if PY_VERSION_HEX >= 0x030C0000
+  auto* number = reinterpret_cast<PyLongObject*>(object);
+  if (!PyUnstable_Long_IsCompact(number)) return false;
+  value = PyUnstable_Long_CompactValue(number);
+#else
+  Py_ssize_t size = Py_SIZE(object);
+  if (size < -1 || size > 1) return false;
+  value = size * Py_ssize_t(reinterpret_cast<PyLongObject*>(object)->ob_digit[0]);
+#endif
+  return true;
+}
+
+// The same of one that is not negative, which is one comparison.
+inline bool digit_value(PyObject* object, word& value) {
+  auto* number = reinterpret_cast<PyLongObject*>(object);
+#if PY_VERSION_HEX >= 0x030C0000
+  // the count of digits is 0 or 1; zero has a sign of its own, and small ints a mark beside it
+  constexpr std::uintptr_t one_digit = 1 << _PyLong_NON_SIZE_BITS, zero = 1, small = 4;
+  if (number->long_value.lv_tag & ~(one_digit | zero | small)) return false;
+  value = number->long_value.ob_digit[0];
+#else
+  if (Py_SIZE(object) & ~Py_ssize_t{1}) return false;
+  value = Py_SIZE(object) ? number->ob_digit[0] : 0;
+#endif
+  return true;
+}
+
+// A positive int of two digits (up to 60 bits): what addresses of this process are.
+inline bool two_digit_value(PyObject* object, word& value) {
+  auto* number = reinterpret_cast<PyLongObject*>(object);
+#if PY_VERSION_HEX >= 0x030C0000
+  constexpr std::uintptr_t tag = 2 << _PyLong_NON_SIZE_BITS;  // two digits, positive
+  if (number->long_value.lv_tag != tag) return false;
+  const digit* digits = number->long_value.ob_digit;
+#else
+  if (Py_SIZE(object) != 2) return false;
+  const digit* digits = number->ob_digit;
+#endif
+  value = word(digits[0]) | word(digits[1]) << PyLong_SHIFT;
+  return true;
+}
+
+// What one digit has to be below to fit an integer kind; 0 where any fits.
+template <kind K>
+inline constexpr word digit_limit = K == kind::i8    ? 0x80
+                                    : K == kind::u8  ? 0x100
+                                    : K == kind::i16 ? 0x8000
+                                    : K == kind::u16 ? 0x10000
+                                                     : 0;
+
+template <kind K>
+inline bool short_integer(PyObject* object, word& out) {
+  if (!PyLong_Check(object)) [[unlikely]]
+    return false;
+  if (digit_value(object, out) && (!digit_limit<K> || out < digit_limit<K>)) [[likely]]
+    return true;
+  if constexpr (K == kind::u64 || K == kind::i64) return two_digit_value(object, out);
+  return false;
+}
+
+template <kind K>
+inline bool integer_argument(PyObject* object, word& out) {
+  return short_integer<K>(object, out) || integer_slow(object, K, out);
+}
+
+template <kind K>
+inline bool number_argument(PyObject* object, word& out) {
+  return short_integer<K>(object, out) || number_slow(object, K, out);
+}
+
+// An enumerator by value: a member or any int.
+inline bool enum_argument(PyObject* object, word& out) {
+  if (PyLong_Check(object) && digit_value(object, out)) [[likely]]
+    return true;
+  return integer_slow(object, kind::enumeration, out);
+}
+
+// Stores the low `size` bytes of a word (floats are in their own width already).
+inline void store(void* where, word value, int size) {
+  if (size == 4) {
+    __builtin_memcpy(where, &value, 4);
+  } else if (size == 8) {
+    __builtin_memcpy(where, &value, 8);
+  } else {
+    __builtin_memcpy(where, &value, std::size_t(size));
+  }
+}
+
+}  // namespace halfwarp::bindings

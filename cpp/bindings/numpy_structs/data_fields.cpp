@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields of data types by form.
+#include "bindings/numpy_structs/data_fields.hpp"
+
+#include <cstring>
+
+#include "bindings/arrays/typed_array.hpp"
+#include "bindings/errors/errors.hpp"
+#include "bindings/objects/keep_alive.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+char* place_of(const data_field& f, PyObject* self) { return as_data(self)->where + f.offset; }
+
+// The elements of a field in all structs of the object: one more dimension for an array field.
+bool column_of(const data_field& f, PyObject* self, Py_ssize_t n, extent& out) {
+  out = is_single(as_data(self)) && !data_record_of(self).is_array ? extent{} : as_data(self)->e;
+  if (!f.is_array || out.append(n, f.size)) return true;
+  PyErr_Format(PyExc_ValueError, "index before reading '%s': too many dimensions", f.name.c_str());
+  return false;
+}
+
+PyObject* numbers_view(const data_field& f, PyObject* self, Py_ssize_t n) {
+  extent e;
+  if (!column_of(f, self, n, e)) return nullptr;
+  return new_typed_view(f.element, place_of(f, self), e, holder_of(self),
+                        as_data(self)->is_read_only);
+}
+
+// --- numbers -------------------------------------------------------------------------------------
+
+PyObject* read_plain(const library&, const data_field& f, PyObject* self) {
+  if (is_single(as_data(self))) return read_number(f.element, place_of(f, self));
+  return numbers_view(f, self, 1);
+}
+
+int write_plain(const library&, const data_field& f, PyObject* self, PyObject* value) {
+  return assign_numbers(f.element, as_data(self)->e, place_of(f, self), value);
+}
+
+PyObject* read_numbers(const library&, const data_field& f, PyObject* self) {
+  return numbers_view(f, self, f.counter < 0 ? f.count : counted(f, self));
+}
+
+int refuse_length(const data_field& f, Py_ssize_t n) {
+  PyErr_Format(PyExc_ValueError,
+               f.counter < 0 && f.shape != form::bytes
+                   ? "Expected length %zd for field %s, got %zd"
+                   : "Expected length of at most %zd for field %s, got %zd",
+               Py_ssize_t(f.count), f.name.c_str(), n);
+  return -1;
+}
+
+int write_numbers(const library&, const data_field& f, PyObject* self, PyObject* value) {
+  Py_ssize_t n = PyObject_Size(value);
+  if (n < 0) return -1;
+  bool is_one = is_single(as_data(self));
+  if (f.counter >= 0 ? n > Py_ssize_t(f.count) : is_one && n != Py_ssize_t(f.count))
+    return refuse_length(f, n);
+  extent e = is_one ? extent{} : as_data(self)->e;
+  e.append(f.counter >= 0 ? n : f.count, f.size);
+  if (assign_numbers(f.element, e, place_of(f, self), value) < 0) return -1;
+  return set_counter(f, self, n);
+}
+
+// --- addresses -----------------------------------------------------------------------------------
+
+// An integer, or a data object whose memory the field then points to.
+int write_address(const library&, const data_field& f, PyObject* self, PyObject* value) {
+  class_type* type = any_class_of(value);
+  if (!type || !type->record->data || as_data(self)->e.elements() != 1) {
+    if (value == Py_None) return point_field(self, place_of(f, self), 0, nullptr);
+    return assign_numbers(kind::i64, as_data(self)->e, place_of(f, self), value);
+  }
+  auto address = reinterpret_cast<word>(as_data(value)->where);
+  return point_field(self, place_of(f, self), address, Py_NewRef(value));
+}
+
+// --- text ----------------------------------------------------------------------------------------
+
+PyObject* decode(const char* text, Py_ssize_t n) {
+  return PyUnicode_DecodeUTF8(text, n, "surrogateescape");
+}
+
+PyObject* read_text(const library&, const data_field& f, PyObject* self) {
+  bool is_text = !data_record_of(self).is_array && is_single(as_data(self));
+  return is_text ? text_at(f, place_of(f, self)) : numbers_view(f, self, f.count);
+}
+
+int write_characters(const data_field& f, char* where, PyObject* value) {
+  PyObject* bytes = PyUnicode_AsEncodedString(value, "utf-8", "surrogateescape");
+  if (!bytes) return -1;
+  auto n = std::size_t(PyBytes_GET_SIZE(bytes));
+  bool fits = n < f.count;
+  if (fits) {
+    std::memset(where, 0, f.count);
+    std::memcpy(where, PyBytes_AS_STRING(bytes), n);
+  } else {
+    PyErr_Format(PyExc_ValueError, "String too long for field %s, max length is %zd",
+                 f.name.c_str(), Py_ssize_t(f.count) - 1);
+  }
+  Py_DECREF(bytes);
+  return fits ? 0 : -1;
+}
+
+int write_text(const library& lib, const data_field& f, PyObject* self, PyObject* value) {
+  if (!PyUnicode_Check(value)) {
+    if (!is_single(as_data(self)) || data_record_of(self).is_array)
+      return write_numbers(lib, f, self, value);
+    raise_expected("str", value);
+    return -1;
+  }
+  return for_each_element(as_data(self)->e, place_of(f, self),
+                          [&](char* at) { return write_characters(f, at, value) == 0; })
+             ? 0
+             : -1;
+}
+
+PyObject* read_text_pointer(const library&, const data_field& f, PyObject* self) {
+  address_lock lock{as_struct(self)};
+  const char* text;
+  std::memcpy(&text, place_of(f, self), sizeof text);
+  return decode(text ? text : "", text ? Py_ssize_t(std::strlen(text)) : 0);
+}
+
+int write_text_pointer(const library&, const data_field& f, PyObject* self, PyObject* value) {
+  if (value != Py_None && !PyUnicode_Check(value)) {
+    raise_expected("str", value);
+    return -1;
+  }
+  PyObject* bytes = value == Py_None ? nullptr : PyUnicode_AsUTF8String(value);
+  if (value != Py_None && !bytes) return -1;
+  const char* text = bytes ? PyBytes_AS_STRING(bytes) : nullptr;
+  return point_field(self, place_of(f, self), reinterpret_cast<word>(text), bytes);
+}
+
+PyObject* read_bytes(const library&, const data_field& f, PyObject* self) {
+  return PyBytes_FromStringAndSize(place_of(f, self), Py_ssize_t(f.count));
+}
+
+int write_bytes(const library&, const data_field& f, PyObject* self, PyObject* value) {
+  char* bytes;
+  Py_ssize_t n;
+  if (PyBytes_AsStringAndSize(value, &bytes, &n) < 0) return -1;
+  if (n > Py_ssize_t(f.count)) return refuse_length(f, n);
+  std::memset(place_of(f, self), 0, f.count);
+  std::memcpy(place_of(f, self), bytes, std::size_t(n));
+  return 0;
+}
+
+// --- structs -------------------------------------------------------------------------------------
+
+PyObject* read_structure(const library& lib, const data_field& f, PyObject* self) {
+  data_object* object = as_data(self);
+  const data_record& inner = *lib.classes[std::size_t(f.type)].data;
+  bool is_plain = is_single(object) && (!data_record_of(self).is_array || f.counter >= 0);
+  data_view view{place_of(f, self), {}, holder_of(self), object->is_read_only, !is_plain};
+  if (is_plain) {
+    view.e = f.is_array ? extent::line(counted(f, self), f.size) : extent_of_one(inner);
+  } else if (!column_of(f, self, f.count, view.e)) {
+    return nullptr;
+  }
+  return new_data_view(lib, f.type, view);
+}
+
+int write_structure(const library& lib, const data_field& f, PyObject* self, PyObject* value) {
+  if (!check_data(value, lib, f.type)) return -1;
+  data_object* object = as_data(self);
+  Py_ssize_t n = as_data(value)->e.elements();
+  if (f.is_array && is_single(object)) {
+    if (f.counter >= 0 ? n > Py_ssize_t(f.count) : n != Py_ssize_t(f.count))
+      return refuse_length(f, n);
+    if (copy_data(self, place_of(f, self), extent::line(n, f.size), value) < 0) return -1;
+    return set_counter(f, self, n);
+  }
+  extent e = object->e;
+  if (f.is_array) e.append(f.count, f.size);
+  return copy_data(self, place_of(f, self), e, value);
+}
+
+struct accessor {
+  PyObject* (*read)(const library&, const data_field&, PyObject* self);
+  int (*write)(const library&, const data_field&, PyObject* self, PyObject* value);
+};
+
+// In the order of `form`.
+constexpr accessor accessors[] = {
+    {read_plain, write_plain},
+    {read_numbers, write_numbers},
+    {read_plain, write_address},
+    {read_text, write_text},
+    {read_text_pointer, write_text_pointer},
+    {read_bytes, write_bytes},
+    {read_structure, write_structure},
+    {read_number_list, write_number_list},
+    {read_structure_list, write_structure_list},
+};
+
+// Lists and texts by address belong to one struct.
+bool check_one(const data_field& f, PyObject* self) {
+  bool is_by_address = f.shape == form::text_pointer || f.shape >= form::number_list;
+  if (!is_by_address || as_data(self)->e.elements() == 1) return true;
+  PyErr_Format(PyExc_ValueError, "'%s' is a field of one struct: index the array first",
+               f.name.c_str());
+  return false;
+}
+
+}  // namespace
+
+PyObject* read_data_field(const library& lib, const data_field& f, PyObject* self) {
+  return check_one(f, self) ? accessors[int(f.shape)].read(lib, f, self) : nullptr;
+}
+
+int write_data_field(const library& lib, const data_field& f, PyObject* self, PyObject* value) {
+  if (!value) {
+    PyErr_Format(PyExc_AttributeError, "%s.%s cannot be deleted",
+                 short_name(class_of(Py_TYPE(self)).record->name), f.name.c_str());
+    return -1;
+  }
+  if (!check_writable(self) || !check_one(f, self)) return -1;
+  as_data(self)->is_settled = true;  // converting the value may run code of the user
+  if (accessors[int(f.shape)].write(lib, f, self, value) == 0) return 0;
+  add_context("%s.%s: ", short_name(class_of(Py_TYPE(self)).record->name), f.name.c_str());
+  return -1;
+}
+
+const data_field* find_data_field(const data_record& record, PyObject* name) {
+  for (const data_field& f : record.fields)
+    if (!f.is_hidden && PyUnicode_CompareWithASCIIString(name, f.name) == 0) return &f;
+  return nullptr;
+}
+
+PyObject* text_at(const data_field& f, const char* place) {
+  return decode(place, Py_ssize_t(strnlen(place, f.count)));
+}
+
+namespace {
+
+PyObject* get_any(PyObject* self, void* closure) {
+  auto* bound = static_cast<const bound_data_field*>(closure);
+  return read_data_field(*bound->lib, *bound->f, self);
+}
+
+template <class T>
+PyObject* get_number(PyObject* self, void* closure) {
+  const data_field& f = *static_cast<const bound_data_field*>(closure)->f;
+  return is_single(as_data(self)) ? number_at<T>(place_of(f, self)) : get_any(self, closure);
+}
+
+// In the order of their kinds.
+constexpr getter number_getters[] = {get_number<std::int8_t>,  get_number<std::uint8_t>,
+                                     get_number<std::int16_t>, get_number<std::uint16_t>,
+                                     get_number<std::int32_t>, get_number<std::uint32_t>,
+                                     get_number<std::int64_t>, get_number<std::uint64_t>,
+                                     get_number<float>,        get_number<double>};
+
+PyObject* get_text(PyObject* self, void* closure) {
+  const data_field& f = *static_cast<const bound_data_field*>(closure)->f;
+  return is_single(as_data(self)) ? text_at(f, place_of(f, self)) : get_any(self, closure);
+}
+
+}  // namespace
+
+getter getter_of(const data_record& record, const data_field& f) {
+  if (f.shape == form::number || f.shape == form::address) return number_getters[int(f.element)];
+  return f.shape == form::text && !record.is_array ? get_text : get_any;
+}
+
+int put_data_field(PyObject* self, PyObject* value, void* closure) {
+  auto* bound = static_cast<const bound_data_field*>(closure);
+  return write_data_field(*bound->lib, *bound->f, self, value);
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields of data types: getters and a setter that follow the field's record.
+#pragma once
+
+#include "bindings/numbers/c_numbers.hpp"
+#include "bindings/numpy_structs/data_object.hpp"
+
+namespace halfwarp::bindings {
+
+// What a property is bound to.
+struct bound_data_field {
+  const library* lib;
+  const data_field* f;
+};
+
+// As properties call them: `closure` is a bound_data_field. The usual forms have getters of their
+// own.
+getter getter_of(const data_record& record, const data_field& f);
+int put_data_field(PyObject* self, PyObject* value, void* closure);
+
+// The public field of a name, nullptr when there is none.
+const data_field* find_data_field(const data_record& record, PyObject* name);
+
+PyObject* read_data_field(const library& lib, const data_field& f, PyObject* self);
+int write_data_field(const library& lib, const data_field& f, PyObject* self, PyObject* value);
+
+// A number or a text of the struct at an address.
+PyObject* text_at(const data_field& f, const char* place);
+inline PyObject* read_plain_field(const data_field& f, const void* where) {
+  const char* place = static_cast<const char*>(where) + f.offset;
+  return f.shape == form::text ? text_at(f, place) : read_number(f.element, place);
+}
+
+// Lists by address (data_lists.cpp): an array of numbers or structs that is kept.
+PyObject* read_number_list(const library& lib, const data_field& f, PyObject* self);
+int write_number_list(const library& lib, const data_field& f, PyObject* self, PyObject* value);
+PyObject* read_structure_list(const library& lib, const data_field& f, PyObject* self);
+int write_structure_list(const library& lib, const data_field& f, PyObject* self, PyObject* value);
+
+// Makes a list field point to a new array of `n` zeroed elements, and counts them: what a library
+// then fills. 0, or -1 with an error set.
+int allocate_list(const library& lib, const data_field& f, PyObject* self, Py_ssize_t n);
+
+// The number of elements that the counter of a field says; all of them without one.
+Py_ssize_t counted(const data_field& f, PyObject* self);
+int set_counter(const data_field& f, PyObject* self, Py_ssize_t n);
+
+}  // namespace halfwarp::bindings

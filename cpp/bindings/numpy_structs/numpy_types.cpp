@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy types from field tables.
+#include "bindings/numpy_structs/numpy_types.hpp"
+
+#include "bindings/arrays/numpy.hpp"
+#include "bindings/arrays/typed_array.hpp"
+#include "bindings/errors/errors.hpp"
+#include "bindings/numpy_structs/data_object.hpp"
+#include "bindings/objects/struct_class.hpp"
+#include "bindings/threads/shared_objects.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+const char* code_of(const data_field& f) {
+  static constexpr const char* codes[] = {"i1",  "u1",  "<i2", "<u2", "<i4",
+                                          "<u4", "<i8", "<u8", "<f4", "<f8"};
+  if (f.shape == form::text) return "i1";
+  if (f.shape == form::number || f.shape == form::numbers) return codes[int(f.element)];
+  return "<i8";  // addresses of all sorts
+}
+
+// What NumPy is told of a field: a code or a type, and its shape when it is an array.
+PyObject* format_of(const library& lib, const data_field& f) {
+  PyObject* element =
+      f.shape == form::structure ? numpy_type(lib, f.type) : PyUnicode_FromString(code_of(f));
+  if (!element || !f.is_array) return element;
+  return Py_BuildValue("(N(I))", element, f.count);
+}
+
+PyObject* describe(const library& lib, const data_record& record) {
+  PyObject *names = PyList_New(0), *formats = PyList_New(0), *offsets = PyList_New(0);
+  bool ok = names && formats && offsets;
+  for (const data_field& f : record.fields) {
+    ok = ok && append(names, PyUnicode_FromString(f.name)) && append(formats, format_of(lib, f)) &&
+         append(offsets, PyLong_FromUnsignedLong(f.offset));
+  }
+  if (ok)
+    return Py_BuildValue("{sNsNsNsI}", "names", names, "formats", formats, "offsets", offsets,
+                         "itemsize", record.size);
+  Py_XDECREF(names);
+  Py_XDECREF(formats);
+  Py_XDECREF(offsets);
+  return nullptr;
+}
+
+PyObject* make_type(const library& lib, int type) {
+  PyObject* constructor = from_numpy("dtype");
+  PyObject* described = constructor ? describe(lib, *lib.classes[std::size_t(type)].data) : nullptr;
+  PyObject* made = described ? PyObject_CallOneArg(constructor, described) : nullptr;
+  Py_XDECREF(described);
+  Py_XDECREF(constructor);
+  return made;
+}
+
+bool is_equal_attribute(PyObject* object, const char* name, PyObject* wanted) {
+  PyObject* value = PyObject_GetAttrString(object, name);
+  int equal = value ? PyObject_RichCompareBool(value, wanted, Py_EQ) : -1;
+  Py_XDECREF(value);
+  return equal == 1;
+}
+
+}  // namespace
+
+PyObject* numpy_type(const library& lib, int type) {
+  const char* name = lib.classes[std::size_t(type)].data->dtype;
+  PyObject* dictionary = PyModule_GetDict(lib.state->module);
+  PyObject* key = PyUnicode_InternFromString(name);
+  PyObject* known = key ? item_of(dictionary, key) : nullptr;
+  PyObject* made = known || PyErr_Occurred() ? nullptr : make_type(lib, type);
+  if (made) known = keep_first(dictionary, key, made);
+  Py_XDECREF(made);
+  Py_XDECREF(key);
+  return known;
+}
+
+bool has_numpy_types(const library& lib) {
+  for (const class_record& record : lib.classes)
+    if (record.data) return true;
+  return false;
+}
+
+PyObject* numpy_type_named(const library& lib, PyObject* name) {
+  for (std::size_t i = 0; i < lib.classes.size(); ++i) {
+    const data_record* record = lib.classes[i].data;
+    if (record && record->dtype && PyUnicode_CompareWithASCIIString(name, record->dtype) == 0)
+      return numpy_type(lib, int(i));
+  }
+  return nullptr;
+}
+
+int list_numpy_types(const library& lib, PyObject* names) {
+  PyObject* dictionary = PyModule_GetDict(lib.state->module);
+  for (const class_record& record : lib.classes) {
+    if (!record.data || !record.data->dtype) continue;
+    const char* name = record.data->dtype;
+    if (!PyDict_GetItemString(dictionary, name) && !append(names, PyUnicode_FromString(name)))
+      return -1;
+  }
+  return 0;
+}
+
+bool check_numpy_array(const library& lib, int type, PyObject* data) {
+  const data_record& record = *lib.classes[std::size_t(type)].data;
+  PyObject* array_type = from_numpy("ndarray");
+  int is_array = array_type ? PyObject_IsInstance(data, array_type) : -1;
+  Py_XDECREF(array_type);
+  if (is_array < 0) return false;
+  if (!is_array) return raise_expected("a NumPy ndarray", data);
+  PyObject* wanted = numpy_type(lib, type);
+  if (!wanted) return false;
+  bool same = is_equal_attribute(data, "dtype", wanted);
+  Py_DECREF(wanted);
+  PyObject* one = PyLong_FromLong(1);
+  bool fits = same && is_equal_attribute(data, record.is_array ? "ndim" : "size", one);
+  Py_DECREF(one);
+  if (!fits && !PyErr_Occurred())
+    PyErr_Format(PyExc_ValueError,
+                 same ? record.is_array ? "the array of %s must have one dimension"
+                                        : "the array of %s must have one element"
+                      : "the array must have the type %s",
+                 record.dtype.c_str());
+  return fits;
+}
+
+}  // namespace halfwarp::bindings

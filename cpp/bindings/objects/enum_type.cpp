@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Enumeration classes of the tables: made from records, found by value.
+#include "bindings/objects/enum_type.hpp"
+
+#include <cstring>
+
+#include "bindings/objects/class_type.hpp"
+#include "bindings/threads/engine_lock.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+constexpr Py_ssize_t largest_span = 4096;
+
+// An int of the class, without running the class call.
+PyObject* new_member(PyTypeObject* type, std::int64_t value) {
+  PyObject* number = number_of(as_enum(type), value);
+  PyObject* args = number ? PyTuple_Pack(1, number) : nullptr;
+  PyObject* made = args ? PyLong_Type.tp_new(type, args, nullptr) : nullptr;
+  Py_XDECREF(args);
+  Py_XDECREF(number);
+  return made;
+}
+
+bool grow(enum_type* type) {
+  constexpr Py_ssize_t step = 32;
+  if (type->count % step) return true;
+  auto* entries = static_cast<enum_entry*>(
+      PyMem_Realloc(type->entries, std::size_t(type->count + step) * sizeof(enum_entry)));
+  if (!entries) return PyErr_NoMemory() != nullptr;
+  type->entries = entries;
+  return true;
+}
+
+// The first name that is declared with a value is the member; later ones are aliases of it.
+PyObject* member_for(enum_type* type, PyObject* name, std::int64_t value, const char* doc) {
+  for (Py_ssize_t i = 0; i < type->count; ++i)
+    if (type->entries[i].value == value) return type->entries[i].object;
+  if (!grow(type)) return nullptr;
+  PyObject* made = new_member(&type->heap.ht_type, value);
+  if (made) type->entries[type->count++] = {value, made, Py_NewRef(name), doc};
+  return made;
+}
+
+// A static type: `type` itself would look every special method up in the bases of each class,
+// which is most of what a class costs, and the collector would visit them all at exit.
+enum_type* make_class(const enumeration& record) {
+  if (!fast_enum()) return nullptr;
+  auto* made = static_cast<enum_type*>(PyMem_Calloc(1, sizeof(enum_type)));
+  if (!made) return PyErr_NoMemory() ? made : nullptr;
+  made->is_unsigned = record.is_unsigned;
+  PyTypeObject& type = made->heap.ht_type;
+  const PyTypeObject unmade = {.ob_base = {PyObject_HEAD_INIT(fast_enum_metaclass()) 0}};
+  type.ob_base = unmade.ob_base;
+  type.tp_name = record.name;
+  type.tp_base = fast_enum();
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE;
+  if (PyType_Ready(&type) == 0) return made;
+  PyMem_Free(made);
+  return nullptr;
+}
+
+bool add_members(enum_type* type, const library& lib, const enumeration& record) {
+  PyObject* namespace_ = type->heap.ht_type.tp_dict;
+  for (const member& m : lib.members_of(record)) {
+    PyObject* name = PyUnicode_InternFromString(m.name);
+    bool ok = name && add_member(type, name, m.value, m.doc ? m.doc.c_str() : nullptr, namespace_);
+    Py_XDECREF(name);
+    if (!ok) return false;
+  }
+  return finish_members(type);
+}
+
+PyObject* unknown_member(enum_type* type, std::int64_t value) {
+  engine_lock lock;
+  PyObject* key = PyLong_FromLongLong(value);
+  if (!key) return nullptr;
+  if (!type->unknown) type->unknown = PyDict_New();
+  PyObject* made =
+      type->unknown ? Py_XNewRef(PyDict_GetItemWithError(type->unknown, key)) : nullptr;
+  if (!made && !PyErr_Occurred()) {
+    made = new_member(&type->heap.ht_type, value);
+    if (made && PyDict_SetItem(type->unknown, key, made) < 0) Py_CLEAR(made);
+  }
+  Py_DECREF(key);
+  return made;
+}
+
+}  // namespace
+
+bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char* doc,
+                PyObject* namespace_) {
+  PyObject* object = member_for(type, name, value, doc);
+  return object && PyDict_SetItem(namespace_, name, object) == 0;
+}
+
+// The members are what of the namespace is of the class, in the order of their declaration.
+PyObject* names_of(enum_type* type) {
+  engine_lock lock;
+  if (type->aliases) return type->aliases;
+  PyObject* all = PyDict_Copy(type->heap.ht_type.tp_dict);
+  PyObject *names = all ? PyDict_New() : nullptr, *name, *value;
+  Py_ssize_t at = 0;
+  while (names && PyDict_Next(all, &at, &name, &value)) {
+    bool is_member = Py_TYPE(value) == &type->heap.ht_type;
+    if (is_member && PyDict_SetItem(names, name, value) < 0) Py_CLEAR(names);
+  }
+  Py_XDECREF(all);
+  return type->aliases = names;
+}
+
+bool finish_members(enum_type* type) {
+  type->lowest = INT64_MAX;
+  for (Py_ssize_t i = 0; i < type->count; ++i)
+    if (type->entries[i].value < type->lowest) type->lowest = type->entries[i].value;
+  for (Py_ssize_t i = 0; i < type->count; ++i) {
+    auto distance = std::uint64_t(type->entries[i].value) - std::uint64_t(type->lowest);
+    if (distance < std::uint64_t(largest_span) && Py_ssize_t(distance) >= type->span)
+      type->span = Py_ssize_t(distance) + 1;
+  }
+  type->dense =
+      static_cast<std::int16_t*>(PyMem_Malloc(std::size_t(type->span + 1) * sizeof(std::int16_t)));
+  if (!type->dense) return PyErr_NoMemory() != nullptr;
+  for (Py_ssize_t i = 0; i < type->span; ++i) type->dense[i] = -1;
+  for (Py_ssize_t i = type->count - 1; i >= 0; --i) {
+    auto distance = std::uint64_t(type->entries[i].value) - std::uint64_t(type->lowest);
+    if (distance < std::uint64_t(type->span)) type->dense[distance] = std::int16_t(i);
+  }
+  PyType_Modified(&type->heap.ht_type);
+  return true;
+}
+
+const enum_entry* find_entry(const enum_type* type, std::int64_t value) {
+  auto distance = std::uint64_t(value) - std::uint64_t(type->lowest);
+  if (distance < std::uint64_t(type->span)) [[likely]] {
+    int i = type->dense[distance];
+    return i < 0 ? nullptr : &type->entries[i];
+  }
+  for (Py_ssize_t i = 0; i < type->count; ++i)
+    if (type->entries[i].value == value) return &type->entries[i];
+  return nullptr;
+}
+
+enum_type* ready_enum(const library& lib, int index) {
+  enum_type** slot = &lib.enum_types[index];
+  if (enum_type* made = __atomic_load_n(slot, __ATOMIC_ACQUIRE)) return made;
+  engine_lock lock;
+  if (*slot) return *slot;
+  const enumeration& record = lib.enums[std::size_t(index)];
+  enum_type* made = make_class(record);
+  // what is half made after a failure (no memory) is not freed: the base class lists it
+  if (!made || !prepare_enum_class(made) || !add_members(made, lib, record)) return nullptr;
+  __atomic_store_n(slot, made, __ATOMIC_RELEASE);
+  return made;
+}
+
+PyObject* enum_member(const library& lib, int index, std::int64_t value) {
+  enum_type* type = __atomic_load_n(&lib.enum_types[index], __ATOMIC_ACQUIRE);
+  if (!type && !(type = ready_enum(lib, index))) return nullptr;
+  // the C value has 32 bits: a header writes some of those above 2^31 as unsigned
+  const enum_entry* entry = find_entry(type, value);
+  if (!entry && value < 0) entry = find_entry(type, value & 0xffffffff);
+  return entry ? Py_NewRef(entry->object) : unknown_member(type, value);
+}
+
+}  // namespace halfwarp::bindings

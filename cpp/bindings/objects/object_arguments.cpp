@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handle and struct objects to C words: None, subclasses, integers, and the messages.
+#include "bindings/objects/object_arguments.hpp"
+
+namespace halfwarp::bindings {
+namespace {
+
+bool raise_expected_class(const class_record& record, const char* also, PyObject* got) {
+  PyErr_Format(PyExc_TypeError, "expected %s%s, got %s", short_name(record.name), also,
+               Py_TYPE(got)->tp_name);
+  return false;
+}
+
+kind integer_kind_of(const class_record& record) {
+  if (record.size == 8) return kind::u64;
+  return record.is_signed ? kind::i32 : kind::u32;
+}
+
+}  // namespace
+
+bool handle_slow(PyObject* object, const library& lib, int type, word& out, bool none_is_null) {
+  const class_record& record = lib.classes[type];
+  if (none_is_null && object == Py_None) {
+    out = 0;
+    return true;
+  }
+  if (is_accepted(object, lib, type)) {
+    out = load_handle(object, record.size);
+    return true;
+  }
+  if (!stands_for_integer(object))
+    return raise_expected_class(record, none_is_null ? ", an integer or None" : " or an integer",
+                                object);
+  return integer_slow(object, integer_kind_of(record), out);
+}
+
+bool structure_slow(PyObject* object, const library& lib, int type, bool none_is_null, word& out) {
+  if (none_is_null && object == Py_None) {
+    out = 0;
+    return true;
+  }
+  if (is_instance(object, lib, type)) {
+    out = reinterpret_cast<word>(as_struct(object)->where);
+    return true;
+  }
+  return raise_expected_class(lib.classes[type], none_is_null ? " or None" : "", object);
+}
+
+bool handle_pointer_argument(PyObject* object, const library& lib, int type, word& out) {
+  if (is_accepted(object, lib, type)) {
+    out = reinterpret_cast<word>(address_of(object));
+    return true;
+  }
+  if (object == Py_None) {
+    out = 0;
+    return true;
+  }
+  if (PyLong_Check(object)) return integer_slow(object, kind::u64, out);
+  return raise_expected_class(lib.classes[type], ", its address or None", object);
+}
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handle and struct objects to C words: one comparison of the type, then a load.
+#pragma once
+
+#include "bindings/numbers/numbers.hpp"
+#include "bindings/objects/class_type.hpp"
+
+namespace halfwarp::bindings {
+
+bool handle_slow(PyObject* object, const library& lib, int type, word& out,
+                 bool none_is_null = true);
+bool structure_slow(PyObject* object, const library& lib, int type, bool none_is_null, word& out);
+// The address of a handle object's value: an instance, an int (an address) or None.
+bool handle_pointer_argument(PyObject* object, const library& lib, int type, word& out);
+
+// Loads the value of a handle of `bytes` bytes.
+inline word load_handle(PyObject* object, int bytes) {
+  void* where = as_handle(object)->where;
+  return bytes == 4 ? word(*static_cast<std::uint32_t*>(where)) : *static_cast<word*>(where);
+}
+
+inline bool handle64_argument(PyObject* object, const library& lib, int type, word& out) {
+  if (is_exactly(object, lib, type)) [[likely]] {
+    out = *static_cast<word*>(as_handle(object)->where);
+    return true;
+  }
+  return handle_slow(object, lib, type, out);
+}
+
+inline bool handle32_argument(PyObject* object, const library& lib, int type, word& out) {
+  if (PyLong_Check(object) && digit_value(object, out)) [[likely]]
+    return true;
+  if (is_exactly(object, lib, type)) {
+    out = *static_cast<std::uint32_t*>(as_handle(object)->where);
+    return true;
+  }
+  return handle_slow(object, lib, type, out);
+}
+
+inline bool structure_argument(PyObject* object, const library& lib, int type, bool none_is_null,
+                               word& out) {
+  if (is_exactly(object, lib, type)) [[likely]] {
+    out = reinterpret_cast<word>(as_struct(object)->where);
+    return true;
+  }
+  return structure_slow(object, lib, type, none_is_null, out);
+}
+
+}  // namespace halfwarp::bindings

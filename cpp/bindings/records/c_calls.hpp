@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed C calls from words, and the kind of a C scalar, both taken from the header's own
+// declaration.
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "bindings/records/records.hpp"
+
+namespace halfwarp::bindings {
+
+template <class T>
+T from_word(word w) {
+  if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<T>(w);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    T value;
+    std::memcpy(&value, &w, sizeof value);
+    return value;
+  } else if constexpr (std::is_class_v<T> || std::is_union_v<T>) {
+    return *reinterpret_cast<const T*>(w);  // structs by value travel as their address
+  } else {
+    return static_cast<T>(w);
+  }
+}
+
+// A struct that functions return as their result code: eight bytes that begin with it.
+template <class R>
+inline constexpr bool is_status = false;
+
+template <class R>
+word to_word(R result) {
+  if constexpr (is_status<R>) {
+    static_assert(sizeof(R) == sizeof(word));
+    return std::bit_cast<word>(result);
+  } else if constexpr (std::is_pointer_v<R>) {
+    return reinterpret_cast<word>(result);
+  } else {
+    return static_cast<word>(result);
+  }
+}
+
+// One thunk per C type: functions of equal type share it.
+template <class F>
+struct caller;
+template <class R, class... A>
+struct caller<R (*)(A...)> {
+  // A struct that comes back by value goes where one word more says, as an output would.
+  static constexpr bool returns_struct =
+      (std::is_class_v<R> || std::is_union_v<R>) && !is_status<R>;
+  static constexpr int arity = sizeof...(A) + returns_struct;
+  static word call(void* function, const word* w) {
+    return call(function, w, std::index_sequence_for<A...>{});
+  }
+
+ private:
+  template <std::size_t... I>
+  static word call(void* function, const word* w, std::index_sequence<I...>) {
+    auto typed = reinterpret_cast<R (*)(A...)>(function);
+    if constexpr (returns_struct) {
+      *reinterpret_cast<R*>(w[sizeof...(A)]) = typed(from_word<A>(w[I])...);
+      return 0;
+    } else if constexpr (std::is_void_v<R>) {
+      typed(from_word<A>(w[I])...);
+      return 0;
+    } else {
+      return to_word(typed(from_word<A>(w[I])...));
+    }
+  }
+};
+
+// The kind of a C number: its width and sign as the header has them.
+template <class T>
+constexpr kind scalar_kind() {
+  using V = std::remove_cv_t<std::remove_reference_t<T>>;
+  if constexpr (std::is_floating_point_v<V>) {
+    return sizeof(V) == 4 ? kind::f32 : kind::f64;
+  } else {
+    constexpr int log2[] = {0, 0, 1, 1, 2, 2, 2, 2, 3};
+    return kind(2 * log2[sizeof(V)] + (std::is_signed_v<V> ? 0 : 1));
+  }
+}
+
+// The kind of the elements of an array that a C function fills.
+template <class T>
+constexpr kind array_kind() {
+  if constexpr (std::is_pointer_v<T>) {
+    return kind::address;
+  } else if constexpr (std::is_enum_v<T>) {
+    return scalar_kind<std::underlying_type_t<T>>();
+  } else {
+    return scalar_kind<T>();
+  }
+}
+
+// T of a member of type T[n].
+template <class T>
+using element_of = std::remove_extent_t<std::remove_reference_t<T>>;
+
+// The kind of an output cell for a C number.
+template <class T>
+constexpr kind scalar_output_kind() {
+  constexpr kind k = scalar_kind<T>();
+  static_assert(k >= kind::i32, "no output cells narrower than an int");
+  return kind(int(kind::out_i32) + int(k) - int(kind::i32));
+}
+
+// The kind of a handle, by the width of what it stores.
+template <class T>
+inline constexpr kind handle_kind = sizeof(T) == 4 ? kind::handle32 : kind::handle64;
+template <class T>
+inline constexpr kind handle_list_kind = sizeof(T) == 4 ? kind::list_handle32 : kind::list_handle64;
+template <class T>
+inline constexpr kind short_list_kind =
+    sizeof(T) == 4 ? kind::short_list_handle32 : kind::short_list_handle64;
+
+// What a new struct holds, where C++ gives it or one of its members a constructor (`dim3`).
+template <class T>
+inline constexpr T constructed{};
+template <class T>
+constexpr const void* initial_value() {
+  if constexpr (std::is_default_constructible_v<T> && !std::is_trivially_default_constructible_v<T>)
+    return &constructed<T>;
+  return nullptr;
+}
+
+// The C function in the library's table; an unfilled slot holds a resolver, which may leave a
+// Python error behind. The loader's barrier makes the library seen (show_library_to_threads).
+inline void* function_of(const library& lib, const function& f) {
+  return __atomic_load_n(&lib.state->slots[f.slot], __ATOMIC_RELAXED);
+}
+
+// The C call itself, from words.
+inline word call_c(const library& lib, const function& f, const word* arguments) {
+  return lib.thunks[f.caller](function_of(lib, f), arguments);
+}
+
+// Opens the library unless that is done: 1 when it has the function, 0 when not, -1 with a Python
+// error set when there is no library.
+int has_function(const library& lib, const function& f);
+
+static_assert(scalar_kind<int>() == kind::i32 && scalar_kind<unsigned long long>() == kind::u64);
+static_assert(scalar_output_kind<double>() == kind::out_f64 &&
+              scalar_output_kind<unsigned>() == kind::out_u32);
+
+}  // namespace halfwarp::bindings

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records that describe a C library to the engine: one per function, class, field and
+// enumeration.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <cstdint>
+#include <span>
+
+#include "driver/packed_text.hpp"
+
+namespace halfwarp::bindings {
+
+// The texts of all tables.
+extern const char texts[];
+using table_text = packed_text<texts>;
+
+// One argument of a C call, as the engine passes it: a value, or the address of one.
+using word = std::uint64_t;
+
+// What a parameter, a field or an element is. Inputs come first, then what is also returned, then
+// pure outputs, so that `is_output` is a comparison. Each has one converter (converters/).
+enum class kind : std::uint8_t {
+  // numbers by value
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  f32,
+  f64,
+  enumeration,
+  // opaque pointers and named integers by value, of 4 and 8 bytes
+  handle32,
+  handle64,
+  structure_value,    // a struct by value
+  structure,          // the address of one struct; None is NULL
+  handle_pointer,     // the address of a handle object's value
+  address,            // void*: an integer, None or anything with a buffer
+  text,               // const char*: bytes
+  text_output,        // char* that the caller made large enough, written in place
+  kernel_params,      // void**: values with their types
+  raw_pointer,        // an integer, taken as an address
+  colour,             // const float[4]
+  attribute_value,    // void* whose type the attribute beside it decides
+  attribute_size,     // size_t* of such a value
+  attribute_options,  // void*[]: one value per option of the list beside it
+  // arrays with a count beside them
+  list_i32,
+  list_u32,
+  list_u64,
+  list_enumeration,
+  list_handle32,
+  list_handle64,
+  list_structure,
+  list_text,
+  list_address,
+  // at most five handles, without a count
+  short_list_handle32,
+  short_list_handle64,
+  // of libraries whose functions raise (converters/raising_kinds.hpp)
+  plain_handle,      // a handle or an address as an integer
+  value_by_address,  // the address of an integer
+  present_handle,    // a handle as an integer: null is refused
+  name,              // const char*: str
+  options,           // const char**: texts, or the address of an array of them
+  input_buffer,      // memory of the caller, whose size another parameter tells
+  output_buffer,
+  fixed,  // a number that the record states
+  // of data types (converters/data_kinds.hpp)
+  data,             // the address of a struct: an object, or an integer
+  data_object,      // likewise: only an object will do
+  assembled,        // a struct that the arguments fill
+  count_of_output,  // how many elements an array of the outputs has
+  room_of_output,   // likewise, of an array that always has room for the same number
+  length_of_data,   // how many elements the object of another parameter has
+  u32_or_zero,      // an argument that may be left out
+  iterator,         // a handle object that the call advances and returns
+  // passed in by address, changed, returned
+  in_out_count,
+  in_out_u32,
+  in_out_u64,
+  in_out_enumeration,
+  // returned
+  out_i32,
+  out_u32,
+  out_i64,
+  out_u64,
+  out_f32,
+  out_f64,
+  out_enumeration,
+  out_handle,
+  out_structure,
+  out_address,
+  out_text,
+  out_buffer,      // char[n] of a length that another parameter gives
+  out_bytes,       // char[n] of a fixed length
+  out_name,        // const char*: str
+  out_fixed_text,  // char[n] of a fixed length: str up to NUL
+  out_bool,
+  out_count,         // the same count, also returned
+  out_data,          // a struct
+  out_assembled,     // a struct that the arguments fill: itself, or one of its fields
+  out_numbers,       // an array; `type` is the kind of its elements
+  out_structures,    // an array
+  out_counted_text,  // char[n] of a length that a first call tells: str
+  out_attribute,
+  out_attribute_list,
+  // arrays that the call fills
+  out_list_i32,
+  out_list_u32,
+  out_list_handle,
+  out_list_structure,
+  // arrays that the library owns
+  out_callee_handles,
+  out_callee_structures,
+  count_of_parameter_kinds,
+  // fields only
+  field_array,         // T[n]: a list
+  field_text,          // char[n]: bytes up to NUL
+  field_bytes,         // char[n]: all of it
+  field_pointer_list,  // T*: an array that the object owns
+};
+
+constexpr bool is_output(kind k) { return k >= kind::iterator; }
+constexpr bool is_integer(kind k) { return k <= kind::u64; }
+// Bytes of a C number, which an address is as well.
+constexpr int number_size(kind k) {
+  if (k == kind::f32) return 4;
+  return k >= kind::f64 ? 8 : 1 << int(k) / 2;
+}
+constexpr bool is_list(kind k) { return k >= kind::list_i32 && k <= kind::list_address; }
+
+constexpr bool optional_list = true;  // what tables call `param::is_optional`
+
+struct param {
+  kind k;
+  std::int8_t py;         // position in the Python call; -1: not an argument
+  std::int16_t type = 0;  // index of a class, enumeration or attribute table; a length (out_bytes)
+  std::int8_t aux = -1;   // C position of the count, or of the attribute
+  std::int8_t size = -1;  // C position of the size of an attribute's value
+  bool is_optional = false;  // a list that may be left out, whatever the count
+};
+
+enum flags : std::uint16_t {
+  no_flags = 0,
+  releases_gil = 1,
+  second_pass = 2,          // has parameters that depend on the value of others
+  returns_text = 4,         // the C function returns a string instead of a result code
+  read_only = 8,            // field: no setter
+  is_hidden = 2048,         // field: padding, neither listed nor printed
+  prints_as_number = 4096,  // field: an address that is printed in decimal
+  view_only = 16,           // class: exists inside others only
+  is_handle = 32,           // class
+  compares = 64,            // handle: equality and hash by value
+  opaque = 128,             // handle: a pointer, printed in hexadecimal
+  // what the C function returns instead of a result code
+  returns_number = 256,
+  returns_nothing = 512,
+  is_brief = 1024,     // releases the lock only where another thread could take it
+  passes_gate = 2048,  // must not run when the process ends
+};
+constexpr flags operator|(flags a, flags b) { return flags(int(a) | int(b)); }
+
+inline constexpr int max_parameters = 20;
+
+using thunk = word (*)(void* function, const word* arguments);
+struct frame;
+
+struct library;
+struct function;
+
+// What a function does besides what its record says. `before` may change the words of the call;
+// `after` sees its code; `entry` takes the place of the whole call.
+struct body {
+  bool (*before)(frame&) = nullptr;
+  bool (*after)(frame&, int code) = nullptr;
+  PyObject* (*entry)(const library&, const function&, PyObject* const* args, Py_ssize_t n,
+                     PyObject* names) = nullptr;
+};
+
+// Records name each other by number: a table of addresses would be adjusted, page by page, whenever
+// the extension is loaded.
+struct function {
+  table_text name;            // as messages call it
+  table_text names;           // of the Python parameters, each ended by NUL
+  std::uint16_t first_param;  // place among all parameters
+  std::uint16_t caller;       // place among the thunks
+  std::uint16_t slot;
+  std::uint8_t special;  // place among the bodies; 0: nothing special
+  std::uint8_t n, positional, required, outputs;
+  flags f;
+  std::int16_t size_function = -1;  // the function that tells how many bytes this one writes
+};
+
+// What a module shows of a function; what it points to stands at the same place among the entries.
+struct method_record {
+  table_text name, doc;
+  int calling;  // METH_...
+};
+
+struct field {
+  table_text name;
+  kind k;
+  flags f;
+  kind element;        // field_array, field_pointer_list
+  std::uint8_t child;  // index among the fields whose objects are views of this one
+  std::int16_t type;   // class or enumeration, -1: none
+  std::uint16_t offset, size;
+};
+
+// Lists of a struct that go with one count: a method sets them together.
+struct joint_lists {
+  const char* method;
+  const char* doc;
+  const char* count;  // names of fields
+  std::span<const char* const> lists;
+};
+
+struct data_record;  // records/data_records.hpp
+
+// What few classes have.
+struct class_extras {
+  const joint_lists* joint = nullptr;
+  const library* owner_of_base = nullptr;  // of a base class in another library
+};
+
+struct class_record {
+  table_text name;                        // dotted
+  std::uint16_t first_field, own_fields;  // place among all fields; those of bases are not own
+  std::int16_t base;
+  std::uint16_t size, alignment;  // of the C type
+  flags f;
+  bool is_signed;
+  std::uint8_t children;
+  std::uint8_t extras;  // place among them; 0: none
+  table_text doc;
+  const data_record* data = nullptr;  // of a data type: its fields, in place of those above
+  const void* initial = nullptr;      // what a new object holds, where that is not zero
+};
+
+struct member {
+  table_text name, doc;
+  std::int64_t value;
+};
+
+struct enumeration {
+  table_text name;  // dotted
+  std::uint16_t first_member, own_members;
+  bool is_unsigned;  // the 64 bits of a value are a number above zero
+};
+
+struct constant {
+  table_text name;
+  std::int64_t value;
+};
+
+// The Python type of the value behind an attribute, per member of the attribute's enumeration.
+enum class value_kind : std::uint8_t {
+  i32,
+  u32,
+  u64,
+  boolean,
+  f32,
+  enumeration,
+  handle,
+  structure,
+  address,
+  text,
+  text_buffer,
+  list_i32,
+  list_text,
+  list_address,
+};
+struct attribute {
+  std::int64_t member;
+  value_kind k;
+  std::int16_t type = -1;
+  const library* owner = nullptr;  // of the type, when it is another library
+};
+struct attribute_table {
+  std::int16_t enumeration;
+  std::span<const attribute> attributes;
+};
+
+// An exception class of a library whose functions raise. The first of its table is the base of the
+// others, and stands for every status that has no class of its own.
+struct exception_record {
+  table_text name;  // dotted
+  table_text doc;
+  std::int64_t status;
+};
+struct error_details;
+struct exception_alias {
+  table_text name;
+  std::int16_t index;  // of the class
+};
+struct raising {
+  std::span<const exception_record> classes;
+  PyTypeObject** types;  // one per class, null until made
+  initproc init;         // of the exceptions
+  const error_details* details = nullptr;
+  int insufficient = 0;  // the status that says: too little memory for what is to be written
+  std::span<const exception_alias> aliases = {};
+  int null_handle = 0;            // the status of a call that got null where it needs a handle
+  bool has_python_enums = false;  // the module shows classes of Python's `enum`
+};
+
+// An enumeration of another library, under a name of this one.
+struct foreign_enum {
+  table_text name;
+  const library* owner;
+  std::int16_t index;
+};
+
+struct assembly;  // converters/assembly.hpp
+struct class_type;
+struct enum_type;
+
+// What of a library changes while the program runs. All of it is made on demand, under the
+// interpreter lock or `lock`.
+struct library_state {
+  void* const* slots;
+  PyObject* module;
+  PyObject* success;        // the member of the result enumeration that means success
+  PyObject* success_tuple;  // shared by every call that returns nothing else
+  PyObject* spare;          // a result tuple that is used again when nobody holds it
+  PyObject** keywords;      // per function: interned names of its parameters
+  PyMethodDef* methods;     // what Python's function objects refer to
+};
+
+struct library {
+  const char* module;  // dotted
+  std::span<const function> functions;
+  std::span<const param> params;
+  std::span<const thunk> thunks;
+  std::span<const body* const> bodies;
+  std::span<const class_record> classes;
+  std::span<const field> fields;
+  std::span<const class_extras> extras;
+  std::span<const enumeration> enums;
+  std::span<const member> members;
+  std::span<const constant> constants;
+  std::span<const attribute_table> attributes;
+  class_type* types;                       // one per class record
+  enum_type** enum_types;                  // one per enumeration, null until made
+  std::span<const method_record> methods;  // by name
+  const PyCFunction* entries;
+  PyMethodDef* lazy_methods;
+  library_state* state;
+  std::int16_t result_enum;
+  const raising* raises = nullptr;  // null: functions return their result code
+  std::span<const assembly> assemblies = {};
+  std::span<const foreign_enum> foreign_enums = {};
+
+  constexpr const param& param_of(const function& f, int i) const {
+    return params[std::size_t(f.first_param + i)];
+  }
+  constexpr const body& body_of(const function& f) const { return *bodies[f.special]; }
+  constexpr std::span<const field> fields_of(const class_record& record) const {
+    return fields.subspan(record.first_field, record.own_fields);
+  }
+  constexpr const class_extras& extras_of(const class_record& record) const {
+    return extras[record.extras];
+  }
+  constexpr std::span<const member> members_of(const enumeration& record) const {
+    return members.subspan(record.first_member, record.own_members);
+  }
+};
+
+inline const char* short_name(const char* dotted) {
+  const char* name = dotted;
+  for (const char* c = dotted; *c; ++c)
+    if (*c == '.') name = c + 1;
+  return name;
+}
+
+// Every library of this extension, by the order of the loader's tables.
+extern const std::span<const library* const> libraries;
+
+}  // namespace halfwarp::bindings
