@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One suite, two backends: --backend=gpu|emulator|auto; tests that need a GPU; leaks; processes."""
+"""One suite, two backends: --backend=gpu|emulator|auto; tests that need a GPU; their order; leaks.
+
+A test must leave nothing alive behind, a file no memory taken of the emulated device: what a later
+test finds would depend on what ran before.
+"""
 
 import collections
 import gc
@@ -8,6 +12,8 @@ import subprocess
 import sys
 
 import pytest
+
+from .order import shuffled
 
 pytest_plugins = ["halfwarp.pytest_plugin"]
 
@@ -21,6 +27,13 @@ def pytest_addoption(parser):
         choices=sorted(BACKENDS),
         default=None,
         help="what runs CUDA code: the GPU, the emulator, or the GPU when there is one (default)",
+    )
+    parser.addoption(
+        "--shuffle",
+        type=int,
+        metavar="SEED",
+        default=os.environ.get("TEST_SEED"),
+        help="run the tests in the order that a number makes (default: TEST_SEED, if it is set)",
     )
 
 
@@ -41,7 +54,11 @@ def is_emulated():
     return emulation.is_active()
 
 
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(tryfirst=True)  # pytest's own grouping comes after it
+def pytest_collection_modifyitems(config, items):
+    seed = config.getoption("shuffle")
+    if seed is not None:
+        items[:] = shuffled(items, seed)
     marked = [(item, mark) for item in items if (mark := item.get_closest_marker("gpu"))]
     if not marked or not is_emulated():
         return
@@ -51,8 +68,11 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.skip(reason=f"needs a GPU: {reason}"))
 
 
-def pytest_terminal_summary(terminalreporter):
-    """The marks are a debt: print how many there are and why."""
+def pytest_terminal_summary(terminalreporter, config):
+    """The order, to have it again; and the marks, which are a debt: how many there are and why."""
+    seed = config.getoption("shuffle")
+    if seed is not None:
+        terminalreporter.line(f"the tests ran in the order of --shuffle={seed}")
     if not _needs_gpu:
         return
     terminalreporter.section(f"{_needs_gpu.total()} tests need a GPU")
@@ -98,17 +118,96 @@ def pytest_runtest_call(item):
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown(item):
+def pytest_runtest_teardown(item, nextitem):
     outcome = yield
+    check_test(item)
+    if nextitem is None or nextitem.path != item.path:
+        check_file(item.config, item.path)
+    return outcome
+
+
+def check_test(item):
     before = item.stash.get(_before, None)
-    if before is None or not _Live().newer_than(before):
-        return outcome
+    if before is None:
+        return
+    check_context()
+    if not _Live().newer_than(before):
+        return
     gc.collect()
     settle()
     left = _Live().newer_than(before)
     if left:
         pytest.fail("the test left behind:\n" + "\n".join(map(str, left)), pytrace=False)
-    return outcome
+
+
+def check_context():
+    """A context that is gone and still current lets the calls of later tests fail."""
+    if not is_emulator_in_use():
+        return
+    from cuda.bindings import driver
+
+    status, _ = driver.cuCtxGetDevice()
+    if status == driver.CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED:
+        driver.cuCtxSetCurrent(None)
+        pytest.fail("the test left a destroyed context current", pytrace=False)
+
+
+def is_emulator_in_use():
+    loader = sys.modules.get("cuda.bindings._low")
+    return loader is not None and loader.backend() == "emulator"
+
+
+class _Taken:
+    """What is taken of the emulated devices when no test runs: live objects, and bytes."""
+
+    PROCESS_WIDE = ("context",)  # a primary context stays until the process ends
+
+    def __init__(self):
+        self.counts = collections.Counter()
+        if not is_emulator_in_use():
+            return
+        from cuda.core import emulation
+
+        gc.collect()
+        emulation.settle()
+        give_cached_memory_back()
+        now = emulation.stats()
+        for kind, live in now["live"].items():
+            if kind not in self.PROCESS_WIDE:
+                self.counts[kind] = live["count"]
+        for ordinal, device in enumerate(now["devices"]):
+            self.counts[f"bytes of device {ordinal}"] = device["bytes_used"]
+
+
+def give_cached_memory_back():
+    """The object layer lets a default pool keep what was freed, as the reference does."""
+    from cuda.bindings import driver
+
+    for device in range(driver.cuDeviceGetCount()[1]):
+        status, pool = driver.cuDeviceGetDefaultMemPool(device)
+        assert int(status) == 0, status
+        (status,) = driver.cuMemPoolTrimTo(pool, 0)
+        assert int(status) == 0, status
+
+
+_at_file_start = pytest.StashKey()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """What a file takes of the device it gives back: no file depends on those before it."""
+    if item.config.stash.get(_at_file_start, None) is None:
+        item.config.stash[_at_file_start] = _Taken()
+    return (yield)
+
+
+def check_file(config, path):
+    before, after = config.stash[_at_file_start], _Taken()
+    config.stash[_at_file_start] = None
+    left = after.counts - before.counts
+    if left:
+        listed = ", ".join(f"{count} x {kind}" for kind, count in sorted(left.items()))
+        pytest.fail(f"{path.name} left on the device: {listed}", pytrace=False)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ def memory():
     _, address = driver.cuMemAlloc(1 << 16)
     yield address
     driver.cuMemFree(address)
+    driver.cuCtxSetCurrent(None)
     driver.cuDevicePrimaryCtxRelease(0)
 
 

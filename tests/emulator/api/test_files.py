@@ -15,6 +15,7 @@ def context():
     driver.cuInit(0)
     driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])
     yield
+    driver.cuCtxSetCurrent(None)
     driver.cuDevicePrimaryCtxRelease(0)
 
 

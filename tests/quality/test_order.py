@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order that a seed makes: all tests, files together, the same each time."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ..order import groups, shuffled
+
+
+@pytest.fixture
+def items():
+    return [
+        SimpleNamespace(
+            path=Path(f"test_{file}.py"), cls=cls, originalname=f"{name}", number=number
+        )
+        for file in "abcde"
+        for cls in (None, "First", "Second")
+        for name in ("one", "two", "three")
+        for number in range(3)
+    ]
+
+
+def test_it_has_the_same_tests_in_another_order(items):
+    mixed = shuffled(items, 1)
+    assert mixed != items
+    assert sorted(map(id, mixed)) == sorted(map(id, items))
+
+
+def test_a_seed_makes_one_order(items):
+    assert shuffled(items, 7) == shuffled(items, 7)
+    assert shuffled(items, 7) != shuffled(items, 8)
+
+
+def test_files_and_their_classes_stay_together(items):
+    mixed = shuffled(items, 3)
+    assert len(groups(mixed, lambda item: item.path)) == 5
+    assert len(groups(mixed, lambda item: (item.path, item.cls))) == 15
+    assert len(groups(mixed, lambda item: (item.path, item.cls, item.originalname))) == 45
+
+
+@pytest.mark.parametrize("key", ["path", "cls", "originalname", "number"])
+def test_each_level_is_mixed(items, key):
+    """What comes first differs with the seed, at every level."""
+    first = {getattr(shuffled(items, seed)[0], key) for seed in range(20)}
+    assert len(first) > 1
