@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small changes of one line each, of C++, Cython and Python, such as a slip of the pen makes."""
+
+import random
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCES = ("cpp", "cuda", "generator", "halfwarp")
+LEFT_OUT = ("cpp/tests", "cpp/driver/foreign", "cpp/runtime/headers")  # tests; others' headers
+
+# name, what is found in a line without its strings and comments, what takes its place
+SHARED = [
+    ("boundary", r"(?<= )<(?= )", "<="),
+    ("boundary", r"(?<= )<=(?= )", "<"),
+    ("boundary", r"(?<= )>(?= )", ">="),
+    ("boundary", r"(?<= )>=(?= )", ">"),
+    ("equality", r"(?<= )==(?= )", "!="),
+    ("equality", r"(?<= )!=(?= )", "=="),
+    ("arithmetic", r"(?<= )\+(?= )", "-"),
+    ("arithmetic", r"(?<= )-(?= )", "+"),
+    ("arithmetic", r"(?<= )\*(?= )", "+"),
+    ("arithmetic", r"(?<= )%(?= )", "*"),
+    ("bits", r"(?<= )&(?= )", "|"),
+    ("bits", r"(?<= )\|(?= )", "&"),
+    ("bits", r"(?<= )<<(?= )", ">>"),
+    ("bits", r"(?<= )>>(?= )", "<<"),
+    ("assignment", r"(?<= )\+=(?= )", "-="),
+    ("assignment", r"(?<= )\|=(?= )", "&="),
+    ("number", r"(?<![\w.'])0(?![\w.'])", "1"),
+    ("number", r"(?<![\w.'])1(?![\w.'])", "2"),
+    ("number", r"(?<![\w.'])([2-9]|[1-9]\d+)(?![\w.'])", r"(\1 + 1)"),
+    ("jump", r"\bcontinue\b", "break"),
+    ("extreme", r"\bmin\(", "max("),
+    ("extreme", r"\bmax\(", "min("),
+]
+C_LIKE = [
+    *SHARED,
+    ("logic", r"(?<= )&&(?= )", "||"),
+    ("logic", r"(?<= )\|\|(?= )", "&&"),
+    ("negation", r"(?<=[( ])!(?=[\w(])", ""),
+    ("literal", r"\btrue\b", "false"),
+    ("literal", r"\bfalse\b", "true"),
+    ("condition", r"(?<=\bif )\((.*)\)(?= \{$| return\b| continue;| break;)", r"(!(\1))"),
+    ("result", r"(?<=\breturn )[^;{}]+(?=;)", "{}"),
+    ("statement", r"^(\s*)(?!return|delete|throw)[\w:.>-]+\([^{}]*\);$", r"\1;"),
+    ("step", r"\+\+(?=\w)", "--"),
+]
+PYTHON_LIKE = [
+    *SHARED,
+    ("logic", r"\band\b", "or"),
+    ("logic", r"\bor\b", "and"),
+    ("negation", r"(?<!is )\bnot (?!in\b)", ""),
+    ("identity", r"\bis not None\b", "is None"),
+    ("identity", r"\bis None\b", "is not None"),
+    ("membership", r"(?<=\bif )(\w+) in\b", r"\1 not in"),
+    ("membership", r"\bnot in\b", "in"),
+    ("literal", r"\bTrue\b", "False"),
+    ("literal", r"\bFalse\b", "True"),
+    ("condition", r"(?<=\bif )(.+)(?=:$)", r"not (\1)"),
+    ("result", r"(?<=\breturn )\S.*$", "None"),
+    ("statement", r"^(\s+)(?!super)[\w.]+\([^()]*\)$", r"\1pass"),
+]
+OPERATORS = {".cpp": C_LIKE, ".hpp": C_LIKE, ".py": PYTHON_LIKE, ".pyx": PYTHON_LIKE}
+# What names things, declares them, or is checked by the compiler: no change of behaviour.
+NO_BEHAVIOUR = re.compile(
+    r"^\s*(#|import\b|from\b.*\bimport\b|cimport\b|template\b|static_assert|using\b|namespace\b|@)"
+    r"|\boperator\b"
+)
+STRINGS_C = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])\''
+STRINGS_PYTHON = (
+    r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"'
+    r"|'(?:\\.|[^'\\\n])*'|#[^\n]*"
+)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One line of one file, as it is and as it is changed."""
+
+    path: str
+    line: int
+    operator: str
+    before: str
+    after: str
+
+    def text(self, source: str) -> str:
+        """The file with the change in it."""
+        lines = source.splitlines(keepends=True)
+        assert lines[self.line - 1].rstrip("\n") == self.before
+        lines[self.line - 1] = self.after + "\n"
+        return "".join(lines)
+
+
+def without_text(source: str, suffix: str) -> str:
+    """A source of the same shape whose comments and strings are filled with a letter."""
+    pattern = STRINGS_C if suffix in (".cpp", ".hpp") else STRINGS_PYTHON
+    blank = re.compile(r"[^\n]")
+    return re.sub(pattern, lambda found: blank.sub("\0", found.group()), source, flags=re.S)
+
+
+def mutants_of(path: str, source: str) -> Iterator[Mutant]:
+    """All mutants of a file, in the order of its lines."""
+    suffix = Path(path).suffix
+    lines = zip(source.splitlines(), without_text(source, suffix).splitlines(), strict=True)
+    for number, (line, bare) in enumerate(lines, 1):
+        if NO_BEHAVIOUR.search(bare):
+            continue
+        for operator, pattern, replacement in OPERATORS[suffix]:
+            for found in re.finditer(pattern, bare.rstrip()):
+                # the pattern's groups are places, their text is that of the line
+                after = line[: found.start()] + filled(replacement, found, line)
+                after += line[found.end() :]
+                if after.strip() != line.strip():
+                    yield Mutant(path, number, operator, line, after)
+
+
+def filled(replacement: str, found: re.Match, line: str) -> str:
+    return re.sub(r"\\(\d)", lambda group: line[slice(*found.span(int(group[1])))], replacement)
+
+
+def sources(root: Path, only: tuple = ()) -> list[str]:
+    """The hand-written sources that git tracks, or those below some folders."""
+    listed = subprocess.run(["git", "ls-files", *SOURCES], cwd=root, capture_output=True, text=True)
+    return [
+        name
+        for name in sorted(listed.stdout.split())
+        if Path(name).suffix in OPERATORS
+        and not name.startswith(LEFT_OUT)
+        and (not only or name.startswith(only))
+    ]
+
+
+def sample(root: Path, seed: int, count: int, only: tuple = ()) -> list[Mutant]:
+    """So many mutants of a tree, chosen by a seed; all of them equally likely."""
+    every = [m for name in sources(root, only) for m in mutants_of(name, (root / name).read_text())]
+    return random.Random(seed).sample(every, min(count, len(every)))

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of one mutant: killed, survived, or nothing that a test could see."""
+
+import re
+import time
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from .mutants import Mutant
+from .workspace import Workspace
+
+SUITES = tomllib.loads(Path(__file__).with_name("suites.toml").read_text())
+FIRST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+(?: ?\[.*?\])?)", re.M)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``what`` is killed, survived, uncompilable or equivalent; ``why`` the test, or the reason."""
+
+    mutant: Mutant
+    what: str
+    why: str
+    seconds: float
+
+    def record(self) -> dict:
+        """It as one level of values, for JSON."""
+        return {**asdict(self.mutant), "outcome": self.what, "why": self.why} | {
+            "seconds": round(self.seconds, 1)
+        }
+
+
+def suite_of(path: str) -> dict:
+    """The row of `suites.toml` for a source."""
+    prefixes = [prefix for prefix in SUITES if path.startswith(prefix + "/")]
+    return SUITES[max(prefixes, key=len)]
+
+
+def put_to_trial(workspace: Workspace, mutant: Mutant) -> Outcome:
+    """Build with the mutant, run the tests that concern it, and put everything back."""
+    source = (workspace.root / mutant.path).read_text()
+    changed, start = mutant.text(source), time.monotonic()
+    try:
+        workspace.write(mutant.path, changed)
+        what, why = judge(workspace, mutant, source, changed)
+    finally:
+        workspace.restore(mutant.path, source)
+    return Outcome(mutant, what, why, time.monotonic() - start)
+
+
+def judge(workspace: Workspace, mutant: Mutant, source: str, changed: str) -> tuple[str, str]:
+    suite, is_python = suite_of(mutant.path), mutant.path.endswith(".py")
+    if is_python:
+        try:
+            if code_of(source) == code_of(changed):
+                return "equivalent", "the same code of the interpreter"
+        except SyntaxError as error:
+            return "uncompilable", str(error)
+    if suite["parts"] and not (is_python and mutant.path.startswith("cuda/")):
+        is_generator = mutant.path.startswith("generator/")
+        built = workspace.build(suite["parts"])
+        if built.returncode != 0:
+            how = built.stdout.strip().splitlines()[-1:]
+            # a generator that stops is noticed by whoever builds
+            return ("killed", "the build") if is_generator else ("uncompilable", "".join(how))
+        if not is_python and workspace.made() == workspace.fingerprint:
+            return "equivalent", "the same machine code"
+    tested = workspace.test(suite["tests"])
+    if tested.returncode == 0:
+        return "survived", ""
+    failure = FIRST_FAILURE.search(tested.stdout)
+    last = tested.stdout.strip().splitlines()[-1:] or [""]
+    return "killed", failure[1] if failure else last[0]
+
+
+def code_of(text: str) -> list:
+    """The interpreter's code of a module and of all functions in it, without line numbers."""
+    code, found = [compile(text, "mutant", "exec")], []
+    while code:
+        one = code.pop()
+        inner = [each for each in one.co_consts if hasattr(each, "co_code")]
+        constants = [repr(each) for each in one.co_consts if not hasattr(each, "co_code")]
+        found.append((one.co_code, constants, one.co_names, one.co_varnames))
+        code += inner
+    return found

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A copy of the tree in which mutants are built and tested, so that the tree itself stays whole."""
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+LEFT_OUT = {".git", ".venv", ".clients", ".whl", "__pycache__", ".hypothesis", ".pytest_cache"}
+TIME_LIMIT = 900  # seconds for all tests of one mutant
+TEST_LIMIT = 120  # for one of them
+MADE = ("cuda/**/*.so", "build/generated/**/*", "cuda/**/*.pyi", "cuda/**/*.pxd")
+
+
+class Workspace:
+    """Built once; later only what a mutant changes is built again."""
+
+    def __init__(self, tree: Path, folder: Path) -> None:
+        self.root = folder / "tree"
+        self.kept = folder / "kept"
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.root),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HALFWARP_BACKEND": "emulator",
+        }
+        self.copy(tree)
+
+    def copy(self, tree: Path) -> None:
+        """Bring the copy to the state of the tree; what is equal keeps its time of change."""
+        for stale in [path for path in files_below(self.root) if path.is_file()]:
+            if not (tree / stale.relative_to(self.root)).exists():
+                stale.unlink()
+        for source in files_below(tree):
+            target = self.root / source.relative_to(tree)
+            if not target.exists() or target.read_bytes() != source.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, target)
+
+    def prepare(self, tests: list[str]) -> None:
+        """Build the copy as it is, keep what was built, and see that the tests pass on it."""
+        done = self.build([])
+        if done.returncode != 0:
+            raise SystemExit(f"the tree does not build:\n{done.stdout[-4000:]}")
+        shutil.rmtree(self.kept, ignore_errors=True)
+        for path in self.root.glob("cuda/**/*.so"):
+            target = self.kept / path.relative_to(self.root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+        self.fingerprint = self.made()
+        if tests:
+            done = self.test(tests)
+            if done.returncode != 0:
+                raise SystemExit(f"the tests fail without a mutant:\n{done.stdout[-4000:]}")
+
+    def build(self, parts: list[str]) -> subprocess.CompletedProcess:
+        command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+        return self.run(command, HALFWARP_EXTENSIONS=",".join(parts))
+
+    def test(self, tests: list[str]) -> subprocess.CompletedProcess:
+        options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "--backend=emulator"]
+        options += [f"--timeout={TEST_LIMIT}", "-o", "timeout_method=thread"]  # ends loops in C++
+        return self.run([sys.executable, "-m", "pytest", *options, *tests])
+
+    def run(self, command: list[str], **variables: str) -> subprocess.CompletedProcess:
+        """Run in a session of its own, which ends as a whole when the time is over."""
+        process = subprocess.Popen(
+            command,
+            cwd=self.root,
+            env={**self.environment, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+            output += "\nkilled: the time is over"
+        return subprocess.CompletedProcess(command, process.returncode, output)
+
+    def write(self, name: str, text: str) -> None:
+        """Change a source; what was built of it is out of date from now on."""
+        (self.root / name).write_text(text)
+        os.utime(self.root / name, (time.time(), time.time()))
+
+    def restore(self, name: str, text: str) -> None:
+        """Put a source back, and the libraries as they were; objects are made anew when needed."""
+        self.write(name, text)
+        for path in self.kept.rglob("*.so"):
+            target = self.root / path.relative_to(self.kept)
+            if not target.exists() or digest(target) != digest(path):
+                fresh = target.with_suffix(".new")
+                shutil.copy(path, fresh)
+                fresh.replace(target)
+
+    def made(self) -> dict[Path, str]:
+        """Path -> digest, of what was built; a mutant that changes none of it is no mutant."""
+        paths = {path for pattern in MADE for path in self.root.glob(pattern) if path.is_file()}
+        return {path: digest(path) for path in sorted(paths)}
+
+
+def files_below(tree: Path):
+    for folder, folders, names in os.walk(tree):
+        inside = Path(folder).relative_to(tree).parts
+        skipped = LEFT_OUT if inside else LEFT_OUT | {"build"}  # commands name absolute paths
+        folders[:] = [name for name in folders if name not in skipped]
+        yield from (Path(folder, name) for name in names if not os.path.islink(Path(folder, name)))
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
