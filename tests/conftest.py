@@ -122,6 +122,7 @@ def pytest_runtest_teardown(item, nextitem):
     outcome = yield
     check_test(item)
     if nextitem is None or nextitem.path != item.path:
+        item.funcargs.clear()  # pytest drops them a moment later
         check_file(item.config, item.path)
     return outcome
 
