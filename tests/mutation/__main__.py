@@ -36,8 +36,8 @@ def main() -> int:
             print(f"{place(mutant)}\n  - {mutant.before.strip()}\n  + {mutant.after.strip()}")
         return 0
     workspace = Workspace(ROOT, FOLDER)
-    suites = {test for mutant in mutants for test in suite_of(mutant.path)["tests"]}
-    workspace.prepare([] if given.unchecked else sorted(suites))
+    suites = {tuple(suite_of(mutant.path)["tests"]) for mutant in mutants}
+    workspace.prepare([] if given.unchecked else [list(tests) for tests in sorted(suites)])
     outcomes = []
     for mutant in mutants:
         outcome = put_to_trial(workspace, mutant)

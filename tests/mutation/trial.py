@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .mutants import Mutant
-from .workspace import Workspace
+from .workspace import PASSED, Workspace
 
 SUITES = tomllib.loads(Path(__file__).with_name("suites.toml").read_text())
 FIRST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+(?: ?\[.*?\])?)", re.M)
@@ -66,7 +66,7 @@ def judge(workspace: Workspace, mutant: Mutant, source: str, changed: str) -> tu
         if not is_python and workspace.made() == workspace.fingerprint:
             return "equivalent", "the same machine code"
     tested = workspace.test(suite["tests"])
-    if tested.returncode == 0:
+    if tested.returncode in PASSED:
         return "survived", ""
     failure = FIRST_FAILURE.search(tested.stdout)
     last = tested.stdout.strip().splitlines()[-1:] or [""]
