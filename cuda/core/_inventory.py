@@ -60,6 +60,15 @@ def table():
     return rows
 
 
+def markdown():
+    """The table as the README shows it. Host only."""
+    lines = ["| | here | not yet |", "| --- | --- | --- |"]
+    for theme, *sides in table():
+        cells = (", ".join(f"`{name}`" for name in side) or "-" for side in sides)
+        lines.append(f"| {theme} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def not_yet(module, name):
     """What to say of a name below `cuda.core` that is still to come; None for any other name."""
     public = module == "cuda.core" and name in missing()

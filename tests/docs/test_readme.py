@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the README says of the package is so."""
+
+import re
+from pathlib import Path
+
+import pytest
+from cuda.core import _inventory, emulation
+
+from halfwarp.command_line import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
+GUIDE = (ROOT / "docs" / "guide" / "emulator.rst").read_text()
+
+
+def test_the_table_of_cuda_core_is_the_inventory():
+    (table,) = re.findall(r"<!-- cuda\.core\._inventory.*?-->\n\n(.*?)\n\n", README, re.S)
+    assert table == _inventory.markdown()
+
+
+def test_the_commands_that_it_names_are_there():
+    named = set(re.findall(r"`halfwarp ([a-z]+)", README))
+    assert named and named <= set(COMMANDS)
+
+
+def test_the_folders_of_the_tree_are_there():
+    rows = re.findall(r"^\| (`[^|]*/`[^|]*) \|", README, re.M)
+    folders = [name for row in rows for name in re.findall(r"`([^`]*)`", row)]
+    assert len(folders) > 10
+    assert [name for name in folders if not (ROOT / name).is_dir()] == []
+
+
+@pytest.mark.parametrize("name", ["mode", "check"])
+def test_the_guide_lists_the_values_that_options_take(name):
+    """Those that the refusal of a wrong one names."""
+    from cuda.core import _emulator_library
+
+    with pytest.raises(ValueError) as refused:
+        _emulator_library.check_option(name, "nothing of the kind")
+    words = set(re.findall(r"[a-z]+", str(refused.value).partition(" takes ")[2]))
+    listed = re.search(rf"``{name.upper()}`` \(([^)]*)\)", GUIDE)[1]
+    assert set(re.findall(r"``([a-z]+)``", listed)) == {each for each in words if takes(name, each)}
+
+
+def takes(name, value):
+    from cuda.core import _emulator_library
+
+    try:
+        _emulator_library.check_option(name, value)
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_guide_lists_the_options():
+    if not emulation.is_active():
+        pytest.skip("the emulator tells its options where it runs")
+    listed = re.search(r"``HALFWARP_EMULATOR_``: (.*?)Another name", GUIDE, re.S)[1]
+    names = {name.lower() for name in re.findall(r"``([A-Z_]+)``", listed)}
+    assert names == set(emulation.options())
