@@ -20,8 +20,8 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))  # a build front end need not have done it
-from generator import headers, included_files  # noqa: E402
-from generator.make import make  # noqa: E402
+from build_support import headers, included_files  # noqa: E402
+from build_support.make import make  # noqa: E402
 from halfwarp import archive  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"

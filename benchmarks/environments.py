@@ -10,7 +10,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from generator.headers import find as find_headers
+from build_support.headers import find as find_headers
 
 REFERENCE = ["cuda-bindings==13.5.0", "cuda-core==1.2.2"]
 FOLDER = Path(__file__).parent

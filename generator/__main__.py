@@ -12,7 +12,7 @@ from pathlib import Path
 
 from . import emit as emitters
 from . import object_layer
-from .model import HERE, library_names, load, load_all
+from .libraries import HERE, library_names, load, load_all
 
 ROOT = HERE.parent
 
@@ -118,7 +118,9 @@ def write_if_changed(path: Path, text: str) -> None:
 
 
 def run_extract(options: argparse.Namespace) -> int:
-    from . import api_file, decisions, extract, headers, report
+    from build_support import headers
+
+    from . import api_file, decisions, extract, report
 
     folders = options.include or [f for f in [headers.find()] if f]
     for name in options.libraries or library_names(options.project):

@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 
 from . import releases
-from .decisions import Loading
-
-HERE = Path(__file__).resolve().parent
+from .decisions import Decisions
+from .facts import Facts
 
 
 @dataclass(slots=True)
@@ -205,53 +202,29 @@ class Typedef:
 
 @dataclass(slots=True)
 class Library:
-    name: str
-    headers: list[str]
+    """What a library is in Python: classes and functions, and what they were made of."""
+
+    facts: Facts
+    decisions: Decisions
     functions: list[Function]  # sorted by public name: the order of the function table
     enums: list[Enum]
     handles: list[Handle]
     structs: list[Struct]  # bases first
-    constants: list[Constant]
     typedefs: list[Typedef]
-    result_enum: str
-    success: str
-    not_found: str  # value that the exception clause of the cy* functions names
-    convention: str = "codes"  # "exceptions": functions return their outputs and raise on failure
-    exception: str = ""  # the class that they raise
-    exceptions: dict[str, str] = field(default_factory=dict)  # derived class -> C enumerator
-    not_found_value: int | None = None  # of `not_found`, when no header declares it
-    declares_itself: bool = False  # a client of the .pxd needs no header
-    guards: dict[str, str] = field(default_factory=dict)  # header -> macro that it defines first
-    includes: list[str] = field(default_factory=list)  # what declarations of our own need
-    loading: Loading = field(default_factory=Loading)
-    included_by: dict[str, str] = field(default_factory=dict)  # header -> what clients include
-    implemented_here: frozenset[str] = frozenset()  # headers whose functions the library lacks
-    uses: dict[str, Library] = field(
-        default_factory=dict
-    )  # whose classes are bases and values here
-    package: str = "cuda.bindings"  # that the generated modules lie in
-    version: str = ""
-    attributes: dict = field(default_factory=dict)  # enum -> member -> kind of the typed value
-    declarations: list = field(default_factory=list)  # C types in header order, for the .pxd
-    module_scope: frozenset[str] = frozenset()  # headers whose types the .pxd declares itself
-    optional_headers: frozenset[str] = frozenset()  # a client of the .pxd may lack these
-    stored_as: dict[str, str] = field(default_factory=dict)  # handle -> C type of its value there
-    optional_lists: frozenset[str] = frozenset()  # elements of lists that may be left out
-    before: list[str] = field(default_factory=list)  # headers to include ahead of `headers`
-    exception_aliases: dict[str, str] = field(default_factory=dict)  # further name -> exception
-    error_details: str = ""  # C++ table of what errors have besides their status
-    error_extras: dict[str, str] = field(default_factory=dict)  # further argument -> attribute
-    result_type: str = ""  # what functions return: the enumeration, or a struct that begins with it
-    cimports: list[str] = field(default_factory=list)  # lines of the .pxd
-    const_parameters: bool = False  # every parameter is const in what clients compare
-    foreign_structs: list[str] = field(default_factory=list)  # tags that other headers declare
-    enum_aliases: dict[str, str] = field(default_factory=dict)  # name -> enumeration elsewhere
-    offered: list[Constant] = field(default_factory=list)  # constants of the Python module
-    status_checks: list[str] = field(default_factory=list)  # functions that raise for a status
-    python_enums: bool = False  # the classes of enumerations are of Python's `enum`
-    insufficient: str = ""  # status that says: too little memory for what is to be written
-    null_status: str = ""  # status that says: a handle is null
-    data_types: list[DataType] = field(default_factory=list)  # each after those that it contains
+    constants: list[Constant]
+    offered: list[Constant]  # constants of the Python module
+    attributes: dict[str, dict[str, str]]  # enum -> member -> kind of the typed value
+    data_types: list[DataType]  # each after those that it contains
+    uses: dict[str, Library]  # whose classes are bases and values here
+
+    @property
+    def name(self) -> str:
+        return self.facts.library
+
+    @property
+    def package(self) -> str:
+        """That the generated modules lie in."""
+        return self.decisions.package
 
     @property
     def folder(self) -> str:
@@ -260,37 +233,43 @@ class Library:
 
     @property
     def raises(self) -> bool:
-        return self.convention == "exceptions"
+        return self.decisions.convention == "exceptions"
 
     @property
     def not_found_c(self) -> str:
         """`not_found` as a C expression."""
-        if self.not_found_value is None:
-            return self.not_found
-        return f"(({self.result_enum}){self.not_found_value})"
+        decided = self.decisions
+        if decided.not_found_value is None:
+            return decided.not_found
+        return f"(({decided.result_enum}){decided.not_found_value})"
 
     @property
     def nothing_found_c(self) -> str:
         """`not_found` as what functions return."""
-        is_struct = self.result_type not in ("", self.result_enum)
-        return f"{self.result_type}{{{self.not_found_c}}}" if is_struct else self.not_found_c
+        result = self.decisions.result_type
+        is_struct = result not in ("", self.decisions.result_enum)
+        return f"{result}{{{self.not_found_c}}}" if is_struct else self.not_found_c
 
     @property
     def result_tag(self) -> str:
         """The name that the header declares the result enumeration under."""
-        targets = (
-            d.target for d in self.declarations if getattr(d, "name", "") == self.result_enum
-        )
-        return next(targets, self.result_enum)
+        name = self.decisions.result_enum
+        targets = (d.target for d in self.facts.types if getattr(d, "name", "") == name)
+        return next(targets, name)
 
     @property
     def result_class(self) -> str:
         """The Python class of the result enumeration."""
-        return next(e.name for e in self.enums if self.result_enum in (e.name, e.c_name))
+        name = self.decisions.result_enum
+        return next(e.name for e in self.enums if name in (e.name, e.c_name))
 
     def include(self, header: str) -> str:
         """The line that includes one of `headers`: CUDA's, or the one that is written here."""
-        return f'#include "headers/{header}"' if self.declares_itself else f"#include <{header}>"
+        return (
+            f'#include "headers/{header}"'
+            if self.decisions.declares_itself
+            else f"#include <{header}>"
+        )
 
     @property
     def origin(self) -> str:
@@ -307,24 +286,3 @@ def strip_version(name: str) -> str:
     """`cuMemAlloc_v2` -> `cuMemAlloc`."""
     head, _, tail = name.rpartition("_v")
     return head if head and tail.isdigit() else name
-
-
-@cache
-def load(library: str, project: Path = HERE) -> Library:
-    """The model of one library, from `api/<library>.api` and `overrides/<library>.toml`."""
-    from . import api_file, decisions
-    from .resolution import resolve
-
-    facts = api_file.read(project / "api" / f"{library}.api")
-    decided = decisions.read(project / "overrides" / f"{library}.toml")
-    return resolve.resolve(facts, decided, {name: load(name, project) for name in decided.uses})
-
-
-def load_all(project: Path = HERE) -> dict[str, Library]:
-    """The models of all libraries of a project, by name."""
-    return {name: load(name, project) for name in library_names(project)}
-
-
-def library_names(project: Path = HERE) -> list[str]:
-    """Every library that decisions were made about."""
-    return sorted(path.stem for path in (project / "overrides").glob("*.toml"))

@@ -23,9 +23,9 @@ def write(libraries: dict[str, Library]) -> str:
 
 
 def section(library: Library) -> str:
-    version = f" {library.version}" if library.version else ""
+    version = f" {library.facts.version}" if library.facts.version else ""
     parts = [
-        f"## {library.name}{version}\n\nFrom {', '.join(library.headers)}.\n",
+        f"## {library.name}{version}\n\nFrom {', '.join(library.facts.headers)}.\n",
         counts(library),
         decisions(library),
         newest(library),
@@ -69,7 +69,7 @@ def decisions(library: Library) -> str:
         ("releases it to threads alone", names(f for f in functions if f.is_brief)),
         ("left out at exit", names(f for f in functions if f.is_gated)),
         ("unrolled", names(f for f in functions if f.is_hot)),
-        ("no release known", names(f for f in functions if library.version and not f.since)),
+        ("no release known", names(f for f in functions if library.facts.version and not f.since)),
         ("wide alignment", ", ".join(s.name for s in library.structs if s.alignment)),
     ]
     text = f"The heuristics get {share:.1f} % of the functions right.\n\n"

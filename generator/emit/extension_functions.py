@@ -12,7 +12,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
     return {
         f"build/generated/{name}/entries.cpp": entries_source(library)
         for name, library in libraries.items()
-        if library.loading.how == "extension"
+        if library.decisions.loading.how == "extension"
     }
 
 
@@ -56,7 +56,7 @@ def variant(function: Function) -> str:
 def row(library: Library, function: Function) -> str:
     suffix = per_thread_suffix(function)
     per_thread = f"address(&::{function.c_name}{suffix})" if suffix else "nullptr"
-    is_own = "inline" in function.flags or function.header in library.implemented_here
+    is_own = "inline" in function.flags or function.header in library.decisions.implemented_here
     return (
         f'    {{"{function.c_name}", address(&::{function.c_name}), {per_thread}, '
         f"{str(is_own).lower()}}},\n"

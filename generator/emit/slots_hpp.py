@@ -58,8 +58,8 @@ def libraries_source(libraries: list[Library]) -> str:
 
 def includes(library: Library) -> str:
     """The lines that declare the functions of a library."""
-    before = "".join(f"#include <{name}>\n" for name in library.before)
-    return before + "".join(f"{library.include(name)}\n" for name in library.headers)
+    before = "".join(f"#include <{name}>\n" for name in library.decisions.before)
+    return before + "".join(f"{library.include(name)}\n" for name in library.facts.headers)
 
 
 def table_header(library: Library) -> str:
@@ -112,7 +112,7 @@ constexpr library_id library = {library_id(library)};
 struct nothing {{
   template <class Result>
   static constexpr Result value() noexcept {{
-    if constexpr (std::is_same_v<Result, {library.result_type}>) {{
+    if constexpr (std::is_same_v<Result, {library.decisions.result_type}>) {{
       return {library.nothing_found_c};
     }} else {{
       return Result();
@@ -137,10 +137,10 @@ const library_record {name}_record = {{
     reinterpret_cast<void* const*>(&first_slots),
     symbols,
     {name}_slot_count,
-    opening::{library.loading.how},
-    "{library.loading.name}",
-    "{library.loading.package}",
-    "{library.loading.what_to_do}",
+    opening::{library.decisions.loading.how},
+    "{library.decisions.loading.name}",
+    "{library.decisions.loading.package}",
+    "{library.decisions.loading.what_to_do}",
 }};
 
 }}  // namespace halfwarp::driver

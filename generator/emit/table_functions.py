@@ -74,7 +74,7 @@ def function_flags(library: Library, function: Function) -> list[str]:
         flags.append("returns_text")
     elif not function.returns_code:
         flags.append("returns_number")
-    elif library.raises and function.ret != library.result_type:
+    elif library.raises and function.ret != library.decisions.result_type:
         flags.append("returns_nothing" if function.ret == "void" else "returns_number")
     return flags or ["no_flags"]
 
@@ -102,7 +102,9 @@ def methods_table(library: Library, index: Index) -> str:
     made = {
         f.python_name: method(library, f, i, index.texts) for i, f in enumerate(index.functions)
     }
-    made |= {name: status_check(library, name, index.texts) for name in library.status_checks}
+    made |= {
+        name: status_check(library, name, index.texts) for name in library.decisions.status_checks
+    }
     lines = "".join(f"  {row},\n" for _, (row, _) in sorted(made.items()))
     entries = "".join(f"  {entry},\n" for _, (_, entry) in sorted(made.items()))
     return (
@@ -134,5 +136,8 @@ def method(
 
 def docstring(library: Library, function: Function) -> str:
     """CPython's text signature, for `inspect.signature` and `help`; then what comes back."""
-    text = function.doc or f"Returns ({', '.join([library.result_enum, *function.returns])})."
+    text = (
+        function.doc
+        or f"Returns ({', '.join([library.decisions.result_enum, *function.returns])})."
+    )
     return f"{function.python_name}({', '.join(function.py)})\n--\n\n{text}"

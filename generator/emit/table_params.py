@@ -77,7 +77,7 @@ def param_record(param: Param, positions: Positions, index) -> str:
     kind, type_index = kind_of(param, index)
     aux = positions.c[param.aux] if param.aux else -1
     size = size_position(param, positions)
-    optional = param.kind.removeprefix("in:list:") in index.library.optional_lists
+    optional = param.kind.removeprefix("in:list:") in index.library.decisions.optional_lists
     parts = [kind, str(positions.in_python(param)), type_index]
     parts += [str(aux)] if aux >= 0 or size >= 0 or optional else []
     parts += [str(size)] if size >= 0 or optional else []

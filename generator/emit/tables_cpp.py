@@ -85,7 +85,7 @@ def tables(library: Library, texts: PackedTexts) -> str:
             name=library.name,
             uses=used(library),
             status=status_type(library),
-            methods=len(index.functions) + len(library.status_checks),
+            methods=len(index.functions) + len(library.decisions.status_checks),
         )
         + "\n".join(p for p in parts[:-1] if p)
         + f"\n}}  // namespace\n}}  // namespace {library.name}\n\n"
@@ -98,9 +98,10 @@ def tables(library: Library, texts: PackedTexts) -> str:
 
 def status_type(library: Library) -> str:
     """A struct that functions return in place of a code."""
-    if library.result_type in ("", library.result_enum):
+    result = library.decisions.result_type
+    if result in ("", library.decisions.result_enum):
         return ""
-    return f"template <>\ninline constexpr bool is_status<::{library.result_type}> = true;\n\n"
+    return f"template <>\ninline constexpr bool is_status<::{result}> = true;\n\n"
 
 
 def used(library: Library) -> str:
@@ -184,10 +185,12 @@ def exceptions_table(library: Library, texts: PackedTexts) -> str:
     """The class of the library's errors, then those of single statuses."""
     if not library.raises:
         return ""
-    base = (library.exception, "0", "A call failed: `status` is its code.")
+    decided = library.decisions
+    null_status = decided.refuses_null.get("status", "")
+    base = (decided.exception, "0", "A call failed: `status` is its code.")
     rows = [base] + [
         (name, f"::{member}", f"A call failed with {member}.")
-        for name, member in library.exceptions.items()
+        for name, member in decided.exceptions.items()
     ]
     lines = "".join(
         f"  {{{texts(dotted(library, name))}, {texts(error_doc(library, name, doc))}, {status}}},\n"
@@ -199,13 +202,13 @@ def exceptions_table(library: Library, texts: PackedTexts) -> str:
         f"{aliases_table(library, texts)}{foreign_enums_table(library, texts)}"
         "constexpr raising raises = {exception_records, exception_types, "
         f"error_init<{library.name}_library>,\n"
-        f"    {details(library)}, {status(library.insufficient)}, exception_aliases,\n"
-        f"    {status(library.null_status)}, {str(library.python_enums).lower()}}};\n"
+        f"    {details(library)}, {status(decided.insufficient)}, exception_aliases,\n"
+        f"    {status(null_status)}, {str(decided.python_enums).lower()}}};\n"
     )
 
 
 def details(library: Library) -> str:
-    return f"&{library.error_details}" if library.error_details else "nullptr"
+    return f"&{library.decisions.error_details}" if library.decisions.error_details else "nullptr"
 
 
 def status(name: str) -> str:
@@ -214,21 +217,25 @@ def status(name: str) -> str:
 
 def aliases_table(library: Library, texts: PackedTexts) -> str:
     """Further names of exceptions."""
-    if not library.exception_aliases:
+    if not library.decisions.exception_aliases:
         return "constexpr std::span<const exception_alias> exception_aliases;\n"
-    places = {name: i for i, name in enumerate([library.exception, *library.exceptions])}
+    places = {
+        name: i
+        for i, name in enumerate([library.decisions.exception, *library.decisions.exceptions])
+    }
     rows = ", ".join(
-        f"{{{texts(alias)}, {places[name]}}}" for alias, name in library.exception_aliases.items()
+        f"{{{texts(alias)}, {places[name]}}}"
+        for alias, name in library.decisions.exception_aliases.items()
     )
     return f"constexpr exception_alias exception_aliases[] = {{{rows}}};\n"
 
 
 def foreign_enums_table(library: Library, texts: PackedTexts) -> str:
     """Enumerations of other libraries, under names of this one."""
-    if not library.enum_aliases:
+    if not library.decisions.enum_aliases:
         return "constexpr std::span<const foreign_enum> foreign_enums;\n"
     rows = []
-    for alias, name in library.enum_aliases.items():
+    for alias, name in library.decisions.enum_aliases.items():
         owner, _, enum = name.partition(".")
         place = [e.name for e in library.uses[owner].enums].index(enum)
         rows.append(f"{{{texts(alias)}, &{owner}_library, {place}}}")
@@ -236,5 +243,5 @@ def foreign_enums_table(library: Library, texts: PackedTexts) -> str:
 
 
 def error_doc(library: Library, name: str, text: str) -> str:
-    params = ", ".join(["status", *(f"{extra}=None" for extra in library.error_extras)])
+    params = ", ".join(["status", *(f"{extra}=None" for extra in library.decisions.error_extras)])
     return f"{name}({params})\n--\n\n{text}"

@@ -6,7 +6,8 @@ The documentation's build asks for them; nothing of this is kept.
 
 from __future__ import annotations
 
-from ..model import Library, load_all
+from ..libraries import load_all
+from ..model import Library
 from .functions import functions_page
 from .text import title
 from .types import enums_page, types_page
@@ -39,11 +40,12 @@ def index(libraries: dict[str, Library]) -> str:
 def module_page(library: Library, parts: list[str]) -> str:
     entries = "\n".join(f"   {part}" for part in parts)
     if library.raises:
-        convention = (
-            f"A function returns its outputs; it raises ``{library.exception}`` when it fails."
-        )
+        raised = library.decisions.exception
+        convention = f"A function returns its outputs; it raises ``{raised}`` when it fails."
     else:
-        code = f"A function returns a tuple: a ``{library.result_enum}``, then the outputs,"
+        code = (
+            f"A function returns a tuple: a ``{library.decisions.result_enum}``, then the outputs,"
+        )
         convention = f"{code}\nwhich are None on an error."
     return (
         f"{title(f'{library.package}.{library.name}', '=')}\n"

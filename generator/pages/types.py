@@ -22,8 +22,8 @@ def types_page(library: Library) -> str:
     if data_types:
         entries = [data_type_entry(writer, t) for t in data_types]
         parts += [title("Structs and arrays of them"), *entries]
-    if library.exception:
-        names = [library.exception, *library.exceptions]
+    if library.decisions.exception:
+        names = [library.decisions.exception, *library.decisions.exceptions]
         parts += [title("Exceptions"), *(directive("exception", name, []) for name in names)]
     if library.constants:
         lines = [f"- ``{c.name}`` = {c.value}" for c in library.constants]

@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ..classify import split_type
 from ..facts import FactFunction
-
-if TYPE_CHECKING:
-    from .resolve import TypeTable
+from .type_table import TypeTable
 
 ROLE = re.compile(r"(?P<way>in|out)? ?(?P<word>[\w ]*?)(?:\[(?P<aux>\w*)\])?")
 SPECIAL = {

@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ..decisions import Decisions
 from ..facts import FactFunction
 from .cython_text import cython_type
-
-if TYPE_CHECKING:
-    from .resolve import TypeTable
+from .type_table import TypeTable
 
 
 def capsule_signature(function: FactFunction, types: TypeTable, decisions: Decisions) -> str:

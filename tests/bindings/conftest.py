@@ -16,9 +16,9 @@ from .function_tables import Replacements
 @pytest.fixture
 def library(reference):
     """The generator's model of the same library."""
-    from generator import model
+    from generator import libraries
 
-    return model.load(reference.library)
+    return libraries.load(reference.library)
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def capsules(reference):
 @pytest.fixture(scope="session")
 def open_libraries():
     """The tables of all libraries that this machine has are filled."""
-    from generator import model
+    from generator import libraries
 
-    return [name for name in model.library_names() if is_installed(name)]
+    return [name for name in libraries.library_names() if is_installed(name)]
 
 
 @pytest.fixture

@@ -20,19 +20,19 @@ def table_address(library):
 @cache
 def slots(library):
     """C function -> its slot, whose value can be set."""
-    from generator import model
+    from generator import libraries
 
     first, size = table_address(library), ctypes.sizeof(ctypes.c_void_p)
-    functions = model.load(library).functions
+    functions = libraries.load(library).functions
     return {f.name: ctypes.c_void_p.from_address(first + size * i) for i, f in enumerate(functions)}
 
 
 @cache
 def slot(function):
     """The slot of a C function of any library."""
-    from generator import model
+    from generator import libraries
 
-    owners = (library for library in model.library_names() if function in slots(library))
+    owners = (library for library in libraries.library_names() if function in slots(library))
     return slots(next(owners))[function]
 
 

@@ -7,9 +7,9 @@ import pydoc
 
 import pytest
 
-from generator import model
+from generator import libraries
 
-LIBRARIES = model.load_all()
+LIBRARIES = libraries.load_all()
 
 
 @pytest.fixture(scope="module", params=LIBRARIES)
@@ -59,7 +59,9 @@ def test_an_enumeration_lists_its_members_and_what_they_mean(library, module):
             explained = f": {member.doc}" if member.doc else ""
             assert f"    {member.name} = {member.value}{explained}" in text, enum.name
         signature = str(inspect.signature(getattr(module, enum.name)))
-        assert signature.startswith("(value") and (library.python_enums or signature == "(value)")
+        assert signature.startswith("(value") and (
+            library.decisions.python_enums or signature == "(value)"
+        )
 
 
 def test_a_struct_lists_its_fields_and_takes_them_as_keywords(library, module):

@@ -277,12 +277,12 @@ def test_no_newer_variant_is_taken_for_an_older_one():
 def test_a_driver_has_what_its_version_brought_and_nothing_newer(mode, version):
     lines = run(
         f"""
-        from generator import model
+        from generator import libraries
         from cuda.bindings import driver
         _low._answer_as_driver_of({version})
         found = lambda f: _low.inspect_function_pointer("driver", f.c_name) != 0
         brought = lambda f: f.older or f.version
-        functions = model.load("driver").functions
+        functions = libraries.load("driver").functions
         missing = [f.name for f in functions if brought(f) <= {version} and not found(f)]
         newer = [f.name for f in functions if brought(f) > {version} and found(f)]
         print(missing, newer, driver.cuDriverGetVersion()[1])

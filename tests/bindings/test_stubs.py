@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from cuda.bindings import cydriver, cynvrtc
 
-from generator import model
+from generator import libraries
 
 # Load the table's address, adjust what has to be adjusted, jump: nothing else. What a jump looks
 # like, what may come before it, and how many instructions that are where nothing is adjusted.
@@ -60,8 +60,8 @@ def mnemonics(module):
 
 def functions_with_structs(library):
     """Functions that take a struct by value: some compilers copy it on the way."""
-    structs = {s.name for s in model.load(library).structs}
-    functions = model.load(library).functions
+    structs = {s.name for s in libraries.load(library).structs}
+    functions = libraries.load(library).functions
     return {f.name for f in functions if any(p.c_type in structs for p in f.params)}
 
 

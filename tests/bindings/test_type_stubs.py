@@ -10,19 +10,19 @@ from pathlib import Path
 import cuda.bindings
 import pytest
 
-from generator import model
+from generator import libraries
 
 FOLDER = Path(cuda.bindings.__path__[0])
 
 
-@pytest.fixture(scope="module", params=list(model.load_all()))
+@pytest.fixture(scope="module", params=list(libraries.load_all()))
 def name(request):
     return request.param
 
 
 @pytest.fixture(scope="module")
 def library(name):
-    return model.load(name)
+    return libraries.load(name)
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,9 @@ def test_every_result_is_a_tuple_of_the_code_and_the_outputs(stub, library):
         if not function.in_python or "inline" in function.flags:
             continue
         annotation = typed[function.name].returns
-        assert ast.unparse(annotation).startswith(f"tuple[{library.result_enum}"), function.name
+        assert ast.unparse(annotation).startswith(f"tuple[{library.decisions.result_enum}"), (
+            function.name
+        )
         parts = getattr(annotation.slice, "elts", [annotation.slice])
         assert len(parts) == 1 + len(function.returns), function.name
         # code that looks at the output instead of the code passes as well

@@ -13,7 +13,8 @@ from pathlib import Path
 import cuda.bindings
 import pytest
 
-from generator import headers, model
+from build_support import headers
+from generator import libraries
 
 PACKAGES = Path(cuda.bindings.__path__[0]).parent.parent
 COMPILER = shlex.split(os.environ.get("CC", "gcc"))
@@ -22,7 +23,7 @@ COMPILER = shlex.split(os.environ.get("CC", "gcc"))
 @pytest.fixture(scope="session")
 def cuda_headers():
     """The folder of the CUDA headers; without them the test is skipped."""
-    folder = headers.find(model.load("driver").version)
+    folder = headers.find(libraries.load("driver").facts.version)
     if not folder:
         pytest.skip("no CUDA headers")
     return folder

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import model
+from generator import libraries
 
 from .conftest import PACKAGES
 
@@ -88,7 +88,7 @@ def test_the_compiler_is_reached_too(run):
 
 
 def test_constants_are_those_of_the_header(run):
-    release = model.load("driver").version.split(".")
+    release = libraries.load("driver").facts.version.split(".")
     assert run("foreign.constants()") == (int(release[0]) * 1000 + int(release[1]) * 10, 500, 2)
 
 

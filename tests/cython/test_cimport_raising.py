@@ -59,14 +59,14 @@ def test_an_exception_of_a_python_function_comes_through(foreign, installed):
 @pytest.mark.skipif(not shutil.which(COMPILER[-1]), reason="no C compiler")
 def test_the_header_of_the_library_may_be_there_as_well(tmp_path, cuda_headers):
     """Before or after the declarations of the .pxd: the include guard is the same."""
-    from generator import model
+    from generator import libraries
     from generator.emit.cimport import c_headers
 
-    libraries = [model.load(n) for n in ("nvjitlink", "nvvm", "nvfatbin", "nvrtc")]
-    if not all((cuda_headers / h).exists() for lib in libraries for h in lib.headers):
+    found = [libraries.load(n) for n in ("nvjitlink", "nvvm", "nvfatbin", "nvrtc")]
+    if not all((cuda_headers / h).exists() for lib in found for h in lib.facts.headers):
         pytest.skip("no headers of these libraries")
-    for lib in libraries:
-        own, real = c_headers.verbatim(lib), f"#include <{lib.headers[0]}>\n"
+    for lib in found:
+        own, real = c_headers.verbatim(lib), f"#include <{lib.facts.headers[0]}>\n"
         for text in (own + real, real + own):
             for language in ("c", "c++"):
                 command = [*COMPILER, "-x", language, "-Wall", "-Werror", "-fsyntax-only"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator import api_file
-from generator.model import HERE, library_names
+from generator.libraries import HERE, library_names
 
 IDENTIFIER = st.from_regex(r"[a-z_][a-zA-Z0-9_]{0,12}", fullmatch=True)
 

@@ -9,7 +9,7 @@ import pytest
 from generator import classify
 from generator.api_file import read_function
 from generator.facts import FactEnum, FactRecord, Facts, FactTypedef
-from generator.model import HERE
+from generator.libraries import HERE
 
 TYPES = [
     FactTypedef("opaque", "Box", "Box_st *"),

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from generator import api_file, decisions
-from generator.model import HERE, library_names, load
+from generator.libraries import HERE, library_names, load
 
 LISTS = ("cimport_only", "keeps_gil", "hot", "wrapped_callbacks")
 

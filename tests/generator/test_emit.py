@@ -116,7 +116,7 @@ def test_check_names_what_differs_from_run_to_run(tree, monkeypatch, capsys):
 
 
 def test_declarations_for_cimport_need_no_header_that_clients_may_lack(toy):
-    toy.optional_headers = frozenset(toy.headers)
+    toy.decisions.optional_headers = frozenset(toy.facts.headers)
     text = cy_pxd.emit({"toy": toy})["cuda/bindings/cytoy.pxd"]
     assert 'cdef extern from "toy.h"' not in text
     assert "#if __has_include(<toy.h>)\n    #include <toy.h>\n    #endif" in text

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from generator import model
+from generator import libraries
 from generator.emit.emulation import front as fronts
 from generator.emit.emulation import runtime as emulated_runtime
 
@@ -20,17 +20,17 @@ WORDS = {
 
 @pytest.fixture(scope="module")
 def runtime():
-    return model.load("runtime")
+    return libraries.load("runtime")
 
 
 @pytest.fixture(scope="module")
 def driver():
-    return model.load("driver")
+    return libraries.load("driver")
 
 
 @pytest.fixture(scope="module")
 def files():
-    return emulated_runtime.emit(model.load_all())
+    return emulated_runtime.emit(libraries.load_all())
 
 
 def values(library, name):
@@ -41,7 +41,7 @@ def values(library, name):
 
 
 def pairs():
-    header = model.HERE.parent / "cpp" / "emulated_runtime" / "process" / "equivalents.hpp"
+    header = libraries.HERE.parent / "cpp" / "emulated_runtime" / "process" / "equivalents.hpp"
     return EQUIVALENT.findall(header.read_text())
 
 
@@ -142,7 +142,7 @@ def test_a_function_is_forwarded_or_refused_and_never_both(runtime, files):
 def test_what_is_refused_is_what_the_guide_names(files):
     """The list may only shrink."""
     refusing = files["build/generated/emulated_runtime/refusing.cpp"]
-    bodies = (model.HERE.parent / "cpp" / "emulated_runtime" / "api").rglob("*.cpp")
+    bodies = (libraries.HERE.parent / "cpp" / "emulated_runtime" / "api").rglob("*.cpp")
     written = set(re.findall(r"^\w+ (cuda\w+)\(", "".join(p.read_text() for p in bodies), re.M))
     refused = set(re.findall(r" (cuda\w+)\(", refusing)) - written
     assert len(refused) > 50

@@ -7,7 +7,8 @@ import pytest
 
 pytest.importorskip("clang.cindex", reason="extraction needs libclang")
 
-from generator import api_file, extract, headers
+from build_support import headers
+from generator import api_file, extract
 from generator.__main__ import HERE
 from generator.decisions import read
 

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from generator import model, pages
+from generator import libraries, pages
 from generator.pages.text import escaped
 
-LIBRARIES = model.load_all()
+LIBRARIES = libraries.load_all()
 
 
 @pytest.fixture(scope="module")

@@ -65,9 +65,9 @@ def test_without_a_decision_nothing_stands_in():
 
 
 def test_every_decision_about_the_driver_has_its_fact():
-    from generator import model
+    from generator import libraries
 
-    chosen = decisions.read(model.HERE / "overrides" / "driver.toml").older_variants
-    by_name = {f.name: f for f in model.load("driver").functions}
+    chosen = decisions.read(libraries.HERE / "overrides" / "driver.toml").older_variants
+    by_name = {f.name: f for f in libraries.load("driver").functions}
     assert chosen
     assert all(by_name[name].older for name in chosen)

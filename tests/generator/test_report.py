@@ -5,7 +5,7 @@ import copy
 
 from generator import api_file, report
 from generator.facts import FactEnum
-from generator.model import HERE, load_all
+from generator.libraries import HERE, load_all
 
 
 def test_the_committed_report_is_current():

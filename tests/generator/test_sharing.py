@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("clang.cindex", reason="extraction needs libclang")
 
-from generator import api_file, decisions, extract, model
+from generator import api_file, decisions, extract, libraries
 from generator.__main__ import emit_all
 
 LOW_H = """
@@ -109,7 +109,7 @@ def project(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def high(project):
-    return model.load("high", project)
+    return libraries.load("high", project)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from generator import headers, model
+from build_support import headers
+from generator import libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 # What saxpy needs beside the wheel.
@@ -25,7 +26,7 @@ def need_build_tools():
         # looked for, not imported: setuptools refuses where another distutils was first
         if not importlib.util.find_spec(module):
             pytest.skip(f"a build needs {module}")
-    if not headers.find(model.load("driver").version):
+    if not headers.find(libraries.load("driver").facts.version):
         pytest.skip("a build needs the CUDA headers")
     if not shutil.which(os.environ.get("CXX", "g++").split()[-1]):
         pytest.skip("a build needs a C++ compiler")

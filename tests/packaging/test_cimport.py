@@ -9,7 +9,8 @@ import sysconfig
 
 import pytest
 
-from generator import headers, model
+from build_support import headers
+from generator import libraries
 
 PTX = """
 .version 8.0
@@ -85,7 +86,7 @@ def installation(request):
 
 def test_it_reaches_the_objects_and_launches(installation, root, tmp_path):
     pytest.importorskip("Cython", reason="cimport needs Cython")
-    cuda = headers.find(model.load("driver").version)
+    cuda = headers.find(libraries.load("driver").facts.version)
     if not cuda:
         pytest.skip("no CUDA headers")
     made = tmp_path / "foreign_core.cpp"

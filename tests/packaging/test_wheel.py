@@ -13,12 +13,12 @@ from pathlib import PurePath
 
 import pytest
 
-from generator import model
+from generator import libraries
 from halfwarp.archive import read as copies_in
 
 MEGABYTE = 1 << 20
 KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp", ".xz"}
-LIBRARIES = model.library_names()
+LIBRARIES = libraries.library_names()
 EXTENSIONS = {"bindings/_low", "bindings/_runtime"}
 EXTENSIONS |= {"core/_core", "core/_compile"}
 EXTENSIONS |= {f"bindings/cy{library}" for library in LIBRARIES}

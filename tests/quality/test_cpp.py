@@ -12,7 +12,8 @@ from pathlib import Path
 import cuda.bindings
 import pytest
 
-from generator import headers, model
+from build_support import headers
+from generator import libraries
 
 FOLDER = Path("build") / "tests"  # kept, so that only what changed is compiled again
 NO_GTEST = "GoogleTest not found"
@@ -28,7 +29,7 @@ def run(command, **options):
 def tools():
     """A compiler, CMake and the CUDA headers; one line says which of them is missing."""
     compiler = shlex.split(os.environ.get("CXX", "g++"))
-    include = headers.find(model.load("driver").version)
+    include = headers.find(libraries.load("driver").facts.version)
     missing = [tool for tool in ("cmake", "ctest", compiler[-1]) if not shutil.which(tool)]
     if missing or not include:
         lack = ", ".join(missing) or "the CUDA headers"

@@ -20,7 +20,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
     return {
         f"build/generated/headers/{header}": f"/* {library.origin} */\n{text}"
         for library in libraries.values()
-        if library.declares_itself
+        if library.decisions.declares_itself
         for header, text in Declarations(library).headers().items()
     }
 
@@ -35,19 +35,19 @@ class Declarations:
 
     def __init__(self, library: Library):
         self.library = library
-        self.words = tag_words(library.declarations)
-        self.words |= {name: f"struct {name}" for name in library.foreign_structs}
+        self.words = tag_words(library.facts.types)
+        self.words |= {name: f"struct {name}" for name in library.decisions.foreign_structs}
 
     def headers(self) -> dict[str, str]:
         """Text by name of the header."""
-        return {header: self.text(header) for header in self.library.headers}
+        return {header: self.text(header) for header in self.library.facts.headers}
 
     def text(self, header: str) -> str:
-        guard = self.library.guards[header]
+        guard = self.library.facts.guards[header]
         lib = self.library
-        lines = [f"#include <{name}>" for name in (*lib.includes, *lib.before)]
+        lines = [f"#include <{name}>" for name in (*lib.decisions.includes, *lib.decisions.before)]
         lines += [f"#define {c.name} {constant(c)}" for c in lib.constants if c.header == header]
-        for item in lib.declarations:
+        for item in lib.facts.types:
             lines += self.type_lines(item) if item.header == header else []
         functions = [self.function(f) for f in lib.functions if f.header == header]
         body = [*lines, '#ifdef __cplusplus\nextern "C" {\n#endif', *functions]

@@ -27,7 +27,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
 def declarations(library: Library) -> str:
     types = [
         type_group(library, header, list(items))
-        for (header, _), items in groupby(library.declarations, key=origin_of)
+        for (header, _), items in groupby(library.facts.types, key=origin_of)
     ]
     functions = "".join(f"cdef {function_line(library, f)}\n" for f in library.functions)
     parts = [head(library), *own_declarations(library), *types, *constant_groups(library)]
@@ -43,16 +43,16 @@ def head(library: Library) -> str:
     return (
         f"# {library.origin}\n"
         f'"""The {library.name} API for cimport, under the names that a C program uses.\n\n'
-        f"The types of {', '.join(library.headers)}; a function for each of theirs.\n"
+        f"The types of {', '.join(library.facts.headers)}; a function for each of theirs.\n"
         '"""\n\n'
         f"from libc.stdint cimport {', '.join(FIXED_WIDTH)}"
-        + "".join(f"\n{line}" for line in library.cimports)
+        + "".join(f"\n{line}" for line in library.decisions.cimports)
     )
 
 
 def own_declarations(library: Library) -> list[str]:
     """The C declarations themselves, so that a client needs no header of the library."""
-    if not library.declares_itself:
+    if not library.decisions.declares_itself:
         return []
     lines = "".join(f"{INDENT}{line}\n" for line in c_headers.verbatim(library).splitlines())
     return [f'cdef extern from * nogil:\n{INDENT}"""\n{lines}{INDENT}"""']
@@ -81,10 +81,14 @@ def in_scope(
     library: Library, header: str, lines: list[str], verbatim: str = "", is_macros: bool = False
 ) -> str:
     """Declarations of one header. `verbatim` is C that goes into every client after the header."""
-    if header in library.module_scope or is_macros:
+    if header in library.decisions.module_scope or is_macros:
         return "\n".join(f"cdef {line}" if is_definition(line) else line for line in lines)
-    source = "*" if library.declares_itself else f'"{library.included_by.get(header, header)}"'
-    if header in library.optional_headers:
+    source = (
+        "*"
+        if library.decisions.declares_itself
+        else f'"{library.decisions.included_by.get(header, header)}"'
+    )
+    if header in library.decisions.optional_headers:
         source, verbatim = "*", OPTIONAL.format(header=header) + verbatim
     if verbatim:
         lines = ['"""', *verbatim.splitlines(), '"""', *lines]
@@ -98,12 +102,12 @@ def is_definition(line: str) -> bool:
 
 def opaque_records(library: Library, items: list) -> list[str]:
     """Incomplete structs that the handles of a header point to."""
-    defined = {i.tag for i in library.declarations if isinstance(i, FactRecord)}
+    defined = {i.tag for i in library.facts.types if isinstance(i, FactRecord)}
     targets = [
         split_type(i.target)[0] for i in items if isinstance(i, FactTypedef) and i.word == "opaque"
     ]
-    cimported = " ".join(library.cimports)
-    targets += [name for name in library.foreign_structs if name not in cimported]
+    cimported = " ".join(library.decisions.cimports)
+    targets += [name for name in library.decisions.foreign_structs if name not in cimported]
     lines = []
     for name in dict.fromkeys(targets):
         if name != "void" and name not in defined:
@@ -115,13 +119,13 @@ def opaque_records(library: Library, items: list) -> list[str]:
 def type_lines(library: Library, item: FactRecord | FactEnum | FactTypedef) -> list[str]:
     if isinstance(item, FactEnum):
         members = [f"{INDENT}{name} = {value}" for name, value in item.members]
-        if library.not_found_value is not None and item.tag == library.result_tag:
-            members.append(f'{INDENT}{library.not_found} "{library.not_found_c}"')
+        if library.decisions.not_found_value is not None and item.tag == library.result_tag:
+            members.append(f'{INDENT}{library.decisions.not_found} "{library.not_found_c}"')
         return [f"{'c' if item.word != 'enum' else ''}{item.word} {item.tag}:", *members]
     if isinstance(item, FactRecord):
         return record_lines(item)
-    if item.name in library.stored_as:
-        return [f"ctypedef {library.stored_as[item.name]} {item.name}"]
+    if item.name in library.decisions.stored_as:
+        return [f"ctypedef {library.decisions.stored_as[item.name]} {item.name}"]
     if item.word == "callback":
         return [f"ctypedef {declare_callback(item.name, item.target)}"]
     return [f"ctypedef {cython_type(item.target)} {item.name}"]
@@ -162,7 +166,7 @@ def constant_lines(library: Library, constants: list) -> list[str]:
     plain = [c for c in constants if not c.c_type]
     lines = [f"{cython_type(c.c_type)} {c.name}" for c in constants if c.c_type]
     if plain:
-        values = "" if plain[0].header not in library.module_scope else " = {}"
+        values = "" if plain[0].header not in library.decisions.module_scope else " = {}"
         lines += ["enum:", *(INDENT + c.name + values.format(c.value) for c in plain)]
     return lines
 
@@ -170,7 +174,7 @@ def constant_lines(library: Library, constants: list) -> list[str]:
 def function_line(library: Library, function: Function) -> str:
     """`CUresult cuInit(unsigned int Flags) except ?CUDA_ERROR_NOT_FOUND nogil`"""
     spelled = (cython_type(p.c_type) for p in function.params)
-    if library.const_parameters:
+    if library.decisions.const_parameters:
         spelled = (f"{t} const" if t.endswith("*") else f"const {t}" for t in spelled)
     params = ", ".join(f"{t} {p.name}" for t, p in zip(spelled, function.params, strict=True))
     clause = exception_clause(library, function.ret)
@@ -179,9 +183,9 @@ def function_line(library: Library, function: Function) -> str:
 
 def exception_clause(library: Library, ret: str) -> str:
     """How a client learns that there was nothing to call."""
-    is_status = ret == library.result_type != library.result_enum
+    is_status = ret == library.decisions.result_type != library.decisions.result_enum
     if ret == "void" or is_status or ret in {s.name for s in library.structs}:
         return "except *"
-    if ret == library.result_enum:
-        return f"except ?{library.not_found}"
+    if ret == library.decisions.result_enum:
+        return f"except ?{library.decisions.not_found}"
     return "except ?NULL" if ret.endswith("*") else "except ?-1"

@@ -31,11 +31,12 @@ class Writer:
         self.prefix = f"cy{library.name}"
         self.foreign = {
             getattr(item, "name", None) or item.tag
-            for item in library.declarations
-            if item.header in library.module_scope or getattr(item, "word", "") == "define"
+            for item in library.facts.types
+            if item.header in library.decisions.module_scope
+            or getattr(item, "word", "") == "define"
         }
         self.tags = tag_words(library)
-        self.tags |= dict.fromkeys(library.foreign_structs, "struct")
+        self.tags |= dict.fromkeys(library.decisions.foreign_structs, "struct")
         self.structs = {s.name for s in library.structs}
         self.enums = {e.name for e in library.enums}
 
@@ -78,8 +79,8 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
     # --- C -------------------------------------------------------------------------------------
 
     def header(self) -> str:
-        lines = [f"#include <{h}>" for h in self.library.before]
-        lines += map(self.library.include, self.library.headers)
+        lines = [f"#include <{h}>" for h in self.library.decisions.before]
+        lines += map(self.library.include, self.library.facts.headers)
         includes = "".join(f"{line}\n" for line in lines)
         calls = "\n\n".join(self.call(i, f) for i, f in enumerate(self.library.functions))
         return (
@@ -134,7 +135,7 @@ cdef extern from "driver/{self.prefix}_calls.h" nogil:
 def tag_words(library: Library) -> dict[str, str]:
     """Tag -> struct, union or enum, of the types that have no typedef of the same name."""
     words = {}
-    for item in library.declarations:
+    for item in library.facts.types:
         if isinstance(item, FactTypedef):
             if item.word == "opaque" and "void" not in item.target:
                 words.setdefault(split_type(item.target)[0], "struct")

@@ -25,7 +25,7 @@ class Front:
 
     def is_gated(self, function: Function) -> bool:
         """Whether a function answers with the API's result, and so can be refused."""
-        return function.ret == self.library.result_enum
+        return function.ret == self.library.decisions.result_enum
 
     def files(self) -> dict[str, str]:
         """Text of the files that each front has, by path below the root."""

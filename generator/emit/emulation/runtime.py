@@ -30,7 +30,9 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
 
 def is_of_the_library(library: Library, function: Function) -> bool:
     """Whether the library exports it: not a function of the header's, nor of our own extension."""
-    return "inline" not in function.flags and function.header not in library.implemented_here
+    return (
+        "inline" not in function.flags and function.header not in library.decisions.implemented_here
+    )
 
 
 def forwards(functions: list[Function]) -> dict[str, str]:
@@ -95,7 +97,7 @@ std::span<const error_entry> error_entries() noexcept {{ return entries; }}
 
 
 def result_enum(library: Library) -> Enum:
-    return next(e for e in library.enums if e.name == library.result_enum)
+    return next(e for e in library.enums if e.name == library.decisions.result_enum)
 
 
 def explanation(member: Member) -> str:

@@ -190,10 +190,10 @@ class CodesWriter(Writer):
         ]
         if function.returns[:1] == ["object"]:
             outputs.insert(0, self.value_type(function.ret))
-        elif function.ret != self.library.result_enum:
+        elif function.ret != self.library.decisions.result_enum:
             outputs.insert(0, "bytes")
         outputs = [out if out == "Any" else f"{out} | _NoneOnError" for out in outputs]
-        return f"tuple[{', '.join([self.library.result_enum, *outputs])}]"
+        return f"tuple[{', '.join([self.library.decisions.result_enum, *outputs])}]"
 
     def attribute_variants(self, function: Function) -> list[str]:
         """One signature for each type that an attribute can have."""

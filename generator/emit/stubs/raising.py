@@ -127,11 +127,11 @@ class RaisingWriter(Writer):
 
     def exceptions(self) -> str:
         """The class that is raised, and those of single failures."""
-        name = self.library.exception
-        derived = [f"class {each}({name}): ..." for each in self.library.exceptions]
-        derived += [f"{a} = {each}" for a, each in self.library.exception_aliases.items()]
-        derived += map(self.status_check, self.library.status_checks)
-        extras = self.library.error_extras
+        name = self.library.decisions.exception
+        derived = [f"class {each}({name}): ..." for each in self.library.decisions.exceptions]
+        derived += [f"{a} = {each}" for a, each in self.library.decisions.exception_aliases.items()]
+        derived += map(self.status_check, self.library.decisions.status_checks)
+        extras = self.library.decisions.error_extras
         base = EXCEPTION.format(
             name=name,
             attributes="".join(f"    {each}: int | None\n" for each in extras.values()),
@@ -140,7 +140,7 @@ class RaisingWriter(Writer):
         return "\n\n".join([base, *derived])
 
     def imports(self, body: str) -> str:
-        aliases = self.library.enum_aliases.items()
+        aliases = self.library.decisions.enum_aliases.items()
         homes = ((name, *target.split(".")) for name, target in aliases)
         lines = [f"from cuda.bindings.{home} import {c} as {name}" for name, home, c in homes]
         return "\n".join([super().imports(body), *lines])

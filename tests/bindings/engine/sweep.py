@@ -12,10 +12,10 @@ import os
 import sys
 from importlib import import_module
 
-from generator import model
+from generator import libraries
 from tests.bindings.function_tables import slots
 
-LIBRARY = model.load(os.environ["HALFWARP_SWEEP"])
+LIBRARY = libraries.load(os.environ["HALFWARP_SWEEP"])
 module = import_module(f"cuda.bindings.{LIBRARY.name}")
 KEEPS = {"cuLinkCreate"}  # its options live until cuLinkDestroy
 HANDLES = {h.name for h in LIBRARY.handles}

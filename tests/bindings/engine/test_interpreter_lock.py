@@ -6,7 +6,7 @@ import ctypes
 import pytest
 from cuda.bindings import driver
 
-from generator import model
+from generator import libraries
 
 from ...context_lock import RETURNS_AT_ONCE, RUNTIME_WAITS, WAITS
 
@@ -62,7 +62,7 @@ def test_what_returns_at_once_does_not_give_the_lock_away(keeps_lock, name):
 
 def keepers(library):
     """The functions of a library that are called under the lock, by decision; all its functions."""
-    functions = model.load(library).functions
+    functions = libraries.load(library).functions
     return {f.name for f in functions if not f.releases_gil}, {f.name for f in functions}
 
 

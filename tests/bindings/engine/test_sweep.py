@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import model
+from generator import libraries
 
 
 @pytest.mark.parametrize("library", ["driver", "runtime"])
@@ -14,4 +14,4 @@ def test_every_function_works_and_names_each_bad_argument(on_null_driver, librar
     code = Path(__file__).with_name("sweep.py").read_text()
     report = json.loads(on_null_driver(code, HALFWARP_SWEEP=library))
     assert report["problems"] == {}
-    assert report["swept"] == sum(f.in_python for f in model.load(library).functions) > 300
+    assert report["swept"] == sum(f.in_python for f in libraries.load(library).functions) > 300

@@ -48,7 +48,7 @@ class Source:
 
     def __init__(self, library):
         self.library = library
-        self.insufficient = self.value_of(library.insufficient)
+        self.insufficient = self.value_of(library.decisions.insufficient)
         self.types = {t.name: t for t in library.data_types}
 
     def value_of(self, c_name):

@@ -53,10 +53,10 @@ def answering_library(tmp_path_factory):
     """``answering_library(name)``: the path of a library that answers at random."""
     if not shutil.which("g++") or not (ROOT / "build" / "generated").exists():
         pytest.skip("a compiler and a build make the library that answers")
-    from generator import model
+    from generator import libraries
 
     folder = tmp_path_factory.mktemp("answers")
-    return cache(lambda name: tool("fuzz", "answering").build(model.load(name), ROOT, folder))
+    return cache(lambda name: tool("fuzz", "answering").build(libraries.load(name), ROOT, folder))
 
 
 @pytest.fixture(scope="session")

@@ -80,13 +80,13 @@ class Fuzzer:
     def __init__(self, options):
         import answering
 
-        from generator import model
+        from generator import libraries
 
         self.options = options
-        self.library = model.load(options.library)
+        self.library = libraries.load(options.library)
         self.module = importlib.import_module(f"cuda.bindings.{options.library}")
         self.functions = [f for f in self.library.functions if f.in_python]
-        self.raises = self.library.convention == "exceptions"
+        self.raises = self.library.decisions.convention == "exceptions"
         structs = [s for s in self.library.structs if not s.view_only]
         shown = [t for t in self.library.data_types if hasattr(self.module, t.name)]
         self.classes = shown if self.raises else structs
@@ -167,7 +167,7 @@ class Fuzzer:
             return error
 
     def accepted(self):
-        own = (getattr(self.module, self.library.exception),) if self.raises else ()
+        own = (getattr(self.module, self.library.decisions.exception),) if self.raises else ()
         return (*ACCEPTED, *own)
 
     def make(self, what, form):

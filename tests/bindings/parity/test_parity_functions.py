@@ -46,7 +46,7 @@ def test_every_parameter_is_converted_the_same_way(reference, library):
 
 def without_macros(c_type, library):
     """The reference's data has types as the preprocessor leaves them."""
-    for item in library.declarations:
+    for item in library.facts.types:
         if getattr(item, "word", "") == "define":
             c_type = re.sub(rf"\b{item.name}\b", item.target, c_type)
     return c_type

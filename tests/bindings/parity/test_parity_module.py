@@ -89,5 +89,5 @@ def test_every_class_of_13_5_has_its_c_size(reference, module):
 
 
 def test_every_result_code_is_explained(library, module):
-    for member in getattr(module, library.result_enum):
+    for member in getattr(module, library.decisions.result_enum):
         assert member.__doc__.endswith("."), member

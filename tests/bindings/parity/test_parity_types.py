@@ -19,7 +19,7 @@ def test_every_enum_has_the_same_members_and_values(reference, library):
 
 
 def test_members_of_an_enum_keep_the_order_of_the_header(library):
-    result = next(e for e in library.enums if e.name == library.result_enum)
+    result = next(e for e in library.enums if e.name == library.decisions.result_enum)
     values = [m.value for m in result.members]
     assert values == sorted(values)
 

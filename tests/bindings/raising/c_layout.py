@@ -19,7 +19,7 @@ class Layout:
     """Natural alignment, as on every platform that the libraries exist for."""
 
     def __init__(self, library):
-        self.items = {getattr(i, "name", None) or i.tag: i for i in library.declarations}
+        self.items = {getattr(i, "name", None) or i.tag: i for i in library.facts.types}
         self.enums = {name for e in library.enums for name in (e.name, e.c_name)}
 
     def size(self, c_type):

@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from c_layout import Layout  # noqa: E402
 
-from generator import model  # noqa: E402
+from generator import libraries  # noqa: E402
 from tests.bindings.function_tables import slots  # noqa: E402
 
 READS = re.compile(r"(\w+_)?get_\w+|device_on_same_board|device_is_mig_device_handle|error_string")
@@ -44,7 +44,7 @@ class Recorder:
     """Stands in the slots of the functions, calls the library, and notes what it writes."""
 
     def __init__(self, nvml):
-        self.nvml, self.library = nvml, model.load("nvml")
+        self.nvml, self.library = nvml, libraries.load("nvml")
         self.layout, self.answers, self.kept = Layout(self.library), [], []
         self.functions = {f.python_name: f for f in self.library.functions}
 

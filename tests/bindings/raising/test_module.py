@@ -178,11 +178,11 @@ def test_private_modules_show_addresses(request, name):
     request.getfixturevalue(name)
     from importlib import import_module
 
-    from generator import model
+    from generator import libraries
 
     internal = import_module(f"cuda.bindings._internal.{name}")
     pointers = internal._inspect_function_pointers()
-    assert pointers.keys() == {f"__{f.c_name}" for f in model.load(name).functions}
+    assert pointers.keys() == {f"__{f.c_name}" for f in libraries.load(name).functions}
     present = {n: internal._inspect_function_pointer(n) for n in pointers}
     assert present == pointers and any(pointers.values())
 

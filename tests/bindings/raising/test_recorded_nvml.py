@@ -22,8 +22,9 @@ import json, sys
 sys.path.insert(0, {here!r})
 from record_nvml import text_of
 from cuda.bindings import nvml
-from generator import model
-names = {{f.python_name: [n.partition("=")[0] for n in f.py] for f in model.load("nvml").functions}}
+from generator import libraries
+library = libraries.load("nvml")
+names = {{f.python_name: [n.partition("=")[0] for n in f.py] for f in library.functions}}
 nvml.init_v2()
 found = []
 for call in json.load(open({path!r}))["calls"]:
@@ -45,8 +46,8 @@ print(json.dumps(found))
 NULL_HANDLES = """
 import json
 from cuda.bindings import nvml
-from generator import model
-library = model.load("nvml")
+from generator import libraries
+library = libraries.load("nvml")
 wrong = {}
 for f in library.functions:
     places = [f.py.index(p.name) for p in f.params if p.kind == "in:nonnull"]
@@ -68,14 +69,14 @@ print(json.dumps(wrong))
 REFUSALS = """
 import json
 from cuda.bindings import nvml
-from generator import model
+from generator import libraries
 different, compared = {}, 0
 def refusal(function, *arguments, **keywords):
     try:
         return repr(function(*arguments, **keywords))
     except Exception as error:
         return repr(error)
-for f in model.load("nvml").functions:
+for f in libraries.load("nvml").functions:
     names = [n for n in f.py if "=" not in n] if f.in_python else []
     function = getattr(nvml, f.python_name, None)
     for place in range(len(names)):

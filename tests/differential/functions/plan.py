@@ -6,7 +6,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from generator import model
+from generator import libraries, model
 from generator.emit import data_values
 
 FOLDER = Path(__file__).parent
@@ -64,7 +64,7 @@ class Planner:
     """The cases of one library."""
 
     def __init__(self, name, backend):
-        self.library = model.load(name)
+        self.library = libraries.load(name)
         self.enums = {e.name: e for e in self.library.enums}
         self.handles = [h.name for h in self.library.handles]
         self.classes = {s.name for s in self.library.structs} | set(self.handles)
@@ -222,7 +222,7 @@ class Planner:
         parts = {
             "T": lambda: type_of(param) or param.c_type,
             "other": lambda: self.other_handle(type_of(param)),
-            "result": lambda: self.library.result_enum,
+            "result": lambda: self.library.decisions.result_enum,
             "first": lambda: str(self.enums[type_of(param)].members[0].value),
             "type": lambda: param.c_type.rstrip("* "),
             "first_number": lambda: self.first_number(param),

@@ -3,11 +3,12 @@
 
 import pytest
 
-from generator import api_file, decisions, headers
+from build_support import headers
+from generator import api_file, decisions
 from generator.emit.cimport import c_headers
-from generator.model import HERE, library_names, load
+from generator.libraries import HERE, library_names, load
 
-OWN = [n for n in library_names() if load(n).declares_itself]
+OWN = [n for n in library_names() if load(n).decisions.declares_itself]
 
 
 def facts_without_roles(facts):
@@ -49,6 +50,6 @@ def test_no_header_of_these_libraries_is_asked_for():
     libraries = {name: load(name) for name in OWN}
     files = slots_hpp.emit(libraries) | cy_pyx.emit(libraries)
     for library in libraries.values():
-        for header in library.headers:
+        for header in library.facts.headers:
             assert not any(f"#include <{header}>" in text for text in files.values()), header
             assert any(f'#include "headers/{header}"' in text for text in files.values()), header

@@ -9,7 +9,7 @@ from generator.api_file import read_function
 from generator.classify_exceptions import ExceptionsClassifier
 from generator.decisions import read
 from generator.facts import FactEnum, FactRecord, Facts, FactTypedef
-from generator.model import HERE
+from generator.libraries import HERE
 
 TYPES = [
     FactTypedef("opaque", "Box", "Box_st *"),

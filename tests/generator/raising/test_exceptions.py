@@ -115,7 +115,7 @@ def test_handles_that_are_followed_unseen_are_not_null(tmp_path):
         api_file.read(tmp_path / "toy.api"), decisions.read(tmp_path / "toy.toml")
     )
     functions = {f.name: f for f in library.functions}
-    assert library.null_status == "TOY_ERROR_LOST"
+    assert library.decisions.refuses_null["status"] == "TOY_ERROR_LOST"
     assert kinds(functions["toyBoxName"])[0] == "in:nonnull"
     assert kinds(functions["toyBoxClose"]) == ["in:intptr*"]
     assert kinds(functions["toyBoxOpen"])[0] == "out:intptr"

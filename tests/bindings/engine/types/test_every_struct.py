@@ -13,7 +13,7 @@ from functools import cache
 
 import pytest
 
-from generator import model
+from generator import libraries
 
 from ....threads import has_lock
 
@@ -27,12 +27,12 @@ def structs_of(library):
     return [s.name for s in library.structs if not s.view_only]
 
 
-LIBRARIES = {n: lib for n, lib in model.load_all().items() if not lib.raises}
+LIBRARIES = {n: lib for n, lib in libraries.load_all().items() if not lib.raises}
 
 
 @cache
 def records_of(*names):
-    return {s.name: s for name in names for s in model.load(name).structs}
+    return {s.name: s for name in names for s in libraries.load(name).structs}
 
 
 def records(library):

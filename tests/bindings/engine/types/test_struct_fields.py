@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from cuda.bindings import driver, runtime
 
-from generator import model
+from generator import libraries
 
 
 class Data(bytearray):
@@ -376,7 +376,7 @@ class TestPointerLists:
         other.attrs[0].value.priority = 1
 
 
-STRUCTS = {s.name: s for s in model.load("driver").structs}
+STRUCTS = {s.name: s for s in libraries.load("driver").structs}
 
 
 def fields_of(name):

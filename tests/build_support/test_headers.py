@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import headers
+from build_support import headers
 
 
 @pytest.fixture

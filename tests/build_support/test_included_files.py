@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is corrected in the sources that Cython writes."""
 
-from generator.included_files import tell_apart
+from build_support.included_files import tell_apart
 
 LOOKUP = "code = find_code_object(c_line ? -c_line : py_line);\n"
 

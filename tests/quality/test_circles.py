@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No file leads back to itself: not by the imports of Python, not by the includes of C++."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDERS = ("generator", "cuda", "halfwarp", "benchmarks", "build_support")
+# Imports that close a circle on purpose, each with the reason.
+ALLOWED = {
+    ("cuda.core.emulation", "cuda.core._commands.emulation"): "when it is run as a program alone",
+}
+
+
+def circles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Each set of names that reach each other, sorted; by Tarjan's algorithm."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(name: str) -> None:
+        order[name] = lowest[name] = len(order)
+        stack.append(name)
+        for other in sorted(edges.get(name, ())):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                lowest[name] = min(lowest[name], lowest[other])
+        if lowest[name] == order[name]:
+            members = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(members) > 1 or name in edges.get(name, ()):
+                found.append(sorted(members))
+
+    for name in sorted(edges):
+        if name not in order:
+            visit(name)
+    return found
+
+
+def module_of(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path, tree: ast.AST) -> Iterator[str]:
+    """Dotted names that a module asks for, wherever in it: `from a import b` is `a.b`."""
+    package = path.parent.parts
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def python_edges(root: Path, paths: list[Path]) -> dict[str, set[str]]:
+    """Module -> modules of the tree that it imports. A package that holds the importing module is
+    there already, so that naming it closes nothing."""
+    modules = {module_of(path): path for path in paths}
+    edges = {}
+    for module, path in modules.items():
+        wanted = set()
+        for name in imports(path, ast.parse((root / path).read_text())):
+            target = name if name in modules else name.rpartition(".")[0]
+            if target in modules and target != module and not module.startswith(f"{target}."):
+                wanted.add(target)
+        edges[module] = wanted
+    return edges
+
+
+def include_edges(root: Path, paths: list[Path]) -> dict[str, set[str]]:
+    names = {path.relative_to("cpp").as_posix(): path for path in paths}
+    return {
+        name: {
+            i
+            for i in re.findall(r'^#include "([^"]+)"', (root / path).read_text(), re.M)
+            if i in names
+        }
+        for name, path in names.items()
+    }
+
+
+def test_a_circle_is_found():
+    edges = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a", "d"}, "e": {"f"}, "f": set()}
+    assert circles(edges) == [["a", "b", "c"], ["d"]]
+
+
+def test_imports_are_read_in_all_their_forms(tmp_path):
+    text = "import a.b\nfrom . import x\nfrom ..c import y\ndef f():\n    from p.q import z\n"
+    found = sorted(imports(Path("p/r/s.py"), ast.parse(text)))
+    assert found == ["a.b", "p.c.y", "p.q.z", "p.r.x"]
+
+
+def test_no_module_imports_itself_by_way_of_others(root, tracked):
+    paths = [p for p in tracked if p.suffix == ".py" and p.parts[0] in FOLDERS]
+    assert {p.parts[0] for p in paths} == set(FOLDERS)
+    edges = python_edges(root, paths)
+    for module, target in ALLOWED:
+        assert target in edges[module], "no longer needed"
+        edges[module].discard(target)
+    assert circles(edges) == []
+
+
+def test_no_header_includes_itself_by_way_of_others(root, tracked):
+    paths = [p for p in tracked if p.parts[0] == "cpp" and p.suffix in (".hpp", ".h", ".cpp")]
+    assert len(paths) > 100
+    assert circles(include_edges(root, paths)) == []
