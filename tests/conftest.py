@@ -184,7 +184,10 @@ def give_cached_memory_back():
     """The object layer lets a default pool keep what was freed, as the reference does."""
     from cuda.bindings import driver
 
-    for device in range(driver.cuDeviceGetCount()[1]):
+    status, count = driver.cuDeviceGetCount()
+    if status == driver.CUresult.CUDA_ERROR_NOT_INITIALIZED:
+        return  # nothing was asked of it yet
+    for device in range(count):
         status, pool = driver.cuDeviceGetDefaultMemPool(device)
         assert int(status) == 0, status
         (status,) = driver.cuMemPoolTrimTo(pool, 0)
