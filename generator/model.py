@@ -159,7 +159,7 @@ class Struct:
 
 @dataclass(slots=True)
 class DataField:
-    """One field of a data type. `form` is a word of `cpp/bindings/records/data_records.hpp`."""
+    """One field of a data type. `form` is a word of `cpp/bindings/records/records.hpp`."""
 
     name: str
     c_path: str  # member designator, as offsetof takes it

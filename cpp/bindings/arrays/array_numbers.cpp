@@ -6,7 +6,7 @@
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/memory/scratch.hpp"
-#include "bindings/numbers/c_numbers.hpp"
+#include "bindings/numbers/numbers.hpp"
 
 namespace halfwarp::bindings {
 namespace {

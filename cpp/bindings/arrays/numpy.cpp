@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions and types of NumPy.
-#include "bindings/arrays/numpy.hpp"
+#include "bindings/arrays/typed_array.hpp"
 
 namespace halfwarp::bindings {
 

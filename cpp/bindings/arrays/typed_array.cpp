@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include "bindings/arrays/numpy.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/threads/engine_lock.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of C numbers without NumPy: results of calls, and columns of struct arrays.
+// Arrays of C numbers without NumPy: results of calls, columns of struct arrays; and what is asked
+// of NumPy.
 #pragma once
 
 #include "bindings/arrays/extent.hpp"
@@ -39,5 +40,15 @@ PyObject* list_of_numbers(kind element, const extent& e, char* where);
 
 // The class, for the module that shows it.
 PyTypeObject* typed_array_type();
+
+// A function or class of NumPy, which is imported; a new reference, or nullptr with an error set.
+PyObject* from_numpy(const char* name);
+
+// A function of NumPy if that is loaded, which this does not do; a new reference, or nullptr
+// without an error.
+PyObject* loaded_numpy_function(const char* name);
+
+// The type of numbers by their letter in `struct`; a new reference, or nullptr with an error set.
+PyObject* numpy_type_of(const char* format);
 
 }  // namespace halfwarp::bindings

@@ -2,8 +2,7 @@
 // The interpreter of function records.
 #include "bindings/calls/engine.hpp"
 
-#include "bindings/calls/keywords.hpp"
-#include "bindings/conventions/raised_results.hpp"
+#include "bindings/conventions/results.hpp"
 
 namespace halfwarp::bindings {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls a C function as its record says.
+// Calls a C function as its record says, by Python's calling rules.
 #pragma once
 
-#include "bindings/conventions/raised_results.hpp"
-#include "bindings/conventions/status_tuples.hpp"
+#include "bindings/conventions/results.hpp"
 #include "bindings/converters/converters.hpp"
 #include "bindings/records/c_calls.hpp"
+#include "bindings/records/records.hpp"
 #include "interpreter/exit_gate.hpp"
 
 namespace halfwarp::bindings {
@@ -67,5 +67,10 @@ word invoke(const frame& c);
 // The result of a call that returned an error code; nullptr when it left a Python error (no
 // library, no such symbol).
 PyObject* failure(const library& lib, const function& f, int code);
+
+// Puts the arguments of a call in the order of the record; nullptr where an optional one is
+// missing.
+bool bind_arguments(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+                    PyObject* keywords, PyObject** bound);
 
 }  // namespace halfwarp::bindings

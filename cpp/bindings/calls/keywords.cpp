@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Python's calling rules for functions that are described by a record.
-#include "bindings/calls/keywords.hpp"
+#include "bindings/calls/engine.hpp"
 
 #include <cstring>
 

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "bindings/calls/engine.hpp"
-#include "bindings/calls/keywords.hpp"
-#include "bindings/conventions/raised_results.hpp"
+#include "bindings/conventions/results.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/records/c_calls.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays and texts that a call fills.
-#include "bindings/converters/array_outputs.hpp"
+#include "bindings/converters/conversions.hpp"
 
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "bindings/errors/errors.hpp"
-#include "bindings/numbers/c_numbers.hpp"
 #include "bindings/numbers/numbers.hpp"
 
 namespace halfwarp::bindings {

@@ -2,9 +2,8 @@
 // One converter per kind of input, used by the interpreter's table and by the unrolled calls alike.
 #pragma once
 
-#include "bindings/converters/attributes/attribute_values.hpp"
+#include "bindings/converters/conversions.hpp"
 #include "bindings/converters/frame.hpp"
-#include "bindings/converters/lists.hpp"
 #include "bindings/kernel_params/kernel_params.hpp"
 #include "bindings/memory/addresses.hpp"
 #include "bindings/objects/object_arguments.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists and tuples to C arrays in the call's scratch memory.
-#include "bindings/converters/lists.hpp"
+#include "bindings/converters/conversions.hpp"
 
 #include <cstring>
 

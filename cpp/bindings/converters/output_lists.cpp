@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that a call fills or owns, to Python lists of objects that own copies.
-#include "bindings/converters/output_lists.hpp"
+#include "bindings/converters/conversions.hpp"
 
 #include <cstring>
 
@@ -19,7 +19,7 @@ PyObject* copied_handle(const library& lib, int type, const char* source) {
 
 PyObject* copied_struct(const library& lib, int type, const char* source) {
   PyObject* made = new_struct(lib, type);
-  if (made) std::memcpy(as_struct(made)->where, source, lib.classes[type].size);
+  if (made) std::memcpy(as_storage(made)->where, source, lib.classes[type].size);
   return made;
 }
 

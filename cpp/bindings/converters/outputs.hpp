@@ -4,8 +4,8 @@
 
 #include <cstring>
 
+#include "bindings/converters/conversions.hpp"
 #include "bindings/converters/inputs.hpp"
-#include "bindings/converters/output_lists.hpp"
 #include "bindings/objects/enum_type.hpp"
 
 namespace halfwarp::bindings {
@@ -97,7 +97,7 @@ struct parameter<kind::out_structure> {
   static bool prepare(auto& c, int i, const param& p) {
     PyObject* made = new_struct(c.lib, p.type);
     c.add_output(made);
-    if (made) c.w[i] = reinterpret_cast<word>(as_struct(made)->where);
+    if (made) c.w[i] = reinterpret_cast<word>(as_storage(made)->where);
     return made != nullptr;
   }
   static PyObject* result(auto& c, int, const param&, int output) { return c.take(output); }

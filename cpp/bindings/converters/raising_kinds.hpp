@@ -4,9 +4,8 @@
 
 #include <cstring>
 
-#include "bindings/converters/array_outputs.hpp"
 #include "bindings/converters/assembly.hpp"
-#include "bindings/converters/buffers.hpp"
+#include "bindings/converters/conversions.hpp"
 #include "bindings/converters/outputs.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/numpy_structs/data_object.hpp"

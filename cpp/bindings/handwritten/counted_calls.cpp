@@ -2,8 +2,8 @@
 // Calls that are made twice: for the length of their arrays, then to fill them.
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/calls/engine.hpp"
-#include "bindings/converters/array_outputs.hpp"
 #include "bindings/converters/assembly.hpp"
+#include "bindings/converters/conversions.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/handwritten/handwritten.hpp"
 #include "bindings/numpy_structs/data_fields.hpp"

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "bindings/calls/engine.hpp"
-#include "bindings/calls/keywords.hpp"
 #include "bindings/handwritten/handwritten.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/threads/engine_lock.hpp"
@@ -165,8 +164,8 @@ bool copy_made_graphs(frame& c, int code) {
   std::size_t bytes = made.phGraph_out ? made.size * sizeof(CUgraph) : 0;
   PyObject* block = bytes ? new_memory_block(bytes) : nullptr;
   if (bytes && !block) return false;
-  if (block) std::memcpy(block_memory(block), made.phGraph_out, bytes);
-  int status = keep_for_field(as_struct(object), &made.phGraph_out, block);
+  if (block) std::memcpy(as_block(block)->where, made.phGraph_out, bytes);
+  int status = keep_for_field(as_storage(object), &made.phGraph_out, block);
   Py_XDECREF(block);
   return status == 0;
 }

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "bindings/calls/engine.hpp"
-#include "bindings/calls/keywords.hpp"
 #include "bindings/converters/assembly.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/exceptions/exceptions.hpp"

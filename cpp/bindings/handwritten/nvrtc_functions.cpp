@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "bindings/calls/engine.hpp"
-#include "bindings/calls/keywords.hpp"
 #include "bindings/handwritten/handwritten.hpp"
 
 namespace halfwarp::bindings {

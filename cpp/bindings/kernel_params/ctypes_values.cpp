@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel parameters by ctypes type: the type is recognised by its address, in order of frequency.
-#include "bindings/kernel_params/ctypes_values.hpp"
+#include "bindings/kernel_params/kernel_params.hpp"
 
 #include <cstring>
 

@@ -2,7 +2,6 @@
 // Packs kernel parameters: the array of pointers first, then the values, in one piece of memory.
 #include "bindings/kernel_params/kernel_params.hpp"
 
-#include "bindings/kernel_params/ctypes_values.hpp"
 #include "bindings/memory/addresses.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
@@ -82,9 +81,9 @@ bool kernel_params_block(PyObject* object, word& out, PyObject*& block) {
   typed_values given;
   if (!given.take(object) || !(block = new_memory_block(given.bytes()))) return false;
   // the values stay: some parameters point into their memory
-  as_struct(block)->kept = Py_BuildValue("{i:O}", -1, given.values);
-  bool ok = as_struct(block)->kept && pack(given, block_memory(block));
-  out = reinterpret_cast<word>(block_memory(block));
+  as_storage(block)->kept = Py_BuildValue("{i:O}", -1, given.values);
+  bool ok = as_storage(block)->kept && pack(given, as_block(block)->where);
+  out = reinterpret_cast<word>(as_block(block)->where);
   if (!ok) Py_CLEAR(block);
   return ok;
 }

@@ -9,11 +9,14 @@
 #include "bindings/numpy_structs/numpy_types.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/enum_type.hpp"
-#include "bindings/records/data_records.hpp"
+#include "bindings/records/records.hpp"
 #include "bindings/threads/engine_lock.hpp"
 #include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
+
+constinit const class_family* const class_families[] = {&handle_family, &struct_family,
+                                                        &data_family};
 namespace {
 
 // As bind_arguments does it for functions that have a record.

@@ -4,8 +4,6 @@
 
 #include <cstring>
 
-#include "bindings/numbers/c_numbers.hpp"
-
 namespace halfwarp::bindings {
 namespace {
 

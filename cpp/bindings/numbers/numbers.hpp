@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python numbers to C words. The inline part takes small ints; all else is out of line.
+// Python numbers to C words, and C numbers in memory. The inline part takes small ints; all else is
+// out of line.
 #pragma once
+
+#include <cstdio>
+#include <cstring>
+#include <type_traits>
 
 #include "bindings/errors/errors.hpp"
 #include "bindings/records/records.hpp"
@@ -108,5 +113,46 @@ inline void store(void* where, word value, int size) {
     __builtin_memcpy(where, &value, std::size_t(size));
   }
 }
+
+template <class T>
+T load(const void* where) {
+  T value;
+  std::memcpy(&value, where, sizeof value);
+  return value;
+}
+
+// A C number as a Python object.
+template <class T>
+PyObject* number_at(const void* where) {
+  auto value = load<T>(where);
+  if constexpr (std::is_floating_point_v<T>) {
+    return PyFloat_FromDouble(value);
+  } else if constexpr (sizeof(T) < sizeof(long)) {
+    return PyLong_FromLong(long(value));
+  } else if constexpr (std::is_signed_v<T>) {
+    return PyLong_FromLongLong(value);
+  } else {
+    return PyLong_FromUnsignedLongLong(value);
+  }
+}
+
+// A number of a kind.
+PyObject* read_number(kind k, const void* where);
+int write_number_slow(kind k, void* where, PyObject* value);
+inline int write_number(kind k, void* where, PyObject* value) {
+  word small;
+  bool is_wide = k >= kind::i32 && k <= kind::u64;
+  if (!is_wide || !PyLong_Check(value) || !digit_value(value, small)) [[unlikely]]
+    return write_number_slow(k, where, value);
+  store(where, small, k >= kind::i64 ? 8 : 4);
+  return 0;
+}
+
+struct hexadecimal {
+  explicit hexadecimal(unsigned long long value) {
+    std::snprintf(text, sizeof text, "0x%llx", value);
+  }
+  char text[20];
+};
 
 }  // namespace halfwarp::bindings

@@ -118,7 +118,7 @@ int write_text(const library& lib, const data_field& f, PyObject* self, PyObject
 }
 
 PyObject* read_text_pointer(const library&, const data_field& f, PyObject* self) {
-  address_lock lock{as_struct(self)};
+  address_lock lock{as_storage(self)};
   const char* text;
   std::memcpy(&text, place_of(f, self), sizeof text);
   return decode(text ? text : "", text ? Py_ssize_t(std::strlen(text)) : 0);

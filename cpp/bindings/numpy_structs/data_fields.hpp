@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of data types: getters and a setter that follow the field's record.
+// What classes of data types have: fields, methods, and ways to be made of what exists already.
 #pragma once
 
-#include "bindings/numbers/c_numbers.hpp"
+#include "bindings/numbers/numbers.hpp"
 #include "bindings/numpy_structs/data_object.hpp"
 
 namespace halfwarp::bindings {
@@ -44,5 +44,19 @@ int allocate_list(const library& lib, const data_field& f, PyObject* self, Py_ss
 // The number of elements that the counter of a field says; all of them without one.
 Py_ssize_t counted(const data_field& f, PyObject* self);
 int set_counter(const data_field& f, PyObject* self, Py_ssize_t n);
+
+PyObject* represent_data(PyObject* self);
+PyObject* compare_data(PyObject* self, PyObject* other, int operation);
+
+inline constexpr int data_method_count = 6;
+extern PyMethodDef data_methods[data_method_count];
+
+// See class_family::from_bytes.
+PyObject* data_with_contents(PyObject* called, class_type& type, const Py_buffer& contents);
+
+// Adds from_ptr, from_buffer and from_data to the methods of a class: `methods` has room for
+// `source_method_count` entries, and stays as long as the class.
+inline constexpr int source_method_count = 3;
+void add_source_methods(const data_record& record, PyMethodDef* methods);
 
 }  // namespace halfwarp::bindings

@@ -4,7 +4,7 @@
 
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"
-#include "bindings/numbers/c_numbers.hpp"
+#include "bindings/numbers/numbers.hpp"
 #include "bindings/numpy_structs/data_fields.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
@@ -22,7 +22,7 @@ char* pointer_in(const data_field& f, PyObject* self) {
 // The field and its count now say `n` elements at `array`, which `keeper` keeps alive.
 int point_to(const data_field& f, PyObject* self, char* array, Py_ssize_t n, PyObject* keeper) {
   if (!n) array = nullptr;
-  address_lock lock{as_struct(self)};
+  address_lock lock{as_storage(self)};
   if (set_counter(f, self, n) < 0) return -1;
   return point_field(self, place_of(f, self), reinterpret_cast<word>(array),
                      n ? Py_NewRef(keeper) : nullptr);
@@ -31,7 +31,7 @@ int point_to(const data_field& f, PyObject* self, char* array, Py_ssize_t n, PyO
 // Who keeps the array behind a field: what was stored there, else whoever owns the struct. A new
 // reference.
 PyObject* keeper_of(const data_field& f, PyObject* self) {
-  PyObject* kept = kept_for_field(as_struct(self), place_of(f, self));
+  PyObject* kept = kept_for_field(as_storage(self), place_of(f, self));
   return kept ? kept : Py_NewRef(holder_of(self));
 }
 
@@ -76,7 +76,7 @@ int set_counter(const data_field& f, PyObject* self, Py_ssize_t n) {
 }
 
 PyObject* read_number_list(const library&, const data_field& f, PyObject* self) {
-  address_lock lock{as_struct(self)};
+  address_lock lock{as_storage(self)};
   char* array = pointer_in(f, self);
   Py_ssize_t n = array ? counted(f, self) : 0;
   if (!n) return PyList_New(0);
@@ -99,7 +99,7 @@ int write_number_list(const library&, const data_field& f, PyObject* self, PyObj
 }
 
 PyObject* read_structure_list(const library& lib, const data_field& f, PyObject* self) {
-  address_lock lock{as_struct(self)};
+  address_lock lock{as_storage(self)};
   char* array = pointer_in(f, self);
   Py_ssize_t n = array ? counted(f, self) : 0;
   if (!n) return PyList_New(0);

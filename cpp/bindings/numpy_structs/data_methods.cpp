@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparison, copies, pickling and representation of data types.
-#include "bindings/numpy_structs/data_methods.hpp"
+#include "bindings/numpy_structs/data_fields.hpp"
 
 #include <cstring>
 
 #include "bindings/arrays/typed_array.hpp"
-#include "bindings/numpy_structs/data_fields.hpp"
 #include "bindings/objects/struct_class.hpp"
 
 namespace halfwarp::bindings {

@@ -85,7 +85,7 @@ namespace {
 bool copy_one(PyObject* target, char* to, PyObject* source, char* from) {
   std::size_t size = data_record_of(source).size;
   std::memmove(to, from, size);
-  return copy_kept(as_struct(target), to, as_struct(source), from, size) == 0;
+  return copy_kept(as_storage(target), to, as_storage(source), from, size) == 0;
 }
 
 }  // namespace

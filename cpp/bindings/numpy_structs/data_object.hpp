@@ -3,28 +3,19 @@
 // Their own follows the object, so that one allocation makes both.
 #pragma once
 
-#include <cstddef>
-
 #include "bindings/arrays/extent.hpp"
 #include "bindings/objects/class_type.hpp"
-#include "bindings/records/data_records.hpp"
+#include "bindings/records/records.hpp"
 
 namespace halfwarp::bindings {
 
-// Begins like a struct object: what address fields depend on is kept alike (kept_objects.hpp).
-struct data_object {
-  PyObject_HEAD char* where;
-  PyObject* owner;  // keeps the memory alive; null: it is the object's own
-  PyObject* kept;   // dict: offset -> object that an address field depends on
-  extent e;         // no dimensions: one struct
+struct data_object : storage {
+  extent e;  // no dimensions: one struct
   bool is_read_only;
   bool is_column;   // a field of several structs: its numbers are arrays
   bool is_settled;  // the memory stays
   bool is_usual;    // one small struct in memory of its own: the next may take its place
 };
-static_assert(offsetof(data_object, where) == offsetof(struct_object, where) &&
-              offsetof(data_object, owner) == offsetof(struct_object, owner) &&
-              offsetof(data_object, kept) == offsetof(struct_object, kept));
 
 inline data_object* as_data(PyObject* object) { return reinterpret_cast<data_object*>(object); }
 inline const data_record& data_record_of(PyObject* object) {

@@ -5,8 +5,6 @@
 
 #include "bindings/errors/errors.hpp"
 #include "bindings/numpy_structs/data_fields.hpp"
-#include "bindings/numpy_structs/data_methods.hpp"
-#include "bindings/numpy_structs/data_sources.hpp"
 #include "bindings/objects/construction.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
@@ -25,8 +23,8 @@ bool give_memory(PyObject* self, const extent& e) {
   PyObject* block = bytes ? new_memory_block(bytes) : nullptr;
   if (!block) return false;
   auto* object = as_data(self);
-  as_struct(block)->owner = object->owner;
-  object->where = static_cast<char*>(block_memory(block));
+  as_storage(block)->owner = object->owner;
+  object->where = as_block(block)->where;
   object->e = e;
   object->owner = block;
   return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The class methods from_ptr, from_buffer and from_data.
-#include "bindings/numpy_structs/data_sources.hpp"
+#include "bindings/numpy_structs/data_fields.hpp"
 
 #include <cstdarg>
 #include <cstring>
@@ -23,10 +23,10 @@ int index_of(const class_type& type) { return int(&type - type.lib->types); }
 // A view of structs in memory that `owner` keeps alive.
 PyObject* view_of(const class_type& type, void* where, const extent& e, PyObject* owner,
                   bool is_read_only) {
-  PyObject* block = new_foreign_block(where, owner);
+  auto* memory = static_cast<char*>(where);
+  PyObject* block = new_foreign_block(memory, owner);
   if (!block) return nullptr;
-  PyObject* made =
-      new_data_view(*type.lib, index_of(type), {static_cast<char*>(where), e, block, is_read_only});
+  PyObject* made = new_data_view(*type.lib, index_of(type), {memory, e, block, is_read_only});
   Py_DECREF(block);
   return made;
 }

@@ -2,7 +2,6 @@
 // NumPy types from field tables.
 #include "bindings/numpy_structs/numpy_types.hpp"
 
-#include "bindings/arrays/numpy.hpp"
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/numpy_structs/data_object.hpp"

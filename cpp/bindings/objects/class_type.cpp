@@ -49,8 +49,8 @@ class_type* any_class(PyTypeObject* type) {
 }
 
 void* address_of(PyObject* object) {
-  return class_of(Py_TYPE(object)).record->f & is_handle ? as_handle(object)->where
-                                                         : as_struct(object)->where;
+  bool is_handle_object = class_of(Py_TYPE(object)).record->f & is_handle;
+  return is_handle_object ? as_handle(object)->where : as_storage(object)->where;
 }
 
 }  // namespace halfwarp::bindings

@@ -25,11 +25,15 @@ struct handle_object {
   void* where;               // &value unless a view
 };
 
+// The memory of structs, one or an array: their own, or what they show of another's.
+struct storage {
+  PyObject_HEAD char* where;
+  PyObject* owner;  // keeps a viewed memory alive
+  PyObject* kept;   // dict: offset -> object that an address field depends on (keep_alive.hpp)
+};
+
 // A struct: the C struct follows the header, unless it is a view on `owner` or on foreign memory.
-struct struct_object {
-  PyObject_HEAD void* where;
-  PyObject* owner;            // keeps a viewed memory alive
-  PyObject* kept;             // dict: offset -> object that an address field depends on
+struct struct_object : storage {
   PyObject** children;        // borrowed: views of fields, live or resting (struct_fields.cpp)
   PyObject** child_of_owner;  // where the owner remembers this view
 };
@@ -39,9 +43,10 @@ struct struct_object {
 inline constexpr std::size_t struct_slack = 128;
 
 // Where the C struct of an object lies: right behind the header, or where its alignment wants it.
-inline void* storage_of(struct_object* object, std::size_t alignment = alignof(void*)) {
+template <class Object>
+char* storage_of(const Object* object, std::size_t alignment = alignof(void*)) {
   auto address = reinterpret_cast<std::uintptr_t>(object + 1);
-  return reinterpret_cast<void*>((address + alignment - 1) & ~(alignment - 1));
+  return reinterpret_cast<char*>((address + alignment - 1) & ~(alignment - 1));
 }
 
 // Makes a class (and its bases) usable; nullptr with an error set on failure.
@@ -103,11 +108,12 @@ void* address_of(PyObject* object);
 PyObject* new_handle(const library& lib, int type);
 PyObject* new_handle_view(const library& lib, int type, void* where, PyObject* owner);
 PyObject* new_struct(const library& lib, int type);
-PyObject* new_struct_view(const library& lib, int type, void* where, PyObject* owner);
+PyObject* new_struct_view(const library& lib, int type, char* where, PyObject* owner);
 
 inline handle_object* as_handle(PyObject* object) {
   return reinterpret_cast<handle_object*>(object);
 }
+inline storage* as_storage(PyObject* object) { return reinterpret_cast<storage*>(object); }
 inline struct_object* as_struct(PyObject* object) {
   return reinterpret_cast<struct_object*>(object);
 }
@@ -126,7 +132,7 @@ constexpr family family_of(const class_record& record) {
   return record.f & is_handle ? family::handle : family::structure;
 }
 
-// In the order of `family`: listed where all of them are known (module/families.cpp).
+// In the order of `family`: listed where all of them are known (module/module.cpp).
 extern const class_family* const class_families[];
 extern const class_family handle_family, struct_family, data_family;
 inline const class_family& family_of(const class_type& type) {

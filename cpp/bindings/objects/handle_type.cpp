@@ -2,7 +2,7 @@
 // Handle objects: construction, the free list, value protocol.
 #include <cstring>
 
-#include "bindings/numbers/hexadecimal.hpp"
+#include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/construction.hpp"
 #include "bindings/objects/object_arguments.hpp"

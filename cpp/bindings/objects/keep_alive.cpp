@@ -9,28 +9,27 @@
 namespace halfwarp::bindings {
 namespace {
 
-PyObject* key_of(struct_object* root, const void* where) {
-  return PyLong_FromSsize_t(static_cast<const char*>(where) -
-                            static_cast<const char*>(root->where));
+PyObject* key_of(storage* root, const void* where) {
+  return PyLong_FromSsize_t(static_cast<const char*>(where) - root->where);
 }
 
 // Made when something is first kept; it stays as long as the root.
-PyObject* dictionary_of(struct_object* root) {
+PyObject* dictionary_of(storage* root) {
   if (PyObject* made = published(&root->kept)) return made;
   PyObject* made = PyDict_New();
   return made ? publish(&root->kept, made) : nullptr;
 }
 
 void free_block(PyObject* self) {
-  Py_XDECREF(as_struct(self)->kept);
-  Py_XDECREF(as_struct(self)->owner);
+  Py_XDECREF(as_storage(self)->kept);
+  Py_XDECREF(as_storage(self)->owner);
   PyObject_Free(self);
 }
 
 PyTypeObject block_type = {
     .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "cuda.bindings._low._memory_block",
-    .tp_basicsize = sizeof(struct_object),
+    .tp_basicsize = sizeof(memory_block),
     .tp_itemsize = 1,
     .tp_dealloc = free_block,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
@@ -44,13 +43,13 @@ bool ready_block_type() {
 
 }  // namespace
 
-struct_object* root_of(struct_object* self) {
-  while (self->owner && Py_TYPE(self) != &block_type) self = as_struct(self->owner);
+storage* root_of(storage* self) {
+  while (self->owner && Py_TYPE(self) != &block_type) self = as_storage(self->owner);
   return self;
 }
 
-int keep_for_field(struct_object* self, const void* where, PyObject* object) {
-  struct_object* root = root_of(self);
+int keep_for_field(storage* self, const void* where, PyObject* object) {
+  storage* root = root_of(self);
   if (!object && !published(&root->kept)) return 0;
   PyObject* kept = dictionary_of(root);
   PyObject* key = kept ? key_of(root, where) : nullptr;
@@ -67,8 +66,8 @@ int keep_for_field(struct_object* self, const void* where, PyObject* object) {
   return status;
 }
 
-PyObject* kept_for_field(struct_object* self, const void* where) {
-  struct_object* root = root_of(self);
+PyObject* kept_for_field(storage* self, const void* where) {
+  storage* root = root_of(self);
   PyObject* kept = published(&root->kept);
   PyObject* key = kept ? key_of(root, where) : nullptr;
   if (!key) return nullptr;
@@ -78,21 +77,21 @@ PyObject* kept_for_field(struct_object* self, const void* where) {
 }
 
 int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* keeper) {
-  address_lock lock{as_struct(self)};
-  int status = keep_for_field(as_struct(self), where, keeper);
+  address_lock lock{as_storage(self)};
+  int status = keep_for_field(as_storage(self), where, keeper);
   Py_XDECREF(keeper);
   if (status == 0) std::memcpy(where, &address, sizeof address);
   return status;
 }
 
-int copy_kept(struct_object* target, const void* target_where, struct_object* source,
-              const void* source_where, std::size_t size) {
-  struct_object* from = root_of(source);
+int copy_kept(storage* target, const void* target_where, storage* source, const void* source_where,
+              std::size_t size) {
+  storage* from = root_of(source);
   PyObject* kept = published(&from->kept);
   if (!kept) return 0;
   PyObject* snapshot = PyDict_Copy(kept);
   if (!snapshot) return -1;
-  auto offset = static_cast<const char*>(source_where) - static_cast<const char*>(from->where);
+  auto offset = static_cast<const char*>(source_where) - from->where;
   PyObject *key, *object;
   Py_ssize_t at = 0;
   int status = 0;
@@ -105,23 +104,25 @@ int copy_kept(struct_object* target, const void* target_where, struct_object* so
   return status;
 }
 
-int copy_struct(struct_object* target, void* target_where, struct_object* source,
-                const void* source_where, std::size_t size) {
+int copy_struct(storage* target, void* target_where, storage* source, const void* source_where,
+                std::size_t size) {
   address_lock lock{target};
   if (copy_kept(target, target_where, source, source_where, size) < 0) return -1;
   std::memmove(target_where, source_where, size);
   return 0;
 }
 
-void clear_kept_arrays(struct_object* root) {
+void clear_kept_arrays(storage* root) {
   PyObject *key, *object;
   Py_ssize_t at = 0;
   while (PyDict_Next(root->kept, &at, &key, &object)) {
     if (!is_memory_block(object)) continue;
-    void* where = static_cast<char*>(root->where) + PyLong_AsSsize_t(key);
-    void *shown, *ours = block_memory(object);
+    char* where = root->where + PyLong_AsSsize_t(key);
+    char *shown, *ours = as_block(object)->where;
     std::memcpy(&shown, where, sizeof shown);
-    if (shown == ours) std::memset(where, 0, sizeof shown);
+    if (shown != ours) continue;
+    shown = nullptr;
+    std::memcpy(where, &shown, sizeof shown);
   }
 }
 
@@ -129,26 +130,20 @@ bool is_memory_block(PyObject* object) { return Py_TYPE(object) == &block_type; 
 
 PyObject* new_memory_block(std::size_t bytes) {
   if (!ready_block_type()) return nullptr;
-  if (bytes > std::size_t(PY_SSIZE_T_MAX) - sizeof(struct_object)) return PyErr_NoMemory();
-  void* memory = PyObject_Calloc(1, sizeof(struct_object) + bytes);
-  if (!memory) return PyErr_NoMemory();
-  auto* block = static_cast<struct_object*>(memory);
-  PyObject_Init(reinterpret_cast<PyObject*>(block), &block_type);
+  if (bytes > std::size_t(PY_SSIZE_T_MAX) - sizeof(memory_block)) return PyErr_NoMemory();
+  auto* block = static_cast<memory_block*>(PyObject_Calloc(1, sizeof(memory_block) + bytes));
+  if (!block) return PyErr_NoMemory();
   block->where = storage_of(block);
-  block->children = reinterpret_cast<PyObject**>(bytes);  // a block has no children, but a size
-  return reinterpret_cast<PyObject*>(block);
+  block->size = bytes;
+  return PyObject_Init(reinterpret_cast<PyObject*>(block), &block_type);
 }
 
-PyObject* new_foreign_block(void* where, PyObject* owner) {
+PyObject* new_foreign_block(char* where, PyObject* owner) {
   PyObject* block = new_memory_block(0);
   if (!block) return nullptr;
-  as_struct(block)->where = where;
-  as_struct(block)->owner = Py_XNewRef(owner);
+  as_block(block)->where = where;
+  as_block(block)->owner = Py_XNewRef(owner);
   return block;
-}
-
-std::size_t block_size(PyObject* block) {
-  return reinterpret_cast<std::size_t>(as_struct(block)->children);
 }
 
 }  // namespace halfwarp::bindings

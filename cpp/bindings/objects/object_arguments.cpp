@@ -40,7 +40,7 @@ bool structure_slow(PyObject* object, const library& lib, int type, bool none_is
     return true;
   }
   if (is_instance(object, lib, type)) {
-    out = reinterpret_cast<word>(as_struct(object)->where);
+    out = reinterpret_cast<word>(as_storage(object)->where);
     return true;
   }
   return raise_expected_class(lib.classes[type], none_is_null ? " or None" : "", object);

@@ -40,7 +40,7 @@ inline bool handle32_argument(PyObject* object, const library& lib, int type, wo
 inline bool structure_argument(PyObject* object, const library& lib, int type, bool none_is_null,
                                word& out) {
   if (is_exactly(object, lib, type)) [[likely]] {
-    out = reinterpret_cast<word>(as_struct(object)->where);
+    out = reinterpret_cast<word>(as_storage(object)->where);
     return true;
   }
   return structure_slow(object, lib, type, none_is_null, out);

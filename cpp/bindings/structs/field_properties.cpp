@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Properties of fields: those that Python makes for C getters and setters, with a shorter way in.
-#include "bindings/structs/field_properties.hpp"
+#include "bindings/structs/structs.hpp"
 
 #include "bindings/objects/struct_class.hpp"
-#include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {

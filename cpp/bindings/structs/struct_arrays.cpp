@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Array fields of struct objects.
-#include "bindings/structs/struct_arrays.hpp"
+#include "bindings/structs/structs.hpp"
 
 #include <climits>
 #include <cstring>
@@ -8,7 +8,6 @@
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/objects/object_arguments.hpp"
-#include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -23,7 +22,7 @@ int element_size(const library& lib, const field& f) {
 PyObject* read_structure(const library& lib, const field& f, PyObject* owner, char* where) {
   if (f.k == kind::field_pointer_list) return new_struct_view(lib, f.type, where, owner);
   PyObject* made = new_struct(lib, f.type);
-  if (made && copy_struct(as_struct(made), as_struct(made)->where, as_struct(owner), where,
+  if (made && copy_struct(as_storage(made), as_storage(made)->where, as_storage(owner), where,
                           lib.classes[f.type].size) < 0)
     Py_CLEAR(made);
   return made;
@@ -44,7 +43,7 @@ int write_element(const library& lib, const field& f, PyObject* target, char* wh
   word converted;
   if (f.element == kind::structure) {
     if (!structure_argument(value, lib, f.type, false, converted)) return -1;
-    return copy_struct(as_struct(target), where, as_struct(value),
+    return copy_struct(as_storage(target), where, as_struct(value),
                        reinterpret_cast<void*>(converted), lib.classes[f.type].size);
   }
   bool ok = f.element == kind::enumeration ? enum_argument(value, converted)
@@ -102,9 +101,10 @@ int write_exact(const library& lib, const field& f, PyObject* self, char* where,
   }
   PyObject* block = new_memory_block(f.size);
   if (!block) return -1;
-  auto* gathered = static_cast<char*>(block_memory(block));
+  auto* gathered = as_block(block)->where;
   int status = write_elements(lib, f, block, gathered, items);
-  if (status == 0) status = copy_struct(as_struct(self), where, as_struct(block), gathered, f.size);
+  if (status == 0)
+    status = copy_struct(as_storage(self), where, as_storage(block), gathered, f.size);
   Py_DECREF(block);
   return status;
 }
@@ -191,13 +191,13 @@ PyObject* unmade_array(const library& lib, const field& f, PyObject* self, const
 }  // namespace
 
 PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* where) {
-  PyObject* block = kept_for_field(as_struct(self), where);
+  PyObject* block = kept_for_field(as_storage(self), where);
   if (!block && !PyErr_Occurred() && f.f & read_only) block = unmade_array(lib, f, self, where);
   if (!block && PyErr_Occurred()) return nullptr;
   // in a union, what is kept may be of another member
   bool has_elements = block && is_memory_block(block);
-  Py_ssize_t n = has_elements ? Py_ssize_t(block_size(block)) / element_size(lib, f) : 0;
-  char* elements = has_elements ? static_cast<char*>(block_memory(block)) : nullptr;
+  Py_ssize_t n = has_elements ? Py_ssize_t(as_block(block)->size) / element_size(lib, f) : 0;
+  char* elements = has_elements ? as_block(block)->where : nullptr;
   PyObject* list = read_elements(lib, f, block, elements, n);
   Py_XDECREF(block);
   return list;
@@ -210,10 +210,11 @@ int write_pointer_list(const library& lib, const field& f, PyObject* self, char*
   Py_ssize_t n = PyTuple_GET_SIZE(items);
   PyObject* block = n ? new_memory_block(std::size_t(n * element_size(lib, f))) : nullptr;
   int status = n && !block ? -1 : 0;
-  if (block) status = write_elements(lib, f, block, static_cast<char*>(block_memory(block)), items);
+  if (block) status = write_elements(lib, f, block, as_block(block)->where, items);
   Py_DECREF(items);
   if (status == 0)
-    return point_field(self, where, block ? reinterpret_cast<word>(block_memory(block)) : 0, block);
+    return point_field(self, where, block ? reinterpret_cast<word>(as_block(block)->where) : 0,
+                       block);
   Py_XDECREF(block);
   return status;
 }

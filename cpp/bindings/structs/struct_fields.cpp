@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fields by kind: numbers, enumerators, child objects, addresses. Arrays are in struct_arrays.cpp.
-#include "bindings/structs/struct_fields.hpp"
+#include "bindings/structs/structs.hpp"
 
 #include <array>
 #include <cstring>
@@ -10,7 +10,6 @@
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/objects/object_arguments.hpp"
-#include "bindings/structs/struct_arrays.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -23,7 +22,7 @@ namespace {
 bool is_resting(PyObject* child) { return Py_REFCNT(child) == 0; }
 
 PyObject* wake(PyObject* child, PyObject* parent) {
-  as_struct(child)->owner = Py_NewRef(parent);
+  as_storage(child)->owner = Py_NewRef(parent);
   return PyObject_Init(child, Py_TYPE(child));
 }
 
@@ -38,7 +37,7 @@ PyObject** child_slot(const field& f, struct_object* parent) {
 #endif
 
 PyObject* child_struct(const library& lib, const field& f, PyObject* self) {
-  void* where = static_cast<char*>(as_struct(self)->where) + f.offset;
+  char* where = as_storage(self)->where + f.offset;
 #ifndef Py_GIL_DISABLED
   PyObject** slot = child_slot(f, as_struct(self));
   if (!slot) return nullptr;
@@ -87,7 +86,7 @@ int write_handle(const library& lib, const field& f, PyObject*, char* where, PyO
 int write_struct(const library& lib, const field& f, PyObject* self, char* where, PyObject* value) {
   word source;
   if (!structure_argument(value, lib, f.type, false, source)) return -1;
-  return copy_struct(as_struct(self), where, as_struct(value), reinterpret_cast<void*>(source),
+  return copy_struct(as_storage(self), where, as_storage(value), reinterpret_cast<void*>(source),
                      f.size);
 }
 
@@ -147,7 +146,7 @@ int raise_for_field(PyObject* self, const field& f) {
 }  // namespace
 
 PyObject* read_field(const library& lib, const field& f, PyObject* self) {
-  char* where = static_cast<char*>(as_struct(self)->where) + f.offset;
+  char* where = as_storage(self)->where + f.offset;
   if (f.k <= kind::f64) return read_number(f.k, where);
   return accessor_of(f.k).read(lib, f, self, where);
 }
@@ -155,7 +154,7 @@ PyObject* read_field(const library& lib, const field& f, PyObject* self) {
 int write_field(const library& lib, const field& f, PyObject* self, PyObject* value) {
   if (!value || f.f & read_only) [[unlikely]]
     return refuse_write(self, f, value);
-  char* where = static_cast<char*>(as_struct(self)->where) + f.offset;
+  char* where = as_storage(self)->where + f.offset;
   int status = f.k <= kind::f64 ? write_number(f.k, where, value)
                                 : accessor_of(f.k).write(lib, f, self, where, value);
   if (status < 0) [[unlikely]]

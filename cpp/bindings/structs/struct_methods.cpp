@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods of struct objects: getPtr, copy, asdict, lists with a common count, pickling, repr.
-#include "bindings/structs/struct_methods.hpp"
+#include "bindings/structs/structs.hpp"
 
 #include <cstring>
 
-#include "bindings/numbers/hexadecimal.hpp"
+#include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/construction.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/objects/struct_class.hpp"
-#include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {
 
-PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_struct(self)->where); }
+PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_storage(self)->where); }
 
 PyObject* copy(PyObject* self, PyObject*) {
   class_type& type = class_of(Py_TYPE(self));
   PyObject* made = new_struct(*type.lib, int(&type - type.lib->types));
   if (!made) return nullptr;
-  if (copy_struct(as_struct(made), as_struct(made)->where, as_struct(self), as_struct(self)->where,
-                  type.record->size) < 0)
+  if (copy_struct(as_storage(made), as_storage(made)->where, as_storage(self),
+                  as_storage(self)->where, type.record->size) < 0)
     Py_CLEAR(made);
   return made;
 }
@@ -70,7 +69,7 @@ bool check_no_addresses(const library& lib, const class_record& record, const ch
 
 PyObject* reduce(PyObject* self, PyObject*) {
   class_type& type = class_of(Py_TYPE(self));
-  auto* memory = static_cast<const char*>(as_struct(self)->where);
+  auto* memory = static_cast<const char*>(as_storage(self)->where);
   if (!check_no_addresses(*type.lib, *type.record, memory)) return nullptr;
   return pickled_struct(self, PyBytes_FromStringAndSize(memory, type.record->size));
 }
@@ -137,7 +136,7 @@ PyObject* represent_struct(PyObject* self) {
 PyObject* struct_with_contents(PyObject* called, class_type& type, const Py_buffer& contents) {
   if (type.record->size != contents.len) return nullptr;
   PyObject* made = PyObject_CallNoArgs(called);
-  if (made) std::memcpy(as_struct(made)->where, contents.buf, std::size_t(contents.len));
+  if (made) std::memcpy(as_storage(made)->where, contents.buf, std::size_t(contents.len));
   return made;
 }
 

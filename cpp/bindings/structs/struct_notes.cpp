@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Documentation and signature of struct classes, from the records of their fields.
-#include "bindings/structs/struct_notes.hpp"
+#include "bindings/structs/structs.hpp"
 
 #include <cstring>
-
-#include "bindings/structs/struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {

@@ -6,10 +6,7 @@
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/construction.hpp"
 #include "bindings/objects/keep_alive.hpp"
-#include "bindings/structs/field_properties.hpp"
-#include "bindings/structs/struct_fields.hpp"
-#include "bindings/structs/struct_methods.hpp"
-#include "bindings/structs/struct_notes.hpp"
+#include "bindings/structs/structs.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -49,8 +46,7 @@ PyObject* make_instance(class_type& type) {
 }
 
 bool is_foreign(const struct_object* object, const class_record& record) {
-  return !object->owner &&
-         object->where != storage_of(const_cast<struct_object*>(object), record.alignment);
+  return !object->owner && object->where != storage_of(object, record.alignment);
 }
 
 void free_struct(PyObject* self) {
@@ -90,7 +86,7 @@ bool refuse_view_only(const class_type& type) {
 
 bool point_to(PyObject* self, const class_type& type, void* where) {
   if (where) {
-    as_struct(self)->where = where;
+    as_storage(self)->where = static_cast<char*>(where);
     return true;
   }
   return !(type.record->f & view_only) || refuse_view_only(type);
@@ -125,8 +121,7 @@ bool give_storage(struct_object* object, const class_record& record) {
   PyObject* block = new_memory_block(record.size + alignment + struct_slack);
   if (!block) return false;
   object->owner = block;
-  auto address = reinterpret_cast<std::uintptr_t>(block_memory(block));
-  object->where = reinterpret_cast<void*>((address + alignment - 1) & ~(alignment - 1));
+  object->where = storage_of(as_block(block), alignment);
   if (record.initial) std::memcpy(object->where, record.initial, record.size);
   return true;
 }
@@ -149,8 +144,8 @@ PyObject* make(PyTypeObject* subclass, PyObject* args, PyObject* keywords) {
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  return PyBuffer_FillInfo(view, self, as_struct(self)->where, class_of(Py_TYPE(self)).record->size,
-                           0, flags);
+  return PyBuffer_FillInfo(view, self, as_storage(self)->where,
+                           class_of(Py_TYPE(self)).record->size, 0, flags);
 }
 
 PyBufferProcs buffer_protocol = {get_buffer, nullptr};
@@ -162,11 +157,11 @@ PyObject* new_struct(const library& lib, int type) {
   return ready ? make_instance(*ready) : nullptr;
 }
 
-PyObject* new_struct_view(const library& lib, int type, void* where, PyObject* owner) {
+PyObject* new_struct_view(const library& lib, int type, char* where, PyObject* owner) {
   PyObject* made = new_struct(lib, type);
   if (!made) return nullptr;
-  as_struct(made)->where = where;
-  as_struct(made)->owner = Py_XNewRef(owner);
+  as_storage(made)->where = where;
+  as_storage(made)->owner = Py_XNewRef(owner);
   return made;
 }
 

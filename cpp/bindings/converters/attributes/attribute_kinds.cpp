@@ -118,7 +118,7 @@ PyObject* to_handle(const library& lib, const attribute& a, const void* m, word)
 
 PyObject* to_struct(const library& lib, const attribute& a, const void* m, word) {
   PyObject* made = new_struct(owner_of(lib, a), a.type);
-  if (made) std::memcpy(as_struct(made)->where, m, class_of(lib, a).size);
+  if (made) std::memcpy(as_storage(made)->where, m, class_of(lib, a).size);
   return made;
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values typed by an attribute: found in the table of the attribute's enumeration.
-#include "bindings/converters/attributes/attribute_values.hpp"
+#include "bindings/converters/conversions.hpp"
 
 #include <cstring>
 
 #include "bindings/converters/attributes/attribute_kinds.hpp"
-#include "bindings/converters/lists.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/class_type.hpp"

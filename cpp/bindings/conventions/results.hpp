@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuples that calls return: (error,), (error, value) and (error, ...).
+// What calls return: tuples led by a code, or their outputs alone.
 #pragma once
 
+#include "bindings/converters/frame.hpp"
 #include "bindings/records/records.hpp"
 
 namespace halfwarp::bindings {
@@ -47,5 +48,27 @@ PyObject* success_many(const library& lib, PyObject** values, int n);
 
 // (code, None, ...): what a failed call returns.
 PyObject* failure_tuple(const library& lib, int code, int outputs);
+
+constexpr bool returns_code(const function& f) {
+  return !(f.f & (returns_text | returns_number | returns_nothing));
+}
+
+// None, the value, or a tuple of `n` values; steals them.
+inline PyObject* unpacked(PyObject** values, int n) {
+  if (n == 0) Py_RETURN_NONE;
+  if (n == 1) return values[0];
+  PyObject* tuple = PyTuple_New(n);
+  for (int i = 0; i < n; ++i) {
+    if (tuple) {
+      PyTuple_SET_ITEM(tuple, i, values[i]);
+    } else {
+      Py_DECREF(values[i]);
+    }
+  }
+  return tuple;
+}
+
+// The Python result of a call from what the C function returned: the outputs, or an exception.
+PyObject* result_or_raise(frame& c, word result);
 
 }  // namespace halfwarp::bindings

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions that take more than a few lines: lists, buffers, arrays, values by attribute.
+#pragma once
+
+#include "bindings/converters/frame.hpp"
+
+namespace halfwarp::bindings {
+
+// Converts the list at C position `i`; its length goes into the cell of that position.
+bool list_argument(frame& c, int i, const param& p, PyObject* object);
+// At most five handle objects, or None.
+bool short_list_argument(frame& c, int i, const param& p, PyObject* object);
+// Second pass: refuses a list that is shorter than the count that goes with it.
+bool check_list_length(frame& c, int i, const param& p);
+
+// const char*: a str, as UTF-8.
+bool name_argument(PyObject* object, word& out);
+
+// const char**: a sequence of str or bytes, or the address of such an array. The cell becomes the
+// length of the sequence, or `no_length`.
+bool options_argument(frame& c, int i, PyObject* object);
+
+// Memory of the caller: a buffer, an address or None. The cell becomes the length of the buffer,
+// or `no_length`.
+bool buffer_argument(frame& c, int i, PyObject* object, bool writable);
+
+inline constexpr word no_length = ~word{0};
+
+// Second pass: refuses a buffer of another size than the parameter beside it says, and a list that
+// is shorter than its count.
+bool check_buffer_size(frame& c, int i, const param& p);
+bool check_options_count(frame& c, int i, const param& p);
+
+// Second pass: memory for as many bytes or elements as the count asks for (NULL for none).
+bool make_output_buffer(frame& c, int i, const param& p);
+bool make_output_array(frame& c, int i, const param& p);
+
+// After the call: new lists.
+PyObject* list_from_output(frame& c, int i, const param& p);
+PyObject* list_from_callee(frame& c, int i, const param& p);
+
+// Gives an array output memory for `n` elements.
+bool allocate_output(frame& c, int i, const param& p, word n);
+
+// The elements of an array output that are there, by the count beside it.
+PyObject* counted_output(frame& c, const param& p, int output);
+
+// Memory for a text of `n` characters, or of the length that an argument gives.
+bool allocate_text(frame& c, int i, word n);
+bool allocate_given_text(frame& c, int i, const param& p);
+
+// A new array for the count that is known before the call.
+bool allocate_sized(frame& c, int i, const param& p);
+
+// Inputs, in the second pass.
+bool attribute_argument(frame& c, int i, const param& p);
+bool attribute_options_argument(frame& c, int i, const param& p);
+
+// Outputs: memory for the value in the second pass, the Python value after the call.
+bool make_attribute_output(frame& c, int i, const param& p);
+bool make_attribute_outputs(frame& c, int i, const param& p);
+PyObject* attribute_result(frame& c, int i, const param& p);
+PyObject* attribute_results(frame& c, int i, const param& p);
+
+}  // namespace halfwarp::bindings
