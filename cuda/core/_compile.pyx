@@ -18,6 +18,7 @@ from cuda.core._core import _complete_classes
 
 include "compile/nvrtc_program.pyx"
 include "compile/versions.pyx"
+include "compile/compiler.pyx"
 include "compile/nvrtc_compiler.pyx"
 include "compile/program.pyx"
 

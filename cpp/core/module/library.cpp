@@ -64,6 +64,7 @@ global_variable find_global(const library_handle& library, const char* name) {
 std::vector<std::string> kernel_symbols(const library_handle& library) {
   unsigned count = 0;
   driver::call(driver::table->cuLibraryGetKernelCount, &count, library.raw());
+  if (count == 0) return {};  // the driver refuses to list none
   std::vector<CUkernel> kernels(count);
   driver::call(driver::table->cuLibraryEnumerateKernels, kernels.data(), count, library.raw());
   std::vector<std::string> result;

@@ -20,7 +20,13 @@ def write(source):
     """Write a source to a new temporary file named after the caller and the first kernel.
 
     Returns its path, or None when no file can be written: then the program just has no file.
+
+    Raises
+    ------
+    UnicodeEncodeError
+        If the source is no text that can be encoded; nothing is left behind then.
     """
+    content = source.encode()
     found = _FIRST_KERNEL.search(source)
     stem = f"{_caller_stem()}_{found[1] if found else 'kernel'}_"
     try:
@@ -28,18 +34,22 @@ def write(source):
     except OSError:
         return None
     try:
-        with open(number, "w", encoding="utf-8", newline="") as file:
-            file.write(source)
+        with open(number, "wb") as file:
+            file.write(content)
     except OSError:
-        remove(path)
+        remove(path, os.getpid())
         return None
     return path
 
 
-def remove(path):
-    """Delete the file; one that is gone already is no error."""
-    with contextlib.suppress(OSError):
-        os.unlink(path)
+def remove(path, owner):
+    """Delete the file, if this is the process that wrote it and no child that was forked from it.
+
+    One that is gone already is no error.
+    """
+    if os.getpid() == owner:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 def named(source, path):

@@ -35,16 +35,31 @@ cdef int share_ptx(bytes cubin, bytes ptx) except -1:
     return 0
 
 
+cdef list hints_for(str log):
+    """What to do about a compilation that failed, as far as its log tells."""
+    import re  # for errors only
+
+    hints = []
+    if missing := re.search(r'could not open source file "([^"]+)"', log):
+        hints.append(
+            f"{missing[1]} was not found: ProgramOptions(use_bundled_headers=True) finds the "
+            "headers of CUDA, such as cuda_fp16.h, if NVRTC is 13.3 or newer; for others, and "
+            "before, give include_path")
+    if "__nv_name_map" in log:
+        hints.append("a name expression was not found in the source: write it as C++ does, with "
+                     "its namespace and its template arguments")
+    return hints
+
+
 @cython.final
-cdef class NvrtcCompiler:
-    """Compiles one source as often as wanted, each time with its own target and expressions."""
+cdef class NvrtcCompiler(Compiler):
+    """C++, by a native program of NVRTC: each compilation has its own target and expressions."""
 
     cdef object __weakref__
     cdef NvrtcProgram native
     cdef bint is_used
     cdef bytes source
     cdef object options, name, file_removal
-    cdef object header_status  # str once known, else None
 
     targets = ("ptx", "cubin", "ltoir")
     backend = "NVRTC"
@@ -59,6 +74,7 @@ cdef class NvrtcCompiler:
 
     cdef str show_source(self, str source):
         """Put the source into a file for debuggers; the source with its lines counted there."""
+        from os import getpid
         from weakref import finalize
 
         from cuda.core.compile import debug_source
@@ -67,13 +83,15 @@ cdef class NvrtcCompiler:
         if path is None:
             return source
         self.name = path
-        self.file_removal = finalize(self, debug_source.remove, path)
+        self.file_removal = finalize(self, debug_source.remove, path, getpid())
         return debug_source.named(source, path)
 
     @cython.critical_section
-    cdef uintptr_t address(self) except? 0:
-        """Of the native program; another thread may be compiling, and replace it."""
-        return <uintptr_t>self.native.raw
+    cdef object handle(self):
+        # In a critical section: another thread may be compiling, and replace the native program.
+        from cuda.bindings.nvrtc import nvrtcProgram
+
+        return nvrtcProgram(<uintptr_t>self.native.raw)
 
     cdef int close(self) except -1:
         if self.file_removal is not None:
@@ -145,16 +163,22 @@ cdef class NvrtcCompiler:
         log = self.native.log()
         if status == NVRTC_ERROR_INVALID_OPTION:
             log = f"NVRTC {'.'.join(map(str, nvrtc_version()))} refuses an option:\n{log}"
-        raise nvrtc_error(status, b"nvrtcCompileProgram", log)
+        error = nvrtc_error(status, b"nvrtcCompileProgram", log)
+        for hint in hints_for(log):
+            error.add_note(hint)
+        raise error
 
     cdef int check_image(self, str target, bytes image) except -1:
         if image.strip(b"\0") or self.options.fdevice_syntax_only:
             return 0
+        if self.options.link_time_optimization:  # NVRTC makes LTO-IR only; loading says so
+            return 0
         arch = self.options.arch
-        if self.options.link_time_optimization:
-            why = "link_time_optimization makes LTO-IR only: compile to 'ltoir'"
-        elif not arch.startswith("sm_"):
+        if not arch.startswith("sm_"):
             why = f"arch={arch!r} is virtual: use arch='sm_{arch.rpartition('_')[2]}'"
         else:
             why = "the options leave nothing to generate"
         raise RuntimeError(f"NVRTC made no {target}: {why}")
+
+
+COMPILERS["c++"] = NvrtcCompiler

@@ -5,6 +5,6 @@
 @cython.final
 cdef class Program:
     cdef object __weakref__
-    cdef object compiler  # NvrtcCompiler; None when closed
+    cdef object compiler  # a Compiler
+    cdef bint is_open
     cdef object lock      # held while the native program is in use
-    cdef str backend_name

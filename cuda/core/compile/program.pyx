@@ -3,24 +3,28 @@
 
 import sys
 from _thread import RLock
+from importlib import import_module
 
-CODE_TYPES = ("c++", "ptx", "nvvm")
-
-# What compiles the other code types: each is a part that is still to come.
-cdef dict OTHER_BACKENDS = {
-    "ptx": "PTX is linked by nvJitLink (cuda.bindings.nvjitlink)",
-    "nvvm": "NVVM IR is compiled by libNVVM (cuda.bindings.nvvm, library libnvvm)",
+# The code types that have no row of COMPILERS yet, and what serves until then.
+cdef dict INSTEAD = {
+    "ptx": "ObjectCode.from_ptx() loads PTX, cuda.bindings.nvjitlink makes a cubin of it",
+    "nvvm": "cuda.bindings.nvvm makes PTX of NVVM IR, for ObjectCode.from_ptx()",
 }
 
 
-cdef object missing_backend(str code_type):
-    return RuntimeError(f"{OTHER_BACKENDS[code_type]}, which this version of halfwarp does not "
-                        "have yet")
+cdef object compiler_class(str code_type):
+    """The row of COMPILERS; RuntimeError for a code type that is still to come."""
+    if code_type not in COMPILERS:
+        raise RuntimeError(f"Program does not compile code_type={code_type!r} yet: "
+                           f"{INSTEAD[code_type]}")
+    return COMPILERS[code_type]
 
 
 def _get_nvvm_module():
-    """The module of libNVVM's functions."""
-    raise missing_backend("nvvm")
+    """The module of libNVVM's functions; RuntimeError where the library is missing."""
+    module = import_module("cuda.bindings.nvvm")
+    module.version()
+    return module
 
 
 cdef str as_text(object code):
@@ -88,17 +92,17 @@ cdef class Program:
         check_source(code, code_type, options)
         if code_type == "nvvm":
             options.as_bytes("nvvm")  # raises for options that NVVM does not have
-        if code_type in OTHER_BACKENDS:
-            raise missing_backend(code_type)
+        chosen = compiler_class(code_type)
+        check_arch(options.arch)
         self.lock = RLock()
-        self.compiler = NvrtcCompiler(as_text(code), options)
-        self.backend_name = NvrtcCompiler.backend
+        self.compiler = chosen(as_text(code), options)
+        self.is_open = True
 
     def __repr__(self):
-        return f"<Program backend={self.backend_name!r}>"
+        return f"<Program backend={compiler_of(self).backend!r}>"
 
     def __enter__(self):
-        check_open(self.compiler is not None, "Program")
+        check_open(self.is_open, "Program")
         return self
 
     def __exit__(self, *exc):
@@ -113,33 +117,26 @@ cdef class Program:
         Host only. Closing again does nothing; object code that was made stays usable.
         """
         with self.lock:
-            compiler = compiler_of(self)
-            if compiler is not None:
-                (<NvrtcCompiler>compiler).close()
-                with cython.critical_section(self):
-                    self.compiler = None
+            if self.is_open:
+                compiler_of(self).close()
+                self.is_open = False
 
     @property
     def is_closed(self):
         """Whether `close` was called."""
-        return self.compiler is None
+        return not self.is_open
 
     @property
     def backend(self):
         """The compiler: a `CompilerBackendType`."""
         from cuda.core.typing import CompilerBackendType
 
-        return CompilerBackendType(self.backend_name)
+        return CompilerBackendType(compiler_of(self).backend)
 
     @property
     def handle(self):
         """The native program as `cuda.bindings.nvrtc.nvrtcProgram`; of value 0 once closed."""
-        if sys.is_finalizing():
-            return None
-        from cuda.bindings.nvrtc import nvrtcProgram
-
-        compiler = compiler_of(self)
-        return nvrtcProgram((<NvrtcCompiler>compiler).address() if compiler is not None else 0)
+        return None if sys.is_finalizing() else compiler_of(self).handle()
 
     @property
     def pch_status(self):
@@ -149,8 +146,7 @@ cdef class Program:
         """
         from cuda.core.typing import PCHStatusType
 
-        compiler = compiler_of(self)
-        status = None if compiler is None else (<NvrtcCompiler>compiler).header_status
+        status = compiler_of(self).header_status if self.is_open else None
         return None if status is None else PCHStatusType(status)
 
     def compile(self, target_type, name_expressions=(), logs=None, *, cache=None, **removed):
@@ -167,8 +163,8 @@ cdef class Program:
             `symbol_mapping` has the mangled name of each. None stands for none.
         logs : object with a method ``write(str)``, optional
             Gets what the compiler says, unless that is nothing.
-        cache : ProgramCacheResource, optional
-            Where to look for the result before, and put it after compiling.
+        cache : None
+            There is no program cache yet.
 
         Returns
         -------
@@ -196,13 +192,12 @@ cdef class Program:
             raise TypeError("compile() takes no options: give them to Program(..., options=...)")
         if removed:
             raise TypeError(f"compile() got an unexpected keyword argument {next(iter(removed))!r}")
-        cdef NvrtcCompiler compiler
+        cdef Compiler compiler = compiler_of(self)
         check_cache(cache)
         with self.lock:
-            check_open(self.compiler is not None, "Program")
+            check_open(self.is_open, "Program")
             target = str(target_type).lower()
-            check_target(target, self.backend_name)
-            compiler = self.compiler  # held, for `logs` may close this program
+            check_target(target, compiler)
             return compiler.compile(target, name_expressions, logs)
 
     def link(self, target_type):
@@ -213,21 +208,31 @@ cdef class Program:
         return self.compile(target_type)
 
 
-cdef object compiler_of(Program self):
-    with cython.critical_section(self):
-        return self.compiler
+cdef Compiler compiler_of(Program self):
+    if self.compiler is None:
+        raise RuntimeError("Program was not initialised")
+    return <Compiler>self.compiler
 
 
-cdef int check_target(str target, str backend) except -1:
-    if target not in NvrtcCompiler.targets:
-        supported = ", ".join(map(repr, NvrtcCompiler.targets))
+cdef int check_target(str target, object compiler) except -1:
+    if target not in compiler.targets:
+        supported = ", ".join(map(repr, compiler.targets))
         raise ValueError(
-            f'Unsupported target_type="{target}" for {backend} (supported: {supported})')
+            f'Unsupported target_type="{target}" for {compiler.backend} (supported: {supported})')
     return 0
+
+
+cdef int check_arch(object arch) except -1:
+    """Refuse what no compiler takes, before one is asked: `90` in place of `sm_90`."""
+    number = str(arch).removeprefix("sm_").removeprefix("compute_").rstrip("abcdef")
+    if isinstance(arch, str) and arch.startswith(("sm_", "compute_")) and number.isdigit():
+        return 0
+    hint = f": write 'sm_{number}'" if number.isdigit() else ""
+    raise ValueError(f"arch must be 'sm_NN' or 'compute_NN', got {arch!r}{hint}")
 
 
 cdef int check_cache(object cache) except -1:
     if cache is not None:
-        raise TypeError("cache must be an instance of cuda.core.utils.ProgramCacheResource; got "
-                        f"{type(cache).__name__}")
+        raise TypeError(f"cache must be None, got {type(cache).__name__}: there is no program "
+                        "cache yet")
     return 0

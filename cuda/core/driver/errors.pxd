@@ -12,6 +12,8 @@ cdef int check_status(CUresult code) except? -1 nogil
 cdef object driver_error(CUresult code, const char* function)
 
 # The exception for an NVRTC status; `log` may be None.
+cdef int extend_error(object error, str more) except -1
+
 cdef object nvrtc_error(int code, const char* function, str log)
 
 # Every class that can be closed calls this before an operation reaches CUDA.

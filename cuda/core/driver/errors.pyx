@@ -116,13 +116,20 @@ cdef object driver_error(CUresult code, const char* function):
     text = name if name else f"UNEXPECTED ERROR CODE: {<int>code}"
     if why:
         text += f": {why}"
+    text += emulated_suffix(code)
     if where:
         text += f" [{where}]"
-    text += emulated_suffix(code)
     cls = OutOfMemoryError if code == CUDA_ERROR_OUT_OF_MEMORY else CUDAError
     error = cls(text, code=<int>code, name=name, where=where)
     add_launch_notes(error, code)
     return error
+
+
+cdef int extend_error(object error, str more) except -1:
+    """Say more in the text of an error, before the function that ends it."""
+    end = f" [{error.where}]" if error.where else ""
+    error.args = (f"{str(error).removesuffix(end)}{more}{end}",)
+    return 0
 
 
 def make_driver_error(int code):

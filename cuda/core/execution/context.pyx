@@ -14,7 +14,8 @@ cdef class Context:
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(
-            "Context objects cannot be instantiated directly; use Device.context, Stream.context "
+            "Context objects cannot be instantiated directly. Please use Device or Stream APIs. "
+            "It comes from Device.context, Stream.context "
             "or Event.context")
 
     @property

@@ -118,15 +118,15 @@ CUDAError
 
         Parameters
         ----------
-        peer : Device or int
-            The other device; True for the device itself.
+        peer : Device, int or None
+            The other device, None for the current one; True for the device itself.
 
         See Also
         --------
         cuDeviceCanAccessPeer : the driver function.
         """
         cdef int answer = 0
-        other = as_device(peer if peer is not None else "None")
+        other = as_device(peer)
         if other.ordinal == self.ordinal:
             return True
         call(driver.cuDeviceCanAccessPeer, &answer, self.ordinal, other.ordinal)

@@ -22,6 +22,12 @@ cdef extern from "Python.h":
         newfunc tp_new
 
 
+# In the repr: what tells one device from another; as_dict() has them all.
+cdef tuple SHOWN_PROPERTIES = (
+    "compute_capability_major", "compute_capability_minor", "multiprocessor_count",
+    "max_threads_per_block", "max_shared_memory_per_block_optin", "l2_cache_size")
+
+
 @cython.final
 cdef class DeviceProperties:
     """What a device can do: each attribute is a ``CU_DEVICE_ATTRIBUTE_...`` of the driver.
@@ -32,7 +38,8 @@ cdef class DeviceProperties:
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(
-            "DeviceProperties cannot be instantiated directly; use Device.properties")
+            "DeviceProperties cannot be instantiated directly. Please use Device APIs. "
+            "It comes from Device.properties.")
 
     def as_dict(self):
         """All attributes as a dict, name to value. Host only."""
@@ -42,6 +49,10 @@ cdef class DeviceProperties:
         if name not in attribute_names:
             raise KeyError(name)
         return getattr(self, name)
+
+    def __repr__(self):
+        shown = ", ".join([f"{name}={getattr(self, name)}" for name in SHOWN_PROPERTIES])
+        return f"<DeviceProperties device={self.ordinal} {shown} ...>"
 
     def __dir__(self):
         special = [name for name in object.__dir__(self) if name.startswith("_")]

@@ -128,7 +128,10 @@ cdef Device as_device(object given):
     if not PyIndex_Check(given):
         raise TypeError("device_id must be an int, a Device or None, got "
                         f"{qualified_name(given)}")
-    return device_of_ordinal(PyNumber_Index(given))
+    ordinal = PyNumber_Index(given)
+    if ordinal < 0:
+        raise ValueError(f"device_id must be >= 0, got {ordinal}")
+    return device_of_ordinal(min(ordinal, 0x7fffffff))
 
 
 cdef object device_from_arguments(PyObject* cls, PyObject* args, PyObject* kwargs):

@@ -38,7 +38,8 @@ cdef class _MemPoolAttributes:
     """
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("_MemPoolAttributes cannot be instantiated directly; use the "
+        raise RuntimeError("_MemPoolAttributes cannot be instantiated directly. Please use "
+                           "MemoryResource APIs. Use the "
                            "attributes of a memory resource")
 
     @property
@@ -364,6 +365,10 @@ cdef class DeviceMemoryResource(_MemPool):
         self.device = device.device_id
         self.pool = (current_pool(self.device) if options is None
                      else create_pool(self.device, max_size))
+
+    def __repr__(self):
+        state = "" if self.pool.is_open() else " closed"
+        return f"<{type(self).__name__} device={self.device}{state}>"
 
     @property
     def device_id(self):

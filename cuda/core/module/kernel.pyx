@@ -12,8 +12,8 @@ cdef class Kernel:
     """
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("Kernel objects cannot be instantiated directly; use "
-                           "ObjectCode.get_kernel(), or Kernel.from_handle()")
+        raise RuntimeError("Kernel objects cannot be instantiated directly. Please use ObjectCode "
+                           "APIs. It comes from ObjectCode.get_kernel() or Kernel.from_handle().")
 
     @staticmethod
     def from_handle(handle, mod=None):
@@ -144,7 +144,9 @@ cdef class Kernel:
         return hash(<uintptr_t>self.native.raw())
 
     def __repr__(self):
-        return f"<Kernel handle=0x{<uintptr_t>self.native.raw():x}>"
+        if not self.native.is_open():
+            return "<Kernel handle=0x0>"
+        return f"<Kernel handle=0x{<uintptr_t>self.native.raw():x} name={kernel_name(self)!r}>"
 
 
 cdef Kernel wrap_kernel(const kernel_handle& native):

@@ -114,13 +114,17 @@ class KernelAttributes(_KernelAttributes):
     __slots__ = ()
 
     def __new__(cls, *args, **kwargs):
-        raise RuntimeError("KernelAttributes cannot be instantiated directly; use "
-                           "Kernel.attributes")
+        raise RuntimeError("KernelAttributes cannot be instantiated directly. Please use Kernel "
+                           "APIs. It comes from Kernel.attributes.")
 
     def __getitem__(self, device):
         """The view of a `Device` or an ordinal. Host only."""
         cdef _KernelAttributes base = self
         return make_attributes(base.native, as_device(device).ordinal, base.known)
+
+    def __repr__(self):
+        values = ", ".join([f"{name}={getattr(self, name)}" for name in KERNEL_ATTRIBUTES])
+        return f"KernelAttributes({values})"
 
 
 cdef object make_attributes(const kernel_handle& native, int device, dict known):

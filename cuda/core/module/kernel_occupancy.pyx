@@ -26,7 +26,14 @@ cdef class KernelOccupancy:
     cdef kernel_handle native
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("KernelOccupancy cannot be instantiated directly; use Kernel.occupancy")
+        raise RuntimeError("KernelOccupancy cannot be instantiated directly. Please use Kernel "
+                           "APIs. It comes from Kernel.occupancy.")
+
+    def __repr__(self):
+        if not self.native.is_open():
+            return "<KernelOccupancy>"
+        name = text_of(self.native.facts().plan.get().readable_name())
+        return f"<KernelOccupancy kernel={name!r}>"
 
     def max_active_blocks_per_multiprocessor(self, int block_size,
                                              size_t dynamic_shared_memory_size):
@@ -130,8 +137,7 @@ cdef class KernelOccupancy:
                  num_blocks_per_multiprocessor, block_size)
         return size
 
-    @cython.binding(True)
-    def max_potential_cluster_size(self, config, stream=NOT_GIVEN):
+    def max_potential_cluster_size(self, config, *, stream):
         """The largest cluster that can be launched.
 
         Host only.
@@ -154,8 +160,7 @@ cdef class KernelOccupancy:
         """
         cdef CUlaunchConfig native = accept_config(config).fields.native
         cdef int size = 0
-        cdef Stream given = stream_or_default(
-            stream, "KernelOccupancy.max_potential_cluster_size()")
+        cdef Stream given = accept_stream(stream)
         cdef borrowed_stream on = given.native.borrow_open(given)
         native.hStream = on.raw()
         native.numAttrs = 0
@@ -165,8 +170,7 @@ cdef class KernelOccupancy:
                  &native)
         return size
 
-    @cython.binding(True)
-    def max_active_clusters(self, config, stream=NOT_GIVEN):
+    def max_active_clusters(self, config, *, stream):
         """Clusters that the device holds at once.
 
         Host only.
@@ -189,7 +193,7 @@ cdef class KernelOccupancy:
         cdef LaunchConfig accepted = accept_config(config)
         cdef CUlaunchConfig native = accepted.fields.native
         cdef int clusters = 0
-        cdef Stream given = stream_or_default(stream, "KernelOccupancy.max_active_clusters()")
+        cdef Stream given = accept_stream(stream)
         cdef borrowed_stream on = given.native.borrow_open(given)
         native.hStream = on.raw()
         with nogil:

@@ -12,14 +12,14 @@ cdef tuple FORMATS = (*LOADABLE, "ltoir", "object", "library")
 cdef class ObjectCode:
     """Code that was compiled: PTX, a cubin, a fat binary, or input for a linker.
 
-    It comes from `Program.compile`, `Linker.link` or one of the ``from_`` methods. Making one reads
+    It comes from `Program.compile` or one of the ``from_`` methods. Making one reads
     and checks nothing; the code is loaded once, for all devices, by the first use that needs it.
     """
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(
-            "ObjectCode objects cannot be instantiated directly; use Program.compile(), "
-            "Linker.link(), or ObjectCode.from_cubin(), from_ptx() and the like")
+            "ObjectCode objects cannot be instantiated directly. Please use ObjectCode APIs "
+            "(from_cubin, from_ptx) or Program APIs (compile).")
 
     @classmethod
     def _init(cls, module, code_type, *, name="", symbol_mapping=None):
@@ -64,7 +64,7 @@ cdef class ObjectCode:
 
     @staticmethod
     def from_ltoir(module, *, name="", symbol_mapping=None):
-        """Wrap LTO-IR, for a `Linker`. Host only. The parameters are those of `from_cubin`."""
+        """Wrap LTO-IR, for a linker. Host only. The parameters are those of `from_cubin`."""
         return make_object_code(module, "ltoir", name, symbol_mapping)
 
     @staticmethod
@@ -77,7 +77,7 @@ cdef class ObjectCode:
 
     @staticmethod
     def from_object(module, *, name="", symbol_mapping=None):
-        """Wrap a host object that holds device code, for a `Linker`.
+        """Wrap a host object that holds device code, for a linker.
 
         Host only. The parameters are those of `from_cubin`.
         """
@@ -85,7 +85,7 @@ cdef class ObjectCode:
 
     @staticmethod
     def from_library(module, *, name="", symbol_mapping=None):
-        """Wrap a host library that holds device code, for a `Linker`.
+        """Wrap a host library that holds device code, for a linker.
 
         Host only. The parameters are those of `from_cubin`.
         """
@@ -305,7 +305,8 @@ cdef bytes symbol_of(ObjectCode self, object name):
 cdef int check_loadable(ObjectCode self) except -1:
     if self.format not in LOADABLE:
         raise RuntimeError(f'Unsupported code type "{self.format}": only {", ".join(LOADABLE)} can '
-                           f"be loaded; link the code first, see Linker")
+                           "be loaded; link the code first, for instance with "
+                           "cuda.bindings.nvjitlink")
     return 0
 
 
@@ -350,6 +351,9 @@ cdef object load_error(ObjectCode self, const load_report& report):
     if PyErr_Occurred() is not NULL:
         return None
     error = driver_error(report.code, report.function)
+    if isinstance(self.image, bytes) and not (<bytes>self.image).strip(b"\0"):
+        error.add_note("there is no code in it; a program that is compiled with "
+                       "link_time_optimization=True has LTO-IR only: compile it to 'ltoir'")
     add_log(error, self, text_of(report.log).strip())
     return error
 
@@ -357,11 +361,9 @@ cdef object load_error(ObjectCode self, const load_report& report):
 cdef int add_log(object error, ObjectCode self, str log) except -1:
     """Complete the text of an error with the compiler's log and the line of PTX that it names."""
     if log:
-        text = f"{error}\nJIT error log:\n{log}"
+        text = f"\nJIT error log:\n{log}"
         line = source_line(self, log)
-        if line:
-            text += f"\n{line}"
-        error.args = (text,)
+        extend_error(error, text + (f"\n{line}" if line else ""))
     return 0
 
 
@@ -396,4 +398,6 @@ cdef int explain_missing_kernel(object error, ObjectCode self, bytes symbol) exc
     shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
     missing = symbol.decode("utf-8", "replace")
     error.add_note(f"there is no kernel {missing!r}; kernels of this code: {shown or 'none'}")
+    if "<" in missing or "::" in missing:
+        error.add_note(f"to find C++ names, compile with name_expressions=({missing!r},)")
     return 0

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The file that shows a program's source to debuggers."""
 
+import os
 import re
 
 import pytest
+from cuda.core import Program, ProgramOptions
 from cuda.core.compile import debug_source
 
 
@@ -46,7 +48,33 @@ def test_a_full_disk_leaves_no_stray_file(tmp_path, monkeypatch):
 
 
 def test_a_file_that_is_gone_is_removed_without_an_error(tmp_path):
-    debug_source.remove(str(tmp_path / "absent.cu"))
+    debug_source.remove(str(tmp_path / "absent.cu"), os.getpid())
+
+
+def test_a_source_that_cannot_be_encoded_leaves_no_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(debug_source.tempfile, "tempdir", str(tmp_path))
+    options = ProgramOptions(arch="sm_90", debug=True)
+    with pytest.raises(UnicodeEncodeError):
+        Program("// \udc80", "c++", options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_end_of_a_forked_child_leaves_the_file(run_python, tmp_path):
+    code = """
+import os, gc
+from cuda.core import Program, ProgramOptions
+program = Program("__global__ void f() {}", "c++", ProgramOptions(arch="sm_90", debug=True))
+made = os.listdir()
+child = os.fork()
+if not child:
+    raise SystemExit  # runs what runs at exit
+assert os.waitpid(child, 0)[1] == 0
+print(made == os.listdir(), len(made))
+"""
+    assert run_python(
+        f"import os; os.chdir({str(tmp_path)!r})\n{code}", TMPDIR=str(tmp_path)
+    ).split() == ["True", "1"]
+    assert not list(tmp_path.iterdir())  # the parent's end removed it
 
 
 def test_lines_are_counted_in_the_file():

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from cuda.core import NVRTCError, ObjectCode, Program, ProgramOptions
+from cuda.core import CUDAError, NVRTCError, ObjectCode, Program, ProgramOptions
 from cuda.core.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType
 
 from ...threads import run_together
@@ -80,12 +80,38 @@ class TestConstruction:
 
     @pytest.mark.parametrize(
         ("code_type", "parts"),
-        [("nvvm", ["cuda.bindings.nvvm", "libnvvm"]), ("ptx", ["cuda.bindings.nvjitlink"])],
+        [("nvvm", ["cuda.bindings.nvvm", "yet"]), ("ptx", ["cuda.bindings.nvjitlink", "yet"])],
     )
     def test_what_compiles_the_other_code_types_is_named(self, code_type, parts):
         with pytest.raises(RuntimeError) as caught:
             Program("x", code_type, OPTIONS)
         assert all(part in str(caught.value) for part in parts)
+
+    @pytest.mark.parametrize(
+        ("arch", "hint"),
+        [
+            ("90", "write 'sm_90'"),
+            ("90a", "write 'sm_90'"),
+            (90, "write 'sm_90'"),
+            ("sm_x", ""),
+            ("hopper", ""),
+        ],
+    )
+    def test_an_architecture_that_no_compiler_takes_is_refused_at_once(self, arch, hint):
+        said = f"arch must be 'sm_NN' or 'compute_NN', got {arch!r}.*{hint}"
+        with pytest.raises(ValueError, match=said):
+            make(arch=arch)
+
+    @pytest.mark.parametrize("arch", ["sm_90a", "compute_90", "sm_100f"])
+    def test_every_architecture_of_the_compiler_is_taken(self, arch):
+        make(arch=arch).close()
+
+    def test_a_program_that_was_not_initialised_is_refused(self):
+        bare = Program.__new__(Program)
+        assert bare.is_closed
+        for use in (repr, lambda p: p.handle, lambda p: p.backend, lambda p: p.compile("ptx")):
+            with pytest.raises(RuntimeError, match="Program was not initialised"):
+                use(bare)
 
     def test_the_signature_can_be_inspected(self):
         assert str(inspect.signature(Program)) == "(code, code_type, options=None)"
@@ -151,13 +177,20 @@ class TestTargets:
         ("options", "target", "advice"),
         [
             ({"arch": "compute_90"}, "cubin", "use arch='sm_90'"),
-            ({"link_time_optimization": True}, "cubin", "compile to 'ltoir'"),
-            ({"link_time_optimization": True}, "ptx", "compile to 'ltoir'"),
         ],
     )
     def test_an_empty_result_is_an_error_with_advice(self, options, target, advice):
         with pytest.raises(RuntimeError, match=advice):
             make(**options).compile(target)
+
+    @pytest.mark.parametrize("target", ["ptx", "cubin"])
+    def test_a_program_for_link_time_gives_what_the_compiler_gives(self, target):
+        made = make(link_time_optimization=True).compile(target)
+        assert made.code.strip(b"\0") == b""
+        if target == "ptx":
+            with pytest.raises(CUDAError) as caught:
+                made.get_kernel("scale")
+            assert "compile it to 'ltoir'" in caught.value.__notes__[0]
 
     @pytest.mark.parametrize("target", ["ptx", "cubin"])
     def test_a_syntax_check_alone_is_no_error(self, target):
@@ -278,9 +311,27 @@ class TestErrorsAndLogs:
             make().compile("ptx", arch="sm_90")
 
     @pytest.mark.parametrize("cache", [{}, object(), "x"])
-    def test_a_cache_must_be_of_the_class_for_caches(self, cache):
-        with pytest.raises(TypeError, match="ProgramCacheResource"):
+    def test_a_cache_is_refused_since_there_is_none_yet(self, cache):
+        with pytest.raises(
+            TypeError, match="cache must be None, got .*: there is no program cache"
+        ):
             make().compile("ptx", cache=cache)
+
+    def test_a_header_that_is_missing_has_a_hint(self):
+        with pytest.raises(NVRTCError) as caught:
+            make("#include <cuda_fp16.h>\n").compile("ptx")
+        assert "ProgramOptions(use_bundled_headers=True)" in caught.value.__notes__[0]
+
+    def test_a_name_expression_that_is_missing_has_a_hint(self):
+        with pytest.raises(NVRTCError) as caught:
+            make().compile("ptx", name_expressions=("absent<float>",))
+        assert "with its namespace and its template arguments" in caught.value.__notes__[0]
+
+    def test_a_template_that_is_looked_up_by_name_has_a_hint(self):
+        code = make("template <class T> __global__ void scale(T* x) {}").compile("ptx")
+        with pytest.raises(CUDAError) as caught:
+            code.get_kernel("scale<float>")
+        assert "compile with name_expressions=('scale<float>',)" in caught.value.__notes__[-1]
 
 
 class TestClosing:

@@ -167,9 +167,10 @@ class TestDescription:
     def test_a_device_reaches_its_own_memory(self, device):
         assert device.can_access_peer(device) is True
         assert device.can_access_peer(0) is True
+        assert device.can_access_peer(None) is True  # the current one
 
     @pytest.mark.parametrize(
-        ("peer", "error"), [(-1, ValueError), (1000, ValueError), (None, TypeError)]
+        ("peer", "error"), [(-1, ValueError), (1000, ValueError), ("0", TypeError)]
     )
     def test_wrong_peers_are_refused(self, device, peer, error):
         with pytest.raises(error):

@@ -77,7 +77,7 @@ class TestIdentity:
     def test_the_handle_is_that_of_the_driver(self, load_kernel):
         kernel = load_kernel()
         assert type(kernel.handle) is driver.CUkernel and kernel._handle == kernel.handle
-        assert repr(kernel) == f"<Kernel handle={int(kernel.handle):#x}>"
+        assert repr(kernel) == f"<Kernel handle={int(kernel.handle):#x} name='kernel'>"
 
     def test_weak_references_work_and_pickling_does_not(self, load_kernel):
         import pickle

@@ -117,12 +117,14 @@ class TestClusters:
         assert kernel.occupancy.max_active_clusters(config, stream=stream) > 0
 
     @pytest.mark.parametrize("name", ["max_potential_cluster_size", "max_active_clusters"])
-    def test_the_stream_may_be_left_out_with_a_warning(self, kernel, stream, name):
+    def test_the_stream_is_given_by_keyword(self, kernel, stream, name):
         config = LaunchConfig(grid=4, cluster=2, block=64)
         query = getattr(kernel.occupancy, name)
-        with pytest.warns(DeprecationWarning, match="stream="):
-            value = query(config)
-        assert value == query(config, stream) == query(config, stream=stream)
+        assert query(config, stream=stream) > 0
+        with pytest.raises(TypeError, match=f"{name}.. needs keyword-only argument stream"):
+            query(config)
+        with pytest.raises(TypeError, match=f"{name}.. takes exactly 1 positional argument"):
+            query(config, stream)
         with pytest.raises(TypeError, match="must not be None"):
             query(config, stream=None)
         with pytest.raises(TypeError):

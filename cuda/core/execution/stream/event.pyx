@@ -39,7 +39,8 @@ cdef class Event:
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(
-            "Event objects cannot be instantiated directly; use Stream.record() or "
+            "Event objects cannot be instantiated directly. Please use Stream APIs (record). "
+            "It comes from Stream.record() or "
             "Device.create_event()")
 
     def close(self):

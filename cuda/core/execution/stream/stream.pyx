@@ -18,8 +18,9 @@ cdef class Stream:
     def __init__(self, *args, **kwargs):
         if args or kwargs:
             raise RuntimeError(
-                "Stream objects cannot be instantiated directly; use Device.create_stream(), or "
-                "Stream.from_handle() for the stream of another library")
+                "Stream objects cannot be instantiated directly. Please use Device APIs "
+                "(create_stream) or other Stream APIs (from_handle). It comes from "
+                "Device.create_stream(), or Stream.from_handle() for the stream of another library")
         if self.native.is_open(self):
             raise RuntimeError("Stream is initialised already")
         cdef Device device = current_device()

@@ -56,7 +56,7 @@ cdef Stream accept_stream(object given):
     elif offers_stream(given):
         stream = wrap_foreign_stream(Stream, given)
     else:
-        raise TypeError(f"Stream or GraphBuilder expected, got {qualified_name(given)}")
+        raise TypeError(f"Stream expected, got {qualified_name(given)}")
     stream.native.check_open(stream)
     return stream
 
@@ -65,7 +65,8 @@ cdef Stream accept_launch_stream(object given):
     if not isinstance(given, Stream) and given is not None and offers_stream(given):
         PyErr_WarnEx(DeprecationWarning,
                      b"Passing foreign stream objects to this function via the stream protocol is "
-                     b"deprecated: wrap them with Device.create_stream(obj)", 1)
+                     b"deprecated. Convert the object explicitly using Stream(obj) instead. "
+                     b"Device.create_stream(obj) does that.", 1)
     return accept_stream(given)
 
 

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts that programs match, and what objects look like when they are printed."""
+
+import re
+import warnings
+
+import pytest
+from cuda.core import (
+    Buffer,
+    Context,
+    Device,
+    DeviceMemoryResource,
+    Event,
+    Kernel,
+    LaunchConfig,
+    ObjectCode,
+    Stream,
+    launch,
+)
+from cuda.core._device import DeviceProperties
+from cuda.core._module import KernelAttributes, KernelOccupancy
+
+# Class -> how the text of cuda-core 1.2.2 begins; programs compare that much of it.
+FACTORIES = {
+    Buffer: "Buffer objects cannot be instantiated directly. Please use MemoryResource APIs.",
+    Context: "Context objects cannot be instantiated directly. Please use Device or Stream APIs.",
+    DeviceProperties: "DeviceProperties cannot be instantiated directly. Please use Device APIs.",
+    Event: "Event objects cannot be instantiated directly. Please use Stream APIs (record).",
+    Kernel: "Kernel objects cannot be instantiated directly. Please use ObjectCode APIs.",
+    KernelAttributes: "KernelAttributes cannot be instantiated directly. Please use Kernel APIs.",
+    KernelOccupancy: "KernelOccupancy cannot be instantiated directly. Please use Kernel APIs.",
+    ObjectCode: "ObjectCode objects cannot be instantiated directly. Please use ObjectCode APIs "
+    "(from_cubin, from_ptx) or Program APIs (compile).",
+    Stream: "Stream objects cannot be instantiated directly. Please use Device APIs "
+    "(create_stream) or other Stream APIs (from_handle).",
+}
+
+
+@pytest.mark.parametrize("cls", FACTORIES, ids=lambda cls: cls.__name__)
+def test_a_class_that_others_make_says_who_does(cls):
+    with pytest.raises(RuntimeError) as caught:
+        cls(1) if cls is Stream else cls()
+    assert str(caught.value).startswith(FACTORIES[cls])
+
+
+def test_the_warning_about_foreign_streams_begins_as_programs_filter_it(
+    stream, store, pinned_block
+):
+    class Foreign:
+        def __cuda_stream__(self):
+            return 0, int(stream.handle)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        launch(Foreign(), LaunchConfig(grid=1, block=1), store, pinned_block, 1)
+    stream.sync()
+    assert str(caught[0].message).startswith(
+        "Passing foreign stream objects to this function via the stream protocol is deprecated. "
+        "Convert the object explicitly using Stream(obj) instead."
+    )
+
+
+def test_objects_show_what_they_are(device, store):
+    assert re.fullmatch(r"<Kernel handle=0x[0-9a-f]+ name='store'>", repr(store))
+    assert repr(store.occupancy) == "<KernelOccupancy kernel='store'>"
+    registers = int(store.attributes.num_regs)
+    assert re.match(r"KernelAttributes\(max_threads_per_block=\d+, ", repr(store.attributes))
+    assert f"num_regs={registers}," in repr(store.attributes)
+    major = device.properties.compute_capability_major
+    shown = f"<DeviceProperties device=0 compute_capability_major={major}, "
+    assert repr(device.properties).startswith(shown)
+
+
+def test_a_memory_resource_shows_its_device(device):
+    own = DeviceMemoryResource(device, {})
+    assert repr(own) == "<DeviceMemoryResource device=0>"
+    own.close()
+    assert repr(own) == "<DeviceMemoryResource device=0 closed>"
+
+
+def test_ordinals_of_any_size_are_refused_as_what_they_are():
+    with pytest.raises(ValueError, match=f"device_id must be >= 0, got {-(2**40)}"):
+        Device(-(2**40))
+    with pytest.raises(ValueError, match=r"device_id must be within \[0, \d+\), got"):
+        Device(2**40)
