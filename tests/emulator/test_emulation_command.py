@@ -92,3 +92,10 @@ print(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)), ver
     )
     assert done.stdout.split()[0] == "0", done.stderr
     assert int(done.stdout.split()[1]) >= 13000
+
+
+def test_a_script_that_is_not_there_is_a_plain_error(command, tmp_path):
+    done = command("run", "--seed", "3", str(tmp_path / "absent.py"))
+    assert done.returncode == 2
+    assert "there is no script" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -235,7 +235,7 @@ def test_no_library_is_opened_outside_the_loader(root, tracked):
         "cpp/driver/loader/",
         "cpp/runtime/source.cpp",  # what the loader asks for the runtime's functions
         "cuda/bindings/_low.pyx",
-        "cuda/core/_emulator_library.py",
+        "cuda/core/emulation/library.py",
     )
     opens = re.compile(r"\bdlopen\s*\(|\bLoadLibrary\w*\s*\(|\bctypes\.CDLL\b|\bc\.CDLL\b")
     wrong = [

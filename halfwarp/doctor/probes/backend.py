@@ -6,9 +6,9 @@ import os
 
 def probe(findings):
     from cuda.bindings import _low, driver
-    from cuda.core import _emulator_library
+    from cuda.core.emulation import library as emulator_library
 
-    library = _emulator_library.path()
+    library = emulator_library.path()
     facts = findings.facts
     facts |= {
         "setting": os.environ.get("HALFWARP_BACKEND") or "driver",
@@ -22,7 +22,7 @@ def probe(findings):
         return
     facts["backend"] = _low.backend()
     if facts["backend"] == "emulator":
-        facts["emulator"]["options"] = _emulator_library.record("options")
+        facts["emulator"]["options"] = emulator_library.record("options")
     if int(status) != 0:
         facts["error"] = describe(driver, status)
         facts["error_name"] = status.name

@@ -75,10 +75,10 @@ def what_is_wrong(name, value):
 
 def refused_by_emulator(name, value):
     """The emulator knows its options best; it is not started for that."""
-    from cuda.core import _emulator_library
+    from cuda.core.emulation import library as emulator_library
 
     try:
-        _emulator_library.check_option(name.removeprefix(EMULATOR).lower(), value)
+        emulator_library.check_option(name.removeprefix(EMULATOR).lower(), value)
     except ValueError as error:
         return str(error)
     except (RuntimeError, OSError):  # no emulator: another probe says so

@@ -57,10 +57,10 @@ class TestDriver:
     @pytest.fixture
     def emulated_as_driver(self, tmp_path, monkeypatch):
         """A libcuda.so.1 on the search path, which is the emulator."""
-        from cuda.core import _emulator_library
+        from cuda.core.emulation import library as emulator_library
 
         target = tmp_path / "libcuda.so.580.159.03"
-        target.write_bytes(_emulator_library.path().read_bytes())
+        target.write_bytes(emulator_library.path().read_bytes())
         (tmp_path / "libcuda.so.1").symlink_to(target.name)
         monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
         return target

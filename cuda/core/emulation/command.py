@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from cuda.core import _emulator_library as library
+from cuda.core.emulation import control, library
 
 USAGE = """\
 usage: python -m cuda.core.emulation          print the device table
@@ -43,14 +43,15 @@ def run_script(arguments):
     """Run a script on the emulator; 1 when it caused a fault or left something behind."""
     import runpy
 
-    from cuda.core import emulation
-
     options, script = read_options(arguments)
     if not script:
         print(USAGE, file=sys.stderr)
         return 2
+    if not Path(script[0]).exists():
+        print(f"python -m cuda.core.emulation: there is no script {script[0]!r}", file=sys.stderr)
+        return 2
     try:
-        emulation.enable(**options)
+        control.enable(**options)
     except (ValueError, RuntimeError) as error:
         print(f"python -m cuda.core.emulation: {error}", file=sys.stderr)
         return 2
@@ -90,18 +91,16 @@ def was_anything_reported():
     """Whether a fault arose, or something is left; what is left is listed on standard error."""
     import gc
 
-    from cuda.core import emulation
-
     if not library.is_running():
         return False
     gc.collect()
-    emulation.settle()
-    left = emulation.leaks()
+    control.settle()
+    left = control.leaks()
     for leak in left:
         size = f", {leak.bytes} bytes" if leak.bytes else ""
         site = f", created at {leak.created_at}" if leak.created_at else ""
         print(f"emulator: leak: {leak.kind} {leak.id:#x}{size}{site}", file=sys.stderr)
-    return bool(left) or emulation.stats()["faults"] > 0
+    return bool(left) or control.stats()["faults"] > 0
 
 
 def print_path(arguments):

@@ -170,7 +170,7 @@ def _write_call_site(text, size):
 def _innermost_user_frame():
     import sys
 
-    package = str(Path(__file__).parent.parent)
+    package = str(Path(__file__).parents[2])
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(package):
         frame = frame.f_back

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run CUDA code without a GPU: choose the emulated driver, and ask it what it saw.
+
+The emulated driver runs kernels on the CPU, from their PTX. It is for testing and learning: it
+reports mistakes that a GPU hides, and its timings say nothing about a GPU.
+
+    from cuda.core import emulation
+    emulation.enable(seed=3)            # before the first driver call
+
+``python -m cuda.core.emulation`` prints the device table; ``... run SCRIPT`` runs a script on the
+emulator; ``... path`` prints a folder that puts other CUDA programs on it.
+"""
+
+from cuda.core.emulation.control import (
+    enable,
+    error_text,
+    is_active,
+    last_fault,
+    leaks,
+    options,
+    repair,
+    reset,
+    settle,
+    stats,
+)
+from cuda.core.emulation.injection import (
+    Rule,
+    expect_fault,
+    inject,
+    sweep,
+)
+from cuda.core.emulation.records import (
+    Allocation,
+    Fault,
+    Leak,
+)
+
+__all__ = [
+    "Allocation",
+    "Fault",
+    "Leak",
+    "Rule",
+    "enable",
+    "error_text",
+    "expect_fault",
+    "inject",
+    "is_active",
+    "last_fault",
+    "leaks",
+    "options",
+    "repair",
+    "reset",
+    "settle",
+    "stats",
+    "sweep",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
