@@ -37,6 +37,10 @@ def pytest_load_initial_conftests(early_config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
+    config.addinivalue_line(
+        "markers",
+        "cuda_expect_fault(kind, ...): the test makes these mistakes on purpose, and each of them",
+    )
     _choose(config.option)
 
 
@@ -93,7 +97,8 @@ def pytest_runtest_call(item):
     try:
         return (yield)
     finally:
-        _require_no_fault("in the test")
+        expected = item.get_closest_marker("cuda_expect_fault")
+        _require_no_fault("in the test", expected.args if expected else ())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -106,17 +111,24 @@ def pytest_runtest_teardown(item):
     return outcome
 
 
-def _require_no_fault(where):
-    """Fail for a fault that broke a context, and repair the context for the next test."""
+def _require_no_fault(where, expected=()):
+    """Fail for a fault that broke a context or used what was destroyed; repair the context."""
     emulation = _emulation()
     if emulation is None:
         return
-    fault = emulation.last_fault()
-    if fault is None:  # repairing now would hide one that arises at this moment
-        return
-    emulation.repair()
-    if fault.is_sticky:
-        pytest.fail(f"a fault arose {where}:\n{fault}", pytrace=False)
+    found = emulation.faults()
+    if found:  # else a repair would hide one that arises at this moment
+        emulation.repair()
+    missing = set(expected) - {fault.kind for fault in found}
+    if missing:
+        pytest.fail(f"expected faults of kind {', '.join(sorted(missing))}", pytrace=False)
+    fatal = [
+        fault
+        for fault in found
+        if (fault.is_sticky or fault.is_of_lifetime) and fault.kind not in expected
+    ]
+    if fatal:
+        pytest.fail(f"a fault arose {where}:\n" + "\n".join(map(str, fatal)), pytrace=False)
 
 
 @pytest.fixture

@@ -161,7 +161,8 @@ class TestAfterAFault:
             assert driver.cuStreamDestroy(stream) == LAUNCH_FAILED
         assert not [leak for leak in emulated.leaks() if leak.kind == "stream"]
 
-    def test_a_reset_of_the_primary_context_heals_it(self, driver, memory, emulated):
+    def test_a_reset_of_the_primary_context_heals_it(self, driver, emulated):
+        memory = (driver.made("cuMemAlloc", 64), 0)  # goes with the reset
         run(driver, "trap;", 1, memory)
         assert driver.cuCtxSynchronize() == LAUNCH_FAILED
         emulated.reset()

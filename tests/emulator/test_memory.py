@@ -21,6 +21,8 @@ HOST, DEVICE = 1, 2
 THRESHOLD, RESERVED, RESERVED_HIGH, USED, USED_HIGH = 4, 5, 6, 7, 8
 MIB = 1 << 20
 
+expect_double_free = pytest.mark.cuda_expect_fault("double-free")
+
 
 class PoolProps(ctypes.Structure):
     _fields_ = (
@@ -74,6 +76,7 @@ class TestAllocations:
         assert driver.cuMemFree(address) == SUCCESS
         assert free() >= during + taken // 2
 
+    @expect_double_free
     def test_a_second_free_is_refused(self, driver):
         address = driver.made("cuMemAlloc", 64)
         assert driver.cuMemFree(address) == SUCCESS
@@ -168,6 +171,7 @@ class TestPools:
         assert driver.cuMemFreeAsync(address, stream) == SUCCESS
         assert driver.cuStreamSynchronize(stream) == SUCCESS
 
+    @expect_double_free
     def test_a_second_queued_free_is_refused(self, driver, stream):
         address = driver.made("cuMemAllocAsync", 64, stream)
         assert driver.cuMemFreeAsync(address, stream) == SUCCESS

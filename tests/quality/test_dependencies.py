@@ -76,6 +76,7 @@ RANKS = {
         ("stream",),
         ("driver",),
         ("work", "code"),
+        ("graph",),
         ("api", "null"),
         ("control",),
     ],

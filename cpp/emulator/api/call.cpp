@@ -3,14 +3,19 @@
 #include "emulator/api/call.hpp"
 
 #include "emulator/api/entry_points.hpp"
+#include "emulator/driver/lifetime.hpp"
 #include "emulator/driver/pools.hpp"
+#include "emulator/work/operations.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
 
 std::shared_ptr<stream> per_thread_stream(const std::shared_ptr<context>& owner) {
-  auto& made = this_thread().default_streams[owner->id()];
-  if (!made || &made->owner() != owner.get()) {
+  auto& all = this_thread().default_streams;
+  auto& made = all[owner->life()];
+  if (!made) {
+    // Those of its earlier lives went with a reset.
+    std::erase_if(all, [&](const auto& old) { return old.second && &old.second->owner() == owner.get(); });
     made = the_driver().objects.make<stream>(owner, stream_role::per_thread_default,
                                              CU_STREAM_DEFAULT, 0);
     made->is_library_owned = true;
@@ -57,6 +62,30 @@ std::shared_ptr<stream> call::stream_of(CUstream raw) const {
   return found;
 }
 
+stream_point call::submit(stream& to, std::shared_ptr<operation> what,
+                          std::vector<stream_point> waits) {
+  if (capture_of(to)) {
+    CUgraphNodeParams described{};
+    what->describe(described);
+    add_captured(d, to, {described.type, std::move(what), {}, {}, {}, {}});
+    return {};
+  }
+  require_no_implicit_wait(d, to);
+  return d.streams.submit(guard, to, std::move(what), std::move(waits));
+}
+
+void call::record(event& what, stream& in) {
+  if (auto* const state = capture_of(in)) {
+    what.captured = std::make_shared<captured_event>(captured_event{state->of, state->frontier});
+    return;
+  }
+  const auto mark = std::make_shared<event_record>();
+  mark->at = {in.as_shared(), in.enqueued() + 1};
+  submit(in, std::make_shared<record_event>(mark));
+  what.last = mark;
+  what.captured.reset();
+}
+
 CUresult call::wait(const stream_point& until, context& owner) {
   d.streams.wait(guard, until);
   settle_pools(d);
@@ -74,7 +103,11 @@ CUresult call::wait_for_all(context& owner) {
 void call::refuse_handle(object_kind kind, std::uint64_t raw, CUresult code) const {
   const auto state = d.objects.classify(kind, raw);
   const std::string text = "this is " + d.objects.describe(kind, raw);
-  if (state != handle_state::null) d.report.note("handle", text);
+  if (state == handle_state::destroyed) {
+    tell_destroyed(d, kind, raw);
+  } else if (state != handle_state::null) {
+    d.report.note("handle", text);
+  }
   refuse(code, text);
 }
 

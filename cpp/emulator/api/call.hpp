@@ -10,6 +10,8 @@
 #include "emulator/api.hpp"
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/thread.hpp"
+#include "emulator/graph/capture.hpp"
+#include "emulator/object/use.hpp"
 #include "emulator/settings/refusal.hpp"
 #include "emulator/stream/context.hpp"
 
@@ -34,19 +36,21 @@ class call {
   std::shared_ptr<T> find(Raw raw, CUresult otherwise = CUDA_ERROR_INVALID_HANDLE) const {
     auto found = d.objects.find<T>(raw);
     if (!found) refuse_handle(T::kind_of, reinterpret_cast<std::uint64_t>(raw), otherwise);
+    used_.add(found);
     return found;
   }
 
-  // Appends an operation to a stream.
+  // Appends an operation to a stream, or to the graph that its calls are captured in; then there
+  // is no place to wait for.
   stream_point submit(stream& to, std::shared_ptr<operation> what,
-                      std::vector<stream_point> waits = {}) {
-    return d.streams.submit(guard, to, std::move(what), std::move(waits));
-  }
+                      std::vector<stream_point> waits = {});
+  void record(event& what, stream& in);
   // Blocks until the place is reached; the code that tells of failures until then.
   CUresult wait(const stream_point& until, context& owner);
   CUresult wait_for_all(context& owner);
 
  private:
+  mutable objects_in_use used_;  // after the guard: ends with the lock held
   [[noreturn]] void refuse_handle(object_kind kind, std::uint64_t raw, CUresult code) const;
 };
 

@@ -138,7 +138,7 @@ CUresult cuCtxSetFlags(unsigned int flags) noexcept {
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) noexcept {
   return answer([&](call& c) {
     require_outputs(ctxId);
-    *ctxId = (ctx ? c.context_of(ctx) : c.current())->id();
+    *ctxId = (ctx ? c.context_of(ctx) : c.current())->life();
   });
 }
 
@@ -160,6 +160,7 @@ CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) 
 CUresult cuCtxSynchronize() noexcept {
   return answer([](call& c) {
     const auto owner = c.current();
+    require_nothing_captures(c.d, *owner);
     return c.wait_for_all(*owner);
   });
 }
@@ -167,6 +168,7 @@ CUresult cuCtxSynchronize() noexcept {
 CUresult cuCtxSynchronize_v2(CUcontext ctx) noexcept {
   return answer([&](call& c) {
     const auto owner = ctx ? c.context_of(ctx) : c.current();
+    require_nothing_captures(c.d, *owner);
     return c.wait_for_all(*owner);
   });
 }

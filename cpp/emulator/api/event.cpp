@@ -13,15 +13,26 @@ namespace {
 constexpr unsigned known_flags =
     CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
 
-void record(call& c, CUevent raw, CUstream in) {
+void record(call& c, CUevent raw, CUstream in, bool is_external = false) {
   const auto target = c.stream_of(in);
   const auto recorded = c.find<event>(raw);
   require(&recorded->owner() == &target->owner(), CUDA_ERROR_INVALID_HANDLE,
           "the event and the stream belong to different contexts");
-  const auto mark = std::make_shared<event_record>();
-  mark->at = {target, target->enqueued() + 1};
-  recorded->last = mark;
-  c.submit(*target, std::make_shared<record_event>(mark));
+  if (is_external && capture_of(*target)) {
+    add_captured(c.d, *target, {CU_GRAPH_NODE_TYPE_EVENT_RECORD, {}, {}, recorded, {}, {}});
+  } else {
+    c.record(*recorded, *target);
+  }
+}
+
+void require_not_captured(call& c, event& asked) {
+  if (asked.captured && !asked.captured->of->is_over) {
+    refuse_and_invalidate(*asked.captured->of, CUDA_ERROR_CAPTURED_EVENT,
+                          "the event was last recorded in a stream that is being captured");
+  }
+  require(!asked.captured, CUDA_ERROR_CAPTURED_EVENT,
+          "the event was last recorded in a capture, which recorded nothing");
+  require_safe_in_captures(c.d);
 }
 
 }  // namespace
@@ -51,13 +62,14 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
   return answer([&](call& c) {
     require(flags == CU_EVENT_RECORD_DEFAULT || flags == CU_EVENT_RECORD_EXTERNAL,
             CUDA_ERROR_INVALID_VALUE, "the flags are CU_EVENT_RECORD_DEFAULT or _EXTERNAL");
-    record(c, hEvent, hStream);
+    record(c, hEvent, hStream, flags == CU_EVENT_RECORD_EXTERNAL);
   });
 }
 
 CUresult cuEventQuery(CUevent hEvent) noexcept {
   return answer([&](call& c) {
     const auto asked = c.find<event>(hEvent);
+    require_not_captured(c, *asked);
     if (!asked->last) return CUDA_SUCCESS;
     if (!c.d.streams.poll(c.guard, asked->last->at)) return CUDA_ERROR_NOT_READY;
     return asked->owner().take_failure();
@@ -67,6 +79,7 @@ CUresult cuEventQuery(CUevent hEvent) noexcept {
 CUresult cuEventSynchronize(CUevent hEvent) noexcept {
   return answer([&](call& c) {
     const auto waited = c.find<event>(hEvent);
+    require_not_captured(c, *waited);
     if (!waited->last) return CUDA_SUCCESS;
     return c.wait(waited->last->at, waited->owner());
   });

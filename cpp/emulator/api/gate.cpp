@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The short way through the gate is three loads and one addition.
+// The short way through the gate is a few loads, two additions and a note of the call.
 #include "emulator/api/gate.hpp"
 
 #include <atomic>
@@ -10,7 +10,7 @@
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/driver/thread.hpp"
-#include "emulator/object/call_site.hpp"
+#include "emulator/object/current_call.hpp"
 #include "emulator/settings/error_names.hpp"
 #include "emulator/stream/context.hpp"
 
@@ -33,6 +33,7 @@ void forget_calls() noexcept {
 
 gate::gate(unsigned function_index) noexcept : index_{function_index} {
   calls[index_].fetch_add(1, std::memory_order_relaxed);
+  enter_call(function_names[index_]);
   // Acquire: another thread may have made the driver, which is read from here on.
   const unsigned obstacles = lifecycle::obstacles.load(std::memory_order_acquire);
   if (obstacles) [[unlikely]]
@@ -47,6 +48,7 @@ gate::gate(unsigned function_index) noexcept : index_{function_index} {
 }
 
 gate::~gate() {
+  leave_call();
   if (!(lifecycle::obstacles.load(std::memory_order_relaxed) & obstacle::tracing)) return;
   if (!(lifecycle::chosen_options().traces & trace::api)) return;
   const auto* entry = find_error(code);

@@ -37,12 +37,17 @@ CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int 
 
 // Queued work goes on: the queue lives as long as it has something to do.
 CUresult cuStreamDestroy(CUstream hStream) noexcept {
-  return answer([&](call& c) { c.d.objects.remove(*c.find<stream>(hStream)); });
+  return answer([&](call& c) {
+    const auto gone = c.find<stream>(hStream);
+    if (gone->capturing) gone->capturing->of->is_valid = false;
+    c.d.objects.remove(*gone);
+  });
 }
 
 CUresult cuStreamSynchronize(CUstream hStream) noexcept {
   return answer([&](call& c) {
     const auto target = c.stream_of(hStream);
+    require_not_capturing(c.d, *target);
     return c.wait(target->end(), target->owner());
   });
 }
@@ -50,6 +55,7 @@ CUresult cuStreamSynchronize(CUstream hStream) noexcept {
 CUresult cuStreamQuery(CUstream hStream) noexcept {
   return answer([&](call& c) {
     const auto target = c.stream_of(hStream);
+    require_not_capturing(c.d, *target);
     if (!c.d.streams.poll(c.guard, target->end())) return CUDA_ERROR_NOT_READY;
     return target->owner().take_failure();
   });
@@ -74,7 +80,7 @@ CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) noexcept 
     require_outputs(streamId);
     const auto target = c.stream_of(hStream);
     // The legacy streams of several contexts must differ, as those of others do.
-    *streamId = target->is_legacy() ? target->owner().id() << 32 : target->id();
+    *streamId = target->is_legacy() ? target->owner().life() << 32 : target->id();
   });
 }
 
@@ -106,36 +112,17 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
             CUDA_ERROR_INVALID_VALUE, "the flags of a wait are CU_EVENT_WAIT_DEFAULT or _EXTERNAL");
     const auto target = c.stream_of(hStream);
     const auto waited = c.find<event>(hEvent);
+    if (Flags == CU_EVENT_WAIT_EXTERNAL && capture_of(*target)) {
+      add_captured(c.d, *target, {CU_GRAPH_NODE_TYPE_WAIT_EVENT, {}, {}, waited, {}, {}});
+      return;
+    }
+    if (waited->captured) return wait_for_captured(c.d, *target, *waited->captured);
+    if (auto* const state = capture_of(*target); state && waited->last) {
+      refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+                            "the event was recorded outside of the capture");
+    }
     if (!waited->last || waited->last->is_reached) return;
     c.submit(*target, std::make_shared<marker>(), {waited->last->at});
-  });
-}
-
-CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) noexcept {
-  return answer([&](call& c) {
-    require_outputs(captureStatus);
-    c.stream_of(hStream);
-    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
-  });
-}
-
-CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
-                                cuuint64_t*, CUgraph*, const CUgraphNode**, const CUgraphEdgeData**,
-                                size_t*) noexcept {
-  return api::cuStreamIsCapturing(hStream, captureStatus_out);
-}
-
-CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
-                                   cuuint64_t*, CUgraph*, const CUgraphNode**, size_t*) noexcept {
-  return api::cuStreamIsCapturing(hStream, captureStatus_out);
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) noexcept {
-  return answer_unlocked([&] {
-    require_outputs(mode);
-    require(*mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && *mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
-            CUDA_ERROR_INVALID_VALUE, "cuda.h has no such capture mode");
-    std::swap(*mode, this_thread().capture_mode);
   });
 }
 
@@ -158,7 +145,12 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* 
   return answer([&](call& c) {
     require(callback != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE,
             "the callback is null, or the flags are not 0");
-    c.submit(*c.stream_of(hStream), std::make_shared<stream_callback>(hStream, callback, userData));
+    const auto target = c.stream_of(hStream);
+    if (const auto* const state = capture_of(*target)) {
+      refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                            "a callback with the state of the stream cannot be captured");
+    }
+    c.submit(*target, std::make_shared<stream_callback>(hStream, callback, userData));
   });
 }
 

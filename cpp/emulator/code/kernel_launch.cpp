@@ -30,6 +30,24 @@ std::string short_name(const std::string& kernel) {
   return name.substr(name.rfind(' ') + 1);
 }
 
+void kernel_launch::describe(CUgraphNodeParams& as) const {
+  pointers_.clear();
+  for (const auto& each : request_.entry->attributes().parameters) {
+    pointers_.push_back(parameters_.data() + each.offset);
+  }
+  as.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  auto& p = as.kernel;
+  p.func = what_;
+  p.gridDimX = request_.grid.x;
+  p.gridDimY = request_.grid.y;
+  p.gridDimZ = request_.grid.z;
+  p.blockDimX = request_.block.x;
+  p.blockDimY = request_.block.y;
+  p.blockDimZ = request_.block.z;
+  p.sharedMemBytes = request_.dynamic_shared_bytes;
+  p.kernelParams = pointers_.data();
+}
+
 failure kernel_launch::execute(stream& in) {
   driver& d = the_driver();
   d.launches.fetch_add(1, std::memory_order_relaxed);
@@ -38,8 +56,9 @@ failure kernel_launch::execute(stream& in) {
       return {injected->code, injected->is_sticky, {}};
     }
   }
-  request_.parameters = parameters_.bytes();
-  auto result = exec::run(d.memory, request_, options_for(d, in.owner()));
+  auto request = request_;  // executables of the same graph may run this at once
+  request.parameters = parameters_.bytes();
+  auto result = exec::run(d.memory, request, options_for(d, in.owner()));
   d.instructions.fetch_add(result.instructions, std::memory_order_relaxed);
   if (!result.fault) return {};
   const auto kind = result.fault->kind;

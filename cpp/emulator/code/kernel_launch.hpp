@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "emulator/exec/launch.hpp"
 #include "emulator/stream/operation.hpp"
@@ -30,15 +31,21 @@ class parameter_block {
 
 class kernel_launch final : public operation {
  public:
-  kernel_launch(std::shared_ptr<exec::executable> code, const exec::launch_request& request,
-                parameter_block parameters)
-      : code_{std::move(code)}, request_{request}, parameters_{std::move(parameters)} {}
+  kernel_launch(CUfunction what, std::shared_ptr<exec::executable> code,
+                const exec::launch_request& request, parameter_block parameters)
+      : what_{what},
+        code_{std::move(code)},
+        request_{request},
+        parameters_{std::move(parameters)} {}
   failure execute(stream& in) override;
+  void describe(CUgraphNodeParams& as) const override;
 
  private:
+  CUfunction what_;
   std::shared_ptr<exec::executable> code_;  // the kernel lives in it
   exec::launch_request request_;
-  parameter_block parameters_;
+  mutable parameter_block parameters_;
+  mutable std::vector<void*> pointers_;  // to each parameter, once they were asked for
 };
 
 // "scale" of "void scale<float>(float*, int)": the name that people, and fault rules, use.

@@ -12,7 +12,7 @@
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/driver/thread.hpp"
-#include "emulator/object/call_site.hpp"
+#include "emulator/object/current_call.hpp"
 #include "emulator/observation/json.hpp"
 
 namespace halfwarp::emulator {
@@ -118,6 +118,10 @@ size_t halfwarp_emulator_leaks(char* text, size_t size) {
 
 size_t halfwarp_emulator_last_fault(char* text, size_t size) {
   return hand_over_record(fault_record, text, size);
+}
+
+size_t halfwarp_emulator_faults(char* text, size_t size) {
+  return hand_over_record(faults_record, text, size);
 }
 
 size_t halfwarp_emulator_error_text(int code, char* text, size_t size) {

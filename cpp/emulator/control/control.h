@@ -30,6 +30,8 @@ size_t halfwarp_emulator_options(char* text, size_t size);
 size_t halfwarp_emulator_stats(char* text, size_t size);
 size_t halfwarp_emulator_leaks(char* text, size_t size);
 size_t halfwarp_emulator_last_fault(char* text, size_t size);
+/* JSON array of the faults since the last repair or reset, at most 100. */
+size_t halfwarp_emulator_faults(char* text, size_t size);
 
 /* What lies behind a code that the calling thread has just got: the reason of a refusal, or the
    first line of the last fault; empty when there is no more to say. */
@@ -50,7 +52,7 @@ uint64_t halfwarp_emulator_arm(const char* rules, char* text, size_t size);
 /* Removes a rule; how often it fired, and in `seen` how many calls it looked at. */
 uint64_t halfwarp_emulator_disarm(uint64_t rule, uint64_t* seen);
 
-/* Who names the call sites of option `trace=site`; see object/call_site.hpp. */
+/* Who names the call sites of option `trace=site`; see object/current_call.hpp. */
 void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size));
 
 /* The PTX that a cubin was compiled from in this process. */

@@ -99,4 +99,10 @@ std::string fault_record(const driver& of) {
   return last ? to_json(*last) : "null";
 }
 
+std::string faults_record(const driver& of) {
+  std::string text;
+  for (const auto& each : of.faults.kept()) text += (text.empty() ? "[" : ",") + to_json(each);
+  return text.empty() ? "[]" : text + "]";
+}
+
 }  // namespace halfwarp::emulator

@@ -12,6 +12,7 @@ std::string options_record(const options& of);
 // The others with the driver's lock held.
 std::string stats_record(const driver& of);
 std::string leaks_record(const driver& of);
-std::string fault_record(const driver& of);
+std::string fault_record(const driver& of);   // the last one
+std::string faults_record(const driver& of);  // all that are kept
 
 }  // namespace halfwarp::emulator

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "emulator/object/call_site.hpp"
+#include "emulator/object/current_call.hpp"
 
 namespace halfwarp::emulator {
 namespace {

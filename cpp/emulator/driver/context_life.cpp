@@ -4,19 +4,28 @@
 
 #include <vector>
 
+#include "emulator/driver/pools.hpp"
+
 namespace halfwarp::emulator {
 namespace {
 
-void release_memory(driver& d, const context& of) {
-  using enum memory::allocation_kind;
-  for (const auto& a : d.memory.live_allocations()) {
-    if (a.context != of.id() || a.pool != 0 || !a.name.empty()) continue;
-    if (a.kind == registered) {
-      d.memory.unregister_host(reinterpret_cast<void*>(a.base));
-    } else {
-      d.memory.release(a.base);
-    }
+void release_one(driver& d, const memory::allocation& gone) {
+  if (gone.kind == memory::allocation_kind::registered) {
+    d.memory.unregister_host(reinterpret_cast<void*>(gone.base));
+    return;
   }
+  for (const auto& pool : d.pools) {
+    if (gone.pool != 0 && pool->id() == gone.pool) pool->give_back(gone.size);
+  }
+  d.memory.release(gone.base);
+}
+
+void release_memory(driver& d, const context& of) {
+  for (const auto& a : d.memory.live_allocations()) {
+    const bool is_graphs = a.is_internal && a.kind == memory::allocation_kind::pool;
+    if (a.context == of.id() && a.name.empty() && !is_graphs) release_one(d, a);
+  }
+  settle_pools(d);
 }
 
 std::vector<std::shared_ptr<context>> all_contexts(const driver& d) {
@@ -36,6 +45,7 @@ void empty_context(driver& d, driver_guard& guard, context& target) {
   d.objects.remove_all_of(target.id());
   release_memory(d, target);
   target.repair();
+  target.begin_anew();
 }
 
 void end_context(driver& d, driver_guard& guard, context& target) {

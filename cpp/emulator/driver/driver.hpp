@@ -8,6 +8,8 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "emulator/device/device.hpp"
@@ -22,6 +24,8 @@
 
 namespace halfwarp::emulator {
 
+struct capture;
+
 // Made by `initialise` from the options. Worker threads may use it until the process ends, so it
 // is leaked on purpose.
 struct driver {
@@ -31,6 +35,7 @@ struct driver {
   std::string problem;  // of the options, while the driver is made
   std::mutex lock;      // guards everything that does not say it is thread-safe
   object_table objects;
+  std::set<std::pair<std::uint64_t, std::string_view>> told;  // destroyed handles, by function
   std::vector<std::unique_ptr<device>> devices;
   std::shared_ptr<memory_pool> host_pool, current_host_pool;  // for pinned memory
   std::vector<std::shared_ptr<memory_pool>> pools;            // all that hold or may hold memory
@@ -43,6 +48,8 @@ struct driver {
   scheduler streams;
   image::cubin_registry cubins;
   std::atomic<std::uint64_t> launches{0}, instructions{0};
+  std::vector<std::shared_ptr<capture>> captures;  // under way
+  std::uint64_t captures_begun = 0;
   std::uint64_t grids = 0;  // numbers of launches, for %gridid
 };
 

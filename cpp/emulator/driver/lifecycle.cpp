@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,6 +12,7 @@
 
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/leaks.hpp"
+#include "emulator/driver/lifetime.hpp"
 #include "emulator/driver/thread.hpp"
 
 namespace halfwarp::emulator {
@@ -65,9 +67,22 @@ void at_exit() {
   if (d.settings.checks_for(check::leak)) report_leaks(d);
 }
 
+// The driver of a GPU may start a helper program, and so runs the fork handlers of the process.
+void run_helper() {
+  char name[] = "true";
+  char* arguments[] = {name, nullptr};
+  const auto child = ::fork();
+  if (child == 0) {
+    ::execv("/bin/true", arguments);
+    ::_exit(127);
+  }
+  if (child > 0) ::waitpid(child, nullptr, 0);
+}
+
 std::string make_driver() {
   const auto& [chosen, problem] = read_once();
   if (!problem.empty()) return problem;
+  if (chosen.fork_in_init) run_helper();
   auto made = std::make_unique<driver>(chosen);
   if (made->rules.arm(chosen.fail, made->problem); !made->problem.empty()) return made->problem;
   instance = made.release();
@@ -88,6 +103,9 @@ driver::driver(const options& chosen)
   for (int i = 0; i < chosen.devices; ++i) {
     devices.push_back(std::make_unique<device>(i, *kind, chosen.memory));
   }
+  objects.on_conflict = [this](const object& gone, const std::string& by, const std::string& user) {
+    tell_destroyed_in_use(*this, gone, by, user);
+  };
 }
 
 driver& the_driver() noexcept { return *instance; }

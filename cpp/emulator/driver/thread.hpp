@@ -19,7 +19,7 @@ class stream;
 // Seen by its own thread only.
 struct thread_state {
   std::vector<std::shared_ptr<context>> contexts;  // the stack; the current one is the last
-  std::unordered_map<std::uint64_t, std::shared_ptr<stream>> default_streams;  // by id of context
+  std::unordered_map<std::uint64_t, std::shared_ptr<stream>> default_streams;  // by life of context
   bool is_in_host_function = false;
   CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halfwarp::emulator {
 
@@ -19,6 +20,9 @@ enum class object_kind : std::uint8_t {
   kernel,
   function,
   memory_pool,
+  graph,
+  graph_node,
+  graph_exec,
   count_,
 };
 
@@ -43,6 +47,12 @@ constexpr std::uint64_t id_of(std::uint64_t raw) noexcept { return (raw & 0xff'f
 
 }  // namespace handle
 
+// A call that was given an object's handle.
+struct object_user {
+  std::string_view function;
+  int thread = 0;
+};
+
 // Made by `object_table::make`, which gives it its number.
 class object : public std::enable_shared_from_this<object> {
  public:
@@ -66,9 +76,15 @@ class object : public std::enable_shared_from_this<object> {
 
  private:
   friend class object_table;
+  friend class objects_in_use;
+  friend std::string overlapping_use(const object& of);
+
   object_kind kind_;
   std::uint64_t id_ = 0;
   std::uint64_t context_id_;
+  std::vector<object_user> users_;  // calls under way
+  object_user last_user_;           // of those that have ended
+  std::uint64_t last_used_ = 0;     // when that one ended
 };
 
 }  // namespace halfwarp::emulator

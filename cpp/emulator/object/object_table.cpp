@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "emulator/object/call_site.hpp"
+#include "emulator/object/use.hpp"
 
 namespace halfwarp::emulator {
 
 std::string_view name(object_kind kind) noexcept {
-  constexpr std::string_view names[] = {"nothing", "context", "stream",   "event",      "module",
-                                        "library", "kernel",  "function", "memory pool"};
+  constexpr std::string_view names[] = {"nothing",     "context", "stream",     "event",
+                                        "module",      "library", "kernel",     "function",
+                                        "memory pool", "graph",   "graph node", "executable graph"};
   static_assert(std::size(names) == static_cast<std::size_t>(object_kind::count_));
   return names[static_cast<std::size_t>(kind)];
 }
@@ -46,7 +47,13 @@ void object_table::give_to_library(std::uint64_t raw) {
 
 void object_table::remove(const object& gone) {
   if (of(gone.kind()).live.erase(gone.id()) == 0) return;
-  graveyard_.push_back({gone.kind(), gone.id(), gone.created_at, call_site()});
+  const auto& call = this_call();
+  std::string by = call.function.empty() ? "a reset" : std::string{call.function};
+  if (!call.site.empty()) by += " at " + call.site;
+  by += " on thread " + std::to_string(call.thread);
+  const auto user = overlapping_use(gone);
+  if (on_conflict && !user.empty()) on_conflict(gone, by, user);
+  graveyard_.push_back({gone.kind(), gone.id(), gone.created_at, std::move(by), next_moment()});
   if (graveyard_.size() > remembered) graveyard_.pop_front();
 }
 
@@ -74,16 +81,22 @@ std::string object_table::describe(object_kind expected, std::uint64_t raw) cons
   const auto id = handle::id_of(raw);
   std::string text = "the handle of " + std::string{name(kind)} + " " + std::to_string(id);
   if (state == handle_state::other_kind) return text + " where " + article + wanted + " is needed";
-  const auto grave = std::ranges::find_if(
-      graveyard_, [&](const tombstone& t) { return t.kind == kind && t.id == id; });
-  if (grave != graveyard_.end() && !grave->created_at.empty()) {
-    text += ", created at " + grave->created_at;
-  }
-  text += state == handle_state::destroyed ? ", which was destroyed" : "";
-  if (grave != graveyard_.end() && !grave->destroyed_at.empty()) {
-    text += " at " + grave->destroyed_at;
-  }
-  return text;
+  const auto* const grave = find_grave(raw);
+  if (grave && !grave->created_at.empty()) text += ", created at " + grave->created_at;
+  return text + ", which was destroyed" + (grave ? " by " + grave->destroyed_by : "");
+}
+
+const tombstone* object_table::find_grave(std::uint64_t raw) const {
+  const auto kind = handle::kind_of(raw);
+  const auto id = handle::id_of(raw);
+  const auto grave = std::find_if(graveyard_.rbegin(), graveyard_.rend(),
+                                  [&](const tombstone& t) { return t.kind == kind && t.id == id; });
+  return grave == graveyard_.rend() ? nullptr : &*grave;
+}
+
+bool object_table::was_destroyed_meanwhile(std::uint64_t raw) const {
+  const auto* const grave = find_grave(raw);
+  return grave && grave->destroyed > this_call().entered;
 }
 
 void object_table::for_each(object_kind kind,

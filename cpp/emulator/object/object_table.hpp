@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/object/current_call.hpp"
 #include "emulator/object/object.hpp"
 
 namespace halfwarp::emulator {
@@ -19,7 +20,9 @@ enum class handle_state : std::uint8_t { live, null, destroyed, other_kind, garb
 struct tombstone {
   object_kind kind;
   std::uint64_t id;
-  std::string created_at, destroyed_at;
+  std::string created_at;
+  std::string destroyed_by;  // "cuStreamDestroy at file.py:12 on thread 4711"
+  moment destroyed = 0;
 };
 
 // Guarded by the driver's lock.
@@ -42,6 +45,10 @@ class object_table {
   // A live object that the package made for itself; nothing for a handle that has none.
   void give_to_library(std::uint64_t raw);
 
+  // Told of an object that is destroyed while another thread is in a call with its handle, and of
+  // that call. Under the driver's lock.
+  std::function<void(const object&, const std::string& by, const std::string& user)> on_conflict;
+
   // Ends the life of a handle; the object goes when its last user does.
   void remove(const object& gone);
   // The same for everything that dies with a context.
@@ -49,6 +56,9 @@ class object_table {
 
   // A sentence about a handle that has no live object: what it was, when it was made and destroyed.
   std::string describe(object_kind expected, std::uint64_t raw) const;
+
+  // Whether a destroyed handle was destroyed since the calling thread's call began.
+  bool was_destroyed_meanwhile(std::uint64_t raw) const;
 
   void for_each(object_kind kind, const std::function<void(const object&)>& visit) const;
   std::size_t count(object_kind kind) const { return of(kind).live.size(); }
@@ -61,6 +71,7 @@ class object_table {
   static constexpr std::size_t remembered = 4096;
 
   void insert(const std::shared_ptr<object>& made);
+  const tombstone* find_grave(std::uint64_t raw) const;
   std::shared_ptr<object> lookup(object_kind kind, std::uint64_t raw) const;
   generation& of(object_kind kind) { return kinds_[static_cast<std::size_t>(kind)]; }
   const generation& of(object_kind kind) const { return kinds_[static_cast<std::size_t>(kind)]; }

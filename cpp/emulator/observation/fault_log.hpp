@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "emulator/observation/report_stream.hpp"
 #include "emulator/report/fault.hpp"
@@ -22,10 +23,17 @@ class fault_log {
     const std::lock_guard lock{mutex_};
     last_ = what;
     ++count_;
+    if (kept_.size() < most_kept) kept_.push_back(what);
   }
   std::optional<report::fault> last() const {
     const std::lock_guard lock{mutex_};
     return last_;
+  }
+  // Since the last `clear`, the first of them first, and at most so many.
+  static constexpr std::size_t most_kept = 100;
+  std::vector<report::fault> kept() const {
+    const std::lock_guard lock{mutex_};
+    return kept_;
   }
   std::uint64_t count() const {
     const std::lock_guard lock{mutex_};
@@ -34,12 +42,14 @@ class fault_log {
   void clear() {
     const std::lock_guard lock{mutex_};
     last_.reset();
+    kept_.clear();
   }
 
  private:
   report_stream& to_;
   mutable std::mutex mutex_;
   std::optional<report::fault> last_;
+  std::vector<report::fault> kept_;
   std::uint64_t count_ = 0;
 };
 

@@ -81,6 +81,7 @@ std::string to_json(const report::fault& f) {
       .member("kind", report::name(f.kind))
       .member("code", static_cast<int>(report::code(f.kind)))
       .member("is_sticky", report::is_sticky(f.kind))
+      .member("is_of_lifetime", report::is_of_lifetime(f.kind))
       .member("access", report::name(f.access))
       .member("bytes", f.bytes)
       .member("address", f.address)

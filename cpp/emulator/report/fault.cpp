@@ -36,6 +36,10 @@ constexpr fault_entry faults[] = {
     {fault_kind::member_mask, "member-mask", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::deadlock, "deadlock", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::step_limit, "step-limit", CUDA_ERROR_LAUNCH_TIMEOUT, true},
+    {fault_kind::destroyed_handle, "destroyed-handle", CUDA_ERROR_INVALID_HANDLE, false},
+    {fault_kind::destroyed_in_use, "destroyed-in-use", CUDA_ERROR_INVALID_HANDLE, false},
+    {fault_kind::double_free, "double-free", CUDA_ERROR_INVALID_VALUE, false},
+    {fault_kind::freed_memory, "freed-memory", CUDA_ERROR_INVALID_VALUE, false},
     {fault_kind::not_supported, "not-supported", CUDA_ERROR_NOT_SUPPORTED, false},
 };
 
@@ -107,6 +111,9 @@ void add_line(std::string& text, std::string_view label, const std::string& valu
 std::string_view name(fault_kind kind) noexcept { return entry(kind).name; }
 CUresult code(fault_kind kind) noexcept { return entry(kind).code; }
 bool is_sticky(fault_kind kind) noexcept { return entry(kind).is_sticky; }
+bool is_of_lifetime(fault_kind kind) noexcept {
+  return kind >= fault_kind::destroyed_handle && kind <= fault_kind::freed_memory;
+}
 
 std::string_view name(access_kind kind) noexcept {
   switch (kind) {
@@ -143,6 +150,7 @@ std::string grouped_address(std::uint64_t address) {
 }
 
 std::string first_line(const fault& f) {
+  if (is_of_lifetime(f.kind)) return std::string{name(f.kind)} + ": " + f.detail;
   if (f.kind == fault_kind::not_supported) {
     return "kernel '" + demangled(f.kernel) + "' needs an instruction that is not emulated, " +
            place_text(f) + ": " + f.instruction + " (" + f.detail + ")";
@@ -156,6 +164,10 @@ std::string first_line(const fault& f) {
 
 std::string full_text(const fault& f) {
   std::string text = first_line(f) + "\n";
+  if (is_of_lifetime(f.kind)) {
+    add_line(text, "hint", f.hint);
+    return text;
+  }
   if (f.kind != fault_kind::not_supported) {
     add_line(text, "launch",
              "device " + std::to_string(f.device) + ", stream " + std::to_string(f.stream) +

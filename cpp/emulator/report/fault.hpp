@@ -32,12 +32,18 @@ enum class fault_kind : std::uint8_t {
   member_mask,
   deadlock,
   step_limit,
+  destroyed_handle,  // the handle of something destroyed, given to a call
+  destroyed_in_use,  // destroyed while another thread was in a call with it
+  double_free,
+  freed_memory,   // given to a call
   not_supported,  // an instruction that the emulator does not run; known at the launch
 };
 
 std::string_view name(fault_kind kind) noexcept;  // "out-of-bounds", ...
 CUresult code(fault_kind kind) noexcept;
 bool is_sticky(fault_kind kind) noexcept;
+// A mistake of the host's program with what it has given back; `detail` says it all.
+bool is_of_lifetime(fault_kind kind) noexcept;
 
 enum class access_kind : std::uint8_t { none, load, store, atomic };
 std::string_view name(access_kind kind) noexcept;

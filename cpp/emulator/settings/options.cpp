@@ -30,6 +30,11 @@ constexpr named<run_mode> modes[] = {{"eager", run_mode::eager},
 constexpr named<unsigned> check_names[] = {
     {"memory", check::memory}, {"sync", check::sync}, {"leak", check::leak}};
 constexpr named<unsigned> trace_names[] = {{"api", trace::api}, {"site", trace::site}};
+constexpr named<destroyed_use> destroyed_uses[] = {{"report", destroyed_use::report},
+                                                   {"abort", destroyed_use::abort},
+                                                   {"answer", destroyed_use::answer}};
+constexpr named<bool> booleans[] = {{"0", false},  {"1", true},   {"false", false}, {"true", true},
+                                    {"no", false}, {"yes", true}, {"False", false}, {"True", true}};
 constexpr named<std::pair<int, int>> capabilities[] = {{"7.5", {7, 5}},   {"8.0", {8, 0}},
                                                        {"8.6", {8, 6}},   {"9.0", {9, 0}},
                                                        {"10.0", {10, 0}}, {"12.0", {12, 0}}};
@@ -40,6 +45,14 @@ std::optional<Value> find_named(const named<Value> (&table)[N], std::string_view
     if (name == text) return value;
   }
   return std::nullopt;
+}
+
+template <class Value, std::size_t N>
+std::string_view name_of(const named<Value> (&table)[N], Value value) {
+  for (const auto& [name, known] : table) {
+    if (known == value) return name;
+  }
+  return "";
 }
 
 std::vector<std::string_view> split(std::string_view text) {
@@ -186,6 +199,15 @@ const entry entries[] = {
        return !t.empty();
      },
      [](const options& o) { return o.report; }, "stderr or the path of a file"},
+    {"destroyed",
+     [](options& o, std::string_view t) {
+       return assign(o.destroyed, find_named(destroyed_uses, t));
+     },
+     [](const options& o) { return std::string{name_of(destroyed_uses, o.destroyed)}; },
+     "report, abort or answer"},
+    {"fork_in_init",
+     [](options& o, std::string_view t) { return assign(o.fork_in_init, find_named(booleans, t)); },
+     [](const options& o) { return std::string{o.fork_in_init ? "1" : "0"}; }, "0 or 1"},
 };
 
 const entry* find_entry(std::string_view name) {
@@ -242,11 +264,6 @@ std::string show_option(const options& source, std::string_view name) {
   return found ? found->show(source) : std::string{};
 }
 
-std::string_view mode_name(run_mode mode) {
-  for (const auto& [name, value] : modes) {
-    if (value == mode) return name;
-  }
-  return "";
-}
+std::string_view mode_name(run_mode mode) { return name_of(modes, mode); }
 
 }  // namespace halfwarp::emulator

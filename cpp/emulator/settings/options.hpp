@@ -17,6 +17,10 @@ inline constexpr unsigned memory = 1, sync = 2, leak = 4;
 inline constexpr unsigned all = memory | sync | leak;
 }  // namespace check
 
+// What is done about a handle that was destroyed: told and failed in the test, told and ended as on
+// hardware, or answered with an error code alone.
+enum class destroyed_use : std::uint8_t { report, abort, answer };
+
 // What option `trace` writes.
 namespace trace {
 inline constexpr unsigned api = 1, site = 2;
@@ -34,6 +38,8 @@ struct options {
   unsigned traces = 0;
   std::uint64_t step_limit = std::uint64_t{1} << 36;
   std::string report = "stderr";
+  destroyed_use destroyed = destroyed_use::report;
+  bool fork_in_init = false;  // cuInit runs a program, as the driver of a GPU may
 
   [[nodiscard]] bool checks_for(unsigned what) const { return (checks & what) != 0; }
 };

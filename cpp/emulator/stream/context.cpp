@@ -9,6 +9,7 @@ namespace halfwarp::emulator {
 
 context::context(device& on, unsigned flags, bool is_primary)
     : object{kind_of}, flags{flags}, api_version{CUDA_VERSION}, on_{on}, is_primary_{is_primary} {
+  begin_anew();
   limits.fill(0);
   limits[CU_LIMIT_STACK_SIZE] = 1024;
   limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
@@ -53,6 +54,11 @@ void context::flush_prints() {
   std::fflush(stdout);
   prints_.clear();
   printed_bytes_ = 0;
+}
+
+void context::begin_anew() noexcept {
+  static constinit std::atomic<std::uint64_t> lives{0};
+  life_ = lives.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 stream& context::legacy() {

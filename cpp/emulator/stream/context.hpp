@@ -63,6 +63,10 @@ class context : public object {
 
   // The stream behind the null handle.
   stream& legacy();
+  // What cuCtxGetId tells: another number after each reset, never one that was told before.
+  std::uint64_t life() const noexcept { return life_; }
+  void begin_anew() noexcept;
+
   // Breaks the cycle of owners when the context ends; everything in it was removed before.
   void close() noexcept { legacy_.reset(); }
 
@@ -77,6 +81,7 @@ class context : public object {
  private:
   device& on_;
   bool is_primary_;
+  std::uint64_t life_;
   std::atomic<int> sticky_{CUDA_SUCCESS};
   std::atomic<bool> cancelled_{false};
   CUresult noted_ = CUDA_SUCCESS;

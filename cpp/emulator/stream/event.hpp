@@ -20,6 +20,8 @@ struct event_record {
   bool is_reached = false;
 };
 
+struct captured_event;
+
 class event : public object {
  public:
   static constexpr object_kind kind_of = object_kind::event;
@@ -31,7 +33,8 @@ class event : public object {
   bool has_timing() const noexcept { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
   unsigned flags() const noexcept { return flags_; }
 
-  std::shared_ptr<event_record> last;  // null: never recorded
+  std::shared_ptr<event_record> last;        // null: never recorded
+  std::shared_ptr<captured_event> captured;  // set when it was last recorded in a capture
 
  private:
   std::shared_ptr<context> owner_;

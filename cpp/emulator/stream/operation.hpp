@@ -43,6 +43,9 @@ class operation {
   // Called after either, under the driver's lock.
   virtual void finish() noexcept {}
 
+  // As the parameters of a graph node; what they point at lives as long as the operation.
+  virtual void describe(CUgraphNodeParams& as) const { as.type = CU_GRAPH_NODE_TYPE_EMPTY; }
+
   operation_kind kind() const noexcept { return kind_; }
 
  private:

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "emulator/object/object.hpp"
@@ -15,6 +16,7 @@
 namespace halfwarp::emulator {
 
 class context;
+struct stream_capture;
 
 enum class stream_role : std::uint8_t { created, legacy_default, per_thread_default };
 
@@ -51,7 +53,10 @@ class stream : public object {
     return std::static_pointer_cast<stream>(shared_from_this());
   }
   // The number that reports and allocation records use: 0 is the legacy default stream.
-  std::uint64_t number() const noexcept { return is_legacy() ? 0 : id(); }
+  std::uint64_t number() const noexcept { return shown_number.value_or(is_legacy() ? 0 : id()); }
+
+  std::shared_ptr<stream_capture> capturing;  // null: calls on it are carried out
+  std::optional<std::uint64_t> shown_number;  // of the stream that this one does the work of
 
  private:
   friend class scheduler;

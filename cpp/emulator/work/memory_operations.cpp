@@ -101,6 +101,39 @@ failure copy_memory::execute(stream& in) {
   return {};
 }
 
+void copy_memory::describe(CUgraphNodeParams& as) const {
+  as.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+  auto& p = as.memcpy.copyParams;
+  const auto pitch = [](const memory_area& a) { return a.pitch ? a.pitch : a.row_bytes; };
+  const auto height = [&](const memory_area& a) {
+    return a.slice_pitch ? a.slice_pitch / pitch(a) : a.rows;
+  };
+  p.srcMemoryType = from_.is_pageable ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+  p.srcHost = from_.is_pageable ? reinterpret_cast<const void*>(from_.first) : nullptr;
+  p.srcDevice = from_.is_pageable ? 0 : from_.first;
+  p.srcPitch = pitch(from_);
+  p.srcHeight = height(from_);
+  p.dstMemoryType = to_.is_pageable ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+  p.dstHost = to_.is_pageable ? reinterpret_cast<void*>(to_.first) : nullptr;
+  p.dstDevice = to_.is_pageable ? 0 : to_.first;
+  p.dstPitch = pitch(to_);
+  p.dstHeight = height(to_);
+  p.WidthInBytes = to_.row_bytes;
+  p.Height = to_.rows;
+  p.Depth = to_.slices;
+}
+
+void fill_memory::describe(CUgraphNodeParams& as) const {
+  as.type = CU_GRAPH_NODE_TYPE_MEMSET;
+  auto& p = as.memset;
+  p.dst = target_.first;
+  p.pitch = target_.pitch;
+  p.value = value_;
+  p.elementSize = width_;
+  p.width = target_.row_bytes / width_;
+  p.height = target_.rows;
+}
+
 failure fill_memory::execute(stream& in) {
   if (const auto problem = check_area(target_)) {
     return area_failure("memset", target_, *problem, in, true);

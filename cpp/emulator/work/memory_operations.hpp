@@ -52,6 +52,7 @@ class copy_memory final : public operation {
               std::unique_ptr<std::byte[]> snapshot = nullptr)
       : to_{to}, from_{from}, snapshot_{std::move(snapshot)} {}
   failure execute(stream& in) override;
+  void describe(CUgraphNodeParams& as) const override;
 
  private:
   memory_area to_, from_;
@@ -63,6 +64,7 @@ class fill_memory final : public operation {
   fill_memory(const memory_area& target, std::uint32_t value, unsigned width)
       : target_{target}, value_{value}, width_{width} {}
   failure execute(stream& in) override;
+  void describe(CUgraphNodeParams& as) const override;
 
  private:
   memory_area target_;

@@ -39,6 +39,11 @@ class host_call final : public operation {
   host_call(CUhostFn function, void* data) noexcept
       : operation{operation_kind::host_function}, function_{function}, data_{data} {}
   failure execute(stream&) override;
+  void describe(CUgraphNodeParams& as) const override {
+    as.type = CU_GRAPH_NODE_TYPE_HOST;
+    as.host.fn = function_;
+    as.host.userData = data_;
+  }
 
  private:
   CUhostFn function_;

@@ -14,6 +14,7 @@ emulator; ``... path`` prints a folder that puts other CUDA programs on it.
 from cuda.core.emulation.control import (
     enable,
     error_text,
+    faults,
     is_active,
     last_fault,
     leaks,
@@ -43,6 +44,7 @@ __all__ = [
     "enable",
     "error_text",
     "expect_fault",
+    "faults",
     "inject",
     "is_active",
     "last_fault",

@@ -24,8 +24,9 @@ def enable(**options: _Option) -> None:
     ----------
     **options
         ``devices``, ``cc``, ``memory``, ``mode``, ``seed``, ``threads``, ``check``, ``fail``,
-        ``trace``, ``step_limit``, ``report``. What is not given comes from the variables
-        ``HALFWARP_EMULATOR_...``, or has its default. Sets may be given as sets.
+        ``trace``, ``step_limit``, ``report``, ``destroyed``, ``fork_in_init``. What is not given
+        comes from the variables ``HALFWARP_EMULATOR_...``, or has its default. Sets may be given
+        as sets.
 
     Raises
     ------
@@ -74,13 +75,24 @@ def options() -> dict[str, str]:
 
 
 def last_fault() -> Fault | None:
-    """The last fault of a kernel or copy, or None. A `Fault`.
+    """The last fault of a kernel, a copy or a call, or None. A `Fault`.
 
     Host only.
     """
     found = library.record("last_fault") if library.is_running() else None
-    if found is None:
-        return None
+    return None if found is None else _fault(found)
+
+
+def faults() -> list[Fault]:
+    """The faults since the last `repair` or `reset`, the first of them first: at most 100.
+
+    Host only.
+    """
+    found = library.record("faults") if library.is_running() else None
+    return [_fault(each) for each in found or []]
+
+
+def _fault(found: dict[str, Any]) -> Fault:
     for name in ("grid", "block", "block_index", "thread"):
         found[name] = tuple(found[name])
     if found["nearest"]:

@@ -225,6 +225,6 @@ class _Footprint:
                 raise AssertionError(
                     f"sweep: {what} leaked {now['count'] - then['count']} x {kind}"
                 )
-        for kind in ("double free", "use-after-free"):
+        for kind in ("double-free", "use-after-free"):
             if self.reports.get(kind, 0) > before.reports.get(kind, 0):
                 raise AssertionError(f"sweep: {what} led to a report of kind {kind}")

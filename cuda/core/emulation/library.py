@@ -31,7 +31,15 @@ def load():
         )
     library = c.CDLL(str(path()))
     text = [c.c_char_p, c.c_size_t]
-    for name in ("options", "stats", "leaks", "last_fault", "device_table", "option_problem"):
+    for name in (
+        "options",
+        "stats",
+        "leaks",
+        "last_fault",
+        "faults",
+        "device_table",
+        "option_problem",
+    ):
         _declare(library, name, text, c.c_size_t)
     _declare(library, "error_text", [c.c_int, *text], c.c_size_t)
     _declare(library, "check_option", [c.c_char_p, c.c_char_p, *text], c.c_int)

@@ -26,11 +26,15 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Fault:
-    """A mistake of a kernel, or of a copy in a stream. ``str()`` gives the whole report."""
+    """A mistake of a kernel, of a copy in a stream, or with what was given back.
+
+    ``is_of_lifetime``: a destroyed handle or freed memory was used. ``str()`` gives the report.
+    """
 
     kind: str
     code: int
     is_sticky: bool
+    is_of_lifetime: bool
     access: str
     bytes: int
     address: int

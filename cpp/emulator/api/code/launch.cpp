@@ -99,14 +99,6 @@ void require_runnable(const call& c, const exec::kernel& code) {
   refuse(report::code(why->kind), report::first_line(*why));
 }
 
-void record_completion(call& c, CUevent raw, stream& in) {
-  const auto recorded = c.find<event>(raw);
-  const auto mark = std::make_shared<event_record>();
-  mark->at = {in.as_shared(), in.enqueued() + 1};
-  recorded->last = mark;
-  c.submit(in, std::make_shared<record_event>(mark));
-}
-
 CUresult launch(CUfunction raw, const launch_wishes& wishes, CUstream raw_stream, void** pointers,
                 void** extra) {
   return answer([&](call& c) {
@@ -114,16 +106,21 @@ CUresult launch(CUfunction raw, const launch_wishes& wishes, CUstream raw_stream
     const auto what = function_of(c, raw, in->owner().as_shared());
     require(&what->on() == &in->owner().on(), CUDA_ERROR_INVALID_HANDLE,
             "the kernel was loaded on another device than that of the stream");
-    const argument_source arguments{pointers, extra};
-    const auto request = admit_launch(*what, wishes.shape, in->number());
-    require_runnable(c, what->code());
-    c.submit(*in, std::make_shared<kernel_launch>(what->executable(), request,
-                                                  arguments.pack(what->code().attributes())));
-    if (wishes.completion) record_completion(c, wishes.completion, *in);
+    c.submit(*in, make_launch(c, *what, wishes.shape, in->number(), pointers, extra));
+    if (wishes.completion) c.record(*c.find<event>(wishes.completion), *in);
   });
 }
 
 }  // namespace
+
+std::shared_ptr<operation> make_launch(call& c, const function& what, const launch_shape& shape,
+                                       std::uint64_t stream_number, void** pointers, void** extra) {
+  const argument_source arguments{pointers, extra};
+  const auto request = admit_launch(what, shape, stream_number);
+  require_runnable(c, what.code());
+  return std::make_shared<kernel_launch>(what.handle_as<CUfunction>(), what.executable(), request,
+                                         arguments.pack(what.code().attributes()));
+}
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
                         unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "emulator/api/call.hpp"
 #include "emulator/code/code_objects.hpp"
 #include "emulator/exec/launch.hpp"
 
@@ -23,6 +24,10 @@ launch_shape shape_of(const CUlaunchConfig& config);
 // The request for a launch that the device takes; refuses any other with the device's code.
 exec::launch_request admit_launch(const function& what, const launch_shape& shape,
                                   std::uint64_t stream_number);
+
+// The operation of such a launch; `pointers` and `extra` are the two forms of arguments.
+std::shared_ptr<operation> make_launch(call& c, const function& what, const launch_shape& shape,
+                                       std::uint64_t stream_number, void** pointers, void** extra);
 
 // Blocks of so many threads that are resident on a multiprocessor; 0: not even one fits.
 int resident_blocks(const function& what, std::uint64_t threads, std::uint64_t dynamic_shared);

@@ -5,7 +5,8 @@
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
 #include "emulator/device/memory_pool.hpp"
-#include "emulator/object/call_site.hpp"
+#include "emulator/driver/lifetime.hpp"
+#include "emulator/object/current_call.hpp"
 #include "emulator/work/memory_operations.hpp"
 
 namespace halfwarp::emulator::api {
@@ -35,8 +36,30 @@ memory::address allocate_or_wait(call& c, context& owner, std::uint64_t bytes, A
   return *found;
 }
 
+// The address is the graph's own: it is the same in every launch.
+CUdeviceptr allocate_in_capture(call& c, stream& in, std::size_t bytes) {
+  const auto made = make_graph_memory(c, in.owner(), bytes);
+  add_captured(c.d, in, {CU_GRAPH_NODE_TYPE_MEM_ALLOC, {}, {}, {}, {}, made});
+  return made->base();
+}
+
+void free_in_capture(call& c, const stream_capture& state, stream& in, CUdeviceptr at) {
+  std::shared_ptr<graph_memory> found;
+  for (const auto& each : state.of->into->nodes()) {
+    if (each->work.memory && each->work.memory->base() == at) {
+      const bool is_free = each->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+      found = is_free ? nullptr : each->work.memory;
+    }
+  }
+  require(found != nullptr, CUDA_ERROR_INVALID_VALUE,
+          "this memory was not allocated in the graph that the stream is being captured into");
+  add_captured(c.d, in, {CU_GRAPH_NODE_TYPE_MEM_FREE, {}, {}, {}, {}, found});
+}
+
 CUdeviceptr allocate_from(call& c, memory_pool& pool, stream& in, std::size_t bytes) {
   if (bytes == 0) return 0;  // as a device answers; cuMemAlloc refuses it
+  if (capture_of(in)) return allocate_in_capture(c, in, bytes);
+  require_no_implicit_wait(c.d, in);
   auto& owner = in.owner();
   return allocate_or_wait(
       c, owner, bytes, [&] { return pool.allocate(c.d.memory, bytes, owner.id(), in.number()); });
@@ -44,6 +67,7 @@ CUdeviceptr allocate_from(call& c, memory_pool& pool, stream& in, std::size_t by
 
 CUdeviceptr allocate_at_once(call& c, std::size_t bytes, memory::allocation_kind kind) {
   require_size(bytes);
+  require_safe_in_captures(c.d);
   auto& owner = *c.current();
   memory::allocation_request request;
   request.size = bytes;
@@ -66,6 +90,19 @@ constexpr std::size_t pitch_alignment = 512;
 
 }  // namespace
 
+std::shared_ptr<graph_memory> make_graph_memory(call& c, const context& owner, std::size_t bytes) {
+  memory::allocation_request request;
+  request.size = bytes;
+  request.kind = memory::allocation_kind::pool;
+  request.device = owner.on().ordinal();
+  request.context = owner.id();
+  request.is_internal = true;  // the graph is what the program has to give back
+  request.created_at = call_site();
+  const auto at = c.d.memory.allocate(request);
+  if (!at) refuse_memory(c, owner.on(), bytes);
+  return std::make_shared<graph_memory>(c.d, *c.d.memory.find_live(*at));
+}
+
 memory::allocation require_base(const call& c, CUdeviceptr at) {
   const auto found = c.d.memory.find_live(at);
   if (found && found->base == at && !c.d.being_freed.contains(found->sequence)) return *found;
@@ -76,7 +113,7 @@ memory::allocation require_base(const call& c, CUdeviceptr at) {
   } else if (found || (nearest && nearest->base == at)) {
     text += " was freed already";
     if (nearest && !nearest->freed_at.empty()) text += ", at " + nearest->freed_at;
-    c.d.report.note("double free", "double free: " + text);
+    tell_freed(c.d, report::fault_kind::double_free, text);
   } else {
     text += " was not allocated by this driver";
   }
@@ -114,6 +151,7 @@ CUresult cuMemAllocPitch(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes,
 CUresult cuMemFree(CUdeviceptr dptr) noexcept {
   return answer([&](call& c) {
     if (dptr == 0) return;
+    require_safe_in_captures(c.d);
     const auto found = require_base(c, dptr);
     require(found.kind != memory::allocation_kind::pinned || found.pool != 0,
             CUDA_ERROR_INVALID_VALUE, "pinned host memory is freed with cuMemFreeHost");
@@ -150,6 +188,8 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) noexcept {
   return answer([&](call& c) {
     const auto in = c.stream_of(hStream);
     if (dptr == 0) return;
+    if (const auto* const state = capture_of(*in)) return free_in_capture(c, *state, *in, dptr);
+    require_safe_in_captures(c.d);
     const auto found = require_base(c, dptr);
     require(found.kind != memory::allocation_kind::variable &&
                 found.kind != memory::allocation_kind::registered,

@@ -4,6 +4,7 @@
 
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
+#include "emulator/driver/lifetime.hpp"
 #include "emulator/work/memory_operations.hpp"
 
 namespace halfwarp::emulator::api {
@@ -70,6 +71,15 @@ CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, wai
   if (to.bytes() == 0) return CUDA_SUCCESS;
   const bool touches_host = is_on_host(c, to) || is_on_host(c, from) ||
                             has_sync_memops(c, to.first) || has_sync_memops(c, from.first);
+  if (const auto* const state = capture_of(in)) {
+    if (when != waiting::if_needed) {
+      refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                            "a synchronous copy cannot be captured");
+    }
+    c.submit(in, std::make_shared<copy_memory>(to, from));
+    return CUDA_SUCCESS;
+  }
+  require_no_implicit_wait(c.d, in);
   const bool waits =
       when == waiting::always || to.is_pageable || (when == waiting::for_host_only && touches_host);
   auto snapshot = from.is_pageable && !waits ? take_snapshot(from) : nullptr;
@@ -92,6 +102,9 @@ void admit_area(const call& c, memory_area& area, bool is_write) {
             (problem->nearest->is_live ? "live " : "freed ") +
             std::to_string(problem->nearest->size) + " bytes at " +
             report::grouped_address(problem->nearest->base);
+  }
+  if (problem->problem == memory::range_problem::use_after_free) {
+    tell_freed(c.d, report::fault_kind::freed_memory, text);
   }
   refuse(CUDA_ERROR_INVALID_VALUE, text);
 }

@@ -75,25 +75,44 @@ void require_side(const call& c, const endpoint& end, memory_area area, bool is_
           "what is said to be device memory is plain host memory");
 }
 
+struct checked_areas {
+  memory_area to, from;
+  bool is_empty;
+};
+
+template <class Parameters>
+checked_areas check_rows(const call& c, const Parameters& given, int device) {
+  const endpoint from = source_of(given), to = target_of(given);
+  const extent shape = extent_of(given);
+  require_room(from, shape);
+  require_room(to, shape);
+  if (shape.width == 0 || shape.height == 0 || shape.depth == 0) return {{}, {}, true};
+  const auto source = area_of(from, shape, device), target = area_of(to, shape, device);
+  require_side(c, from, source, false);
+  require_side(c, to, target, true);
+  return {target, source, false};
+}
+
 template <class Parameters>
 CUresult copy_rows(const Parameters* given, CUstream in, waiting when) {
   return answer([&](call& c) {
     require_outputs(given);
     const auto stream = c.stream_of(in);
-    const int device = stream->owner().on().ordinal();
-    const endpoint from = source_of(*given), to = target_of(*given);
-    const extent shape = extent_of(*given);
-    require_room(from, shape);
-    require_room(to, shape);
-    if (shape.width == 0 || shape.height == 0 || shape.depth == 0) return CUDA_SUCCESS;
-    const auto source = area_of(from, shape, device), target = area_of(to, shape, device);
-    require_side(c, from, source, false);
-    require_side(c, to, target, true);
-    return copy_area_in(c, *stream, target, source, when);
+    const auto areas = check_rows(c, *given, stream->owner().on().ordinal());
+    return areas.is_empty ? CUDA_SUCCESS : copy_area_in(c, *stream, areas.to, areas.from, when);
   });
 }
 
 }  // namespace
+
+std::shared_ptr<operation> make_copy(call& c, const CUDA_MEMCPY3D& given, int device) {
+  auto areas = check_rows(c, given, device);
+  if (!areas.is_empty) {
+    admit_area(c, areas.to, true);
+    admit_area(c, areas.from, false);
+  }
+  return std::make_shared<copy_memory>(areas.to, areas.from);
+}
 
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* pCopy) noexcept {
   return copy_rows(pCopy, nullptr, waiting::for_host_only);

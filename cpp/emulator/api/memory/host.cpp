@@ -2,7 +2,7 @@
 // Host memory that devices can reach: pinned, or the program's own, registered.
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
-#include "emulator/object/call_site.hpp"
+#include "emulator/object/current_call.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
@@ -14,6 +14,7 @@ constexpr unsigned allocation_flags =
 
 void allocate_pinned(call& c, void** out, std::size_t bytes) {
   require_outputs(out);
+  require_safe_in_captures(c.d);
   const auto& owner = *c.current();
   *out = nullptr;
   if (bytes == 0) return;  // as a device answers
@@ -52,13 +53,16 @@ CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) noexcept
 CUresult cuMemFreeHost(void* p) noexcept {
   return answer([&](call& c) {
     if (p == nullptr) return;
+    require_safe_in_captures(c.d);
     const auto at = reinterpret_cast<CUdeviceptr>(p);
     const auto found = require_base(c, at);
     require(found.kind == pinned, CUDA_ERROR_INVALID_VALUE,
             "cuMemFreeHost frees memory of cuMemAllocHost and cuMemHostAlloc only");
-    auto& owner = *c.current();
+    // A device needs no current context here: the memory knows its own.
+    const auto owner = c.d.objects.find<context>(
+        reinterpret_cast<CUcontext>(handle::encode(object_kind::context, found.context)));
     c.d.being_freed.insert(found.sequence);
-    c.d.streams.wait_for_all(c.guard, owner);
+    if (owner) c.d.streams.wait_for_all(c.guard, *owner);
     c.d.being_freed.erase(found.sequence);
     c.d.memory.release(at, {0, call_site()});
   });
@@ -90,6 +94,7 @@ CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int Flags) noexcep
             CUDA_ERROR_INVALID_VALUE, "these are no flags of cuMemHostRegister");
     require((Flags & ~known) == 0, CUDA_ERROR_NOT_SUPPORTED,
             "the emulator registers neither device I/O memory nor read-only memory");
+    require_safe_in_captures(c.d);
     require(c.d.memory.register_host(p, bytesize, c.current()->id(), call_site()),
             CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
             "part of this memory is registered already, or was allocated by the driver");

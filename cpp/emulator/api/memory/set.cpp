@@ -11,23 +11,33 @@ struct rectangle {
   std::size_t width, height = 1, pitch = 0;  // width in elements, pitch in bytes
 };
 
+memory_area checked_area(const call& c, CUdeviceptr first, std::size_t element,
+                         const rectangle& shape, int device) {
+  require(first % element == 0 && shape.pitch % element == 0, CUDA_ERROR_INVALID_VALUE,
+          "the address and the pitch must be multiples of the element");
+  require(shape.width <= SIZE_MAX / element &&
+              (shape.height <= 1 || shape.pitch >= shape.width * element),
+          CUDA_ERROR_INVALID_VALUE, "the pitch is smaller than a row");
+  auto area = range(first, shape.width * element, device);
+  area.rows = shape.height;
+  area.pitch = shape.pitch;
+  admit_area(c, area, true);
+  require(!area.is_pageable || area.bytes() == 0, CUDA_ERROR_INVALID_VALUE,
+          "this is plain host memory");
+  return area;
+}
+
 template <class Element>
 CUresult fill(CUdeviceptr first, Element value, const rectangle& shape, CUstream raw,
               bool is_synchronous) {
   return answer([&](call& c) {
     const auto in = c.stream_of(raw);
-    require(first % sizeof(Element) == 0 && shape.pitch % sizeof(Element) == 0,
-            CUDA_ERROR_INVALID_VALUE, "the address and the pitch must be multiples of the element");
-    require(shape.width <= SIZE_MAX / sizeof(Element) &&
-                (shape.height <= 1 || shape.pitch >= shape.width * sizeof(Element)),
-            CUDA_ERROR_INVALID_VALUE, "the pitch is smaller than a row");
-    auto area = range(first, shape.width * sizeof(Element), in->owner().on().ordinal());
-    area.rows = shape.height;
-    area.pitch = shape.pitch;
-    admit_area(c, area, true);
-    require(!area.is_pageable || area.bytes() == 0, CUDA_ERROR_INVALID_VALUE,
-            "this is plain host memory");
+    const auto area = checked_area(c, first, sizeof(Element), shape, in->owner().on().ordinal());
     if (area.bytes() == 0) return CUDA_SUCCESS;
+    if (const auto* const state = capture_of(*in); state && is_synchronous) {
+      refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                            "a synchronous memset cannot be captured");
+    }
     const auto end = c.submit(*in, std::make_shared<fill_memory>(area, value, sizeof(Element)));
     // The host does not wait for its device, but could see the bytes of its own memory too early.
     const bool waits =
@@ -37,6 +47,16 @@ CUresult fill(CUdeviceptr first, Element value, const rectangle& shape, CUstream
 }
 
 }  // namespace
+
+std::shared_ptr<operation> make_fill(call& c, const CUDA_MEMSET_NODE_PARAMS& given, int device) {
+  const auto width = given.elementSize;
+  require(width == 1 || width == 2 || width == 4, CUDA_ERROR_INVALID_VALUE,
+          "the size of an element is 1, 2 or 4 bytes");
+  const auto pitch = given.height > 1 ? given.pitch : 0;
+  const auto area = checked_area(c, given.dst, width, {given.width, given.height, pitch}, device);
+  require(area.bytes() > 0, CUDA_ERROR_INVALID_VALUE, "a memset node fills at least one element");
+  return std::make_shared<fill_memory>(area, given.value, width);
+}
 
 CUresult cuMemsetD8(CUdeviceptr dstDevice, unsigned char uc, size_t N) noexcept {
   return fill<std::uint8_t>(dstDevice, uc, {N}, nullptr, true);

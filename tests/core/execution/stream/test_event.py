@@ -55,6 +55,7 @@ def test_the_handle_is_the_low_layers(stream):
     assert re.fullmatch(r"<Event handle=0x[0-9a-f]+>", repr(event))
 
 
+@pytest.mark.cuda_expect_fault("destroyed-handle")
 def test_it_is_destroyed_with_its_wrapper(device, emulation):
     """Only the emulator recognises a handle that is gone; a device may crash on it."""
     event = device.create_event()

@@ -131,6 +131,7 @@ class TestFromHandle:
         assert wrapper.is_nonblocking
         wrapper.close()
 
+    @pytest.mark.cuda_expect_fault("destroyed-handle")
     def test_the_last_wrapper_destroys_our_stream(self, device, emulation):
         """Only the emulator recognises a handle that is gone; a device may crash on it."""
         stream = device.create_stream()
