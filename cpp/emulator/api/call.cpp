@@ -15,7 +15,8 @@ std::shared_ptr<stream> per_thread_stream(const std::shared_ptr<context>& owner)
   auto& made = all[owner->life()];
   if (!made) {
     // Those of its earlier lives went with a reset.
-    std::erase_if(all, [&](const auto& old) { return old.second && &old.second->owner() == owner.get(); });
+    std::erase_if(
+        all, [&](const auto& old) { return old.second && &old.second->owner() == owner.get(); });
     made = the_driver().objects.make<stream>(owner, stream_role::per_thread_default,
                                              CU_STREAM_DEFAULT, 0);
     made->is_library_owned = true;

@@ -8,8 +8,8 @@
 namespace halfwarp::emulator {
 
 // Waits for the work of a context, then removes everything that was made in it. Its memory is
-// released, that of pools too; the pools stay, since they belong to the device. It goes on as another one, with
-// another life.
+// released, that of pools too; the pools stay, since they belong to the device. It goes on as
+// another one, with another life.
 void empty_context(driver& d, driver_guard& guard, context& target);
 
 // The same, and the context is no more.
