@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A context that was reset or released is another one afterwards, and nothing of it is left."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from cuda.core import emulation
+
+pytestmark = pytest.mark.skipif(not emulation.is_active(), reason="about the emulated driver")
+
+BEGIN = """
+from cuda.bindings import driver, runtime
+from cuda.core import emulation
+
+def made(status, *results):
+    assert status == 0, status
+    return results[0] if results else None
+
+made(*driver.cuInit(0))
+context = made(*driver.cuDevicePrimaryCtxRetain(0))
+made(*driver.cuCtxSetCurrent(context))
+first = made(*driver.cuCtxGetId(context))
+free = driver.cuMemGetInfo()[1]
+stream = made(*driver.cuStreamCreate(0))
+event = made(*driver.cuEventCreate(0))
+memory = made(*driver.cuMemAlloc(1 << 20))
+pooled = made(*driver.cuMemAllocAsync(1 << 20, stream))
+own = made(*driver.cuStreamGetId(2))  # of the per-thread default stream
+"""
+END = """
+again = made(*driver.cuDevicePrimaryCtxRetain(0))
+made(*driver.cuCtxSetCurrent(again))
+assert made(*driver.cuCtxGetId(again)) != first
+assert made(*driver.cuStreamGetId(2)) != own
+assert driver.cuMemGetInfo()[1] == free
+assert not emulation.faults()
+assert driver.cuStreamQuery(stream)[0] != 0
+assert driver.cuEventQuery(event)[0] != 0
+assert driver.cuMemFree(memory)[0] != 0
+assert driver.cuMemFreeAsync(pooled, 0)[0] != 0
+print(",".join(fault.kind for fault in emulation.faults()))
+"""
+WAYS = {
+    "cuDevicePrimaryCtxReset": "made(*driver.cuDevicePrimaryCtxReset(0))",
+    "cudaDeviceReset": "assert runtime.cudaDeviceReset()[0] == 0",
+    "the last release": "made(*driver.cuDevicePrimaryCtxRelease(0))",
+}
+
+
+def run(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "HALFWARP_BACKEND": "emulator", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("end", WAYS.values(), ids=WAYS)
+def test_everything_of_it_is_gone_and_told_of_when_used(end):
+    kinds = run(BEGIN + end + END).strip().split(",")
+    assert kinds == ["destroyed-handle", "destroyed-handle", "double-free", "double-free"]
+
+
+def test_cu_init_may_run_the_fork_handlers():
+    code = """
+import os
+seen = []
+os.register_at_fork(before=lambda: seen.append(1))
+import ctypes
+handler = ctypes.CFUNCTYPE(None)(lambda: seen.append(2))
+ctypes.CDLL(None).__register_atfork(handler, None, None, None)
+from cuda.bindings import driver
+assert driver.cuInit(0)[0] == 0
+print(seen)
+"""
+    assert run(code, HALFWARP_EMULATOR_FORK_IN_INIT="0") == "[]\n"
+    assert run(code, HALFWARP_EMULATOR_FORK_IN_INIT="1") == "[2]\n"
+
+
+def test_pinned_memory_is_freed_without_a_current_context():
+    run("""
+from cuda.bindings import driver
+driver.cuInit(0)
+context = driver.cuCtxCreate(None, 0, 0)[1]
+memory = driver.cuMemAllocHost(64)[1]
+driver.cuCtxPopCurrent()
+assert driver.cuMemFreeHost(memory)[0] == 0
+""")

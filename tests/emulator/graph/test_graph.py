@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: nodes of each kind, edges, clones, executables; and what each call refuses."""
+
+import ctypes
+
+import pytest
+from cuda.bindings import driver
+
+from tests.emulator.graph.conftest import made
+
+INVALID = driver.CUresult.CUDA_ERROR_INVALID_VALUE
+Type = driver.CUgraphNodeType
+PTX = b""".version 7.0
+.target sm_70
+.address_size 64
+.visible .entry store(.param .u64 out, .param .u32 value) {
+  .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [value]; st.global.u32 [%rd1], %r1; ret;
+}
+"""
+
+
+@pytest.fixture
+def graph():
+    found = made(*driver.cuGraphCreate(0))
+    yield found
+    made(*driver.cuGraphDestroy(found))
+
+
+def empty(graph, *after):
+    return made(*driver.cuGraphAddEmptyNode(graph, list(after), len(after)))
+
+
+def fill(graph, address, value, *after):
+    parameters = driver.CUDA_MEMSET_NODE_PARAMS()
+    parameters.dst, parameters.value, parameters.elementSize = address, value, 1
+    parameters.width, parameters.height = 16, 1
+    context = made(*driver.cuCtxGetCurrent())
+    return made(*driver.cuGraphAddMemsetNode(graph, list(after), len(after), parameters, context))
+
+
+def copy(graph, to, from_, *after):
+    parameters = driver.CUDA_MEMCPY3D()
+    kind = driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
+    parameters.srcMemoryType = parameters.dstMemoryType = kind
+    parameters.srcDevice, parameters.dstDevice = from_, to
+    parameters.WidthInBytes, parameters.Height, parameters.Depth = 16, 1, 1
+    context = made(*driver.cuCtxGetCurrent())
+    return made(*driver.cuGraphAddMemcpyNode(graph, list(after), len(after), parameters, context))
+
+
+def read(address, size):
+    data = bytearray(size)
+    made(*driver.cuMemcpyDtoH(data, address, size))
+    return bytes(data)
+
+
+def launch(graph, stream, times=1):
+    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    made(*driver.cuGraphUpload(executable, stream))
+    for _ in range(times):
+        made(*driver.cuGraphLaunch(executable, stream))
+    made(*driver.cuStreamSynchronize(stream))
+    made(*driver.cuGraphExecDestroy(executable))
+
+
+def test_branches_run_in_the_order_of_their_edges(graph, streams, memory):
+    first = fill(graph, memory, 3)
+    left, right = copy(graph, memory + 16, memory, first), copy(graph, memory + 32, memory, first)
+    copy(graph, memory + 48, memory + 32, left, right)
+    launch(graph, streams[0], times=3)
+    assert read(memory, 64) == b"\3" * 64
+
+
+def test_a_kernel_node_keeps_its_arguments(graph, streams, memory):
+    module = made(*driver.cuModuleLoadData(PTX))
+    function = made(*driver.cuModuleGetFunction(module, b"store"))
+    out, value = ctypes.c_uint64(memory), ctypes.c_uint32(77)
+    pointers = (ctypes.c_void_p * 2)(ctypes.addressof(out), ctypes.addressof(value))
+    parameters = driver.CUDA_KERNEL_NODE_PARAMS()
+    parameters.func = function
+    for name in ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ"):
+        setattr(parameters, name, 1)
+    parameters.kernelParams = ctypes.addressof(pointers)
+    node = made(*driver.cuGraphAddKernelNode(graph, [], 0, parameters))
+    value.value = 5
+    launch(graph, streams[0])
+    assert read(memory, 4) == (77).to_bytes(4, "little")
+    known = made(*driver.cuGraphKernelNodeGetParams(node))
+    assert int(known.func) == int(function)
+    assert known.blockDimX == 1
+    made(*driver.cuModuleUnload(module))
+
+
+def test_host_nodes_run_and_give_their_parameters(graph, streams):
+    seen = []
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: seen.append(data))
+    parameters = driver.CUDA_HOST_NODE_PARAMS()
+    parameters.fn, parameters.userData = ctypes.cast(function, ctypes.c_void_p).value, 9
+    node = made(*driver.cuGraphAddHostNode(graph, [], 0, parameters))
+    launch(graph, streams[0], times=2)
+    assert seen == [9, 9]
+    assert int(made(*driver.cuGraphHostNodeGetParams(node)).userData) == 9
+
+
+def test_event_nodes_order_other_streams(graph, streams, events, memory):
+    node = fill(graph, memory, 4)
+    recorded = made(*driver.cuGraphAddEventRecordNode(graph, [node], 1, events[0]))
+    assert int(made(*driver.cuGraphEventRecordNodeGetEvent(recorded))) == int(events[0])
+    waits = made(*driver.cuGraphAddEventWaitNode(graph, [], 0, events[1]))
+    assert int(made(*driver.cuGraphEventWaitNodeGetEvent(waits))) == int(events[1])
+    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    made(*driver.cuGraphLaunch(executable, streams[0]))
+    made(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
+    made(*driver.cuMemcpyDtoDAsync(memory + 16, memory, 16, streams[1]))
+    made(*driver.cuStreamSynchronize(streams[1]))
+    made(*driver.cuStreamSynchronize(streams[0]))
+    assert read(memory, 32) == b"\4" * 32
+    made(*driver.cuGraphExecDestroy(executable))
+
+
+def test_a_child_graph_is_a_copy_that_belongs_to_its_node(graph, streams, memory):
+    child = made(*driver.cuGraphCreate(0))
+    fill(child, memory, 6)
+    node = made(*driver.cuGraphAddChildGraphNode(graph, [], 0, child))
+    made(*driver.cuGraphDestroy(child))
+    inner = made(*driver.cuGraphChildGraphNodeGetGraph(node))
+    assert made(*driver.cuGraphGetNodes(inner, 4))[1] == 1
+    assert driver.cuGraphDestroy(inner)[0] == INVALID
+    copy(graph, memory + 16, memory, node)
+    launch(graph, streams[0])
+    assert read(memory, 32) == b"\6" * 32
+
+
+def test_an_executable_outlives_its_graph_and_is_captured_as_a_child(streams, memory):
+    graph = made(*driver.cuGraphCreate(0))
+    fill(graph, memory, 8)
+    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    made(*driver.cuGraphDestroy(graph))
+    mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
+    made(*driver.cuStreamBeginCapture(streams[0], mode))
+    made(*driver.cuGraphLaunch(executable, streams[0]))
+    outer = made(*driver.cuStreamEndCapture(streams[0]))
+    made(*driver.cuGraphExecDestroy(executable))
+    assert read(memory, 16) == bytes(16)
+    launch(outer, streams[0])
+    assert read(memory, 16) == b"\10" * 16
+    made(*driver.cuGraphDestroy(outer))
+
+
+def test_edges_are_added_asked_and_removed(graph):
+    first, second = empty(graph), empty(graph)
+    made(*driver.cuGraphAddDependencies(graph, [first], [second], None, 1))
+    assert int(made(*driver.cuGraphNodeGetDependencies(second, 4))[0][0]) == int(first)
+    assert int(made(*driver.cuGraphNodeGetDependentNodes(first, 4))[0][0]) == int(second)
+    assert driver.cuGraphAddDependencies(graph, [first], [second], None, 1)[0] == INVALID
+    made(*driver.cuGraphRemoveDependencies(graph, [first], [second], None, 1))
+    assert driver.cuGraphRemoveDependencies(graph, [first], [second], None, 1)[0] == INVALID
+    assert made(*driver.cuGraphGetEdges(graph, 4))[3] == 0
+
+
+def test_a_cycle_is_not_instantiated(graph):
+    first = empty(graph)
+    second = empty(graph, first)
+    made(*driver.cuGraphAddDependencies(graph, [second], [first], None, 1))
+    assert driver.cuGraphInstantiate(graph, 0)[0] == INVALID
+    assert driver.cuGraphCreate(1)[0] != 0
+
+
+def test_clones_know_their_originals(graph):
+    first = empty(graph)
+    second = empty(graph, first)
+    clone = made(*driver.cuGraphClone(graph))
+    twin = made(*driver.cuGraphNodeFindInClone(second, clone))
+    assert int(twin) != int(second)
+    assert made(*driver.cuGraphNodeGetType(twin)) == Type.CU_GRAPH_NODE_TYPE_EMPTY
+    made(*driver.cuGraphDestroyNode(first))
+    assert made(*driver.cuGraphGetNodes(graph, 4))[1] == 1
+    assert made(*driver.cuGraphGetNodes(clone, 4))[1] == 2
+    assert driver.cuGraphNodeFindInClone(twin, graph)[0] == INVALID
+    made(*driver.cuGraphDestroy(clone))
+
+
+def test_nodes_of_another_graph_are_no_dependencies(graph):
+    other = made(*driver.cuGraphCreate(0))
+    node = empty(other)
+    assert driver.cuGraphAddEmptyNode(graph, [node], 1)[0] == INVALID
+    made(*driver.cuGraphDestroy(other))
+
+
+@pytest.mark.cuda_expect_fault("destroyed-handle")
+def test_graphs_nodes_and_executables_that_were_destroyed_are_told_of(streams):
+    graph = made(*driver.cuGraphCreate(0))
+    node = empty(graph)
+    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    made(*driver.cuGraphDestroy(graph))
+    made(*driver.cuGraphExecDestroy(executable))
+    assert driver.cuGraphNodeGetType(node)[0] == INVALID
+    assert driver.cuGraphClone(graph)[0] == INVALID
+    assert driver.cuGraphLaunch(executable, streams[0])[0] == INVALID
+
+
+def test_an_executable_takes_other_parameters_for_a_node(graph, streams, memory):
+    node = fill(graph, memory, 1)
+    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    parameters = made(*driver.cuGraphNodeGetParams(node))
+    parameters.memset.value = 2
+    made(*driver.cuGraphExecNodeSetParams(executable, node, parameters))
+    made(*driver.cuGraphLaunch(executable, streams[0]))
+    made(*driver.cuStreamSynchronize(streams[0]))
+    assert read(memory, 16) == b"\2" * 16
+    assert made(*driver.cuGraphMemsetNodeGetParams(node)).value == 1
+    made(*driver.cuGraphExecDestroy(executable))
