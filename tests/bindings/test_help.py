@@ -58,10 +58,8 @@ def test_an_enumeration_lists_its_members_and_what_they_mean(library, module):
         for member in first.values():
             explained = f": {member.doc}" if member.doc else ""
             assert f"    {member.name} = {member.value}{explained}" in text, enum.name
-        signature = str(inspect.signature(getattr(module, enum.name)))
-        assert signature.startswith("(value") and (
-            library.decisions.python_enums or signature == "(value)"
-        )
+        if not library.decisions.python_enums:  # that of Python's own changes with its version
+            assert str(inspect.signature(getattr(module, enum.name))) == "(value)"
 
 
 def test_a_struct_lists_its_fields_and_takes_them_as_keywords(library, module):

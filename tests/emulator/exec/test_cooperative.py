@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from cuda.bindings import nvrtc
 from cuda.core import (
     Device,
     LaunchConfig,
@@ -11,6 +12,7 @@ from cuda.core import (
     ProgramOptions,
     launch,
 )
+from cuda.pathfinder import find_nvidia_header_directory
 
 NAMES = ["pass_on", "tiles_of_64", "tiles_of_128", "with_exited"]
 SOURCE = """
@@ -55,11 +57,18 @@ extern "C" __global__ void with_exited(unsigned* out) {
 """
 
 
+def headers():
+    """Where cooperative_groups.h comes from: the compiler has it from 13.3 on."""
+    if nvrtc.nvrtcVersion()[1:] >= (13, 3):
+        return {"use_bundled_headers": True}
+    return {"include_path": find_nvidia_header_directory("cudart")}
+
+
 @pytest.fixture(scope="module")
 def kernels():
     device = Device()
     device.set_current()
-    options = ProgramOptions(arch=f"sm_{device.arch}", std="c++17", use_bundled_headers=True)
+    options = ProgramOptions(arch=f"sm_{device.arch}", std="c++17", **headers())
     code = Program(SOURCE, "c++", options).compile("cubin")
     return {name: code.get_kernel(name) for name in NAMES}  # loaded before the first test
 
