@@ -7,19 +7,16 @@
 
 #include "driver/driver_table.hpp"
 #include "driver/loader_api.hpp"
-#include "driver/nvrtc_table.hpp"
 
 namespace halfwarp::driver {
 
 // Set once, when the extension is imported, from the capsule HALFWARP_LOADER_CAPSULE.
 inline const loader_api* loader = nullptr;
 inline const driver_table* table = nullptr;
-inline const nvrtc_table* nvrtc = nullptr;
 
 inline void attach(const loader_api* api) noexcept {
   loader = api;
   table = reinterpret_cast<const driver_table*>(api->table("driver"));
-  nvrtc = reinterpret_cast<const nvrtc_table*>(api->table("nvrtc"));
 }
 
 // A driver function that failed. Whoever translates it keeps a Python error that is already set:
@@ -29,33 +26,23 @@ struct driver_error {
   const char* function;  // public name, as in "cuMemAllocAsync"; never null
 };
 
-struct nvrtc_error {
-  nvrtcResult code;
-  const char* function;
-};
-
 [[noreturn]] __attribute__((cold, noinline)) inline void fail(CUresult code, const void* function) {
   throw driver_error{code, loader->name_of(HALFWARP_DRIVER, function)};
 }
 
-[[noreturn]] __attribute__((cold, noinline)) inline void fail(nvrtcResult code,
-                                                              const void* function) {
-  throw nvrtc_error{code, loader->name_of(HALFWARP_NVRTC, function)};
-}
-
 // driver::call(driver::table->cuEventSynchronize, event): throws unless the driver says success.
 // The parameter types are the function's own, so arguments convert as in a direct call.
-template <class Result, class... Params>
-inline void call(Result (*function)(Params...), std::type_identity_t<Params>... arguments) {
-  if (const Result code = function(arguments...); code != Result{}) [[unlikely]] {
+template <class... Params>
+inline void call(CUresult (*function)(Params...), std::type_identity_t<Params>... arguments) {
+  if (const CUresult code = function(arguments...); code != CUDA_SUCCESS) [[unlikely]] {
     fail(code, reinterpret_cast<const void*>(function));
   }
 }
 
 // The twin for destructors and clean-up: the status is the caller's to report or to drop.
-template <class Result, class... Params>
-inline Result try_call(Result (*function)(Params...),
-                       std::type_identity_t<Params>... arguments) noexcept {
+template <class... Params>
+inline CUresult try_call(CUresult (*function)(Params...),
+                         std::type_identity_t<Params>... arguments) noexcept {
   return function(arguments...);
 }
 

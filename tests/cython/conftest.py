@@ -31,19 +31,23 @@ def cuda_headers():
 
 @pytest.fixture(scope="session", params=["c", "c++"])
 def build(request, tmp_path_factory):
-    """``build("foreign", *includes)``: the built module of that .pyx, with warnings as errors."""
+    """``build("foreign", *includes)``: the built module of that .pyx, with warnings as errors.
+
+    `source` and `packages` name another folder for the .pyx and for what it cimports.
+    """
     if not shutil.which(COMPILER[-1]):
         pytest.skip("no C compiler")
     pytest.importorskip("Cython", reason="cimport needs Cython")
 
-    def run(name, *includes):
+    def run(name, *includes, source=Path(__file__).parent, packages=PACKAGES):
         folder = tmp_path_factory.mktemp(name)
         made = folder / (f"{name}.c" if request.param == "c" else f"{name}.cpp")
         language = ["--cplus"] if request.param == "c++" else []
-        cython = [sys.executable, "-m", "cython", "-I", str(PACKAGES), *language]
+        cython = [sys.executable, "-m", "cython", "-I", str(packages), *language]
         cython += ["-X", "freethreading_compatible=True"]  # else importing it turns the lock on
-        source = Path(__file__).with_name(f"{name}.pyx")
-        subprocess.run([*cython, str(source), "-o", str(made)], check=True, cwd=folder)
+        subprocess.run(
+            [*cython, str(source / f"{name}.pyx"), "-o", str(made)], check=True, cwd=folder
+        )
         target = folder / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
         compiler = [*COMPILER, "-x", request.param, "-O1", "-shared", "-fPIC", "-Werror", "-Wall"]
         if includes:  # the headers of CUDA declare what they call deprecated
@@ -59,8 +63,8 @@ def build(request, tmp_path_factory):
 def import_built(build):
     """``import_built("foreign", *includes)``: the module itself, not known by its name."""
 
-    def run(name, *includes):
-        spec = importlib.util.spec_from_file_location(name, build(name, *includes))
+    def run(name, *includes, **places):
+        spec = importlib.util.spec_from_file_location(name, build(name, *includes, **places))
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module

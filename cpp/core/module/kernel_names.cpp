@@ -2,7 +2,9 @@
 // The names of the process's kernels, for messages about launches that happened earlier.
 #include "core/module/kernel_names.hpp"
 
+#include <atomic>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -15,40 +17,52 @@ constexpr std::size_t kept_after_retirement = 1024;
 
 struct name_table {
   std::mutex lock;
-  std::uint32_t last_number = 0;
   std::unordered_map<std::uint32_t, std::string> names;
   std::deque<std::uint32_t> retired;
 };
 
 // Never destroyed: kernels may go after the static objects of this file.
+constinit std::atomic<name_table*> known_names{nullptr};
+
 name_table& table() {
-  static auto* const made = new name_table;
-  return *made;
+  name_table* known = known_names.load(std::memory_order_acquire);
+  if (known != nullptr) [[likely]]
+    return *known;
+  auto made = std::make_unique<name_table>();
+  if (known_names.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
+    known = made.release();
+  }
+  return *known;
 }
+
+constinit std::atomic<std::uint32_t> last_number{0};
 
 }  // namespace
 
 std::uint32_t register_kernel_name(std::string name) {
   name_table& known = table();
   const std::scoped_lock held{known.lock};
-  const std::uint32_t number = ++known.last_number;
+  const std::uint32_t number = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
   known.names.emplace(number, std::move(name));
   return number;
 }
 
 void retire_kernel_name(std::uint32_t number) noexcept {
-  name_table& known = table();
-  const std::scoped_lock held{known.lock};
-  if (known.retired.size() >= kept_after_retirement) {
-    known.names.erase(known.retired.front());
-    known.retired.pop_front();
+  name_table* const known = known_names.load(std::memory_order_acquire);
+  if (known == nullptr) return;  // a fork lies between
+  const std::scoped_lock held{known->lock};
+  if (known->retired.size() >= kept_after_retirement) {
+    known->names.erase(known->retired.front());
+    known->retired.pop_front();
   }
   try {
-    known.retired.push_back(number);
+    known->retired.push_back(number);
   } catch (const std::bad_alloc&) {
-    known.names.erase(number);
+    known->names.erase(number);
   }
 }
+
+void abandon_kernel_names() noexcept { known_names.store(nullptr, std::memory_order_release); }
 
 std::string name_of_kernel(std::uint32_t number) {
   name_table& known = table();

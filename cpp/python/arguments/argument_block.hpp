@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace halfwarp::python {
 
@@ -46,9 +47,26 @@ class argument_block {
   // Room for `size` bytes, aligned as a tensor map must be; null when there is no memory.
   [[nodiscard]] std::byte* reserve(std::size_t index, std::size_t size) noexcept {
     if (size <= sizeof(argument_cell)) return cell(index).bytes;
-    std::byte* const place = reserve_large(size);
-    pointers_[index] = place;
+    std::byte* const place = reserve_large(index, size);
+    if (place != nullptr) pointers_[index] = place;
     return place;
+  }
+
+  // The same for an argument that has a value already: a large one takes the room of the one before
+  // where it fits, else that is freed, so that a prepared launch does not grow.
+  [[nodiscard]] std::byte* replace(std::size_t index, std::size_t size) noexcept {
+    if (size <= sizeof(argument_cell)) return cell(index).bytes;
+    large_value** before = &large_;
+    while (*before != nullptr && (*before)->index != index) before = &(*before)->next;
+    if (*before == nullptr) return reserve(index, size);
+    if (size > (*before)->size) {
+      large_value* const larger = make_large(index, size);
+      if (larger == nullptr) return nullptr;
+      larger->next = (*before)->next;
+      ::operator delete(std::exchange(*before, larger), std::align_val_t{large_alignment});
+    }
+    pointers_[index] = (*before)->bytes();
+    return (*before)->bytes();
   }
 
  protected:
@@ -85,9 +103,18 @@ class argument_block {
  private:
   struct alignas(large_alignment) large_value {
     large_value* next;
+    std::size_t index;
+    std::size_t size;
+    std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   };
 
-  std::byte* reserve_large(std::size_t size) noexcept {
+  static large_value* make_large(std::size_t index, std::size_t size) noexcept {
+    void* const memory =
+        ::operator new(sizeof(large_value) + size, std::align_val_t{large_alignment}, std::nothrow);
+    return memory == nullptr ? nullptr : new (memory) large_value{nullptr, index, size};
+  }
+
+  std::byte* reserve_large(std::size_t index, std::size_t size) noexcept {
     const std::size_t padded = (size + large_alignment - 1) & ~(large_alignment - 1);
     if (padded <= room_size_) {
       std::byte* const place = room_;
@@ -95,11 +122,11 @@ class argument_block {
       room_size_ -= padded;
       return place;
     }
-    void* const memory = ::operator new(sizeof(large_value) + padded,
-                                        std::align_val_t{large_alignment}, std::nothrow);
-    if (memory == nullptr) return nullptr;
-    large_ = new (memory) large_value{large_};
-    return static_cast<std::byte*>(memory) + sizeof(large_value);
+    large_value* const made = make_large(index, padded);
+    if (made == nullptr) return nullptr;
+    made->next = large_;
+    large_ = made;
+    return made->bytes();
   }
 
   std::size_t count_ = 0;

@@ -56,11 +56,7 @@ std::byte* target::place(PyObject* value, std::size_t size) const noexcept {
     wrong_size(value, size);
     return nullptr;
   }
-  // A large value that replaces one of equal size takes its room: prepared launches do not grow.
-  if (is_replaced && parameter.size != 0 && size > sizeof(argument_cell)) {
-    return static_cast<std::byte*>(block.pointers()[index]);
-  }
-  std::byte* const room = block.reserve(index, size);
+  std::byte* const room = is_replaced ? block.replace(index, size) : block.reserve(index, size);
   if (room == nullptr) PyErr_NoMemory();
   return room;
 }

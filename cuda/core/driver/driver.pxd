@@ -84,12 +84,9 @@ cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
         driver_function cuOccupancyAvailableDynamicSMemPerBlock
         driver_function cuOccupancyMaxPotentialClusterSize
         driver_function cuOccupancyMaxActiveClusters
-    cppclass nvrtc_table:
-        pass
     cppclass loader_api:
         const char* (*backend)() noexcept
     const driver_table* driver "halfwarp::driver::table"
-    const nvrtc_table* nvrtc "halfwarp::driver::nvrtc"
     const loader_api* loader "halfwarp::driver::loader"
     const char* HALFWARP_LOADER_CAPSULE "HALFWARP_LOADER_CAPSULE"
     void attach_driver "halfwarp::driver::attach"(const loader_api*) noexcept

@@ -22,6 +22,10 @@ cdef extern from "interpreter/exit_gate.hpp" namespace "halfwarp::interpreter":
     const char* EXIT_GATE_CAPSULE "halfwarp::interpreter::exit_gate::capsule"
 
 
+cdef extern from "core/module/kernel_names.hpp" namespace "halfwarp::core":
+    void abandon_kernel_names() noexcept
+
+
 cdef extern from "python/lock/lock_in_cython.hpp":
     pass
 
@@ -46,6 +50,7 @@ cdef void leave_gate(uint64_t number) noexcept nogil:
 def _after_fork():
     """In the child: the objects of the parent are its own to destroy."""
     after_fork_in_child()
+    abandon_kernel_names()
 
 
 def _before_exit():

@@ -21,10 +21,18 @@ cdef void raise_failed_launch(CUresult code, const char* function, object kernel
 
 cdef str describe_launch(Kernel kernel, tuple arguments):
     """Which kernel with which arguments, and from where."""
-    shown = ", ".join([shorten(repr(argument)) for argument in arguments])
+    shown = ", ".join([shorten(readable(argument)) for argument in arguments])
     frame = sys._getframe()
     return (f"launching {kernel_name(kernel)}({shown}) at "
             f"{frame.f_code.co_filename}:{frame.f_lineno}")
+
+
+cdef str readable(object argument):
+    """For the message of another error, which one of the user's must not replace."""
+    try:
+        return repr(argument)
+    except Exception as error:
+        return f"<{type(argument).__name__} whose repr raises {type(error).__name__}>"
 
 
 cdef str shorten(str text):

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """launch: its checks in order, widths and kinds of parameters, streams, devices, threads."""
 
+import contextlib
 import ctypes
 import inspect
 import math
 import struct
+import threading
 import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cuda.bindings import driver
 from cuda.core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
@@ -20,6 +23,7 @@ from cuda.core import (
     LaunchConfig,
     Stream,
     launch,
+    recent_launches,
 )
 
 from ....threads import run_together
@@ -29,6 +33,21 @@ ONE = LaunchConfig(grid=1, block=1)
 
 def bytes_of(format, *values):
     return struct.pack("<" + format, *values)
+
+
+@contextlib.contextmanager
+def runs_on(stream):
+    """What is launched here is work of that stream: it cannot be done before a gate opens."""
+    gate = threading.Event()
+    stream.launch_host(lambda: gate.wait(10))
+    before = recent_launches()[:1]
+    yield
+    (launched,) = recent_launches()[:1]
+    assert [launched] != before and launched.stream == int(stream.handle)
+    with_it = stream.record()
+    assert not with_it.is_done
+    gate.set()
+    with_it.sync()
 
 
 @pytest.fixture
@@ -115,12 +134,12 @@ class TestStreams:
         "default", [LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM, Stream.from_handle(0)]
     )
     def test_default_streams_are_accepted(self, device, empty, default):
-        launch(default, ONE, empty)
-        default.sync()
+        with runs_on(default):
+            launch(default, ONE, empty)
 
     def test_a_foreign_stream_is_accepted_with_a_warning(self, stream, empty):
         foreign = SimpleNamespace(__cuda_stream__=lambda: (0, int(stream.handle)))
-        with pytest.warns(DeprecationWarning, match="Passing foreign stream objects"):
+        with runs_on(stream), pytest.warns(DeprecationWarning, match="Passing foreign stream"):
             launch(foreign, ONE, empty)
 
     def test_a_subclass_is_accepted_without_a_warning(self, device, empty):
@@ -129,7 +148,9 @@ class TestStreams:
 
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            launch(Mine._init(device_id=0), ONE, empty)
+            mine = Mine._init(device_id=0)
+            with runs_on(mine):
+                launch(mine, ONE, empty)
 
     def test_stream_launch_does_the_same(self, stream, load_kernel):
         kernel = load_kernel(".param .u32 n")
@@ -336,10 +357,34 @@ class TestDeviceLimits:
         ):
             launch(stream, config, empty)
 
+    def test_shared_memory_counts_in_a_cooperative_grid(self, device, stream, empty):
+        shared = 40 * 1024
+        blocks = empty.occupancy.max_active_blocks_per_multiprocessor(32, shared)
+        assert blocks < empty.occupancy.max_active_blocks_per_multiprocessor(32, 0)
+        limit = blocks * device.properties.multiprocessor_count
+        options = {"block": 32, "shmem_size": shared, "is_cooperative": True}
+        launch(stream, LaunchConfig(grid=limit, **options), empty)
+        with pytest.raises(ValueError, match=f"exceeds the limit of {limit} blocks"):
+            launch(stream, LaunchConfig(grid=limit + 1, **options), empty)
+
     def test_arguments_are_checked_before_the_cooperative_grid(self, stream, load_kernel):
         config = LaunchConfig(grid=2**30, block=32, is_cooperative=True)
         with pytest.raises(TypeError, match="unsupported type"):
             launch(stream, config, load_kernel(".param .u32 n"), "text")
+
+    def test_a_repr_that_raises_leaves_the_error_of_the_driver(self, stream, load_kernel):
+        class Secret:
+            def __cuda_kernel_arg__(self):
+                return 7
+
+            def __repr__(self):
+                raise ValueError("not to be shown")
+
+        kernel = load_kernel(".param .u32 n", name="wide")
+        with pytest.raises(CUDAError, match=r"\[cuLaunchKernelEx\]") as caught:
+            launch(stream, LaunchConfig(grid=1, block=4096), kernel, Secret())
+        (note,) = caught.value.__notes__
+        assert note.startswith("launching wide(<Secret whose repr raises ValueError>) at ")
 
     def test_what_the_driver_refuses_is_a_cuda_error(self, stream, load_kernel):
         kernel = load_kernel(".param .u32 n", name="wide")
@@ -459,3 +504,29 @@ config = LaunchConfig(grid=1, block=1, shmem_size=60000)
         )
         shown = run_python(code, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_DEVICES="2")
         assert shown == "0 [True, False]\n1 [True, True]\n"
+
+
+class TestWithoutCurrentContext:
+    """A thread that has no current context: the stream's serves."""
+
+    def test_the_first_launch_of_a_kernel(self, stream, load_store, pinned_block, in_new_thread):
+        kernel = load_store()
+        ctypes.memset(pinned_block.handle, 0, 4)
+
+        def work():
+            launch(stream, ONE, kernel, pinned_block, 7)
+            return int(driver.cuCtxGetCurrent()[1])
+
+        assert in_new_thread(work) == 0
+        stream.sync()
+        assert ctypes.c_uint32.from_address(pinned_block.handle).value == 7
+
+    def test_a_cooperative_launch(self, stream, empty, in_new_thread):
+        config = LaunchConfig(grid=2, block=32, is_cooperative=True)
+        in_new_thread(lambda: launch(stream, config, empty))
+        stream.sync()
+
+    def test_a_default_stream_has_no_context_then(self, load_store, in_new_thread):
+        kernel = load_store()
+        with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_CONTEXT"):
+            in_new_thread(lambda: launch(LEGACY_DEFAULT_STREAM, ONE, kernel, 0, 7))

@@ -295,3 +295,62 @@ def test_launch_and_prepared_launch_agree(stream, load_kernel, pinned_block):
         expected = struct.pack("<d", float(value))
         assert seen_after(partial(launch, stream, ONE, kernel, *arguments)) == expected
         assert seen_after(partial(prepared, stream)) == expected
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"is_cooperative": True},
+        {"programmatic_stream_serialization": True},
+        {"cluster": 2},
+        {"is_cooperative": True, "programmatic_stream_serialization": True},
+    ],
+    ids=lambda asked: " and ".join(asked),
+)
+def test_what_the_configuration_asks_for_is_asked_at_each_launch(
+    stream, store, pinned_block, asked
+):
+    """The attributes lie in the prepared launch itself, whatever becomes of the configuration."""
+    try:
+        config = LaunchConfig(grid=1, block=32, **asked)
+    except CUDAError as error:
+        pytest.skip(f"the device cannot: {error}")
+    prepared = store.prepare(config, pinned_block, 7)
+    launch(stream, config, store, pinned_block, 1)  # the device can
+    del config
+    others = [LaunchConfig(grid=1, block=1, shmem_size=size) for size in range(64)]
+    ctypes.memset(pinned_block.handle, 0, 4)
+    prepared(stream)
+    prepared(stream)
+    stream.sync()
+    assert number_at(pinned_block) == 7 and len(others) == 64
+
+
+def test_large_values_of_unknown_size_take_no_more_memory_each_time(run_python):
+    """A driver before 12.4 does not tell the size of a parameter."""
+    run_python(
+        """
+import ctypes, resource
+from cuda.bindings import _low
+_low._answer_as_driver_of(12020)
+from cuda.core import Device, LaunchConfig, ObjectCode
+Device(0).set_current()
+ptx = b".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry f(" \\
+      b".param .align 8 .b8 value[4000])\\n{ ret; }\\n"
+kernel = ObjectCode.from_ptx(ptx).get_kernel("f")
+class Large(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_char * 4000)]
+class Larger(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_char * 8000)]
+values = Large(), Larger()
+prepared = kernel.prepare(LaunchConfig(grid=1, block=1), values[0])
+def replace(count):
+    for i in range(count):
+        prepared[0] = values[i % 2]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = replace(1000)
+assert replace(20_000) - before < 8_000
+""",
+        HALFWARP_BACKEND="emulator",
+        CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING="1",
+    )

@@ -193,23 +193,40 @@ class TestRecord:
 
 
 class TestWait:
-    def test_for_events_and_streams(self, device, stream):
+    def test_for_a_default_stream(self, device, stream):
         with device.create_stream() as other:
-            stream.wait(other.record())
-            stream.wait(other)
-            stream.wait(Owner(other))
             stream.wait(device.default_stream)
-            stream.sync()
+            other.wait(stream)
+            other.sync()
 
     def test_for_itself_does_nothing(self, stream):
+        """It must not record, or wait for itself: what is there and what comes is done."""
+        order = []
+        stream.launch_host(lambda: order.append("before"))
         stream.wait(stream)
         stream.wait(Stream.from_handle(int(stream.handle)))
+        stream.launch_host(lambda: order.append("after"))
+        stream.sync()
+        assert order == ["before", "after"]
 
     @pytest.mark.parametrize("wrong", [None, 0, object()])
     def test_for_anything_else_is_refused(self, stream, wrong):
         text = "only an Event, Stream, or object supporting __cuda_stream__ can be waited"
         with pytest.raises(ValueError, match=text):
             stream.wait(wrong)
+
+    @pytest.mark.parametrize("given", ["event", "stream", "owner of a stream"])
+    def test_later_work_waits_for_what_is_given(self, device, stream, given):
+        order, gate = [], threading_event()
+        with device.create_stream() as other:
+            stream.launch_host(lambda: (gate.wait(10), order.append("first")))
+            what = {"event": stream.record, "stream": lambda: stream}
+            other.wait(what.get(given, lambda: Owner(stream))())
+            other.launch_host(lambda: order.append("second"))
+            assert not other.is_done
+            gate.set()
+            other.sync()
+        assert order == ["first", "second"]
 
     def test_orders_the_work_of_two_streams(self, device, stream):
         order = []
@@ -256,6 +273,18 @@ class TestDescription:
 
 
 class TestLifetime:
+    def test_a_class_that_cannot_be_made_keeps_no_foreign_stream(self, stream):
+        class Refuses(Stream):
+            def __new__(cls):
+                raise MemoryError
+
+        owner = Owner(stream)
+        gone = weakref.ref(owner)
+        with pytest.raises(MemoryError):
+            Refuses._init(owner)
+        del owner
+        assert gone() is None
+
     def test_a_stream_outlives_what_it_was_made_from(self, device):
         stream = device.create_stream()
         event = stream.record()
