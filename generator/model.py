@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from . import releases
 from .decisions import Decisions
 from .facts import Facts
+from .kinds import Kind
 
 
 @dataclass(slots=True)
@@ -24,14 +25,22 @@ class Assembly:
 
 @dataclass(slots=True)
 class Param:
-    """One C parameter. `kind` says what Python gives or gets for it; README.md lists the words."""
+    """One C parameter."""
 
     name: str  # the Python name, after renames
     c_name: str
     c_type: str
-    kind: str
-    aux: str = ""  # C name of the count or attribute parameter that this one depends on
+    kind: Kind
     assembly: Assembly | None = None
+
+    @property
+    def aux(self) -> str:
+        return self.kind.aux
+
+    @property
+    def words(self) -> str:
+        """The kind as README.md spells it."""
+        return str(self.kind)
 
 
 @dataclass(slots=True)

@@ -76,26 +76,20 @@ def array_letter(library: Library, name: str) -> str:
 
 def result_annotation(library: Library, param: Param) -> str | None:
     """The Python type of an output of data types; None for other outputs."""
-    word, _, name = param.kind.removeprefix("out:").partition(":")
+    shape, name = param.kind.shape, param.kind.element
     if param.assembly:
         field = result_field(library, param)
         return annotation(field) if field else param.assembly.data_type
-    if word == "counted_text":
-        return "str"
-    if word == "count":
-        return "int"
-    if word == "data":
-        return name
-    if word == "array":
+    if shape == "array":
         return name if any(t.name == name for t in library.data_types) else "array"
-    return None
+    is_own = shape in ("counted_text", "count", "data")
+    return param.kind.row.stub.format(element=name) if is_own else None
 
 
 def result_word(library: Library, param: Param) -> str | None:
     """The same, as the facts about the reference have it: `array:I` and so on."""
-    name = param.kind.removeprefix("out:array:")
     found = result_annotation(library, param)
-    if found == "array" and name != param.kind:
-        return f"array:{array_letter(library, name)}"
+    if found == "array" and param.kind.shape == "array":
+        return f"array:{array_letter(library, param.kind.element)}"
     field = result_field(library, param)
     return (c_type(library, field) or found) if field else found

@@ -64,11 +64,7 @@ def function_flags(library: Library, function: Function) -> list[str]:
     flags = ["releases_gil"] if function.releases_gil else []
     flags += ["is_brief"] if function.is_brief else []
     flags += ["passes_gate"] if function.is_gated else []
-    late = (
-        *("in:list:", "in:attr", "out:list", "out:attr", "out:charbuf"),
-        *("in:nonnull", "in:options", "in:buffer", "out:array", "out:counted_text", "length"),
-    )
-    if any(p.kind.startswith(late) and p.kind != "in:attrsize" for p in function.params):
+    if any(p.kind.row.is_late for p in function.params):
         flags.append("second_pass")
     if function.ret.endswith("*"):
         flags.append("returns_text")

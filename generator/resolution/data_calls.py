@@ -13,6 +13,7 @@ from dataclasses import replace
 from ..classify import split_type
 from ..decisions import AssembledStruct, Decisions
 from ..facts import FactFunction
+from ..kinds import Kind
 from ..model import Assembly, DataType, Function, Param
 from .exceptions import describe, outputs
 
@@ -49,12 +50,12 @@ class DataCalls:
         base, stars = split_type(p.c_type)
         place = f"{function}.{p.c_name}"
         if place in self.decisions.lengths:
-            return replace(p, kind="length", aux=self.decisions.lengths[place])
+            return replace(p, kind=Kind("none", "length", aux=self.decisions.lengths[place]))
         if place in self.decisions.defaults:
-            return replace(p, kind="in:or_zero")
+            return replace(p, kind=Kind("in", "or_zero"))
         fixed = self.decisions.fixed.get(place)
         if fixed is not None:
-            return replace(p, kind=f"const:{fixed}")
+            return replace(p, kind=Kind("none", "fixed", str(fixed)))
         chosen = next(
             (a for a in self.decisions.assembled.get(function, []) if a.param == p.c_name), None
         )
@@ -63,18 +64,18 @@ class DataCalls:
             data_type = self.types[chosen.type]
         is_read = place in self.decisions.inputs
         if data_type is None:
-            return replace(p, kind="in:intptr") if is_read else p
+            return replace(p, kind=Kind("in", "intptr")) if is_read else p
         if place in self.decisions.objects:
-            return replace(p, kind=f"in:object:{data_type.name}")
+            return replace(p, kind=Kind("in", "object", data_type.name))
         if chosen is None and (is_read or p.c_type.startswith("const ")):
-            return replace(p, kind=f"in:data:{data_type.name}")
-        if chosen is None and p.kind == "in:intptr":  # a body sees to it
+            return replace(p, kind=Kind("in", "data", data_type.name))
+        if chosen is None and p.kind.is_a("in", "intptr"):  # a body sees to it
             return p
         assembly = self.assembly(data_type, chosen or AssembledStruct(p.c_name))
         if not assembly.version and chosen is None:
-            return replace(p, kind=f"out:data:{data_type.name}")
-        way = "set" if chosen and chosen.out == "nothing" else "out"
-        return replace(p, kind=f"{way}:assembled", assembly=assembly)
+            return replace(p, kind=Kind("out", "data", data_type.name, p.aux))
+        way = "none" if chosen and chosen.out == "nothing" else "out"
+        return replace(p, kind=Kind(way, "assembled"), assembly=assembly)
 
     def data_type(self, base: str) -> DataType | None:
         name = self.class_of(base)
@@ -97,23 +98,24 @@ class DataCalls:
         count = counted.get("count") or counted["length"]
         if p.c_name == counted.get("count"):
             if "room" in counted:
-                return replace(p, kind=f"count:{counted['room']}")
-            return replace(p, kind="out:count" if counted.get("is_returned") else "count")
+                return replace(p, kind=Kind("none", "room", str(counted["room"])))
+            return replace(p, kind=Kind("out" if counted.get("is_returned") else "none", "count"))
         if p.c_name in counted.get("structs", ()):
-            return replace(p, aux=count)
+            return replace(p, kind=replace(p.kind, aux=count))
         if p.c_name not in counted.get("arrays", ()):
             return p
         base, _ = split_type(p.c_type)
         if base == "char":
-            return replace(p, kind="out:counted_text", aux=count)
+            return replace(p, kind=Kind("out", "counted_text", aux=count))
         data_type = self.data_type(base)
-        return replace(p, kind=f"out:array:{data_type.name if data_type else base}", aux=count)
+        element = data_type.name if data_type else base
+        return replace(p, kind=Kind("out", "array", element, count))
 
 
 def arguments(p: Param) -> list[str]:
     """The Python parameters that one C parameter takes."""
     if p.assembly:
         return [name for _, name in p.assembly.inputs]
-    if p.kind == "in:or_zero":
+    if p.kind.is_a("in", "or_zero"):
         return [f"{p.name}=0"]
-    return [p.name] if p.kind.startswith("in") else []
+    return [p.name] if p.kind.is_given else []

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ..classify import split_type
 from ..decisions import Decisions, EnumNames, Override
 from ..facts import FactFunction
+from ..kinds import Kind
 from ..model import Enum, Function, Param
 from .names import class_name, enum_members, function_name, snake_case
 
@@ -27,7 +28,7 @@ def make_function(fact: FactFunction, types, decisions: Decisions, override: Ove
     params = [fixed_length(p, params) for p in params]
     function = Function(fact.name, fact.c_name, fact.ret, params, fact.header, fact.since)
     function.python_name = name
-    function.py = [p.name for p in params if p.kind.startswith("in")]
+    function.py = [p.name for p in params if p.kind.is_given]
     function.returns = outputs(params, fact.ret, decisions)
     function.doc = override.doc or describe(function)
     return function
@@ -35,7 +36,7 @@ def make_function(fact: FactFunction, types, decisions: Decisions, override: Ove
 
 def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
     """Names of what comes back: what the function itself returns, unless it is the code, first."""
-    found = [p.name for p in params if p.kind.startswith("out")]
+    found = [p.name for p in params if p.kind.is_returned]
     return found if ret in (decisions.result_type, "void") else ["result", *found]
 
 
@@ -49,55 +50,59 @@ def describe(function: Function) -> str:
 
 def param(fact, p, types, decisions: Decisions, override: Override) -> Param:
     role = override.roles.get(p.name, p.kind)
-    kind, aux = param_kind(role, p.c_type, types, fact, decisions)
+    kind = param_kind(role, p.c_type, types, fact, decisions)
     name = decisions.rename.get(p.name) or snake_case(p.name)
-    return Param(name, p.name, p.c_type, kind, aux)
+    return Param(name, p.name, p.c_type, kind)
 
 
 def fixed_length(p: Param, params: list[Param]) -> Param:
     """The length of a text of fixed size is no argument."""
-    text = next((t for t in params if t.kind.startswith("out:str[") and t.aux == p.c_name), None)
-    return replace(p, kind=f"const:{text.kind[8:-1]}") if text else p
+    texts = (t.kind for t in params if t.kind.is_a("out", "fixed str") and t.aux == p.c_name)
+    text = next(texts, None)
+    return replace(p, kind=Kind("none", "fixed", text.element)) if text else p
 
 
-def param_kind(role: str, c_type: str, types, fact: FactFunction, decisions: Decisions):
-    """The kind word of the model, and the parameter that it depends on (count, size or length)."""
+def param_kind(role: str, c_type: str, types, fact: FactFunction, decisions: Decisions) -> Kind:
     base, stars = split_type(c_type)
     if role == "in":
         if base in decisions.refuses_null.get("handles", ()) and not stars:
-            return "in:nonnull", ""
-        return input_kind(base, stars, c_type, types), ""
+            return Kind("in", "nonnull")
+        return input_kind(base, stars, c_type, types)
     if role == "ptr":
-        return "in:intptr*", ""
+        return Kind("in", "intptr*")
     if role == "address":
-        return "in:intptr", ""
+        return Kind("in", "intptr")
     if role == "out":
-        return output_kind(base, stars, types), ""
+        return output_kind(base, stars, types)
     match = ROLE.fullmatch(role)
     if not match:
         raise ValueError(f"{fact.name}: role {role!r} is not understood")
     if match["word"] == "out text":
-        return f"out:str[{decisions.text_sizes[fact.name]}]", match["aux"]
-    words = {"list": "in:options", "buffer": "in:buffer", "out buffer": "in:buffer*"}
-    return words[match["word"]], match["aux"] or ""
+        return Kind("out", "fixed str", str(decisions.text_sizes[fact.name]), match["aux"])
+    shapes = {"list": "options", "buffer": "buffer", "out buffer": "buffer*"}
+    return Kind("in", shapes[match["word"]], aux=match["aux"] or "")
 
 
-def input_kind(base: str, stars: int, c_type: str, types) -> str:
+def input_kind(base: str, stars: int, c_type: str, types) -> Kind:
     kind = types.kind_of(base)
     if base == "char" and stars == 1:
-        return "in:str"
+        return Kind("in", "str")
     if stars or "(" in c_type or kind in INTEGERS:
-        return "in:intptr"
-    return {"enum": "in:int", "struct": f"in:struct:{base}"}.get(kind, "in")
+        return Kind("in", "intptr")
+    if kind == "struct":
+        return Kind("in", "struct", base)
+    return Kind("in", "int" if kind == "enum" else "number")
 
 
-def output_kind(base: str, stars: int, types) -> str:
+def output_kind(base: str, stars: int, types) -> Kind:
     kind = types.kind_of(base)
     if base == "char" and stars == 2:
-        return "out:str"
+        return Kind("out", "str")
     if stars == 2 or base == "void" or kind in INTEGERS:
-        return "out:intptr"
-    return {"enum": "out:int", "struct": f"out:{base}"}.get(kind, "out")
+        return Kind("out", "intptr")
+    if kind == "struct":
+        return Kind("out", "object", base)
+    return Kind("out", "int" if kind == "enum" else "number")
 
 
 def find_size_functions(functions: list[Function], decisions: Decisions) -> None:
@@ -113,7 +118,7 @@ def find_size_functions(functions: list[Function], decisions: Decisions) -> None
 
 def tells_size(sizes: Function, function: Function) -> bool:
     """It takes the same arguments, without the buffer, and returns one number."""
-    given = [p.c_type for p in function.params if p.kind != "in:buffer*"]
+    given = [p.c_type for p in function.params if not p.kind.is_a("in", "buffer*")]
     asked = [p.c_type for p in sizes.params]
     has_buffer = len(given) == len(function.params) - 1 and not any(p.aux for p in function.params)
     return has_buffer and asked == [*given, "size_t *"]

@@ -103,8 +103,8 @@ def make_function(
         role = override.roles.get(p.name, p.kind)
         if role.startswith("callback") and not wraps:
             role = "in"
-        kind, aux = param_kind(role, p.c_type, types, fact)
-        params.append(Param(decisions.rename.get(p.name, p.name), p.name, p.c_type, kind, aux))
+        kind = param_kind(role, p.c_type, types, fact)
+        params.append(Param(decisions.rename.get(p.name, p.name), p.name, p.c_type, kind))
     function = Function(
         fact.name,
         fact.c_name,
@@ -135,14 +135,13 @@ def describe(function: Function, decisions: Decisions) -> str:
 
 
 def python_parameters(params: list[Param]) -> list[str]:
-    given = [p for p in params if p.kind.startswith("in") and p.kind != "in:attrsize"]
-    return [p.name for p in given if p.kind != "inout:count"] + [
-        f"{p.name}=0" for p in given if p.kind == "inout:count"
-    ]
+    given = [p for p in params if p.kind.is_given]
+    counts = [f"{p.name}=0" for p in given if p.kind.is_a("inout", "count")]
+    return [p.name for p in given if not p.kind.is_a("inout", "count")] + counts
 
 
 def outputs(params: list[Param], ret: str, decisions: Decisions) -> list[str]:
-    found = [p.name for p in params if p.kind.startswith(("out", "inout"))]
+    found = [p.name for p in params if p.kind.is_returned]
     if ret == decisions.result_enum:
         return found
     return ["err" if ret.endswith("*") else "object", *found]

@@ -20,7 +20,7 @@ def structs(toy):
 
 
 def kinds(function):
-    return [p.kind for p in function.params]
+    return [p.words for p in function.params]
 
 
 def test_roles_and_types_make_kinds(functions):

@@ -124,7 +124,7 @@ def test_what_is_skipped_is_no_fact(high, functions):
 
 
 def test_a_macro_that_names_a_type_is_the_parameters_type(functions, high):
-    assert functions["highSet"].params[1].kind == "in:struct*:highAttrValue"
+    assert functions["highSet"].params[1].words == "in:struct*:highAttrValue"
     value = next(s for s in high.structs if s.name == "highAttrValue")
     assert value.base == "highValue"
 
@@ -138,7 +138,7 @@ def test_types_without_a_typedef_keep_their_word_in_a_signature(functions):
 
 
 def test_a_pointer_to_an_opaque_struct_is_its_handle(functions):
-    assert functions["highRegister"].params[0].kind == "out:highResource_t"
+    assert functions["highRegister"].params[0].words == "out:highResource_t"
     assert functions["highRegister"].py == ["id"]
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
+from ...kinds import Kind
 from ...model import Function, Library, Param
 from .. import data_values
 
-ADDRESSES = ("in:intptr", "in:intptr*", "in:nonnull", "out:intptr")
 FIXED_WIDTH = re.compile(r"u?int(8|16|32|64|ptr)_t")
 
 
@@ -63,7 +63,7 @@ def argument(library: Library, param: Param) -> str:
 
 def return_type(library: Library, function: Function) -> str:
     """The C type of the one number that a function returns; empty for everything else."""
-    outputs = [p for p in function.params if p.kind.startswith("out")]
+    outputs = [p for p in function.params if p.kind.is_returned]
     if function.result or len(function.returns) != 1 or len(outputs) != 1:
         return ""
     field = data_values.result_field(library, outputs[0])
@@ -72,25 +72,21 @@ def return_type(library: Library, function: Function) -> str:
 
 def result_class(library: Library, function: Function) -> str:
     """The Python class of the one thing that a function returns, when that is no number."""
-    outputs = [p for p in function.params if p.kind.startswith("out")]
+    outputs = [p for p in function.params if p.kind.is_returned]
     if function.result:
         return function.result
     if not outputs and "*" not in function.ret:
         return function.ret if function.returns_code else "int"
     if outputs and (word := data_values.result_word(library, outputs[0])):
         return word
-    kind = next((p.kind for p in function.params if p.kind.startswith("out:")), "out:str")
-    return kind.removeprefix("out:").partition("[")[0]
+    kind = outputs[0].kind if outputs else Kind("out", "str")
+    return kind.element if kind.shape == "object" else kind.row.stub
 
 
 def python_c_type(library: Library, param: Param) -> str:
     """The C type that Python's value is converted to or from; empty when it stays an object."""
-    if param.kind in ADDRESSES:
-        return "intptr_t"
-    if param.kind in ("in:int", "out:int"):
-        return "int"
-    if param.kind not in ("in", "out", "in:or_zero"):
-        return ""
+    if param.kind.row.pxd != "number":
+        return param.kind.row.pxd
     base = param.c_type.removesuffix("*").strip().replace("bool", "bint")
     plain = {t.name: t.c_type for t in library.typedefs}
     while base in plain:

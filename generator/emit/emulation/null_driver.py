@@ -71,18 +71,19 @@ def declared(param: Param, is_used: bool) -> str:
 def answer(param: Param, function: Function, handles: set[str]) -> str | None:
     """The statement that fills an output; None for inputs, and for memory of unknown size."""
     kind, name = param.kind, param.c_name
-    if kind == "inout:count":
+    if kind.is_a("inout", "count"):
         return f"zero({name})"
-    if not kind.startswith("out") or (param.c_type in ("void *", "void **") and ":attr" in kind):
+    is_typed = param.c_type in ("void *", "void **") and kind.shape in ("attr", "attrlist")
+    if kind.direction != "out" or is_typed:
         return None
-    if counted := COUNTED.match(kind):
-        count = next((p.c_name for p in function.params if p.c_name == counted[1]), None)
+    if kind.shape == "list":
+        count = next((p.c_name for p in function.params if p.c_name == kind.aux), None)
         by_value = count and not next(
             p for p in function.params if p.c_name == count
         ).c_type.endswith("*")
         return f"zero({name}, {count})" if by_value else None
-    if kind.startswith("out:charbuf") or kind.startswith("out:bytes"):
+    if kind.shape in ("charbuf", "bytes"):
         return f"zero({name})"
-    if kind.removeprefix("out:") in handles or kind == "out:voidp":
+    if kind.shape == "voidp" or (kind.shape == "object" and kind.element in handles):
         return f"fresh({name})"
     return None if param.c_type == "void *" else f"zero({name})"

@@ -197,11 +197,11 @@ class CodesWriter(Writer):
 
     def attribute_variants(self, function: Function) -> list[str]:
         """One signature for each type that an attribute can have."""
-        value = next((p for p in function.params if p.kind.split(":")[1:2] == ["attr"]), None)
+        value = next((p for p in function.params if p.kind.shape == "attr"), None)
         if value is None:
             return []
-        is_output = value.kind.startswith("out:")
-        enum = value.kind.rpartition(":")[2]
+        is_output = value.kind.direction == "out"
+        enum = value.kind.element
         attribute = next(p.name for p in function.params if p.c_name == value.aux)
         members: dict[str, list[str]] = {}
         for member, kind in self.library.attributes[enum].items():
@@ -232,58 +232,28 @@ class CodesWriter(Writer):
         return ATTRIBUTE_INPUTS.get(word, INTEGER)
 
     def input_type(self, param: Param) -> str:
-        word, _, name = param.kind.partition(":")[2].partition(":")
-        if not word:
+        kind, name = param.kind, param.kind.element
+        if kind.row.stub:
+            return kind.row.stub.format(home=self.homes.get(name))
+        if kind.shape == "number":
             return "float" if split_type(param.c_type)[0] in FLOATS else INTEGER
-        simple = {
-            "voidp": "_Address",
-            "rawptr": INTEGER,
-            "kparams": "_KernelParams",
-            "callback_data": "_Address",
-            "bytes": "bytes | bytearray" if "const" in param.c_type else "bytes | Buffer",
-            "attr": "Any",
-            "attrlist": "list[Any] | tuple[Any, ...] | None",
-            "count": "int",
-            "float*": "float | list[float] | tuple[float, ...]",
-        }
-        if word in simple:
-            return simple[word]
-        if word == "callback":
-            return self.handle_input(split_type(param.c_type)[0])
-        if word in ("list", "list5"):
+        if kind.shape == "bytes":
+            return "bytes | bytearray" if "const" in param.c_type else "bytes | Buffer"
+        if kind.shape in ("list", "list5"):
             element = {"voidp": "_Address", "bytes": "bytes"}.get(name) or self.value_type(name)
             return f"list[{element}] | tuple[{element}, ...] | None"
-        return self.object_type(word, name)
-
-    def object_type(self, word: str, name: str) -> str:
-        """An instance of a class, or what stands for one."""
-        if word in ("handle", "ptr"):
-            return self.handle_input(name)
-        forms = {
-            "enum": "{} | int",
-            "struct": "{}",
-            "struct*": "{} | None",
-            "iterator": "{} | None",
-        }
-        return forms[word].format(self.homes[name]) if word in forms else INTEGER
+        is_callback = kind.shape == "callback"
+        return self.handle_input(split_type(param.c_type)[0] if is_callback else name)
 
     def output_type(self, param: Param) -> str:
-        words = param.kind.split(":")
-        if len(words) == 1:
-            return self.value_type(split_type(param.c_type)[0])
-        word, name = words[1], words[-1]
-        if word in ("enum", "iterator"):
+        kind, name = param.kind, param.kind.element
+        if kind.shape == "number":
+            return self.value_type(name or split_type(param.c_type)[0])
+        if kind.shape in ("list", "callee list"):
+            return f"list[{self.value_type(name)}]"
+        if kind.shape in ("enum", "iterator"):
             return self.homes[name]
-        if word in ("list", "list(callee)"):
-            return f"list[{self.value_type(name.partition('[')[0])}]"
-        simple = {
-            "voidp": "int",
-            "cstr": "bytes",
-            "charbuf": "bytes",
-            "attr": "Any",
-            "attrlist": "list[Any]",
-        }
-        return simple.get(word) or ("bytes" if word.startswith("bytes[") else self.value_type(word))
+        return kind.row.stub or self.value_type(name)
 
 
 def classes_of(library: Library) -> list:

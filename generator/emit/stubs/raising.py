@@ -90,17 +90,6 @@ class _Numbers:
     def __iter__(self) -> Iterator[Any]: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 """
-INPUTS = {
-    "or_zero": INTEGER,
-    "str": "str",
-    "intptr": INTEGER,
-    "intptr*": INTEGER,
-    "nonnull": INTEGER,
-    "int": INTEGER,
-    "options": "_Options",
-    "buffer": "_Address",
-    "buffer*": "_Address",
-}
 
 
 class RaisingWriter(Writer):
@@ -193,14 +182,11 @@ class RaisingWriter(Writer):
         return [*function.overloads, f"({params}) -> {self.result(function)}"]
 
     def input_type(self, param: Param) -> str:
-        word, _, name = param.kind.partition(":")[2].partition(":")
-        if word == "data":
-            return f"{name} | {INTEGER} | None"
-        if word == "object":
-            return name
-        if not word:
-            return "float" if split_type(param.c_type)[0] in FLOATS else INTEGER
-        return INPUTS.get(word) or (f"{name} | {INTEGER}" if name in self.classes else "Any")
+        kind = param.kind
+        if kind.shape == "struct":
+            return f"{kind.element} | {INTEGER}" if kind.element in self.classes else "Any"
+        number = "float" if split_type(param.c_type)[0] in FLOATS else INTEGER
+        return kind.row.stub.format(element=kind.element) or number
 
     def result(self, function: Function) -> str:
         if function.result:
@@ -208,8 +194,8 @@ class RaisingWriter(Writer):
         by_name = {p.name: p for p in function.params}
         outputs = [
             spelled(data_values.result_annotation(self.library, by_name[name]))
-            or self.output_type(by_name[name].kind, by_name[name].c_type)
-            if name in by_name and by_name[name].kind.startswith("out")
+            or self.output_type(by_name[name])
+            if name in by_name and by_name[name].kind.is_returned
             else self.returned(function)
             for name in function.returns
         ]
@@ -221,13 +207,11 @@ class RaisingWriter(Writer):
         """Of a function whose C counterpart returns something else than a result code."""
         return "str" if "char" in function.ret else "int"
 
-    def output_type(self, kind: str, c_type: str) -> str:
-        word = kind.partition(":")[2]
-        if word in self.classes:
-            return word
-        if word.startswith("str"):
-            return "str"
-        return "float" if split_type(c_type)[0] in FLOATS else "int"
+    def output_type(self, param: Param) -> str:
+        if param.kind.element in self.classes:
+            return param.kind.element
+        number = "float" if split_type(param.c_type)[0] in FLOATS else "int"
+        return param.kind.row.stub or number
 
 
 def spelled(annotation: str | None) -> str | None:

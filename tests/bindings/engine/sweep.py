@@ -53,13 +53,15 @@ class Arguments:
     def __init__(self, function):
         self.params = {p.name: p for p in function.params}
         self.enums = {
-            p.aux: p.kind.rpartition(":")[2] for p in function.params if ":attr" in p.kind and p.aux
+            p.aux: p.words.rpartition(":")[2]
+            for p in function.params
+            if ":attr" in p.words and p.aux
         }
         self.names = [name.partition("=")[0] for name in function.py if "=" not in name]
         self.values = [self.value(self.params[name]) for name in self.names]
 
     def value(self, param):
-        words = param.kind.split(":")[1:]
+        words = param.words.split(":")[1:]
         if param.c_name in self.enums:
             attribute = first_attribute(self.enums[param.c_name])[0]
             return [attribute] if "list" in words else attribute
@@ -107,7 +109,7 @@ def check_good(function, arguments):
 
 
 def takes_anything(param):
-    return param.kind.startswith("in:attr:") and first_attribute(param.kind[8:])[1] == "bool"
+    return param.words.startswith("in:attr:") and first_attribute(param.words[8:])[1] == "bool"
 
 
 def check_bad(function, arguments):

@@ -73,18 +73,18 @@ class Source:
 
     def lengths(self, f, at):
         """How many elements each count lets in, whose arrays may be several."""
-        counts = {p.aux: at[p.c_name] for p in f.params if p.kind.startswith("out:")}
+        counts = {p.aux: at[p.c_name] for p in f.params if p.words.startswith("out:")}
         for p in f.params:
-            if p.kind.startswith(("count", "out:count")) and p.c_name in counts:
+            if p.words.startswith(("count", "out:count")) and p.c_name in counts:
                 a, array = at[p.c_name], counts[p.c_name]
                 yield f"word n_{a} = told({a}, {array}, {self.insufficient}, &result);"
 
     def answer(self, p, a, aux):
         """Statements that write one output."""
-        word, _, name = p.kind.partition(":")
+        word, _, name = p.words.partition(":")
         c_type = p.c_type.removeprefix("const ").removesuffix("const").strip()
         pointed = c_type.removesuffix("*").strip()
-        if p.kind in ("out", "out:int", "out:intptr"):
+        if p.words in ("out", "out:int", "out:intptr"):
             if pointed == "bool":
                 return [f"*(bool*){a} = any(2);"]
             return [f"fill({a}, sizeof({pointed}));"]
@@ -106,11 +106,11 @@ class Source:
         count = next(q for q in function.params if q.c_name == p.aux)
         size = f"sizeof({p.c_type.removesuffix('*')})"
         n = f"word({aux})" if size == "sizeof(char )" else f"word(unsigned({aux}))"
-        if count.kind.startswith("const"):
+        if count.words.startswith("const"):
             n = f"({n} / {size})"
-        if count.kind.startswith(("count", "out:count")):
+        if count.words.startswith(("count", "out:count")):
             n = f"n_{aux}"
-        writer = "text" if p.kind == "out:counted_text" else "fill"
+        writer = "text" if p.words == "out:counted_text" else "fill"
         return [f"{writer}({a}, {n} * {size});"]
 
     def no_addresses(self, a, data_type, c_type):

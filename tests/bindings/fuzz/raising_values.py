@@ -18,12 +18,12 @@ class RaisingValues(Values):
         self.data_types = {t.name: t for t in library.data_types if hasattr(module, t.name)}
 
     def look_at(self, function):
-        self.counts = {p.aux for p in function.params if p.kind.startswith("out")}
+        self.counts = {p.aux for p in function.params if p.words.startswith("out")}
 
     # ---- results of earlier calls
 
     def remember_result(self, function, result):
-        made = [p for p in function.params if p.kind == "out:intptr"]
+        made = [p for p in function.params if p.words == "out:intptr"]
         if len(made) == 1 and isinstance(result, int):
             self.live[made[0].c_type.removesuffix("*").strip()].append(result)
 
@@ -31,7 +31,7 @@ class RaisingValues(Values):
         """The handle that a call ends; the C library is never asked with it again."""
         for parameter, value in given:
             param = next((p for p in function.params if p.name == parameter), None)
-            if param and param.kind == "in:intptr*":
+            if param and param.words == "in:intptr*":
                 known = self.live[param.c_type.removesuffix("*").strip()]
                 self.live[param.c_type.removesuffix("*").strip()] = [
                     handle for handle in known if handle != value
@@ -57,7 +57,7 @@ class RaisingValues(Values):
         return cls()
 
     def right(self, param):
-        word, _, rest = param.kind.partition(":")
+        word, _, rest = param.words.partition(":")
         kind, _, name = rest.partition(":")
         if word == "in" and kind in ("data", "object"):
             return self.data(name)
@@ -80,7 +80,7 @@ class RaisingValues(Values):
         at = {p.c_name: i for p in function.params for i, g in enumerate(given) if g[0] == p.name}
         for param in function.params:
             i, aux = at.get(param.c_name), at.get(param.aux)
-            if i is not None and aux is not None and param.kind.startswith("in:"):
+            if i is not None and aux is not None and param.words.startswith("in:"):
                 value = given[i][1]
                 sized = type(value) in (list, tuple, bytes, bytearray)
                 given[aux] = (given[aux][0], len(value) if sized else 0)
@@ -88,7 +88,7 @@ class RaisingValues(Values):
     # ---- wrong values
 
     def wrong(self, param):
-        kind = param.kind.removeprefix("in:").partition(":")[0]
+        kind = param.words.removeprefix("in:").partition(":")[0]
         if kind in ("data", "object"):
             other = self.data_object(self.rng.choice([*self.data_types]))
             return self.pick(*hostile.others(), *WRONG, other)

@@ -29,12 +29,12 @@ WAIT_NODES |= {"cuGraphExecBatchMemOpNodeSetParams"}
 
 def is_address(param):
     """Whether C reads or writes through it as far as other arguments say: lengths stay small."""
-    return param.c_type.count("*") and param.kind.split(":")[-1] in ("voidp", "callback_data")
+    return param.c_type.count("*") and param.words.split(":")[-1] in ("voidp", "callback_data")
 
 
 def stays_small(function):
     """Whether integers are lengths of memory behind plain addresses, or sizes of a launch."""
-    kinds = {p.kind.split(":")[-1] for p in function.params}
+    kinds = {p.words.split(":")[-1] for p in function.params}
     return "kparams" in kinds or any(map(is_address, function.params))
 
 

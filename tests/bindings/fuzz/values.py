@@ -40,8 +40,8 @@ class Values:
     def look_at(self, function):
         """Before the arguments of a call are made."""
         self.short = setting.stays_small(function)
-        outputs = [p for p in function.params if p.kind.startswith("out")]
-        self.counts = {p.aux for p in outputs} | {p.kind.rpartition(":")[2] for p in outputs}
+        outputs = [p for p in function.params if p.words.startswith("out")]
+        self.counts = {p.aux for p in outputs} | {p.words.rpartition(":")[2] for p in outputs}
 
     # ---- results of earlier calls
 
@@ -186,7 +186,7 @@ class Values:
         return makers.get(word, self.number)()
 
     def right(self, param):
-        words = param.kind.split(":")[1:]
+        words = param.words.split(":")[1:]
         if words[:1] == ["bytes"] and not param.c_type.startswith("const"):
             return self.pick(bytearray(4096), bytes(bytearray(4096)), bytearray(1))
         if "(*" in param.c_type:  # a function pointer that is no handle
@@ -202,9 +202,9 @@ class Values:
     def agree(self, function, given):
         """Counts become the lengths of their lists, attributes and values go together."""
         at = {p.c_name: given_at(given, p.name) for p in function.params}
-        typed_first = sorted(function.params, key=lambda p: ":attr" not in p.kind)
+        typed_first = sorted(function.params, key=lambda p: ":attr" not in p.words)
         for param in typed_first:
-            words = param.kind.split(":")
+            words = param.words.split(":")
             i, aux = at[param.c_name], at.get(param.aux)
             if i is None or aux is None:
                 continue
@@ -229,7 +229,7 @@ class Values:
 
     def wrong(self, param):
         """Of another type, out of range, of another length; never an address that is not ours."""
-        kind = param.kind
+        kind = param.words
         if "list" in kind or "float*" in kind:
             elements = [self.rng.choice(self.dull) for _ in range(self.pick(1, 2, 5))]
             word = kind.rpartition(":")[2]

@@ -38,7 +38,7 @@ def test_every_parameter_is_converted_the_same_way(reference, library):
             key = f"{name}.{ours.c_name}"
             expected[2] = reference.deviation("kinds", key, expected[2])
             expected[1] = expected[1] or ours.c_type  # of a function without a prototype
-            found = [ours.c_name, without_macros(ours.c_type, library), ours.kind]
+            found = [ours.c_name, without_macros(ours.c_type, library), ours.words]
             if [normalised(part) for part in found] != [normalised(p) for p in expected]:
                 different[key] = (found, expected)
     assert different == {}
@@ -106,5 +106,5 @@ def test_every_exception_of_parity_is_needed(reference, library):
         assert functions[name].returns != reference.functions[name]["ret"]
     for key in reference.deviations["kinds"].get(reference.library, {}).keys() - {"reason"}:
         name, _, parameter = key.partition(".")
-        kinds = [p.kind for p in functions[name].params if p.c_name == parameter]
+        kinds = [p.words for p in functions[name].params if p.c_name == parameter]
         assert not any(a.endswith(f"|{k}") for k in kinds for a in reference.functions[name]["a"])

@@ -82,17 +82,17 @@ class Recorder:
         if param.c_type.startswith("const "):
             return 0
         element = self.layout.size(param.c_type.removesuffix("*").strip())
-        if param.kind.startswith("out:str"):
-            return int(re.search(r"\d+", param.kind)[0])
+        if param.words.startswith("out:str"):
+            return int(re.search(r"\d+", param.words)[0])
         names = [p.c_name for p in function.params]
         aux = param.aux or f"{param.c_name}Count"  # which arrays of the caller have
-        if aux not in names or param.kind.startswith("out:data"):
+        if aux not in names or param.words.startswith("out:data"):
             return element
         position = names.index(aux)
         n = words[position]
         if "*" in function.params[position].c_type:
             n = ctypes.c_uint.from_address(n).value
-        return n if function.params[position].kind.startswith("const:") else n * element
+        return n if function.params[position].words.startswith("const:") else n * element
 
     def record(self, name, arguments):
         self.answers = answers = []

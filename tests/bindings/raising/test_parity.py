@@ -33,7 +33,7 @@ def test_the_same_functions_exist(reference, module):
 def spelled(library, function, parameter):
     """A parameter of the reference as ours has it: structs are objects as well as addresses."""
     c_type, _, name = parameter.rpartition(" ")
-    structs = {p.name for p in function.params if p.kind.startswith(("in:data:", "in:object:"))}
+    structs = {p.name for p in function.params if p.words.startswith(("in:data:", "in:object:"))}
     if name in structs:
         return name
     if c_type in {e.c_name for e in library.enums}:

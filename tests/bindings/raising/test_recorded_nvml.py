@@ -50,7 +50,7 @@ from generator import libraries
 library = libraries.load("nvml")
 wrong = {}
 for f in library.functions:
-    places = [f.py.index(p.name) for p in f.params if p.kind == "in:nonnull"]
+    places = [f.py.index(p.name) for p in f.params if p.words == "in:nonnull"]
     for place in places if f.in_python else []:
         bytes_of = {"nonce": bytes(32), "in_data": b"", "values": [15]}
         given = [bytes_of.get(p, 1) for p in f.py]

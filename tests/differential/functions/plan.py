@@ -5,8 +5,9 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
-from generator import libraries, model
+from generator import libraries
 from generator.emit import data_values
 
 FOLDER = Path(__file__).parent
@@ -170,7 +171,7 @@ class Planner:
         return {
             "function": name_of(function),
             "parameter": param.name if param else "",
-            "kind": param.kind if param else "",
+            "kind": param.words if param else "",
             "variant": variant,
             "call": call,
         }
@@ -182,8 +183,9 @@ class Planner:
         for name, field in data_values.assembled_fields(self.library, function).items():
             kind = {"int": "in", "float": "in", "str": "in:str", "array": "in:values"}
             annotation = data_values.annotation(field)
-            by_name[name] = model.Param(
-                name, name, field.target or "int", kind.get(annotation, "in:values")
+            words, c_type = kind.get(annotation, "in:values"), field.target or "int"
+            by_name[name] = SimpleNamespace(
+                name=name, c_name=name, c_type=c_type, words=words, aux=""
             )
         return [by_name[text.partition("=")[0]] for text in function.py]
 
@@ -254,14 +256,14 @@ class Planner:
         return {"bytes": "b'text'", "voidp": "0", "float": "0.5", "double": "0.5"}.get(name, "1")
 
     def integer(self, function, param):
-        lists = [p for p in function.params if p.aux == param.c_name and p.kind.startswith("in:")]
+        lists = [p for p in function.params if p.aux == param.c_name and p.words.startswith("in:")]
         if lists:
             is_empty = any(self.right(function, p) == "[]" for p in lists)
             return "0" if is_empty else "1"
-        data = [p for p in function.params if p.kind == "in:buffer" and p.aux == param.c_name]
+        data = [p for p in function.params if p.words == "in:buffer" and p.aux == param.c_name]
         if data:
             return "4"
-        options = [p for p in function.params if p.kind == "in:options" and p.aux == param.c_name]
+        options = [p for p in function.params if p.words == "in:options" and p.aux == param.c_name]
         if options:
             return "0"
         for row in table("values")["integers"]:
@@ -292,11 +294,11 @@ def name_of(function):
 
 
 def word_of(param):
-    return param.kind.partition(":")[2].partition(":")[0]
+    return param.words.partition(":")[2].partition(":")[0]
 
 
 def type_of(param):
-    return param.kind.partition(":")[2].partition(":")[2].partition("[")[0]
+    return param.words.partition(":")[2].partition(":")[2].partition("[")[0]
 
 
 def of_library(name, backend):

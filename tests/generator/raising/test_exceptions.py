@@ -90,7 +90,7 @@ def functions(toy):
 
 
 def kinds(function):
-    return [p.kind for p in function.params]
+    return [p.words for p in function.params]
 
 
 def test_names_lose_the_prefix(toy, functions):

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Python gives or gets for a C parameter: its kind, and a row for each with all that follows.
+
+Resolution makes kinds of roles and C types; the tables of the engine, stubs, declarations and pages
+read the rows. README.md explains the words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+INTEGER = "SupportsIndex"
+LISTED = "list[Any] | tuple[Any, ...] | None"
+
+
+@dataclass(frozen=True)
+class Kind:
+    direction: str  # "in", "inout", "out"; "none": Python neither gives nor gets it
+    shape: str = "number"
+    element: str = ""  # class, enumeration or number that the shape is of; a length
+    aux: str = ""  # C name of the count, size or attribute parameter that this one depends on
+
+    @cached_property
+    def row(self) -> Row:
+        return ROWS[self.direction, self.shape]
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it is an argument in Python."""
+        return self.direction in ("in", "inout") and self.shape != "attrsize"
+
+    @property
+    def is_returned(self) -> bool:
+        return self.direction in ("out", "inout")
+
+    def is_a(self, direction: str, *shapes: str) -> bool:
+        return self.direction == direction and self.shape in shapes
+
+    def __str__(self) -> str:
+        return self.row.words.format(element=self.element, aux=self.aux)
+
+
+@dataclass(frozen=True)
+class Row:
+    """`{element}` stands for that of the kind. What is empty depends on the C type as well."""
+
+    words: str  # as README.md and the facts about the reference spell it
+    cpp: str = ""  # member of the C++ enumeration `kind`
+    index: str = "-1"  # C++ expression of the class, enumeration, attribute table or length
+    stub: str = ""  # type in a .pyi
+    pxd: str = ""  # C type in a .pxd of a library whose functions raise; empty: an object
+    is_late: bool = False  # converted when all others have their values
+
+
+ENUM, CLASS, TABLE = "enum_{element}", "class_{element}", "attributes_{element}"
+ROWS = {
+    ("in", "number"): Row("in", pxd="number"),
+    ("in", "enum"): Row("in:enum:{element}", "enumeration", ENUM, "{home} | int"),
+    ("in", "handle"): Row("in:handle:{element}", index=CLASS),
+    ("in", "struct"): Row("in:struct:{element}", "structure_value", CLASS, "{home}"),
+    ("in", "struct*"): Row("in:struct*:{element}", "structure", CLASS, "{home} | None"),
+    ("in", "ptr"): Row("in:ptr:{element}", "handle_pointer", CLASS),
+    ("in", "voidp"): Row("in:voidp", "address", stub="_Address"),
+    ("in", "bytes"): Row("in:bytes"),
+    ("in", "kparams"): Row("in:kparams", "kernel_params", stub="_KernelParams"),
+    ("in", "rawptr"): Row("in:rawptr", "raw_pointer", stub=INTEGER),
+    ("in", "callback"): Row("in:callback"),
+    ("in", "callback_data"): Row("in:callback_data", "address", stub="_Address"),
+    ("in", "float*"): Row("in:float*", "colour", stub="float | list[float] | tuple[float, ...]"),
+    ("in", "attr"): Row("in:attr:{element}", "attribute_value", TABLE, "Any", is_late=True),
+    ("in", "attrlist"): Row(
+        "in:attrlist:{element}", "attribute_options", TABLE, LISTED, is_late=True
+    ),
+    ("in", "attrsize"): Row("in:attrsize", "attribute_size"),
+    ("in", "list"): Row("in:list:{element}", is_late=True),
+    ("in", "list5"): Row("in:list5:{element}", index=CLASS),
+    # passed in by address, and returned
+    ("inout", "count"): Row("inout:count", "in_out_count", stub="int"),
+    ("inout", "number"): Row("inout:{element}", stub=INTEGER),
+    ("inout", "enum"): Row("inout:enum:{element}", "in_out_enumeration", ENUM, "{home} | int"),
+    ("inout", "iterator"): Row("inout:iterator:{element}", "iterator", CLASS, "{home} | None"),
+    # returned
+    ("out", "number"): Row("out", pxd="number"),
+    ("out", "enum"): Row("out:enum:{element}", "out_enumeration", ENUM),
+    ("out", "object"): Row("out:{element}", index=CLASS),
+    ("out", "voidp"): Row("out:voidp", "out_address", stub="int"),
+    ("out", "cstr"): Row("out:cstr", "out_text", stub="bytes"),
+    ("out", "list"): Row("out:list:{element}[{aux}]", is_late=True),
+    ("out", "vector"): Row("out:list:vector", "out_list_i32", stub="list[int]", is_late=True),
+    ("out", "callee list"): Row("out:list(callee):{element}", index=CLASS, is_late=True),
+    ("out", "charbuf"): Row("out:charbuf:length", "out_buffer", stub="bytes", is_late=True),
+    ("out", "bytes"): Row("out:bytes[{element}]", "out_bytes", "{element}", "bytes"),
+    ("out", "attr"): Row("out:attr:{element}", "out_attribute", TABLE, "Any", is_late=True),
+    ("out", "attrlist"): Row(
+        "out:attrlist:{element}", "out_attribute_list", TABLE, "list[Any]", is_late=True
+    ),
+    ("out", "via int"): Row("out:int(via void*)", "out_i32", stub="int"),
+    ("out", "via address"): Row("out:void_ptr(via void*)", "out_address", stub="int"),
+    # of libraries whose functions raise
+    ("in", "int"): Row("in:int", "enumeration", stub=INTEGER, pxd="int"),
+    ("in", "intptr"): Row("in:intptr", "plain_handle", stub=INTEGER, pxd="intptr_t"),
+    ("in", "intptr*"): Row("in:intptr*", "value_by_address", stub=INTEGER, pxd="intptr_t"),
+    ("in", "nonnull"): Row(
+        "in:nonnull", "present_handle", stub=INTEGER, pxd="intptr_t", is_late=True
+    ),
+    ("in", "str"): Row("in:str", "name", stub="str"),
+    ("in", "options"): Row("in:options", "options", stub="_Options", is_late=True),
+    ("in", "buffer"): Row("in:buffer", "input_buffer", stub="_Address", is_late=True),
+    ("in", "buffer*"): Row("in:buffer*", "output_buffer", stub="_Address", is_late=True),
+    ("in", "or_zero"): Row("in:or_zero", "u32_or_zero", stub=INTEGER, pxd="number"),
+    ("in", "data"): Row("in:data:{element}", "data", CLASS, f"{{element}} | {INTEGER} | None"),
+    ("in", "object"): Row("in:object:{element}", "data_object", CLASS, "{element}"),
+    ("none", "fixed"): Row("const:{element}", "fixed", "{element}"),
+    ("none", "room"): Row("count:{element}", "room_of_output", "{element}"),
+    ("none", "length"): Row("length", "length_of_data", is_late=True),
+    ("none", "count"): Row("count", "count_of_output"),
+    ("none", "assembled"): Row("set:assembled", "assembled"),
+    ("out", "int"): Row("out:int", "out_i32", stub="int", pxd="int"),
+    ("out", "intptr"): Row("out:intptr", "out_i64", stub="int", pxd="intptr_t"),
+    ("out", "str"): Row("out:str", "out_name", stub="str"),
+    ("out", "fixed str"): Row("out:str[{element}]", "out_fixed_text", "{element}", "str"),
+    ("out", "count"): Row("out:count", "out_count", stub="int"),
+    ("out", "data"): Row("out:data:{element}", "out_data", CLASS, "{element}"),
+    ("out", "array"): Row("out:array:{element}", is_late=True),
+    ("out", "counted_text"): Row("out:counted_text", "out_counted_text", stub="str", is_late=True),
+    ("out", "assembled"): Row("out:assembled", "out_assembled"),
+}
