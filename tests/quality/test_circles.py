@@ -8,9 +8,7 @@ from pathlib import Path
 
 FOLDERS = ("generator", "cuda", "halfwarp", "benchmarks", "build_support")
 # Imports that close a circle on purpose, each with the reason.
-ALLOWED = {
-    ("cuda.core.emulation", "cuda.core._commands.emulation"): "when it is run as a program alone",
-}
+ALLOWED: dict[tuple[str, str], str] = {}
 
 
 def circles(edges: dict[str, set[str]]) -> list[list[str]]:
