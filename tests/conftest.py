@@ -171,6 +171,8 @@ class _Taken:
 
         gc.collect()
         emulation.settle()
+        if emulation.stats() is None:  # loaded, and nothing was asked of it yet
+            return
         give_cached_memory_back()
         now = emulation.stats()
         if now is None:
@@ -188,7 +190,7 @@ def give_cached_memory_back():
 
     status, count = driver.cuDeviceGetCount()
     if status == driver.CUresult.CUDA_ERROR_NOT_INITIALIZED:
-        return  # nothing was asked of it yet
+        return
     for device in range(count):
         status, pool = driver.cuDeviceGetDefaultMemPool(device)
         assert int(status) == 0, status
