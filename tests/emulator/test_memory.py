@@ -211,6 +211,19 @@ class TestHostMemory:
         assert attribute_of(driver, address, MEMORY_TYPE, ctypes.c_uint) == HOST
         assert driver.cuMemFreeHost(address) == SUCCESS
 
+    def test_registrations_may_touch_and_may_not_overlap(self, driver, emulated):
+        region = mmap.mmap(-1, 3 * 4096)
+        first = ctypes.addressof(ctypes.c_char.from_buffer(region))
+        middle = first + 4096
+        assert driver.cuMemHostRegister(middle, 4096, 0) == SUCCESS
+        for at, size in ((first, 4097), (middle + 4095, 4097), (middle, 1), (first, 3 * 4096)):
+            assert driver.cuMemHostRegister(at, size, 0) == ALREADY_REGISTERED
+        assert driver.cuMemHostRegister(first, 4096, 0) == SUCCESS
+        assert driver.cuMemHostRegister(middle + 4096, 4096, 0) == SUCCESS
+        for at in (first, middle, middle + 4096):
+            assert attribute_of(driver, at + 8, RANGE_START) == at
+            assert driver.cuMemHostUnregister(at) == SUCCESS
+
     def test_memory_can_be_registered_once(self, driver, emulated):
         memory = mmap.mmap(-1, 8192)
         address = ctypes.addressof(ctypes.c_char.from_buffer(memory))

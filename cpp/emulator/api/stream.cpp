@@ -39,7 +39,7 @@ CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int 
 CUresult cuStreamDestroy(CUstream hStream) noexcept {
   return answer([&](call& c) {
     const auto gone = c.find<stream>(hStream);
-    if (gone->capturing) gone->capturing->of->is_valid = false;
+    leave_capture(*gone);
     c.d.objects.remove(*gone);
   });
 }

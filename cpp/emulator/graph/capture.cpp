@@ -3,6 +3,7 @@
 #include "emulator/graph/capture.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "emulator/driver/thread.hpp"
 #include "emulator/object/current_call.hpp"
@@ -35,27 +36,25 @@ bool is_protected(const capture& of, CUstreamCaptureMode thread_mode) {
   return thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL && of.mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
+void add_unique(std::vector<graph_node*>& to, const std::vector<graph_node*>& more) {
+  for (auto* each : more) {
+    if (std::ranges::find(to, each) == to.end()) to.push_back(each);
+  }
+}
+
 bool has_unjoined(const capture& of, const stream& origin) {
   const auto& joined = origin.capturing->frontier;
-  bool found = false;
+  auto ends = of.left_behind;
   for_each_stream(of, [&](stream& each) {
-    if (&each == &origin) return;
-    for (const auto* node : each.capturing->frontier) {
-      found = found || !of.into->leads_to(*node, joined);
-    }
+    if (&each != &origin) add_unique(ends, each.capturing->frontier);
   });
-  return found;
+  return std::ranges::any_of(
+      ends, [&](const graph_node* node) { return !of.into->leads_to(*node, joined); });
 }
 
 void take_out_streams(capture& of) {
   for_each_stream(of, [](stream& each) { each.capturing.reset(); });
   of.is_over = true;
-}
-
-void add_unique(std::vector<graph_node*>& to, const std::vector<graph_node*>& more) {
-  for (auto* each : more) {
-    if (std::ranges::find(to, each) == to.end()) to.push_back(each);
-  }
 }
 
 }  // namespace
@@ -109,6 +108,13 @@ std::shared_ptr<graph> end_capture(driver& d, stream& in) {
   require(!is_unjoined, CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
           "a stream that joined the capture has work which its origin does not wait for");
   refuse(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "an earlier call made the capture invalid");
+}
+
+void leave_capture(stream& in) {
+  const auto state = std::exchange(in.capturing, nullptr);
+  if (!state) return;
+  if (state->of->origin == in.handle_as<CUstream>()) state->of->is_valid = false;
+  add_unique(state->of->left_behind, state->frontier);
 }
 
 stream_capture* capture_of(stream& in) {

@@ -23,6 +23,7 @@ struct capture {
   bool is_valid = true;
   bool is_over = false;
   std::vector<std::weak_ptr<stream>> streams;
+  std::vector<graph_node*> left_behind;  // last nodes of streams that were destroyed meanwhile
 };
 
 // The part of a capturing stream: the nodes that the next one depends on.
@@ -44,6 +45,10 @@ void begin_capture(driver& d, stream& in, std::shared_ptr<graph> into,
 // Takes the capture's streams out of it. Its graph; none when the capture was, or now is, invalid,
 // for the reason that is thrown.
 std::shared_ptr<graph> end_capture(driver& d, stream& in);
+
+// The stream is destroyed: one that joined the capture may go when its work is waited for by then,
+// or later; the one where it began takes the capture with it.
+void leave_capture(stream& in);
 
 // The capture of a stream that may take another node; null when the stream captures nothing.
 // Refuses when the capture is invalid.

@@ -45,12 +45,22 @@ void object_table::give_to_library(std::uint64_t raw) {
   if (const auto found = lookup(handle::kind_of(raw), raw)) found->is_library_owned = true;
 }
 
+namespace {
+
+// Who destroys something now: the calling thread's call, or the control interface.
+std::string destroyer() {
+  const auto& call = this_call();
+  if (call.function.empty()) return "a reset";
+  const std::string by{call.function};
+  return (call.site.empty() ? by : by + " at " + call.site) + " on thread " +
+         std::to_string(call.thread);
+}
+
+}  // namespace
+
 void object_table::remove(const object& gone) {
   if (of(gone.kind()).live.erase(gone.id()) == 0) return;
-  const auto& call = this_call();
-  std::string by = call.function.empty() ? "a reset" : std::string{call.function};
-  if (!call.site.empty()) by += " at " + call.site;
-  by += " on thread " + std::to_string(call.thread);
+  std::string by = destroyer();
   const auto user = overlapping_use(gone);
   if (on_conflict && !user.empty()) on_conflict(gone, by, user);
   graveyard_.push_back({gone.kind(), gone.id(), gone.created_at, std::move(by), next_moment()});

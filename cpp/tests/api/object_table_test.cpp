@@ -4,6 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "emulator/object/use.hpp"
+
 namespace halfwarp::emulator {
 namespace {
 
@@ -58,7 +66,95 @@ TEST(handles, are_described_in_words) {
   EXPECT_EQ(table.describe(object_kind::event, 0), "a null event handle");
   EXPECT_EQ(table.describe(object_kind::event, 0xbad), "0xbad, which was never an event handle");
   table.remove(*made);
-  EXPECT_EQ(table.describe(object_kind::event, raw), "the handle of event 1, which was destroyed");
+  EXPECT_EQ(table.describe(object_kind::event, raw),
+            "the handle of event 1, which was destroyed by a reset");
+}
+
+TEST(handles, remember_the_call_that_destroyed_them) {
+  object_table table;
+  const auto made = table.make<sample>();
+  enter_call("cuEventQuery");
+  const std::string thread = " on thread " + std::to_string(this_call().thread);
+  std::thread{[&] {
+    enter_call("cuEventDestroy");
+    table.remove(*made);
+  }}.join();
+  EXPECT_TRUE(table.was_destroyed_meanwhile(raw_of(*made)));
+  EXPECT_NE(table.describe(object_kind::event, raw_of(*made)).find("destroyed by cuEventDestroy"),
+            std::string::npos);
+  EXPECT_EQ(table.describe(object_kind::event, raw_of(*made)).find(thread), std::string::npos);
+  enter_call("cuEventQuery");  // the next call
+  EXPECT_FALSE(table.was_destroyed_meanwhile(raw_of(*made)));
+  leave_call();
+}
+
+class overlaps : public testing::Test {
+ protected:
+  overlaps() {
+    table.on_conflict = [this](const object&, const std::string& by, const std::string& user) {
+      told.push_back(by.substr(0, by.find(' ')) + " / " + user.substr(0, user.find(' ')));
+    };
+  }
+  ~overlaps() override { leave_call(); }
+
+  void use_in_another_thread() {
+    std::thread{[this] {
+      enter_call("cuEventRecord");
+      objects_in_use used;
+      used.add(made);
+    }}.join();
+  }
+
+  object_table table;
+  std::shared_ptr<sample> made = table.make<sample>();
+  std::vector<std::string> told;
+};
+
+TEST_F(overlaps, of_a_destroying_call_with_one_that_ended_meanwhile_are_told) {
+  enter_call("cuEventDestroy");
+  use_in_another_thread();
+  table.remove(*made);
+  EXPECT_EQ(told, std::vector<std::string>{"cuEventDestroy / cuEventRecord"});
+}
+
+TEST_F(overlaps, are_none_when_the_use_ended_before) {
+  use_in_another_thread();
+  enter_call("cuEventDestroy");
+  table.remove(*made);
+  EXPECT_TRUE(told.empty());
+}
+
+TEST_F(overlaps, with_a_call_that_still_waits_are_told) {
+  std::mutex lock;
+  std::condition_variable changed;
+  bool is_inside = false, may_end = false;
+  std::thread waiting{[&] {
+    enter_call("cuEventSynchronize");
+    std::unique_lock guard{lock};
+    objects_in_use used;
+    used.add(made);
+    is_inside = true;
+    changed.notify_all();
+    changed.wait(guard, [&] { return may_end; });
+  }};
+  {
+    std::unique_lock guard{lock};
+    changed.wait(guard, [&] { return is_inside; });
+    enter_call("cuEventDestroy");
+    table.remove(*made);
+    may_end = true;
+  }
+  changed.notify_all();
+  waiting.join();
+  EXPECT_EQ(told, std::vector<std::string>{"cuEventDestroy / cuEventSynchronize"});
+}
+
+TEST_F(overlaps, of_a_thread_with_itself_are_none) {
+  enter_call("cuEventDestroy");
+  objects_in_use used;
+  used.add(made);
+  table.remove(*made);
+  EXPECT_TRUE(told.empty());
 }
 
 TEST(contexts, take_their_objects_with_them) {

@@ -237,6 +237,35 @@ def test_work_that_does_not_come_back_is_told(streams, events, memory):
     assert status(streams[1]) == Status.CU_STREAM_CAPTURE_STATUS_NONE
 
 
+@pytest.mark.parametrize("is_joined", [True, False], ids=["joined", "unjoined"])
+def test_a_stream_that_joined_may_go_before_the_end(streams, events, memory, is_joined):
+    helper = made(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    made(*driver.cuEventRecord(events[0], streams[0]))
+    made(*driver.cuStreamWaitEvent(helper, events[0], 0))
+    made(*driver.cuMemsetD8Async(memory, 7, 16, helper))
+    made(*driver.cuEventRecord(events[1], helper))
+    if is_joined:
+        made(*driver.cuStreamWaitEvent(streams[0], events[1], 0))
+    made(*driver.cuStreamDestroy(helper))
+    if is_joined:
+        end_whole(streams[0])
+    else:
+        unjoined = R.CUDA_ERROR_STREAM_CAPTURE_UNJOINED
+        assert driver.cuStreamEndCapture(streams[0])[0] == unjoined
+
+
+def test_destroying_the_stream_where_it_began_ends_the_capture(streams, events, memory):
+    origin = made(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+    made(*driver.cuStreamBeginCapture(origin, GLOBAL))
+    made(*driver.cuEventRecord(events[0], origin))
+    made(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
+    made(*driver.cuStreamDestroy(origin))
+    assert driver.cuMemsetD8Async(memory, 7, 16, streams[1])[0] == INVALIDATED
+    assert driver.cuStreamEndCapture(streams[1])[0] == INVALIDATED
+    made(*driver.cuMemFree(made(*driver.cuMemAlloc(16))))
+
+
 def test_a_capture_ends_where_it_began(streams, events):
     made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     made(*driver.cuEventRecord(events[0], streams[0]))
