@@ -155,7 +155,11 @@ def check_context():
 
 def is_emulator_in_use():
     loader = sys.modules.get("cuda.bindings._low")
-    return loader is not None and loader.backend() == "emulator"
+    if loader is None or loader.backend() != "emulator":
+        return False
+    from cuda.core.emulation import library
+
+    return library.is_running()
 
 
 class _Taken:

@@ -102,7 +102,8 @@ def searched(found):
 def backend_lines(backend):
     if not backend:
         return ["backend: unknown"]
-    lines = [f"backend: {backend['backend'] or 'none'} (HALFWARP_BACKEND={backend['setting']})"]
+    chosen = f" (HALFWARP_BACKEND={backend['setting']})" if backend.get("is_set", True) else ""
+    lines = [f"backend: {backend['backend'] or 'none'}{chosen}"]
     for device in backend.get("devices", ()):
         lines.append(
             f"device {device['ordinal']}: {device['name']}, compute capability "

@@ -34,20 +34,20 @@ def test_the_folders_of_the_tree_are_there():
 @pytest.mark.parametrize("name", ["mode", "check"])
 def test_the_guide_lists_the_values_that_options_take(name):
     """Those that the refusal of a wrong one names."""
-    from cuda.core import _emulator_library
+    from cuda.core.emulation import library as emulator_library
 
     with pytest.raises(ValueError) as refused:
-        _emulator_library.check_option(name, "nothing of the kind")
+        emulator_library.check_option(name, "nothing of the kind")
     words = set(re.findall(r"[a-z]+", str(refused.value).partition(" takes ")[2]))
     listed = re.search(rf"``{name.upper()}`` \(([^)]*)\)", GUIDE)[1]
     assert set(re.findall(r"``([a-z]+)``", listed)) == {each for each in words if takes(name, each)}
 
 
 def takes(name, value):
-    from cuda.core import _emulator_library
+    from cuda.core.emulation import library as emulator_library
 
     try:
-        _emulator_library.check_option(name, value)
+        emulator_library.check_option(name, value)
     except ValueError:
         return False
     return True

@@ -12,6 +12,7 @@ def probe(findings):
     facts = findings.facts
     facts |= {
         "setting": os.environ.get("HALFWARP_BACKEND") or "driver",
+        "is_set": bool(os.environ.get("HALFWARP_BACKEND")),
         "backend": None,
         "emulator": {"library": str(library), "is_installed": library.exists()},
     }
