@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environment variables that are still to come; a name that is misspelt, the doctor tells of."""
+"""The environment variables that are still to come; of misspelt ones the doctor tells."""
 
 import os
 import sys

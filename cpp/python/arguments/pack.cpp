@@ -9,11 +9,11 @@
 namespace halfwarp::python {
 namespace {
 
-using packer = int (*)(PyObject* value, const recipe& how, const target& to) noexcept;
+using packer = int (*)(PyObject* value, const conversion& how, const target& to) noexcept;
 
-// For functions that need nothing of the recipe.
+// For functions that need nothing of the conversion.
 template <int (*pack)(PyObject*, const target&) noexcept>
-int simply(PyObject* value, const recipe&, const target& to) noexcept {
+int simply(PyObject* value, const conversion&, const target& to) noexcept {
   return pack(value, to);
 }
 
@@ -34,17 +34,17 @@ int pack_view(PyObject* value, const target& to) noexcept {
   return pack_address(value, view.pointer, to);
 }
 
-int pack_value_at(PyObject* value, const char* bytes, const recipe& how,
+int pack_value_at(PyObject* value, const char* bytes, const conversion& how,
                   const target& to) noexcept {
   if (how.integer == integer_kind::none) return to.copy(value, bytes, how.size);
   return pack_fixed_integer(value, bytes, how.size, how.integer, to);
 }
 
-int pack_stored(PyObject* value, const recipe& how, const target& to) noexcept {
+int pack_stored(PyObject* value, const conversion& how, const target& to) noexcept {
   return pack_value_at(value, reinterpret_cast<const char*>(value) + how.offset, how, to);
 }
 
-int pack_pointed(PyObject* value, const recipe& how, const target& to) noexcept {
+int pack_pointed(PyObject* value, const conversion& how, const target& to) noexcept {
   const char* bytes;
   std::memcpy(&bytes, reinterpret_cast<const char*>(value) + how.offset, sizeof(bytes));
   return pack_value_at(value, bytes, how, to);
@@ -68,7 +68,7 @@ int pack_own_protocol(PyObject* value, const target& to) noexcept {
 }
 
 int pack_unsupported(PyObject* value, const target& to) noexcept {
-  // Attributes of the instance, which no recipe may remember.
+  // Attributes of the instance, which no conversion may remember.
   if (has_attribute<"__cuda_array_interface__">(value)) {
     return pack_array_interface(value, to);
   }
@@ -100,13 +100,13 @@ static_assert(std::size(packers) == static_cast<std::size_t>(form::own_protocol)
 
 }  // namespace
 
-int pack_as(PyObject* value, const recipe& how, const target& to) noexcept {
+int pack_as(PyObject* value, const conversion& how, const target& to) noexcept {
   return packers[static_cast<std::size_t>(how.how)](value, how, to);
 }
 
 int pack_general(PyObject* value, const target& to) noexcept {
-  recipe how;
-  return find_recipe(value, how) < 0 ? -1 : pack_as(value, how, to);
+  conversion how;
+  return find_conversion(value, how) < 0 ? -1 : pack_as(value, how, to);
 }
 
 int pack_unchecked(PyObject* values, kept_arguments& block) noexcept {

@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cmath>
 
+#include "python/arguments/conversion.hpp"
 #include "python/arguments/integer_digits.hpp"
-#include "python/arguments/recipe.hpp"
 #include "python/arguments/target.hpp"
 #include "python/objects.hpp"
 
@@ -25,7 +25,7 @@ inline std::array<std::atomic<PyTypeObject*>, 5> common_scalars{};
 
 // Any accepted type. 0, or -1 with an exception set and nothing stored.
 int pack_general(PyObject* value, const target& to) noexcept;
-int pack_as(PyObject* value, const recipe& how, const target& to) noexcept;
+int pack_as(PyObject* value, const conversion& how, const target& to) noexcept;
 
 // NumPy keeps the value of a scalar right after the object's header (checked when it is met).
 template <class Value>

@@ -57,8 +57,8 @@ int pack_numpy_array(PyObject* value, const target& to) noexcept {
   // The scalar of the same value knows whether it has a counterpart on the device.
   const reference scalar = get_item(value, shape.get());  // by the empty tuple
   if (!scalar) return -1;
-  recipe found;
-  if (find_recipe(scalar.get(), found) < 0) return -1;
+  conversion found;
+  if (find_conversion(scalar.get(), found) < 0) return -1;
   if (found.how == form::numpy_array) return to.unsupported(value, "pass a NumPy scalar");
   return pack_as(scalar.get(), found, to);
 }

@@ -48,6 +48,16 @@ bool read_integer(PyObject* value, const target& to, std::size_t size,
   return false;
 }
 
+// A double as a float that a shorter format may be rounded from: what the float leaves out shows in
+// its last bit, or else a value next to a tie would become the tie.
+std::uint32_t single_rounded_to_odd(double number) noexcept {
+  const auto nearest = static_cast<float>(number);
+  auto bits = std::bit_cast<std::uint32_t>(nearest);
+  if (static_cast<double>(nearest) == number || std::isnan(number)) return bits;
+  if (std::fabs(static_cast<double>(nearest)) > std::fabs(number)) --bits;  // towards zero
+  return bits | 1;
+}
+
 // A double in the format of a floating parameter; the size it takes, 0 when it is out of range.
 std::size_t encode_floating(double number, parameter_kind kind, char* bytes) noexcept {
   constexpr int little_endian = 1;
@@ -55,9 +65,8 @@ std::size_t encode_floating(double number, parameter_kind kind, char* bytes) noe
     case parameter_kind::half:
       return PyFloat_Pack2(number, bytes, little_endian) == 0 ? 2 : 0;
     case parameter_kind::bfloat16: {
-      if (PyFloat_Pack4(number, bytes, little_endian) != 0) return 0;
-      std::uint32_t bits;
-      std::memcpy(&bits, bytes, sizeof(bits));
+      if (PyFloat_Pack4(number, bytes, little_endian) != 0) return 0;  // beyond every float
+      std::uint32_t bits = single_rounded_to_odd(number);
       // To the nearest, ties to even; NaN stays one.
       bits = std::isnan(number) ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
       const auto upper = static_cast<std::uint16_t>(bits >> 16);

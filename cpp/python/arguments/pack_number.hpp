@@ -2,7 +2,7 @@
 // Python numbers in the width and kind that a parameter has.
 #pragma once
 
-#include "python/arguments/recipe.hpp"
+#include "python/arguments/conversion.hpp"
 #include "python/arguments/target.hpp"
 
 namespace halfwarp::python {

@@ -16,7 +16,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cuda.bindings import driver
-from cuda.core import Buffer
+from cuda.core import Buffer, LaunchConfig, launch
 from cuda.core._kernel_arg_handler import ParamHolder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -619,3 +619,43 @@ def test_an_array_at_no_address_is_refused(address):
     interface = {"shape": (1,), "typestr": "<f4", "data": (address, False), "version": 3}
     with pytest.raises(OverflowError, match="the address of the array's data is no address"):
         packed(SimpleNamespace(__cuda_array_interface__=interface), 8)
+
+
+# Of a bfloat16, whose fraction has 7 bits: 1 + 2**-8 lies between two of them.
+BFLOAT16 = {
+    1 + 2**-8: 0x3F80,  # a tie goes to the even one: down
+    1 + 3 * 2**-8: 0x3F82,  # and up
+    -(1 + 2**-8): 0xBF80,
+    1 + 2**-8 + 2**-20: 0x3F81,
+    1 + 2**-8 + 2**-40: 0x3F81,  # the float between them is the tie itself
+    1 + 2**-8 - 2**-40: 0x3F80,
+    1 + 3 * 2**-8 - 2**-40: 0x3F81,
+    2.0**-133: 0x0001,  # the least
+    2.0**-134: 0x0000,
+    1.5 * 2.0**-134: 0x0001,
+    float("inf"): 0x7F80,
+    float("-inf"): 0xFF80,
+    float.fromhex("0x1.FEp127"): 0x7F7F,  # the largest
+}
+
+
+@pytest.mark.parametrize("value", BFLOAT16)
+def test_a_float_is_rounded_once_to_a_bfloat16(value, load_kernel, device, stream, pinned_block):
+    kernel = load_kernel(
+        ".param .u64 out, .param .align 2 .b8 value[2]",
+        ".reg .u64 %rd<2>; .reg .u16 %h<2>; ld.param.u64 %rd1, [out]; ld.param.u16 %h1, [value]; "
+        "st.global.u16 [%rd1], %h1;",
+        name="_Z5storePt13__nv_bfloat16",
+    )
+    launch(stream, LaunchConfig(grid=1, block=1), kernel, pinned_block, value)
+    stream.sync()
+    assert ctypes.c_uint16.from_address(int(pinned_block.handle)).value == BFLOAT16[value]
+
+
+def test_a_float_beyond_the_largest_bfloat16_overflows(load_kernel, stream, pinned_block):
+    kernel = load_kernel(
+        ".param .u64 out, .param .align 2 .b8 value[2]", "", name="_Z5storePt13__nv_bfloat16"
+    )
+    for value in (float.fromhex("0x1.FFp127"), 1e39, float.fromhex("-0x1.FFp127")):
+        with pytest.raises(OverflowError, match="beyond the range"):
+            launch(stream, LaunchConfig(grid=1, block=1), kernel, pinned_block, value)

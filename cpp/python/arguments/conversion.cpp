@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How objects of one Python type become bytes, found once per type and remembered.
-#include "python/arguments/recipe.hpp"
+#include "python/arguments/conversion.hpp"
 
 #include <array>
 #include <atomic>
@@ -13,11 +13,11 @@ namespace halfwarp::python {
 namespace {
 
 // Python gives each state of each type its own number, never used again, and forgets it when the
-// type changes. So a recipe filed under that number needs neither a reference to the type nor a
-// lock: one word holds number and recipe.
+// type changes. So a conversion filed under that number needs neither a reference to the type nor a
+// lock: one word holds number and conversion.
 struct remembered {
   std::uint32_t version;
-  recipe found;
+  conversion found;
 };
 static_assert(sizeof(remembered) == sizeof(std::uint64_t));
 
@@ -34,19 +34,19 @@ std::atomic<std::uint64_t>& place_of(std::uint32_t version) noexcept {
   return memory[version % memory.size()];
 }
 
-bool recall(std::uint32_t version, recipe& found) noexcept {
+bool recall(std::uint32_t version, conversion& found) noexcept {
   const auto entry = std::bit_cast<remembered>(place_of(version).load(std::memory_order_relaxed));
   if (version == 0 || entry.version != version) return false;
   found = entry.found;
   return true;
 }
 
-void remember(std::uint32_t version, const recipe& found) noexcept {
+void remember(std::uint32_t version, const conversion& found) noexcept {
   place_of(version).store(std::bit_cast<std::uint64_t>(remembered{version, found}),
                           std::memory_order_relaxed);
 }
 
-int recognise_own(PyObject* value, recipe& found) noexcept {
+int classify_own(PyObject* value, conversion& found) noexcept {
   if (is_instance<buffer_fields>(value)) {
     found.how = form::buffer;
   } else if (is_instance<view_fields>(value)) {
@@ -62,7 +62,7 @@ int recognise_own(PyObject* value, recipe& found) noexcept {
 }
 
 // After NumPy, some of whose scalars derive from these.
-int recognise_number(PyObject* value, recipe& found) noexcept {
+int classify_number(PyObject* value, conversion& found) noexcept {
   if (PyLong_Check(value)) {
     found.how = form::integer;
   } else if (PyFloat_Check(value)) {
@@ -75,24 +75,24 @@ int recognise_number(PyObject* value, recipe& found) noexcept {
   return 1;
 }
 
-int recognise_protocol(PyObject* value, recipe& found) noexcept {
+int classify_protocol(PyObject* value, conversion& found) noexcept {
   if (!class_has<"__cuda_kernel_arg__">(value)) return 0;
   found.how = form::own_protocol;
   return 1;
 }
 
 // In the order of precedence: a subclass behaves like the first base found here.
-constexpr std::array families{recognise_own,      recognise_numpy,    recognise_number,
-                              recognise_protocol, recognise_bindings, recognise_ctypes,
-                              recognise_array};
+constexpr std::array families{classify_own,      classify_numpy,    classify_number,
+                              classify_protocol, classify_bindings, classify_ctypes,
+                              classify_array};
 
 }  // namespace
 
-int find_recipe(PyObject* value, recipe& found) noexcept {
+int find_conversion(PyObject* value, conversion& found) noexcept {
   const std::uint32_t version = version_of(Py_TYPE(value));
   if (recall(version, found)) return 0;
-  for (const auto recognise : families) {
-    const int known = recognise(value, found);
+  for (const auto classify : families) {
+    const int known = classify(value, found);
     if (known < 0) return -1;
     if (known == 0) continue;
     // Under the number that the type had before it was looked at: it may have changed meanwhile.

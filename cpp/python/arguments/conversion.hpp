@@ -31,22 +31,22 @@ enum class form : std::uint8_t {
 
 enum class integer_kind : std::uint8_t { none, signed_integer, unsigned_integer };
 
-struct recipe {
+struct conversion {
   form how = form::unsupported;
   std::uint8_t size = 0;
   std::uint8_t offset = 0;
   integer_kind integer = integer_kind::none;
 };
 
-// The recipe for the type of `value`. 0, or -1 with an exception set (never for a type that is
+// The conversion for the type of `value`. 0, or -1 with an exception set (never for a type that is
 // merely unknown: that is form::unsupported).
-int find_recipe(PyObject* value, recipe& found) noexcept;
+int find_conversion(PyObject* value, conversion& found) noexcept;
 
-// Parts of find_recipe, each for one family of types: 1 when it knows the type, 0, or -1.
-int recognise_numpy(PyObject* value, recipe& found) noexcept;
-int recognise_ctypes(PyObject* value, recipe& found) noexcept;
-int recognise_bindings(PyObject* value, recipe& found) noexcept;
-int recognise_array(PyObject* value, recipe& found) noexcept;
+// Parts of find_conversion, each for one family of types: 1 when it knows the type, 0, or -1.
+int classify_numpy(PyObject* value, conversion& found) noexcept;
+int classify_ctypes(PyObject* value, conversion& found) noexcept;
+int classify_bindings(PyObject* value, conversion& found) noexcept;
+int classify_array(PyObject* value, conversion& found) noexcept;
 
 // Whether the type is that class or derives from it; false for a null class.
 [[nodiscard]] bool derives_from(PyTypeObject* type, PyObject* base) noexcept;

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "python/arguments/conversion.hpp"
 #include "python/arguments/pack.hpp"
-#include "python/arguments/recipe.hpp"
 #include "python/names.hpp"
 
 namespace halfwarp::python {
@@ -70,7 +70,7 @@ void make_common(PyTypeObject* type) noexcept {
   make_common<"float64">(common_float64, type);
 }
 
-int recognise_numpy_scalar(PyObject* value, recipe& found) noexcept {
+int classify_numpy_scalar(PyObject* value, conversion& found) noexcept {
   scalar_type type;
   if (!read_scalar_type(value, type)) return -1;
   if (!has_device_counterpart(type)) return 0;
@@ -132,7 +132,7 @@ bool is_byte_swapped(PyTypeObject* type) noexcept {
 
 // ctypes objects begin with the address of their value; checked, since no header says so.
 int set_ctypes_value(PyObject* value, std::size_t size, integer_kind integer,
-                     recipe& found) noexcept {
+                     conversion& found) noexcept {
   const exported_buffer bytes{value};
   if (!bytes) return -1;
   void* address = nullptr;
@@ -159,16 +159,16 @@ PyTypeObject* bindings_base(PyTypeObject* type) noexcept {
 
 }  // namespace
 
-int recognise_numpy(PyObject* value, recipe& found) noexcept {
+int classify_numpy(PyObject* value, conversion& found) noexcept {
   if (derives_from(Py_TYPE(value), attribute_of_loaded<"numpy", "ndarray">().get())) {
     found.how = form::numpy_array;
     return 1;
   }
   if (!derives_from(Py_TYPE(value), attribute_of_loaded<"numpy", "generic">().get())) return 0;
-  return recognise_numpy_scalar(value, found);
+  return classify_numpy_scalar(value, found);
 }
 
-int recognise_ctypes(PyObject* value, recipe& found) noexcept {
+int classify_ctypes(PyObject* value, conversion& found) noexcept {
   PyTypeObject* const type = Py_TYPE(value);
   if (derives_from_ctypes<"_SimpleCData">(type)) {
     const ctypes_code* const code = find_code(type);
@@ -186,7 +186,7 @@ int recognise_ctypes(PyObject* value, recipe& found) noexcept {
   return 1;
 }
 
-int recognise_bindings(PyObject* value, recipe& found) noexcept {
+int classify_bindings(PyObject* value, conversion& found) noexcept {
   const PyTypeObject* const type = bindings_base(Py_TYPE(value));
   if (type == nullptr || !class_has<"getPtr">(value)) return 0;
   // A handle holds its value and where the value is; a struct of the C API exports its bytes.
@@ -200,7 +200,7 @@ int recognise_bindings(PyObject* value, recipe& found) noexcept {
   return PyObject_CheckBuffer(value);
 }
 
-int recognise_array(PyObject* value, recipe& found) noexcept {
+int classify_array(PyObject* value, conversion& found) noexcept {
   if (derives_from(Py_TYPE(value), attribute_of_loaded<"torch", "Tensor">().get())) {
     found.how = form::torch_tensor;
   } else if (derives_from(Py_TYPE(value), attribute_of_loaded<"cupy", "ndarray">().get())) {
