@@ -155,11 +155,7 @@ def check_context():
 
 def is_emulator_in_use():
     loader = sys.modules.get("cuda.bindings._low")
-    if loader is None or loader.backend() != "emulator":
-        return False
-    from cuda.core.emulation import library
-
-    return library.is_running()
+    return loader is not None and loader.backend() == "emulator"
 
 
 class _Taken:
