@@ -192,8 +192,8 @@ class handle : public handle_ref<Traits> {
 
   void reset() noexcept {
     if (node_ == nullptr) return;
-    // Without a registry nobody can find it again: the only holder stays that, and need not say so
-    // in a way that other threads see.
+    // No other thread can get at an object that is in no registry and has one handle: its count
+    // need not be changed, with a locked instruction, before it goes.
     const bool was_last = (!is_registered && is_last()) || node_->drop_references(1);
     if (node* const old = std::exchange(node_, nullptr); was_last) destroy(old);
   }
@@ -233,7 +233,8 @@ class handle : public handle_ref<Traits> {
       report_failed_destroy(Traits::destroyer, code);
   }
 
-  // Out of the registry first: the driver may give the same raw value to the next object.
+  // It leaves the registry before the driver has it: the next object may get the same raw value,
+  // and must not be taken for this one.
   __attribute__((noinline)) static void destroy(node* last) noexcept {
     if (last->owns == ownership::owned && last->is_of_this_process()) {
       if constexpr (is_registered) live_handles.remove(*last);

@@ -22,7 +22,7 @@ template <class Tensor>
 void release(Tensor* managed) {
   auto* whole = static_cast<exported<Tensor>*>(managed->context);
   if (Py_IsInitialized()) {  // after the interpreter's end nobody can take the reference back
-    const lock_taken lock;
+    const gil_acquire lock;
     Py_DECREF(whole->owner);
   }
   delete whole;

@@ -25,7 +25,7 @@ void translate_exception() noexcept;
 [[nodiscard]] inline int check(CUresult code, const char* function) noexcept {
   if (code == CUDA_SUCCESS) [[likely]]
     return 0;
-  const lock_taken lock;
+  const gil_acquire lock;
   run_python([=] { return raise_driver_error(code, function); });
   return -1;
 }

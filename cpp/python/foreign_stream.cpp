@@ -11,7 +11,7 @@ namespace {
 // On any thread, perhaps after the interpreter has gone: then the object went with it.
 void release_object(void* object) {
   if (is_finalizing()) return;
-  const lock_taken lock;
+  const gil_acquire lock;
   run_python([=] { Py_DECREF(static_cast<PyObject*>(object)); });
 }
 

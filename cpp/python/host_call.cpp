@@ -34,7 +34,7 @@ void give_up(host_call* call) noexcept {
 }
 
 void call_python(PyObject* function) noexcept {
-  const lock_taken lock;
+  const gil_acquire lock;
   if (!call(function)) run_python([=] { PyErr_WriteUnraisable(function); });
 }
 

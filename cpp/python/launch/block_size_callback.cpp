@@ -23,7 +23,7 @@ std::size_t ask_current_function(int block_size) {
 }
 
 std::size_t call_current_function(int block_size) {
-  const lock_taken lock;
+  const gil_acquire lock;
   return ask_current_function(block_size);
 }
 

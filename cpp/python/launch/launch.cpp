@@ -22,7 +22,7 @@ const core::parameter_layout* load_layout(core::launch_plan& plan, PyObject* str
     if (stream != nullptr) {
       context = core::context_of(fields_of<held_stream>(stream).borrow_open(stream));
     }
-    const lock_given_back unlocked;
+    const gil_release unlocked;
     const core::current_scope scope{context ? context.raw() : core::raw_current_context()};
     return &plan.load_layout();
   } catch (...) {
@@ -50,7 +50,7 @@ CUresult wait_unless_capturing(const core::stream_ref& stream) noexcept {
       asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || capture != CU_STREAM_CAPTURE_STATUS_NONE;
   if (captures) return CUDA_SUCCESS;
   if (asked != CUDA_SUCCESS) return asked;
-  const lock_given_back unlocked;
+  const gil_release unlocked;
   return driver::table->cuStreamSynchronize(stream.raw());
 }
 

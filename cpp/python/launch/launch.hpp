@@ -69,7 +69,7 @@ int take_care(const config_fields& config, const CUlaunchConfig& launched,
   }
   // The launch does not look at what other threads may change meanwhile.
   const auto function = reinterpret_cast<CUfunction>(kernel.raw());
-  const lock_given_back unlocked;
+  const gil_release unlocked;
   return driver::table->cuLaunchKernelEx(&config, function, arguments, nullptr);
 }
 

@@ -8,11 +8,12 @@
 
 namespace halfwarp::python {
 
-// An interpreter that has ended ends a thread that wants its lock, by unwinding it (before Python
-// 3.14). Neither `noexcept` nor the handler of an exception survive that, and destructors must not
-// run without the lock. So whatever takes the lock goes through one of the three functions below:
-// the thread sleeps for ever in them instead, as in later versions. They are calls of their own
-// since a frame that may not throw is asked before the cleanups within it.
+// Before Python 3.14, a thread that asks for the lock of an interpreter that has ended is ended by
+// the system, which unwinds its stack. Unwinding ends the process at the first `noexcept`, and
+// would run destructors without the lock. The rule: whatever takes the lock, or may do so in the
+// middle, calls one of the three functions below; the thread then sleeps in it until the process
+// ends, as later versions let it. None of them is inlined: unwinding asks a `noexcept` function
+// before it runs the destructors in it, so the sleep needs a frame of its own.
 
 // Where the thread sleeps that is unwound.
 class unwinding_end {
@@ -52,23 +53,23 @@ template <class Call>
 }
 
 // For code that may be called without the lock, on whatever thread.
-class lock_taken {
+class gil_acquire {
  public:
-  lock_taken() noexcept : state_{take_lock()} {}
-  ~lock_taken() { PyGILState_Release(state_); }
-  lock_taken(const lock_taken&) = delete;  // what is taken is released once
+  gil_acquire() noexcept : state_{take_lock()} {}
+  ~gil_acquire() { PyGILState_Release(state_); }
+  gil_acquire(const gil_acquire&) = delete;  // what is taken is released once
 
  private:
   const PyGILState_STATE state_;
 };
 
 // For code that has the lock for certain; what does not know uses core::unlocked_scope.
-class lock_given_back {
+class gil_release {
  public:
-  lock_given_back() noexcept : state_{PyEval_SaveThread()} {}
-  ~lock_given_back() { take_lock_again(state_); }
-  lock_given_back(const lock_given_back&) = delete;  // what is given back is taken again once
-  lock_given_back& operator=(const lock_given_back&) = delete;
+  gil_release() noexcept : state_{PyEval_SaveThread()} {}
+  ~gil_release() { take_lock_again(state_); }
+  gil_release(const gil_release&) = delete;  // what is given back is taken again once
+  gil_release& operator=(const gil_release&) = delete;
 
  private:
   PyThreadState* const state_;
