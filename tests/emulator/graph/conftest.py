@@ -41,5 +41,6 @@ def memory():
     """1 KiB of device memory, all zero."""
     address = made(*driver.cuMemAlloc(1024))
     made(*driver.cuMemsetD8(address, 0, 1024))
+    made(*driver.cuCtxSynchronize())  # the streams do not wait for the default stream
     yield int(address)
     made(*driver.cuMemFree(address))
