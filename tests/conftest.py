@@ -84,10 +84,8 @@ class _Live:
     """What is alive on the emulator; empty on a GPU, which does not tell."""
 
     def __init__(self):
-        from cuda.bindings import _low
-
         self.records = []
-        if _low.backend() == "emulator":
+        if is_emulator_in_use():
             from cuda.core import emulation
 
             self.records = emulation.leaks()

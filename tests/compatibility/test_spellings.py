@@ -84,7 +84,8 @@ class TestLowLayer:
             err, named = driver.cuCtxCreate(flags=0, dev=device)
             err, of_13 = driver.cuCtxCreate(None, 0, device)
         assert err == driver.CUresult.CUDA_SUCCESS
-        assert {driver.cuCtxDestroy(each) for each in (context, named, of_13)} == {(err,)}
+        # the current one first: each makes the one below it current
+        assert [driver.cuCtxDestroy(each) for each in (of_13, named, context)] == [(err,)] * 3
         text = "cuCtxCreate(flags, dev) is deprecated: use cuCtxCreate(None, flags, dev)"
         assert warned.texts() == [text] * 2
 

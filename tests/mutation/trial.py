@@ -60,9 +60,8 @@ def judge(workspace: Workspace, mutant: Mutant, source: str, changed: str) -> tu
         is_generator = mutant.path.startswith("generator/")
         built = workspace.build(suite["parts"])
         if built.returncode != 0:
-            how = built.stdout.strip().splitlines()[-1:]
             # a generator that stops is noticed by whoever builds
-            return ("killed", "the build") if is_generator else ("uncompilable", "".join(how))
+            return ("killed" if is_generator else "uncompilable"), complaint(built.stdout)
         if not is_python and workspace.made() == workspace.fingerprint:
             return "equivalent", "the same machine code"
     tested = workspace.test(suite["tests"])
@@ -71,6 +70,12 @@ def judge(workspace: Workspace, mutant: Mutant, source: str, changed: str) -> tu
     failure = FIRST_FAILURE.search(tested.stdout)
     last = tested.stdout.strip().splitlines()[-1:] or [""]
     return "killed", failure[1] if failure else last[0]
+
+
+def complaint(output: str) -> str:
+    """The first line in which a compiler says what is wrong."""
+    lines = [line for line in output.splitlines() if "rror:" in line]
+    return lines[0].strip() if lines else "the build fails"
 
 
 def code_of(text: str) -> list:

@@ -41,7 +41,8 @@ class Site:
         lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
         lines += [f"Requires-Dist: {each}" for each in requires]
         self.write(f"{info}/METADATA", "\n".join(lines) + "\n")
-        self.write(f"{info}/RECORD", "\n".join([*rows, f"{info}/RECORD,,"]) + "\n")
+        rows += [f"{info}/METADATA,,", f"{info}/RECORD,,"]
+        self.write(f"{info}/RECORD", "\n".join(rows) + "\n")
 
 
 @pytest.fixture

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The repair, in a made-up installation: what it puts back, what it removes, what it leaves."""
+
+from argparse import Namespace
+
+import pytest
+
+from halfwarp import archive, installation, repair
+
+THEIRS = ("cuda/core/__init__.py", "cuda/core/cu13/_stream.so", "cuda/core/cu13/x/y.so")
+DO, SAY = Namespace(dry_run=False), Namespace(dry_run=True)
+
+
+@pytest.fixture
+def packed(site):
+    """The site as a build leaves it: with copies of what others may overwrite."""
+    archive.pack(site.folder)
+    return site
+
+
+def test_the_copies_are_what_others_may_have_under_the_same_name(packed):
+    assert set(archive.read(packed.folder)) == {
+        "cuda/core/__init__.py",
+        "cuda/bindings/__init__.py",
+    }
+
+
+def test_a_whole_installation_is_left_alone(packed, capsys):
+    assert repair.main(DO) == 0
+    assert capsys.readouterr().out == "put back: 0 files\n"
+
+
+def test_what_changed_and_what_is_gone_comes_back(packed, capsys):
+    packed.write("cuda/core/__init__.py", "# edited\n")
+    (packed.folder / "cuda/bindings/__init__.py").unlink()
+    assert repair.main(DO) == 0
+    assert capsys.readouterr().out == "put back: 2 files\n"
+    for name in ("cuda/core/__init__.py", "cuda/bindings/__init__.py"):
+        assert (packed.folder / name).read_text() == "# halfwarp\n"
+
+
+def test_what_there_is_no_copy_of_is_named_with_what_to_run(packed, capsys):
+    (packed.folder / "cuda/core/_core.so").unlink()
+    assert repair.main(DO) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("no copy of 1 files: cuda/core/_core.so; run: pip install")
+
+
+def test_a_copy_that_is_not_what_was_recorded_is_not_taken(packed):
+    packed.write("cuda/core/__init__.py", "# another release\n")
+    archive.pack(packed.folder)
+    assert repair.main(DO) == 1
+    assert (packed.folder / "cuda/core/__init__.py").read_text() == "# another release\n"
+
+
+def test_theirs_is_removed_but_for_what_is_ours(packed, capsys):
+    packed.install("cuda-core", "1.2.2", THEIRS)
+    assert repair.main(DO) == 0
+    assert (packed.folder / "cuda/core/__init__.py").read_text() == "# halfwarp\n"
+    assert not (packed.folder / "cuda/core/cu13").exists()
+    assert (packed.folder / "cuda/core/_core.so").exists()
+    assert installation.installed()["cuda-core"].version == "1.2.2+halfwarp"
+    assert "cuda-bindings" not in installation.installed()
+    assert capsys.readouterr().out.splitlines() == [
+        "uninstalled: cuda-core 1.2.2",
+        "installed: cuda-core 1.2.2+halfwarp, which stands in",
+        "put back: 1 files",
+    ]
+
+
+def test_a_second_time_there_is_nothing_to_do(packed):
+    packed.install("cuda-core", "1.2.2", THEIRS)
+    assert repair.main(DO) == 0
+    record = (packed.folder / "halfwarp-0.1.0.dist-info/RECORD").read_text()
+    assert "cuda_core-1.2.2+halfwarp.dist-info/METADATA,," in record
+    assert repair.main(DO) == 0
+    assert (packed.folder / "halfwarp-0.1.0.dist-info/RECORD").read_text() == record
+
+
+def test_a_dry_run_says_it_and_does_nothing(packed, capsys):
+    packed.install("cuda-core", "1.2.2", THEIRS)
+    assert repair.main(SAY) == 1
+    assert capsys.readouterr().out.splitlines()[0] == "would be uninstalled: cuda-core 1.2.2"
+    assert (packed.folder / "cuda/core/__init__.py").read_text() == "# cuda-core\n"
+    assert installation.installed()["cuda-core"].version == "1.2.2"
+
+
+def test_a_dry_run_of_nothing_is_well(packed):
+    assert repair.main(SAY) == 0
+
+
+@pytest.mark.parametrize("names", [[], ["cuda-bindings", "cuda-core"]])
+def test_a_source_tree_is_none_of_its_business(site, capsys, names):
+    (site.folder / "halfwarp-0.1.0.dist-info/RECORD").write_text("")
+    for name in names:
+        site.install(name, "13.5.0")
+    assert repair.main(DO) == 1
+    said = capsys.readouterr().out
+    assert "are of a source tree" in said
+    assert ("pip uninstall -y cuda-bindings cuda-core" in said) is bool(names)
