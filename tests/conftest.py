@@ -173,8 +173,6 @@ class _Taken:
             return
         give_cached_memory_back()
         now = emulation.stats()
-        if now is None:
-            return  # chosen, but nothing was asked of it yet
         for kind, live in now["live"].items():
             if kind not in self.PROCESS_WIDE:
                 self.counts[kind] = live["count"]
