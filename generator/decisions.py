@@ -59,7 +59,7 @@ class AssembledStruct:
 
 
 @dataclass(slots=True)
-class DataTypeChoices:
+class NumpyStructChoices:
     """What the structs of a library whose functions raise are called, and how they are shown."""
 
     hidden: str = ""  # pattern of C names that make no class
@@ -157,7 +157,7 @@ class Decisions:
     enum_names: dict[str, EnumNames] = field(default_factory=dict)
     # class derived from `exception` -> member of the result enum
     exceptions: dict[str, str] = field(default_factory=dict)
-    data_types: DataTypeChoices = field(default_factory=DataTypeChoices)
+    numpy_structs: NumpyStructChoices = field(default_factory=NumpyStructChoices)
     hidden_enums: set[str] = field(default_factory=set)  # enumerations that make no class
     # further name -> exception class
     exception_aliases: dict[str, str] = field(default_factory=dict)
@@ -247,14 +247,14 @@ def assembled_structs(table: dict) -> dict[str, list[AssembledStruct]]:
     return {name: [AssembledStruct(**one) for one in many] for name, many in lists.items()}
 
 
-def data_type_choices(table: dict) -> DataTypeChoices:
+def numpy_struct_choices(table: dict) -> NumpyStructChoices:
     """Each table in it carries its reason as well."""
     without = {
         key: {k: v for k, v in value.items() if k != "reason"} if isinstance(value, dict) else value
         for key, value in table.items()
     }
     without["hidden"] = "".join(table.get("hidden", "").split())
-    return DataTypeChoices(**without)
+    return NumpyStructChoices(**without)
 
 
 # Tables that are neither lists of names nor texts by name.
@@ -266,6 +266,6 @@ READERS = {
     "implemented_here": lambda table: table["headers"],
     "functions": lambda table: {name: Override(**one) for name, one in table.items()},
     "enum_names": lambda table: {name: EnumNames(**one) for name, one in texts(table).items()},
-    "data_types": lambda table: data_type_choices(texts(table)),
+    "numpy_structs": lambda table: numpy_struct_choices(texts(table)),
     "assembled": assembled_structs,
 }

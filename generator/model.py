@@ -65,7 +65,7 @@ class Function:
     releases_gil: bool = True
     is_brief: bool = False  # releases it only where another thread could take it
     is_gated: bool = False  # must not run when the process ends
-    is_hot: bool = False  # has an unrolled form beside the table-driven one, maybe a shared one
+    is_hot: bool = False  # has an specialised form beside the table-driven one, maybe a shared one
     in_python: bool = True  # False: for cimport only
     wraps_callback: bool = False  # the callback and its data go through a trampoline
     body: str | None = None  # name of a hand-written C++ body
@@ -223,7 +223,7 @@ class Library:
     constants: list[Constant]
     offered: list[Constant]  # constants of the Python module
     attributes: dict[str, dict[str, str]]  # enum -> member -> kind of the typed value
-    data_types: list[DataType]  # each after those that it contains
+    numpy_structs: list[DataType]  # each after those that it contains
     uses: dict[str, Library]  # whose classes are bases and values here
 
     @property

@@ -68,7 +68,7 @@ def decisions(library: Library) -> str:
         ("keeps the GIL", names(f for f in functions if not f.releases_gil)),
         ("releases it to threads alone", names(f for f in functions if f.is_brief)),
         ("left out at exit", names(f for f in functions if f.is_gated)),
-        ("unrolled", names(f for f in functions if f.is_hot)),
+        ("specialised", names(f for f in functions if f.is_hot)),
         ("no release known", names(f for f in functions if library.facts.version and not f.since)),
         ("wide alignment", ", ".join(s.name for s in library.structs if s.alignment)),
     ]

@@ -22,7 +22,7 @@ LETTERS = {
 
 def assembled_fields(library: Library, function: Function) -> dict[str, DataField]:
     """The fields that the arguments of a function go to, by argument."""
-    types = {t.name: t for t in library.data_types}
+    types = {t.name: t for t in library.numpy_structs}
     return {
         name: types[p.assembly.data_type].fields[field]
         for p in function.params
@@ -35,7 +35,7 @@ def result_field(library: Library, param: Param) -> DataField | None:
     """The field that comes out of an assembled struct; None when it comes out whole."""
     if not param.assembly or param.assembly.output < 0:
         return None
-    types = {t.name: t for t in library.data_types}
+    types = {t.name: t for t in library.numpy_structs}
     return types[param.assembly.data_type].fields[param.assembly.output]
 
 
@@ -81,7 +81,7 @@ def result_annotation(library: Library, param: Param) -> str | None:
         field = result_field(library, param)
         return annotation(field) if field else param.assembly.data_type
     if shape == "array":
-        return name if any(t.name == name for t in library.data_types) else "array"
+        return name if any(t.name == name for t in library.numpy_structs) else "array"
     is_own = shape in ("counted_text", "count", "data")
     return param.kind.row.stub.format(element=name) if is_own else None
 

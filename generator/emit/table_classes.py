@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from ..model import Handle, Library, Struct
-from .table_data_types import class_record
 from .table_fields import Children, field_record
 from .table_index import Index
+from .table_numpy_structs import class_record
 from .table_rows import Rows
 from .table_text import dotted, quoted
 
@@ -38,7 +38,7 @@ def classes_table(library: Library, index: Index) -> str:
     rows = ClassRows()
     records = [handle_record(library, h, index, rows) for h in library.handles]
     records += [struct_record(library, s, index, rows) for s in library.structs]
-    records += [class_record(library, t, index.texts) for t in library.data_types]
+    records += [class_record(library, t, index.texts) for t in library.numpy_structs]
     if not records:
         return (
             f"{rows.source()}constexpr std::span<const class_record> class_records;\n"

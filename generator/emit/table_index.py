@@ -16,8 +16,8 @@ class Index:
         self.functions = [f for f in library.functions if f.in_python]
         self.handles = {h.name: h for h in library.handles}
         self.structs = {s.name: s for s in library.structs}
-        self.data_types = {t.name: t for t in library.data_types}
-        self.classes = [*self.handles, *self.structs, *self.data_types]
+        self.numpy_structs = {t.name: t for t in library.numpy_structs}
+        self.classes = [*self.handles, *self.structs, *self.numpy_structs]
         self.assemblies = number_assemblies(self.functions)
         self.enums = [e.name for e in library.enums]
         self.attributes = sorted(library.attributes)

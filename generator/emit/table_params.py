@@ -101,7 +101,7 @@ def handle_kind(param: Param, index) -> tuple[str, str]:
 def array_kind(param: Param, index) -> tuple[str, str]:
     """Arrays of data types or of numbers."""
     name = param.kind.element
-    if name in index.data_types:
+    if name in index.numpy_structs:
         return "kind::out_structures", f"class_{name}"
     return "kind::out_numbers", f"std::int16_t(array_kind<{name}>())"
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..model import Library, origin_of
-from . import table_data_types
+from . import table_numpy_structs
 from .packed_texts import PackedTexts
 from .table_classes import classes_table
 from .table_enums import enums_table
@@ -69,12 +69,12 @@ def tables(library: Library, texts: PackedTexts) -> str:
     index = Index(library, texts)
     parts = [
         index.declarations(),
-        *(table_data_types.fields_block(t, index) for t in library.data_types),
+        *(table_numpy_structs.fields_block(t, index) for t in library.numpy_structs),
         classes_table(library, index),
         enums_table(library, texts),
         constants_table(library, texts),
         attributes_tables(library, index),
-        table_data_types.assemblies_table(library, index),
+        table_numpy_structs.assemblies_table(library, index),
         functions_table(library, index),
         library_record(library, index),
         methods_table(library, index),

@@ -18,9 +18,9 @@ def types_page(library: Library) -> str:
     structs = [s for s in library.structs if not s.view_only]
     if structs:
         parts += [title("Structs"), *(struct_entry(writer, s) for s in structs)]
-    data_types = [t for t in library.data_types if t.dtype]
-    if data_types:
-        entries = [data_type_entry(writer, t) for t in data_types]
+    numpy_structs = [t for t in library.numpy_structs if t.dtype]
+    if numpy_structs:
+        entries = [data_type_entry(writer, t) for t in numpy_structs]
         parts += [title("Structs and arrays of them"), *entries]
     if library.decisions.exception:
         names = [library.decisions.exception, *library.decisions.exceptions]

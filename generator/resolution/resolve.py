@@ -11,10 +11,10 @@ from ..facts import FactFunction, Facts
 from ..model import Constant, Enum, Function, Library, Param
 from . import exceptions
 from .data_calls import DataCalls
-from .data_types import data_types
 from .exceptions import named_enums
 from .kinds import param_kind
 from .macro_enums import macro_enums
+from .numpy_structs import numpy_structs
 from .sharing import attribute_tables, share_docs
 from .signatures import capsule_signature
 from .type_table import TypeTable
@@ -27,7 +27,7 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
     share_docs(decisions, types.enums, uses or {})
     raises = decisions.convention == "exceptions"
     functions = [resolve_function(f, types, decisions) for f in facts.functions]
-    made = data_types(facts, types, decisions) if raises else None
+    made = numpy_structs(facts, types, decisions) if raises else None
     if made:
         calls = DataCalls(made.made, made.class_of, decisions)
         for function, fact in zip(functions, facts.functions, strict=True):
@@ -47,7 +47,7 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
         constants=[Constant(c.name, c.value, c.header, c.c_type) for c in facts.constants],
         offered=offered_constants(facts, decisions),
         attributes=attribute_tables(decisions, types.enums, uses or {}),
-        data_types=made.made if made else [],
+        numpy_structs=made.made if made else [],
         uses=uses or {},
     )
 

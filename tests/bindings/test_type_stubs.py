@@ -78,7 +78,7 @@ def test_every_constant_of_the_module_is_typed(stub, module):
 
 def test_every_numpy_type_of_the_module_is_typed(stub, library):
     typed = {name for name, annotation in numbers(stub).items() if annotation == "Any"}
-    public = {t.dtype for t in library.data_types if t.dtype and t.dtype[0] != "_"}
+    public = {t.dtype for t in library.numpy_structs if t.dtype and t.dtype[0] != "_"}
     assert typed == public
 
 

@@ -40,7 +40,7 @@ def test_every_class_and_constant_is_there(written, name):
     described = set(re.findall(r"^\.\. py:(?:class|exception):: (\w+)", text, re.M))
     classes = {h.name for h in library.handles}
     classes |= {s.name for s in library.structs if not s.view_only}
-    classes |= {t.name for t in getattr(library, "data_types", []) if t.dtype}
+    classes |= {t.name for t in library.numpy_structs if t.dtype}
     assert classes <= described
     assert all(f"``{c.name}`` = {c.value}\n" in text for c in library.constants)
 

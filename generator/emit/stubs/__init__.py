@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from ...model import Library
-from .codes import CodesWriter
-from .raising import RaisingWriter
+from .exceptions import ExceptionsWriter
+from .status_codes import StatusCodesWriter
 
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
@@ -13,5 +13,5 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
     return {f"{lib.folder}/{name}.pyi": writer_of(lib).module() for name, lib in libraries.items()}
 
 
-def writer_of(library: Library) -> CodesWriter | RaisingWriter:
-    return RaisingWriter(library) if library.raises else CodesWriter(library)
+def writer_of(library: Library) -> StatusCodesWriter | ExceptionsWriter:
+    return ExceptionsWriter(library) if library.raises else StatusCodesWriter(library)

@@ -49,7 +49,7 @@ class Source:
     def __init__(self, library):
         self.library = library
         self.insufficient = self.value_of(library.decisions.insufficient)
-        self.types = {t.name: t for t in library.data_types}
+        self.types = {t.name: t for t in library.numpy_structs}
 
     def value_of(self, c_name):
         members = (m for e in self.library.enums for m in e.members)

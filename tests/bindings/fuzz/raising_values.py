@@ -15,7 +15,7 @@ class RaisingValues(Values):
     def __init__(self, module, library, rng, wild):
         super().__init__(module, library, rng)
         self.wild = wild
-        self.data_types = {t.name: t for t in library.data_types if hasattr(module, t.name)}
+        self.data_types = {t.name: t for t in library.numpy_structs if hasattr(module, t.name)}
 
     def look_at(self, function):
         self.counts = {p.aux for p in function.params if p.words.startswith("out")}

@@ -88,7 +88,7 @@ class Fuzzer:
         self.functions = [f for f in self.library.functions if f.in_python]
         self.raises = self.library.decisions.convention == "exceptions"
         structs = [s for s in self.library.structs if not s.view_only]
-        shown = [t for t in self.library.data_types if hasattr(self.module, t.name)]
+        shown = [t for t in self.library.numpy_structs if hasattr(self.module, t.name)]
         self.classes = shown if self.raises else structs
         self.seed_answers = answering.use(options.answers) if options.answers else None
         self.progress = Progress(options.progress)

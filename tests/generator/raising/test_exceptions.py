@@ -70,7 +70,7 @@ toyStop = "halt"
 reason = "The header states them in prose."
 toyBoxName = 80
 
-[data_types.anonymous]
+[numpy_structs.anonymous]
 "toyPair_t.inner" = "PairInner"
 """
 

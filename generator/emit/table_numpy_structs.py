@@ -94,7 +94,7 @@ def inputs_block(assembly: Assembly, function, index) -> str:
 def assembly_rows(assembly: Assembly, index) -> list[str]:
     place = index.assembly(assembly)
     inputs = f"inputs_{place}" if assembly.inputs else "{}"
-    plain = "true" if is_plain(assembly, index.data_types[assembly.data_type]) else "false"
+    plain = "true" if is_plain(assembly, index.numpy_structs[assembly.data_type]) else "false"
     rows = [
         f"{{{record_and_class(assembly.data_type)}, {assembly.version}, {assembly.output}, "
         f"{assembly.counted}, {plain}, {inputs}}}"

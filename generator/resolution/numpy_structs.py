@@ -21,7 +21,7 @@ TAKEN = {"data", "device", "flags", "max", "min", "size"}
 NEVER_SHOWN = re.compile(r"reserved\d*|padding\d*")
 
 
-def data_types(facts: Facts, types, decisions: Decisions) -> Maker:
+def numpy_structs(facts: Facts, types, decisions: Decisions) -> Maker:
     """Those that are offered, each after the ones that it contains, and what calls need besides."""
     maker = Maker(facts, types, decisions)
     for item in facts.types:
@@ -44,7 +44,7 @@ class Maker:
     def __init__(self, facts: Facts, types, decisions: Decisions):
         self.types = types
         self.decisions = decisions
-        self.choice = decisions.data_types
+        self.choice = decisions.numpy_structs
         self.made: list[DataType] = []
         # The tag of a record is a name of its own; a typedef names the others.
         self.public = {

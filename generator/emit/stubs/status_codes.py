@@ -80,7 +80,7 @@ FIELDS = {
 }
 
 
-class CodesWriter(Writer):
+class StatusCodesWriter(Writer):
     purpose = (
         "The {name} API. Functions return a tuple: result code, then outputs (None on an error)."
     )

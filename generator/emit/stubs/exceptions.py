@@ -92,13 +92,13 @@ class _Numbers:
 """
 
 
-class RaisingWriter(Writer):
+class ExceptionsWriter(Writer):
     purpose = "The {name} API. Functions return their outputs, and raise where they fail."
 
     def __init__(self, library: Library):
         super().__init__(library)
         self.classes = {c.name for c in (*library.enums, *library.structs)}
-        self.public = [t for t in library.data_types if t.dtype]
+        self.public = [t for t in library.numpy_structs if t.dtype]
 
     def parts(self) -> list[str]:
         library = self.library
