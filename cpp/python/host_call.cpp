@@ -80,6 +80,11 @@ void run_host_call(void* data) noexcept {
   give_up(call);
 }
 
+void give_up_host_call(void* call) noexcept {
+  const interpreter::gate_pass pass{interpreter::gate->enter()};
+  if (pass.is_open()) give_up(static_cast<host_call*>(call));
+}
+
 void drop_finished_calls() noexcept {
   host_call* call = finished.exchange(nullptr, std::memory_order_acquire);
   while (call != nullptr) discard(std::exchange(call, call->next));

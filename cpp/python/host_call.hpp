@@ -32,6 +32,9 @@ void discard(host_call* call) noexcept;
 // What the driver is given, with a host_call*: makes the call once, then gives it up.
 void CUDA_CB run_host_call(void* call) noexcept;
 
+// For a call that is not to be made, on any thread: the destructor of what held it in a graph.
+void CUDA_CB give_up_host_call(void* call) noexcept;
+
 // Drops the references of calls that were made. Needs the interpreter lock.
 void drop_finished_calls() noexcept;
 

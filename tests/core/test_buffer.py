@@ -327,6 +327,63 @@ class TestCopies:
             stream.sync()
         assert np.array_equal(source, target)
 
+    @pytest.mark.parametrize(
+        "wait", [lambda s: s.sync(), lambda s: s.record().sync(), lambda s: s.device.sync()]
+    )
+    def test_a_page_locked_array_is_let_go_when_its_copy_is_known_to_be_done(
+        self, device, stream, pinned, wait
+    ):
+        with device.allocate(16, stream=stream) as memory, pinned.allocate(16) as host:
+            array = np.frombuffer(memoryview(host), np.uint8)
+            alive = weakref.ref(array)
+            memory.copy_from(array, stream=stream)
+            wait(stream)
+            del array
+            assert alive() is None
+
+    def test_a_page_locked_buffer_may_be_closed_after_a_copy_through_a_view(
+        self, device, stream, pinned
+    ):
+        from cuda.bindings import driver
+
+        host = pinned.allocate(16)
+        with device.allocate(16, stream=stream) as memory:
+            memory.copy_from(memoryview(host), stream=stream)
+            driver.cuStreamSynchronize(int(stream.handle))
+            host.close()
+
+    def test_bytes_are_not_copied_into_what_an_exporter_copied(self, device, stream):
+        class Copying:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+            def __dlpack__(self, **keywords):
+                return self.array.__dlpack__(**{**keywords, "copy": True})
+
+        with device.allocate(8, stream=stream) as memory:
+            memory.copy_from(Copying(np.arange(8, dtype=np.uint8)), stream=stream)
+            with pytest.raises(BufferError, match="export is a copy"):
+                memory.copy_to(Copying(np.zeros(8, np.uint8)), stream=stream)
+
+    def test_a_read_only_export_is_no_target(self, device, stream):
+        frozen = np.zeros(8, np.uint8)
+        frozen.flags.writeable = False
+
+        class Frozen:
+            def __dlpack_device__(self):
+                return frozen.__dlpack_device__()
+
+            def __dlpack__(self, **keywords):
+                return frozen.__dlpack__(**keywords)
+
+        with device.allocate(8, stream=stream) as memory:
+            memory.copy_from(Frozen(), stream=stream)
+            with pytest.raises(BufferError, match="read-only"):
+                memory.copy_to(Frozen(), stream=stream)
+
     def test_a_read_only_target_is_refused(self, device, stream):
         with device.allocate(4, stream=stream) as memory, pytest.raises(BufferError):
             memory.copy_to(b"abcd", stream=stream)

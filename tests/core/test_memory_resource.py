@@ -75,10 +75,18 @@ class TestContract:
             with pytest.raises(TypeError, match="an integer is required"):
                 resource.allocate(wrong, stream=stream)
 
-    @pytest.mark.parametrize("size", [-1, 1 << 64])
-    def test_sizes_out_of_range_are_overflow(self, resource, stream, size):
-        with pytest.raises(OverflowError):
+    @pytest.mark.parametrize(
+        ("size", "text"), [(-1, "a size in bytes must not be negative, got -1"), (1 << 64, "large")]
+    )
+    def test_sizes_out_of_range_are_overflow(self, resource, stream, size, text):
+        with pytest.raises(OverflowError, match=text):
             resource.allocate(size, stream=stream)
+
+    def test_a_float_is_a_size_where_it_is_whole_and_warns(self, resource, stream):
+        with pytest.warns(DeprecationWarning, match=r"float \(128\.0\) is deprecated: use 128"):
+            resource.allocate(128.0, stream=stream).close()
+        with pytest.raises(TypeError, match="whole number of bytes, got 128.5"):
+            resource.allocate(128.5, stream=stream)
 
     def test_deallocate_takes_what_allocate_gave(self, resource, stream):
         buffer = resource.allocate(64, stream=stream)
@@ -214,7 +222,18 @@ class TestDevicePool:
         with pytest.raises(MemoryError, match="CUDA_ERROR_OUT_OF_MEMORY") as caught:
             own.allocate(1 << 32, stream=stream)
         assert caught.value.requested == 1 << 32
+        assert caught.value.used == 0
         own.allocate(1024, stream=stream).close()
+        own.close()
+
+    def test_out_of_memory_is_told_though_the_pool_does_not_answer(self, device, stream, emulation):
+        own = DeviceMemoryResource(device, {"max_size": 1 << 25})
+        with (
+            emulation.inject("cuMemPoolGetAttribute", error="CUDA_ERROR_UNKNOWN"),
+            pytest.raises(MemoryError, match="4294967296 bytes asked") as caught,
+        ):
+            own.allocate(1 << 32, stream=stream)
+        assert caught.value.reserved in (None, 0)
         own.close()
 
     @pytest.mark.parametrize("options", [3, "x", {"unknown": 1}])

@@ -2,6 +2,8 @@
 // Where in the order of streams an allocation goes back.
 #include "core/memory/free_order.hpp"
 
+#include <new>
+
 namespace halfwarp::core {
 namespace {
 
@@ -13,7 +15,76 @@ unsigned long long this_thread() noexcept {
   return mine;
 }
 
+// A stream that was destroyed, by whoever made it.
+bool says_stream_is_gone(CUresult code) noexcept {
+  return code == CUDA_ERROR_INVALID_HANDLE || code == CUDA_ERROR_INVALID_CONTEXT ||
+         code == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+// Waits for everything, so it needs no order: for where that cannot be kept.
+CUresult free_after_everything(const context_handle& context, CUdeviceptr pointer) noexcept {
+  try {
+    if (!context) return driver::try_call(driver::table->cuMemFree, pointer);
+    const current_scope scope{context.raw()};
+    return driver::try_call(driver::table->cuMemFree, pointer);
+  } catch (const driver::driver_error& error) {
+    return error.code;
+  }
+}
+
+free_result free_at_once(CUdeviceptr pointer, memory_kind kind) noexcept {
+  if (kind == memory_kind::device) {
+    return {driver::try_call(driver::table->cuMemFree, pointer), "cuMemFree"};
+  }
+  void* const host = reinterpret_cast<void*>(pointer);
+  return {driver::try_call(driver::table->cuMemFreeHost, host), "cuMemFreeHost"};
+}
+
+// A pool outlives the context, whose streams and their work are gone. It needs a context to free
+// in: until there is one, the memory waits.
+CUresult free_after_reset(const context_handle& context, CUdeviceptr pointer) noexcept {
+  unsigned long long id = 0;
+  if (driver::try_call(driver::table->cuCtxGetId, context.raw(), &id) != CUDA_SUCCESS) {
+    return CUDA_ERROR_NOT_READY;
+  }
+  try {
+    const current_scope scope{context.raw()};
+    if (is_capturing(CU_STREAM_LEGACY)) return CUDA_ERROR_NOT_READY;
+    return driver::try_call(driver::table->cuMemFreeAsync, pointer, CU_STREAM_LEGACY);
+  } catch (const driver::driver_error&) {
+    return CUDA_ERROR_NOT_READY;
+  }
+}
+
+// Of a stream that somebody else made, and may destroy; null when it is gone already.
+context_handle context_of_foreign(const stream_handle& stream) noexcept {
+  try {
+    return context_of(stream);
+  } catch (const driver::driver_error&) {
+    return {};
+  }
+}
+
 }  // namespace
+
+// What is to be given back later. Pushed and taken as a whole, so that no lock is left behind in
+// the child of a fork; what is in it then is the parent's, and freeing it does nothing.
+struct free_order::deferred {
+  CUdeviceptr pointer;
+  memory_kind kind;
+  free_order order;
+  deferred* next = nullptr;
+
+  static inline constinit std::atomic<deferred*> first{nullptr};
+
+  void push() noexcept {
+    next = first.load(std::memory_order_relaxed);
+    while (!first.compare_exchange_weak(next, this, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+    }
+    has_deferred_frees.store(true, std::memory_order_relaxed);
+  }
+};
 
 free_order::free_order(stream_handle stream)
     : generation_{fork_generation.load(std::memory_order_relaxed)} {
@@ -26,34 +97,118 @@ free_order::free_order(stream_handle stream)
       driver::call(driver::table->cuEventRecord, recorded_.raw(), stream.raw());
       thread_ = this_thread();
     }
+  } else if (!stream.parent()) {
+    context_ = context_of_foreign(stream);
   }
   stream_ = std::move(stream);
 }
 
-free_order free_order::of_this_process() noexcept {
+free_order free_order::without_stream(context_handle context) noexcept {
   free_order made;
   made.generation_ = fork_generation.load(std::memory_order_relaxed);
+  made.context_ = std::move(context);
   return made;
 }
 
-CUresult free_order::free(CUdeviceptr pointer) const noexcept {
-  if (!is_of_this_process()) return CUDA_SUCCESS;
-  if (!context_) return driver::try_call(driver::table->cuMemFreeAsync, pointer, stream_.raw());
+free_order free_order::now(stream_handle stream, context_handle context) {
+  if (!context && is_default_stream(stream.raw())) context = current_context();
+  free_order made = without_stream(std::move(context));
+  made.stream_ = std::move(stream);
+  return made;
+}
+
+free_result free_order::free(CUdeviceptr pointer, memory_kind kind) const noexcept {
+  free_result result;
+  if (pointer == 0 || !is_of_this_process()) return result;
+  result.code = give_back([&] {
+    result = attempt(pointer, kind);
+    return result.code;
+  });
+  if (result.code == CUDA_ERROR_NOT_READY) [[unlikely]] {
+    result.code = CUDA_ERROR_OUT_OF_MEMORY;
+    if (auto* const kept = new (std::nothrow) deferred{pointer, kind, *this}) {
+      kept->push();
+      result.code = CUDA_SUCCESS;
+    }
+  } else {
+    free_what_was_deferred();
+  }
+  return result;
+}
+
+free_result free_order::attempt(CUdeviceptr pointer, memory_kind kind) const noexcept {
+  const context_handle& of = context();
+  if (of && was_reset(of)) [[unlikely]] {
+    return {kind == memory_kind::pool ? free_after_reset(of, pointer) : CUDA_SUCCESS};
+  }
+  if (kind != memory_kind::pool) return free_after_work(pointer, kind);
+  return {is_default_stream(stream_.raw()) ? free_on_default_stream(pointer)
+                                           : free_on_stream(pointer)};
+}
+
+// A capture on that very stream survives the attempt, which is why it comes first: memory of the
+// captured graph itself is freed so.
+CUresult free_order::free_on_stream(CUdeviceptr pointer) const noexcept {
+  const CUresult code = driver::try_call(driver::table->cuMemFreeAsync, pointer, stream_.raw());
+  if (code == CUDA_SUCCESS) [[likely]]
+    return code;
+  if (says_stream_is_gone(code)) return free_after_everything(context(), pointer);
+  return is_capturing(stream_.raw()) ? CUDA_ERROR_NOT_READY : code;
+}
+
+// One on a blocking stream does not survive that the legacy stream is used.
+CUresult free_order::free_on_default_stream(CUdeviceptr pointer) const noexcept {
   try {
+    if (!context_) return driver::try_call(driver::table->cuMemFreeAsync, pointer, stream_.raw());
     const current_scope scope{context_.raw()};
-    wait_for_recording();
+    if (is_capturing(stream_.raw())) return CUDA_ERROR_NOT_READY;
+    if (is_of_other_thread()) {
+      driver::call(driver::table->cuStreamWaitEvent, stream_.raw(), recorded_.raw(), 0u);
+    }
     return driver::try_call(driver::table->cuMemFreeAsync, pointer, stream_.raw());
   } catch (const driver::driver_error& error) {
-    // The order cannot be kept: a free that waits for everything needs none, and nothing leaks.
     const CUresult code = driver::try_call(driver::table->cuMemFree, pointer);
     return code == CUDA_SUCCESS ? code : error.code;
   }
 }
 
-bool free_order::enter() const {
-  if (!context_ || raw_current_context() == context_.raw()) return false;
-  driver::call(driver::table->cuCtxPushCurrent, context_.raw());
-  return true;
+// Whatever fails before, the memory goes back: a stream that failed uses nothing any more.
+free_result free_order::free_after_work(CUdeviceptr pointer, memory_kind kind) const noexcept {
+  try {
+    const current_scope scope{context_ ? context_.raw() : raw_current_context()};
+    if (!stream_) return free_at_once(pointer, kind);
+    if (is_capturing(stream_.raw())) return {CUDA_ERROR_NOT_READY};
+    const CUresult waited = driver::try_call(driver::table->cuStreamSynchronize, stream_.raw());
+    const free_result freed = free_at_once(pointer, kind);
+    return waited == CUDA_SUCCESS ? freed : free_result{waited, "cuStreamSynchronize"};
+  } catch (const driver::driver_error& error) {
+    const free_result freed = free_at_once(pointer, kind);
+    return freed.code == CUDA_SUCCESS ? free_result{error.code, error.function} : freed;
+  }
+}
+
+void free_order::come_before(const stream_ref& later) const {
+  const unlocked_scope unlocked;
+  if (!is_default_stream(stream_.raw())) return wait_for_stream(later, stream_);
+  if (is_of_other_thread()) {
+    driver::call(driver::table->cuStreamWaitEvent, later.raw(), recorded_.raw(), 0u);
+    return;
+  }
+  event_handle reached;
+  {
+    const current_scope scope{context_.raw()};
+    reached = record_event(stream_, CU_EVENT_DISABLE_TIMING);
+  }
+  driver::call(driver::table->cuStreamWaitEvent, later.raw(), reached.raw(), 0u);
+}
+
+bool free_order::enter() const noexcept {
+  CUcontext current = nullptr;
+  if (!context_ || driver::try_call(driver::table->cuCtxGetCurrent, &current) != CUDA_SUCCESS ||
+      current == context_.raw() || was_reset(context_)) {
+    return false;
+  }
+  return driver::try_call(driver::table->cuCtxPushCurrent, context_.raw()) == CUDA_SUCCESS;
 }
 
 void free_order::leave() noexcept {
@@ -61,9 +216,37 @@ void free_order::leave() noexcept {
   static_cast<void>(driver::try_call(driver::table->cuCtxPopCurrent, &popped));
 }
 
-void free_order::wait_for_recording() const {
-  if (!recorded_ || thread_ == this_thread()) return;
-  driver::call(driver::table->cuStreamWaitEvent, stream_.raw(), recorded_.raw(), 0u);
+bool free_order::is_of_other_thread() const noexcept {
+  return recorded_ && thread_ != this_thread();
+}
+
+bool is_capturing(CUstream stream) noexcept {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult code = driver::try_call(driver::table->cuStreamIsCapturing, stream, &status);
+  if (code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;  // what waits for the legacy stream
+  return code == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+void free_deferred() noexcept {
+  has_deferred_frees.store(false, std::memory_order_relaxed);
+  auto* each = free_order::deferred::first.exchange(nullptr, std::memory_order_acquire);
+  while (each != nullptr) {
+    auto* const next = each->next;
+    free_result result;
+    if (each->order.is_of_this_process()) {
+      result.code = give_back([&] {
+        result = each->order.attempt(each->pointer, each->kind);
+        return result.code;
+      });
+    }
+    if (result.code == CUDA_ERROR_NOT_READY) {
+      each->push();
+    } else {
+      if (result.code != CUDA_SUCCESS) report_failed_destroy(result.function, result.code);
+      delete each;
+    }
+    each = next;
+  }
 }
 
 }  // namespace halfwarp::core

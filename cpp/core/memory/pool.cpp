@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "core/memory/free_order.hpp"
+
 namespace halfwarp::core {
 namespace {
 
@@ -67,6 +69,8 @@ void set_pool_attribute(const pool_ref& pool, CUmemPool_attribute attribute, cuu
 }
 
 void trim_pool(const pool_ref& pool, std::size_t bytes_to_keep) {
+  free_what_was_deferred();
+  const relaxed_capture_scope relaxed;
   driver::call(driver::table->cuMemPoolTrimTo, pool.raw(), bytes_to_keep);
 }
 
@@ -74,6 +78,7 @@ CUdeviceptr allocate_from_pool(const pool_ref& pool, std::size_t size, const str
   CUstreamCaptureStatus status{};
   driver::call(driver::table->cuStreamIsCapturing, stream.raw(), &status);
   if (status != CU_STREAM_CAPTURE_STATUS_NONE) return 0;
+  free_what_was_deferred();
   CUdeviceptr pointer = 0;
   driver::call(driver::table->cuMemAllocFromPoolAsync, &pointer, size, pool.raw(), stream.raw());
   return pointer;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory that is there at once and goes at once, for devices without memory pools.
+// Device memory that is there at once, for devices without memory pools. It goes back as all memory
+// does: free_order.hpp.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,6 @@ namespace halfwarp::core {
   CUdeviceptr pointer = 0;
   driver::call(driver::table->cuMemAlloc, &pointer, size);
   return pointer;
-}
-
-inline void free_in_context(const context_ref& context, CUdeviceptr pointer) {
-  const current_scope scope{context.raw()};
-  driver::call(driver::table->cuMemFree, pointer);
 }
 
 }  // namespace halfwarp::core

@@ -53,7 +53,7 @@ TEST_F(memory_test, the_pool_of_the_device_is_borrowed) {
   const pool_handle pool = current_pool(0);
   EXPECT_FALSE(pool.is_owned());
   EXPECT_EQ(pool.facts().device, 0);
-  EXPECT_EQ(free_order{stream}.free(allocate(pool)), CUDA_SUCCESS);
+  EXPECT_EQ(free_order{stream}.free(allocate(pool)).code, CUDA_SUCCESS);
 }
 
 TEST_F(memory_test, a_pool_keeps_what_is_freed_until_it_is_trimmed) {
@@ -61,7 +61,7 @@ TEST_F(memory_test, a_pool_keeps_what_is_freed_until_it_is_trimmed) {
   const pool_handle pool = create_pool(0, 0);
   const CUdeviceptr pointer = allocate(pool);
   EXPECT_EQ(pool_attribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), size);
-  EXPECT_EQ(free_order{stream}.free(pointer), CUDA_SUCCESS);
+  EXPECT_EQ(free_order{stream}.free(pointer).code, CUDA_SUCCESS);
   driver::call(driver::table->cuStreamSynchronize, stream.raw());
   EXPECT_EQ(pool_attribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0u);
   EXPECT_GE(pool_attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), size);
@@ -88,7 +88,7 @@ TEST_F(memory_test, memory_goes_back_after_the_stream_handle_and_the_pool_are_go
   stream.reset();
   pool.reset();
   EXPECT_EQ(live("stream"), counted_as(1));  // the order keeps it
-  EXPECT_EQ(order.free(pointer), CUDA_SUCCESS);
+  EXPECT_EQ(order.free(pointer).code, CUDA_SUCCESS);
 }
 
 TEST_F(memory_test, a_default_stream_means_nothing_without_a_context) {
@@ -106,7 +106,7 @@ TEST_F(memory_test, a_default_stream_means_the_context_of_the_recording) {
   ASSERT_TRUE(order.is_recorded());
   driver::call(driver::table->cuStreamSynchronize, stream.raw());
   EXPECT_EQ(raw_current_context(), nullptr);
-  EXPECT_EQ(order.free(pointer), CUDA_SUCCESS);
+  EXPECT_EQ(order.free(pointer).code, CUDA_SUCCESS);
   EXPECT_EQ(raw_current_context(), nullptr);
 }
 
@@ -118,7 +118,7 @@ TEST_F(memory_test, another_thread_frees_after_what_the_per_thread_stream_was_gi
   EXPECT_EQ(live("event"), counted_as(1));  // what the other thread waits for
   driver::call(driver::table->cuStreamSynchronize, stream.raw());
   CUresult code = CUDA_ERROR_UNKNOWN;
-  std::thread{[&] { code = order.free(pointer); }}.join();
+  std::thread{[&] { code = order.free(pointer).code; }}.join();
   EXPECT_EQ(code, CUDA_SUCCESS);
   order = {};
   EXPECT_EQ(live("event"), 0);
@@ -131,10 +131,10 @@ TEST_F(memory_test, the_child_of_a_fork_frees_nothing) {
   const int before = live();
   fork_generation.fetch_add(1);
   EXPECT_FALSE(order.is_of_this_process());
-  EXPECT_EQ(order.free(pointer), CUDA_SUCCESS);
+  EXPECT_EQ(order.free(pointer).code, CUDA_SUCCESS);
   fork_generation.fetch_sub(1);
   EXPECT_EQ(live(), before);
-  EXPECT_EQ(order.free(pointer), CUDA_SUCCESS);
+  EXPECT_EQ(order.free(pointer).code, CUDA_SUCCESS);
   EXPECT_EQ(live(), before - counted_as(1));
 }
 
@@ -142,7 +142,8 @@ TEST_F(memory_test, memory_without_pools_comes_and_goes_in_its_context) {
   const CUdeviceptr pointer = allocate_in_context(context, size);
   EXPECT_EQ(raw_current_context(), nullptr);
   EXPECT_EQ(live("device memory"), counted_as(1));
-  free_in_context(context, pointer);
+  EXPECT_EQ(free_order::without_stream(context).free(pointer, memory_kind::device).code,
+            CUDA_SUCCESS);
   EXPECT_EQ(live("device memory"), 0);
 }
 

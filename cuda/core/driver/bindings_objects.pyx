@@ -26,4 +26,14 @@ cdef uintptr_t address_from(object given) except? 0:
 
 cdef size_t size_from(object given) except? 0:
     """A size in bytes; Cython's own conversion leaves out objects that have just `__index__`."""
-    return PyNumber_Index(given) if PyIndex_Check(given) else given
+    if PyIndex_Check(given):
+        given = PyNumber_Index(given)
+    elif isinstance(given, float):
+        if not given.is_integer():
+            raise TypeError(f"a size is a whole number of bytes, got {given!r}")
+        PyErr_WarnEx(DeprecationWarning, f"a size given as a float ({given!r}) is deprecated: use "
+                     f"{int(given)}".encode(), 1)
+        given = int(given)
+    if isinstance(given, int) and given < 0:
+        raise OverflowError(f"a size in bytes must not be negative, got {given}")
+    return given

@@ -364,6 +364,7 @@ CUDAError
         cdef context_handle context = self.context_to_use()
         with nogil:
             synchronize_context(context)
+        tidy_after_waiting()
 
     def __int__(self):
         return self.ordinal

@@ -59,6 +59,8 @@ cdef int give_back(Buffer self, Stream stream) except -1:
     cdef pool_handle pool
     cdef free_order order
     cdef Buffer shared
+    if self.exports:
+        release_finished_arrays()
     with cython.critical_section(self):
         if self.exports:
             raise BufferError("Buffer.close() with existing exports: release the memoryview first")
@@ -72,9 +74,11 @@ cdef int give_back(Buffer self, Stream stream) except -1:
             redirect(shared, stream)
         return 0
     if pool.is_open():
-        return free_in_order(memory.pointer, order, stream)
+        if stream is not None:
+            return free_on_stream(memory.pointer, order, stream)
+        return check_free(order.free(memory.pointer, memory_kind.pool))
     if resource is not None and memory.is_open:
-        deallocate(resource, memory, order, recorded if stream is None else stream)
+        deallocate(resource, memory, order, recorded, stream)
     return 0
 
 
@@ -109,37 +113,50 @@ cdef free_order recorded_order(Stream stream) except *:
     return order
 
 
-cdef int free_in_order(CUdeviceptr pointer, free_order& order, Stream stream) except -1:
-    cdef CUresult code
-    if pointer == 0 or not order.is_of_this_process():
+cdef inline int check_free(free_result freed) except -1:
+    return check(freed.code, freed.function)
+
+
+cdef int free_on_stream(CUdeviceptr pointer, const free_order& recorded,
+                        Stream stream) except -1:
+    """Order the free on another stream than the recorded one."""
+    if not recorded.is_of_this_process():
         return 0
-    if stream is not None:
-        return free_on_stream(pointer, stream)
-    with nogil:
-        code = order.free(pointer)
-    return check(code, "cuMemFreeAsync")
+    return free_now(pointer, memory_kind.pool, stream, context_handle())
 
 
-cdef int free_on_stream(CUdeviceptr pointer, Stream stream) except -1:
-    cdef borrowed_stream order = stream.native.borrow_open(stream)
-    if pointer != 0:
-        with nogil:
-            call(memory_driver.cuMemFreeAsync, pointer, order.raw())
-    return 0
+cdef int free_now(CUdeviceptr pointer, memory_kind kind, object stream,
+                  context_handle context) except -1:
+    """Free after what a stream was given so far; at once for None or none."""
+    cdef free_order order
+    cdef Stream given
+    if stream is None or stream is NOT_GIVEN:
+        order = free_order.without_stream(context)
+    else:
+        given = accept_stream(stream)
+        order = free_order.now(given.native.share_open(given), context)
+    return check_free(order.free(pointer, kind))
 
 
-cdef int deallocate(object resource, buffer_fields memory, free_order& order,
+cdef int deallocate(object resource, buffer_fields memory, free_order& order, object recorded,
                     object stream) except -1:
-    """Run the Python deallocator, in the context that a recorded default stream meant."""
-    cdef bint is_synchronous = isinstance(resource, _SYNCHRONOUS)
-    if (is_synchronous or order.is_recorded()) and not order.is_of_this_process():
-        return 0
-    if stream is None and not is_synchronous:
-        stream = default_stream_object()
-    cdef bint entered = order.is_recorded() and order.enter()
+    """Run the Python deallocator, in the context that was current when the memory came."""
+    if stream is None and type(resource) in _SYNCHRONOUS:
+        return check_free(order.free(memory.pointer, kind_of(resource)))
+    if order.is_recorded() or isinstance(resource, _SYNCHRONOUS):
+        if not order.is_of_this_process():
+            return 0
+    if stream is None:
+        stream = default_stream_object() if recorded is None else recorded
+    cdef bint entered = order.enter()
+    cdef relaxed_capture* relaxed
+    with nogil:
+        relaxed = new relaxed_capture()
     try:
         resource.deallocate(<object>memory.pointer, <object>memory.size, stream=stream)
     finally:
+        with nogil:
+            del relaxed
         if entered:
             free_order.leave()
     return 0

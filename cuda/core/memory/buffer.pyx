@@ -3,12 +3,17 @@
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES
 
+cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
+
 cdef char* BYTE_FORMAT = b"b"
 
 
 # no_gc_clear: giving memory back needs `resource` and `stream`, so the collector must not clear
 # them first. A cycle through a Buffer is broken at the resource's or the owner's side.
+# trashcan: an owner may be a Buffer again, thousands deep.
 @cython.no_gc_clear
+@cython.trashcan(True)
 @cython.freelist(64)
 cdef class Buffer:
     """A contiguous range of memory.
@@ -73,7 +78,9 @@ cdef class Buffer:
     def close(self, stream=None):
         """Give the memory back.
 
-        Stream-ordered. Closing twice is harmless.
+        Stream-ordered. Closing twice is harmless. Arrays of other libraries that look at the memory
+        through DLPack or ``__cuda_array_interface__`` must not be used after that. While the stream
+        that orders the free is being captured, the memory waits until the capture has ended.
 
         Parameters
         ----------
@@ -359,6 +366,7 @@ cdef class Buffer:
         cdef buffer_fields memory
         with cython.critical_section(self):
             check_open(self.fields.is_open, "Buffer")
+            check_exportable(self.fields.size)
             memory = self.fields
             self.shape, self.stride = memory.size, 1
             self.exports += 1
@@ -397,6 +405,13 @@ cdef int register_buffer() except -1:
 
 
 register_buffer()
+
+
+cdef int check_exportable(size_t size) except -1:
+    if size > <size_t>PY_SSIZE_T_MAX:
+        raise BufferError(f"the buffer has {size} bytes, and others count them with a sign: at "
+                          f"most {PY_SSIZE_T_MAX} can be shown to them")
+    return 0
 
 
 cdef int refuse_copy_options(object options) except -1:

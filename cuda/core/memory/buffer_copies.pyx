@@ -28,12 +28,25 @@ cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source,
 cdef int copy_to_object(object to, Buffer source, Stream stream) except -1:
     cdef _ForeignMemory memory = foreign_memory(to, True, stream)
     copy_bytes(&memory.fields, &source.fields, stream)
-    return keep_until_copied(memory, stream)
+    return keep_for_copy(memory, stream)
 
 
 cdef int copy_from_object(Buffer to, object source, Stream stream) except -1:
     cdef _ForeignMemory memory = foreign_memory(source, False, stream)
     copy_bytes(&to.fields, &memory.fields, stream)
+    return keep_for_copy(memory, stream)
+
+
+cdef int keep_for_copy(_ForeignMemory memory, Stream stream) except -1:
+    """Hold an array for a copy that was submitted, or recorded into a graph."""
+    cdef borrowed_stream order = stream.native.borrow_open(stream)
+    cdef bint captured
+    with nogil:
+        captured = is_capturing(order.raw())
+    if captured:
+        # Each launch of the graph reads or writes the array, pageable memory too.
+        hold_in_captured_graph(order, make_host_call(memory), give_up_host_call)
+        return 0
     return keep_until_copied(memory, stream)
 
 
@@ -49,6 +62,20 @@ cdef int keep_until_copied(_ForeignMemory memory, Stream stream) except -1:
     return 0
 
 
+cdef bint is_reached(Event event) except -1:
+    cdef borrowed_event native = event.native.borrow_open(event)
+    with nogil:
+        return was_reached(native)
+
+
+cdef inline int tidy_after_waiting() except -1:
+    """What a call that waited for work may have made possible."""
+    if arrays_in_use:
+        release_finished_arrays()
+    free_what_was_deferred()
+    return 0
+
+
 cdef int release_finished_arrays() except -1:
     """Let go of the arrays whose copies are done, oldest first."""
     while arrays_in_use:
@@ -56,7 +83,7 @@ cdef int release_finished_arrays() except -1:
             entry = arrays_in_use.popleft()
         except IndexError:  # another thread took the last one
             return 0
-        if not entry[0].is_done:
+        if not is_reached(<Event>entry[0]):
             arrays_in_use.appendleft(entry)
             return 0
     return 0

@@ -37,15 +37,15 @@ cdef bint wants_version(object max_version) except -1:
 
 cdef int order_consumer(Buffer self, object stream) except -1:
     """Make the consumer's stream wait for the one that the memory was allocated on."""
-    if stream is None or stream == -1 or not self.pool.is_open():
+    cdef free_order order
+    if stream is None or stream == -1:
         return 0
     cdef Stream consumer = Stream.from_handle(stream)
-    cdef borrowed_stream later = consumer.native.borrow_open(consumer)
-    cdef stream_handle producer
     with cython.critical_section(self):
-        producer = self.order.stream()
-    if producer.is_open():
-        wait_for_stream(later, producer)
+        holder = self if self.shared is None else self.shared
+        order = (<Buffer>holder).order
+    if order.is_recorded():
+        order.come_before(consumer.native.borrow_open(consumer))
     return 0
 
 
@@ -57,6 +57,7 @@ cdef object export_dlpack(Buffer self, object stream, object max_version, object
         raise BufferError("Sorry, not supported: copy=True")
     if dl_device is not None and tuple(dl_device) != (<int>where.type, where.id):
         raise BufferError("Sorry, not supported: dl_device other than None")
+    check_exportable(self.fields.size)
     order_consumer(self, stream)
     return export_bytes(self, <void*><uintptr_t>self.fields.pointer, self.fields.size, where,
                         versioned)

@@ -15,6 +15,11 @@ cdef dict POOL_ATTRIBUTES = {
 }
 
 
+# What an OutOfMemoryError says of the pool.
+cdef dict POOL_FIGURES = {
+    "used": "used_mem_current", "reserved": "reserved_mem_current", "peak": "used_mem_high"}
+
+
 cdef object read_attribute(const pool_handle& pool, str name):
     attribute, kind = POOL_ATTRIBUTES[name]
     return kind(pool_attribute(pool, <CUmemPool_attribute><int>attribute))
@@ -189,7 +194,7 @@ cdef class _MemPool(MemoryResource):
         cuMemFreeAsync : the driver function.
         """
         cdef Stream order = stream_or_default(stream, "deallocate()")
-        free_on_stream(address_from(ptr), order)
+        free_now(address_from(ptr), memory_kind.pool, order, context_handle())
 
     def close(self):
         """Give up the pool. Host only.
@@ -313,11 +318,21 @@ cdef _MemPoolAttributes attributes_of(_MemPool self):
         return self.known_attributes
 
 
+cdef dict pool_figures(const pool_handle& pool):
+    """What the pool holds, in bytes; what the driver does not tell is left out."""
+    figures = {}
+    for figure, name in POOL_FIGURES.items():
+        try:
+            figures[figure] = read_attribute(pool, name)
+        except CUDAError:  # the error at hand matters more
+            continue
+    return figures
+
+
 cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object error):
     """The driver's error with what was asked for and what there is."""
     cdef size_t free = 0, total = 0
-    facts = {name: read_attribute(pool, f"{name}_mem_current") for name in ("used", "reserved")}
-    facts["peak"] = read_attribute(pool, "used_mem_high")
+    facts = pool_figures(pool)
     if try_call(memory_driver.cuMemGetInfo, &free, &total) == CUDA_SUCCESS:
         facts["device_free"], facts["device_total"] = free, total
     known = ", ".join([f"{name.replace('_', ' ')} {value}" for name, value in facts.items()])

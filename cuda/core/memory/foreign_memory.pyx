@@ -6,6 +6,10 @@ from cpython.buffer cimport (
     PyObject_GetBuffer)
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 
+# Flags of a DLPack tensor with a version.
+cdef uint64_t READ_ONLY = 1
+cdef uint64_t IS_COPIED = 2
+
 
 @cython.final
 @cython.no_gc_clear  # the view must be released before the exporter may go
@@ -14,6 +18,7 @@ cdef class _ForeignMemory:
 
     cdef buffer_fields fields
     cdef bint is_readonly
+    cdef bint is_copy  # what is written there, the object does not see
     cdef bint has_view
     cdef Py_buffer view
     cdef object kept  # the object itself, or the capsule that it gave
@@ -38,6 +43,9 @@ cdef _ForeignMemory foreign_memory(object source, bint is_written, Stream stream
     else:
         raise TypeError(f"expected a Buffer, or an array with the buffer protocol, DLPack or "
                         f"__cuda_array_interface__, got {qualified_name(source)}")
+    if is_written and memory.is_copy:
+        raise BufferError(f"cannot copy into {qualified_name(source)}: its DLPack export is a "
+                          "copy, so the bytes would be lost")
     if is_written and memory.is_readonly:
         raise BufferError(f"cannot copy into {qualified_name(source)}: its memory is read-only")
     return memory
@@ -86,7 +94,8 @@ cdef int take_dlpack(_ForeignMemory memory, object source, Stream stream) except
     if PyCapsule_IsValid(capsule, versioned_capsule_name):
         versioned = <versioned_tensor*>PyCapsule_GetPointer(capsule, versioned_capsule_name)
         tensor = &versioned.content
-        memory.is_readonly = versioned.flags & 1
+        memory.is_readonly = versioned.flags & READ_ONLY
+        memory.is_copy = versioned.flags & IS_COPIED
     else:
         tensor = &(<managed_tensor*>PyCapsule_GetPointer(capsule, capsule_name)).content
     shape = tuple([tensor.shape[i] for i in range(tensor.ndim)])

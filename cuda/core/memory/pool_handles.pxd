@@ -29,11 +29,7 @@ cdef extern from "cuda.h" nogil:
 
 cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
     cppclass memory_functions "halfwarp::driver::driver_table":
-        driver_function cuMemAlloc
-        driver_function cuMemFree
-        driver_function cuMemFreeAsync
         driver_function cuMemAllocHost
-        driver_function cuMemFreeHost
         driver_function cuMemcpyAsync
         driver_function cuMemsetD8Async
         driver_function cuMemsetD16Async
@@ -65,18 +61,30 @@ cdef extern from "core/memory/pool.hpp" namespace "halfwarp::core" nogil:
 
 
 cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
+    enum class memory_kind(unsigned char):
+        pool
+        device
+        host
+    struct free_result:
+        CUresult code
+        const char* function
+    bint is_capturing(CUstream) noexcept
+    void free_what_was_deferred() noexcept
     cppclass free_order:
         free_order() noexcept
 
         @staticmethod
-        free_order of_this_process() noexcept
+        free_order without_stream(context_handle) noexcept
+
+        @staticmethod
+        free_order now(stream_handle, context_handle) except +translate_exception
 
         bint is_recorded() noexcept
         bint is_of_this_process() noexcept
-        const stream_handle& stream() noexcept
         void swap(free_order&) noexcept
-        CUresult free(CUdeviceptr) noexcept
-        bint enter() except +translate_exception
+        free_result free(CUdeviceptr, memory_kind) noexcept
+        void come_before(const stream_ref&) except +translate_exception
+        bint enter() noexcept
 
         @staticmethod
         void leave() noexcept
@@ -84,9 +92,18 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
         except +translate_exception
 
 
+cdef extern from "core/memory/copied_arrays.hpp" namespace "halfwarp::core" nogil:
+    bint was_reached(const event_ref&) noexcept
+    void hold_in_captured_graph(const stream_ref&, void*, void (*release)(void*)) noexcept
+
+
+cdef extern from "core/lifetime/giving_back.hpp" namespace "halfwarp::core" nogil:
+    cppclass relaxed_capture "halfwarp::core::relaxed_capture_scope":
+        relaxed_capture()
+
+
 cdef extern from "core/memory/synchronous.hpp" namespace "halfwarp::core" nogil:
     CUdeviceptr allocate_in_context(const context_ref&, size_t) except +translate_exception
-    void free_in_context(const context_ref&, CUdeviceptr) except +translate_exception
 
 
 cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:

@@ -2,17 +2,6 @@
 # Resources that do not know streams: page-locked host memory, and device memory without pools.
 
 
-cdef int wait_for_last_use(object stream) except -1:
-    """Memory that goes back at once must not be in use any more."""
-    if stream is None or stream is NOT_GIVEN:
-        return 0
-    cdef Stream order = accept_stream(stream)
-    cdef borrowed_stream last = order.native.borrow_open(order)
-    with nogil:
-        call(driver.cuStreamSynchronize, last.raw())
-    return 0
-
-
 cdef class LegacyPinnedMemoryResource(MemoryResource):
     """Page-locked host memory, which host and device use at the same address.
 
@@ -55,10 +44,12 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
         cdef size_t wanted = size_from(size)
         if stream is not None:
             accept_stream(stream)
+        cdef context_handle context = current_context()
         if wanted:
             with nogil:
                 call(memory_driver.cuMemAllocHost, &pointer, wanted)
-        return wrap_resource_memory(self, <CUdeviceptr><uintptr_t>pointer, wanted)
+        return wrap_resource_memory(self, <CUdeviceptr><uintptr_t>pointer, wanted,
+                                    context)
 
     def deallocate(self, ptr, size_t size=0, stream=None):
         """Give memory back, after waiting for `stream` when one is given.
@@ -69,14 +60,7 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
         --------
         cuMemFreeHost : the driver function.
         """
-        cdef void* pointer = <void*>address_from(ptr)
-        if pointer is NULL:
-            return
-        try:
-            wait_for_last_use(stream)
-        finally:  # a stream that failed uses nothing any more
-            with nogil:
-                call(memory_driver.cuMemFreeHost, pointer)
+        free_now(address_from(ptr), memory_kind.host, stream, context_handle())
 
     @property
     def is_device_accessible(self):
@@ -123,7 +107,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         if wanted:
             with nogil:
                 pointer = allocate_in_context(self.context, wanted)
-        return wrap_resource_memory(self, pointer, wanted)
+        return wrap_resource_memory(self, pointer, wanted, self.context)
 
     @cython.binding(True)
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
@@ -135,14 +119,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         --------
         cuMemFree : the driver function.
         """
-        cdef CUdeviceptr pointer = address_from(ptr)
-        if pointer == 0:
-            return
-        try:
-            wait_for_last_use(stream)
-        finally:  # a stream that failed uses nothing any more
-            with nogil:
-                free_in_context(self.context, pointer)
+        free_now(address_from(ptr), memory_kind.device, stream, self.context)
 
     @property
     def is_device_accessible(self):
@@ -160,15 +137,23 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         return self.device
 
 
-cdef Buffer wrap_resource_memory(MemoryResource resource, CUdeviceptr pointer, size_t size):
+cdef Buffer wrap_resource_memory(MemoryResource resource, CUdeviceptr pointer, size_t size,
+                                 const context_handle& context):
     """An open buffer whose memory goes back through `resource.deallocate`."""
     cdef Buffer buffer = Buffer.__new__(Buffer)
     buffer.fields = buffer_fields(pointer, size, True)
     buffer.resource = resource
-    buffer.order = free_order.of_this_process()
+    buffer.order = free_order.without_stream(context)
     if type(resource) not in _SYNCHRONOUS:
         guard_cycles(buffer)
     return buffer
+
+
+cdef memory_kind kind_of(object resource) noexcept:
+    """How the memory of one of these resources goes back."""
+    if type(resource) is LegacyPinnedMemoryResource:
+        return memory_kind.host
+    return memory_kind.device
 
 
 # They wait for the stream they are given, and the driver waits in any case: none is needed.

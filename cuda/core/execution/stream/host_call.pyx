@@ -20,6 +20,7 @@ cdef extern from "python/host_call.hpp" namespace "halfwarp::python" nogil:
     int copy_argument(host_call&, const void*, size_t) except -1
     void discard(host_call*) noexcept
     void run_host_call(void*) noexcept
+    void give_up_host_call(void*) noexcept
 
 
 cdef uintptr_t native_address(object fn) except? 0:

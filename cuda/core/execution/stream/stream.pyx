@@ -185,6 +185,7 @@ cdef class Stream:
         cdef borrowed_stream stream = self.native.borrow_open(self)
         with nogil:
             call(driver.cuStreamSynchronize, stream.raw())
+        tidy_after_waiting()
 
     def record(self, event=None, options=None):
         """Mark the point that the stream's work has reached.

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory and objects go back once, whatever became of their stream, context or process."""
+
+import threading
+
+import pytest
+from cuda.core import Buffer, Device, LaunchConfig, LegacyPinnedMemoryResource, Stream
+
+
+class Order:
+    """Whether work of one stream waits for another: the other is held up by a host function."""
+
+    def __init__(self, blocked):
+        self.go, self.passed = threading.Event(), threading.Event()
+        blocked.launch_host(lambda: self.go.wait(20) and self.passed.set())
+
+    def is_behind(self, stream):
+        """Whether the work that `stream` is given now comes after that of the one held up."""
+        before = []
+        stream.launch_host(lambda: before.append(self.passed.is_set()))
+        threading.Timer(0.2, self.go.set).start()
+        stream.sync()
+        self.passed.wait(20)
+        return before == [True]
+
+
+class KeepingResource(LegacyPinnedMemoryResource):
+    """Takes back memory that another buffer owns."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def deallocate(self, ptr, size=0, stream=None):
+        self.inner.close()
+
+
+def prepared_buffer(device, stream, load_kernel):
+    buffer = device.allocate(64, stream=stream)
+    prepared = load_kernel(".param .u64 p").prepare(LaunchConfig(grid=1, block=1), buffer)
+    return buffer, prepared
+
+
+class TestExportOrder:
+    @pytest.mark.parametrize("kind", ["plain", "prepared", "of a user's resource", "redirected"])
+    def test_the_consumers_stream_waits_for_the_stream_of_the_memory(
+        self, device, load_kernel, kind
+    ):
+        with device.create_stream() as producer, device.create_stream() as consumer:
+            keep = None
+            if kind == "of a user's resource":
+                buffer = Buffer.from_handle(
+                    (inner := LegacyPinnedMemoryResource().allocate(64)).handle,
+                    64,
+                    mr=KeepingResource(inner),
+                    stream=producer,
+                )
+            elif kind == "redirected":
+                buffer, keep = prepared_buffer(device, consumer, load_kernel)
+                buffer.set_deallocation_stream(producer)
+            elif kind == "prepared":
+                buffer, keep = prepared_buffer(device, producer, load_kernel)
+            else:
+                buffer = device.allocate(64, stream=producer)
+            order = Order(producer)
+            buffer.__dlpack__(stream=int(consumer.handle))
+            assert order.is_behind(consumer)
+            del keep
+            buffer.close()
+
+    def test_the_stream_of_the_memory_does_not_wait_for_the_consumer(self, device):
+        with device.create_stream() as producer, device.create_stream() as consumer:
+            buffer = device.allocate(64, stream=producer)
+            order = Order(consumer)
+            buffer.__dlpack__(stream=int(consumer.handle))
+            assert not order.is_behind(producer)
+            buffer.close()
+
+    @pytest.mark.parametrize("stream", [None, -1])
+    def test_no_order_is_made_where_none_is_asked_for(self, device, stream):
+        with device.create_stream() as producer, device.create_stream() as consumer:
+            buffer = device.allocate(64, stream=producer)
+            order = Order(producer)
+            buffer.__dlpack__(stream=stream)
+            assert not order.is_behind(consumer)
+            buffer.close()
+
+
+class TestStreams:
+    def test_a_free_on_another_thread_waits_for_the_recorded_per_thread_stream(
+        self, device, in_new_thread, emulation
+    ):
+        """Its own per-thread default stream is another one."""
+        buffer = device.allocate(64, stream=Stream._per_thread_default())
+
+        def give_back():
+            Device(0).set_current()
+            before = emulation.stats()["calls"].get("cuStreamWaitEvent", 0)
+            buffer.close()
+            return emulation.stats()["calls"].get("cuStreamWaitEvent", 0) - before
+
+        assert in_new_thread(give_back) == 1
+
+    def test_a_new_deallocation_stream_reaches_memory_that_is_shared(self, device, load_kernel):
+        seen = []
+
+        class Noting(KeepingResource):
+            def deallocate(self, ptr, size, *, stream):
+                super().deallocate(ptr, size, stream=stream)
+                seen.append(stream)
+
+        inner = LegacyPinnedMemoryResource().allocate(64)
+        with device.create_stream() as first, device.create_stream() as second:
+            buffer = Buffer.from_handle(inner.handle, 64, mr=Noting(inner), stream=first)
+            prepared = load_kernel(".param .u64 p").prepare(LaunchConfig(grid=1, block=1), buffer)
+            buffer.set_deallocation_stream(second)
+            buffer.close()
+            del prepared
+            assert seen == [second]
+
+    def test_a_subclass_of_a_resource_without_streams_gets_a_stream(self, device):
+        seen = []
+
+        class Mine(LegacyPinnedMemoryResource):
+            def deallocate(self, ptr, size, *, stream):
+                seen.append(stream)
+                super().deallocate(ptr, size, stream=stream)
+
+        Mine().allocate(8).close()
+        assert [type(each) for each in seen] == [Stream]
+
+
+def test_owners_may_be_nested_hundreds_of_thousands_deep():
+    buffer = Buffer.from_handle(0x10, 8)
+    for _ in range(300_000):
+        buffer = Buffer.from_handle(0x10, 8, owner=buffer)
+    buffer.close()
+    buffer = Buffer.from_handle(0x10, 8)
+    for _ in range(300_000):
+        buffer = Buffer.from_handle(0x10, 8, owner=buffer)
+    del buffer
+
+
+def test_more_bytes_than_others_can_count_are_not_shown_to_them():
+    buffer = Buffer.from_handle(0, 1 << 63)
+    for show in (memoryview, lambda each: each.__dlpack__()):
+        with pytest.raises(BufferError, match="9223372036854775808 bytes"):
+            show(buffer)
+
+
+def test_arrays_of_others_do_not_keep_a_buffer_open(device):
+    """As with NVIDIA's: programs close memory while an array over it is alive."""
+    import numpy as np
+
+    buffer = LegacyPinnedMemoryResource().allocate(16)
+    array = np.from_dlpack(buffer)
+    buffer.close()
+    assert buffer.is_closed and array.shape == (16,)
