@@ -9,6 +9,8 @@ import pytest
 from cuda.bindings import driver
 from cuda.core.typing import IsStreamType
 
+from ..threads import run_together
+
 # module -> names, and the object of today if it has a public name
 FROM_CORE = {
     "_stream": {"Stream": cuda.core.Stream, "IsStreamT": IsStreamType},
@@ -62,18 +64,21 @@ class TestThreadState:
     """`cuda.core._device._tls`, by which test suites make a thread forget its devices."""
 
     def test_deleting_the_devices_makes_new_ones(self):
-        from cuda.core._device import _tls
+        def in_thread():
+            from cuda.core._device import _tls
 
-        first = cuda.core.Device(0)
-        assert _tls.devices[0] is first
-        assert vars(_tls) == {"devices": _tls.devices}
-        del _tls.devices
-        assert not hasattr(_tls, "devices")
-        assert vars(_tls) == {}
-        again = cuda.core.Device(0)
-        assert again is not first
-        assert again == first
-        assert cuda.core.Device(0) is again
+            first = cuda.core.Device(0)
+            assert _tls.devices[0] is first
+            assert vars(_tls) == {"devices": _tls.devices}
+            del _tls.devices
+            assert not hasattr(_tls, "devices")
+            assert vars(_tls) == {}
+            again = cuda.core.Device(0)
+            assert again is not first
+            assert again == first
+            assert cuda.core.Device(0) is again
+
+        run_together(in_thread)  # whose devices end with it
 
     def test_it_is_of_the_thread_that_asks(self):
         from cuda.core._device import _tls
@@ -87,12 +92,15 @@ class TestThreadState:
         assert hasattr(_tls, "devices")
 
     def test_devices_that_are_not_there_cannot_be_forgotten(self):
-        from cuda.core._device import _tls
+        def in_thread():
+            from cuda.core._device import _tls
 
-        cuda.core.Device(0)
-        del _tls.devices
-        with pytest.raises(AttributeError):
+            cuda.core.Device(0)
             del _tls.devices
+            with pytest.raises(AttributeError):
+                del _tls.devices
+
+        run_together(in_thread)  # whose devices end with it
 
 
 def test_private_names_are_silent(recwarn):
