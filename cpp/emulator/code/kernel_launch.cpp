@@ -10,7 +10,8 @@
 namespace halfwarp::emulator {
 namespace {
 
-exec::run_options options_for(const driver& d, context& owner) {
+exec::run_options options_for(driver& d, stream& in) {
+  context& owner = in.owner();
   exec::run_options options;
   options.threads = d.settings.threads;
   options.seed = d.settings.seed;
@@ -19,6 +20,10 @@ exec::run_options options_for(const driver& d, context& owner) {
   options.check_sync = d.settings.checks_for(check::sync);
   options.print = [&owner](std::string_view record) { owner.print(record); };
   options.cancelled = &owner.cancelled();
+  options.takes_long = [&d, &in] {
+    const std::lock_guard guard{d.lock};
+    d.streams.may_wait(in);
+  };
   return options;
 }
 
@@ -58,7 +63,7 @@ failure kernel_launch::execute(stream& in) {
   }
   auto request = request_;  // executables of the same graph may run this at once
   request.parameters = parameters_.bytes();
-  auto result = exec::run(d.memory, request, options_for(d, in.owner()));
+  auto result = exec::run(d.memory, request, options_for(d, in));
   d.instructions.fetch_add(result.instructions, std::memory_order_relaxed);
   if (!result.fault) return {};
   const auto kind = result.fault->kind;

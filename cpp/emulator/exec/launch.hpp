@@ -41,6 +41,9 @@ struct run_options {
   // Receives the text of device printf, whole records; called from the threads that run the kernel,
   // one at a time. Absent: the text is dropped.
   std::function<void(std::string_view)> print;
+  // Called once when the blocks have given way so often that they may be waiting for memory that
+  // something else writes. Depends on what was executed, not on time.
+  std::function<void()> takes_long;
   const std::atomic<bool>* cancelled = nullptr;  // set: the run ends soon, its result is void
 };
 

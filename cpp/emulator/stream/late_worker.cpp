@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "emulator/stream/context.hpp"
 #include "emulator/stream/scheduler.hpp"
 
 namespace halfwarp::emulator {
@@ -38,19 +39,32 @@ void scheduler::demand_all() {
   for (const auto& [rank, each] : ready_) each->demanded_ = each->enqueued_;
 }
 
-// One of the ready streams that somebody waits for, drawn from the seed.
+// Memory is released as early as it may be, since that is when a use without order shows; by the
+// seed also together with the work before it in its stream.
+void scheduler::demand_releases(const context& of) {
+  std::vector<stream_point> places;
+  for (const auto& each : of.active) {
+    for (std::size_t i = 0; i < each->queue_.size(); ++i) {
+      if (each->queue_[i].what->releases_memory())
+        places.push_back({each, each->completed_ + i + 1});
+    }
+  }
+  std::ranges::sort(places, {}, [](const stream_point& p) { return p.in->number(); });
+  for (const stream_point& place : places) {
+    const bool is_next = place.ticket == place.in->completed_ + 1;
+    if (next_random(random_) % 2 || is_next) demand(place);
+  }
+}
+
+// One of the ready streams that somebody waits for: one that releases memory next, else one drawn
+// from the seed.
 std::shared_ptr<stream> scheduler::choose_demanded() {
   std::vector<std::shared_ptr<stream>> candidates;
   for (const auto& [rank, each] : ready_) {
+    if (each->queue_.front().what->releases_memory()) return each;
     if (each->completed_ < each->demanded_) candidates.push_back(each);
   }
   return candidates.empty() ? nullptr : candidates[next_random(random_) % candidates.size()];
-}
-
-// Operations run one after another, unless one has been running so long that it may be waiting for
-// another.
-bool scheduler::may_start_another() const noexcept {
-  return running_ == 0 || std::chrono::steady_clock::now() - last_start_ > patience;
 }
 
 void scheduler::wake_late_worker() {
@@ -60,18 +74,21 @@ void scheduler::wake_late_worker() {
 
 void scheduler::work_late() {
   driver_guard guard{lock_};
-  for (;;) {
+  for (unsigned quiet = 0;;) {
     if (const auto next = may_start_another() ? choose_demanded() : nullptr) {
       // Somebody has to watch while this thread is busy.
       if (idle_workers_ == 0 && workers_ < most_workers) start_worker(&scheduler::work_late);
       run_head(guard, next);
+      quiet = 0;
       continue;
     }
     const auto calls = calls_;
     ++idle_workers_;
     const auto woken = work_available_.wait_for(guard, patience);
     --idle_workers_;
-    if (woken == std::cv_status::timeout && pending_ > 0 && calls == calls_) demand_all();
+    const bool is_quiet = woken == std::cv_status::timeout && calls == calls_;
+    quiet = is_quiet ? quiet + 1 : 0;
+    if (quiet >= quiet_rounds && pending_ > 0) demand_all();
   }
 }
 

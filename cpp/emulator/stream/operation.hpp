@@ -45,6 +45,8 @@ class operation {
 
   // As the parameters of a graph node; what they point at lives as long as the operation.
   virtual void describe(CUgraphNodeParams& as) const { as.type = CU_GRAPH_NODE_TYPE_EMPTY; }
+  // Whether an address that kernels use is invalid afterwards.
+  virtual bool releases_memory() const noexcept { return false; }
 
   operation_kind kind() const noexcept { return kind_; }
 

@@ -61,7 +61,7 @@ stream_point scheduler::submit(driver_guard& guard, stream& in, std::shared_ptr<
   ++pending_;
   in.polls_ = 0;
   ++calls_;
-  in.queue_.push_back({std::move(what), std::move(waits)});
+  in.queue_.push_back({std::move(what), std::move(waits), next_sequence_++});
   in.owner().active.insert(in.as_shared());
   const stream_point end = in.end();
   advance(end.in);
@@ -85,7 +85,7 @@ void scheduler::advance(std::shared_ptr<stream> from) {
         continue;
       }
       next->head_ = stream::head_state::ready;
-      next->rank_ = {next->priority(), next_sequence_++};
+      next->rank_ = {next->priority(), next->queue_.front().sequence};
       ready_.emplace(next->rank_, next);
       if (mode_ == run_mode::async) call_worker();
     }
@@ -137,12 +137,27 @@ void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> in) {
     if (result) owner.fail(result);
   }
   --running_;
+  waiting_ -= std::exchange(in->may_wait_, false);
   what->finish();
   what.reset();
   std::vector<std::shared_ptr<stream>> freed;
   complete_head(*in, freed);
   advance(in);
   for (auto& each : freed) advance(std::move(each));
+  if (!ready_.empty()) work_available_.notify_one();
+}
+
+void scheduler::may_wait(stream& in) {
+  if (std::exchange(in.may_wait_, true)) return;
+  ++waiting_;
+  if (ready_.empty()) return;
+  if (mode_ == run_mode::async) call_worker();
+  if (mode_ == run_mode::adversarial) wake_late_worker();
+}
+
+// One after another, unless all that run may be waiting for another.
+bool scheduler::may_start_another() const noexcept {
+  return running_ == waiting_ || std::chrono::steady_clock::now() - last_start_ > patience;
 }
 
 void scheduler::run_ready(driver_guard& guard) {
@@ -152,12 +167,14 @@ void scheduler::run_ready(driver_guard& guard) {
 // A thread that waits for a stream may as well do the work: it is awake, the worker has to wake up.
 bool scheduler::can_help(const stream& in) const noexcept {
   return mode_ != run_mode::adversarial && in.head_ == stream::head_state::ready &&
+         in.rank_ == ready_.begin()->first && may_start_another() &&
          in.queue_.front().what->kind() == operation_kind::work;
 }
 
 void scheduler::wait(driver_guard& guard, const stream_point& until) {
   ++calls_;
-  if (mode_ == run_mode::adversarial) {
+  if (mode_ == run_mode::adversarial && !until.is_reached()) {
+    demand_releases(until.in->owner());
     demand(until);
     wake_late_worker();
   }
@@ -220,8 +237,9 @@ void scheduler::work() {
   for (;;) {
     ++idle_workers_;
     work_available_.wait(guard, [this] { return !ready_.empty(); });
+    while (!ready_.empty() && !may_start_another()) work_available_.wait_for(guard, patience);
     --idle_workers_;
-    run_ready(guard);
+    if (!ready_.empty()) run_head(guard, ready_.begin()->second);
   }
 }
 

@@ -21,8 +21,10 @@ namespace halfwarp::emulator {
 using driver_guard = std::unique_lock<std::mutex>;
 
 inline constexpr unsigned most_workers = 64;
-// Adversarial mode: how long nothing may happen before held work is let go.
+// How long a function of the program, or a copy, runs before it counts as waiting for others.
 inline constexpr std::chrono::milliseconds patience{50};
+// Adversarial mode: for how many times that nothing may happen before held work is let go.
+inline constexpr unsigned quiet_rounds = 10;
 
 // Every function is called with the driver's lock held. Those that take the guard release it while
 // an operation runs or while they wait.
@@ -44,6 +46,10 @@ class scheduler {
   // Whether a place is reached, for the polling calls.
   bool poll(driver_guard& guard, const stream_point& until);
 
+  // Called by an operation that runs: it may be waiting for another one, as a kernel that spins
+  // does. Until then operations run one after another, so that equal calls give equal runs.
+  void may_wait(stream& in);
+
   std::uint64_t pending() const noexcept { return pending_; }
 
  private:
@@ -55,6 +61,7 @@ class scheduler {
   // False where calls run what is ready: by the mode, or because no thread could be made.
   bool has_workers() const noexcept { return workers_ > 0; }
   bool can_help(const stream& in) const noexcept;
+  bool may_start_another() const noexcept;
   void call_worker();
   void start_worker(void (scheduler::*loop)());
   void work();
@@ -64,7 +71,7 @@ class scheduler {
   void demand(const stream_point& until);
   void demand_all();
   std::shared_ptr<stream> choose_demanded();
-  bool may_start_another() const noexcept;
+  void demand_releases(const context& of);
   void wake_late_worker();
   void work_late();
 
@@ -80,7 +87,7 @@ class scheduler {
 
   std::uint64_t random_;                              // state of the generator
   std::uint64_t calls_ = 0;                           // of this class: whether anybody is there
-  unsigned running_ = 0;                              // operations
+  unsigned running_ = 0, waiting_ = 0;                // operations, and those that may wait
   std::chrono::steady_clock::time_point last_start_;  // of the newest of them
 };
 

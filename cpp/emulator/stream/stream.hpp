@@ -20,7 +20,7 @@ struct stream_capture;
 
 enum class stream_role : std::uint8_t { created, legacy_default, per_thread_default };
 
-// The order in which ready operations are picked: by priority, then by age.
+// The order in which ready operations are picked: by priority, then as they were submitted.
 struct stream_rank {
   int priority = 0;
   std::uint64_t sequence = 0;
@@ -64,6 +64,7 @@ class stream : public object {
   struct entry {
     std::shared_ptr<operation> what;
     std::vector<stream_point> waits;
+    std::uint64_t sequence = 0;  // among all operations that were submitted
   };
   struct waiter {
     std::shared_ptr<stream> who;
@@ -79,7 +80,8 @@ class stream : public object {
 
   std::deque<entry> queue_;
   head_state head_ = head_state::unexamined;
-  stream_rank rank_;  // while the head is ready
+  bool may_wait_ = false;  // the head runs, and perhaps waits for another operation
+  stream_rank rank_;       // while the head is ready
   std::uint64_t enqueued_ = 0, completed_ = 0;
   std::uint64_t demanded_ = 0;   // adversarial mode: the place that somebody waits for
   unsigned polls_ = 0;           // adversarial mode: questions since the last new operation

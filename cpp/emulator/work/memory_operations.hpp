@@ -86,6 +86,7 @@ class free_memory final : public operation {
   failure execute(stream& in) override;
   void drop() noexcept override;
   void finish() noexcept override;
+  bool releases_memory() const noexcept override { return true; }
 
  private:
   memory::address base_;

@@ -46,6 +46,8 @@ report::fault out_of_memory(const launch_request& request, const std::string& wh
   return f;
 }
 
+constexpr std::uint64_t long_rounds = 256;  // without an end of a block
+
 struct resident_block {
   block_state block;
   std::uint64_t position = 0;  // in the order in which blocks start
@@ -108,6 +110,10 @@ class worker {
   }
 
   void run_round_of_all() {
+    if (++rounds_ == long_rounds && launch_.options.takes_long &&
+        !launch_.takes_long.exchange(true)) {
+      launch_.options.takes_long();
+    }
     all_yielded_ = true;
     for (std::size_t i = 0; i < resident_.size();) {
       refresh_ranges();
@@ -117,6 +123,7 @@ class worker {
         ++i;
         continue;
       }
+      rounds_ = 0;
       unused_.push_back(std::move(resident_[i]));
       resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(i));
     }
@@ -178,6 +185,7 @@ class worker {
   std::uint64_t generation_ = 0;
   std::vector<std::unique_ptr<resident_block>> resident_, unused_;
   bool all_yielded_ = false;
+  std::uint64_t rounds_ = 0;  // since a block has ended
 };
 
 // The two words in which the blocks of a cooperative launch count their arrivals.

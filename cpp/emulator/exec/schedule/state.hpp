@@ -84,7 +84,7 @@ struct launch_state {
   std::uint32_t warps_per_block = 0;
   std::atomic<std::uint64_t> next_block{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // blocks after it need not run: a fault is known
-  std::atomic<bool> was_cancelled{false};
+  std::atomic<bool> was_cancelled{false}, takes_long{false};
   std::mutex mutex;  // of what follows, and of options.print
   std::optional<report::fault> fault;
   std::uint64_t faulting_block = ~0ull;
