@@ -3,7 +3,9 @@
 #include "emulator/exec/access.hpp"
 
 #include <cstring>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
@@ -317,8 +319,11 @@ void set_source(report::fault& f, const ptx::module& owner, const ptx::function&
   f.instruction = on_one_line(source.text);
   if (source.location == ptx::no_index) return;
   const ptx::source_location& location = function.locations[source.location];
-  f.source_file = owner.file_path(location.file);
   f.source_line = location.line;
+  // A program that was compiled from memory names a file that is not there.
+  std::string path{owner.file_path(location.file)};
+  std::error_code problem;
+  if (std::filesystem::is_regular_file(path, problem)) f.source_file = std::move(path);
 }
 
 bool read_generic(warp& w, int lane, std::uint64_t address, void* to, std::uint32_t bytes) {

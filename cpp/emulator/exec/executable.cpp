@@ -12,8 +12,8 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-// Functions have no bytes that a program may read: an address in the first page of no arena, so
-// that reading through it is a fault, which tells the function apart all the same.
+// The address of a function is a small number of its own: functions are told apart by it, and a
+// kernel that reads through it gets a fault, since no memory lies there.
 constexpr memory::address first_function_address = 0x8;
 constexpr memory::address function_address_step = 0x8;
 

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 
 namespace halfwarp::emulator::report {
@@ -64,19 +65,23 @@ std::string address_text(const fault& f) {
     std::string space = f.space == memory_space::shared ? "shared" : "local";
     return "byte " + std::to_string(f.address) + " of " + space + " memory";
   }
-  return grouped_address(f.address);
+  return hexadecimal(f.address);
+}
+
+// Whether the allocation can have to do with the address: a null pointer has no allocation.
+bool has_near_allocation(const fault& f) {
+  constexpr std::uint64_t far_bytes = 1u << 20;
+  return f.nearest && f.address + far_bytes >= f.nearest->base &&
+         f.address <= f.nearest->end() + far_bytes;
 }
 
 // Where the address lies from the nearest allocation.
 std::string allocation_text(const fault& f) {
-  constexpr std::uint64_t far_bytes = 1u << 20;
-  bool is_near = f.nearest && f.address + far_bytes >= f.nearest->base &&
-                 f.address <= f.nearest->end() + far_bytes;
-  if (!is_near) return "no allocation is near";
+  if (!has_near_allocation(f)) return "no allocation is near";
   const memory::allocation& a = *f.nearest;
   std::string what = std::string(a.is_live ? "live " : "freed ") + std::to_string(a.size) +
                      "-byte " + (a.name.empty() ? "allocation" : "variable '" + a.name + "'") +
-                     " at " + grouped_address(a.base);
+                     " at " + hexadecimal(a.base);
   if (f.address < a.base) {
     return std::to_string(a.base - f.address) + " bytes before the start of the " + what;
   }
@@ -88,8 +93,9 @@ std::string allocation_text(const fault& f) {
 
 std::string place_text(const fault& f) {
   std::string text;
-  if (!f.source_file.empty() && f.source_line) {
-    text += f.source_file + ":" + std::to_string(f.source_line) + ", ";
+  if (f.source_line) {
+    text = (f.source_file.empty() ? "source line " : f.source_file + ":") +
+           std::to_string(f.source_line) + ", ";
   }
   return text + "PTX line " + std::to_string(f.ptx_line);
 }
@@ -99,6 +105,22 @@ std::string what_happened(const fault& f) {
   if (!names_address(f)) return text;
   text += " " + std::string(name(f.access)) + " of " + std::to_string(f.bytes) + " bytes at ";
   return text + address_text(f);
+}
+
+// Whether the first line says where the nearest allocation lies.
+bool is_about_allocation(const fault& f) {
+  return names_address(f) && f.detail.empty() && f.kind != fault_kind::misaligned;
+}
+
+// The line of the source that the instruction was compiled from; "" when it cannot be read.
+std::string source_text(const fault& f) {
+  std::ifstream file{f.source_file};
+  std::string line;
+  for (std::uint32_t number = 0; number < f.source_line; ++number) {
+    if (!std::getline(file, line)) return {};
+  }
+  const std::size_t start = line.find_first_not_of(" \t");
+  return start == line.npos ? std::string{} : line.substr(start);
 }
 
 void add_line(std::string& text, std::string_view label, const std::string& value) {
@@ -137,16 +159,10 @@ std::string demangled(const std::string& name) {
   return status == 0 && text ? std::string(text.get()) : name;
 }
 
-std::string grouped_address(std::uint64_t address) {
-  char digits[17];
-  int count =
-      std::snprintf(digits, sizeof(digits), "%llx", static_cast<unsigned long long>(address));
-  std::string text = "0x";
-  for (int i = 0; i < count; ++i) {
-    if (i > 0 && (count - i) % 4 == 0) text += '\'';
-    text += digits[i];
-  }
-  return text;
+std::string hexadecimal(std::uint64_t value) {
+  char digits[19];
+  std::snprintf(digits, sizeof(digits), "0x%llx", static_cast<unsigned long long>(value));
+  return digits;
 }
 
 std::string first_line(const fault& f) {
@@ -157,8 +173,7 @@ std::string first_line(const fault& f) {
   }
   std::string text = what_happened(f) + " by kernel '" + demangled(f.kernel) + "' block " +
                      triple(f.block_index) + " thread " + triple(f.thread) + ", " + place_text(f);
-  bool has_allocation = names_address(f) && f.detail.empty() && f.kind != fault_kind::misaligned;
-  std::string detail = has_allocation ? allocation_text(f) : f.detail;
+  std::string detail = is_about_allocation(f) ? allocation_text(f) : f.detail;
   return detail.empty() ? text : text + ": " + detail;
 }
 
@@ -178,10 +193,11 @@ std::string full_text(const fault& f) {
     }
     bool is_allocation =
         names_address(f) && f.space != memory_space::shared && f.space != memory_space::local;
-    if (is_allocation) add_line(text, "nearest", allocation_text(f));
+    if (is_allocation && !is_about_allocation(f)) add_line(text, "nearest", allocation_text(f));
   }
+  add_line(text, "source", source_text(f));
   add_line(text, "instruction", f.instruction);
-  if (f.nearest) {
+  if (has_near_allocation(f)) {
     const memory::allocation& a = *f.nearest;
     if (a.stream) add_line(text, "allocated on stream", std::to_string(a.stream));
     add_line(text, "allocated at", a.created_at);

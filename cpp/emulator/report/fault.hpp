@@ -63,7 +63,7 @@ struct fault {
   std::array<std::uint32_t, 3> block_index{}, thread{};  // the first thread with the fault
   std::uint32_t other_threads = 0;  // threads of the same warp instruction with the same fault
   std::uint32_t ptx_line = 0;
-  std::string source_file;
+  std::string source_file;        // empty: unknown, or no file of this machine
   std::uint32_t source_line = 0;  // 0: unknown
   std::string instruction;        // PTX text
   std::optional<memory::allocation> nearest;
@@ -75,8 +75,8 @@ struct fault {
 
 // "saxpy(float, float*)" of "_Z5saxpyfPf"; other names unchanged.
 std::string demangled(const std::string& name);
-// Hexadecimal with a quote between groups of four digits: 0x7f86'75bd'0b00.
-std::string grouped_address(std::uint64_t address);
+// 0x7f8675bd0b00
+std::string hexadecimal(std::uint64_t value);
 // One line: kind, access, address, kernel, block, thread, place and detail.
 std::string first_line(const fault& f);
 // The whole report, several lines, each ended by a newline.

@@ -68,7 +68,7 @@ failure area_failure(std::string_view what, const memory_area& area,
   f.stream = in.number();
   f.nearest = problem.nearest;
   f.detail = std::string{what} + " of " + std::to_string(area.bytes()) + " bytes from " +
-             report::grouped_address(area.first) + " on";
+             report::hexadecimal(area.first) + " on";
   f.hint = "the memory was in order when the call was made; it was freed before its turn came";
   f.seed = the_driver().settings.seed;
   return {report::code(f.kind), true, std::move(f)};

@@ -2,6 +2,9 @@
 // Each mistake is found, named and placed; the same program without it runs.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+
 #include "machine.hpp"
 
 namespace halfwarp::tests {
@@ -56,10 +59,10 @@ TEST_F(faults, out_of_bounds_names_the_first_thread_and_the_distance) {
   EXPECT_EQ(f.nearest->base, out);
   EXPECT_EQ(f.instruction, "st.global.u32 [a], i");
   std::string line = report::first_line(f);
-  EXPECT_EQ(line, "out-of-bounds store of 4 bytes at " + report::grouped_address(out + 400) +
+  EXPECT_EQ(line, "out-of-bounds store of 4 bytes at " + report::hexadecimal(out + 400) +
                       " by kernel 'writer' block (1,0,0) thread (36,0,0), PTX line 8: "
                       "0 bytes past the end of the live 400-byte allocation at " +
-                      report::grouped_address(out));
+                      report::hexadecimal(out));
 }
 
 TEST_F(faults, several_host_threads_name_the_same_first_block) {
@@ -351,14 +354,38 @@ TEST_F(faults,
   EXPECT_EQ(f.kernel, "k");
 }
 
-TEST_F(faults, source_lines_are_named_when_the_text_has_them) {
-  m.load(
-      ".visible .entry k(.param .u64 a) { .reg .b64 p; .loc 1 42 7\nld.param.u64 p, [a]; .loc 1 43 "
-      "3\nst.global.u32 [p], 1; ret; }\n.file 1 \"kernel.cu\"");
-  auto f = run("k", {1}, {1}, memory::address{0});
-  EXPECT_EQ(f.source_file, "kernel.cu");
-  EXPECT_EQ(f.source_line, 43u);
-  EXPECT_NE(report::first_line(f).find("kernel.cu:43, PTX line"), std::string::npos);
+TEST_F(faults, source_lines_are_named_and_shown_when_the_file_is_there) {
+  std::string path = testing::TempDir() + "halfwarp_fault_test.cu";
+  std::ofstream{path} << "first\nsecond\n  *p = 1;\n";
+  auto fault_of = [&](const std::string& file) {
+    m.load(
+        ".visible .entry k(.param .u64 a) { .reg .b64 p; .loc 1 2 7\nld.param.u64 p, [a]; .loc 1 3 "
+        "3\nst.global.u32 [p], 1; ret; }\n.file 1 \"" +
+        file + "\"");
+    return run("k", {1}, {1}, memory::address{0});
+  };
+  auto f = fault_of(path);
+  EXPECT_EQ(f.source_file, path);
+  EXPECT_EQ(f.source_line, 3u);
+  EXPECT_NE(report::first_line(f).find(path + ":3, PTX line"), std::string::npos);
+  EXPECT_NE(report::full_text(f).find("source: *p = 1;"), std::string::npos);
+  f = fault_of("default_program");
+  EXPECT_EQ(f.source_file, "") << "no such file";
+  EXPECT_NE(report::first_line(f).find("source line 3, PTX line"), std::string::npos);
+  EXPECT_EQ(report::full_text(f).find("default_program"), std::string::npos);
+  std::remove(path.c_str());
+}
+
+TEST_F(faults, a_null_pointer_belongs_to_no_allocation) {
+  m.load(writer);
+  memory::allocation_request request;
+  request.size = 64;
+  request.stream = 3;
+  m.space.allocate(request).value();
+  std::string text = report::full_text(run("writer", {1}, {1}, memory::address{0}, 1u));
+  EXPECT_NE(text.find("no allocation is near"), std::string::npos) << text;
+  EXPECT_EQ(text.find("allocated on stream"), std::string::npos) << text;
+  EXPECT_EQ(text.find("no allocation is near"), text.rfind("no allocation is near")) << text;
 }
 
 TEST_F(faults, without_the_memory_check_red_zones_are_ordinary_memory) {
@@ -372,8 +399,8 @@ TEST_F(faults, without_the_memory_check_red_zones_are_ordinary_memory) {
 TEST_F(faults, names_are_shown_as_in_the_source) {
   EXPECT_EQ(report::demangled("_Z5saxpyifPKfPf"), "saxpy(int, float, float const*, float*)");
   for (const char* name : {"saxpy", "f", "rd", "i"}) EXPECT_EQ(report::demangled(name), name);
-  EXPECT_EQ(report::grouped_address(0x7f8675bd0b00), "0x7f86'75bd'0b00");
-  EXPECT_EQ(report::grouped_address(0), "0x0");
+  EXPECT_EQ(report::hexadecimal(0x7f8675bd0b00), "0x7f8675bd0b00");
+  EXPECT_EQ(report::hexadecimal(0), "0x0");
 }
 
 TEST_F(faults, the_full_text_has_launch_instruction_and_hint) {

@@ -107,9 +107,9 @@ memory::allocation require_base(const call& c, CUdeviceptr at) {
   const auto found = c.d.memory.find_live(at);
   if (found && found->base == at && !c.d.being_freed.contains(found->sequence)) return *found;
   const auto nearest = c.d.memory.nearest(at);
-  std::string text = report::grouped_address(at);
+  std::string text = report::hexadecimal(at);
   if (found && found->base != at) {
-    text += " lies inside an allocation, which begins at " + report::grouped_address(found->base);
+    text += " lies inside an allocation, which begins at " + report::hexadecimal(found->base);
   } else if (found || (nearest && nearest->base == at)) {
     text += " was freed already";
     if (nearest && !nearest->freed_at.empty()) text += ", at " + nearest->freed_at;

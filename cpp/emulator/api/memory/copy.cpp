@@ -95,13 +95,13 @@ void admit_area(const call& c, memory_area& area, bool is_write) {
     return;
   }
   std::string text = std::to_string(area.span()) + " bytes from " +
-                     report::grouped_address(area.first) + " on may not be " +
+                     report::hexadecimal(area.first) + " on may not be " +
                      (is_write ? "written" : "read");
   if (problem->nearest) {
     text += std::string{": the nearest allocation is the "} +
             (problem->nearest->is_live ? "live " : "freed ") +
             std::to_string(problem->nearest->size) + " bytes at " +
-            report::grouped_address(problem->nearest->base);
+            report::hexadecimal(problem->nearest->base);
   }
   if (problem->problem == memory::range_problem::use_after_free) {
     tell_freed(c.d, report::fault_kind::freed_memory, text);

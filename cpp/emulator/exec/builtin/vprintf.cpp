@@ -75,11 +75,8 @@ class formatter {
  private:
   char peek() const { return at_ < format_.size() ? format_[at_] : '\0'; }
 
+  // A device has no '*' here: it writes such a conversion as it stands.
   void read_number(conversion& c) {
-    if (peek() == '*') {
-      ++at_;
-      c.start += std::to_string(arguments_.next<std::int32_t>());
-    }
     while (std::isdigit(static_cast<unsigned char>(peek()))) c.start += format_[at_++];
   }
 

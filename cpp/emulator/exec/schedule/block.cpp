@@ -70,8 +70,8 @@ std::string describe_group(const warp_state& w, const fragment& f) {
   const ptx::function& source = *f.in->function->source;
   std::uint32_t index = f.in->function->code[f.next].source;
   std::uint32_t line = index < source.instructions.size() ? source.instructions[index].line : 0;
-  return "warp " + std::to_string(w.view.index) + " lanes " + report::grouped_address(f.lanes) +
-         " " + what_it_waits_for(f.state) + std::to_string(line);
+  return "warp " + std::to_string(w.view.index) + " lanes " + report::hexadecimal(f.lanes) + " " +
+         what_it_waits_for(f.state) + std::to_string(line);
 }
 
 // Nothing in the block can move. What waits in the most telling way gives the fault its kind.

@@ -18,8 +18,6 @@ namespace {
   throw kernel_fault{f};
 }
 
-std::string hexadecimal(lane_mask mask) { return report::grouped_address(mask); }
-
 // Lanes of `lanes` with the same mask as the lowest of them. Lanes that have exited, or that the
 // block has no thread for, need not come.
 struct member_group {
@@ -41,7 +39,7 @@ member_group first_group(warp& view, const instruction& in, lane_mask lanes) {
   if (lane_mask strangers = group.lanes & ~members[first]) {
     raise_member_fault(
         view, in, __builtin_ctz(strangers),
-        "the thread is not in the mask " + hexadecimal(members[first]) + " that it names",
+        "the thread is not in the mask " + report::hexadecimal(members[first]) + " that it names",
         "compute the mask before the branch, from all threads that take part");
   }
   return group;

@@ -67,7 +67,7 @@ bool accepts(const function_code& callee, const call_site& site) {
   report::fault f = describe_place(view, in, __builtin_ctz(lanes));
   f.kind = report::fault_kind::bad_call_target;
   f.other_threads = lanes_in(lanes) - 1;
-  f.detail = report::grouped_address(target) +
+  f.detail = report::hexadecimal(target) +
              (is_function ? " is a function with other parameters" : " is no function");
   f.hint = "the pointer was not set, or an object was overwritten or came from another module";
   throw kernel_fault{f};
