@@ -15,7 +15,7 @@ CAPI = "cuda/core/capi.pxd"
 HEAD = f"# {origin_of('cuda/core/_forwarding.py')}\n"
 CLASS = re.compile(r"^cdef class (\w+)", re.M)
 INCLUDED = re.compile(r'^include "([^"]+)"', re.M)
-FUNCTION = re.compile(r"^cdef (?:inline )?[\w* ]+?\b(\w+)\(", re.M)
+FUNCTION = re.compile(r"^(?:cdef (?:inline )?[\w* ]+?\b|    )(\w+)[(,]", re.M)  # or a cimported one
 
 
 def emit(root: Path) -> dict[str, str]:
@@ -23,7 +23,7 @@ def emit(root: Path) -> dict[str, str]:
     for extension in EXTENSIONS:
         text = declarations(root / f"cuda/core/{extension}.pxd")
         homes |= dict.fromkeys(CLASS.findall(text), f"cuda.core.{extension}")
-    functions = FUNCTION.findall((root / CAPI).read_text("utf-8"))
+    functions = [f for f in FUNCTION.findall((root / CAPI).read_text("utf-8")) if f not in homes]
     files = {}
     for module, names in literal(root / TABLE, "MODULES").items():
         if "." in module:

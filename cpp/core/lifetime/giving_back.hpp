@@ -12,17 +12,22 @@ namespace halfwarp::core {
 // survive.
 class relaxed_capture_scope {
  public:
-  relaxed_capture_scope() noexcept { exchange(); }
-  ~relaxed_capture_scope() { exchange(); }
+  relaxed_capture_scope() noexcept : is_relaxed_{exchange()} {}
+  ~relaxed_capture_scope() {
+    // Once more if it fails: a thread that stays relaxed is so for every later capture.
+    if (is_relaxed_ && !exchange()) static_cast<void>(exchange());
+  }
   relaxed_capture_scope(const relaxed_capture_scope&) = delete;  // the modes are swapped back once
   relaxed_capture_scope& operator=(const relaxed_capture_scope&) = delete;
 
  private:
-  // A driver that refuses to swap has no capture to protect.
-  void exchange() noexcept {
-    static_cast<void>(driver::try_call(driver::table->cuThreadExchangeStreamCaptureMode, &mode_));
+  // False of a driver that refuses to swap: it has no capture to protect, and nothing to swap back.
+  [[nodiscard]] bool exchange() noexcept {
+    return driver::try_call(driver::table->cuThreadExchangeStreamCaptureMode, &mode_) ==
+           CUDA_SUCCESS;
   }
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+  const bool is_relaxed_;
 };
 
 // What a capture in progress asks of a call: to be made in relaxed mode, or nothing.

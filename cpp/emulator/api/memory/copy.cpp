@@ -103,7 +103,9 @@ void admit_area(const call& c, memory_area& area, bool is_write) {
             std::to_string(problem->nearest->size) + " bytes at " +
             report::hexadecimal(problem->nearest->base);
   }
-  if (problem->problem == memory::range_problem::use_after_free) {
+  // Near what was freed is not inside it: that is a wrong extent, which the answer tells.
+  if (problem->problem == memory::range_problem::use_after_free &&
+      problem->nearest->contains(problem->first_bad, 1)) {
     tell_freed(c.d, report::fault_kind::freed_memory, text);
   }
   refuse(CUDA_ERROR_INVALID_VALUE, text);
