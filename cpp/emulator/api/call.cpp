@@ -29,6 +29,11 @@ void require_alive(const context& owner) {
           "the context was destroyed, or its device's primary context was reset or released");
 }
 
+bool is_current_destroyed() {
+  const auto& stack = this_thread().contexts;
+  return !stack.empty() && !stack.back()->is_alive;
+}
+
 }  // namespace
 
 device& call::device_of(CUdevice ordinal) const {
@@ -45,6 +50,10 @@ const std::shared_ptr<context>& call::current() const {
   require(!stack.empty(), CUDA_ERROR_INVALID_CONTEXT, "no context is current in this thread");
   require_alive(*stack.back());
   return stack.back();
+}
+
+void call::require_current_alive() const {
+  if (is_current_destroyed()) require_alive(*this_thread().contexts.back());
 }
 
 std::shared_ptr<context> call::context_of(CUcontext raw) const {
@@ -108,6 +117,11 @@ void call::refuse_handle(object_kind kind, std::uint64_t raw, CUresult code) con
     tell_destroyed(d, kind, raw);
   } else if (state != handle_state::null) {
     d.report.note("handle", text);
+  }
+  // As a device does while the context is not made anew.
+  if (d.objects.went_with_context(raw) && is_current_destroyed()) {
+    if (kind == object_kind::stream) code = CUDA_ERROR_INVALID_CONTEXT;
+    if (kind == object_kind::event) code = CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }
   refuse(code, text);
 }

@@ -29,6 +29,8 @@ class call {
   // The calling thread's context, which must exist and be alive.
   const std::shared_ptr<context>& current() const;
   std::shared_ptr<context> context_of(CUcontext raw) const;
+  // For calls that need no current context, but refuse one that is destroyed.
+  void require_current_alive() const;
   // Null and the two special handles name default streams.
   std::shared_ptr<stream> stream_of(CUstream raw) const;
 
@@ -38,6 +40,13 @@ class call {
     if (!found) refuse_handle(T::kind_of, reinterpret_cast<std::uint64_t>(raw), otherwise);
     used_.add(found);
     return found;
+  }
+
+  // What is to be destroyed; of what went with its context a device says so.
+  template <class T, class Raw>
+  std::shared_ptr<T> find_to_destroy(Raw raw) const {
+    const bool is_gone = d.objects.went_with_context(reinterpret_cast<std::uint64_t>(raw));
+    return find<T>(raw, is_gone ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE);
   }
 
   // Appends an operation to a stream, or to the graph that its calls are captured in; then there

@@ -95,7 +95,11 @@ CUresult cuCtxSetCurrent(CUcontext ctx) noexcept {
 }
 
 CUresult cuCtxPushCurrent(CUcontext ctx) noexcept {
-  return answer([&](call& c) { this_thread().contexts.push_back(c.context_of(ctx)); });
+  // Of a primary context the device asks only when it is used: it may be made anew meanwhile.
+  return answer([&](call& c) {
+    const auto found = c.find<context>(ctx, CUDA_ERROR_INVALID_CONTEXT);
+    this_thread().contexts.push_back(found->is_primary() ? found : c.context_of(ctx));
+  });
 }
 
 CUresult cuCtxPopCurrent(CUcontext* pctx) noexcept {

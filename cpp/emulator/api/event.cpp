@@ -51,7 +51,7 @@ CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) noexcept {
 }
 
 CUresult cuEventDestroy(CUevent hEvent) noexcept {
-  return answer([&](call& c) { c.d.objects.remove(*c.find<event>(hEvent)); });
+  return answer([&](call& c) { c.d.objects.remove(*c.find_to_destroy<event>(hEvent)); });
 }
 
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream) noexcept {

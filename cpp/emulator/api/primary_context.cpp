@@ -20,15 +20,16 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice dev) noexcept {
     auto& device = c.device_of(dev);
     require(device.primary_retains > 0, CUDA_ERROR_INVALID_CONTEXT,
             "the primary context was released more often than it was retained");
-    if (--device.primary_retains == 0) end_context(c.d, c.guard, *device.primary);
+    const bool is_last = --device.primary_retains == 0;
+    if (is_last && device.primary->is_alive) end_context(c.d, c.guard, *device.primary);
   });
 }
 
+// Who retained it has to release it afterwards too.
 CUresult cuDevicePrimaryCtxReset(CUdevice dev) noexcept {
   return answer([&](call& c) {
     auto& device = c.device_of(dev);
     if (device.primary && device.primary->is_alive) end_context(c.d, c.guard, *device.primary);
-    device.primary_retains = 0;
     device.primary_flags = 0;
   });
 }

@@ -38,7 +38,7 @@ CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int 
 // Queued work goes on: the queue lives as long as it has something to do.
 CUresult cuStreamDestroy(CUstream hStream) noexcept {
   return answer([&](call& c) {
-    const auto gone = c.find<stream>(hStream);
+    const auto gone = c.find_to_destroy<stream>(hStream);
     leave_capture(*gone);
     c.d.objects.remove(*gone);
   });

@@ -20,10 +20,11 @@ void release_one(driver& d, const memory::allocation& gone) {
   d.memory.release(gone.base);
 }
 
-void release_memory(driver& d, const context& of) {
+template <class Which>
+void release_memory(driver& d, Which&& is_meant) {
   for (const auto& a : d.memory.live_allocations()) {
     const bool is_graphs = a.is_internal && a.kind == memory::allocation_kind::pool;
-    if (a.context == of.id() && a.name.empty() && !is_graphs) release_one(d, a);
+    if (a.name.empty() && !is_graphs && is_meant(a)) release_one(d, a);
   }
   settle_pools(d);
 }
@@ -43,7 +44,7 @@ void empty_context(driver& d, driver_guard& guard, context& target) {
   d.streams.wait_for_all(guard, target);
   target.flush_prints();
   d.objects.remove_all_of(target.id());
-  release_memory(d, target);
+  release_memory(d, [&](const auto& a) { return a.context == target.id() && a.pool == 0; });
   target.repair();
   target.begin_anew();
 }
@@ -92,6 +93,7 @@ void reset_contexts(driver& d, driver_guard& guard) {
       d.objects.remove(*each);
     }
   }
+  release_memory(d, [](const auto& a) { return a.pool != 0; });
   d.faults.clear();
 }
 

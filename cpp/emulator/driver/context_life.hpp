@@ -8,8 +8,8 @@
 namespace halfwarp::emulator {
 
 // Waits for the work of a context, then removes everything that was made in it. Its memory is
-// released, that of pools too; the pools stay, since they belong to the device. It goes on as
-// another one, with another life.
+// released; that of pools stays, since they belong to the device. It goes on as another one, with
+// another life.
 void empty_context(driver& d, driver_guard& guard, context& target);
 
 // The same, and the context is no more.
@@ -18,8 +18,8 @@ void end_context(driver& d, driver_guard& guard, context& target);
 // The primary context of a device, usable: made, or taken up again after a release or a reset.
 std::shared_ptr<context> open_primary(driver& d, device& of);
 
-// `emulation.reset()`: every context empty and whole again, those made by cuCtxCreate gone,
-// faults forgotten. What the package owns stays.
+// `emulation.reset()`: every context empty and whole again, those made by cuCtxCreate gone, the
+// pools empty, faults forgotten. What the package owns stays.
 void reset_contexts(driver& d, driver_guard& guard);
 
 // Waits for the work of all contexts.

@@ -58,12 +58,13 @@ std::string destroyer() {
 
 }  // namespace
 
-void object_table::remove(const object& gone) {
+void object_table::bury(const object& gone, bool with_context) {
   if (of(gone.kind()).live.erase(gone.id()) == 0) return;
   std::string by = destroyer();
   const auto user = overlapping_use(gone);
   if (on_conflict && !user.empty()) on_conflict(gone, by, user);
-  graveyard_.push_back({gone.kind(), gone.id(), gone.created_at, std::move(by), next_moment()});
+  graveyard_.push_back(
+      {gone.kind(), gone.id(), gone.created_at, std::move(by), next_moment(), with_context});
   if (graveyard_.size() > remembered) graveyard_.pop_front();
 }
 
@@ -74,7 +75,7 @@ void object_table::remove_all_of(std::uint64_t context_id) {
       if (live->context_id() == context_id) gone.push_back(live);
     }
   }
-  for (const auto& each : gone) remove(*each);
+  for (const auto& each : gone) bury(*each, true);
 }
 
 std::string object_table::describe(object_kind expected, std::uint64_t raw) const {
@@ -107,6 +108,11 @@ const tombstone* object_table::find_grave(std::uint64_t raw) const {
 bool object_table::was_destroyed_meanwhile(std::uint64_t raw) const {
   const auto* const grave = find_grave(raw);
   return grave && grave->destroyed > this_call().entered;
+}
+
+bool object_table::went_with_context(std::uint64_t raw) const {
+  const auto* const grave = find_grave(raw);
+  return grave && grave->went_with_context;
 }
 
 void object_table::for_each(object_kind kind,

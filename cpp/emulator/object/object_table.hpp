@@ -23,6 +23,7 @@ struct tombstone {
   std::string created_at;
   std::string destroyed_by;  // "cuStreamDestroy at file.py:12 on thread 4711"
   moment destroyed = 0;
+  bool went_with_context = false;
 };
 
 // Guarded by the driver's lock.
@@ -50,7 +51,7 @@ class object_table {
   std::function<void(const object&, const std::string& by, const std::string& user)> on_conflict;
 
   // Ends the life of a handle; the object goes when its last user does.
-  void remove(const object& gone);
+  void remove(const object& gone) { bury(gone, false); }
   // The same for everything that dies with a context.
   void remove_all_of(std::uint64_t context_id);
 
@@ -59,6 +60,9 @@ class object_table {
 
   // Whether a destroyed handle was destroyed since the calling thread's call began.
   bool was_destroyed_meanwhile(std::uint64_t raw) const;
+
+  // Whether a handle had an object until its context was destroyed, reset or released.
+  bool went_with_context(std::uint64_t raw) const;
 
   void for_each(object_kind kind, const std::function<void(const object&)>& visit) const;
   std::size_t count(object_kind kind) const { return of(kind).live.size(); }
@@ -71,6 +75,7 @@ class object_table {
   static constexpr std::size_t remembered = 4096;
 
   void insert(const std::shared_ptr<object>& made);
+  void bury(const object& gone, bool with_context);
   const tombstone* find_grave(std::uint64_t raw) const;
   std::shared_ptr<object> lookup(object_kind kind, std::uint64_t raw) const;
   generation& of(object_kind kind) { return kinds_[static_cast<std::size_t>(kind)]; }

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 namespace halfwarp::driver {
 namespace {
 
@@ -22,28 +20,20 @@ CUresult fake_copy(CUdeviceptr to, const void* from, size_t bytes) {
   return answer;
 }
 
-nvrtcResult fake_version(int*, int*) { return NVRTC_ERROR_INTERNAL_ERROR; }
-
-const char* name_of(library_id library, const void* function) {
-  if (library == HALFWARP_NVRTC) return "nvrtcVersion";
+const char* name_of(library_id, const void* function) {
   return function == reinterpret_cast<const void*>(&fake_event_query) ? "cuEventQuery" : "other";
 }
 
-const void* tables[HALFWARP_LIBRARY_COUNT] = {};
+const void* driver_slots = nullptr;
 
-void* const* table_of(const char* library) {
-  const library_id id = std::string(library) == "driver" ? HALFWARP_DRIVER : HALFWARP_NVRTC;
-  return static_cast<void* const*>(tables[id]);
-}
+void* const* table_of(const char*) { return static_cast<void* const*>(driver_slots); }
 
 class call_test : public testing::Test {
  protected:
   void SetUp() override {
     slots.cuEventQuery = &fake_event_query;
     slots.cuMemcpyHtoD = &fake_copy;
-    compiler.nvrtcVersion = &fake_version;
-    tables[HALFWARP_DRIVER] = &slots;
-    tables[HALFWARP_NVRTC] = &compiler;
+    driver_slots = &slots;
     api.table = &table_of;
     api.name_of = &name_of;
     attach(&api);
@@ -52,7 +42,6 @@ class call_test : public testing::Test {
   }
 
   driver_table slots{};
-  nvrtc_table compiler{};
   loader_api api{};
 };
 
@@ -75,11 +64,6 @@ TEST_F(call_test, a_failure_throws_the_code_and_the_public_name) {
     EXPECT_EQ(error.code, CUDA_ERROR_NOT_READY);
     EXPECT_STREQ(error.function, "cuEventQuery");
   }
-}
-
-TEST_F(call_test, nvrtc_throws_its_own_error) {
-  int version = 0;
-  EXPECT_THROW(call(nvrtc->nvrtcVersion, &version, &version), nvrtc_error);
 }
 
 TEST_F(call_test, the_twin_gives_the_status) {

@@ -152,6 +152,7 @@ CUresult cuMemFree(CUdeviceptr dptr) noexcept {
   return answer([&](call& c) {
     if (dptr == 0) return;
     require_safe_in_captures(c.d);
+    c.require_current_alive();
     const auto found = require_base(c, dptr);
     require(found.kind != memory::allocation_kind::pinned || found.pool != 0,
             CUDA_ERROR_INVALID_VALUE, "pinned host memory is freed with cuMemFreeHost");
@@ -189,6 +190,7 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) noexcept {
     const auto in = c.stream_of(hStream);
     if (dptr == 0) return;
     if (const auto* const state = capture_of(*in)) return free_in_capture(c, *state, *in, dptr);
+    require_no_implicit_wait(c.d, *in);
     require_safe_in_captures(c.d);
     const auto found = require_base(c, dptr);
     require(found.kind != memory::allocation_kind::variable &&

@@ -54,6 +54,7 @@ CUresult cuMemFreeHost(void* p) noexcept {
   return answer([&](call& c) {
     if (p == nullptr) return;
     require_safe_in_captures(c.d);
+    c.require_current_alive();
     const auto at = reinterpret_cast<CUdeviceptr>(p);
     const auto found = require_base(c, at);
     require(found.kind == pinned, CUDA_ERROR_INVALID_VALUE,

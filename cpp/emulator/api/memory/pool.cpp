@@ -192,7 +192,11 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) noexcept {
-  return answer([&](call& c) { find_pool(c, pool)->trim(minBytesToKeep); });
+  return answer([&](call& c) {
+    const auto trimmed = find_pool(c, pool);
+    require_safe_in_captures(c.d);
+    trimmed->trim(minBytesToKeep);
+  });
 }
 
 CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool memPool,
