@@ -77,7 +77,7 @@ def handle_record(library: Library, handle: Handle, index: Index, rows: ClassRow
 def struct_record(library: Library, struct: Struct, index: Index, rows: ClassRows) -> str:
     fields = f"{rows.add_fields(struct, index)}, {len(struct.fields)}"
     base = f"class_{struct.base}" if struct.base else "-1"
-    flags = "view_only" if struct.view_only else "no_flags"
+    flags = "view_only" if struct.view_only else "{}"
     c_type = f"std::remove_reference_t<{struct.c_type}>"
     joint = f"&{struct.name}_joint" if struct.joint_lists else ""
     extras = rows.extras.once(joint, f"{{{joint}}}")

@@ -36,7 +36,7 @@ def flags_of(field: Field, struct: Struct) -> str:
         "is_hidden": is_hidden(field, struct),
         "prints_as_number": field.kind in PLAIN and not is_void,
     }
-    return " | ".join(flag for flag, applies in flags.items() if applies) or "no_flags"
+    return " | ".join(flag for flag, applies in flags.items() if applies) or "{}"
 
 
 def field_record(field: Field, struct: Struct, index, children: Children) -> str:

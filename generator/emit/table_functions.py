@@ -17,16 +17,16 @@ def all_params(function: Function, index: Index) -> list[str]:
 
 
 class FunctionRows:
-    """What the records of functions refer to: their parameters, thunks and bodies."""
+    """What the records of functions refer to: parameters, thunks, what is written by hand."""
 
     def __init__(self):
         self.params = Rows("const param", "params")
         self.thunks = Rows("const thunk", "thunks")
-        self.bodies = Rows("const body* const", "special_bodies")
-        self.bodies.once("", "&bodies::nothing")
+        self.handwritten = Rows("const handwritten_steps* const", "handwritten_functions")
+        self.handwritten.once("", "&handwritten::nothing")
 
     def source(self) -> str:
-        return "".join(rows.source() for rows in (self.params, self.thunks, self.bodies))
+        return "".join(rows.source() for rows in (self.params, self.thunks, self.handwritten))
 
 
 def function_record(library: Library, function: Function, index: Index, rows: FunctionRows) -> str:
@@ -35,7 +35,7 @@ def function_record(library: Library, function: Function, index: Index, rows: Fu
     required = sum("=" not in p for p in function.py)
     c_type = f"{function.ret}({', '.join(p.c_type for p in function.params)})"
     thunk = rows.thunks.once(c_type, f"caller<decltype(&::{function.name})>::call")
-    body = rows.bodies.once(function.body or "", f"&bodies::{function.body}")
+    body = rows.handwritten.once(function.body or "", f"&handwritten::{function.body}")
     slot = f"offsetof(halfwarp::driver::{library.name}_table, {function.name}) / sizeof(void*)"
     return (
         f"{{{index.texts(called(library, function))}, {index.texts(joined(names))}, "
@@ -72,7 +72,7 @@ def function_flags(library: Library, function: Function) -> list[str]:
         flags.append("returns_number")
     elif library.raises and function.ret != library.decisions.result_type:
         flags.append("returns_nothing" if function.ret == "void" else "returns_number")
-    return flags or ["no_flags"]
+    return flags or ["{}"]
 
 
 def functions_table(library: Library, index: Index) -> str:
@@ -125,7 +125,7 @@ def method(
     elif library.raises:
         entry = f"shared_entry<{name}, {position}>"
     else:
-        entry = f"unrolled_entry<{name}, {position}, caller<decltype(&::{function.name})>>"
+        entry = f"specialised_entry<{name}, {position}, caller<decltype(&::{function.name})>>"
     shown = f"{texts(function.python_name)}, {texts(docstring(library, function))}"
     return f"{{{shown}, METH_FASTCALL | METH_KEYWORDS}}", f"(PyCFunction)(void (*)()){entry}"
 

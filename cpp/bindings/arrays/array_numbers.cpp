@@ -5,7 +5,7 @@
 
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"
-#include "bindings/memory/scratch.hpp"
+#include "bindings/memory/memory.hpp"
 #include "bindings/numbers/numbers.hpp"
 
 namespace halfwarp::bindings {
@@ -44,11 +44,9 @@ int assign_everywhere(kind element, const extent& e, char* where, PyObject* valu
 int assign(kind element, const extent& e, char* where, PyObject* value) {
   if (!e.ndim) return write_number(stored(element), where, value);
   if (!is_many(value)) return assign_everywhere(element, e, where, value);
-  PyObject* items = PySequence_Tuple(value);
+  const reference items{PySequence_Tuple(value)};
   if (!items) return -1;
-  int status = assign_one_by_one(element, e, where, items);
-  Py_DECREF(items);
-  return status;
+  return assign_one_by_one(element, e, where, items);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "bindings/errors/errors.hpp"
-#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -40,20 +40,17 @@ PyObject* view_of(PyObject* self, const selection& chosen) {
 PyObject* as_numpy(PyObject* asarray, PyObject* self) {
   auto* array = as_typed_array(self);
   if (array->element != kind::address) return PyObject_CallOneArg(asarray, self);
-  PyObject* numbers =  // NumPy has no addresses
-      new_typed_view(kind::u64, array->where, array->e, self, array->is_read_only);
-  PyObject* made = numbers ? PyObject_CallOneArg(asarray, numbers) : nullptr;
-  Py_XDECREF(numbers);
-  return made;
+  const reference numbers{
+      // NumPy has no addresses
+      new_typed_view(kind::u64, array->where, array->e, self, array->is_read_only)};
+  return numbers ? PyObject_CallOneArg(asarray, numbers) : nullptr;
 }
 
 // Once NumPy is loaded, what is no single element is selected and compared as its arrays do it.
 // The array, or nullptr: with an error set, or because NumPy is not there.
 PyObject* numpy_array(PyObject* self) {
-  PyObject* asarray = loaded_numpy_function("asarray");
-  PyObject* made = asarray ? as_numpy(asarray, self) : nullptr;
-  Py_XDECREF(asarray);
-  return made;
+  const reference asarray{loaded_numpy_function("asarray")};
+  return asarray ? as_numpy(asarray, self) : nullptr;
 }
 
 // An index of one element: an integer, and no array of them, which has an `__index__` as well.
@@ -65,9 +62,8 @@ bool is_index(PyObject* key) {
 PyObject* get_item(PyObject* self, PyObject* key) {
   auto* array = as_typed_array(self);
   if (!is_index(key)) {
-    PyObject* others = numpy_array(self);
+    const reference others{numpy_array(self)};
     PyObject* chosen = others ? PyObject_GetItem(others, key) : nullptr;
-    Py_XDECREF(others);
     if (chosen || PyErr_Occurred()) return chosen;
   }
   selection chosen;
@@ -84,9 +80,8 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     return -1;
   }
   if (!is_index(key) && !PySlice_Check(key)) {
-    PyObject* others = numpy_array(self);
+    const reference others{numpy_array(self)};
     int status = others ? PyObject_SetItem(others, key, value) : -1;
-    Py_XDECREF(others);
     if (others || PyErr_Occurred()) return status;
   }
   selection chosen;
@@ -102,18 +97,16 @@ PyObject* to_list(PyObject* self, PyObject*) {
 }
 
 PyObject* to_bytes(PyObject* self, PyObject*) {
-  PyObject* view = PyMemoryView_FromObject(self);
-  PyObject* bytes = view ? PyObject_CallMethod(view, "tobytes", nullptr) : nullptr;
-  Py_XDECREF(view);
-  return bytes;
+  const reference view{PyMemoryView_FromObject(self)};
+  return view ? PyObject_CallMethod(view.get(), "tobytes", nullptr) : nullptr;
 }
 
 PyObject* represent(PyObject* self) {
-  PyObject* list = to_list(self, nullptr);
-  PyObject* text = list ? PyUnicode_FromFormat("array('%s', %R)",
-                                               number_format(as_typed_array(self)->element), list)
-                        : nullptr;
-  Py_XDECREF(list);
+  const reference list{to_list(self, nullptr)};
+  PyObject* text =
+      list ? PyUnicode_FromFormat("array('%s', %R)", number_format(as_typed_array(self)->element),
+                                  list.get())
+           : nullptr;
   return text;
 }
 
@@ -129,12 +122,9 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   if ((operation != Py_EQ && operation != Py_NE) || !PySequence_Check(other) ||
       PyUnicode_Check(other))
     Py_RETURN_NOTIMPLEMENTED;
-  PyObject* ours = to_list(self, nullptr);
-  PyObject* theirs = is_typed_array(other) ? to_list(other, nullptr) : PySequence_List(other);
-  PyObject* result = ours && theirs ? PyObject_RichCompare(ours, theirs, operation) : nullptr;
-  Py_XDECREF(ours);
-  Py_XDECREF(theirs);
-  return result;
+  const reference ours{to_list(self, nullptr)};
+  const reference theirs{is_typed_array(other) ? to_list(other, nullptr) : PySequence_List(other)};
+  return ours && theirs ? PyObject_RichCompare(ours, theirs, operation) : nullptr;
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -201,10 +191,9 @@ PyObject* get_address(PyObject* self, void*) {
 
 // Rebuilds as the standard library's array, which needs nothing of ours to be read.
 PyObject* reduce(PyObject* self, PyObject*) {
-  PyObject* module = PyImport_ImportModule("array");
+  const reference module{PyImport_ImportModule("array")};
   PyObject* type = module ? PyObject_GetAttrString(module, "array") : nullptr;
   PyObject* list = type ? to_list(self, nullptr) : nullptr;
-  Py_XDECREF(module);
   if (!list) {
     Py_XDECREF(type);
     return nullptr;
@@ -287,6 +276,24 @@ PyObject* new_typed_view(kind element, char* where, const extent& e, PyObject* o
   made->e = e;
   made->is_read_only = is_read_only;
   return reinterpret_cast<PyObject*>(made);
+}
+
+PyObject* from_numpy(const char* name) {
+  const reference numpy{PyImport_ImportModule("numpy")};
+  return numpy ? PyObject_GetAttrString(numpy, name) : nullptr;
+}
+
+PyObject* loaded_numpy_function(const char* name) {
+  PyObject* modules = PyImport_GetModuleDict();  // borrowed
+  const reference numpy{modules ? PyMapping_GetItemString(modules, "numpy") : nullptr};
+  PyObject* found = numpy ? PyObject_GetAttrString(numpy, name) : nullptr;
+  if (!found) PyErr_Clear();  // not loaded, or not yet all of it
+  return found;
+}
+
+PyObject* numpy_type_of(const char* format) {
+  const reference constructor{from_numpy("dtype")};
+  return constructor ? PyObject_CallFunction(constructor.get(), "s", format) : nullptr;
 }
 
 }  // namespace halfwarp::bindings

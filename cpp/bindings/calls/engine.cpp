@@ -51,7 +51,7 @@ PyObject* call_by_record(const library& lib, const function& f, PyObject* const*
   frame c{lib, f, args};
   int refused = convert(c);
   if (refused >= 0) return raise_for_argument(f, c.param_at(refused));
-  const body& special = lib.body_of(f);
+  const handwritten_steps& special = lib.handwritten_of(f);
   if (special.before && !special.before(c)) return nullptr;
   word result = c.is_answered ? 0 : invoke(c);
   if (lib.raises) return result_or_raise(c, result);
@@ -64,7 +64,7 @@ PyObject* call_by_record(const library& lib, const function& f, PyObject* const*
 
 PyObject* call(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                PyObject* names) {
-  if (auto own = lib.body_of(f).entry) return own(lib, f, args, n, names);
+  if (auto own = lib.handwritten_of(f).entry) return own(lib, f, args, n, names);
   return call_by_record(lib, f, args, n, names);
 }
 

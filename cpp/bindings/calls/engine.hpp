@@ -38,7 +38,7 @@ inline bool has_other_threads() {
 // Gives back the interpreter lock for the time of a call, where the function says so.
 class gil_release {
  public:
-  explicit gil_release(flags f)
+  explicit gil_release(function_flags f)
       : state_{f & releases_gil && (!(f & is_brief) || has_other_threads()) ? PyEval_SaveThread()
                                                                             : nullptr} {}
   gil_release(const gil_release&) = delete;

@@ -31,7 +31,7 @@ struct by_type {
 
 // What the calls of several functions have in common. Everything here is inlined, so that a record
 // that is known where it is called from is known here.
-template <bool Raises, flags Flags, kind... K>
+template <bool Raises, function_flags Flags, kind... K>
 struct shape {
   template <class Way>
   [[gnu::always_inline]] static PyObject* run(const library& lib, const function& f,
@@ -174,7 +174,7 @@ struct shape {
 template <const library& Library, int Index>
 struct shape_of_record {
   static constexpr const function& f = Library.functions[Index];
-  static_assert(!f.special, "a function with a body of its own goes through the engine");
+  static_assert(!f.handwritten, "a function with steps of its own goes through the engine");
 
   template <std::size_t... I>
   static auto make(std::index_sequence<I...>)
@@ -186,7 +186,7 @@ using shape_of = typename shape_of_record<Library, Index>::type;
 
 // What a function points to that has the call to itself.
 template <const library& Library, int Index, class Caller>
-PyObject* unrolled_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+PyObject* specialised_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
   constexpr const function& f = Library.functions[Index];
   if (names || n != f.positional) [[unlikely]]
     return call_by_record(Library, f, args, n, names);

@@ -60,9 +60,8 @@ PyObject* success_many(const library& lib, PyObject** values, int n) {
 }
 
 PyObject* failure_tuple(const library& lib, int code, int outputs) {
-  PyObject* member = enum_member(lib, lib.result_enum, code);
+  const reference member{enum_member(lib, lib.result_enum, code)};
   PyObject* tuple = member ? tuple_of(member, outputs) : nullptr;
-  Py_XDECREF(member);
   for (int i = 1; tuple && i <= outputs; ++i) PyTuple_SET_ITEM(tuple, i, Py_NewRef(Py_None));
   return tuple;
 }
@@ -90,7 +89,7 @@ PyObject* result_or_raise(frame& c, word result) {
   int made = 0;
   if (returns_code(c.f)) {
     int code = int(result);
-    auto after = c.lib.body_of(c.f).after;
+    auto after = c.lib.handwritten_of(c.f).after;
     if (after && !after(c, code)) return nullptr;
     if (code) return raise_status(c.lib, c.f.name, code, result);
   } else {

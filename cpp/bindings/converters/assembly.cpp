@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Structs that calls are made of.
-#include "bindings/converters/assembly.hpp"
+#include "bindings/converters/conversions.hpp"
 
 #include <cstring>
 
@@ -48,9 +48,8 @@ PyObject* assemble(const frame& c, const assembly& a) {
   if (!made) return nullptr;
   state_version(as_data(made)->where, a);
   bool is_filled = fill(c, a, [&](const data_field& f, PyObject* value) {
-    PyObject* whole = padded(f, value);
+    const reference whole{padded(f, value)};
     int status = whole ? write_data_field(c.lib, f, made, whole) : -1;
-    Py_XDECREF(whole);
     return status;
   });
   if (!is_filled) Py_CLEAR(made);
@@ -75,13 +74,12 @@ bool lend_plain(frame& c, const assembly& a, word& out) {
 }
 
 bool lend_assembled(frame& c, const assembly& a, word& out) {
-  PyObject* made = assemble(c, a);
+  const reference made{assemble(c, a)};
   if (!made) return false;
   std::size_t size = a.record->size;
   void* memory = c.memory.allocate(size + struct_slack);
   if (memory) std::memcpy(memory, as_data(made)->where, size);
   out = reinterpret_cast<word>(memory);
-  Py_DECREF(made);
   return memory != nullptr;
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "bindings/memory/addresses.hpp"
+#include "bindings/memory/memory.hpp"
 #include "bindings/records/c_calls.hpp"
 
 namespace halfwarp::bindings {
@@ -82,10 +82,8 @@ bool options_argument(frame& c, int i, PyObject* object) {
   if (is_text(object) || !PySequence_Check(object))
     return raise_expected("a sequence of str or bytes, or the address of an array of texts",
                           object);
-  PyObject* list = PySequence_Tuple(object);
-  bool ok = list && copy_options(c, i, list);
-  Py_XDECREF(list);
-  return ok;
+  const reference list{PySequence_Tuple(object)};
+  return list && copy_options(c, i, list);
 }
 
 bool buffer_argument(frame& c, int i, PyObject* object, bool writable) {

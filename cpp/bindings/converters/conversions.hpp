@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions that take more than a few lines: lists, buffers, arrays, values by attribute.
+// Conversions that take more than a few lines: lists, buffers, arrays, structs that calls are made
+// of, values by attribute.
 #pragma once
 
 #include "bindings/converters/frame.hpp"
+#include "bindings/numpy_structs/data_fields.hpp"
 
 namespace halfwarp::bindings {
 
@@ -61,5 +63,52 @@ bool make_attribute_output(frame& c, int i, const param& p);
 bool make_attribute_outputs(frame& c, int i, const param& p);
 PyObject* attribute_result(frame& c, int i, const param& p);
 PyObject* attribute_results(frame& c, int i, const param& p);
+
+// An argument of the call, and the field that it goes to.
+struct assembly_input {
+  std::int16_t field;
+  std::int8_t py;
+};
+
+struct assembly {
+  const data_record* record;  // of the struct
+  std::int16_t type;          // its class
+  std::uint8_t version;       // stated in the first field, with the size; 0: none
+  std::int16_t output;        // field that is the result; -1: the struct itself
+  std::int16_t list = -1;     // field that points to an array whose length a first call tells
+  bool is_plain;              // numbers go in, a number or a text comes out: no object is needed
+  std::span<const assembly_input> inputs;
+};
+
+// A new struct with its version and the arguments of the call; nullptr with an error set, which
+// names the argument.
+PyObject* assemble(const frame& c, const assembly& a);
+
+// What the call gives for a struct that it was made of; steals it.
+PyObject* disassemble(const frame& c, const assembly& a, PyObject* object);
+
+// The same contents for the time of the call.
+bool lend_assembled(frame& c, const assembly& a, word& out);
+
+// Likewise of a plain assembly, without an object; and what it gives, from that memory.
+bool lend_plain(frame& c, const assembly& a, word& out);
+inline PyObject* plain_output(const assembly& a, const void* where) {
+  return read_plain_field(a.record->fields[std::size_t(a.output)], where);
+}
+
+// The address of one struct: an object of the class, an integer, or None.
+bool data_argument(PyObject* object, const library& lib, int type, word& out);
+
+// Bytes that a value may take: what is reserved before a call that writes one.
+word value_size(const library& lib, const attribute& a);
+
+// `out` becomes the address of the converted value, `size` its length in bytes.
+bool value_to_memory(frame& c, const attribute& a, PyObject* object, word& out, word& size);
+
+// Options carry small values in the pointer itself; larger ones by address.
+bool option_to_word(frame& c, const attribute& a, PyObject* object, word& out);
+
+// A new reference. `bytes`: the size that the call was given or answered, 0 when there is none.
+PyObject* value_from_memory(const library& lib, const attribute& a, const void* memory, word bytes);
 
 }  // namespace halfwarp::bindings

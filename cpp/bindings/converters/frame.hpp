@@ -2,7 +2,7 @@
 // The state of one call between its Python arguments and its Python result.
 #pragma once
 
-#include "bindings/memory/scratch.hpp"
+#include "bindings/memory/memory.hpp"
 #include "bindings/records/records.hpp"
 
 namespace halfwarp::bindings {
@@ -52,7 +52,7 @@ struct frame_objects<0> {
   void add_output() {}
 };
 
-// Memory for what the call points to besides.
+// Memory for the arrays, structs and texts whose addresses the call passes.
 struct frame_memory {
   scratch memory;
 };

@@ -5,7 +5,7 @@
 #include "bindings/converters/conversions.hpp"
 #include "bindings/converters/frame.hpp"
 #include "bindings/kernel_params/kernel_params.hpp"
-#include "bindings/memory/addresses.hpp"
+#include "bindings/memory/memory.hpp"
 #include "bindings/objects/object_arguments.hpp"
 
 namespace halfwarp::bindings {

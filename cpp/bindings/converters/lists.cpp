@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "bindings/memory/addresses.hpp"
+#include "bindings/memory/memory.hpp"
 #include "bindings/objects/object_arguments.hpp"
 
 namespace halfwarp::bindings {
@@ -79,10 +79,9 @@ bool convert_elements(frame& c, int type, PyObject* list, Py_ssize_t n, const el
 
 // One struct is passed in its own memory, so that the caller sees what the call writes.
 bool convert_alone(frame& c, int type, PyObject* list, word& out) {
-  PyObject* item = list_item(list, 0);
+  reference item{list_item(list, 0)};
   if (!item) return false;
-  if (convert_structure(c, type, item, out)) return c.memory.keep(item);
-  Py_DECREF(item);
+  if (convert_structure(c, type, item, out)) return c.memory.keep(item.release());
   return name_element(0);
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "bindings/converters/assembly.hpp"
 #include "bindings/converters/conversions.hpp"
 #include "bindings/converters/outputs.hpp"
 #include "bindings/exceptions/exceptions.hpp"

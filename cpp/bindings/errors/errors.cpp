@@ -29,10 +29,9 @@ bool add_context(const char* format, ...) {
   }
   std::va_list arguments;
   va_start(arguments, format);
-  PyObject* where = PyUnicode_FromFormatV(format, arguments);
+  const reference where{PyUnicode_FromFormatV(format, arguments)};
   va_end(arguments);
-  if (where) PyErr_Format(type, "%U%S", where, value);
-  Py_XDECREF(where);
+  if (where.get()) PyErr_Format(type, "%U%S", where.get(), value);
   Py_DECREF(type);
   Py_XDECREF(value);
   Py_XDECREF(traceback);

@@ -6,7 +6,7 @@
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/records/c_calls.hpp"
-#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -43,9 +43,8 @@ bool describe(const library& lib, PyObject* error, const char* caller, std::int6
   const enum_type* statuses = ready_enum(lib, lib.result_enum);
   if (!statuses) return false;
   const enum_entry* entry = find_entry(statuses, status);
-  PyObject* text = message(lib, entry, status, result);
-  PyObject* args = text ? PyTuple_Pack(1, text) : nullptr;
-  Py_XDECREF(text);
+  const reference text{message(lib, entry, status, result)};
+  PyObject* args = text ? PyTuple_Pack(1, text.get()) : nullptr;
   return set(error, "args", args) && set(error, "status", PyLong_FromLongLong(status)) &&
          explain(error, entry, caller);
 }
@@ -60,27 +59,21 @@ void add_note(const char* format, const char* what) {
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
-  PyObject* note = PyUnicode_FromFormat(format, what);
-  PyObject* done = note ? PyObject_CallMethod(error, "add_note", "O", note) : nullptr;
-  Py_XDECREF(note);
+  const reference note{PyUnicode_FromFormat(format, what)};
+  const reference done{note ? PyObject_CallMethod(error, "add_note", "O", note.get()) : nullptr};
   if (!done) PyErr_Clear();  // no memory for a note: what failed matters more
-  Py_XDECREF(done);
   PyErr_Restore(type, error, traceback);
 }
 
 // (class, (status,), everything else): so that the text survives, and what users have added.
 PyObject* reduce(PyObject* self, PyObject*) {
-  PyObject* status = PyObject_GetAttrString(self, "status");
-  PyObject* args = PyObject_GetAttrString(self, "args");
-  PyObject* attributes = PyObject_GetAttrString(self, "__dict__");
-  PyObject* state = attributes ? PyDict_Copy(attributes) : nullptr;
+  const reference status{PyObject_GetAttrString(self, "status")};
+  const reference args{PyObject_GetAttrString(self, "args")};
+  const reference attributes{PyObject_GetAttrString(self, "__dict__")};
+  const reference state{attributes ? PyDict_Copy(attributes) : nullptr};
   PyObject* result = nullptr;
   if (status && args && state && PyDict_SetItemString(state, "args", args) == 0)
-    result = Py_BuildValue("O(O)O", Py_TYPE(self), status, state);
-  Py_XDECREF(status);
-  Py_XDECREF(args);
-  Py_XDECREF(attributes);
-  Py_XDECREF(state);
+    result = Py_BuildValue("O(O)O", Py_TYPE(self), status.get(), state.get());
   return result;
 }
 
@@ -118,12 +111,10 @@ PyTypeObject* exception_for(const library& lib, std::int64_t status) {
 PyObject* raise_status(const library& lib, const char* caller, std::int64_t status, word result) {
   if (PyErr_Occurred()) return nullptr;
   auto* type = reinterpret_cast<PyObject*>(exception_for(lib, status));
-  PyObject* value = type ? PyLong_FromLongLong(status) : nullptr;
-  PyObject* error = value ? PyObject_CallOneArg(type, value) : nullptr;
+  const reference value{type ? PyLong_FromLongLong(status) : nullptr};
+  const reference error{value ? PyObject_CallOneArg(type, value) : nullptr};
   if (error && describe(lib, error, caller, status, result) && complete(lib, error, result))
     PyErr_SetObject(type, error);
-  Py_XDECREF(value);
-  Py_XDECREF(error);
   return nullptr;
 }
 

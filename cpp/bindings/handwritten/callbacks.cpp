@@ -3,7 +3,7 @@
 #include "bindings/converters/frame.hpp"
 #include "bindings/handwritten/handwritten.hpp"
 #include "bindings/objects/class_type.hpp"
-#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
 #include "driver/driver_table.hpp"
 #include "driver/runtime_table.hpp"
 #include "interpreter/exit_gate.hpp"
@@ -95,7 +95,7 @@ callback* take_from_registry(word key) {
   return found;
 }
 
-// ---- bodies; `At` is the C position of the function, its data follow
+// ---- steps; `At` is the C position of the function, its data follow
 
 template <int At, class Trampoline>
 bool wrap(frame& c, Trampoline trampoline, life freed_by) {
@@ -221,36 +221,36 @@ bool after_unregistration(frame& c, int code) {
 
 }  // namespace
 
-namespace bodies {
+namespace handwritten {
 namespace {
 
 template <class Api>
-constexpr body host_function = {.before = before_host_function<Api>,
-                                .after = release_refused<1, host_trampoline>};
+constexpr handwritten_steps host_function = {.before = before_host_function<Api>,
+                                             .after = release_refused<1, host_trampoline>};
 template <auto Trampoline>
-constexpr body one_call = {.before = before_one_call<1, Trampoline>,
-                           .after = release_refused<1, Trampoline>};
+constexpr handwritten_steps one_call = {.before = before_one_call<1, Trampoline>,
+                                        .after = release_refused<1, Trampoline>};
 template <auto Trampoline>
-constexpr body registration = {.before = before_registration<1, Trampoline>,
-                               .after = after_registration<1, Trampoline>};
+constexpr handwritten_steps registration = {.before = before_registration<1, Trampoline>,
+                                            .after = after_registration<1, Trampoline>};
 template <int At>
-constexpr body unregistration = {.before = before_unregistration<At>,
-                                 .after = after_unregistration<At>};
+constexpr handwritten_steps unregistration = {.before = before_unregistration<At>,
+                                              .after = after_unregistration<At>};
 
 }  // namespace
 
-const body launch_host_function = host_function<of_driver>;
-const body launch_runtime_host_function = host_function<of_runtime>;
-const body add_stream_callback = one_call<stream_trampoline<CUresult>>;
-const body add_runtime_stream_callback = one_call<stream_trampoline<cudaError_t>>;
-const body register_async_notification =
+const handwritten_steps launch_host_function = host_function<of_driver>;
+const handwritten_steps launch_runtime_host_function = host_function<of_runtime>;
+const handwritten_steps add_stream_callback = one_call<stream_trampoline<CUresult>>;
+const handwritten_steps add_runtime_stream_callback = one_call<stream_trampoline<cudaError_t>>;
+const handwritten_steps register_async_notification =
     registration<async_trampoline<CUasyncNotificationInfo, CUasyncCallbackHandle>>;
-const body register_runtime_async_notification =
+const handwritten_steps register_runtime_async_notification =
     registration<async_trampoline<cudaAsyncNotificationInfo_t, cudaAsyncCallbackHandle_t>>;
-const body unregister_async_notification = unregistration<1>;
-const body register_logs_callback = {.before = before_registration<0, logs_trampoline>,
-                                     .after = after_registration<0, logs_trampoline>};
-const body unregister_logs_callback = unregistration<0>;
-}  // namespace bodies
+const handwritten_steps unregister_async_notification = unregistration<1>;
+const handwritten_steps register_logs_callback = {.before = before_registration<0, logs_trampoline>,
+                                                  .after = after_registration<0, logs_trampoline>};
+const handwritten_steps unregister_logs_callback = unregistration<0>;
+}  // namespace handwritten
 
 }  // namespace halfwarp::bindings

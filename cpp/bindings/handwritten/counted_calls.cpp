@@ -2,7 +2,6 @@
 // Calls that are made twice: for the length of their arrays, then to fill them.
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/calls/engine.hpp"
-#include "bindings/converters/assembly.hpp"
 #include "bindings/converters/conversions.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/handwritten/handwritten.hpp"
@@ -100,9 +99,10 @@ PyObject* counted_entry(const library& lib, const function& f, PyObject* const* 
 
 }  // namespace
 
-namespace bodies {
-const body counted_call = {.before = before_counted_call, .entry = counted_entry};
-const body counted_struct_call = {.before = before_counted_struct_call, .entry = counted_entry};
-}  // namespace bodies
+namespace handwritten {
+const handwritten_steps counted_call = {.before = before_counted_call, .entry = counted_entry};
+const handwritten_steps counted_struct_call = {.before = before_counted_struct_call,
+                                               .entry = counted_entry};
+}  // namespace handwritten
 
 }  // namespace halfwarp::bindings

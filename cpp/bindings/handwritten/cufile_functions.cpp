@@ -40,11 +40,10 @@ PyObject* status_text(const library& lib, std::int64_t status) {
 PyObject* error_text(const library& lib, std::int64_t status, word result) {
   PyObject* text = status_text(lib, status);
   if (!text || !has_cuda_status(result)) return text;
-  PyObject* name = cuda_status_name(lib, cuda_status_of(result));
-  PyObject* both =
-      name ? PyUnicode_FromFormat("%U; CUDA status: %U (%d)", text, name, cuda_status_of(result))
-           : nullptr;
-  Py_XDECREF(name);
+  const reference name{cuda_status_name(lib, cuda_status_of(result))};
+  PyObject* both = name ? PyUnicode_FromFormat("%U; CUDA status: %U (%d)", text, name.get(),
+                                               cuda_status_of(result))
+                        : nullptr;
   Py_DECREF(text);
   return both;
 }

@@ -7,7 +7,7 @@
 #include "bindings/calls/engine.hpp"
 #include "bindings/handwritten/handwritten.hpp"
 #include "bindings/objects/keep_alive.hpp"
-#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -69,24 +69,21 @@ PyObject* export_buffers(PyObject* values, word* converted, word n) {
   PyObject* kept = PyList_New(0);
   for (word i = 0; kept && i < n; ++i) {
     PyObject* value = list_item(values, Py_ssize_t(i));
-    PyObject* keeper = value ? keeper_of(value, converted[i]) : nullptr;
+    const reference keeper{value ? keeper_of(value, converted[i]) : nullptr};
     if (!keeper || PyList_Append(kept, keeper) < 0) Py_CLEAR(kept);
-    Py_XDECREF(keeper);
   }
   return kept;
 }
 
 bool keep_link_options(frame& c) {
   word n = c.cell[values_at];
-  PyObject* options = persistent(c.w[options_at], std::size_t(n) * sizeof(std::int32_t));
-  PyObject* values = options ? persistent(c.w[values_at], std::size_t(n) * sizeof(word)) : nullptr;
-  PyObject* exports = values ? export_buffers(c.argument(c.param_at(values_at)),
-                                              reinterpret_cast<word*>(c.w[values_at]), n)
-                             : nullptr;
-  PyObject* kept = exports ? PyTuple_Pack(3, options, values, exports) : nullptr;
-  Py_XDECREF(options);
-  Py_XDECREF(values);
-  Py_XDECREF(exports);
+  const reference options{persistent(c.w[options_at], std::size_t(n) * sizeof(std::int32_t))};
+  const reference values{options ? persistent(c.w[values_at], std::size_t(n) * sizeof(word))
+                                 : nullptr};
+  const reference exports{values ? export_buffers(c.argument(c.param_at(values_at)),
+                                                  reinterpret_cast<word*>(c.w[values_at]), n)
+                                 : nullptr};
+  PyObject* kept = exports ? PyTuple_Pack(3, options.get(), values.get(), exports.get()) : nullptr;
   c.cell[options_at] = reinterpret_cast<word>(kept);  // for `after`, which runs whatever happens
   return kept != nullptr;
 }
@@ -103,9 +100,8 @@ bool remember_link(frame& c, int code) {
   auto* kept = reinterpret_cast<PyObject*>(c.cell[options_at]);
   bool ok = true;
   if (code == 0) {
-    PyObject* key = make_open_links() ? key_of(load_handle(c.out[0], 8)) : nullptr;
+    const reference key{make_open_links() ? key_of(load_handle(c.out[0], 8)) : nullptr};
     ok = key && PyDict_SetItem(open_links, key, kept) == 0;
-    Py_XDECREF(key);
   }
   Py_XDECREF(kept);
   return ok;
@@ -114,18 +110,16 @@ bool remember_link(frame& c, int code) {
 // Taken before the call: once the driver has let go of the state, another thread may get a new one
 // of the same handle.
 bool take_link(frame& c) {
-  PyObject* key = make_open_links() ? key_of(c.w[0]) : nullptr;
+  const reference key{make_open_links() ? key_of(c.w[0]) : nullptr};
   PyObject* kept = key ? take_item(open_links, key) : nullptr;
-  Py_XDECREF(key);
   c.cell[0] = reinterpret_cast<word>(kept);
   return !PyErr_Occurred();
 }
 
 bool forget_link(frame& c, int code) {
   auto* kept = reinterpret_cast<PyObject*>(c.cell[0]);
-  PyObject* key = kept && code ? key_of(c.w[0]) : nullptr;
+  const reference key{kept && code ? key_of(c.w[0]) : nullptr};
   bool ok = !kept || !code || (key && PyDict_SetItem(open_links, key, kept) == 0);
-  Py_XDECREF(key);
   Py_XDECREF(kept);
   return ok;
 }
@@ -162,22 +156,32 @@ bool copy_made_graphs(frame& c, int code) {
   if (!params || params->type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return true;
   const CUDA_CONDITIONAL_NODE_PARAMS& made = params->conditional;
   std::size_t bytes = made.phGraph_out ? made.size * sizeof(CUgraph) : 0;
-  PyObject* block = bytes ? new_memory_block(bytes) : nullptr;
+  const reference block{bytes ? new_memory_block(bytes) : nullptr};
   if (bytes && !block) return false;
   if (block) std::memcpy(as_block(block)->where, made.phGraph_out, bytes);
   int status = keep_for_field(as_storage(object), &made.phGraph_out, block);
-  Py_XDECREF(block);
   return status == 0;
+}
+
+// Functions that return a struct by value have no code: an error is a Python one.
+bool check_for_error(frame&, int) { return !PyErr_Occurred(); }
+
+PyObject* enter_bare(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
+                     PyObject* names) {
+  const reference pair{call_by_record(lib, f, args, n, names)};
+  return pair ? Py_NewRef(PyTuple_GET_ITEM(pair.get(), 1)) : nullptr;
 }
 
 }  // namespace
 
-namespace bodies {
-const body keep_made_graphs = {.after = copy_made_graphs};
-const body dump_text = {.before = check_text_room};
-const body create_context = {.entry = enter_create_context};
-const body create_link = {.before = keep_link_options, .after = remember_link};
-const body destroy_link = {.before = take_link, .after = forget_link};
-}  // namespace bodies
+namespace handwritten {
+const handwritten_steps keep_made_graphs = {.after = copy_made_graphs};
+const handwritten_steps dump_text = {.before = check_text_room};
+const handwritten_steps create_context = {.entry = enter_create_context};
+const handwritten_steps create_link = {.before = keep_link_options, .after = remember_link};
+const handwritten_steps destroy_link = {.before = take_link, .after = forget_link};
+const handwritten_steps returned_struct = {.after = check_for_error};
+const handwritten_steps bare_struct = {.after = check_for_error, .entry = enter_bare};
+}  // namespace handwritten
 
 }  // namespace halfwarp::bindings

@@ -4,53 +4,53 @@
 
 #include "bindings/records/records.hpp"
 
-namespace halfwarp::bindings::bodies {
+namespace halfwarp::bindings::handwritten {
 
 // Most functions.
-inline constexpr body nothing;
+inline constexpr handwritten_steps nothing;
 
 // Contexts, linker invocations.
-extern const body create_context;
-extern const body create_link;
-extern const body destroy_link;
+extern const handwritten_steps create_context;
+extern const handwritten_steps create_link;
+extern const handwritten_steps destroy_link;
 
 // Nodes that bring graphs with them.
-extern const body keep_made_graphs;
+extern const handwritten_steps keep_made_graphs;
 
 // A text that is written into memory of a stated size.
-extern const body dump_text;
+extern const handwritten_steps dump_text;
 
 // Callbacks that take the interpreter lock.
-extern const body launch_host_function;
-extern const body add_stream_callback;
-extern const body register_async_notification;
-extern const body unregister_async_notification;
-extern const body register_logs_callback;
-extern const body unregister_logs_callback;
+extern const handwritten_steps launch_host_function;
+extern const handwritten_steps add_stream_callback;
+extern const handwritten_steps register_async_notification;
+extern const handwritten_steps unregister_async_notification;
+extern const handwritten_steps register_logs_callback;
+extern const handwritten_steps unregister_logs_callback;
 
-extern const body launch_runtime_host_function;
-extern const body add_runtime_stream_callback;
-extern const body register_runtime_async_notification;
+extern const handwritten_steps launch_runtime_host_function;
+extern const handwritten_steps add_runtime_stream_callback;
+extern const handwritten_steps register_runtime_async_notification;
 
 // Functions that return a struct by value: with the code, and bare.
-extern const body returned_struct;
-extern const body bare_struct;
+extern const handwritten_steps returned_struct;
+extern const handwritten_steps bare_struct;
 
 // Calls that are made twice: for the length of their arrays, then to fill them.
-extern const body counted_call;
-extern const body counted_struct_call;
+extern const handwritten_steps counted_call;
+extern const handwritten_steps counted_struct_call;
 
 // NVML.
-extern const body newest_struct;
-extern const body get_field_values;
-extern const body clear_field_values;
-extern const body read_write_prm;
-extern const body topology_gpu_set;
-extern const body wait_for_system_events;
-extern const body get_context_data;
+extern const handwritten_steps newest_struct;
+extern const handwritten_steps get_field_values;
+extern const handwritten_steps clear_field_values;
+extern const handwritten_steps read_write_prm;
+extern const handwritten_steps topology_gpu_set;
+extern const handwritten_steps wait_for_system_events;
+extern const handwritten_steps get_context_data;
 
 // NVRTC.
-extern const body get_output;
-extern const body get_supported_architectures;
+extern const handwritten_steps get_output;
+extern const handwritten_steps get_supported_architectures;
 
-}  // namespace halfwarp::bindings::bodies
+}  // namespace halfwarp::bindings::handwritten

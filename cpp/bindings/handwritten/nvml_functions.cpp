@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "bindings/calls/engine.hpp"
-#include "bindings/converters/assembly.hpp"
+#include "bindings/converters/conversions.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/handwritten/handwritten.hpp"
@@ -108,13 +108,12 @@ PyObject* fields_of_list(const library& lib, int type, PyObject* values) {
                  Py_TYPE(values)->tp_name);
     return nullptr;
   }
-  PyObject* items = PySequence_Tuple(values);
-  PyObject* made = items ? new_data_array(lib, type, PyTuple_GET_SIZE(items)) : nullptr;
-  for (Py_ssize_t i = 0; made && i < PyTuple_GET_SIZE(items); ++i) {
+  const reference items{PySequence_Tuple(values)};
+  PyObject* made = items ? new_data_array(lib, type, PyTuple_GET_SIZE(items.get())) : nullptr;
+  for (Py_ssize_t i = 0; made && i < PyTuple_GET_SIZE(items.get()); ++i) {
     auto* fields = reinterpret_cast<nvmlFieldValue_t*>(as_data(made)->where);
-    if (!take_field(PyTuple_GET_ITEM(items, i), fields[i])) Py_CLEAR(made);
+    if (!take_field(PyTuple_GET_ITEM(items.get(), i), fields[i])) Py_CLEAR(made);
   }
-  Py_XDECREF(items);
   return made;
 }
 
@@ -144,9 +143,8 @@ PyObject* call_with_fields(const library& lib, const function& f, PyObject* cons
 
 PyObject* clear_fields(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                        PyObject* names) {
-  PyObject* fields = call_with_fields(lib, f, args, n, names);
+  const reference fields{call_with_fields(lib, f, args, n, names)};
   if (!fields) return nullptr;
-  Py_DECREF(fields);
   Py_RETURN_NONE;
 }
 
@@ -158,7 +156,7 @@ PyObject* read_write_entry(const library& lib, const function& f, PyObject* cons
   if (!bind(lib, f, args, n, names, bound)) return nullptr;
   frame c{lib, f, args};
   if (!handle_at(c, device_at)) return nullptr;
-  PyObject* object = assemble(c, lib.assemblies[std::size_t(c.param_at(struct_at).type)]);
+  const reference object{assemble(c, lib.assemblies[std::size_t(c.param_at(struct_at).type)])};
   if (!object) return nullptr;
   auto* buffer = reinterpret_cast<nvmlPRMTLV_v1_t*>(as_data(object)->where);
   buffer->dataSize = unsigned(PyBytes_GET_SIZE(args[1]));
@@ -169,7 +167,6 @@ PyObject* read_write_entry(const library& lib, const function& f, PyObject* cons
     if (size > Py_ssize_t(sizeof buffer->outData)) size = sizeof buffer->outData;
     result = Py_BuildValue("Iy#", buffer->status, buffer->outData, size);
   }
-  Py_DECREF(object);
   return result;
 }
 
@@ -223,13 +220,11 @@ PyObject* topology_entry(const library& lib, const function& f, PyObject* const*
   bool is_old = names && PyTuple_GET_SIZE(names) == 1 &&
                 PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "cpuNumber") == 0;
   if (!is_old) return call_by_record(lib, f, args, n, names);
-  PyObject* renamed = Py_BuildValue("(s)", f.names.c_str());
-  PyObject* result = renamed ? call_by_record(lib, f, args, n, renamed) : nullptr;
-  Py_XDECREF(renamed);
-  return result;
+  const reference renamed{Py_BuildValue("(s)", f.names.c_str())};
+  return renamed ? call_by_record(lib, f, args, n, renamed) : nullptr;
 }
 
-bool before_topology(frame& c) { return bodies::counted_call.before(c); }
+bool before_topology(frame& c) { return handwritten::counted_call.before(c); }
 
 // ---- errors
 
@@ -249,14 +244,14 @@ PyObject* error_text(const library& lib, std::int64_t status, word) {
 
 const error_details nvml_errors = {.text = error_text};
 
-namespace bodies {
-const body newest_struct = {.entry = newest_struct_entry};
-const body get_field_values = {.entry = call_with_fields};
-const body clear_field_values = {.entry = clear_fields};
-const body read_write_prm = {.entry = read_write_entry};
-const body topology_gpu_set = {.before = before_topology, .entry = topology_entry};
-const body wait_for_system_events = {.before = before_wait, .after = after_wait};
-const body get_context_data = {.entry = context_data_entry};
-}  // namespace bodies
+namespace handwritten {
+const handwritten_steps newest_struct = {.entry = newest_struct_entry};
+const handwritten_steps get_field_values = {.entry = call_with_fields};
+const handwritten_steps clear_field_values = {.entry = clear_fields};
+const handwritten_steps read_write_prm = {.entry = read_write_entry};
+const handwritten_steps topology_gpu_set = {.before = before_topology, .entry = topology_entry};
+const handwritten_steps wait_for_system_events = {.before = before_wait, .after = after_wait};
+const handwritten_steps get_context_data = {.entry = context_data_entry};
+}  // namespace handwritten
 
 }  // namespace halfwarp::bindings

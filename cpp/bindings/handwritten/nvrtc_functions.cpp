@@ -50,20 +50,18 @@ PyObject* call_with_size(const library& lib, const function& f, PyObject* progra
                    f.name.c_str(), parameter_name(f, output_at), bytes);
     return nullptr;
   }
-  PyObject* output = warn_of_size(f) ? PyByteArray_FromStringAndSize(nullptr, bytes) : nullptr;
+  const reference output{warn_of_size(f) ? PyByteArray_FromStringAndSize(nullptr, bytes) : nullptr};
   if (!output) return nullptr;
   PyObject* args[] = {program, output};
-  PyObject* result = call_by_record(lib, f, args, 2, nullptr);
+  const reference result{call_by_record(lib, f, args, 2, nullptr)};
   PyObject* pair = nullptr;
   if (result) {
-    bool ok = PyTuple_GET_ITEM(result, 0) == success(lib);
-    PyObject* text =
-        ok ? PyBytes_FromStringAndSize(PyByteArray_AS_STRING(output), bytes) : Py_NewRef(Py_None);
-    if (text) pair = PyTuple_Pack(2, PyTuple_GET_ITEM(result, 0), text);
+    bool ok = PyTuple_GET_ITEM(result.get(), 0) == success(lib);
+    PyObject* text = ok ? PyBytes_FromStringAndSize(PyByteArray_AS_STRING(output.get()), bytes)
+                        : Py_NewRef(Py_None);
+    if (text) pair = PyTuple_Pack(2, PyTuple_GET_ITEM(result.get(), 0), text);
     Py_XDECREF(text);
   }
-  Py_XDECREF(result);
-  Py_DECREF(output);
   return pair;
 }
 
@@ -93,9 +91,9 @@ bool reserve_architectures(frame& c) {
 
 }  // namespace
 
-namespace bodies {
-const body get_output = {.before = check_output_size, .entry = enter_get_output};
-const body get_supported_architectures = {.before = reserve_architectures};
-}  // namespace bodies
+namespace handwritten {
+const handwritten_steps get_output = {.before = check_output_size, .entry = enter_get_output};
+const handwritten_steps get_supported_architectures = {.before = reserve_architectures};
+}  // namespace handwritten
 
 }  // namespace halfwarp::bindings

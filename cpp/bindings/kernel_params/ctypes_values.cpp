@@ -66,12 +66,11 @@ bool learn_type(PyObject* module, const char* name, PyObject** where) {
 }
 
 bool learn_types() {
-  PyObject* module = PyImport_ImportModule("ctypes");
+  const reference module{PyImport_ImportModule("ctypes")};
   if (!module) return false;
   bool ok = learn_type(module, "Structure", &structure_type);
   for (int i = 0; ok && i < count; ++i) ok = learn_type(module, ctypes[i].name, &types[i]);
   ok = ok && learn_type(module, ctypes[0].name, &pointer_ctype);
-  Py_DECREF(module);
   __atomic_store_n(&are_known, ok, __ATOMIC_RELEASE);
   return ok;
 }
@@ -95,10 +94,8 @@ bool get_ptr(PyObject* value, word& address) {
     address = reinterpret_cast<word>(address_of(value));
     return true;
   }
-  PyObject* answer = PyObject_CallMethod(value, "getPtr", nullptr);
-  bool ok = answer && integer_argument<kind::u64>(answer, address);
-  Py_XDECREF(answer);
-  return ok;
+  const reference answer{PyObject_CallMethod(value, "getPtr", nullptr)};
+  return answer && integer_argument<kind::u64>(answer, address);
 }
 
 bool convert_pointer(PyObject* value, PyObject* type, void* cell) {
@@ -187,10 +184,9 @@ bool convert_checked(PyObject* value, PyObject* type, void* cell) {
 }
 
 bool wrapped(PyObject* value, word& converted) {
-  PyObject* number = PyNumber_Index(value);
+  const reference number{PyNumber_Index(value)};
   if (!number) return false;
   converted = PyLong_AsUnsignedLongLongMask(number);
-  Py_DECREF(number);
   return converted != word(-1) || !PyErr_Occurred();
 }
 

@@ -2,7 +2,7 @@
 // Packs kernel parameters: the array of pointers first, then the values, in one piece of memory.
 #include "bindings/kernel_params/kernel_params.hpp"
 
-#include "bindings/memory/addresses.hpp"
+#include "bindings/memory/memory.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
 namespace halfwarp::bindings {

@@ -2,7 +2,7 @@
 // `kernelParams`: NULL, an address, a buffer of addresses, or `(values, types)` packed here.
 #pragma once
 
-#include "bindings/memory/scratch.hpp"
+#include "bindings/memory/memory.hpp"
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/records/records.hpp"
 

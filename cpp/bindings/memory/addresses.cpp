@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses and texts: the general case.
-#include "bindings/memory/addresses.hpp"
+#include "bindings/memory/memory.hpp"
 
 #include <cstring>
 
@@ -129,9 +129,8 @@ bool colour_argument(PyObject* object, scratch& memory, word& out) {
   }
   for (Py_ssize_t i = 0; i < n; ++i) {
     word value;
-    PyObject* item = is_sequence ? list_item(object, i) : Py_NewRef(object);
+    const reference item{is_sequence ? list_item(object, i) : Py_NewRef(object)};
     bool ok = item && float_argument(item, kind::f32, value);
-    Py_XDECREF(item);
     if (!ok) return false;
     std::memcpy(&channels[i], &value, sizeof(float));
   }

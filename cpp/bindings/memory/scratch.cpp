@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slow side of a call's scratch memory: heap blocks and exported buffers.
-#include "bindings/memory/scratch.hpp"
+#include "bindings/memory/memory.hpp"
 
 namespace halfwarp::bindings {
 

@@ -8,10 +8,10 @@
 #include "bindings/module/module.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/enum_type.hpp"
+#include "bindings/objects/keep_alive.hpp"
 #include "bindings/objects/object_arguments.hpp"
-#include "bindings/objects/struct_class.hpp"
 #include "bindings/records/c_calls.hpp"
-#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
 #include "interpreter/exit_gate.hpp"
 
 namespace halfwarp::bindings {

@@ -10,7 +10,6 @@
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/records/records.hpp"
-#include "bindings/threads/engine_lock.hpp"
 #include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
@@ -64,10 +63,8 @@ class collection_pause {
 
 // What the user has put under a name stays.
 int add(PyObject* dictionary, const char* name, PyObject* object) {
-  PyObject* key = object ? PyUnicode_InternFromString(name) : nullptr;
-  int status = key && PyDict_SetDefault(dictionary, key, object) ? 0 : -1;
-  Py_XDECREF(key);
-  return status;
+  const reference key{object ? PyUnicode_InternFromString(name) : nullptr};
+  return key && PyDict_SetDefault(dictionary, key, object) ? 0 : -1;
 }
 
 int add_made(PyObject* dictionary, const char* name, PyObject* object) {
@@ -79,9 +76,8 @@ int add_made(PyObject* dictionary, const char* name, PyObject* object) {
 // As PyModule_AddFunctions does, but straight into the dictionary: setting attributes of the module
 // takes longer than making what they hold.
 int add_function(PyObject* module, PyMethodDef* method) {
-  PyObject* name = PyModule_GetNameObject(module);
+  const reference name{PyModule_GetNameObject(module)};
   PyObject* function = name ? PyCFunction_NewEx(method, module, name) : nullptr;
-  Py_XDECREF(name);
   return add_made(PyModule_GetDict(module), method->ml_name, function);
 }
 
@@ -180,24 +176,21 @@ bool is_public(PyObject* key) {
 
 // All public names, for `from module import *`.
 int add_all(PyObject* dictionary) {
-  PyObject* all = PyDict_Keys(dictionary);  // other threads may go on adding to it
-  PyObject* names = all ? PyList_New(0) : nullptr;
+  const reference all{PyDict_Keys(dictionary)};  // other threads may go on adding to it
+  const reference names{all ? PyList_New(0) : nullptr};
   int status = names ? 0 : -1;
-  for (Py_ssize_t i = 0; status == 0 && i < PyList_GET_SIZE(all); ++i) {
-    PyObject* name = PyList_GET_ITEM(all, i);
+  for (Py_ssize_t i = 0; status == 0 && i < PyList_GET_SIZE(all.get()); ++i) {
+    PyObject* name = PyList_GET_ITEM(all.get(), i);
     if (is_public(name)) status = PyList_Append(names, name);
   }
-  Py_XDECREF(all);
   if (status == 0) status = PyDict_SetItemString(dictionary, "__all__", names);
-  Py_XDECREF(names);
   return status;
 }
 
 int forget(PyObject* dictionary, const char* name) {
-  PyObject* key = PyUnicode_FromString(name);
+  const reference key{PyUnicode_FromString(name)};
   int present = key ? PyDict_Contains(dictionary, key) : -1;
   if (present == 1) present = PyDict_DelItem(dictionary, key);
-  Py_XDECREF(key);
   return present < 0 ? -1 : 0;
 }
 

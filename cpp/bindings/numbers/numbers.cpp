@@ -69,25 +69,22 @@ bool stands_for_integer(PyObject* object) {
 
 bool integer_slow(PyObject* object, kind k, word& out) {
   if (PyLong_Check(object)) return check_range(object, k, out);
-  PyObject* number = as_int(object);
+  const reference number{as_int(object)};
   if (!number) return false;
-  bool ok = check_range(number, k, out);
-  Py_DECREF(number);
-  return ok;
+  return check_range(number, k, out);
 }
 
 bool number_slow(PyObject* object, kind k, word& out) {
   PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
   bool has_digits = number && number->nb_int && !stands_for_integer(object);
   if (!has_digits) return integer_slow(object, k, out);
-  PyObject* whole = PyNumber_Long(object);
+  const reference whole{PyNumber_Long(object)};
   int is_equal = whole ? PyObject_RichCompareBool(whole, object, Py_EQ) : -1;
   bool ok = is_equal > 0 &&
             PyErr_WarnFormat(PyExc_DeprecationWarning, 1,
                              "expected an integer, got %R: convert it with int()", object) == 0;
   if (!is_equal) raise_expected("an integer", object);
   ok = ok && check_range(whole, k, out);
-  Py_XDECREF(whole);
   return ok;
 }
 

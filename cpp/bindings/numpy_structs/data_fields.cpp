@@ -6,12 +6,11 @@
 
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"
+#include "bindings/objects/field_properties.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
 namespace halfwarp::bindings {
 namespace {
-
-char* place_of(const data_field& f, PyObject* self) { return as_data(self)->where + f.offset; }
 
 // The elements of a field in all structs of the object: one more dimension for an array field.
 bool column_of(const data_field& f, PyObject* self, Py_ssize_t n, extent& out) {
@@ -89,18 +88,17 @@ PyObject* read_text(const library&, const data_field& f, PyObject* self) {
 }
 
 int write_characters(const data_field& f, char* where, PyObject* value) {
-  PyObject* bytes = PyUnicode_AsEncodedString(value, "utf-8", "surrogateescape");
+  const reference bytes{PyUnicode_AsEncodedString(value, "utf-8", "surrogateescape")};
   if (!bytes) return -1;
-  auto n = std::size_t(PyBytes_GET_SIZE(bytes));
+  auto n = std::size_t(PyBytes_GET_SIZE(bytes.get()));
   bool fits = n < f.count;
   if (fits) {
     std::memset(where, 0, f.count);
-    std::memcpy(where, PyBytes_AS_STRING(bytes), n);
+    std::memcpy(where, PyBytes_AS_STRING(bytes.get()), n);
   } else {
     PyErr_Format(PyExc_ValueError, "String too long for field %s, max length is %zd",
                  f.name.c_str(), Py_ssize_t(f.count) - 1);
   }
-  Py_DECREF(bytes);
   return fits ? 0 : -1;
 }
 
@@ -214,14 +212,13 @@ PyObject* read_data_field(const library& lib, const data_field& f, PyObject* sel
 
 int write_data_field(const library& lib, const data_field& f, PyObject* self, PyObject* value) {
   if (!value) {
-    PyErr_Format(PyExc_AttributeError, "%s.%s cannot be deleted",
-                 short_name(class_of(Py_TYPE(self)).record->name), f.name.c_str());
+    PyErr_Format(PyExc_AttributeError, "%s.%s cannot be deleted", class_name(self), f.name.c_str());
     return -1;
   }
   if (!check_writable(self) || !check_one(f, self)) return -1;
   as_data(self)->is_settled = true;  // converting the value may run code of the user
   if (accessors[int(f.shape)].write(lib, f, self, value) == 0) return 0;
-  add_context("%s.%s: ", short_name(class_of(Py_TYPE(self)).record->name), f.name.c_str());
+  add_context("%s.%s: ", class_name(self), f.name.c_str());
   return -1;
 }
 
@@ -237,14 +234,11 @@ PyObject* text_at(const data_field& f, const char* place) {
 
 namespace {
 
-PyObject* get_any(PyObject* self, void* closure) {
-  auto* bound = static_cast<const bound_data_field*>(closure);
-  return read_data_field(*bound->lib, *bound->f, self);
-}
+constexpr getter get_any = get_bound<data_field, read_data_field>;
 
 template <class T>
 PyObject* get_number(PyObject* self, void* closure) {
-  const data_field& f = *static_cast<const bound_data_field*>(closure)->f;
+  const data_field& f = *static_cast<const bound_field<data_field>*>(closure)->f;
   return is_single(as_data(self)) ? number_at<T>(place_of(f, self)) : get_any(self, closure);
 }
 
@@ -256,7 +250,7 @@ constexpr getter number_getters[] = {get_number<std::int8_t>,  get_number<std::u
                                      get_number<float>,        get_number<double>};
 
 PyObject* get_text(PyObject* self, void* closure) {
-  const data_field& f = *static_cast<const bound_data_field*>(closure)->f;
+  const data_field& f = *static_cast<const bound_field<data_field>*>(closure)->f;
   return is_single(as_data(self)) ? text_at(f, place_of(f, self)) : get_any(self, closure);
 }
 
@@ -265,11 +259,6 @@ PyObject* get_text(PyObject* self, void* closure) {
 getter getter_of(const data_record& record, const data_field& f) {
   if (f.shape == form::number || f.shape == form::address) return number_getters[int(f.element)];
   return f.shape == form::text && !record.is_array ? get_text : get_any;
-}
-
-int put_data_field(PyObject* self, PyObject* value, void* closure) {
-  auto* bound = static_cast<const bound_data_field*>(closure);
-  return write_data_field(*bound->lib, *bound->f, self, value);
 }
 
 }  // namespace halfwarp::bindings

@@ -7,16 +7,12 @@
 
 namespace halfwarp::bindings {
 
-// What a property is bound to.
-struct bound_data_field {
-  const library* lib;
-  const data_field* f;
-};
+inline char* place_of(const data_field& f, PyObject* self) {
+  return as_data(self)->where + f.offset;
+}
 
-// As properties call them: `closure` is a bound_data_field. The usual forms have getters of their
-// own.
+// As properties call them: `closure` is a bound_field. The usual forms have getters of their own.
 getter getter_of(const data_record& record, const data_field& f);
-int put_data_field(PyObject* self, PyObject* value, void* closure);
 
 // The public field of a name, nullptr when there is none.
 const data_field* find_data_field(const data_record& record, PyObject* name);

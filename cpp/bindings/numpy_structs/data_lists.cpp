@@ -11,8 +11,6 @@
 namespace halfwarp::bindings {
 namespace {
 
-char* place_of(const data_field& f, PyObject* self) { return as_data(self)->where + f.offset; }
-
 char* pointer_in(const data_field& f, PyObject* self) {
   char* pointer;
   std::memcpy(&pointer, place_of(f, self), sizeof pointer);
@@ -42,15 +40,14 @@ PyObject* gathered(const library& lib, int type, PyObject* value) {
     check_data(value, lib, type);
     return nullptr;
   }
-  PyObject* items = PySequence_Tuple(value);
-  PyObject* made = items ? new_data_array(lib, type, PyTuple_GET_SIZE(items)) : nullptr;
+  const reference items{PySequence_Tuple(value)};
+  PyObject* made = items ? new_data_array(lib, type, PyTuple_GET_SIZE(items.get())) : nullptr;
   std::size_t size = lib.classes[std::size_t(type)].data->size;
-  for (Py_ssize_t i = 0; made && i < PyTuple_GET_SIZE(items); ++i) {
-    PyObject* item = PyTuple_GET_ITEM(items, i);
+  for (Py_ssize_t i = 0; made && i < PyTuple_GET_SIZE(items.get()); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(items.get(), i);
     char* to = as_data(made)->where + std::size_t(i) * size;
     if (!check_data(item, lib, type) || copy_data(made, to, {}, item) < 0) Py_CLEAR(made);
   }
-  Py_XDECREF(items);
   return made;
 }
 
@@ -68,11 +65,9 @@ Py_ssize_t counted(const data_field& f, PyObject* self) {
 int set_counter(const data_field& f, PyObject* self, Py_ssize_t n) {
   if (f.counter < 0) return 0;
   const data_field& counter = data_record_of(self).fields[std::size_t(f.counter)];
-  PyObject* number = PyLong_FromSsize_t(n);
+  const reference number{PyLong_FromSsize_t(n)};
   if (!number) return -1;
-  int status = write_number(counter.element, as_data(self)->where + counter.offset, number);
-  Py_DECREF(number);
-  return status;
+  return write_number(counter.element, as_data(self)->where + counter.offset, number);
 }
 
 PyObject* read_number_list(const library&, const data_field& f, PyObject* self) {
@@ -80,21 +75,19 @@ PyObject* read_number_list(const library&, const data_field& f, PyObject* self) 
   char* array = pointer_in(f, self);
   Py_ssize_t n = array ? counted(f, self) : 0;
   if (!n) return PyList_New(0);
-  PyObject* keeper = keeper_of(f, self);
+  const reference keeper{keeper_of(f, self)};
   PyObject* view = new_typed_view(f.element, array, extent::line(n, number_size(f.element)), keeper,
                                   as_data(self)->is_read_only);
-  Py_DECREF(keeper);
   return view;
 }
 
 int write_number_list(const library&, const data_field& f, PyObject* self, PyObject* value) {
   Py_ssize_t n = value == Py_None ? 0 : PyObject_Size(value);
-  PyObject* array = n < 0 ? nullptr : new_typed_array(f.element, n);
+  const reference array{n < 0 ? nullptr : new_typed_array(f.element, n)};
   if (!array) return -1;
   typed_array* made = as_typed_array(array);
   int status = n ? assign_numbers(f.element, made->e, made->where, value) : 0;
   if (status == 0) status = point_to(f, self, made->where, n, array);
-  Py_DECREF(array);
   return status;
 }
 
@@ -121,21 +114,18 @@ int write_structure_list(const library& lib, const data_field& f, PyObject* self
   Py_ssize_t size = Py_ssize_t(lib.classes[std::size_t(f.type)].data->size);
   // An array is taken as it is, so that later changes of its elements are seen.
   bool as_it_is = is_instance(value, lib, f.type) && as_data(value)->e.is_contiguous(size);
-  PyObject* array = as_it_is ? Py_NewRef(value) : gathered(lib, f.type, value);
+  const reference array{as_it_is ? Py_NewRef(value) : gathered(lib, f.type, value)};
   if (!array) return -1;
-  int status = point_to(f, self, as_data(array)->where, as_data(array)->e.elements(), array);
-  Py_DECREF(array);
-  return status;
+  return point_to(f, self, as_data(array)->where, as_data(array)->e.elements(), array);
 }
 
 int allocate_list(const library& lib, const data_field& f, PyObject* self, Py_ssize_t n) {
   bool has_structs = f.shape == form::structure_list;
-  PyObject* array = has_structs ? new_data_array(lib, f.type, n) : new_typed_array(f.element, n);
+  const reference array{has_structs ? new_data_array(lib, f.type, n)
+                                    : new_typed_array(f.element, n)};
   if (!array) return -1;
   char* memory = has_structs ? as_data(array)->where : as_typed_array(array)->where;
-  int status = point_to(f, self, memory, n, array);
-  Py_DECREF(array);
-  return status;
+  return point_to(f, self, memory, n, array);
 }
 
 }  // namespace halfwarp::bindings

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "bindings/arrays/typed_array.hpp"
-#include "bindings/objects/struct_class.hpp"
+#include "bindings/objects/keep_alive.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -14,12 +14,10 @@ PyObject* copy(PyObject* self, PyObject*) { return packed_data(self); }
 
 // Without gaps, as bytes.
 PyObject* contents_of(PyObject* self) {
-  PyObject* packed = packed_data(self);
+  const reference packed{packed_data(self)};
   if (!packed) return nullptr;
   auto size = as_data(packed)->e.elements() * Py_ssize_t(data_record_of(packed).size);
-  PyObject* bytes = PyBytes_FromStringAndSize(as_data(packed)->where, size);
-  Py_DECREF(packed);
-  return bytes;
+  return PyBytes_FromStringAndSize(as_data(packed)->where, size);
 }
 
 bool has_addresses(const library& lib, const data_record& record) {
@@ -62,11 +60,9 @@ PyObject* as_dict(PyObject* self, PyObject*) {
   PyObject* made = PyDict_New();
   for (const data_field& f : type.record->data->fields) {
     if (!made || f.is_hidden) continue;
-    PyObject* value = read_data_field(*type.lib, f, self);
-    PyObject* plain = value ? plain_value(value) : nullptr;
-    Py_XDECREF(value);
+    const reference value{read_data_field(*type.lib, f, self)};
+    const reference plain{value ? plain_value(value) : nullptr};
     if (!plain || PyDict_SetItemString(made, f.name, plain) < 0) Py_CLEAR(made);
-    Py_XDECREF(plain);
   }
   return made;
 }
@@ -99,24 +95,20 @@ PyObject* represent_one(PyObject* self) {
   PyObject* parts = PyList_New(0);
   for (const data_field& f : type.record->data->fields) {
     if (!parts || f.is_hidden) continue;
-    PyObject* value = read_data_field(*type.lib, f, self);
-    PyObject* part = value ? PyUnicode_FromFormat("%s=%R", f.name.c_str(), value) : nullptr;
-    Py_XDECREF(value);
+    const reference value{read_data_field(*type.lib, f, self)};
+    PyObject* part = value ? PyUnicode_FromFormat("%s=%R", f.name.c_str(), value.get()) : nullptr;
     if (!append(parts, part)) Py_CLEAR(parts);
   }
-  PyObject* inner = joined(", ", parts);
-  PyObject* text =
-      inner ? PyUnicode_FromFormat("%s(%U)", short_name(type.record->name), inner) : nullptr;
-  Py_XDECREF(inner);
-  return text;
+  const reference inner{joined(", ", parts)};
+  return inner ? PyUnicode_FromFormat("%s(%U)", short_name(type.record->name), inner.get())
+               : nullptr;
 }
 
 }  // namespace
 
 PyObject* represent_data(PyObject* self) {
   if (is_single(as_data(self))) return represent_one(self);
-  return PyUnicode_FromFormat("<%s array of %zd>", short_name(class_of(Py_TYPE(self)).record->name),
-                              as_data(self)->e.elements());
+  return PyUnicode_FromFormat("<%s array of %zd>", class_name(self), as_data(self)->e.elements());
 }
 
 // By class, number of structs, and contents.
@@ -135,7 +127,7 @@ PyObject* data_with_contents(PyObject*, class_type& type, const Py_buffer& conte
   const data_record& record = *type.record->data;
   Py_ssize_t size = Py_ssize_t(record.size), n = contents.len / size;
   if (contents.len % size || (n != 1 && !record.is_array)) return nullptr;
-  int index = int(&type - type.lib->types);
+  int index = index_of(type);
   PyObject* made =
       record.is_array ? new_data_array(*type.lib, index, n) : new_data(*type.lib, index);
   if (made) std::memcpy(as_data(made)->where, contents.buf, std::size_t(contents.len));

@@ -97,14 +97,13 @@ int copy_data(PyObject* target, char* where, const extent& e, PyObject* source) 
     PyErr_Format(PyExc_ValueError, "expected %zd structs, got %zd", e.elements(), n);
     return -1;
   }
-  PyObject* packed = n == 1 ? Py_NewRef(source) : packed_data(source);
+  const reference packed{n == 1 ? Py_NewRef(source) : packed_data(source)};
   if (!packed) return -1;
   char* from = as_data(packed)->where;
   std::size_t step = n == 1 ? 0 : data_record_of(source).size;
   bool ok = for_each_element(e, where, [&](char* to) {
     return copy_one(target, to, packed, std::exchange(from, from + step));
   });
-  Py_DECREF(packed);
   return ok ? 0 : -1;
 }
 
@@ -112,7 +111,7 @@ PyObject* packed_data(PyObject* source) {
   class_type& type = class_of(Py_TYPE(source));
   data_object* given = as_data(source);
   Py_ssize_t size = Py_ssize_t(type.record->data->size);
-  PyObject* made = make(*type.lib, int(&type - type.lib->types), given->e.packed(size));
+  PyObject* made = make(*type.lib, index_of(type), given->e.packed(size));
   if (!made) return nullptr;
   char* to = as_data(made)->where;
   if (!for_each_element(given->e, given->where, [&](char* from) {
@@ -124,8 +123,7 @@ PyObject* packed_data(PyObject* source) {
 
 bool check_writable(PyObject* self) {
   if (!as_data(self)->is_read_only) return true;
-  PyErr_Format(PyExc_ValueError, "This %s instance is read-only",
-               short_name(class_of(Py_TYPE(self)).record->name));
+  PyErr_Format(PyExc_ValueError, "This %s instance is read-only", class_name(self));
   return false;
 }
 

@@ -5,15 +5,11 @@
 
 #include "bindings/errors/errors.hpp"
 #include "bindings/numpy_structs/data_fields.hpp"
-#include "bindings/objects/construction.hpp"
+#include "bindings/objects/field_properties.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
 namespace halfwarp::bindings {
 namespace {
-
-int index_of(const class_type& type) { return int(&type - type.lib->types); }
-
-const char* name_of(PyObject* self) { return short_name(class_of(Py_TYPE(self)).record->name); }
 
 // --- construction --------------------------------------------------------------------------------
 
@@ -37,7 +33,7 @@ bool set_length(PyObject* self, Py_ssize_t n) {
   if (n == object->e.elements()) return true;
   if (!is_settled) return give_memory(self, extent::line(n, Py_ssize_t(data_record_of(self).size)));
   PyErr_Format(PyExc_ValueError, "this %s has the length %zd, which cannot become %zd",
-               short_name(class_of(Py_TYPE(self)).record->name), object->e.elements(), n);
+               class_name(self), object->e.elements(), n);
   return false;
 }
 
@@ -68,7 +64,7 @@ Py_ssize_t length_of(PyObject* self, PyObject* args, PyObject* keywords) {
   if (n == -1 && PyErr_Occurred()) {
     name_constructor_argument(record, "size");
   } else if (n < 0)
-    PyErr_Format(PyExc_ValueError, "%s() size must not be negative, got %zd", name_of(self), n);
+    PyErr_Format(PyExc_ValueError, "%s() size must not be negative, got %zd", class_name(self), n);
   return n < 0 ? -1 : n;
 }
 
@@ -81,7 +77,7 @@ int set_fields(PyObject* self, PyObject* keywords) {
     if (f && write_data_field(*type.lib, *f, self, value) < 0) return -1;
     if (f || (type.record->data->is_array && PyUnicode_CompareWithASCIIString(name, "size") == 0))
       continue;
-    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name_of(self),
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", class_name(self),
                  name);
     return -1;
   }
@@ -132,7 +128,7 @@ bool has_length(PyObject* self) { return as_data(self)->e.ndim > 0; }
 
 Py_ssize_t length(PyObject* self) {
   if (has_length(self)) return as_data(self)->e.shape[0];
-  PyErr_Format(PyExc_TypeError, "object of type '%s' has no len()", name_of(self));
+  PyErr_Format(PyExc_TypeError, "object of type '%s' has no len()", class_name(self));
   return -1;
 }
 
@@ -149,14 +145,14 @@ PyObject* view_of(PyObject* self, const selection& chosen) {
 
 const data_field* field_named(PyObject* self, PyObject* name) {
   const data_field* f = find_data_field(data_record_of(self), name);
-  if (!f) PyErr_Format(PyExc_ValueError, "%s has no field of name %U", name_of(self), name);
+  if (!f) PyErr_Format(PyExc_ValueError, "%s has no field of name %U", class_name(self), name);
   return f;
 }
 
 PyObject* get_item(PyObject* self, PyObject* key) {
   if (PyUnicode_Check(key)) return field_named(self, key) ? PyObject_GetAttr(self, key) : nullptr;
   if (!has_length(self)) {
-    PyErr_Format(PyExc_TypeError, "'%s' object is not subscriptable", name_of(self));
+    PyErr_Format(PyExc_TypeError, "'%s' object is not subscriptable", class_name(self));
     return nullptr;
   }
   selection chosen;
@@ -168,7 +164,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
   if (PyUnicode_Check(key)) return field_named(self, key) ? PyObject_SetAttr(self, key, value) : -1;
   if (!value || !has_length(self)) {
-    PyErr_Format(PyExc_TypeError, "elements of %s cannot be %s", name_of(self),
+    PyErr_Format(PyExc_TypeError, "elements of %s cannot be %s", class_name(self),
                  value ? "assigned: it is one struct" : "deleted");
     return -1;
   }
@@ -202,23 +198,16 @@ PySequenceMethods sequence = {.sq_length = length, .sq_item = item_at<get_item>}
 PyMappingMethods mapping = {length, get_item, set_item};
 PyBufferProcs buffer = {get_buffer, nullptr};
 
-bool add_properties(class_type& type) {
-  std::span<const data_field> fields = type.record->data->fields;
-  std::size_t n = fields.size() + 2;  // `ptr`, and an end
-  auto* memory = static_cast<char*>(
-      PyMem_Calloc(1, n * sizeof(PyGetSetDef) + fields.size() * sizeof(bound_data_field)));
-  if (!memory) return PyErr_NoMemory() != nullptr;
-  auto* properties = reinterpret_cast<PyGetSetDef*>(memory);
-  auto* bound = reinterpret_cast<bound_data_field*>(properties + n);
-  *properties = {"ptr", get_address, nullptr, "Address of the memory.", nullptr};
-  PyGetSetDef* next = properties + 1;
-  for (const data_field& f : fields) {
-    if (f.is_hidden) continue;
-    *bound = {type.lib, &f};
-    *next++ = {f.name, getter_of(*type.record->data, f), put_data_field, nullptr, bound++};
-  }
-  type.type.tp_getset = properties;
-  return true;
+bool add_field_properties(class_type& type) {
+  static constexpr PyGetSetDef others[] = {
+      {"ptr", get_address, nullptr, "Address of the memory.", nullptr}};
+  const data_record& record = *type.record->data;
+  constexpr setter put = put_bound<data_field, write_data_field>;
+  auto describe = [&](const data_field& f) -> PyGetSetDef {
+    if (f.is_hidden) return {};
+    return {f.name, getter_of(record, f), put, nullptr, nullptr};
+  };
+  return add_properties(type, record.fields, describe, others);
 }
 
 bool add_methods(class_type& type) {
@@ -230,10 +219,6 @@ bool add_methods(class_type& type) {
   type.type.tp_methods = methods;
   return true;
 }
-
-}  // namespace
-
-namespace {
 
 bool set_slots(class_type& type) {
   PyTypeObject& slots = type.type;
@@ -250,7 +235,7 @@ bool set_slots(class_type& type) {
   slots.tp_as_mapping = &mapping;
   slots.tp_as_buffer = &buffer;
   slots.tp_doc = type.record->doc;
-  return add_methods(type) && add_properties(type);
+  return add_methods(type) && add_field_properties(type);
 }
 
 }  // namespace

@@ -18,17 +18,13 @@ const class_type& type_behind(PyObject* cls) {
   return class_of(reinterpret_cast<PyTypeObject*>(cls));
 }
 
-int index_of(const class_type& type) { return int(&type - type.lib->types); }
-
 // A view of structs in memory that `owner` keeps alive.
 PyObject* view_of(const class_type& type, void* where, const extent& e, PyObject* owner,
                   bool is_read_only) {
   auto* memory = static_cast<char*>(where);
-  PyObject* block = new_foreign_block(memory, owner);
+  const reference block{new_foreign_block(memory, owner)};
   if (!block) return nullptr;
-  PyObject* made = new_data_view(*type.lib, index_of(type), {memory, e, block, is_read_only});
-  Py_DECREF(block);
-  return made;
+  return new_data_view(*type.lib, index_of(type), {memory, e, block, is_read_only});
 }
 
 PyObject* copy_of(const class_type& type, const void* where, bool is_read_only) {
@@ -126,10 +122,8 @@ PyObject* from_view(const class_type& type, PyObject* view) {
 }
 
 PyObject* view_buffer(const class_type& type, PyObject* buffer) {
-  PyObject* view = PyMemoryView_FromObject(buffer);
-  PyObject* made = view ? from_view(type, view) : nullptr;
-  Py_XDECREF(view);
-  return made;
+  const reference view{PyMemoryView_FromObject(buffer)};
+  return view ? from_view(type, view) : nullptr;
 }
 
 PyObject* from_buffer(PyObject* cls, PyObject* args, PyObject* keywords) {
@@ -143,10 +137,8 @@ PyObject* from_buffer(PyObject* cls, PyObject* args, PyObject* keywords) {
 // By its bytes: NumPy exports no buffer of a type whose fields overlap, as those of a union do.
 PyObject* view_array(const class_type& type, PyObject* data) {
   if (!check_numpy_array(*type.lib, index_of(type), data)) return nullptr;
-  PyObject* bytes = PyObject_CallMethod(data, "view", "s", "u1");
-  PyObject* made = bytes ? view_buffer(type, bytes) : nullptr;
-  Py_XDECREF(bytes);
-  return made;
+  const reference bytes{PyObject_CallMethod(data, "view", "s", "u1")};
+  return bytes ? view_buffer(type, bytes) : nullptr;
 }
 
 PyObject* from_data(PyObject* cls, PyObject* args, PyObject* keywords) {

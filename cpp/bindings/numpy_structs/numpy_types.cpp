@@ -5,7 +5,7 @@
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/numpy_structs/data_object.hpp"
-#include "bindings/objects/struct_class.hpp"
+#include "bindings/objects/keep_alive.hpp"
 #include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
@@ -44,18 +44,15 @@ PyObject* describe(const library& lib, const data_record& record) {
 }
 
 PyObject* make_type(const library& lib, int type) {
-  PyObject* constructor = from_numpy("dtype");
-  PyObject* described = constructor ? describe(lib, *lib.classes[std::size_t(type)].data) : nullptr;
-  PyObject* made = described ? PyObject_CallOneArg(constructor, described) : nullptr;
-  Py_XDECREF(described);
-  Py_XDECREF(constructor);
-  return made;
+  const reference constructor{from_numpy("dtype")};
+  const reference described{constructor ? describe(lib, *lib.classes[std::size_t(type)].data)
+                                        : nullptr};
+  return described ? PyObject_CallOneArg(constructor, described) : nullptr;
 }
 
 bool is_equal_attribute(PyObject* object, const char* name, PyObject* wanted) {
-  PyObject* value = PyObject_GetAttrString(object, name);
+  const reference value{PyObject_GetAttrString(object, name)};
   int equal = value ? PyObject_RichCompareBool(value, wanted, Py_EQ) : -1;
-  Py_XDECREF(value);
   return equal == 1;
 }
 
@@ -64,12 +61,10 @@ bool is_equal_attribute(PyObject* object, const char* name, PyObject* wanted) {
 PyObject* numpy_type(const library& lib, int type) {
   const char* name = lib.classes[std::size_t(type)].data->dtype;
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
-  PyObject* key = PyUnicode_InternFromString(name);
+  const reference key{PyUnicode_InternFromString(name)};
   PyObject* known = key ? item_of(dictionary, key) : nullptr;
-  PyObject* made = known || PyErr_Occurred() ? nullptr : make_type(lib, type);
+  const reference made{known || PyErr_Occurred() ? nullptr : make_type(lib, type)};
   if (made) known = keep_first(dictionary, key, made);
-  Py_XDECREF(made);
-  Py_XDECREF(key);
   return known;
 }
 
@@ -101,18 +96,15 @@ int list_numpy_types(const library& lib, PyObject* names) {
 
 bool check_numpy_array(const library& lib, int type, PyObject* data) {
   const data_record& record = *lib.classes[std::size_t(type)].data;
-  PyObject* array_type = from_numpy("ndarray");
+  const reference array_type{from_numpy("ndarray")};
   int is_array = array_type ? PyObject_IsInstance(data, array_type) : -1;
-  Py_XDECREF(array_type);
   if (is_array < 0) return false;
   if (!is_array) return raise_expected("a NumPy ndarray", data);
-  PyObject* wanted = numpy_type(lib, type);
+  const reference wanted{numpy_type(lib, type)};
   if (!wanted) return false;
   bool same = is_equal_attribute(data, "dtype", wanted);
-  Py_DECREF(wanted);
-  PyObject* one = PyLong_FromLong(1);
+  const reference one{PyLong_FromLong(1)};
   bool fits = same && is_equal_attribute(data, record.is_array ? "ndim" : "size", one);
-  Py_DECREF(one);
   if (!fits && !PyErr_Occurred())
     PyErr_Format(PyExc_ValueError,
                  same ? record.is_array ? "the array of %s must have one dimension"

@@ -2,7 +2,7 @@
 // Makes the static type objects of handle and struct classes on demand.
 #include "bindings/objects/class_type.hpp"
 
-#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {

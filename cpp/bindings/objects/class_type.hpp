@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of handle and struct objects, and the static types they are instances of.
+// The layouts of handle and struct objects, the static types they are instances of, and what their
+// constructors accept.
 #pragma once
 
 #include <utility>
@@ -60,6 +61,13 @@ inline class_type* ready_class(const library& lib, int index) {
 inline class_type& class_of(PyTypeObject* type) {
   while (type->tp_flags & Py_TPFLAGS_HEAPTYPE) type = type->tp_base;
   return *reinterpret_cast<class_type*>(type);
+}
+
+// Its place among the classes of its library.
+inline int index_of(const class_type& type) { return int(&type - type.lib->types); }
+// What messages call the class of an object.
+inline const char* class_name(PyObject* object) {
+  return short_name(class_of(Py_TYPE(object)).record->name);
 }
 
 // The memory of an instance that died, all of one size in a class; nullptr: none is there. The
@@ -138,5 +146,31 @@ extern const class_family handle_family, struct_family, data_family;
 inline const class_family& family_of(const class_type& type) {
   return *class_families[int(family_of(*type.record))];
 }
+
+// `T(init_value=0, _ptr=0)` for handles, `T(_ptr=0)` for structs.
+struct constructor_arguments {
+  PyObject* value = nullptr;  // borrowed
+  void* where = nullptr;      // foreign memory to view
+
+  // For structs `fields` collects nothing: keywords that are not `_ptr` are left to the caller.
+  bool parse(const class_record& record, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
+             bool takes_value);
+  bool parse(const class_record& record, PyObject* args, PyObject* keywords, bool takes_value);
+
+ private:
+  bool take(const class_record& record, PyObject* name, PyObject* object, bool takes_value);
+  bool take_positional(const class_record& record, PyObject* const* args, Py_ssize_t n,
+                       bool takes_value);
+  bool set_address(const class_record& record, PyObject* object);
+};
+
+// TypeError for more arguments by position than a constructor has; false.
+bool raise_too_many(const class_record& record, Py_ssize_t most, Py_ssize_t given);
+
+// Puts class and argument before the message of the error that is set; false.
+bool name_constructor_argument(const class_record& record, const char* name);
+
+// The class has a field of that name: it is a keyword of the constructor.
+const field* find_field(const library& lib, const class_record& record, const char* name);
 
 }  // namespace halfwarp::bindings

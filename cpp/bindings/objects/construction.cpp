@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments of the constructors of handle and struct classes.
-#include "bindings/objects/construction.hpp"
+#include "bindings/objects/class_type.hpp"
 
 #include <cstring>
 
 #include "bindings/errors/errors.hpp"
 #include "bindings/numbers/numbers.hpp"
-#include "bindings/objects/class_type.hpp"
 
 namespace halfwarp::bindings {
 

@@ -4,7 +4,7 @@
 
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/enum_type.hpp"
-#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -55,14 +55,11 @@ PyObject* member_value(PyObject* self, void*) {
 }
 
 PyObject* member_represent(PyObject* self) {
-  PyObject* name = member_name(self, nullptr);
-  PyObject* type_name = name ? PyType_GetName(Py_TYPE(self)) : nullptr;
-  PyObject* digits = type_name ? digits_of(self) : nullptr;
-  PyObject* text = digits ? PyUnicode_FromFormat("<%U.%U: %U>", type_name, name, digits) : nullptr;
-  Py_XDECREF(digits);
-  Py_XDECREF(name);
-  Py_XDECREF(type_name);
-  return text;
+  const reference name{member_name(self, nullptr)};
+  const reference type_name{name ? PyType_GetName(Py_TYPE(self)) : nullptr};
+  const reference digits{type_name ? digits_of(self) : nullptr};
+  return digits ? PyUnicode_FromFormat("<%U.%U: %U>", type_name.get(), name.get(), digits.get())
+                : nullptr;
 }
 
 // Without a format specification a member is shown as such; with one it is the number it is.
@@ -72,10 +69,8 @@ PyObject* member_format(PyObject* self, PyObject* specification) {
     return nullptr;
   }
   if (PyUnicode_GET_LENGTH(specification) == 0) return member_represent(self);
-  PyObject* number = member_value(self, nullptr);
-  PyObject* text = number ? PyObject_Format(number, specification) : nullptr;
-  Py_XDECREF(number);
-  return text;
+  const reference number{member_value(self, nullptr)};
+  return number ? PyObject_Format(number, specification) : nullptr;
 }
 
 PyObject* member_reduce(PyObject* self, PyObject*) {
@@ -118,12 +113,11 @@ PyObject* list_members(enum_type* type) {
   for (Py_ssize_t i = 0; text && i < type->count; ++i) {
     const enum_entry& entry = type->entries[i];
     bool is_explained = entry.doc && *entry.doc;
-    PyObject* digits = digits_of(entry.object);
+    const reference digits{digits_of(entry.object)};
     PyObject* line =
-        digits ? PyUnicode_FromFormat("%U\n    %U = %U%s%s", text, entry.name, digits,
+        digits ? PyUnicode_FromFormat("%U\n    %U = %U%s%s", text, entry.name, digits.get(),
                                       is_explained ? ": " : "", is_explained ? entry.doc : "")
                : nullptr;
-    Py_XDECREF(digits);
     Py_SETREF(text, line);
   }
   return text;
@@ -153,18 +147,16 @@ descriptor doc_descriptor = {PyObject_HEAD_INIT(&doc_type)};
 // ---- classes
 
 PyObject* raise_invalid(PyTypeObject* type, PyObject* value) {
-  PyObject* name = PyType_GetName(type);
-  if (name) PyErr_Format(PyExc_ValueError, "%S is not a valid %U", value, name);
-  Py_XDECREF(name);
+  const reference name{PyType_GetName(type)};
+  if (name.get()) PyErr_Format(PyExc_ValueError, "%S is not a valid %U", value, name.get());
   return nullptr;
 }
 
 PyObject* call_slow(PyTypeObject* type, PyObject* value) {
   if (Py_TYPE(value) == type) return Py_NewRef(value);
-  PyObject* number = PyIndex_Check(value) ? PyNumber_Index(value) : nullptr;
+  const reference number{PyIndex_Check(value) ? PyNumber_Index(value) : nullptr};
   std::int64_t wanted;
   bool is_possible = number && is_in_range(as_enum(type), number, wanted);
-  Py_XDECREF(number);
   if (!number && PyErr_Occurred()) return nullptr;
   const enum_entry* entry = is_possible ? find_entry(as_enum(type), wanted) : nullptr;
   return entry ? Py_NewRef(entry->object) : raise_invalid(type, value);
@@ -207,13 +199,12 @@ bool add_from_class_body(enum_type* type, PyObject* name, PyObject* value, PyObj
 
 bool add_class_body(enum_type* type) {
   PyObject* namespace_ = type->heap.ht_type.tp_dict;
-  PyObject* body = PyDict_Copy(namespace_);
+  const reference body{PyDict_Copy(namespace_)};
   PyObject *name, *value;
   Py_ssize_t at = 0;
   bool ok = body != nullptr;
   while (ok && PyDict_Next(body, &at, &name, &value))
     ok = add_from_class_body(type, name, value, namespace_);
-  Py_XDECREF(body);
   return ok && finish_members(type);
 }
 
@@ -234,10 +225,8 @@ PyObject* member_list(enum_type* type) {
 }
 
 PyObject* iterate(PyObject* self) {
-  PyObject* list = member_list(as_enum(reinterpret_cast<PyTypeObject*>(self)));
-  PyObject* iterator = list ? PyObject_GetIter(list) : nullptr;
-  Py_XDECREF(list);
-  return iterator;
+  const reference list{member_list(as_enum(reinterpret_cast<PyTypeObject*>(self)))};
+  return list ? PyObject_GetIter(list) : nullptr;
 }
 
 Py_ssize_t length(PyObject* self) { return as_enum(reinterpret_cast<PyTypeObject*>(self))->count; }
@@ -257,10 +246,8 @@ PyObject* by_name(PyObject* self, PyObject* name) {
 }
 
 PyObject* class_represent(PyObject* self) {
-  PyObject* name = PyType_GetName(reinterpret_cast<PyTypeObject*>(self));
-  PyObject* text = name ? PyUnicode_FromFormat("<enum '%U'>", name) : nullptr;
-  Py_XDECREF(name);
-  return text;
+  const reference name{PyType_GetName(reinterpret_cast<PyTypeObject*>(self))};
+  return name ? PyUnicode_FromFormat("<enum '%U'>", name.get()) : nullptr;
 }
 
 PyObject* members(PyObject* self, void*) {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "bindings/objects/class_type.hpp"
-#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -14,12 +14,9 @@ constexpr Py_ssize_t largest_span = 4096;
 
 // An int of the class, without running the class call.
 PyObject* new_member(PyTypeObject* type, std::int64_t value) {
-  PyObject* number = number_of(as_enum(type), value);
-  PyObject* args = number ? PyTuple_Pack(1, number) : nullptr;
-  PyObject* made = args ? PyLong_Type.tp_new(type, args, nullptr) : nullptr;
-  Py_XDECREF(args);
-  Py_XDECREF(number);
-  return made;
+  const reference number{number_of(as_enum(type), value)};
+  const reference args{number ? PyTuple_Pack(1, number.get()) : nullptr};
+  return args ? PyLong_Type.tp_new(type, args, nullptr) : nullptr;
 }
 
 bool grow(enum_type* type) {
@@ -63,9 +60,8 @@ enum_type* make_class(const enumeration& record) {
 bool add_members(enum_type* type, const library& lib, const enumeration& record) {
   PyObject* namespace_ = type->heap.ht_type.tp_dict;
   for (const member& m : lib.members_of(record)) {
-    PyObject* name = PyUnicode_InternFromString(m.name);
+    const reference name{PyUnicode_InternFromString(m.name)};
     bool ok = name && add_member(type, name, m.value, m.doc ? m.doc.c_str() : nullptr, namespace_);
-    Py_XDECREF(name);
     if (!ok) return false;
   }
   return finish_members(type);
@@ -73,7 +69,7 @@ bool add_members(enum_type* type, const library& lib, const enumeration& record)
 
 PyObject* unknown_member(enum_type* type, std::int64_t value) {
   engine_lock lock;
-  PyObject* key = PyLong_FromLongLong(value);
+  const reference key{PyLong_FromLongLong(value)};
   if (!key) return nullptr;
   if (!type->unknown) type->unknown = PyDict_New();
   PyObject* made =
@@ -82,7 +78,6 @@ PyObject* unknown_member(enum_type* type, std::int64_t value) {
     made = new_member(&type->heap.ht_type, value);
     if (made && PyDict_SetItem(type->unknown, key, made) < 0) Py_CLEAR(made);
   }
-  Py_DECREF(key);
   return made;
 }
 
@@ -98,14 +93,13 @@ bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char*
 PyObject* names_of(enum_type* type) {
   engine_lock lock;
   if (type->aliases) return type->aliases;
-  PyObject* all = PyDict_Copy(type->heap.ht_type.tp_dict);
+  const reference all{PyDict_Copy(type->heap.ht_type.tp_dict)};
   PyObject *names = all ? PyDict_New() : nullptr, *name, *value;
   Py_ssize_t at = 0;
   while (names && PyDict_Next(all, &at, &name, &value)) {
     bool is_member = Py_TYPE(value) == &type->heap.ht_type;
     if (is_member && PyDict_SetItem(names, name, value) < 0) Py_CLEAR(names);
   }
-  Py_XDECREF(all);
   return type->aliases = names;
 }
 

@@ -4,7 +4,6 @@
 
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/class_type.hpp"
-#include "bindings/objects/construction.hpp"
 #include "bindings/objects/object_arguments.hpp"
 
 namespace halfwarp::bindings {

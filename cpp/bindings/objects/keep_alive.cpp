@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -52,7 +52,7 @@ int keep_for_field(storage* self, const void* where, PyObject* object) {
   storage* root = root_of(self);
   if (!object && !published(&root->kept)) return 0;
   PyObject* kept = dictionary_of(root);
-  PyObject* key = kept ? key_of(root, where) : nullptr;
+  const reference key{kept ? key_of(root, where) : nullptr};
   if (!key) return -1;
   int status = 0;
   if (object) {
@@ -62,18 +62,15 @@ int keep_for_field(storage* self, const void* where, PyObject* object) {
   } else if (PyErr_Occurred()) {
     status = -1;
   }
-  Py_DECREF(key);
   return status;
 }
 
 PyObject* kept_for_field(storage* self, const void* where) {
   storage* root = root_of(self);
   PyObject* kept = published(&root->kept);
-  PyObject* key = kept ? key_of(root, where) : nullptr;
+  const reference key{kept ? key_of(root, where) : nullptr};
   if (!key) return nullptr;
-  PyObject* object = item_of(kept, key);
-  Py_DECREF(key);
-  return object;
+  return item_of(kept, key);
 }
 
 int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* keeper) {
@@ -89,7 +86,7 @@ int copy_kept(storage* target, const void* target_where, storage* source, const 
   storage* from = root_of(source);
   PyObject* kept = published(&from->kept);
   if (!kept) return 0;
-  PyObject* snapshot = PyDict_Copy(kept);
+  const reference snapshot{PyDict_Copy(kept)};
   if (!snapshot) return -1;
   auto offset = static_cast<const char*>(source_where) - from->where;
   PyObject *key, *object;
@@ -100,7 +97,6 @@ int copy_kept(storage* target, const void* target_where, storage* source, const 
     if (inside < 0 || std::size_t(inside) >= size) continue;
     status = keep_for_field(target, static_cast<const char*>(target_where) + inside, object);
   }
-  Py_DECREF(snapshot);
   return status;
 }
 

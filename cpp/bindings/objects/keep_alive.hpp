@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the address fields of a struct depend on is kept alive by whoever owns the struct's memory.
+// What both kinds of struct classes share: what address fields depend on is kept alive by whoever
+// owns the memory; what they list, and how they are pickled.
 #pragma once
 
 #include "bindings/objects/class_type.hpp"
@@ -56,5 +57,24 @@ PyObject* new_memory_block(std::size_t bytes);
 PyObject* new_foreign_block(char* where, PyObject* owner);
 bool is_memory_block(PyObject* object);
 inline memory_block* as_block(PyObject* object) { return reinterpret_cast<memory_block*>(object); }
+
+// `__dir__` of structs: leaves out padding and the methods that the reference does not have, since
+// programs take what is listed for the fields.
+PyObject* list_attributes(PyObject* self, PyObject*);
+
+// The documentation that marks the property of padding.
+extern const char padding_doc[];
+
+// `__reduce__` of a struct with these contents, which are stolen.
+PyObject* pickled_struct(PyObject* self, PyObject* contents);
+
+// What `pickle` calls: a struct of that class with those bytes.
+PyObject* struct_from_bytes(PyObject* type, PyObject* contents);
+
+// The texts of a list with a separator between them; steals the list, which may be null.
+PyObject* joined(const char* separator, PyObject* texts);
+
+// Adds what it steals to a list; false with an error set, or when it is null.
+bool append(PyObject* list, PyObject* item);
 
 }  // namespace halfwarp::bindings

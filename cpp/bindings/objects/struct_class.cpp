@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Listed names and pickling of struct classes.
-#include "bindings/objects/struct_class.hpp"
+#include "bindings/objects/keep_alive.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -11,13 +11,12 @@ bool is_padding(PyObject* attribute) {
 }
 
 bool is_listed(PyTypeObject* type, PyObject* name) {
-  PyObject* found = PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name);
-  if (!found) return PyErr_Clear(), true;                    // an attribute of the object itself
-  bool is_extra = Py_IS_TYPE(found, &PyMethodDescr_Type) &&  // a method in C
+  const reference found{PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name)};
+  if (!found) return PyErr_Clear(), true;  // an attribute of the object itself
+  bool is_extra = Py_IS_TYPE(found.get(), &PyMethodDescr_Type) &&  // a method in C
                   (PyUnicode_CompareWithASCIIString(name, "copy") == 0 ||
                    PyUnicode_CompareWithASCIIString(name, "asdict") == 0);
   bool is_hidden = is_extra || is_padding(found);
-  Py_DECREF(found);
   return !is_hidden;
 }
 
@@ -27,20 +26,18 @@ const char padding_doc[] = "Padding of the C struct.";
 
 PyObject* list_attributes(PyObject* self, PyObject*) {
   auto* object = reinterpret_cast<PyObject*>(&PyBaseObject_Type);
-  PyObject* all = PyObject_CallMethod(object, "__dir__", "O", self);
+  const reference all{PyObject_CallMethod(object, "__dir__", "O", self)};
   PyObject* listed = all ? PyList_New(0) : nullptr;
-  for (Py_ssize_t i = 0; listed && i < PyList_GET_SIZE(all); ++i) {
-    PyObject* name = PyList_GET_ITEM(all, i);
+  for (Py_ssize_t i = 0; listed && i < PyList_GET_SIZE(all.get()); ++i) {
+    PyObject* name = PyList_GET_ITEM(all.get(), i);
     if (is_listed(Py_TYPE(self), name) && PyList_Append(listed, name) < 0) Py_CLEAR(listed);
   }
-  Py_XDECREF(all);
   return listed;
 }
 
 PyObject* pickled_struct(PyObject* self, PyObject* contents) {
-  PyObject* low = contents ? PyImport_ImportModule("cuda.bindings._low") : nullptr;
+  const reference low{contents ? PyImport_ImportModule("cuda.bindings._low") : nullptr};
   PyObject* restore = low ? PyObject_GetAttrString(low, "struct_from_bytes") : nullptr;
-  Py_XDECREF(low);
   if (restore) return Py_BuildValue("(N(ON))", restore, Py_TYPE(self), contents);
   Py_XDECREF(contents);
   return nullptr;
@@ -60,9 +57,8 @@ PyObject* struct_from_bytes(PyObject* type, PyObject* contents) {
 }
 
 PyObject* joined(const char* separator, PyObject* texts) {
-  PyObject* between = texts ? PyUnicode_FromString(separator) : nullptr;
+  const reference between{texts ? PyUnicode_FromString(separator) : nullptr};
   PyObject* text = between ? PyUnicode_Join(between, texts) : nullptr;
-  Py_XDECREF(between);
   Py_XDECREF(texts);
   return text;
 }

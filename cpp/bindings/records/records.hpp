@@ -6,9 +6,11 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 
+#include "bindings/records/reference.hpp"
 #include "driver/packed_text.hpp"
 
 namespace halfwarp::bindings {
@@ -147,25 +149,34 @@ struct param {
   bool is_optional = false;  // a list that may be left out, whatever the count
 };
 
-enum flags : std::uint16_t {
-  no_flags = 0,
+enum function_flags : std::uint16_t {
   releases_gil = 1,
-  second_pass = 2,          // has parameters that depend on the value of others
-  returns_text = 4,         // the C function returns a string instead of a result code
-  read_only = 8,            // field: no setter
-  is_hidden = 2048,         // field: padding, neither listed nor printed
-  prints_as_number = 4096,  // field: an address that is printed in decimal
-  view_only = 16,           // class: exists inside others only
-  is_handle = 32,           // class
-  compares = 64,            // handle: equality and hash by value
-  opaque = 128,             // handle: a pointer, printed in hexadecimal
+  is_brief = 2,     // releases the lock only where another thread could take it
+  passes_gate = 4,  // must not run when the process ends
+  second_pass = 8,  // has parameters that depend on the value of others
   // what the C function returns instead of a result code
-  returns_number = 256,
-  returns_nothing = 512,
-  is_brief = 1024,     // releases the lock only where another thread could take it
-  passes_gate = 2048,  // must not run when the process ends
+  returns_text = 16,
+  returns_number = 32,
+  returns_nothing = 64,
 };
-constexpr flags operator|(flags a, flags b) { return flags(int(a) | int(b)); }
+enum field_flags : std::uint16_t {
+  read_only = 1,         // no setter
+  is_hidden = 2,         // padding, neither listed nor printed
+  prints_as_number = 4,  // an address that is printed in decimal
+};
+enum class_flags : std::uint16_t {
+  view_only = 1,  // exists inside others only
+  is_handle = 2,
+  compares = 4,  // handle: equality and hash by value
+  opaque = 8,    // handle: a pointer, printed in hexadecimal
+};
+template <class T>
+concept flag_set =
+    std::same_as<T, function_flags> || std::same_as<T, class_flags> || std::same_as<T, field_flags>;
+template <flag_set T>
+constexpr T operator|(T a, T b) {
+  return T(int(a) | int(b));
+}
 
 inline constexpr int max_parameters = 20;
 
@@ -177,7 +188,7 @@ struct function;
 
 // What a function does besides what its record says. `before` may change the words of the call;
 // `after` sees its code; `entry` takes the place of the whole call.
-struct body {
+struct handwritten_steps {
   bool (*before)(frame&) = nullptr;
   bool (*after)(frame&, int code) = nullptr;
   PyObject* (*entry)(const library&, const function&, PyObject* const* args, Py_ssize_t n,
@@ -192,9 +203,9 @@ struct function {
   std::uint16_t first_param;  // place among all parameters
   std::uint16_t caller;       // place among the thunks
   std::uint16_t slot;
-  std::uint8_t special;  // place among the bodies; 0: nothing special
+  std::uint8_t handwritten;  // place among what is written by hand; 0: nothing
   std::uint8_t n, positional, required, outputs;
-  flags f;
+  function_flags f;
   std::int16_t size_function = -1;  // the function that tells how many bytes this one writes
 };
 
@@ -207,7 +218,7 @@ struct method_record {
 struct field {
   table_text name;
   kind k;
-  flags f;
+  field_flags f;
   kind element;        // field_array, field_pointer_list
   std::uint8_t child;  // index among the fields whose objects are views of this one
   std::int16_t type;   // class or enumeration, -1: none
@@ -265,7 +276,7 @@ struct class_record {
   std::uint16_t first_field, own_fields;  // place among all fields; those of bases are not own
   std::int16_t base;
   std::uint16_t size, alignment;  // of the C type
-  flags f;
+  class_flags f;
   bool is_signed;
   std::uint8_t children;
   std::uint8_t extras;  // place among them; 0: none
@@ -369,7 +380,7 @@ struct library {
   std::span<const function> functions;
   std::span<const param> params;
   std::span<const thunk> thunks;
-  std::span<const body* const> bodies;
+  std::span<const handwritten_steps* const> handwritten;
   std::span<const class_record> classes;
   std::span<const field> fields;
   std::span<const class_extras> extras;
@@ -391,7 +402,9 @@ struct library {
   constexpr const param& param_of(const function& f, int i) const {
     return params[std::size_t(f.first_param + i)];
   }
-  constexpr const body& body_of(const function& f) const { return *bodies[f.special]; }
+  constexpr const handwritten_steps& handwritten_of(const function& f) const {
+    return *handwritten[f.handwritten];
+  }
   constexpr std::span<const field> fields_of(const class_record& record) const {
     return fields.subspan(record.first_field, record.own_fields);
   }

@@ -26,7 +26,7 @@ constexpr bool is_consistent(const library& lib, const function& f, const param&
 constexpr bool is_consistent(const library& lib, const function& f) {
   if (f.n > max_parameters || f.required > f.positional) return false;
   if (f.first_param + f.n > lib.params.size() || f.caller >= lib.thunks.size()) return false;
-  if (f.special >= lib.bodies.size()) return false;
+  if (f.handwritten >= lib.handwritten.size()) return false;
   int outputs = f.f & (returns_text | returns_number) ? 1 : 0;
   for (int i = 0; i < f.n; ++i) {
     if (!is_consistent(lib, f, lib.param_of(f, i))) return false;

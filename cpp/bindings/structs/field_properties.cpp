@@ -2,26 +2,14 @@
 // Properties of fields: those that Python makes for C getters and setters, with a shorter way in.
 #include "bindings/structs/structs.hpp"
 
-#include "bindings/objects/struct_class.hpp"
+#include "bindings/objects/field_properties.hpp"
+#include "bindings/objects/keep_alive.hpp"
 
 namespace halfwarp::bindings {
 namespace {
 
-// What a property is bound to.
-struct bound_field {
-  const library* lib;
-  const field* f;
-};
-
-PyObject* get_field(PyObject* self, void* closure) {
-  auto* bound = static_cast<const bound_field*>(closure);
-  return read_field(*bound->lib, *bound->f, self);
-}
-
-int put_field(PyObject* self, PyObject* value, void* closure) {
-  auto* bound = static_cast<const bound_field*>(closure);
-  return write_field(*bound->lib, *bound->f, self, value);
-}
+constexpr getter get_field = get_bound<field, read_field>;
+constexpr setter put_field = put_bound<field, write_field>;
 
 // The record if the object has such a field. Python's own properties ask for the class by its list
 // of bases, in two calls; a class of ours is found at once, and all others are left to Python.
@@ -63,21 +51,10 @@ bool ready_property_type() {
 }  // namespace
 
 bool add_field_properties(class_type& type) {
-  std::span<const field> fields = type.lib->fields_of(*type.record);
-  std::size_t n = fields.size();
-  if (!n) return true;
-  auto* properties = static_cast<PyGetSetDef*>(  // live as long as the type: for ever
-      PyMem_Calloc(1, (n + 1) * sizeof(PyGetSetDef) + n * sizeof(bound_field)));
-  if (!properties) return PyErr_NoMemory() != nullptr;
-  auto* bound = reinterpret_cast<bound_field*>(properties + n + 1);
-  for (std::size_t i = 0; i < n; ++i) {
-    const field& f = fields[i];
-    bound[i] = {type.lib, &f};
+  return add_properties(type, type.lib->fields_of(*type.record), [](const field& f) -> PyGetSetDef {
     const char* doc = f.f & is_hidden ? padding_doc : nullptr;
-    properties[i] = {f.name, get_field, f.f & read_only ? nullptr : put_field, doc, &bound[i]};
-  }
-  type.type.tp_getset = properties;
-  return true;
+    return {f.name, get_field, f.f & read_only ? nullptr : put_field, doc, nullptr};
+  });
 }
 
 bool quicken_field_properties(class_type& type) {

@@ -71,9 +71,8 @@ int write_elements(const library& lib, const field& f, PyObject* target, char* w
                    PyObject* sequence) {
   int size = element_size(lib, f);
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
-    PyObject* item = Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i));
+    const reference item{Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i))};
     int status = write_element(lib, f, target, where + i * size, item);
-    Py_DECREF(item);
     if (status < 0) return -1;
   }
   return 0;
@@ -99,13 +98,12 @@ int write_exact(const library& lib, const field& f, PyObject* self, char* where,
     PyErr_Format(PyExc_IndexError, "expected %zd elements, got %zd", n, PyTuple_GET_SIZE(items));
     return -1;
   }
-  PyObject* block = new_memory_block(f.size);
+  const reference block{new_memory_block(f.size)};
   if (!block) return -1;
   auto* gathered = as_block(block)->where;
   int status = write_elements(lib, f, block, gathered, items);
   if (status == 0)
     status = copy_struct(as_storage(self), where, as_storage(block), gathered, f.size);
-  Py_DECREF(block);
   return status;
 }
 
@@ -116,11 +114,9 @@ PyObject* read_array(const library& lib, const field& f, PyObject* self, char* w
 }
 
 int write_array(const library& lib, const field& f, PyObject* self, char* where, PyObject* value) {
-  PyObject* items = frozen(value);
+  const reference items{frozen(value)};
   if (!items) return -1;
-  int status = write_exact(lib, f, self, where, items);
-  Py_DECREF(items);
-  return status;
+  return write_exact(lib, f, self, where, items);
 }
 
 PyObject* read_bytes(const library&, const field& f, PyObject*, char* where) {
@@ -148,29 +144,28 @@ bool store_character(PyObject* item, char& out) {
 
 PyObject* characters_of(PyObject* value) {
   if (PyObject_CheckBuffer(value)) return PyBytes_FromObject(value);
-  PyObject* items = frozen(value, "bytes or a sequence of integers");
-  Py_ssize_t n = items ? PyTuple_GET_SIZE(items) : 0;
+  const reference items{frozen(value, "bytes or a sequence of integers")};
+  Py_ssize_t n = items ? PyTuple_GET_SIZE(items.get()) : 0;
   PyObject* bytes = items ? PyBytes_FromStringAndSize(nullptr, n) : nullptr;
   for (Py_ssize_t i = 0; bytes && i < n; ++i)
-    if (!store_character(PyTuple_GET_ITEM(items, i), PyBytes_AS_STRING(bytes)[i])) Py_CLEAR(bytes);
-  Py_XDECREF(items);
+    if (!store_character(PyTuple_GET_ITEM(items.get(), i), PyBytes_AS_STRING(bytes)[i]))
+      Py_CLEAR(bytes);
   return bytes;
 }
 
 }  // namespace
 
 int write_bytes(const library&, const field& f, PyObject*, char* where, PyObject* value) {
-  PyObject* bytes = characters_of(value);
+  const reference bytes{characters_of(value)};
   if (!bytes) return -1;
-  Py_ssize_t n = PyBytes_GET_SIZE(bytes);
+  Py_ssize_t n = PyBytes_GET_SIZE(bytes.get());
   bool fits = n == f.size || (f.k == kind::field_text && n < f.size);
   if (fits) {
     std::memset(where, 0, f.size);
-    std::memcpy(where, PyBytes_AS_STRING(bytes), std::size_t(n));
+    std::memcpy(where, PyBytes_AS_STRING(bytes.get()), std::size_t(n));
   } else {
     PyErr_Format(PyExc_ValueError, "expected %d bytes, got %zd", int(f.size), n);
   }
-  Py_DECREF(bytes);
   return fits ? 0 : -1;
 }
 
@@ -181,9 +176,8 @@ namespace {
 constexpr Py_ssize_t most_made_by_library = 4096;
 
 PyObject* unmade_array(const library& lib, const field& f, PyObject* self, const char* where) {
-  PyObject* count = load<word>(where) ? nullptr : read_field(lib, (&f)[-1], self);
+  const reference count{load<word>(where) ? nullptr : read_field(lib, (&f)[-1], self)};
   Py_ssize_t n = count ? PyLong_AsSsize_t(count) : 0;
-  Py_XDECREF(count);
   bool is_length = n > 0 && n <= most_made_by_library;
   return is_length ? new_memory_block(std::size_t(n * element_size(lib, f))) : nullptr;
 }
@@ -205,18 +199,13 @@ PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, 
 
 int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where,
                        PyObject* value) {
-  PyObject* items = value == Py_None ? PyTuple_New(0) : frozen(value);
+  const reference items{value == Py_None ? PyTuple_New(0) : frozen(value)};
   if (!items) return -1;
-  Py_ssize_t n = PyTuple_GET_SIZE(items);
-  PyObject* block = n ? new_memory_block(std::size_t(n * element_size(lib, f))) : nullptr;
-  int status = n && !block ? -1 : 0;
-  if (block) status = write_elements(lib, f, block, as_block(block)->where, items);
-  Py_DECREF(items);
-  if (status == 0)
-    return point_field(self, where, block ? reinterpret_cast<word>(as_block(block)->where) : 0,
-                       block);
-  Py_XDECREF(block);
-  return status;
+  Py_ssize_t n = PyTuple_GET_SIZE(items.get());
+  reference block{n ? new_memory_block(std::size_t(n * element_size(lib, f))) : nullptr};
+  char* elements = block ? as_block(block)->where : nullptr;
+  if (n && (!block || write_elements(lib, f, block, elements, items) < 0)) return -1;
+  return point_field(self, where, reinterpret_cast<word>(elements), block.release());
 }
 
 }  // namespace halfwarp::bindings

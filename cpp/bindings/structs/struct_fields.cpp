@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "bindings/kernel_params/kernel_params.hpp"
-#include "bindings/memory/addresses.hpp"
+#include "bindings/memory/memory.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/objects/object_arguments.hpp"
@@ -129,8 +129,6 @@ constexpr auto accessors = [] {
 }();
 
 const accessor& accessor_of(kind k) { return accessors[std::size_t(k)]; }
-
-const char* class_name(PyObject* self) { return short_name(class_of(Py_TYPE(self)).record->name); }
 
 int refuse_write(PyObject* self, const field& f, PyObject* value) {
   PyErr_Format(PyExc_AttributeError, "%s.%s cannot be %s", class_name(self), f.name.c_str(),

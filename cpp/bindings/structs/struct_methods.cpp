@@ -5,9 +5,8 @@
 #include <cstring>
 
 #include "bindings/numbers/numbers.hpp"
-#include "bindings/objects/construction.hpp"
+#include "bindings/objects/class_type.hpp"
 #include "bindings/objects/keep_alive.hpp"
-#include "bindings/objects/struct_class.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -16,7 +15,7 @@ PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_stor
 
 PyObject* copy(PyObject* self, PyObject*) {
   class_type& type = class_of(Py_TYPE(self));
-  PyObject* made = new_struct(*type.lib, int(&type - type.lib->types));
+  PyObject* made = new_struct(*type.lib, index_of(type));
   if (!made) return nullptr;
   if (copy_struct(as_storage(made), as_storage(made)->where, as_storage(self),
                   as_storage(self)->where, type.record->size) < 0)
@@ -75,12 +74,9 @@ PyObject* reduce(PyObject* self, PyObject*) {
 }
 
 PyObject* indented(PyObject* text) {
-  PyObject* newline = PyUnicode_FromString("\n");
-  PyObject* wide = PyUnicode_FromString("\n    ");
-  PyObject* made = newline && wide ? PyUnicode_Replace(text, newline, wide, -1) : nullptr;
-  Py_XDECREF(newline);
-  Py_XDECREF(wide);
-  return made;
+  const reference newline{PyUnicode_FromString("\n")};
+  const reference wide{PyUnicode_FromString("\n    ")};
+  return newline && wide ? PyUnicode_Replace(text, newline, wide, -1) : nullptr;
 }
 
 // What is more than a line stands below its name; a list of structs, too, begins there.
@@ -88,10 +84,8 @@ PyObject* labelled(const field& f, PyObject* text, bool is_below) {
   if (!text) return nullptr;
   if (!is_below) return PyUnicode_FromFormat("%s : %U", f.name.c_str(), text);
   if (!PyUnicode_GET_LENGTH(text)) return PyUnicode_FromFormat("%s :\n", f.name.c_str());
-  PyObject* inner = indented(text);
-  PyObject* line = inner ? PyUnicode_FromFormat("%s :\n    %U", f.name.c_str(), inner) : nullptr;
-  Py_XDECREF(inner);
-  return line;
+  const reference inner{indented(text)};
+  return inner ? PyUnicode_FromFormat("%s :\n    %U", f.name.c_str(), inner.get()) : nullptr;
 }
 
 // Bytes are hexadecimal where they are as few as those of an identifier.
@@ -107,18 +101,16 @@ PyObject* text_of(const field& f, PyObject* value) {
 
 // `name : value`; what a getter refuses is shown by the name of its error.
 PyObject* line_of(const library& lib, const field& f, PyObject* self) {
-  PyObject* value = read_field(lib, f, self);
+  const reference value{read_field(lib, f, self)};
   if (!value) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError)) return nullptr;
     PyErr_Clear();
     return PyUnicode_FromFormat("%s : <ValueError>", f.name.c_str());
   }
-  bool has_structs = f.element == kind::structure && PyList_Check(value) && PyList_GET_SIZE(value);
-  PyObject* text = text_of(f, value);
-  PyObject* line = labelled(f, text, has_structs || f.k == kind::structure);
-  Py_XDECREF(text);
-  Py_DECREF(value);
-  return line;
+  bool has_structs =
+      f.element == kind::structure && PyList_Check(value) && PyList_GET_SIZE(value.get());
+  const reference text{text_of(f, value)};
+  return labelled(f, text, has_structs || f.k == kind::structure);
 }
 
 }  // namespace
@@ -190,13 +182,12 @@ PyObject* set_jointly(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObj
   PyObject* bound[most];
   if (!bind_lists(joint, args, n, names, bound)) return nullptr;
   Py_ssize_t length = common_length(joint, bound);
-  PyObject* count = length < 0 ? nullptr : PyLong_FromSsize_t(length);
+  const reference count{length < 0 ? nullptr : PyLong_FromSsize_t(length)};
   bool ok = count &&
             write_field(*type.lib, *find_field(*type.lib, record, joint.count), self, count) == 0;
   for (std::size_t i = 0; ok && i < joint.lists.size(); ++i)
     ok =
         write_field(*type.lib, *find_field(*type.lib, record, joint.lists[i]), self, bound[i]) == 0;
-  Py_XDECREF(count);
   return ok ? Py_NewRef(Py_None) : nullptr;
 }
 

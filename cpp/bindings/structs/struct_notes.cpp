@@ -49,11 +49,9 @@ bool add_parameter(PyObject* list, PyObject* cls, const char* name, const char* 
                    PyObject* value) {
   PyObject* made = nullptr;
   if (PyObject* word = PyObject_GetAttrString(cls, kind)) {
-    PyObject* arguments = Py_BuildValue("(sN)", name, word);
-    PyObject* keywords = Py_BuildValue("{sO}", "default", value);
+    const reference arguments{Py_BuildValue("(sN)", name, word)};
+    const reference keywords{Py_BuildValue("{sO}", "default", value)};
     if (arguments && keywords) made = PyObject_Call(cls, arguments, keywords);
-    Py_XDECREF(arguments);
-    Py_XDECREF(keywords);
   }
   bool ok = made && PyList_Append(list, made) == 0;
   Py_XDECREF(made);
@@ -62,21 +60,16 @@ bool add_parameter(PyObject* list, PyObject* cls, const char* name, const char* 
 
 // `(_ptr=0, *, field=..., ...)`, as inspect.Signature
 PyObject* signature(const library& lib, const class_record& record) {
-  PyObject* inspect = PyImport_ImportModule("inspect");
-  PyObject* cls = inspect ? PyObject_GetAttrString(inspect, "Parameter") : nullptr;
-  PyObject* zero = PyLong_FromLong(0);
-  PyObject* list = cls && zero ? PyList_New(0) : nullptr;
+  const reference inspect{PyImport_ImportModule("inspect")};
+  const reference cls{inspect ? PyObject_GetAttrString(inspect, "Parameter") : nullptr};
+  const reference zero{PyLong_FromLong(0)};
+  const reference list{cls && zero ? PyList_New(0) : nullptr};
   bool ok = list && add_parameter(list, cls, "_ptr", "POSITIONAL_OR_KEYWORD", zero);
   if (ok && !(record.f & view_only))
     ok = for_each_field(lib, record, [&](const field& f) {
       return f.f & read_only || add_parameter(list, cls, f.name, "KEYWORD_ONLY", Py_Ellipsis);
     });
-  PyObject* made = ok ? PyObject_CallMethod(inspect, "Signature", "O", list) : nullptr;
-  Py_XDECREF(list);
-  Py_XDECREF(zero);
-  Py_XDECREF(cls);
-  Py_XDECREF(inspect);
-  return made;
+  return ok ? PyObject_CallMethod(inspect.get(), "Signature", "O", list.get()) : nullptr;
 }
 
 struct note {

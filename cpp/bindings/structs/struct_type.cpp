@@ -4,14 +4,15 @@
 #include <utility>
 
 #include "bindings/numbers/numbers.hpp"
-#include "bindings/objects/construction.hpp"
+#include "bindings/objects/class_type.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/structs/structs.hpp"
 
 namespace halfwarp::bindings {
 namespace {
 
-// Whoever dies has no live views, since each of them would hold it: those that are left rest.
+// A live view of a field holds its parent. So a parent that dies has resting views only, and these
+// are nothing but memory to free.
 void free_children(struct_object* object) {
   int n = class_of(Py_TYPE(reinterpret_cast<PyObject*>(object))).record->children;
   for (int i = 0; i < n; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recursive lock from Python's portable one.
-#include "bindings/threads/engine_lock.hpp"
+#include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {

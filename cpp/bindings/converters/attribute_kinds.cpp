@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attribute values by kind: a table, one row per kind.
-#include "bindings/converters/attributes/attribute_kinds.hpp"
+#include "bindings/converters/conversions.hpp"
 
 #include <cstring>
 
-#include "bindings/memory/addresses.hpp"
+#include "bindings/memory/memory.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/objects/object_arguments.hpp"
 

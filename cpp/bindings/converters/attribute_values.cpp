@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "bindings/converters/attributes/attribute_kinds.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/class_type.hpp"
@@ -24,9 +23,8 @@ const attribute* find(const attribute_table& table, std::int32_t member) {
 const attribute* type_of(frame& c, const param& p, std::int32_t member) {
   const attribute_table& table = c.lib.attributes[std::size_t(p.type)];
   if (const attribute* found = find(table, member)) return found;
-  PyObject* name = enum_member(c.lib, table.enumeration, member);
-  if (name) PyErr_Format(PyExc_TypeError, "Unsupported attribute: %R", name);
-  Py_XDECREF(name);
+  const reference name{enum_member(c.lib, table.enumeration, member)};
+  if (name.get()) PyErr_Format(PyExc_TypeError, "Unsupported attribute: %R", name.get());
   if (p.py < 0) raise_for_argument(c.f, c.param_at(p.aux));  // an output has no name of its own
   return nullptr;
 }
