@@ -22,7 +22,7 @@ class FunctionRows:
     def __init__(self):
         self.params = Rows("const param", "params")
         self.thunks = Rows("const thunk", "thunks")
-        self.handwritten = Rows("const handwritten_steps* const", "handwritten_functions")
+        self.handwritten = Rows("const handwritten_steps* const", "handwritten_table")
         self.handwritten.once("", "&handwritten::nothing")
 
     def source(self) -> str:

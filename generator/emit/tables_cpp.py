@@ -169,7 +169,7 @@ def library_record(library: Library, index: Index) -> str:
     return (
         f"{exceptions_table(library, index.texts)}library_state state;\n"
         f'constexpr library described = {{"{PYTHON_PACKAGE}.{name}", functions, params, thunks,\n'
-        f"    handwritten_functions, class_records, fields, extras, enum_records, members, constants,\n"
+        f"    handwritten_table, class_records, fields, extras, enum_records, members, constants,\n"
         f"    attribute_tables, types, enum_types, {name}_methods, {name}_entries,\n"
         f"    lazy_module_methods<{name}_library>, &state,\n"
         f"    enum_{library.result_class}{more(library)}}};\n"
