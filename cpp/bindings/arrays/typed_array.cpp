@@ -103,11 +103,9 @@ PyObject* to_bytes(PyObject* self, PyObject*) {
 
 PyObject* represent(PyObject* self) {
   const reference list{to_list(self, nullptr)};
-  PyObject* text =
-      list ? PyUnicode_FromFormat("array('%s', %R)", number_format(as_typed_array(self)->element),
-                                  list.get())
-           : nullptr;
-  return text;
+  return list ? PyUnicode_FromFormat("array('%s', %R)",
+                                     number_format(as_typed_array(self)->element), list.get())
+              : nullptr;
 }
 
 // As arrays of NumPy where that is loaded; else equal to what has the same elements in the same

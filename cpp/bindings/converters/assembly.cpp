@@ -49,8 +49,7 @@ PyObject* assemble(const frame& c, const assembly& a) {
   state_version(as_data(made)->where, a);
   bool is_filled = fill(c, a, [&](const data_field& f, PyObject* value) {
     const reference whole{padded(f, value)};
-    int status = whole ? write_data_field(c.lib, f, made, whole) : -1;
-    return status;
+    return whole ? write_data_field(c.lib, f, made, whole) : -1;
   });
   if (!is_filled) Py_CLEAR(made);
   return made;

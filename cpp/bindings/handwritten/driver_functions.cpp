@@ -159,8 +159,7 @@ bool copy_made_graphs(frame& c, int code) {
   const reference block{bytes ? new_memory_block(bytes) : nullptr};
   if (bytes && !block) return false;
   if (block) std::memcpy(as_block(block)->where, made.phGraph_out, bytes);
-  int status = keep_for_field(as_storage(object), &made.phGraph_out, block);
-  return status == 0;
+  return keep_for_field(as_storage(object), &made.phGraph_out, block) == 0;
 }
 
 // Functions that return a struct by value have no code: an error is a Python one.

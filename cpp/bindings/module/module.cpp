@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "bindings/exceptions/exceptions.hpp"
-#include "bindings/numpy_structs/numpy_types.hpp"
+#include "bindings/numpy_structs/data_object.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/records/records.hpp"

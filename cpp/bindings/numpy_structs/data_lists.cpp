@@ -76,9 +76,8 @@ PyObject* read_number_list(const library&, const data_field& f, PyObject* self) 
   Py_ssize_t n = array ? counted(f, self) : 0;
   if (!n) return PyList_New(0);
   const reference keeper{keeper_of(f, self)};
-  PyObject* view = new_typed_view(f.element, array, extent::line(n, number_size(f.element)), keeper,
-                                  as_data(self)->is_read_only);
-  return view;
+  return new_typed_view(f.element, array, extent::line(n, number_size(f.element)), keeper,
+                        as_data(self)->is_read_only);
 }
 
 int write_number_list(const library&, const data_field& f, PyObject* self, PyObject* value) {

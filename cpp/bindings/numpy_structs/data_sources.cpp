@@ -7,7 +7,6 @@
 
 #include "bindings/errors/errors.hpp"
 #include "bindings/numbers/numbers.hpp"
-#include "bindings/numpy_structs/numpy_types.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
 namespace halfwarp::bindings {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy types from field tables.
-#include "bindings/numpy_structs/numpy_types.hpp"
 
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"

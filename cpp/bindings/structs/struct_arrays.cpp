@@ -185,16 +185,15 @@ PyObject* unmade_array(const library& lib, const field& f, PyObject* self, const
 }  // namespace
 
 PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* where) {
-  PyObject* block = kept_for_field(as_storage(self), where);
-  if (!block && !PyErr_Occurred() && f.f & read_only) block = unmade_array(lib, f, self, where);
+  PyObject* kept = kept_for_field(as_storage(self), where);
+  bool is_unmade = !kept && !PyErr_Occurred() && f.f & read_only;
+  const reference block{is_unmade ? unmade_array(lib, f, self, where) : kept};
   if (!block && PyErr_Occurred()) return nullptr;
   // in a union, what is kept may be of another member
   bool has_elements = block && is_memory_block(block);
   Py_ssize_t n = has_elements ? Py_ssize_t(as_block(block)->size) / element_size(lib, f) : 0;
   char* elements = has_elements ? as_block(block)->where : nullptr;
-  PyObject* list = read_elements(lib, f, block, elements, n);
-  Py_XDECREF(block);
-  return list;
+  return read_elements(lib, f, block, elements, n);
 }
 
 int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where,
