@@ -74,7 +74,8 @@ class argument_block {
 
   argument_block() noexcept = default;
   ~argument_block() {
-    ::operator delete(memory_, std::align_val_t{alignof(argument_cell)});
+    if (memory_ != nullptr) [[unlikely]]
+      ::operator delete(memory_, std::align_val_t{alignof(argument_cell)});
     while (large_ != nullptr) {
       large_value* const next = large_->next;
       ::operator delete(large_, std::align_val_t{large_alignment});

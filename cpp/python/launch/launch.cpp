@@ -80,9 +80,10 @@ PyObject* launch_exactly(PyObject* stream_object, PyObject* config_object, PyObj
   if (!kernel.is_open()) [[unlikely]]
     return refuse_uninitialised("Kernel");
   core::launch_plan& plan = *kernel.facts().plan;
+  const auto function = reinterpret_cast<CUfunction>(kernel.raw());
   packing_rule rule;
-  call_arguments block;
   if (find_packing_rule(plan, stream_object, count, rule) < 0) return nullptr;
+  call_arguments block;
   if (!block.prepare(count)) return PyErr_NoMemory();
   if (pack_all(arguments, &plan, rule.parameters, rule.step, block) < 0) return nullptr;
   if (block.ran_python() && check_buffers_open(arguments, count) < 0) return nullptr;
@@ -93,8 +94,9 @@ PyObject* launch_exactly(PyObject* stream_object, PyObject* config_object, PyObj
   CUlaunchConfig native = config.native;
   for (unsigned i = 0; i < native.numAttrs; ++i) attributes[i] = config.attributes[i];
   native.attrs = attributes;
+  native.hStream = stream.raw();
   if (config.needs_care && take_care(config, native, stream, plan) < 0) return nullptr;
-  const CUresult code = submit(native, stream, kernel, block.pointers());
+  const CUresult code = submit(native, stream, plan, function, block.pointers());
   if (!is_finished(code) && finish(code, stream, kernel_object, arguments, count) < 0) {
     return nullptr;
   }

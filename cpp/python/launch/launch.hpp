@@ -52,10 +52,11 @@ int take_care(const config_fields& config, const CUlaunchConfig& launched,
 // Null with RuntimeError set for a stream that is closed.
 [[gnu::cold]] PyObject* refuse_closed_stream() noexcept;
 
-// Records the launch if asked to, and hands it to the driver without the interpreter lock.
-[[nodiscard]] inline CUresult submit(CUlaunchConfig config, const core::stream_ref& stream,
-                                     const core::kernel_handle& kernel, void** arguments) noexcept {
-  config.hStream = stream.raw();
+// Records the launch if asked to, and hands it to the driver without the interpreter lock. `config`
+// names the stream already; it and `arguments` are what no other thread changes meanwhile.
+[[nodiscard]] inline CUresult submit(const CUlaunchConfig& config, const core::stream_ref& stream,
+                                     const core::launch_plan& plan, CUfunction function,
+                                     void** arguments) noexcept {
   const unsigned modes = launch_modes.load(std::memory_order_relaxed);
   if (modes & launch_records) {
     std::int32_t device = stream.facts().device;
@@ -65,10 +66,8 @@ int take_care(const config_fields& config, const CUlaunchConfig& launched,
         static_cast<void>(driver::try_call(driver::table->cuCtxGetDevice, &device));
       }
     }
-    recorder.record(config, kernel.facts().plan->layout()->number, device);
+    recorder.record(config, plan.layout()->number, device);
   }
-  // The launch does not look at what other threads may change meanwhile.
-  const auto function = reinterpret_cast<CUfunction>(kernel.raw());
   const gil_release unlocked;
   return driver::table->cuLaunchKernelEx(&config, function, arguments, nullptr);
 }

@@ -38,10 +38,13 @@ PyObject* prepared_launch::launch(PyObject* stream_object, const prepared_fields
   const borrowed_stream stream = fields_of<held_stream>(stream_object).borrow(stream_object);
   if (!stream.is_open()) [[unlikely]]
     return refuse_closed_stream();
-  if (config_.needs_care && take_care(config_, config_.native, stream, *kernel_.facts().plan) < 0) {
+  CUlaunchConfig native = config_.native;
+  native.hStream = stream.raw();
+  if (config_.needs_care && take_care(config_, native, stream, *kernel_.facts().plan) < 0) {
     return nullptr;
   }
-  const CUresult code = submit(config_.native, stream, kernel_, arguments_.pointers());
+  const CUresult code = submit(native, stream, *kernel_.facts().plan,
+                               reinterpret_cast<CUfunction>(kernel_.raw()), arguments_.pointers());
   if (!is_finished(code)) [[unlikely]]
     return finish_launch(code, stream, object);
   Py_RETURN_NONE;

@@ -254,8 +254,7 @@ cdef class Stream:
             return
         cdef borrowed_stream stream = self.native.borrow_open(self)
         cdef borrowed_event event = (<Event>event_or_stream).native.borrow_open(event_or_stream)
-        with nogil:
-            call(driver.cuStreamWaitEvent, stream.raw(), event.raw(), 0)
+        call(driver.cuStreamWaitEvent, stream.raw(), event.raw(), 0)  # it returns at once
 
     def launch(self, config, kernel, *kernel_args):
         """Launch a kernel on this stream: ``cuda.core.launch(self, config, kernel, ...)``.
