@@ -59,9 +59,16 @@ def allocate_without_a_stream(device, stream):
         device.allocate(64).close()
 
 
+def empty_the_context_stack():
+    """Also of what a pop that failed has left below."""
+    while driver.cuCtxPopCurrent()[0] != driver.CUresult.CUDA_ERROR_INVALID_CONTEXT:
+        pass
+
+
 def free_on_a_default_stream_in_another_context(device, stream):
     with ExitStack() as cleaning:
         cleaning.callback(driver.cuCtxSetCurrent, device.context.handle)
+        cleaning.callback(empty_the_context_stack)
         buffers = [device.allocate(64, stream=default) for default in DEFAULTS]
         error, other = driver.cuCtxCreate(None, 0, 0)
         if error:
