@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The driver's types, its function table, and the two forms of a driver call.
+# The driver's types, the two forms of a driver call, and the table of functions that they call.
 
 from libc.stdint cimport int8_t, int32_t, intptr_t, uintptr_t
 
@@ -34,6 +34,7 @@ from cuda.bindings.cydriver cimport (
     CUstreamCaptureStatus,
     CUuuid,
 )
+from cuda.core._driver_table cimport driver
 
 
 cdef extern from "python/errors.hpp" namespace "halfwarp::python" nogil:
@@ -49,44 +50,8 @@ cdef extern from "python/errors.hpp" namespace "halfwarp::python":
 
 
 cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
-    # A slot of the table, under its C name. What is called through it is checked by C++.
-    ctypedef const void* driver_function
-    cppclass driver_table:
-        driver_function cuInit
-        driver_function cuDriverGetVersion
-        driver_function cuGetErrorName
-        driver_function cuGetErrorString
-        driver_function cuDeviceGetCount
-        driver_function cuDeviceGetName
-        driver_function cuDeviceGetUuid
-        driver_function cuDeviceTotalMem
-        driver_function cuDeviceGetAttribute
-        driver_function cuDeviceGetPCIBusId
-        driver_function cuDeviceCanAccessPeer
-        driver_function cuCtxGetCurrent
-        driver_function cuCtxSetCurrent
-        driver_function cuCtxGetDevice
-        driver_function cuStreamSynchronize
-        driver_function cuStreamQuery
-        driver_function cuStreamWaitEvent
-        driver_function cuStreamIsCapturing
-        driver_function cuLaunchHostFunc
-        driver_function cuLaunchKernelEx
-        driver_function cuEventRecord
-        driver_function cuEventQuery
-        driver_function cuEventSynchronize
-        driver_function cuEventElapsedTime
-        driver_function cuLibraryGetModule
-        driver_function cuKernelGetAttribute
-        driver_function cuKernelSetAttribute
-        driver_function cuOccupancyMaxActiveBlocksPerMultiprocessor
-        driver_function cuOccupancyMaxPotentialBlockSize
-        driver_function cuOccupancyAvailableDynamicSMemPerBlock
-        driver_function cuOccupancyMaxPotentialClusterSize
-        driver_function cuOccupancyMaxActiveClusters
     cppclass loader_api:
         const char* (*backend)() noexcept
-    const driver_table* driver "halfwarp::driver::table"
     const loader_api* loader "halfwarp::driver::loader"
     const char* HALFWARP_LOADER_CAPSULE "HALFWARP_LOADER_CAPSULE"
     void attach_driver "halfwarp::driver::attach"(const loader_api*) noexcept

@@ -459,11 +459,10 @@ cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *:
     cdef unsigned kind = 0, managed = 0
     cdef int device = -1
     cdef void** values = [&kind, &managed, &device]
-    cdef CUresult code = try_call(memory_driver.cuPointerGetAttributes, 3, attributes, values,
-                                  pointer)
+    cdef CUresult code = try_call(driver.cuPointerGetAttributes, 3, attributes, values, pointer)
     if code == CUDA_ERROR_NOT_INITIALIZED:
         call(driver.cuInit, 0)
-        code = try_call(memory_driver.cuPointerGetAttributes, 3, attributes, values, pointer)
+        code = try_call(driver.cuPointerGetAttributes, 3, attributes, values, pointer)
     check(code, "cuPointerGetAttributes")
     if kind == 0:  # plain host memory: the driver does not know it
         return pointer_facts(True, True, False, False, -1)

@@ -21,7 +21,7 @@ cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source,
     cdef size_t size = source.size
     cdef borrowed_stream order = stream.native.borrow_open(stream)
     with nogil:
-        call(memory_driver.cuMemcpyAsync, destination, origin, size, order.raw())
+        call(driver.cuMemcpyAsync, destination, origin, size, order.raw())
     return 0
 
 
@@ -111,11 +111,11 @@ cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) ex
     cdef borrowed_stream order = stream.native.borrow_open(stream)
     with nogil:
         if width == 1:
-            call(memory_driver.cuMemsetD8Async, pointer, pattern, count, order.raw())
+            call(driver.cuMemsetD8Async, pointer, pattern, count, order.raw())
         elif width == 2:
-            call(memory_driver.cuMemsetD16Async, pointer, pattern, count, order.raw())
+            call(driver.cuMemsetD16Async, pointer, pattern, count, order.raw())
         else:
-            call(memory_driver.cuMemsetD32Async, pointer, pattern, count, order.raw())
+            call(driver.cuMemsetD32Async, pointer, pattern, count, order.raw())
     return 0
 
 

@@ -333,7 +333,7 @@ cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object 
     """The driver's error with what was asked for and what there is."""
     cdef size_t free = 0, total = 0
     facts = pool_figures(pool)
-    if try_call(memory_driver.cuMemGetInfo, &free, &total) == CUDA_SUCCESS:
+    if try_call(driver.cuMemGetInfo, &free, &total) == CUDA_SUCCESS:
         facts["device_free"], facts["device_total"] = free, total
     known = ", ".join([f"{name.replace('_', ' ')} {value}" for name, value in facts.items()])
     text = (f"{error}\n{size} bytes asked of the memory pool of device {pool.facts().device} "

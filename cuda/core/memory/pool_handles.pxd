@@ -27,18 +27,6 @@ cdef extern from "cuda.h" nogil:
         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 
 
-cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:
-    cppclass memory_functions "halfwarp::driver::driver_table":
-        driver_function cuMemAllocHost
-        driver_function cuMemcpyAsync
-        driver_function cuMemsetD8Async
-        driver_function cuMemsetD16Async
-        driver_function cuMemsetD32Async
-        driver_function cuMemGetInfo
-        driver_function cuPointerGetAttributes
-    const memory_functions* memory_driver "halfwarp::driver::table"
-
-
 cdef extern from "core/memory/pool.hpp" namespace "halfwarp::core" nogil:
     cppclass pool_facts:
         CUdevice device

@@ -47,7 +47,7 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
         cdef context_handle context = current_context()
         if wanted:
             with nogil:
-                call(memory_driver.cuMemAllocHost, &pointer, wanted)
+                call(driver.cuMemAllocHost, &pointer, wanted)
         return wrap_resource_memory(self, <CUdeviceptr><uintptr_t>pointer, wanted,
                                     context)
 

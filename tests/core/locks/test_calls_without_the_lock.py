@@ -40,7 +40,7 @@ def test_the_watch_tells_calls_with_and_without_the_lock(things, watch):
 
 def functions_that_the_sources_call():
     """The driver functions of the object layer's sources."""
-    call = re.compile(r"(?:\btable->|\bdriver\.|\bmemory_driver\.)(cu[A-Z]\w+)")
+    call = re.compile(r"(?:\btable->|\bdriver\.)(cu[A-Z]\w+)")
     found = set()
     for folder in ("cuda/core", "cpp/core", "cpp/python"):
         for path in (SOURCES / folder).rglob("*"):
