@@ -15,26 +15,9 @@ from .decisions import Decisions
 from .facts import FactEnum, FactFunction, FactRecord, Facts, FactTypedef
 
 FIXED_WIDTH = tuple(f"{sign}int{bits}_t" for bits in (8, 16, 32, 64) for sign in ("", "u"))
-SCALARS = {
-    "char",
-    "signed char",
-    "unsigned char",
-    "short",
-    "unsigned short",
-    "int",
-    "unsigned int",
-    "long",
-    "unsigned long",
-    "long long",
-    "unsigned long long",
-    "size_t",
-    "ssize_t",
-    "off_t",
-    "float",
-    "double",
-    "bool",
-    *FIXED_WIDTH,
-}
+INTEGERS = ("char", "short", "int", "long", "long long")
+SCALARS = {"signed char", "size_t", "ssize_t", "off_t", "float", "double", "bool", *FIXED_WIDTH}
+SCALARS |= {*INTEGERS, *(f"unsigned {name}" for name in INTEGERS)}
 COUNTERS = {"size_t", "int", "unsigned int"}
 
 # a comment that opens like this describes an output

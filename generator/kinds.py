@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 INTEGER = "SupportsIndex"
-LISTED = "list[Any] | tuple[Any, ...] | None"
+LISTED = "list[Any] | tuple[Any, ...]"
+COLOUR = "float | list[float] | tuple[float, ...]"
 
 
 @dataclass(frozen=True)
@@ -43,60 +44,80 @@ class Kind:
 
 @dataclass(frozen=True)
 class Row:
-    """`{element}` stands for that of the kind. What is empty depends on the C type as well."""
+    """`{element}` stands for that of the kind. What is empty depends on the C type."""
 
     words: str  # as README.md and the facts about the reference spell it
-    cpp: str = ""  # member of the C++ enumeration `kind`
+    cpp: str = ""  # member of the C++ enumeration `kind`; of several, the C type chooses one
     index: str = "-1"  # C++ expression of the class, enumeration, attribute table or length
     stub: str = ""  # type in a .pyi
     pxd: str = ""  # C type in a .pxd of a library whose functions raise; empty: an object
+    role: str = ""  # in a .api file, where that alone decides, of functions that return a tuple
     is_late: bool = False  # converted when all others have their values
 
 
+NUMBERS = "i8 u8 i16 u16 i32 u32 i64 u64 f32 f64"
+NUMBERS_OUT = "out_i32 out_u32 out_i64 out_u64 out_f32 out_f64 out_bool"
+HANDLES, SHORT_LISTS = "handle32 handle64", "short_list_handle32 short_list_handle64"
+LISTS = (
+    "list_i32 list_u32 list_u64 list_enumeration list_handle32 list_handle64 list_structure "
+    "list_text list_address"
+)
+LISTS_OUT = "out_list_i32 out_list_u32 out_list_handle out_list_structure"
+CALLEE_LISTS = "out_callee_handles out_callee_structures"
+# of fields alone
+FIELDS = "field_array field_text field_bytes field_pointer_list"
 ENUM, CLASS, TABLE = "enum_{element}", "class_{element}", "attributes_{element}"
 ROWS = {
-    ("in", "number"): Row("in", pxd="number"),
+    ("in", "number"): Row("in", NUMBERS, pxd="number"),
     ("in", "enum"): Row("in:enum:{element}", "enumeration", ENUM, "{home} | int"),
-    ("in", "handle"): Row("in:handle:{element}", index=CLASS),
+    ("in", "handle"): Row("in:handle:{element}", HANDLES, CLASS),
     ("in", "struct"): Row("in:struct:{element}", "structure_value", CLASS, "{home}"),
     ("in", "struct*"): Row("in:struct*:{element}", "structure", CLASS, "{home} | None"),
     ("in", "ptr"): Row("in:ptr:{element}", "handle_pointer", CLASS),
     ("in", "voidp"): Row("in:voidp", "address", stub="_Address"),
-    ("in", "bytes"): Row("in:bytes"),
-    ("in", "kparams"): Row("in:kparams", "kernel_params", stub="_KernelParams"),
-    ("in", "rawptr"): Row("in:rawptr", "raw_pointer", stub=INTEGER),
-    ("in", "callback"): Row("in:callback"),
-    ("in", "callback_data"): Row("in:callback_data", "address", stub="_Address"),
-    ("in", "float*"): Row("in:float*", "colour", stub="float | list[float] | tuple[float, ...]"),
+    ("in", "bytes"): Row("in:bytes", "text text_output"),
+    ("in", "kparams"): Row(
+        "in:kparams", "kernel_params", stub="_KernelParams", role="kernel_params"
+    ),
+    ("in", "rawptr"): Row("in:rawptr", "raw_pointer", stub=INTEGER, role="address"),
+    ("in", "callback"): Row("in:callback", HANDLES, role="callback"),
+    ("in", "callback_data"): Row(
+        "in:callback_data", "address", stub="_Address", role="callback_data"
+    ),
+    ("in", "float*"): Row("in:float*", "colour", stub=COLOUR, role="in float"),
     ("in", "attr"): Row("in:attr:{element}", "attribute_value", TABLE, "Any", is_late=True),
     ("in", "attrlist"): Row(
-        "in:attrlist:{element}", "attribute_options", TABLE, LISTED, is_late=True
+        "in:attrlist:{element}", "attribute_options", TABLE, f"{LISTED} | None", is_late=True
     ),
-    ("in", "attrsize"): Row("in:attrsize", "attribute_size"),
-    ("in", "list"): Row("in:list:{element}", is_late=True),
-    ("in", "list5"): Row("in:list5:{element}", index=CLASS),
+    ("in", "attrsize"): Row("in:attrsize", "attribute_size", role="attrsize"),
+    ("in", "list"): Row("in:list:{element}", LISTS, is_late=True),
+    ("in", "list5"): Row("in:list5:{element}", SHORT_LISTS, CLASS),
     # passed in by address, and returned
-    ("inout", "count"): Row("inout:count", "in_out_count", stub="int"),
-    ("inout", "number"): Row("inout:{element}", stub=INTEGER),
-    ("inout", "enum"): Row("inout:enum:{element}", "in_out_enumeration", ENUM, "{home} | int"),
     ("inout", "iterator"): Row("inout:iterator:{element}", "iterator", CLASS, "{home} | None"),
+    ("inout", "count"): Row("inout:count", "in_out_count", stub="int", role="count"),
+    ("inout", "number"): Row("inout:{element}", "in_out_u32 in_out_u64", stub=INTEGER),
+    ("inout", "enum"): Row("inout:enum:{element}", "in_out_enumeration", ENUM, "{home} | int"),
     # returned
-    ("out", "number"): Row("out", pxd="number"),
+    ("out", "number"): Row("out", NUMBERS_OUT, pxd="number"),
     ("out", "enum"): Row("out:enum:{element}", "out_enumeration", ENUM),
-    ("out", "object"): Row("out:{element}", index=CLASS),
+    ("out", "object"): Row("out:{element}", "out_handle out_structure", CLASS),
     ("out", "voidp"): Row("out:voidp", "out_address", stub="int"),
     ("out", "cstr"): Row("out:cstr", "out_text", stub="bytes"),
-    ("out", "list"): Row("out:list:{element}[{aux}]", is_late=True),
-    ("out", "vector"): Row("out:list:vector", "out_list_i32", stub="list[int]", is_late=True),
-    ("out", "callee list"): Row("out:list(callee):{element}", index=CLASS, is_late=True),
+    ("out", "list"): Row("out:list:{element}[{aux}]", LISTS_OUT, is_late=True),
+    ("out", "vector"): Row(
+        "out:list:vector", "out_list_i32", stub="list[int]", role="out vector", is_late=True
+    ),
+    ("out", "callee list"): Row("out:list(callee):{element}", CALLEE_LISTS, CLASS, is_late=True),
     ("out", "charbuf"): Row("out:charbuf:length", "out_buffer", stub="bytes", is_late=True),
     ("out", "bytes"): Row("out:bytes[{element}]", "out_bytes", "{element}", "bytes"),
     ("out", "attr"): Row("out:attr:{element}", "out_attribute", TABLE, "Any", is_late=True),
     ("out", "attrlist"): Row(
         "out:attrlist:{element}", "out_attribute_list", TABLE, "list[Any]", is_late=True
     ),
-    ("out", "via int"): Row("out:int(via void*)", "out_i32", stub="int"),
-    ("out", "via address"): Row("out:void_ptr(via void*)", "out_address", stub="int"),
+    ("out", "via int"): Row("out:int(via void*)", "out_i32", stub="int", role="out address"),
+    ("out", "via address"): Row(
+        "out:void_ptr(via void*)", "out_address", stub="int", role="out pointer"
+    ),
     # of libraries whose functions raise
     ("in", "int"): Row("in:int", "enumeration", stub=INTEGER, pxd="int"),
     ("in", "intptr"): Row("in:intptr", "plain_handle", stub=INTEGER, pxd="intptr_t"),
@@ -122,7 +143,45 @@ ROWS = {
     ("out", "fixed str"): Row("out:str[{element}]", "out_fixed_text", "{element}", "str"),
     ("out", "count"): Row("out:count", "out_count", stub="int"),
     ("out", "data"): Row("out:data:{element}", "out_data", CLASS, "{element}"),
-    ("out", "array"): Row("out:array:{element}", is_late=True),
+    ("out", "array"): Row("out:array:{element}", "out_numbers out_structures", is_late=True),
     ("out", "counted_text"): Row("out:counted_text", "out_counted_text", stub="str", is_late=True),
     ("out", "assembled"): Row("out:assembled", "out_assembled"),
 }
+
+ROLES = {row.role: Kind(*key) for key, row in ROWS.items() if row.role}
+
+
+@dataclass(frozen=True)
+class Value:
+    """What stands behind an attribute."""
+
+    cpp: str  # member of the C++ enumeration `value_kind`
+    given: str = "int"  # Python type that comes out
+    taken: str = INTEGER
+
+
+VALUES = {
+    "int": Value("i32"),
+    "unsigned int": Value("u32"),
+    "size_t": Value("u64"),
+    "unsigned long long": Value("u64"),
+    "bool": Value("boolean", "bool", "bool | int"),
+    "float": Value("f32", "float", "float"),
+    "address": Value("address", taken="_Address"),
+    "text": Value("text", "bytes", "bytes | bytearray"),
+    "buffer": Value("text_buffer", "bytes", "Buffer"),
+    "list:int": Value("list_i32", "list[int]", LISTED),
+    "list:bytes": Value("list_text", "list[bytes]", LISTED),
+    "list:address": Value("list_address", "list[int]", LISTED),
+}
+
+
+def engine_kinds() -> dict[str, list[str]]:
+    """The members of the C++ enumeration -> the words of the kinds that they are: inputs, what is
+    also returned, outputs."""
+    found: dict[str, list[str]] = {}
+    for wanted in (("in", "none"), ("inout",), ("out",)):
+        for (direction, _), row in ROWS.items():
+            for name in row.cpp.split() if direction in wanted else ():
+                found.setdefault(name, []).append(row.words.format(element="T", aux="n"))
+    return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from . import releases
 from .decisions import Decisions
-from .facts import Facts
+from .facts import FactConstant, Facts
 from .kinds import Kind
 
 
@@ -193,14 +193,6 @@ class DataType:
 
 
 @dataclass(slots=True)
-class Constant:
-    name: str
-    value: int
-    header: str = ""
-    c_type: str = ""  # of a macro that casts: "CUstream"
-
-
-@dataclass(slots=True)
 class Typedef:
     """A typedef that makes no class: a plain number, or one more name for an enum."""
 
@@ -220,8 +212,8 @@ class Library:
     handles: list[Handle]
     structs: list[Struct]  # bases first
     typedefs: list[Typedef]
-    constants: list[Constant]
-    offered: list[Constant]  # constants of the Python module
+    constants: list[FactConstant]
+    offered: list[FactConstant]  # constants of the Python module
     attributes: dict[str, dict[str, str]]  # enum -> member -> kind of the typed value
     numpy_structs: list[DataType]  # each after those that it contains
     uses: dict[str, Library]  # whose classes are bases and values here

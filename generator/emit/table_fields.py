@@ -10,6 +10,7 @@ from ..model import Field, Struct
 # Padding, which the reference neither lists nor prints; the `pad` of a union gives it its size.
 HIDDEN = re.compile(r"(reserved|padding)\d*|unused")
 PLAIN = {"voidp": "address", "void_ptr": "address", "kparams": "kernel_params"}
+ARRAYS = {"arr": "field_array", "ptr[]": "field_pointer_list"}
 
 
 class Children:
@@ -56,15 +57,11 @@ def kinds_of(field: Field, member: str, index) -> tuple[str, str, str]:
     none = "kind::i8"
     if field.kind in PLAIN:
         return f"kind::{PLAIN[field.kind]}", none, "-1"
-    if re.fullmatch(r"bytes\[\d+\]", field.kind):
-        return "kind::field_bytes", none, "-1"
-    if re.fullmatch(r"text\[\d+\]", field.kind):
-        return "kind::field_text", none, "-1"
+    if match := re.fullmatch(r"(bytes|text)\[\d+\]", field.kind):
+        return f"kind::field_{match[1]}", none, "-1"
     word, _, name = field.kind.partition(":")
-    if word == "arr":
-        return "kind::field_array", *element_kind(name, member, index)
-    if word == "ptr[]":
-        return "kind::field_pointer_list", *element_kind(name, member, index)
+    if word in ARRAYS:
+        return f"kind::{ARRAYS[word]}", *element_kind(name, member, index)
     if word in ("enum", "handle", "struct"):
         kind, type_index = element_kind(name, member, index)
         return kind, none, type_index

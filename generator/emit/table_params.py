@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from ..model import Function, Param
 
-# elements of lists that are no class: C++ kind
-LIST_ELEMENTS = {
-    "int": "list_i32",
-    "unsigned int": "list_u32",
-    "size_t": "list_u64",
-    "bytes": "list_text",
-    "voidp": "list_address",
+# elements of lists that are no class: what the C++ kind ends in
+ELEMENTS = {
+    "int": "i32",
+    "unsigned int": "u32",
+    "size_t": "u64",
+    "bytes": "text",
+    "voidp": "address",
 }
-OUTPUT_ELEMENTS = {"int": "out_list_i32", "unsigned int": "out_list_u32"}
-IN_OUT_NUMBERS = {"unsigned int": "in_out_u32", "size_t": "in_out_u64"}
 
 
 class Positions:
@@ -69,7 +67,7 @@ def kind_of(param: Param, index) -> tuple[str, str]:
     row = param.kind.row
     if param.assembly:
         return f"kind::{row.cpp}", str(index.assembly(param.assembly))
-    if row.cpp:
+    if " " not in row.cpp:
         return f"kind::{row.cpp}", row.index.format(element=param.kind.element)
     return BY_TYPE[param.kind.shape](param, index)
 
@@ -78,7 +76,7 @@ def number_kind(param: Param, _index) -> tuple[str, str]:
     number = param.c_type.removesuffix("*").strip()
     kinds = {
         "in": f"scalar_kind<{param.c_type}>()",
-        "inout": f"kind::{IN_OUT_NUMBERS.get(param.kind.element)}",
+        "inout": f"kind::in_out_{ELEMENTS.get(param.kind.element)}",
         "out": "kind::out_bool" if number == "bool" else f"scalar_output_kind<{number}>()",
     }
     return kinds[param.kind.direction], "-1"
@@ -108,9 +106,8 @@ def array_kind(param: Param, index) -> tuple[str, str]:
 
 def list_kind(param: Param, index) -> tuple[str, str]:
     name, is_output = param.kind.element, param.kind.direction == "out"
-    elements = OUTPUT_ELEMENTS if is_output else LIST_ELEMENTS
-    if name in elements:
-        return f"kind::{elements[name]}", "-1"
+    if name in ELEMENTS:
+        return f"kind::{'out_' if is_output else ''}list_{ELEMENTS[name]}", "-1"
     if is_output:
         return f"kind::out_list_{class_word(name, index)}", f"class_{name}"
     if index.is_handle(name):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .. import kinds
 from ..model import Library, origin_of
 from . import table_numpy_structs
 from .packed_texts import PackedTexts
@@ -42,13 +43,30 @@ namespace {{
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
     texts = PackedTexts()
-    out = {"build/generated/bindings/libraries.cpp": registry(list(libraries))}
+    out = {
+        "build/generated/bindings/libraries.cpp": registry(list(libraries)),
+        "build/generated/bindings/records/kinds.hpp": kinds_header(),
+    }
     for library in libraries.values():
         out[f"build/generated/bindings/{library.name}_tables.cpp"] = tables(library, texts)
     out["build/generated/bindings/texts.cpp"] = texts.source(
         GENERATED, "bindings/records/records.hpp", "halfwarp::bindings", "texts"
     )
     return out
+
+
+def kinds_header() -> str:
+    rows = kinds.engine_kinds().items()
+    members = "".join(f"  {name},  // {', '.join(words)}\n" for name, words in rows)
+    fields = "".join(f"  {name},\n" for name in kinds.FIELDS.split())
+    return (
+        f"// {origin_of('generator/kinds.py')}\n#pragma once\n\n#include <cstdint>\n\n"
+        "namespace halfwarp::bindings {\n\n"
+        "// What a parameter, a field or an element is, with the words of generator/README.md.\n"
+        f"enum class kind : std::uint8_t {{\n{members}  count_of_parameter_kinds,\n"
+        f"  // of fields alone\n{fields}}};\n\n"
+        "}  // namespace halfwarp::bindings\n"
+    )
 
 
 def registry(names: list[str]) -> str:
@@ -118,20 +136,6 @@ def constants_table(library: Library, texts: PackedTexts) -> str:
     return f"constexpr constant constants[] = {{\n{lines}}};\n"
 
 
-VALUE_KINDS = {
-    "int": "i32",
-    "unsigned int": "u32",
-    "size_t": "u64",
-    "unsigned long long": "u64",
-    "bool": "boolean",
-    "float": "f32",
-    "address": "address",
-    "text": "text",
-    "buffer": "text_buffer",
-    "list:int": "list_i32",
-    "list:bytes": "list_text",
-    "list:address": "list_address",
-}
 TYPED_VALUES = {
     "enum": "enumeration, enum_",
     "handle": "handle, class_",
@@ -140,8 +144,8 @@ TYPED_VALUES = {
 
 
 def value_kind(word: str, index: Index) -> str:
-    if word in VALUE_KINDS:
-        return f"value_kind::{VALUE_KINDS[word]}"
+    if word in kinds.VALUES:
+        return f"value_kind::{kinds.VALUES[word].cpp}"
     kind, _, name = word.partition(":")
     if "." in name:
         owner, place = index.reference(name)

@@ -8,20 +8,20 @@ import re
 from pathlib import Path
 
 from ..model import origin_of
+from . import cython_source
 
 EXTENSIONS = ("_core", "_compile")
 TABLE = "cuda/core/_forwarding.py"
 CAPI = "cuda/core/capi.pxd"
 HEAD = f"# {origin_of('cuda/core/_forwarding.py')}\n"
 CLASS = re.compile(r"^cdef class (\w+)", re.M)
-INCLUDED = re.compile(r'^include "([^"]+)"', re.M)
 FUNCTION = re.compile(r"^(?:cdef (?:inline )?[\w* ]+?\b|    )(\w+)[(,]", re.M)  # or a cimported one
 
 
 def emit(root: Path) -> dict[str, str]:
     homes = {}
     for extension in EXTENSIONS:
-        text = declarations(root / f"cuda/core/{extension}.pxd")
+        text = cython_source.read(root / f"cuda/core/{extension}.pxd")
         homes |= dict.fromkeys(CLASS.findall(text), f"cuda.core.{extension}")
     functions = [f for f in FUNCTION.findall((root / CAPI).read_text("utf-8")) if f not in homes]
     files = {}
@@ -49,12 +49,6 @@ def emit(root: Path) -> dict[str, str]:
 def public_names(root: Path) -> set[str]:
     homes = literal(root / "cuda/core/__init__.py", "_HOMES")
     return {name for names in homes.values() for name in names.split()}
-
-
-def declarations(path: Path) -> str:
-    """The text of a `.pxd` with that of the files it includes."""
-    text = path.read_text("utf-8")
-    return INCLUDED.sub(lambda found: declarations(path.parent / found[1]), text)
 
 
 def literal(path: Path, name: str) -> dict[str, str]:

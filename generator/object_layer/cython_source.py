@@ -42,7 +42,7 @@ class Class:
 
 
 def read(path: Path) -> str:
-    """The text of a `.pyx` with that of the files it includes."""
+    """The text of a `.pyx` or `.pxd` with that of the files it includes."""
     text = path.read_text("utf-8")
     return INCLUDED.sub(lambda found: read(path.parent / found[1]), text)
 

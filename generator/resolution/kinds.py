@@ -7,31 +7,16 @@ import re
 
 from ..classify import split_type
 from ..facts import FactFunction
-from ..kinds import Kind
+from ..kinds import ROLES, Kind
 from .type_table import TypeTable
 
 ROLE = re.compile(r"(?P<way>in|out)? ?(?P<word>[\w ]*?)(?:\[(?P<aux>\w*)\])?")
-SPECIAL = {
-    "kernel_params": Kind("in", "kparams"),
-    "address": Kind("in", "rawptr"),
-    "callback": Kind("in", "callback"),
-    "callback_data": Kind("in", "callback_data"),
-    "attrsize": Kind("in", "attrsize"),
-    "count": Kind("inout", "count"),
-}
-# roles that only overrides state
-EXPLICIT = {
-    "address": Kind("out", "via int"),
-    "pointer": Kind("out", "via address"),
-    "vector": Kind("out", "vector"),
-    "float": Kind("in", "float*"),
-}
 
 
 def param_kind(role: str, c_type: str, types: TypeTable, function: FactFunction) -> Kind:
     base, stars = types.opaque.get(split_type(c_type)) or split_type(c_type)
-    if role in SPECIAL:
-        return SPECIAL[role]
+    if role in ROLES:
+        return ROLES[role]
     if role == "in":
         return input_kind(base, stars, c_type, types)
     if role == "out":
@@ -67,7 +52,7 @@ def output_kind(base: str, types: TypeTable) -> Kind:
 
 
 def bracketed_kind(role: str, base: str, function: FactFunction) -> Kind:
-    """Roles with a parameter in brackets, and the explicit ones that overrides use."""
+    """Roles with a parameter in brackets, and classes that overrides name."""
     match = ROLE.fullmatch(role)
     if not match:
         raise ValueError(f"{function.name}: role {role!r} is not understood")
@@ -83,4 +68,4 @@ def bracketed_kind(role: str, base: str, function: FactFunction) -> Kind:
         return Kind("out", "charbuf", aux=aux)
     if word == "bytes":
         return Kind("out", "bytes", aux)
-    return EXPLICIT.get(word) or Kind(way, "object", word)
+    return Kind(way, "object", word)

@@ -7,8 +7,8 @@ import re
 
 from .. import releases
 from ..decisions import Decisions, Override
-from ..facts import FactFunction, Facts
-from ..model import Constant, Enum, Function, Library, Param
+from ..facts import FactConstant, FactFunction, Facts
+from ..model import Enum, Function, Library, Param
 from . import exceptions
 from .data_calls import DataCalls
 from .exceptions import named_enums
@@ -44,7 +44,7 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
         handles=[] if raises else types.handles,
         structs=[] if raises else types.structs,
         typedefs=types.typedefs,
-        constants=[Constant(c.name, c.value, c.header, c.c_type) for c in facts.constants],
+        constants=facts.constants,
         offered=offered_constants(facts, decisions),
         attributes=attribute_tables(decisions, types.enums, uses or {}),
         numpy_structs=made.made if made else [],
@@ -52,13 +52,13 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
     )
 
 
-def offered_constants(facts: Facts, decisions: Decisions) -> list[Constant]:
+def offered_constants(facts: Facts, decisions: Decisions) -> list[FactConstant]:
     """Those of the headers; where names are chosen, those alone."""
     if decisions.constants is None:
-        return [Constant(c.name, c.value, c.header, c.c_type) for c in facts.constants]
+        return facts.constants
     values = {c.name: c for c in facts.constants}
     return [
-        Constant(name, values[macro].value, values[macro].header)
+        FactConstant(name, values[macro].value, values[macro].header)
         for name, macro in decisions.constants.items()
     ]
 

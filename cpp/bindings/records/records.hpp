@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 
+#include "bindings/records/kinds.hpp"
 #include "bindings/records/reference.hpp"
 #include "driver/packed_text.hpp"
 
@@ -22,113 +23,8 @@ using table_text = packed_text<texts>;
 // One argument of a C call, as the engine passes it: a value, or the address of one.
 using word = std::uint64_t;
 
-// What a parameter, a field or an element is. Inputs come first, then what is also returned, then
-// pure outputs, so that `is_output` is a comparison. Each has one converter (converters/).
-enum class kind : std::uint8_t {
-  // numbers by value
-  i8,
-  u8,
-  i16,
-  u16,
-  i32,
-  u32,
-  i64,
-  u64,
-  f32,
-  f64,
-  enumeration,
-  // opaque pointers and named integers by value, of 4 and 8 bytes
-  handle32,
-  handle64,
-  structure_value,    // a struct by value
-  structure,          // the address of one struct; None is NULL
-  handle_pointer,     // the address of a handle object's value
-  address,            // void*: an integer, None or anything with a buffer
-  text,               // const char*: bytes
-  text_output,        // char* that the caller made large enough, written in place
-  kernel_params,      // void**: values with their types
-  raw_pointer,        // an integer, taken as an address
-  colour,             // const float[4]
-  attribute_value,    // void* whose type the attribute beside it decides
-  attribute_size,     // size_t* of such a value
-  attribute_options,  // void*[]: one value per option of the list beside it
-  // arrays with a count beside them
-  list_i32,
-  list_u32,
-  list_u64,
-  list_enumeration,
-  list_handle32,
-  list_handle64,
-  list_structure,
-  list_text,
-  list_address,
-  // at most five handles, without a count
-  short_list_handle32,
-  short_list_handle64,
-  // of libraries whose functions raise (converters/raising_kinds.hpp)
-  plain_handle,      // a handle or an address as an integer
-  value_by_address,  // the address of an integer
-  present_handle,    // a handle as an integer: null is refused
-  name,              // const char*: str
-  options,           // const char**: texts, or the address of an array of them
-  input_buffer,      // memory of the caller, whose size another parameter tells
-  output_buffer,
-  fixed,  // a number that the record states
-  // of data types (converters/raising_kinds.hpp)
-  data,             // the address of a struct: an object, or an integer
-  data_object,      // likewise: only an object will do
-  assembled,        // a struct that the arguments fill
-  count_of_output,  // how many elements an array of the outputs has
-  room_of_output,   // likewise, of an array that always has room for the same number
-  length_of_data,   // how many elements the object of another parameter has
-  u32_or_zero,      // an argument that may be left out
-  iterator,         // a handle object that the call advances and returns
-  // passed in by address, changed, returned
-  in_out_count,
-  in_out_u32,
-  in_out_u64,
-  in_out_enumeration,
-  // returned
-  out_i32,
-  out_u32,
-  out_i64,
-  out_u64,
-  out_f32,
-  out_f64,
-  out_enumeration,
-  out_handle,
-  out_structure,
-  out_address,
-  out_text,
-  out_buffer,      // char[n] of a length that another parameter gives
-  out_bytes,       // char[n] of a fixed length
-  out_name,        // const char*: str
-  out_fixed_text,  // char[n] of a fixed length: str up to NUL
-  out_bool,
-  out_count,         // the same count, also returned
-  out_data,          // a struct
-  out_assembled,     // a struct that the arguments fill: itself, or one of its fields
-  out_numbers,       // an array; `type` is the kind of its elements
-  out_structures,    // an array
-  out_counted_text,  // char[n] of a length that a first call tells: str
-  out_attribute,
-  out_attribute_list,
-  // arrays that the call fills
-  out_list_i32,
-  out_list_u32,
-  out_list_handle,
-  out_list_structure,
-  // arrays that the library owns
-  out_callee_handles,
-  out_callee_structures,
-  count_of_parameter_kinds,
-  // fields only
-  field_array,         // T[n]: a list
-  field_text,          // char[n]: bytes up to NUL
-  field_bytes,         // char[n]: all of it
-  field_pointer_list,  // T*: an array that the object owns
-};
-
+// Of the generated enumeration: numbers come first, then other inputs, then what is also returned,
+// then pure outputs, so that these are comparisons. Each kind has one converter (converters/).
 constexpr bool is_output(kind k) { return k >= kind::iterator; }
 constexpr bool is_integer(kind k) { return k <= kind::u64; }
 // Bytes of a C number, which an address is as well.

@@ -88,7 +88,4 @@ def python_c_type(library: Library, param: Param) -> str:
     if param.kind.row.pxd != "number":
         return param.kind.row.pxd
     base = param.c_type.removesuffix("*").strip().replace("bool", "bint")
-    plain = {t.name: t.c_type for t in library.typedefs}
-    while base in plain:
-        base = plain[base]
-    return base
+    return data_values.plain(library, base)

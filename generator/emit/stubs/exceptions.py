@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from ...classify import split_type
+from ...kinds import INTEGER
 from ...model import Function, Library, Param
 from .. import data_values
-from .writing import FLOATS, INTEGER, Writer
+from ..data_values import FLOATS
+from .writing import Writer
 
 EXCEPTION = """\
 class {name}(Exception):

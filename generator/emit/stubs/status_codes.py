@@ -9,8 +9,10 @@ value is found in either.
 from __future__ import annotations
 
 from ...classify import split_type
+from ...kinds import INTEGER, VALUES
 from ...model import Field, Function, Handle, Library, Param, Struct
-from .writing import FLOATS, INTEGER, Writer
+from ..data_values import FLOATS
+from .writing import Writer
 
 HEAD = """\
 _KernelParams: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]] | SupportsIndex | Buffer | None
@@ -51,22 +53,6 @@ class _Struct:
     def __deepcopy__(self, memo: Any, /) -> Self: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 """
-ATTRIBUTE_TYPES = {
-    "bool": "bool",
-    "float": "float",
-    "address": "int",
-    "text": "bytes",
-    "buffer": "bytes",
-    "bytes": "bytes",
-}
-ATTRIBUTE_INPUTS = {
-    "bool": "bool | int",
-    "float": "float",
-    "address": "_Address",
-    "text": "bytes | bytearray",
-    "buffer": "Buffer",
-    "bytes": "bytes | bytearray",
-}
 NUMBERS = {  # what a field takes that gives such a value
     "int": INTEGER,
     "float": "float",
@@ -215,21 +201,16 @@ class StatusCodesWriter(Writer):
         return variants
 
     def attribute_type(self, kind: str) -> str:
-        word, _, name = kind.partition(":")
-        if word == "list":
-            return f"list[{ATTRIBUTE_TYPES.get(name, 'int')}]"
-        return self.homes.get(name) or ATTRIBUTE_TYPES.get(word, "int")
+        return (
+            VALUES[kind].given if kind in VALUES else self.homes.get(kind.partition(":")[2], "int")
+        )
 
     def attribute_input(self, kind: str) -> str:
         """What a setter takes: numbers as they are, wrapped numbers also bare."""
-        word, _, name = kind.partition(":")
-        if word == "list":
-            return "list[Any] | tuple[Any, ...]"
-        if name in self.enums:
-            return f"{self.homes[name]} | int"
+        name = kind.partition(":")[2]
         if name in self.homes:
-            return f"{self.homes[name]} | {INTEGER}"
-        return ATTRIBUTE_INPUTS.get(word, INTEGER)
+            return f"{self.homes[name]} | {'int' if name in self.enums else INTEGER}"
+        return VALUES[kind].taken if kind in VALUES else INTEGER
 
     def input_type(self, param: Param) -> str:
         kind, name = param.kind, param.kind.element

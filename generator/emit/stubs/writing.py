@@ -6,11 +6,10 @@ from __future__ import annotations
 import re
 from textwrap import indent
 
-from ...model import Constant, Enum, Function, Library
+from ...facts import FactConstant
+from ...model import Enum, Function, Library
 
 INDENT = "    "
-FLOATS = ("float", "double")
-INTEGER = "SupportsIndex"
 HEAD = """\
 # {origin}
 \"\"\"{purpose}\"\"\"
@@ -69,7 +68,7 @@ class Writer:
     def parts(self) -> list[str]:
         raise NotImplementedError
 
-    def constants(self, constants: list[Constant]) -> str:
+    def constants(self, constants: list[FactConstant]) -> str:
         return "\n".join(f"{c.name}: int" for c in constants)
 
     def enum(self, enum: Enum) -> str:
