@@ -64,7 +64,6 @@ LISTS = (
 )
 LISTS_OUT = "out_list_i32 out_list_u32 out_list_handle out_list_structure"
 CALLEE_LISTS = "out_callee_handles out_callee_structures"
-# of fields alone
 FIELDS = "field_array field_text field_bytes field_pointer_list"
 ENUM, CLASS, TABLE = "enum_{element}", "class_{element}", "attributes_{element}"
 ROWS = {
@@ -147,7 +146,6 @@ ROWS = {
     ("out", "counted_text"): Row("out:counted_text", "out_counted_text", stub="str", is_late=True),
     ("out", "assembled"): Row("out:assembled", "out_assembled"),
 }
-
 ROLES = {row.role: Kind(*key) for key, row in ROWS.items() if row.role}
 
 

@@ -14,6 +14,8 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
         "build/generated/driver/libraries.hpp": libraries_header(every),
         "build/generated/driver/libraries.cpp": libraries_source(every),
     }
+    if driver := libraries.get("driver"):
+        out["cuda/core/_driver_table.pxd"] = table_pxd(driver)
     for library in every:
         out[f"build/generated/driver/{library.name}_table.hpp"] = table_header(library)
         out[f"build/generated/driver/{library.name}_slots.cpp"] = slots_source(library, texts)
@@ -60,6 +62,19 @@ def includes(library: Library) -> str:
     """The lines that declare the functions of a library."""
     before = "".join(f"#include <{name}>\n" for name in library.decisions.before)
     return before + "".join(f"{library.include(name)}\n" for name in library.facts.headers)
+
+
+def table_pxd(driver: Library) -> str:
+    """The driver's table for the Cython sources of `cuda.core`; C++ checks what they call."""
+    slots = "".join(f"        driver_function {f.name}\n" for f in driver.functions)
+    return (
+        f"# {driver.origin}\n\n"
+        'cdef extern from "driver/call.hpp" namespace "halfwarp::driver" nogil:\n'
+        "    # A slot, under its C name. What is called through it is checked by C++.\n"
+        "    ctypedef const void* driver_function\n"
+        f"    cppclass driver_table:\n{slots}"
+        '    const driver_table* driver "halfwarp::driver::table"\n'
+    )
 
 
 def table_header(library: Library) -> str:
