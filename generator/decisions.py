@@ -98,7 +98,7 @@ class Decisions:
     returned: set[str] = field(default_factory=set)
     foreign_structs: list[str] = field(default_factory=list)  # tags that other headers declare
     package: str = "cuda.bindings"
-    convention: str = "codes"  # "codes": the code leads the result; "exceptions": a failure raises
+    convention: str = "status_codes"  # lead the result; "exceptions": a failure raises
     # of the C names of functions and types, which Python leaves out
     prefixes: list[str] = field(default_factory=list)
     defines: list[str] = field(default_factory=list)  # macros that the headers are read with

@@ -294,7 +294,7 @@ class HeaderReader:
         public = {target: (name, flags) for name, (target, flags) in self.read_aliases().items()}
         streams = {base_name(target): flags for target, (_, flags) in public.items()}
         versions = self.read_versions(declared)
-        rules = {"codes": Classifier, "exceptions": ExceptionsClassifier}
+        rules = {"status_codes": Classifier, "exceptions": ExceptionsClassifier}
         classifier = rules[self.decisions.convention](self.facts, self.decisions)
         for c_name, cursor in declared.items():
             name, flags = public.get(c_name, (c_name, ()))

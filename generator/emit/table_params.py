@@ -86,10 +86,6 @@ def text_kind(param: Param, _index) -> tuple[str, str]:
     return f"kind::{'text' if param.c_type.startswith('const') else 'text_output'}", "-1"
 
 
-def callback_kind(param: Param, _index) -> tuple[str, str]:
-    return "kind::handle64", f"class_{param.c_type}"
-
-
 def handle_kind(param: Param, index) -> tuple[str, str]:
     name = param.kind.element
     word = "short_list_kind" if param.kind.shape == "list5" else "handle_kind"
@@ -136,7 +132,7 @@ def class_word(name: str, index) -> str:
 BY_TYPE = {
     "number": number_kind,
     "bytes": text_kind,
-    "callback": callback_kind,
+    "callback": lambda param, _index: ("kind::handle64", f"class_{param.c_type}"),
     "handle": handle_kind,
     "list5": handle_kind,
     "list": list_kind,

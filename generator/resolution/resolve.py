@@ -96,7 +96,7 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
 def make_function(
     fact: FactFunction, types: TypeTable, decisions: Decisions, override: Override
 ) -> Function:
-    """What the convention "codes" says of a function."""
+    """What the convention "status_codes" says of a function."""
     wraps = fact.name in decisions.wrapped_callbacks
     params = []
     for p in fact.params:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stubs of the convention "codes": a tuple of the result code and the outputs.
+"""Stubs of the convention "status_codes": a tuple of the result code and the outputs.
 
 An output has the type that it has on success, joined with `Any` because it is None on an error:
 code that checks the code first, and code that checks the output, both pass, and a wrong use of the
