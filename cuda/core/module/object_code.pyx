@@ -351,11 +351,18 @@ cdef object load_error(ObjectCode self, const load_report& report):
     if PyErr_Occurred() is not NULL:
         return None
     error = driver_error(report.code, report.function)
-    if isinstance(self.image, bytes) and not (<bytes>self.image).strip(b"\0"):
-        error.add_note("there is no code in it; a program that is compiled with "
-                       "link_time_optimization=True has LTO-IR only: compile it to 'ltoir'")
+    explain_empty(error, self)
     add_log(error, self, text_of(report.log).strip())
     return error
+
+
+cdef bint explain_empty(object error, ObjectCode self) except -1:
+    """Say so where there is no code. A driver may take it and miss the kernels only."""
+    if not isinstance(self.image, bytes) or (<bytes>self.image).strip(b"\0"):
+        return False
+    error.add_note("there is no code in it; a program that is compiled with "
+                   "link_time_optimization=True has LTO-IR only: compile it to 'ltoir'")
+    return True
 
 
 cdef int add_log(object error, ObjectCode self, str log) except -1:
@@ -386,6 +393,8 @@ cdef int explain_missing_kernel(object error, ObjectCode self, bytes symbol) exc
     """Which kernels there are, or why there are none: a driver may compile as late as now."""
     cdef const char* ptx
     cdef native_text log
+    if explain_empty(error, self):
+        return 0
     if self.format == "ptx" and not isinstance(self.image, str) and error.name in COMPILE_ERRORS:
         ptx = self.image
         with nogil:

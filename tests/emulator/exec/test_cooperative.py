@@ -61,7 +61,10 @@ def headers():
     """Where cooperative_groups.h comes from: the compiler has it from 13.3 on."""
     if nvrtc.nvrtcVersion()[1:] >= (13, 3):
         return {"use_bundled_headers": True}
-    return {"include_path": find_nvidia_header_directory("cudart")}
+    folders = [find_nvidia_header_directory(name) for name in ("cudart", "cccl")]
+    if None in folders:
+        pytest.skip("no headers of CUDA and CCCL")
+    return {"include_path": folders}
 
 
 @pytest.fixture(scope="module")

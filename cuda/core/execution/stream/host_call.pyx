@@ -26,7 +26,8 @@ cdef extern from "python/host_call.hpp" namespace "halfwarp::python" nogil:
 cdef uintptr_t native_address(object fn) except? 0:
     """The address behind a ctypes function of the right prototype; 0 for a Python callable."""
     ctypes = sys.modules.get("ctypes")
-    if ctypes is None or not isinstance(fn, ctypes._CFuncPtr):
+    # While another thread imports the module it is there without its classes.
+    if not isinstance(fn, getattr(ctypes, "_CFuncPtr", ())):
         return 0
     argument_types = tuple(fn.argtypes or ())
     if fn.restype is not None or argument_types != (ctypes.c_void_p,):

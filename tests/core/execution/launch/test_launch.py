@@ -51,8 +51,13 @@ def runs_on(stream):
 
 
 @pytest.fixture
-def empty(load_kernel):
-    return load_kernel(name="empty")
+def empty(device, stream, load_kernel):
+    kernel = load_kernel(name="empty")
+    # A driver that loads code lazily waits for all work at its first launch: a gate would hold it.
+    with device.create_stream() as other:
+        launch(other, ONE, kernel)
+        other.sync()
+    return kernel
 
 
 class TestOrderOfArguments:

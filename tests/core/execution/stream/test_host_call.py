@@ -21,6 +21,15 @@ def test_a_callable_runs_once_in_the_order_of_the_stream(stream):
     assert calls == list(range(20))
 
 
+def test_another_thread_may_just_be_importing_ctypes(stream, monkeypatch):
+    calls = []
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "ctypes", type(sys)("ctypes"))
+        stream.launch_host(lambda: calls.append(1))
+    stream.sync()
+    assert calls == [1]
+
+
 def test_the_function_form_takes_any_stream(stream):
     calls = []
     foreign = type("Foreign", (), {"__cuda_stream__": lambda self: stream.__cuda_stream__()})()
