@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A device that is reset under live objects: what went with its context is not given back again."""
+
+import pytest
+
+# What a program holds when somebody resets the device: each in its own process, since a driver
+# whose objects are given back twice may end it.
+HOLDERS = {
+    "stream": "device.create_stream()",
+    "event": "device.create_stream().record()",
+    "pool buffer": "device.allocate(64, stream=device.create_stream())",
+    "buffer of a default stream": "device.allocate(64, stream=device.default_stream)",
+    "buffer of an own pool": "DeviceMemoryResource(device, {}).allocate(64, stream=stream)",
+    "own pool": "DeviceMemoryResource(device, {})",
+    "pinned buffer": "LegacyPinnedMemoryResource().allocate(64)",
+    "buffer without a pool": "_SynchronousMemoryResource(0).allocate(64, stream=stream)",
+    "kernel": "ObjectCode.from_ptx(PTX).get_kernel('k')",
+    "context": "device.context",
+}
+START = """
+import gc
+from cuda.bindings import driver, runtime
+from cuda.core import Device, DeviceMemoryResource, LegacyPinnedMemoryResource, ObjectCode
+from cuda.core._memory import _SynchronousMemoryResource
+PTX = b".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() { ret; }"
+device = Device(0)
+device.set_current()
+stream = device.create_stream()
+held = %s
+stream.sync()
+%s
+"""
+RESETS = {
+    "driver": "assert driver.cuDevicePrimaryCtxReset(0)[0] == 0",
+    "runtime": "assert runtime.cudaDeviceReset()[0] == 0",
+}
+ANEW = """
+assert driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])[0] == 0
+other = driver.cuStreamCreate(1)[1]
+"""
+ENDS = {
+    # A context made anew is current under the old address, and is not closed while it is.
+    "close": "driver.cuCtxSetCurrent(None); held.close() if hasattr(held, 'close') else None",
+    "collection": "del held, stream; gc.collect()",
+    "exit": "",
+}
+
+
+class TestReset:
+    @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+    @pytest.mark.parametrize("anew", ["", ANEW], ids=["inactive", "made anew"])
+    @pytest.mark.parametrize("reset", RESETS.values(), ids=RESETS)
+    @pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
+    def test_what_went_with_its_context_goes_in_silence(self, run_python, make, reset, anew, end):
+        """A report of the emulator, of a handle that is gone, would be on stderr."""
+        run_python(START % (make, reset) + anew + end, allowed=["emulator: the process ends with"])
+
+    def test_memory_of_a_pool_outlives_the_context_and_goes_back_later(self, run_python):
+        code = """
+pool = device.memory_resource
+used = pool.attributes.used_mem_current
+held.close()
+assert pool.attributes.used_mem_current == used
+"""
+        later = """
+again = Device(0)
+later = again.allocate(1 << 20, stream=again.create_stream())
+later.close()
+assert driver.cuCtxSynchronize()[0] == 0
+print(pool.attributes.used_mem_current)
+"""
+        make = "device.allocate(1 << 20, stream=device.create_stream())"
+        text = START % (make, RESETS["driver"]) + code + ANEW + later
+        assert run_python(text, allowed=["emulator: the process ends with"]) == "0\n"
