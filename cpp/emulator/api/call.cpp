@@ -77,7 +77,7 @@ stream_point call::submit(stream& to, std::shared_ptr<operation> what,
   if (capture_of(to)) {
     CUgraphNodeParams described{};
     what->describe(described);
-    add_captured(d, to, {described.type, std::move(what), {}, {}, {}, {}});
+    add_captured(d, to, {.type = described.type, .done = std::move(what)});
     return {};
   }
   require_no_implicit_wait(d, to);

@@ -19,7 +19,7 @@ void record(call& c, CUevent raw, CUstream in, bool is_external = false) {
   require(&recorded->owner() == &target->owner(), CUDA_ERROR_INVALID_HANDLE,
           "the event and the stream belong to different contexts");
   if (is_external && capture_of(*target)) {
-    add_captured(c.d, *target, {CU_GRAPH_NODE_TYPE_EVENT_RECORD, {}, {}, recorded, {}, {}});
+    add_captured(c.d, *target, {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .recorded = recorded});
   } else {
     c.record(*recorded, *target);
   }

@@ -113,7 +113,7 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
     const auto target = c.stream_of(hStream);
     const auto waited = c.find<event>(hEvent);
     if (Flags == CU_EVENT_WAIT_EXTERNAL && capture_of(*target)) {
-      add_captured(c.d, *target, {CU_GRAPH_NODE_TYPE_WAIT_EVENT, {}, {}, waited, {}, {}});
+      add_captured(c.d, *target, {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .recorded = waited});
       return;
     }
     if (waited->captured) return wait_for_captured(c.d, *target, *waited->captured);

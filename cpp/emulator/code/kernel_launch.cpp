@@ -4,11 +4,23 @@
 
 #include <string>
 
+#include "emulator/driver/conditional.hpp"
 #include "emulator/driver/driver.hpp"
 #include "emulator/stream/context.hpp"
 
 namespace halfwarp::emulator {
 namespace {
+
+// From the threads that run a kernel.
+std::string set_conditional(driver& d, const context& in, std::uint64_t handle,
+                            std::uint32_t value) {
+  const std::lock_guard guard{d.lock};
+  const auto found = d.objects.find<conditional>(handle);
+  if (!found) return d.objects.describe(object_kind::conditional, handle);
+  if (found->context() != in.id()) return "a conditional handle of another context";
+  found->value.store(value, std::memory_order_relaxed);
+  return {};
+}
 
 exec::run_options options_for(driver& d, stream& in) {
   context& owner = in.owner();
@@ -19,6 +31,9 @@ exec::run_options options_for(driver& d, stream& in) {
   options.check_memory = d.settings.checks_for(check::memory);
   options.check_sync = d.settings.checks_for(check::sync);
   options.print = [&owner](std::string_view record) { owner.print(record); };
+  options.set_conditional = [&d, &owner](std::uint64_t handle, std::uint32_t value) {
+    return set_conditional(d, owner, handle, value);
+  };
   options.cancelled = &owner.cancelled();
   options.takes_long = [&d, &in] {
     const std::lock_guard guard{d.lock};

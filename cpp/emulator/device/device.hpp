@@ -31,6 +31,11 @@ class device {
   CUuuid uuid() const noexcept;
   std::string pci_bus_id() const;
 
+  // Of memory that graphs allocate: what is mapped by them, and what is kept for them.
+  struct {
+    std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
+  } graph_memory;
+
   std::shared_ptr<context> primary;  // made at the first retain; its handle stays the same
   unsigned primary_retains = 0;
   unsigned primary_flags = 0;

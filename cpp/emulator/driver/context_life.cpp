@@ -14,6 +14,11 @@ void release_one(driver& d, const memory::allocation& gone) {
     d.memory.unregister_host(reinterpret_cast<void*>(gone.base));
     return;
   }
+  if (gone.is_reserved) {
+    d.unfreed.erase(d.graph_memories[gone.base].lock());
+    d.memory.vanish(gone.base, {});
+    return;
+  }
   for (const auto& pool : d.pools) {
     if (gone.pool != 0 && pool->id() == gone.pool) pool->give_back(gone.size);
   }
@@ -23,8 +28,8 @@ void release_one(driver& d, const memory::allocation& gone) {
 template <class Which>
 void release_memory(driver& d, Which&& is_meant) {
   for (const auto& a : d.memory.live_allocations()) {
-    const bool is_graphs = a.is_internal && a.kind == memory::allocation_kind::pool;
-    if (a.name.empty() && !is_graphs && is_meant(a)) release_one(d, a);
+    const bool is_graphs_own = a.is_internal && a.is_reserved;
+    if (a.name.empty() && !is_graphs_own && is_meant(a)) release_one(d, a);
   }
   settle_pools(d);
 }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "emulator/device/device.hpp"
+#include "emulator/driver/callback_thread.hpp"
 #include "emulator/image/registry.hpp"
 #include "emulator/memory/address_space.hpp"
 #include "emulator/object/object_table.hpp"
@@ -25,6 +27,7 @@
 namespace halfwarp::emulator {
 
 struct capture;
+class graph_memory;
 
 // Made by `initialise` from the options. Worker threads may use it until the process ends, so it
 // is leaked on purpose.
@@ -50,7 +53,10 @@ struct driver {
   std::atomic<std::uint64_t> launches{0}, instructions{0};
   std::vector<std::shared_ptr<capture>> captures;  // under way
   std::uint64_t captures_begun = 0;
-  std::uint64_t grids = 0;  // numbers of launches, for %gridid
+  std::map<memory::address, std::weak_ptr<graph_memory>> graph_memories;  // by address
+  std::set<std::shared_ptr<graph_memory>> unfreed;  // of them, what launches left behind
+  callback_thread callbacks;                        // of user objects
+  std::uint64_t grids = 0;                          // numbers of launches, for %gridid
 };
 
 // Only after `initialise` succeeded, which the gate sees to.

@@ -13,8 +13,9 @@ namespace {
 
 // Kernels and functions belong to their library or module; the rest is made and given back alone.
 constexpr object_kind counted_kinds[] = {
-    object_kind::context, object_kind::stream,      object_kind::event, object_kind::module,
-    object_kind::library, object_kind::memory_pool, object_kind::graph, object_kind::graph_exec};
+    object_kind::context, object_kind::stream,     object_kind::event,
+    object_kind::module,  object_kind::library,    object_kind::memory_pool,
+    object_kind::graph,   object_kind::graph_exec, object_kind::user_object};
 
 std::string_view kind_name(memory::allocation_kind kind) {
   using enum memory::allocation_kind;

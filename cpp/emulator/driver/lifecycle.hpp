@@ -24,6 +24,11 @@ inline constexpr unsigned tracing = 32;
 
 extern constinit std::atomic<unsigned> obstacles;
 
+// Whether functions of the program are no longer called: the process is on its way out.
+inline bool is_ending() noexcept {
+  return obstacles.load(std::memory_order_acquire) & obstacle::ended;
+}
+
 // Reads the options and writes the notice: at the first call of any function.
 void announce() noexcept;
 

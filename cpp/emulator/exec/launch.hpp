@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "emulator/exec/kernel.hpp"
@@ -41,6 +42,9 @@ struct run_options {
   // Receives the text of device printf, whole records; called from the threads that run the kernel,
   // one at a time. Absent: the text is dropped.
   std::function<void(std::string_view)> print;
+  // Sets the value behind a conditional handle of a graph; says what is wrong with the handle, or
+  // nothing. Absent: nothing is set.
+  std::function<std::string(std::uint64_t handle, std::uint32_t value)> set_conditional;
   // Called once when the blocks have given way so often that they may be waiting for memory that
   // something else writes. Depends on what was executed, not on time.
   std::function<void()> takes_long;

@@ -36,20 +36,23 @@ bool is_protected(const capture& of, CUstreamCaptureMode thread_mode) {
   return thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL && of.mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
-void add_unique(std::vector<graph_node*>& to, const std::vector<graph_node*>& more) {
-  for (auto* each : more) {
-    if (std::ranges::find(to, each) == to.end()) to.push_back(each);
+// The nodes that were not removed meanwhile.
+std::vector<graph_node*> nodes_of(const std::vector<capture_edge>& edges) {
+  std::vector<graph_node*> found;
+  for (const auto& each : edges) {
+    if (!each.from->is_removed) found.push_back(each.from.get());
   }
+  return found;
 }
 
 bool has_unjoined(const capture& of, const stream& origin) {
-  const auto& joined = origin.capturing->frontier;
+  const auto joined = nodes_of(origin.capturing->frontier);
   auto ends = of.left_behind;
   for_each_stream(of, [&](stream& each) {
-    if (&each != &origin) add_unique(ends, each.capturing->frontier);
+    if (&each != &origin) add_edges(ends, each.capturing->frontier);
   });
   return std::ranges::any_of(
-      ends, [&](const graph_node* node) { return !of.into->leads_to(*node, joined); });
+      nodes_of(ends), [&](const graph_node* node) { return !of.into->leads_to(*node, joined); });
 }
 
 void take_out_streams(capture& of) {
@@ -57,10 +60,29 @@ void take_out_streams(capture& of) {
   of.is_over = true;
 }
 
+constexpr CUgraphEdgeData programmatic{
+    CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, 0, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, {}};
+
 }  // namespace
 
+std::vector<capture_edge> edges_from(std::span<graph_node* const> nodes,
+                                     std::span<const CUgraphEdgeData> data) {
+  std::vector<capture_edge> made;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    made.push_back({std::static_pointer_cast<graph_node>(nodes[i]->shared_from_this()),
+                    data.empty() ? CUgraphEdgeData{} : data[i]});
+  }
+  return made;
+}
+
+void add_edges(std::vector<capture_edge>& to, const std::vector<capture_edge>& more) {
+  for (const auto& each : more) {
+    if (std::ranges::find(to, each.from, &capture_edge::from) == to.end()) to.push_back(each);
+  }
+}
+
 void begin_capture(driver& d, stream& in, std::shared_ptr<graph> into,
-                   std::vector<graph_node*> after, CUstreamCaptureMode mode) {
+                   std::vector<capture_edge> after, CUstreamCaptureMode mode) {
   require(mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
           CUDA_ERROR_INVALID_VALUE, "cuda.h has no such capture mode");
   require(!in.is_legacy(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
@@ -114,7 +136,7 @@ void leave_capture(stream& in) {
   const auto state = std::exchange(in.capturing, nullptr);
   if (!state) return;
   if (state->of->origin == in.handle_as<CUstream>()) state->of->is_valid = false;
-  add_unique(state->of->left_behind, state->frontier);
+  add_edges(state->of->left_behind, state->frontier);
 }
 
 stream_capture* capture_of(stream& in) {
@@ -124,11 +146,23 @@ stream_capture* capture_of(stream& in) {
   return in.capturing.get();
 }
 
-graph_node& add_captured(driver& d, stream& in, node_work work) {
+graph_node& add_captured(driver& d, stream& in, node_work work, bool is_programmatic) {
   auto& state = *capture_of(in);
+  auto& into = *state.of->into;
+  if (into.is_in_condition && !may_be_conditional(work.type)) {
+    refuse_and_invalidate(*state.of, CUDA_ERROR_NOT_SUPPORTED,
+                          "the graph of a conditional node has no nodes of this kind");
+  }
   if (!work.where) work.where = in.shared_owner();
-  auto& made = state.of->into->add(d, std::move(work), state.frontier);
-  state.frontier = {&made};
+  std::vector<CUgraphEdgeData> data;
+  std::erase_if(state.frontier, [](const capture_edge& e) { return e.from->is_removed; });
+  for (const auto& each : state.frontier) {
+    const bool overlaps = is_programmatic && each.from->work.type == CU_GRAPH_NODE_TYPE_KERNEL;
+    data.push_back(overlaps ? programmatic : each.data);
+  }
+  auto& made = into.add(d, std::move(work), nodes_of(state.frontier), data);
+  graph_node* const added[] = {&made};
+  state.frontier = edges_from(added);
   return made;
 }
 
@@ -144,7 +178,7 @@ void wait_for_captured(driver& d, stream& in, const captured_event& what) {
       refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_MERGE,
                             "the wait would merge two captures");
     }
-    add_unique(state->frontier, what.frontier);
+    add_edges(state->frontier, what.frontier);
     return;
   }
   require(!is_over, CUDA_ERROR_CAPTURED_EVENT, "the event was recorded in a capture");

@@ -5,11 +5,24 @@
 #include <cuda.h>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "emulator/graph/graph.hpp"
 
 namespace halfwarp::emulator {
+
+// A node that the next one will depend on, unless it is removed from its graph before.
+struct capture_edge {
+  std::shared_ptr<graph_node> from;
+  CUgraphEdgeData data{};
+};
+
+std::vector<capture_edge> edges_from(std::span<graph_node* const> nodes,
+                                     std::span<const CUgraphEdgeData> data = {});
+
+// Adds those from nodes that are not there yet.
+void add_edges(std::vector<capture_edge>& to, const std::vector<capture_edge>& more);
 
 // One capture, from its beginning in one stream to its end there; other streams join it by waiting
 // for events that were recorded in it. Guarded by the driver's lock.
@@ -23,13 +36,13 @@ struct capture {
   bool is_valid = true;
   bool is_over = false;
   std::vector<std::weak_ptr<stream>> streams;
-  std::vector<graph_node*> left_behind;  // last nodes of streams that were destroyed meanwhile
+  std::vector<capture_edge> left_behind;  // last nodes of streams that were destroyed meanwhile
 };
 
 // The part of a capturing stream: the nodes that the next one depends on.
 struct stream_capture {
   std::shared_ptr<capture> of;
-  std::vector<graph_node*> frontier;
+  std::vector<capture_edge> frontier;
   std::vector<CUgraphNode> shown;  // what cuStreamGetCaptureInfo points its caller at
   std::vector<CUgraphEdgeData> shown_data;
 };
@@ -37,11 +50,11 @@ struct stream_capture {
 // An event that was last recorded in a capturing stream.
 struct captured_event {
   std::shared_ptr<capture> of;
-  std::vector<graph_node*> frontier;
+  std::vector<capture_edge> frontier;
 };
 
 void begin_capture(driver& d, stream& in, std::shared_ptr<graph> into,
-                   std::vector<graph_node*> after, CUstreamCaptureMode mode);
+                   std::vector<capture_edge> after, CUstreamCaptureMode mode);
 // Takes the capture's streams out of it. Its graph; none when the capture was, or now is, invalid,
 // for the reason that is thrown.
 std::shared_ptr<graph> end_capture(driver& d, stream& in);
@@ -53,8 +66,8 @@ void leave_capture(stream& in);
 // The capture of a stream that may take another node; null when the stream captures nothing.
 // Refuses when the capture is invalid.
 stream_capture* capture_of(stream& in);
-// Adds a node after the stream's last ones.
-graph_node& add_captured(driver& d, stream& in, node_work work);
+// Adds a node after the stream's last ones. A programmatic one may overlap with kernels before it.
+graph_node& add_captured(driver& d, stream& in, node_work work, bool is_programmatic = false);
 // A stream waits for a captured event: joins the capture, or its nodes.
 void wait_for_captured(driver& d, stream& in, const captured_event& what);
 

@@ -3,20 +3,72 @@
 #include "emulator/graph/graph.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "emulator/settings/refusal.hpp"
 
 namespace halfwarp::emulator {
+namespace {
 
-graph_node& graph::add(driver& d, node_work work, std::span<graph_node* const> after,
-                       std::span<const CUgraphEdgeData> data, const graph_node* original) {
+// Ends the graph of a node.
+void end(driver& d, graph& inner) {
+  inner.clear(d);
+  d.objects.remove(inner);
+}
+
+void end_inner(driver& d, const node_work& of) {
+  if (of.child) end(d, *of.child);
+  if (of.branches) {
+    for (const auto& each : of.branches->bodies) end(d, *each);
+  }
+}
+
+// A node that appears twice would be two edges between the same nodes.
+bool has_twice(std::span<graph_node* const> nodes) {
+  const std::set<const graph_node*> different{nodes.begin(), nodes.end()};
+  return different.size() != nodes.size();
+}
+
+std::shared_ptr<graph> clone_inner(driver& d, const graph& of, graph_owner owner) {
+  auto made = clone(d, of);
+  made->give_to_node(owner);
+  return made;
+}
+
+// The graphs of a node belong to it alone.
+void part(driver& d, node_work& cloned) {
+  if (cloned.child) cloned.child = clone_inner(d, *cloned.child, graph_owner::child_node);
+  if (!cloned.branches) return;
+  auto own = std::make_shared<node_branches>(*cloned.branches);
+  own->handles.clear();
+  for (auto& each : own->bodies) {
+    each = clone_inner(d, *each, graph_owner::conditional_node);
+    own->handles.push_back(each->handle_as<CUgraph>());
+  }
+  cloned.branches = std::move(own);
+}
+
+}  // namespace
+
+void graph::require_dependencies(std::span<graph_node* const> after) const {
   for (const auto* each : after) {
     require(&each->in() == this, CUDA_ERROR_INVALID_VALUE, "a dependency is in another graph");
   }
-  nodes_.push_back(d.objects.make<graph_node>(*this, std::move(work), original));
+  require(!has_twice(after), CUDA_ERROR_INVALID_VALUE, "a dependency is named twice");
+}
+
+graph_node& graph::add(driver& d, node_work work, std::span<graph_node* const> after,
+                       std::span<const CUgraphEdgeData> data, const graph_node* original) {
+  require_dependencies(after);
+  nodes_.push_back(d.objects.make<graph_node>(*this, places_++, std::move(work), original));
   auto& made = *nodes_.back();
+  if (made.work.child) made.work.child->outer = this;
+  if (made.work.branches) {
+    for (const auto& each : made.work.branches->bodies) each->outer = this;
+  }
   for (std::size_t i = 0; i < after.size(); ++i) {
     edges_.push_back({after[i], &made, data.empty() ? CUgraphEdgeData{} : data[i]});
   }
@@ -33,25 +85,33 @@ void graph::connect(graph_node& from, graph_node& to, const CUgraphEdgeData& dat
   edges_.push_back({&from, &to, data});
 }
 
-void graph::disconnect(graph_node& from, graph_node& to) {
-  const auto gone = std::ranges::find_if(
-      edges_, [&](const graph_edge& e) { return e.from == &from && e.to == &to; });
+void graph::disconnect(graph_node& from, graph_node& to, const CUgraphEdgeData* data) {
+  const auto gone = std::ranges::find_if(edges_, [&](const graph_edge& e) {
+    const bool is_same = !data || std::memcmp(data, &e.data, sizeof e.data) == 0;
+    return e.from == &from && e.to == &to && is_same;
+  });
   require(gone != edges_.end(), CUDA_ERROR_INVALID_VALUE, "there is no such dependency");
   edges_.erase(gone);
 }
 
 void graph::remove(driver& d, graph_node& gone) {
   std::erase_if(edges_, [&](const graph_edge& e) { return e.from == &gone || e.to == &gone; });
+  gone.is_removed = true;
+  if (gone.work.branches) gone.work.branches->decides->has_node = false;
   d.objects.remove(gone);
-  if (gone.work.child) {
-    gone.work.child->clear(d);
-    d.objects.remove(*gone.work.child);
-  }
+  end_inner(d, gone.work);
   std::erase_if(nodes_, [&](const auto& each) { return each.get() == &gone; });
 }
 
 void graph::clear(driver& d) {
-  while (!nodes_.empty()) remove(d, *nodes_.back());
+  edges_.clear();
+  for (const auto& each : std::exchange(nodes_, {})) {
+    each->is_removed = true;
+    d.objects.remove(*each);
+    end_inner(d, each->work);
+  }
+  conditions.clear();
+  references.clear();
 }
 
 std::vector<graph_edge> graph::edges_to(const graph_node& node) const {
@@ -69,25 +129,31 @@ std::vector<graph_edge> graph::edges_from(const graph_node& node) const {
 }
 
 std::vector<graph_node*> graph::roots() const {
+  std::set<const graph_node*> dependent;
+  for (const auto& e : edges_) dependent.insert(e.to);
   std::vector<graph_node*> found;
   for (const auto& each : nodes_) {
-    const auto has_dependency = [&](const graph_edge& e) { return e.to == each.get(); };
-    if (std::ranges::none_of(edges_, has_dependency)) found.push_back(each.get());
+    if (!dependent.contains(each.get())) found.push_back(each.get());
   }
   return found;
 }
 
 std::vector<graph_node*> graph::in_order() const {
-  std::map<const graph_node*, std::size_t> missing;
-  for (const auto& e : edges_) ++missing[e.to];
+  struct place {
+    std::size_t missing = 0;
+    std::vector<graph_node*> next = {};
+  };
+  std::map<const graph_node*, place> places;
+  for (const auto& e : edges_) {
+    ++places[e.to].missing;
+    places[e.from].next.push_back(e.to);
+  }
   auto order = roots();
-  for (std::size_t next = 0; next < order.size(); ++next) {
-    for (const auto& e : edges_) {
-      if (e.from == order[next] && --missing[e.to] == 0) order.push_back(e.to);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (auto* const each : places[order[i]].next) {
+      if (--places[each].missing == 0) order.push_back(each);
     }
   }
-  require(order.size() == nodes_.size(), CUDA_ERROR_INVALID_VALUE,
-          "the dependencies of the graph form a cycle");
   return order;
 }
 
@@ -105,18 +171,50 @@ bool graph::leads_to(const graph_node& earlier, std::span<graph_node* const> lat
   return false;
 }
 
+void graph::for_each_inner(const std::function<void(const graph&)>& visit) const {
+  const auto enter = [&](const graph& inner) {
+    visit(inner);
+    inner.for_each_inner(visit);
+  };
+  for (const auto& each : nodes_) {
+    if (each->work.child) enter(*each->work.child);
+    if (!each->work.branches) continue;
+    for (const auto& body : each->work.branches->bodies) enter(*body);
+  }
+}
+
+bool graph::has_nodes_of(CUgraphNodeType type) const {
+  const auto has = [type](const graph& in) {
+    return std::ranges::any_of(in.nodes_, [&](const auto& n) { return n->work.type == type; });
+  };
+  bool found = has(*this);
+  for_each_inner([&](const graph& inner) { found = found || has(inner); });
+  return found;
+}
+
+void graph::give_to_node(graph_owner of) noexcept {
+  owner_ = of;
+  is_library_owned = true;
+  is_in_condition = is_in_condition || of == graph_owner::conditional_node;
+}
+
+void graph::take_edges(const graph& of, const std::map<const graph_node*, graph_node*>& twins) {
+  for (const auto& e : of.edges_) edges_.push_back({twins.at(e.from), twins.at(e.to), e.data});
+}
+
 std::shared_ptr<graph> clone(driver& d, const graph& of) {
   const auto made = d.objects.make<graph>(&of);
+  made->references = of.references;
+  made->conditions = of.conditions;
+  made->is_in_condition = of.is_in_condition;
   std::map<const graph_node*, graph_node*> twins;
   for (const auto& each : of.nodes()) {
     auto work = each->work;
-    if (work.child) {
-      work.child = clone(d, *work.child);
-      work.child->is_child = work.child->is_library_owned = true;
-    }
+    part(d, work);
     twins[each.get()] = &made->add(d, std::move(work), {}, {}, each.get());
+    twins[each.get()]->is_enabled = each->is_enabled;
   }
-  for (const auto& e : of.edges()) made->connect(*twins[e.from], *twins[e.to], e.data);
+  made->take_edges(of, twins);
   return made;
 }
 

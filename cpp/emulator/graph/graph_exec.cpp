@@ -3,106 +3,238 @@
 #include "emulator/graph/graph_exec.hpp"
 
 #include <algorithm>
-#include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
+#include "emulator/settings/refusal.hpp"
 #include "emulator/work/operations.hpp"
 
 namespace halfwarp::emulator {
+namespace {
+
+void for_each_graph(const graph& of, const std::function<void(const graph&)>& visit) {
+  visit(of);
+  of.for_each_inner(visit);
+}
+
+template <class Visit>
+void for_each_node(const graph& of, Visit&& visit) {
+  for_each_graph(of, [&](const graph& in) {
+    for (const auto& each : in.nodes()) visit(*each);
+  });
+}
+
+// The beginning of a launch: handles take the values that they were made with.
+class beginning final : public operation {
+ public:
+  explicit beginning(std::vector<std::shared_ptr<conditional>> handles)
+      : operation{operation_kind::bookkeeping}, handles_{std::move(handles)} {}
+  failure execute(stream&) override {
+    for (const auto& each : handles_) {
+      if (each->at_launch()) each->value.store(*each->at_launch(), std::memory_order_relaxed);
+    }
+    return {};
+  }
+
+ private:
+  std::vector<std::shared_ptr<conditional>> handles_;
+};
+
+// What a launch uses, until its end.
+struct launch_needs {
+  std::shared_ptr<const plan> what;
+  user_references references;
+  std::vector<std::shared_ptr<conditional_lease>> conditions;
+  std::map<int, std::shared_ptr<graph_mapping>> mappings;
+};
+
+class end_of_launch final : public operation {
+ public:
+  explicit end_of_launch(launch_needs kept)
+      : operation{operation_kind::bookkeeping}, kept_{std::move(kept)} {}
+  failure execute(stream&) override { return {}; }
+
+ private:
+  launch_needs kept_;
+};
+
+launch_needs needs_of(const graph& of) {
+  launch_needs all;
+  for_each_graph(of, [&](const graph& each) {
+    all.references.add(each.references);
+    all.conditions.insert(all.conditions.end(), each.conditions.begin(), each.conditions.end());
+  });
+  return all;
+}
+
+bool may_be_launched_by_kernels(const graph_node& node) {
+  const auto type = node.work.type;
+  return type <= CU_GRAPH_NODE_TYPE_MEMSET || type == CU_GRAPH_NODE_TYPE_GRAPH;
+}
+
+// A node of a cycle, if there is one.
+graph_node* node_in_cycle(const graph& of) {
+  const auto order = of.in_order();
+  const std::set<const graph_node*> ordered{order.begin(), order.end()};
+  for (const auto& each : of.nodes()) {
+    if (!ordered.contains(each.get())) return each.get();
+  }
+  return nullptr;
+}
+
+instantiation_problem check_device_launch(const graph& of) {
+  instantiation_problem found{CUDA_GRAPH_INSTANTIATE_SUCCESS, nullptr, CUDA_SUCCESS, ""};
+  const context* where = nullptr;
+  for_each_node(of, [&](graph_node& node) {
+    if (found.code != CUDA_SUCCESS) return;
+    if (!may_be_launched_by_kernels(node)) {
+      found = {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, &node, CUDA_ERROR_NOT_SUPPORTED,
+               "a graph that kernels launch has no nodes of this kind"};
+    }
+    const auto* const own = node.work.where.get();
+    if (own && where && own != where) {
+      found = {CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED, &node, CUDA_ERROR_INVALID_VALUE,
+               "the nodes of a graph that kernels launch are of one context"};
+    }
+    if (own) where = own;
+  });
+  if (found.code == CUDA_SUCCESS && !where) {
+    found = {CUDA_GRAPH_INSTANTIATE_ERROR, nullptr, CUDA_ERROR_INVALID_VALUE,
+             "a graph that kernels launch needs a kernel, a copy or a memset"};
+  }
+  return found;
+}
+
+}  // namespace
+
+instantiation_problem check_instantiation(const graph& of, unsigned long long flags) {
+  instantiation_problem found{CUDA_GRAPH_INSTANTIATE_SUCCESS, nullptr, CUDA_SUCCESS, ""};
+  for_each_graph(of, [&](const graph& each) {
+    if (found.code != CUDA_SUCCESS) return;
+    if (auto* const node = node_in_cycle(each)) {
+      found = {CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, node, CUDA_ERROR_INVALID_VALUE,
+               "the dependencies of the graph form a cycle"};
+    }
+    for (const auto& handle : each.conditions) {
+      if (handle->of()->has_node) continue;
+      found = {CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, nullptr, CUDA_ERROR_INVALID_VALUE,
+               "a conditional handle of the graph has no conditional node"};
+    }
+  });
+  if (found.code != CUDA_SUCCESS) return found;
+  if (!of.executable.expired()) {
+    return {CUDA_GRAPH_INSTANTIATE_ERROR, nullptr, CUDA_ERROR_NOT_SUPPORTED,
+            "a graph that allocates memory or has conditional nodes can have one executable only"};
+  }
+  return flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH ? check_device_launch(of) : found;
+}
 
 graph_exec::graph_exec(driver&, std::shared_ptr<graph> source, unsigned long long flags)
     : object{kind_of}, source_{std::move(source)}, flags_{flags} {
   source_->is_library_owned = true;
-  leaves_ = flatten(*source_, {});
-  streams_.resize(branches_);
+  for_each_node(*source_, [&](graph_node& node) { twins_[node.original()] = &node; });
 }
 
 graph_node* graph_exec::twin_of(const graph_node& node) const noexcept {
-  const auto found = std::ranges::find(source_->nodes(), node.id(), &graph_node::original);
-  return found == source_->nodes().end() ? nullptr : found->get();
+  const auto found = twins_.find(node.id());
+  return found == twins_.end() ? nullptr : found->second;
 }
 
-// A step goes on in the branch of its first dependency when nothing else has yet.
-std::size_t graph_exec::add_step(graph_node* node, std::vector<std::size_t> after) {
-  const auto index = steps_.size();
-  const auto free = std::ranges::find_if(
-      after, [&](std::size_t earlier) { return tails_[steps_[earlier].branch] == earlier; });
-  const auto in = free == after.end() ? branches_++ : steps_[*free].branch;
-  tails_.resize(branches_);
-  tails_[in] = index;
-  steps_.push_back({node, std::move(after), in});
-  return index;
+void graph_exec::add_twins(std::map<std::uint64_t, graph_node*> twins) {
+  for (const auto& [id, twin] : twins) twins_[id] = twin;
 }
 
-// The steps of a graph whose roots wait for others; the last ones come back.
-std::vector<std::size_t> graph_exec::flatten(const graph& of,
-                                             const std::vector<std::size_t>& after) {
-  std::map<const graph_node*, std::size_t> made;
-  for (auto* const node : of.in_order()) {
-    std::vector<std::size_t> earlier;
-    for (const auto& e : of.edges_to(*node)) earlier.push_back(made[e.from]);
-    if (earlier.empty()) earlier = after;
-    if (node->work.child) {
-      made[node] = add_step(nullptr, flatten(*node->work.child, earlier));
+void graph_exec::map_memory(driver& d) {
+  std::map<int, std::uint64_t> bytes;
+  for_each_node(*source_, [&](const graph_node& node) {
+    const bool is_counted =
+        node.work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && node.work.memory->is_on_device();
+    if (is_counted) bytes[node.work.memory->home().ordinal()] += node.work.memory->bytes();
+  });
+  for (const auto& [ordinal, needed] : bytes) {
+    auto& mapping = mappings_[ordinal];
+    if (mapping) continue;
+    mapping = graph_mapping::make(d, *d.devices[static_cast<std::size_t>(ordinal)], needed);
+    require(mapping != nullptr, CUDA_ERROR_OUT_OF_MEMORY,
+            "the device has not so much memory left as the graph allocates");
+  }
+}
+
+void graph_exec::unmap_memory() noexcept {
+  std::erase_if(mappings_, [](const auto& each) { return each.second.use_count() <= 1; });
+}
+
+// What a launch left behind has to be freed before the next one.
+void graph_exec::require_freed(driver& d, driver_guard& guard, stream& in,
+                               const std::string& site) {
+  std::vector<std::shared_ptr<graph_memory>> unfreed;
+  for_each_node(*source_, [&](const graph_node& node) {
+    const auto& memory = node.work.memory;
+    const bool is_allocation = node.work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    if (memory && is_allocation && d.unfreed.contains(memory)) unfreed.push_back(memory);
+    const bool is_foreign =
+        memory && !is_allocation && memory->is_left_behind() && !d.unfreed.contains(memory);
+    require(!is_foreign, CUDA_ERROR_INVALID_VALUE,
+            "the graph frees memory of another graph that is not allocated now");
+  });
+  if (unfreed.empty()) return;
+  require(flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, CUDA_ERROR_INVALID_VALUE,
+          "memory that an earlier launch allocated was not freed; free it, or instantiate with "
+          "CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
+  for (const auto& each : unfreed) {
+    d.unfreed.erase(each);
+    d.streams.submit(guard, in, make_disappearance(each, site), {last_});
+  }
+}
+
+// Which memory is there, for calls, once the launch is enqueued.
+void graph_exec::note_memory(driver& d) {
+  for_each_node(*source_, [&](const graph_node& node) {
+    const auto& memory = node.work.memory;
+    if (!memory || !memory->is_left_behind()) return;
+    if (node.work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
+      d.unfreed.insert(memory);
+      const auto mapping = mappings_.find(memory->home().ordinal());
+      if (mapping != mappings_.end()) memory->behind = mapping->second;
     } else {
-      made[node] = add_step(node, std::move(earlier));
+      d.unfreed.erase(memory);
+      memory->behind.reset();
     }
-  }
-  std::vector<std::size_t> last;
-  for (const auto& each : of.nodes()) {
-    if (of.edges_from(*each).empty()) last.push_back(made[each.get()]);
-  }
-  return last.empty() ? after : last;
+  });
 }
 
-stream& graph_exec::branch(driver& d, std::size_t index, const std::shared_ptr<context>& where) {
-  for (const auto& each : streams_[index]) {
-    if (each->shared_owner() == where) return *each;
+void graph_exec::launch(driver& d, driver_guard& guard, stream& in, std::string site) {
+  require_freed(d, guard, in, site);
+  map_memory(d);
+  if (!plan_) {
+    std::size_t branches = 0;
+    plan_ = make_plan(*source_, branches);
   }
-  const auto made = d.objects.make<stream>(where, stream_role::created, CU_STREAM_NON_BLOCKING, 0);
-  made->is_library_owned = true;
-  return *streams_[index].emplace_back(made);
-}
-
-stream_point graph_exec::submit(driver& d, driver_guard& guard, const step& what, stream& to,
-                                std::vector<stream_point> waits) {
-  std::shared_ptr<operation> work;
-  if (what.node) {
-    const auto& node = what.node->work;
-    work = node.done;
-    if (node.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
-      node.recorded->last =
-          std::make_shared<event_record>(event_record{{to.as_shared(), to.enqueued() + 1}});
-      work = std::make_shared<record_event>(node.recorded->last);
-    } else if (node.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && node.recorded->last) {
-      waits.push_back(node.recorded->last->at);
-    }
-  }
-  if (!work) work = std::make_shared<marker>();
-  return d.streams.submit(guard, to, std::move(work), std::move(waits));
-}
-
-void graph_exec::launch(driver& d, driver_guard& guard, stream& in) {
-  const auto start = d.streams.submit(guard, in, std::make_shared<marker>(), {last_});
-  std::vector<stream_point> reached;
-  for (const auto& each : steps_) {
-    const auto& where = each.node ? each.node->work.where : nullptr;
-    auto& to = branch(d, each.branch, where ? where : in.shared_owner());
-    to.shown_number = in.number();
-    std::vector<stream_point> waits;
-    for (const auto earlier : each.after) waits.push_back(reached[earlier]);
-    if (waits.empty()) waits.push_back(start);
-    reached.push_back(submit(d, guard, each, to, std::move(waits)));
-  }
-  std::vector<stream_point> ends;
-  for (const auto leaf : leaves_) ends.push_back(reached[leaf]);
-  last_ = d.streams.submit(guard, in, std::make_shared<marker>(), std::move(ends));
+  std::vector<std::shared_ptr<conditional>> handles;
+  for_each_node(*source_, [&](const graph_node& node) {
+    if (node.work.branches) handles.push_back(node.work.branches->decides);
+  });
+  const auto start =
+      d.streams.enqueue(in, std::make_shared<beginning>(std::move(handles)), {last_});
+  const launch_scope scope{streams_,
+                           in.shared_owner(),
+                           in.number(),
+                           in.priority(),
+                           (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0,
+                           std::move(site)};
+  auto ends = enqueue(d, *plan_, scope, start);
+  note_memory(d);
+  auto needs = needs_of(*source_);
+  needs.what = plan_;
+  needs.mappings = mappings_;
+  last_ = d.streams.submit(guard, in, std::make_shared<end_of_launch>(std::move(needs)),
+                           std::move(ends));
 }
 
 // What is queued goes on: it holds what it needs.
 void graph_exec::close(driver& d) {
-  for (const auto& all : streams_) {
-    for (const auto& each : all) d.objects.remove(*each);
-  }
+  streams_->close(d);
   source_->clear(d);
   d.objects.remove(*source_);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that can be launched: its nodes as operations of streams that wait for one another.
+// A graph that can be launched: a copy of the one it was made of, and what its launches left.
 #pragma once
 
 #include <cuda.h>
 
+#include <map>
 #include <memory>
-#include <vector>
+#include <set>
+#include <string>
 
-#include "emulator/graph/graph.hpp"
+#include "emulator/graph/plan.hpp"
 
 namespace halfwarp::emulator {
 
@@ -16,41 +18,53 @@ class graph_exec : public object {
  public:
   static constexpr object_kind kind_of = object_kind::graph_exec;
 
-  // Takes a clone of a graph, which it owns.
+  // `source`: a clone, which it owns.
   graph_exec(driver& d, std::shared_ptr<graph> source, unsigned long long flags);
 
   const std::shared_ptr<graph>& source() const noexcept { return source_; }
   unsigned long long flags() const noexcept { return flags_; }
-  // What a node of the graph that was instantiated has become; null: not of that graph.
+
+  // What a node of the graph that was instantiated, or that it was updated from, has become; null:
+  // a node of another graph.
   graph_node* twin_of(const graph_node& node) const noexcept;
 
-  // Enqueues all nodes, in streams of its own, between two places of `in`: what the graph leaves
-  // open stays open, so the order of a late or seeded schedule holds inside it too. A launch waits
-  // for the one before.
-  void launch(driver& d, driver_guard& guard, stream& in);
+  // Called after the source was changed. Launches that are under way are not.
+  void change() noexcept { plan_.reset(); }
+  // Nodes of another graph stand for those of the source from now on.
+  void add_twins(std::map<std::uint64_t, graph_node*> twins);
+
+  // Takes the memory that the allocations need, or refuses.
+  void map_memory(driver& d);
+  // Gives that memory up; nothing when a launch or what one left behind uses it.
+  void unmap_memory() noexcept;
+
+  // Enqueues all nodes, in streams of its own, between two places of `in`. A launch waits for the
+  // one before.
+  void launch(driver& d, driver_guard& guard, stream& in, std::string site);
   void close(driver& d);
 
  private:
-  struct step {
-    graph_node* node;  // null: joins, or begins, a child graph
-    std::vector<std::size_t> after;
-    std::size_t branch = 0;
-  };
-
-  std::vector<std::size_t> flatten(const graph& of, const std::vector<std::size_t>& after);
-  std::size_t add_step(graph_node* node, std::vector<std::size_t> after);
-  stream& branch(driver& d, std::size_t index, const std::shared_ptr<context>& where);
-  stream_point submit(driver& d, driver_guard& guard, const step& what, stream& to,
-                      std::vector<stream_point> waits);
+  void require_freed(driver& d, driver_guard& guard, stream& in, const std::string& site);
+  void note_memory(driver& d);
 
   std::shared_ptr<graph> source_;
   unsigned long long flags_;
-  std::vector<step> steps_;
-  std::size_t branches_ = 0;
-  std::vector<std::size_t> tails_;  // of each branch: its last step
-  std::vector<std::size_t> leaves_;
-  std::vector<std::vector<std::shared_ptr<stream>>> streams_;  // of each branch, one per context
+  std::map<std::uint64_t, graph_node*> twins_;  // by id of the node they stand for
+  std::shared_ptr<const plan> plan_;            // of the source as it is; null: not made yet
+  std::shared_ptr<branch_streams> streams_ = std::make_shared<branch_streams>();
+  std::map<int, std::shared_ptr<graph_mapping>> mappings_;  // by device
   stream_point last_;
 };
+
+// Why an executable could not be made.
+struct instantiation_problem {
+  CUgraphInstantiateResult result;
+  graph_node* node;  // of the graph; null: of none
+  CUresult code;
+  const char* text;
+};
+
+// What is wrong with a graph that is to be made executable; result SUCCESS: nothing.
+instantiation_problem check_instantiation(const graph& of, unsigned long long flags);
 
 }  // namespace halfwarp::emulator

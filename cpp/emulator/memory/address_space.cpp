@@ -19,7 +19,7 @@ constexpr std::uint64_t filled_bytes = 16u << 20;     // at either end of a larg
 constexpr std::uint64_t populated_bytes = 1u << 18;   // from here on pages are made in one call
 constexpr std::uint64_t discarded_bytes = 64u << 20;  // freed blocks from here on leave memory
 
-address reserve(std::uint64_t bytes) {
+address reserve_range(std::uint64_t bytes) {
   void* base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
     throw std::system_error(errno, std::generic_category(), "address range of emulated devices");
@@ -70,7 +70,7 @@ address_space::address_space(const address_space_options& options)
     : options_{options}, usage_(options.devices), peers_(options.devices) {
   std::uint64_t arenas = options.devices + 1;
   reserved_bytes_ = arenas * arena_bytes + 2 * window_bytes;
-  reserved_ = reserve(reserved_bytes_);
+  reserved_ = reserve_range(reserved_bytes_);
   for (std::uint64_t i = 0; i < arenas; ++i) {
     bool is_host = i == arenas - 1;
     arenas_.push_back(std::make_unique<arena>(reserved_ + i * arena_bytes, arena_bytes, is_host));
@@ -86,10 +86,18 @@ address_space::~address_space() {
 }
 
 std::optional<address> address_space::allocate(const allocation_request& request) {
+  return insert(request, true);
+}
+
+std::optional<address> address_space::reserve(const allocation_request& request) {
+  return insert(request, false);
+}
+
+std::optional<address> address_space::insert(const allocation_request& request, bool is_live) {
   if (request.size == 0 || request.size > arena_bytes) return std::nullopt;
   std::unique_lock lock{mutex_};
   usage& used = usage_[request.device];
-  std::uint64_t charged = is_counted(request.kind) ? request.size : 0;
+  std::uint64_t charged = is_live && is_counted(request.kind) ? request.size : 0;
   if (charged > used.capacity || used.used > used.capacity - charged) return std::nullopt;
   arena& home = is_host_visible(request.kind) ? *arenas_.back() : *arenas_[request.device];
   auto base = home.take(request.size, std::max(request.alignment, alignment));
@@ -99,10 +107,12 @@ std::optional<address> address_space::allocate(const allocation_request& request
   record.base = *base;
   record.size = request.size;
   record.kind = request.kind;
+  record.is_live = is_live;
+  record.is_reserved = !is_live;
   record.is_read_only = request.is_read_only;
   record.is_internal = request.is_internal;
   record.device = request.device;
-  record.accessible_from = charged ? 1u << request.device : every_device;
+  record.accessible_from = is_counted(request.kind) ? 1u << request.device : every_device;
   record.sequence = next_sequence_++;
   record.context = request.context;
   record.pool = request.pool;
@@ -112,9 +122,61 @@ std::optional<address> address_space::allocate(const allocation_request& request
   used.used += charged;
   used.high_water = std::max(used.high_water, used.used);
   used.live += charged != 0;
-  fill(record);
+  if (is_live) fill(record);
   records_.insert_or_assign(*base, std::move(record));
   return base;
+}
+
+void address_space::appear(address base, bool is_internal, std::uint64_t stream) {
+  std::unique_lock lock{mutex_};
+  allocation& record = records_.at(base);
+  record.is_live = true;
+  record.is_internal = is_internal;
+  record.sequence = next_sequence_++;
+  record.stream = stream;
+  record.freed_stream = 0;
+  record.freed_at.clear();
+  fill(record);
+}
+
+void address_space::vanish(address base, const free_site& from) {
+  std::unique_lock lock{mutex_};
+  allocation& record = records_.at(base);
+  if (!record.is_live) return;
+  record.is_live = false;
+  record.freed_stream = from.stream;
+  record.freed_at = from.site;
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+  fill(record);
+}
+
+void address_space::give_up(address base) {
+  std::unique_lock lock{mutex_};
+  allocation& record = records_.at(base);
+  record.is_live = record.is_reserved = false;
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+  put_in_quarantine(record);
+}
+
+std::optional<allocation> address_space::find_known(address at) const {
+  std::shared_lock lock{mutex_};
+  const allocation* record = at_or_before(at);
+  bool is_known = record && (record->is_live || record->is_reserved) && record->contains(at, 1);
+  return is_known ? std::optional{*record} : std::nullopt;
+}
+
+bool address_space::charge(int device, std::uint64_t bytes) {
+  std::unique_lock lock{mutex_};
+  usage& used = usage_[device];
+  if (used.used > used.capacity || bytes > used.capacity - used.used) return false;
+  used.used += bytes;
+  used.high_water = std::max(used.high_water, used.used);
+  return true;
+}
+
+void address_space::discharge(int device, std::uint64_t bytes) {
+  std::unique_lock lock{mutex_};
+  usage_[device].used -= bytes;
 }
 
 void address_space::fill(const allocation& record) const {
@@ -141,6 +203,7 @@ free_result address_space::release(address base, const free_site& from) {
   }
   allocation& record = found->second;
   if (!record.is_live) return {free_status::already_freed, record};
+  if (record.is_reserved) return {free_status::not_the_base, record};  // see vanish
   free_result result{free_status::done, record};
   record.is_live = false;
   record.freed_stream = from.stream;

@@ -103,6 +103,17 @@ class address_space {
   std::optional<address> allocate(const allocation_request& request);
   // Releases the allocation that begins at `base`; its addresses stay in quarantine.
   free_result release(address base, const free_site& from = {});
+  // Memory of graphs. Addresses without memory behind them, which costs nothing of the capacity;
+  // then what is there from time to time, with another content and sequence each time.
+  std::optional<address> reserve(const allocation_request& request);
+  void appear(address base, bool is_internal, std::uint64_t stream);
+  void vanish(address base, const free_site& from);
+  void give_up(address base);  // the addresses, too
+  // The record of such addresses, or of live memory.
+  std::optional<allocation> find_known(address at) const;
+  // Takes bytes of the capacity of a device, for memory of graphs; false when so many are not left.
+  bool charge(int device, std::uint64_t bytes);
+  void discharge(int device, std::uint64_t bytes);
   // Makes host memory of the caller accessible to devices; false when it overlaps other memory.
   bool register_host(void* base, std::uint64_t size, std::uint64_t context, std::string site = {});
   free_result unregister_host(void* base);
@@ -147,6 +158,7 @@ class address_space {
   using record_map = std::map<address, allocation>;
 
   arena* arena_of(address at) const noexcept;
+  std::optional<address> insert(const allocation_request& request, bool is_live);
   void fill(const allocation& record) const;
   void put_in_quarantine(allocation& record);
   void set_bit(allocation& record, int from, bool enabled);

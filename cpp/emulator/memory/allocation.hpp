@@ -33,6 +33,7 @@ struct allocation {
   bool is_live = true;
   bool is_read_only = false;  // to kernels: .const variables
   bool is_internal = false;   // owned by the library itself, left out of leak reports
+  bool is_reserved = false;   // of a graph: the addresses stay its own while nothing is there
   int device = 0;             // owner; of pinned, managed, registered: the current one when made
   std::uint32_t accessible_from = 0;                // one bit per device that may access it
   std::uint64_t sequence = 0;                       // order of creation, never repeats

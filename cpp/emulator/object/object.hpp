@@ -23,6 +23,8 @@ enum class object_kind : std::uint8_t {
   graph,
   graph_node,
   graph_exec,
+  user_object,
+  conditional,
   count_,
 };
 

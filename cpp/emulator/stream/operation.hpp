@@ -15,6 +15,14 @@ namespace halfwarp::emulator {
 
 class stream;
 
+// A place in a stream: reached when the stream has completed so many operations.
+struct stream_point {
+  std::shared_ptr<stream> in;
+  std::uint64_t ticket = 0;
+
+  bool is_reached() const noexcept;
+};
+
 // How an operation ended. A sticky failure breaks the context; another one is told once, by the
 // next synchronising call.
 struct failure {
@@ -40,6 +48,9 @@ class operation {
   virtual failure execute(stream& in) = 0;
   // Called instead of execute() when the context broke before it was this operation's turn.
   virtual void drop() noexcept {}
+  // After bookkeeping that is not done yet: the places to wait for until it is executed again. It
+  // may have enqueued more work, though none behind itself.
+  virtual std::vector<stream_point> unfinished() { return {}; }
   // Called after either, under the driver's lock.
   virtual void finish() noexcept {}
 
@@ -52,14 +63,6 @@ class operation {
 
  private:
   operation_kind kind_;
-};
-
-// A place in a stream: reached when the stream has completed so many operations.
-struct stream_point {
-  std::shared_ptr<stream> in;
-  std::uint64_t ticket = 0;
-
-  bool is_reached() const noexcept;
 };
 
 }  // namespace halfwarp::emulator

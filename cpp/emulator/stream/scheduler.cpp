@@ -56,6 +56,14 @@ scheduler::scheduler(run_mode mode, std::uint64_t seed, std::mutex& lock, fault_
 
 stream_point scheduler::submit(driver_guard& guard, stream& in, std::shared_ptr<operation> what,
                                std::vector<stream_point> waits) {
+  const stream_point end = enqueue(in, std::move(what), std::move(waits));
+  if (mode_ == run_mode::eager) run_ready(guard);
+  if (mode_ == run_mode::adversarial) wake_late_worker();
+  return end;
+}
+
+stream_point scheduler::enqueue(stream& in, std::shared_ptr<operation> what,
+                                std::vector<stream_point> waits) {
   add_implicit_waits(in, waits);
   ++in.enqueued_;
   ++pending_;
@@ -65,8 +73,6 @@ stream_point scheduler::submit(driver_guard& guard, stream& in, std::shared_ptr<
   in.owner().active.insert(in.as_shared());
   const stream_point end = in.end();
   advance(end.in);
-  if (mode_ == run_mode::eager) run_ready(guard);
-  if (mode_ == run_mode::adversarial) wake_late_worker();
   return end;
 }
 
@@ -80,8 +86,7 @@ void scheduler::advance(std::shared_ptr<stream> from) {
       if (hold_back(*next)) break;
       auto& head = *next->queue_.front().what;
       if (head.kind() == operation_kind::bookkeeping && mode_ != run_mode::adversarial) {
-        head.execute(*next);
-        complete_head(*next, todo);
+        if (keep_books(head, *next)) complete_head(*next, todo);
         continue;
       }
       next->head_ = stream::head_state::ready;
@@ -90,6 +95,20 @@ void scheduler::advance(std::shared_ptr<stream> from) {
       if (mode_ == run_mode::async) call_worker();
     }
   }
+}
+
+// Bookkeeping at the head of a queue; false when it has to wait for what it enqueued.
+bool scheduler::keep_books(operation& what, stream& in) {
+  in.head_ = stream::head_state::running;  // what it enqueues must leave the head alone
+  const failure result = execute_guarded(what, in);
+  if (result.fault) faults_.keep(*result.fault);
+  if (result) in.owner().fail(result);
+  auto waits = what.unfinished();
+  in.head_ = stream::head_state::unexamined;
+  if (waits.empty()) return true;
+  if (in.demanded_ > in.completed_) std::ranges::for_each(waits, [&](auto& w) { demand(w); });
+  in.queue_.front().waits = std::move(waits);
+  return false;
 }
 
 // Whether the head waits for another stream, which is then asked to say when it got there.
@@ -124,8 +143,9 @@ void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> in) {
   last_start_ = std::chrono::steady_clock::now();
   auto what = in->queue_.front().what;
   context& owner = in->owner();
+  bool is_done = true;
   if (what->kind() == operation_kind::bookkeeping) {
-    what->execute(*in);
+    is_done = keep_books(*what, *in);
   } else if (owner.is_broken()) {
     what->drop();
   } else {
@@ -138,10 +158,10 @@ void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> in) {
   }
   --running_;
   waiting_ -= std::exchange(in->may_wait_, false);
-  what->finish();
+  if (is_done) what->finish();
   what.reset();
   std::vector<std::shared_ptr<stream>> freed;
-  complete_head(*in, freed);
+  if (is_done) complete_head(*in, freed);
   advance(in);
   for (auto& each : freed) advance(std::move(each));
   if (!ready_.empty()) work_available_.notify_one();

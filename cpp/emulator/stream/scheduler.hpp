@@ -39,6 +39,9 @@ class scheduler {
   // streams, for others. In eager mode it has run on return, if nothing holds it up.
   stream_point submit(driver_guard& guard, stream& in, std::shared_ptr<operation> what,
                       std::vector<stream_point> waits = {});
+  // The same, for several at once and from inside of bookkeeping: runs no work.
+  stream_point enqueue(stream& in, std::shared_ptr<operation> what,
+                       std::vector<stream_point> waits = {});
 
   void wait(driver_guard& guard, const stream_point& until);
   // Until every operation that is enqueued now in any stream of the context is complete.
@@ -55,6 +58,7 @@ class scheduler {
  private:
   void advance(std::shared_ptr<stream> from);
   bool hold_back(stream& held);
+  bool keep_books(operation& what, stream& in);
   void complete_head(stream& in, std::vector<std::shared_ptr<stream>>& freed);
   void run_head(driver_guard& guard, std::shared_ptr<stream> in);
   void run_ready(driver_guard& guard);

@@ -2,6 +2,7 @@
 // Calling functions of the program from a stream.
 #include "emulator/work/operations.hpp"
 
+#include "emulator/driver/lifecycle.hpp"
 #include "emulator/driver/thread.hpp"
 
 namespace halfwarp::emulator {
@@ -19,12 +20,14 @@ class host_function_scope {
 }  // namespace
 
 failure host_call::execute(stream&) {
+  if (lifecycle::is_ending()) return {};
   const host_function_scope scope;
   function_(data_);
   return {};
 }
 
 failure stream_callback::execute(stream&) {
+  if (lifecycle::is_ending()) return {};
   const host_function_scope scope;
   function_(raw_, CUDA_SUCCESS, data_);
   return {};

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A context, streams, and calls whose status must be good."""
 
+import ctypes
+
 import pytest
 from cuda.bindings import driver
 from cuda.core import Device
@@ -44,3 +46,114 @@ def memory():
     made(*driver.cuCtxSynchronize())  # the streams do not wait for the default stream
     yield int(address)
     made(*driver.cuMemFree(address))
+
+
+PTX = b""".version 7.0
+.target sm_70
+.address_size 64
+.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
+.visible .entry store(.param .u64 out, .param .u32 value) {
+  .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [value]; st.global.u32 [%rd1], %r1; ret;
+}
+.visible .entry increase(.param .u64 out, .param .u32 value) {
+  .reg .b32 %r<3>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [value];
+  ld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1; st.global.u32 [%rd1], %r2; ret;
+}
+.visible .entry choose(.param .u64 handle, .param .u64 from) {
+  .reg .b32 %r<2>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [handle]; ld.param.u64 %rd2, [from]; ld.global.u32 %r1, [%rd2];
+  { .param .b64 a; .param .b32 b;
+    st.param.b64 [a+0], %rd1; st.param.b32 [b+0], %r1;
+    call.uni cudaGraphSetConditional, (a, b); }
+  ret;
+}
+"""
+
+
+class Kernels:
+    """Functions of a module, and nodes of them: `store`, `increase`, `choose`."""
+
+    def __init__(self):
+        self.module = made(*driver.cuModuleLoadData(PTX))
+
+    def function(self, name):
+        return made(*driver.cuModuleGetFunction(self.module, name.encode()))
+
+    def parameters(self, name, first, second):
+        """The parameters of a node of one thread; what they point at stays with them."""
+        types = (ctypes.c_uint64, ctypes.c_uint64 if name == "choose" else ctypes.c_uint32)
+        values = [kind(int(v)) for kind, v in zip(types, (first, second), strict=True)]
+        pointers = (ctypes.c_void_p * 2)(*(ctypes.addressof(v) for v in values))
+        found = driver.CUDA_KERNEL_NODE_PARAMS()
+        found.func = self.function(name)
+        for size in ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ"):
+            setattr(found, size, 1)
+        found.kernelParams = ctypes.addressof(pointers)
+        self.kept = values, pointers
+        return found
+
+    def add(self, graph, name, first, second, *after):
+        parameters = self.parameters(name, first, second)
+        return made(*driver.cuGraphAddKernelNode(graph, list(after), len(after), parameters))
+
+
+@pytest.fixture
+def kernels():
+    found = Kernels()
+    yield found
+    made(*driver.cuModuleUnload(found.module))
+
+
+@pytest.fixture
+def graph():
+    found = made(*driver.cuGraphCreate(0))
+    yield found
+    made(*driver.cuGraphDestroy(found))
+
+
+def empty(graph, *after):
+    return made(*driver.cuGraphAddEmptyNode(graph, list(after), len(after)))
+
+
+def fill(graph, address, value, *after, width=16):
+    parameters = driver.CUDA_MEMSET_NODE_PARAMS()
+    parameters.dst, parameters.value, parameters.elementSize = address, value, 1
+    parameters.width, parameters.height = width, 1
+    context = made(*driver.cuCtxGetCurrent())
+    return made(*driver.cuGraphAddMemsetNode(graph, list(after), len(after), parameters, context))
+
+
+def copy_parameters(to, from_, width=16):
+    parameters = driver.CUDA_MEMCPY3D()
+    kind = driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
+    parameters.srcMemoryType = parameters.dstMemoryType = kind
+    parameters.srcDevice, parameters.dstDevice = from_, to
+    parameters.WidthInBytes, parameters.Height, parameters.Depth = width, 1, 1
+    return parameters
+
+
+def copy(graph, to, from_, *after):
+    context = made(*driver.cuCtxGetCurrent())
+    parameters = copy_parameters(to, from_)
+    return made(*driver.cuGraphAddMemcpyNode(graph, list(after), len(after), parameters, context))
+
+
+def read(address, size):
+    data = bytearray(size)
+    made(*driver.cuMemcpyDtoH(data, address, size))
+    return bytes(data)
+
+
+def word(address):
+    return int.from_bytes(read(address, 4), "little")
+
+
+def launch(graph, stream, times=1):
+    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    made(*driver.cuGraphUpload(executable, stream))
+    for _ in range(times):
+        made(*driver.cuGraphLaunch(executable, stream))
+    made(*driver.cuStreamSynchronize(stream))
+    made(*driver.cuGraphExecDestroy(executable))

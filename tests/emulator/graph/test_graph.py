@@ -7,62 +7,10 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import emulation
 
-from tests.emulator.graph.conftest import made
+from tests.emulator.graph.conftest import copy, empty, fill, launch, made, read
 
 INVALID = driver.CUresult.CUDA_ERROR_INVALID_VALUE
 Type = driver.CUgraphNodeType
-PTX = b""".version 7.0
-.target sm_70
-.address_size 64
-.visible .entry store(.param .u64 out, .param .u32 value) {
-  .reg .b32 %r<2>; .reg .b64 %rd<2>;
-  ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [value]; st.global.u32 [%rd1], %r1; ret;
-}
-"""
-
-
-@pytest.fixture
-def graph():
-    found = made(*driver.cuGraphCreate(0))
-    yield found
-    made(*driver.cuGraphDestroy(found))
-
-
-def empty(graph, *after):
-    return made(*driver.cuGraphAddEmptyNode(graph, list(after), len(after)))
-
-
-def fill(graph, address, value, *after):
-    parameters = driver.CUDA_MEMSET_NODE_PARAMS()
-    parameters.dst, parameters.value, parameters.elementSize = address, value, 1
-    parameters.width, parameters.height = 16, 1
-    context = made(*driver.cuCtxGetCurrent())
-    return made(*driver.cuGraphAddMemsetNode(graph, list(after), len(after), parameters, context))
-
-
-def copy(graph, to, from_, *after):
-    parameters = driver.CUDA_MEMCPY3D()
-    kind = driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
-    parameters.srcMemoryType = parameters.dstMemoryType = kind
-    parameters.srcDevice, parameters.dstDevice = from_, to
-    parameters.WidthInBytes, parameters.Height, parameters.Depth = 16, 1, 1
-    context = made(*driver.cuCtxGetCurrent())
-    return made(*driver.cuGraphAddMemcpyNode(graph, list(after), len(after), parameters, context))
-
-
-def read(address, size):
-    data = bytearray(size)
-    made(*driver.cuMemcpyDtoH(data, address, size))
-    return bytes(data)
-
-
-def launch(graph, stream, times=1):
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
-    made(*driver.cuGraphUpload(executable, stream))
-    for _ in range(times):
-        made(*driver.cuGraphLaunch(executable, stream))
-    made(*driver.cuStreamSynchronize(stream))
-    made(*driver.cuGraphExecDestroy(executable))
 
 
 def test_branches_run_in_the_order_of_their_edges(graph, streams, memory):
@@ -73,24 +21,15 @@ def test_branches_run_in_the_order_of_their_edges(graph, streams, memory):
     assert read(memory, 64) == b"\3" * 64
 
 
-def test_a_kernel_node_keeps_its_arguments(graph, streams, memory):
-    module = made(*driver.cuModuleLoadData(PTX))
-    function = made(*driver.cuModuleGetFunction(module, b"store"))
-    out, value = ctypes.c_uint64(memory), ctypes.c_uint32(77)
-    pointers = (ctypes.c_void_p * 2)(ctypes.addressof(out), ctypes.addressof(value))
-    parameters = driver.CUDA_KERNEL_NODE_PARAMS()
-    parameters.func = function
-    for name in ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ"):
-        setattr(parameters, name, 1)
-    parameters.kernelParams = ctypes.addressof(pointers)
+def test_a_kernel_node_keeps_its_arguments(graph, kernels, streams, memory):
+    parameters = kernels.parameters("store", memory, 77)
     node = made(*driver.cuGraphAddKernelNode(graph, [], 0, parameters))
-    value.value = 5
+    kernels.kept[0][1].value = 5
     launch(graph, streams[0])
     assert read(memory, 4) == (77).to_bytes(4, "little")
     known = made(*driver.cuGraphKernelNodeGetParams(node))
-    assert int(known.func) == int(function)
+    assert int(known.func) == int(kernels.function("store"))
     assert known.blockDimX == 1
-    made(*driver.cuModuleUnload(module))
 
 
 def test_host_nodes_run_and_give_their_parameters(graph, streams):

@@ -17,12 +17,18 @@ namespace {
 // What the attributes of a launch ask for.
 struct launch_wishes {
   launch_shape shape;
+  bool is_programmatic = false;
+  kernel_attributes attributes;  // of a node, when the launch is captured
   CUevent completion = nullptr;  // recorded when the kernel is done
 };
 
 void read_attribute(const CUlaunchAttribute& attribute, launch_wishes& wishes) {
   const auto& value = attribute.value;
+  if (kernel_attributes::is_known(attribute.id)) wishes.attributes.set(attribute.id, value);
   switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+      wishes.is_programmatic = value.programmaticStreamSerializationAllowed != 0;
+      return;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
       wishes.shape.is_cooperative = value.cooperative != 0;
       return;
@@ -99,6 +105,24 @@ void require_runnable(const call& c, const exec::kernel& code) {
   refuse(report::code(why->kind), report::first_line(*why));
 }
 
+// A node takes the priority of the stream, unless the launch has its own.
+node_work captured(CUfunction raw, const launch_wishes& wishes, const stream& in,
+                   std::shared_ptr<operation> made) {
+  node_work work{.type = CU_GRAPH_NODE_TYPE_KERNEL, .done = std::move(made)};
+  CUlaunchAttributeValue value{};
+  value.priority = in.priority();
+  work.attributes.set(CU_LAUNCH_ATTRIBUTE_PRIORITY, value);
+  work.attributes.merge(wishes.attributes);
+  if (wishes.shape.is_cooperative) {
+    value = {};
+    value.cooperative = 1;
+    work.attributes.set(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value);
+  }
+  const auto number = reinterpret_cast<std::uint64_t>(raw);
+  if (handle::kind_of(number) == object_kind::kernel) work.kernel = reinterpret_cast<CUkernel>(raw);
+  return work;
+}
+
 CUresult launch(CUfunction raw, const launch_wishes& wishes, CUstream raw_stream, void** pointers,
                 void** extra) {
   return answer([&](call& c) {
@@ -106,7 +130,12 @@ CUresult launch(CUfunction raw, const launch_wishes& wishes, CUstream raw_stream
     const auto what = function_of(c, raw, in->owner().as_shared());
     require(&what->on() == &in->owner().on(), CUDA_ERROR_INVALID_HANDLE,
             "the kernel was loaded on another device than that of the stream");
-    c.submit(*in, make_launch(c, *what, wishes.shape, in->number(), pointers, extra));
+    auto made = make_launch(c, *what, wishes.shape, in->number(), pointers, extra);
+    if (capture_of(*in)) {
+      add_captured(c.d, *in, captured(raw, wishes, *in, std::move(made)), wishes.is_programmatic);
+    } else {
+      c.submit(*in, std::move(made));
+    }
     if (wishes.completion) c.record(*c.find<event>(wishes.completion), *in);
   });
 }

@@ -37,8 +37,12 @@ void tell(const call&, stream& in, const capture_answer& out) {
   if (*out.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return;
   auto& state = *in.capturing;
   state.shown.clear();
-  for (const auto* each : state.frontier) state.shown.push_back(each->handle_as<CUgraphNode>());
-  state.shown_data.assign(state.frontier.size(), CUgraphEdgeData{});
+  state.shown_data.clear();
+  std::erase_if(state.frontier, [](const capture_edge& e) { return e.from->is_removed; });
+  for (const auto& each : state.frontier) {
+    state.shown.push_back(each.from->handle_as<CUgraphNode>());
+    state.shown_data.push_back(each.data);
+  }
   if (out.id) *out.id = state.of->id;
   if (out.graph) *out.graph = state.of->into->handle_as<CUgraph>();
   if (out.dependencies) *out.dependencies = state.shown.data();
@@ -59,13 +63,10 @@ CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
   return answer([&](call& c) {
     const auto in = c.stream_of(hStream);
     auto into = graph_of(c, hGraph);
-    auto after = nodes_of(c, dependencies, numDependencies);
-    static_cast<void>(data_of(dependencyData, numDependencies));
-    for (const auto* each : after) {
-      require(&each->in() == into.get(), CUDA_ERROR_INVALID_VALUE,
-              "a dependency is in another graph");
-    }
-    begin_capture(c.d, *in, std::move(into), std::move(after), mode);
+    const auto after = nodes_of(c, dependencies, numDependencies);
+    into->require_dependencies(after);
+    auto edges = edges_from(after, data_of(dependencyData, numDependencies));
+    begin_capture(c.d, *in, std::move(into), std::move(edges), mode);
   });
 }
 
@@ -114,14 +115,11 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode* dep
     require(
         flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES || flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES,
         CUDA_ERROR_INVALID_VALUE, "the flags are CU_STREAM_ADD_ or _SET_CAPTURE_DEPENDENCIES");
-    static_cast<void>(data_of(dependencyData, numDependencies));
     const auto given = nodes_of(c, dependencies, numDependencies);
-    for (const auto* each : given) {
-      require(&each->in() == state->of->into.get(), CUDA_ERROR_INVALID_VALUE,
-              "a dependency is in another graph");
-    }
+    state->of->into->require_dependencies(given);
+    const auto edges = edges_from(given, data_of(dependencyData, numDependencies));
     if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) state->frontier.clear();
-    state->frontier.insert(state->frontier.end(), given.begin(), given.end());
+    add_edges(state->frontier, edges);
   });
 }
 

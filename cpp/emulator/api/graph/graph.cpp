@@ -2,11 +2,32 @@
 // Graphs: making, asking, cloning, connecting, destroying.
 #include "emulator/graph/graph.hpp"
 
+#include <cstring>
+#include <fstream>
+
 #include "emulator/api/graph/graph_call.hpp"
 #include "emulator/graph/capture.hpp"
+#include "emulator/graph/dot.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
+
+// All of a list or nothing: puts the edges back unless they are to be kept.
+class edges_as_before {
+ public:
+  explicit edges_as_before(graph& of) : of_{of}, before_{of.edges()} {}
+  ~edges_as_before() {
+    if (!is_kept_) of_.set_edges(before_);
+  }
+  edges_as_before(const edges_as_before&) = delete;  // a scope
+  edges_as_before& operator=(const edges_as_before&) = delete;
+  void keep() const { is_kept_ = true; }
+
+ private:
+  graph& of_;
+  std::vector<graph_edge> before_;
+  mutable bool is_kept_ = false;
+};
 
 CUgraphNode raw_node(const graph_node* each) { return each->handle_as<CUgraphNode>(); }
 
@@ -16,13 +37,20 @@ CUresult change_edges(CUgraph raw, const CUgraphNode* from, const CUgraphNode* t
     const auto in = graph_of(c, raw);
     const auto given = data_of(data, count);
     const auto first = nodes_of(c, from, count), second = nodes_of(c, to, count);
+    require(adds || count == 0 || !in->allocates(), CUDA_ERROR_NOT_SUPPORTED,
+            "a graph that allocates or frees memory keeps its nodes and edges");
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      check_edge(*first[i], second[i]->work.type, given[i]);
+    }
+    const edges_as_before undo{*in};
     for (std::size_t i = 0; i < count; ++i) {
       if (adds) {
         in->connect(*first[i], *second[i], given.empty() ? CUgraphEdgeData{} : given[i]);
       } else {
-        in->disconnect(*first[i], *second[i]);
+        in->disconnect(*first[i], *second[i], given.empty() ? nullptr : &given[i]);
       }
     }
+    undo.keep();
   });
 }
 
@@ -45,10 +73,28 @@ std::vector<graph_node*> nodes_of(const call& c, const CUgraphNode* list, std::s
 }
 
 std::span<const CUgraphEdgeData> data_of(const CUgraphEdgeData* list, std::size_t count) {
+  constexpr unsigned char zeros[sizeof list->reserved] = {};
   for (std::size_t i = 0; list && i < count; ++i) {
-    require(list[i].to_port == 0, CUDA_ERROR_INVALID_VALUE, "no node has a port for dependencies");
+    require(list[i].to_port == 0 && std::memcmp(list[i].reserved, zeros, sizeof zeros) == 0,
+            CUDA_ERROR_INVALID_VALUE,
+            "no node has a port for dependencies, and reserved bytes are zero");
   }
   return list ? std::span{list, count} : std::span<const CUgraphEdgeData>{};
+}
+
+void check_edge(const graph_node& from, CUgraphNodeType to, const CUgraphEdgeData& data) {
+  if (data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) {
+    require(data.from_port == CU_GRAPH_KERNEL_NODE_PORT_DEFAULT, CUDA_ERROR_INVALID_VALUE,
+            "an ordinary dependency leaves a node by port 0");
+    return;
+  }
+  const bool is_between_kernels =
+      from.work.type == CU_GRAPH_NODE_TYPE_KERNEL && to == CU_GRAPH_NODE_TYPE_KERNEL;
+  const bool is_port = data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
+                       data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+  require(data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC && is_between_kernels && is_port,
+          CUDA_ERROR_INVALID_VALUE,
+          "a programmatic dependency is between kernels, from the port for it");
 }
 
 CUresult cuGraphCreate(CUgraph* phGraph, unsigned int flags) noexcept {
@@ -62,7 +108,7 @@ CUresult cuGraphCreate(CUgraph* phGraph, unsigned int flags) noexcept {
 CUresult cuGraphDestroy(CUgraph hGraph) noexcept {
   return answer([&](call& c) {
     const auto gone = graph_of(c, hGraph);
-    require(!gone->is_child, CUDA_ERROR_INVALID_VALUE, "the graph belongs to a node of another");
+    require(!gone->is_of_node(), CUDA_ERROR_INVALID_VALUE, "the graph belongs to a node");
     for (const auto& each : c.d.captures) {
       if (each->into == gone) each->is_valid = false;
     }
@@ -74,7 +120,11 @@ CUresult cuGraphDestroy(CUgraph hGraph) noexcept {
 CUresult cuGraphClone(CUgraph* phGraphClone, CUgraph originalGraph) noexcept {
   return answer([&](call& c) {
     require_outputs(phGraphClone);
-    *phGraphClone = clone(c.d, *graph_of(c, originalGraph))->handle_as<CUgraph>();
+    const auto original = graph_of(c, originalGraph);
+    require(!original->allocates() && !original->has_nodes_of(CU_GRAPH_NODE_TYPE_CONDITIONAL),
+            CUDA_ERROR_NOT_SUPPORTED,
+            "a graph that allocates or frees memory, or has conditional nodes, is not cloned");
+    *phGraphClone = clone(c.d, *original)->handle_as<CUgraph>();
   });
 }
 
@@ -126,9 +176,8 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode* from,
 CUresult cuGraphDestroyNode(CUgraphNode hNode) noexcept {
   return answer([&](call& c) {
     const auto gone = node_of(c, hNode);
-    const auto of = gone->work.type;
-    require(of != CU_GRAPH_NODE_TYPE_MEM_ALLOC && of != CU_GRAPH_NODE_TYPE_MEM_FREE,
-            CUDA_ERROR_NOT_SUPPORTED, "a node that allocates or frees goes with its graph");
+    require(!gone->in().allocates(), CUDA_ERROR_NOT_SUPPORTED,
+            "a graph that allocates or frees memory keeps its nodes and edges");
     gone->in().remove(c.d, *gone);
   });
 }
@@ -170,6 +219,19 @@ CUresult cuGraphNodeFindInClone(CUgraphNode* phNode, CUgraphNode hOriginalNode,
     require(found != in->nodes().end(), CUDA_ERROR_INVALID_VALUE,
             "the graph has no clone of this node");
     *phNode = raw_node(found->get());
+  });
+}
+
+CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char* path, unsigned int flags) noexcept {
+  return answer([&](call& c) {
+    require_outputs(path);
+    const auto text = dot_of(*graph_of(c, hGraph), flags);
+    std::ofstream file{path, std::ios::trunc};
+    file << text;
+    file.close();
+    if (!file) {
+      refuse(CUDA_ERROR_OPERATING_SYSTEM, std::string{"the file cannot be written: "} + path);
+    }
   });
 }
 

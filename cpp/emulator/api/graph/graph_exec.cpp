@@ -1,56 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executable graphs: instantiating, launching, destroying.
+// Executable graphs: instantiating, launching, updating, destroying.
 #include "emulator/graph/graph_exec.hpp"
 
 #include "emulator/api/graph/graph_call.hpp"
+#include "emulator/graph/exec_update.hpp"
+#include "emulator/object/current_call.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
 
-constexpr unsigned long long known_flags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
-                                           CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
-                                           CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+constexpr unsigned long long known_flags =
+    CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+    CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
-std::shared_ptr<graph_exec> exec_of(const call& c, CUgraphExec raw) {
-  return c.find<graph_exec>(raw, CUDA_ERROR_INVALID_VALUE);
-}
-
-void instantiate(call& c, CUgraphExec* out, CUgraph raw, unsigned long long flags) {
-  require_outputs(out);
-  require(!(flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH), CUDA_ERROR_NOT_SUPPORTED,
-          "the emulator launches no graphs from kernels");
+void require_flags(unsigned long long flags) {
+  constexpr unsigned long long apart =
+      CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
   require((flags & ~known_flags) == 0, CUDA_ERROR_INVALID_VALUE,
           "these are no flags of an instantiation");
-  const auto from = graph_of(c, raw);
-  static_cast<void>(from->in_order());  // refuses cycles before anything is made
-  *out = c.d.objects.make<graph_exec>(c.d, clone(c.d, *from), flags)->handle_as<CUgraphExec>();
+  require((flags & apart) != apart, CUDA_ERROR_INVALID_VALUE,
+          "a graph that kernels launch frees nothing by itself");
+}
+
+void upload(call& c, graph_exec& what, stream& in) {
+  require_not_capturing(c.d, in);
+  what.map_memory(c.d);
+}
+
+std::shared_ptr<graph_exec> instantiate(call& c, graph& from, unsigned long long flags) {
+  auto made = c.d.objects.make<graph_exec>(c.d, clone(c.d, from), flags);
+  made->created_at = call_site();
+  const bool is_only = from.allocates() || from.has_nodes_of(CU_GRAPH_NODE_TYPE_CONDITIONAL);
+  if (is_only) from.executable = made;
+  return made;
 }
 
 }  // namespace
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph,
                                      unsigned long long flags) noexcept {
-  return answer([&](call& c) { instantiate(c, phGraphExec, hGraph, flags); });
+  return answer([&](call& c) {
+    require_outputs(phGraphExec);
+    require_flags(flags);
+    require(!(flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD), CUDA_ERROR_INVALID_VALUE,
+            "an upload needs the stream that cuGraphInstantiateWithParams takes");
+    const auto from = graph_of(c, hGraph);
+    const auto problem = check_instantiation(*from, flags);
+    require(problem.code == CUDA_SUCCESS, problem.code, problem.text);
+    *phGraphExec = instantiate(c, *from, flags)->handle_as<CUgraphExec>();
+  });
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph hGraph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS* instantiateParams) noexcept {
   return answer([&](call& c) {
-    require_outputs(instantiateParams);
-    instantiateParams->hErrNode_out = nullptr;
-    instantiateParams->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
-    instantiate(c, phGraphExec, hGraph, instantiateParams->flags);
-    instantiateParams->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+    require_outputs(phGraphExec, instantiateParams);
+    auto& told = *instantiateParams;
+    told.hErrNode_out = nullptr;
+    told.result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+    require_flags(told.flags);
+    const auto from = graph_of(c, hGraph);
+    const bool uploads = told.flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+    const auto in = uploads ? c.stream_of(told.hUploadStream) : nullptr;
+    const auto problem = check_instantiation(*from, told.flags);
+    told.result_out = problem.result;
+    if (problem.node) told.hErrNode_out = problem.node->handle_as<CUgraphNode>();
+    require(problem.code == CUDA_SUCCESS, problem.code, problem.text);
+    const auto made = instantiate(c, *from, told.flags);
+    if (in) upload(c, *made, *in);
+    *phGraphExec = made->handle_as<CUgraphExec>();
   });
 }
 
-// On a device it moves what a launch needs; here nothing has to be moved.
+// On a device it moves what a launch needs; here it takes the memory that the graph allocates.
 CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) noexcept {
-  return answer([&](call& c) {
-    exec_of(c, hGraphExec);
-    const auto in = c.stream_of(hStream);
-    require_not_capturing(c.d, *in);
-  });
+  return answer([&](call& c) { upload(c, *exec_of(c, hGraphExec), *c.stream_of(hStream)); });
 }
 
 CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) noexcept {
@@ -58,13 +82,13 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) noexcept {
     const auto what = exec_of(c, hGraphExec);
     const auto in = c.stream_of(hStream);
     if (capture_of(*in)) {
-      auto child = clone(c.d, *what->source());
-      child->is_child = child->is_library_owned = true;
-      add_captured(c.d, *in, {CU_GRAPH_NODE_TYPE_GRAPH, {}, {}, {}, std::move(child), {}});
+      const CUDA_CHILD_GRAPH_NODE_PARAMS child{what->source()->handle_as<CUgraph>(),
+                                               CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE};
+      add_captured(c.d, *in, child_work(c, child, capture_of(*in)->of->into.get()));
       return;
     }
     require_no_implicit_wait(c.d, *in);
-    what->launch(c.d, c.guard, *in);
+    what->launch(c.d, c.guard, *in, call_site());
   });
 }
 
@@ -86,20 +110,25 @@ CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) noexcept
 CUresult cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int* graphId) noexcept {
   return answer([&](call& c) {
     require_outputs(graphId);
-    *graphId = static_cast<unsigned>(exec_of(c, hGraphExec)->id());
+    *graphId = static_cast<unsigned>(exec_of(c, hGraphExec)->source()->id());
   });
 }
 
-CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                  CUgraphNodeParams* nodeParams) noexcept {
+CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
+                              CUgraphExecUpdateResultInfo* resultInfo) noexcept {
   return answer([&](call& c) {
-    require_outputs(nodeParams);
-    auto* const changed = exec_of(c, hGraphExec)->twin_of(*node_of(c, hNode));
-    require(changed && changed->work.type == nodeParams->type, CUDA_ERROR_INVALID_VALUE,
-            "the node is of another kind, or not of the graph that was instantiated");
-    require(nodeParams->type != CU_GRAPH_NODE_TYPE_GRAPH, CUDA_ERROR_NOT_SUPPORTED,
-            "the emulator exchanges no child graphs of an executable graph yet");
-    changed->work = work_of(c, *nodeParams);
+    require_outputs(resultInfo);
+    *resultInfo = {CU_GRAPH_EXEC_UPDATE_ERROR, nullptr, nullptr};
+    const auto changed = exec_of(c, hGraphExec);
+    const auto from = graph_of(c, hGraph);
+    require(!from->was_moved, CUDA_ERROR_INVALID_VALUE, "the graph belongs to a node");
+    const auto outcome = update(*changed, *from);
+    const auto raw = [](const graph_node* node) {
+      return node ? node->handle_as<CUgraphNode>() : nullptr;
+    };
+    *resultInfo = {outcome.result, raw(outcome.node), raw(outcome.from)};
+    require(outcome.result == CU_GRAPH_EXEC_UPDATE_SUCCESS, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+            "the two graphs differ in what an executable cannot change");
   });
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "emulator/api/call.hpp"
+#include "emulator/api/graph/graph_call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
 #include "emulator/device/memory_pool.hpp"
 #include "emulator/driver/lifetime.hpp"
@@ -37,28 +38,30 @@ memory::address allocate_or_wait(call& c, context& owner, std::uint64_t bytes, A
 }
 
 // The address is the graph's own: it is the same in every launch.
-CUdeviceptr allocate_in_capture(call& c, stream& in, std::size_t bytes) {
-  const auto made = make_graph_memory(c, in.owner(), bytes);
-  add_captured(c.d, in, {CU_GRAPH_NODE_TYPE_MEM_ALLOC, {}, {}, {}, {}, made});
-  return made->base();
+CUdeviceptr allocate_in_capture(call& c, const memory_pool& from, stream& in, std::size_t bytes) {
+  CUDA_MEM_ALLOC_NODE_PARAMS_v2 wanted{};
+  wanted.poolProps = from.properties();
+  wanted.bytesize = bytes;
+  add_captured(c.d, in, allocation_work(c, *capture_of(in)->of->into, wanted));
+  return wanted.dptr;
 }
 
 void free_in_capture(call& c, const stream_capture& state, stream& in, CUdeviceptr at) {
-  std::shared_ptr<graph_memory> found;
-  for (const auto& each : state.of->into->nodes()) {
-    if (each->work.memory && each->work.memory->base() == at) {
-      const bool is_free = each->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE;
-      found = is_free ? nullptr : each->work.memory;
-    }
-  }
-  require(found != nullptr, CUDA_ERROR_INVALID_VALUE,
-          "this memory was not allocated in the graph that the stream is being captured into");
-  add_captured(c.d, in, {CU_GRAPH_NODE_TYPE_MEM_FREE, {}, {}, {}, {}, found});
+  add_captured(c.d, in, free_work(c, *state.of->into, at));
+}
+
+// Of what a launch of a graph left behind: the program may free it once.
+std::shared_ptr<graph_memory> take_unfreed(call& c, CUdeviceptr at) {
+  auto found = find_unfreed(c.d, at);
+  if (!found) return nullptr;
+  c.d.unfreed.erase(found);
+  found->behind.reset();
+  return found;
 }
 
 CUdeviceptr allocate_from(call& c, memory_pool& pool, stream& in, std::size_t bytes) {
   if (bytes == 0) return 0;  // as a device answers; cuMemAlloc refuses it
-  if (capture_of(in)) return allocate_in_capture(c, in, bytes);
+  if (capture_of(in)) return allocate_in_capture(c, pool, in, bytes);
   require_no_implicit_wait(c.d, in);
   auto& owner = in.owner();
   return allocate_or_wait(
@@ -90,21 +93,10 @@ constexpr std::size_t pitch_alignment = 512;
 
 }  // namespace
 
-std::shared_ptr<graph_memory> make_graph_memory(call& c, const context& owner, std::size_t bytes) {
-  memory::allocation_request request;
-  request.size = bytes;
-  request.kind = memory::allocation_kind::pool;
-  request.device = owner.on().ordinal();
-  request.context = owner.id();
-  request.is_internal = true;  // the graph is what the program has to give back
-  request.created_at = call_site();
-  const auto at = c.d.memory.allocate(request);
-  if (!at) refuse_memory(c, owner.on(), bytes);
-  return std::make_shared<graph_memory>(c.d, *c.d.memory.find_live(*at));
-}
-
 memory::allocation require_base(const call& c, CUdeviceptr at) {
   const auto found = c.d.memory.find_live(at);
+  require(!c.d.graph_memories.contains(at), CUDA_ERROR_INVALID_VALUE,
+          "the memory is of a graph, and no launch has left it to be freed");
   if (found && found->base == at && !c.d.being_freed.contains(found->sequence)) return *found;
   const auto nearest = c.d.memory.nearest(at);
   std::string text = report::hexadecimal(at);
@@ -153,6 +145,11 @@ CUresult cuMemFree(CUdeviceptr dptr) noexcept {
     if (dptr == 0) return;
     require_safe_in_captures(c.d);
     c.require_current_alive();
+    if (const auto left = take_unfreed(c, dptr)) {
+      c.d.streams.wait_for_all(c.guard, *c.current());
+      c.d.memory.vanish(dptr, {0, call_site()});
+      return;
+    }
     const auto found = require_base(c, dptr);
     require(found.kind != memory::allocation_kind::pinned || found.pool != 0,
             CUDA_ERROR_INVALID_VALUE, "pinned host memory is freed with cuMemFreeHost");
@@ -192,6 +189,10 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) noexcept {
     if (const auto* const state = capture_of(*in)) return free_in_capture(c, *state, *in, dptr);
     require_no_implicit_wait(c.d, *in);
     require_safe_in_captures(c.d);
+    if (auto left = take_unfreed(c, dptr)) {
+      c.submit(*in, make_disappearance(std::move(left), call_site()));
+      return;
+    }
     const auto found = require_base(c, dptr);
     require(found.kind != memory::allocation_kind::variable &&
                 found.kind != memory::allocation_kind::registered,

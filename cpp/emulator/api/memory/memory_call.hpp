@@ -10,9 +10,6 @@ namespace halfwarp::emulator::api {
 // The live allocation that begins at an address and whose free is not queued yet.
 memory::allocation require_base(const call& c, CUdeviceptr at);
 
-// Memory of a graph's own, on the device of a context.
-std::shared_ptr<graph_memory> make_graph_memory(call& c, const context& owner, std::size_t bytes);
-
 // The operations that graph nodes stand for, after the checks of the calls of the same name.
 std::shared_ptr<operation> make_copy(call& c, const CUDA_MEMCPY3D& given, int device);
 std::shared_ptr<operation> make_fill(call& c, const CUDA_MEMSET_NODE_PARAMS& given, int device);

@@ -114,7 +114,7 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute,
   return answer([&](call& c) {
     require_outputs(data);
     const auto& asked = find_row(attribute);
-    const auto found = c.d.memory.find_live(ptr);
+    const auto found = c.d.memory.find_known(ptr);
     require(found.has_value(), CUDA_ERROR_INVALID_VALUE,
             "the address was not allocated by, or registered with, the driver");
     asked.answer({c, *found, ptr}, data);
@@ -127,7 +127,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute*
   return answer([&](call& c) {
     require_outputs(attributes, data);
     require(numAttributes > 0, CUDA_ERROR_INVALID_VALUE, "no attribute is asked for");
-    const auto found = c.d.memory.find_live(ptr);
+    const auto found = c.d.memory.find_known(ptr);
     for (unsigned i = 0; i < numAttributes; ++i) {
       const auto& asked = find_row(attributes[i]);
       require_outputs(data[i]);

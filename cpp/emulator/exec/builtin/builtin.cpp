@@ -12,6 +12,7 @@ namespace {
 
 constexpr builtin_function builtins[] = {
     {"__assertfail", &run_assertfail, {8, 8, 4, 8, 8}, 0},
+    {"cudaGraphSetConditional", &run_set_conditional, {8, 4}, 0},
     {"vprintf", &run_vprintf, {8, 8}, 4},
 };
 
@@ -22,6 +23,16 @@ constexpr builtin_function builtins[] = {
   f.other_threads = lanes_in(w.active) - 1;
   f.detail = std::move(detail);
   f.hint = std::move(hint);
+  throw kernel_fault{f};
+}
+
+// Of a call: the lane that it was made by, among those that make it together.
+[[noreturn]] void raise_in(warp& w, const instruction& in, int lane, std::string detail) {
+  report::fault f = describe_place(w, in, lane);
+  f.kind = report::fault_kind::unmapped;
+  f.detail = "cudaGraphSetConditional was given " + std::move(detail);
+  f.hint =
+      "a handle is made by cuGraphConditionalHandleCreate, and is set by kernels of its context";
   throw kernel_fault{f};
 }
 
@@ -67,6 +78,18 @@ std::string read_text(warp& w, int lane, std::uint64_t address, std::size_t most
 void run_trap(warp& w, const instruction& in) {
   raise(w, in, report::fault_kind::trap, "the kernel executed a trap instruction",
         "look for __trap(), or for code that the compiler proved to be unreachable");
+}
+
+// cudaGraphSetConditional(handle, value): the highest lane writes last
+void run_set_conditional(warp& w, const instruction& in) {
+  const auto& set = w.block->launch->options.set_conditional;
+  if (!set) return;
+  for (int lane = 0; lane < warp_size; ++lane) {
+    if (!(w.active >> lane & 1)) continue;
+    const auto value = static_cast<std::uint32_t>(builtin_argument(w, in, lane, 1));
+    auto problem = set(builtin_argument(w, in, lane, 0), value);
+    if (!problem.empty()) raise_in(w, in, lane, std::move(problem));
+  }
 }
 
 // __assertfail(message, file, line, function, char size)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels call that has no PTX body: vprintf and __assertfail; and the trap instruction.
+// What kernels call that has no PTX body: vprintf, __assertfail and
+// cudaGraphSetConditional; and the trap instruction.
 #pragma once
 
 #include <array>
@@ -24,6 +25,7 @@ bool accepts(const builtin_function& callee, const call_site& site) noexcept;
 void run_trap(warp& w, const instruction& in);
 void run_vprintf(warp& w, const instruction& in);
 void run_assertfail(warp& w, const instruction& in);
+void run_set_conditional(warp& w, const instruction& in);
 
 // Parameter n of the call, of one lane, as an integer.
 std::uint64_t builtin_argument(warp& w, const instruction& in, int lane, std::size_t n);

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conditional nodes: kernels set the value of a handle, graphs run by it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from cuda.bindings import driver
+from cuda.core import emulation
+
+from tests.emulator.graph.conftest import copy, empty, fill, launch, made, read, word
+
+R = driver.CUresult
+INVALID = R.CUDA_ERROR_INVALID_VALUE
+UNSUPPORTED = R.CUDA_ERROR_NOT_SUPPORTED
+Kind = driver.CUgraphConditionalNodeType
+IF, WHILE, SWITCH = (
+    Kind.CU_GRAPH_COND_TYPE_IF,
+    Kind.CU_GRAPH_COND_TYPE_WHILE,
+    Kind.CU_GRAPH_COND_TYPE_SWITCH,
+)
+ASSIGNED = 1
+
+
+def condition(graph, default=0, flags=0):
+    context = made(*driver.cuCtxGetCurrent())
+    return made(*driver.cuGraphConditionalHandleCreate(graph, context, default, flags))
+
+
+def parameters_of(handle, kind, size):
+    found = driver.CUgraphNodeParams()
+    found.type = driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
+    found.conditional.handle = handle
+    found.conditional.type = kind
+    found.conditional.size = size
+    found.conditional.ctx = made(*driver.cuCtxGetCurrent())
+    return found
+
+
+def add(graph, handle, kind, size, *after):
+    """The node, and its graphs."""
+    parameters = parameters_of(handle, kind, size)
+    node = made(*driver.cuGraphAddNode(graph, list(after), None, len(after), parameters))
+    return node, list(parameters.conditional.phGraph_out)
+
+
+def write(address, number):
+    made(*driver.cuMemcpyHtoD(address, number.to_bytes(4, "little"), 4))
+
+
+@pytest.mark.parametrize("chosen", [0, 1, 7])
+def test_an_if_runs_one_of_its_graphs(graph, kernels, streams, memory, chosen):
+    handle = condition(graph)
+    write(memory, chosen)
+    sets = kernels.add(graph, "choose", handle, memory)
+    node, (then, otherwise) = add(graph, handle, IF, 2, sets)
+    kernels.add(then, "store", memory + 4, 10)
+    kernels.add(otherwise, "store", memory + 4, 20)
+    kernels.add(graph, "increase", memory + 4, 1, node)
+    launch(graph, streams[0])
+    assert word(memory + 4) == (11 if chosen else 21)
+
+
+def test_a_while_runs_until_a_kernel_says_that_it_is_over(graph, kernels, streams, memory):
+    handle = condition(graph, 1, ASSIGNED)
+    write(memory, 5)
+    node, (body,) = add(graph, handle, WHILE, 1)
+    counted = kernels.add(body, "increase", memory, -1 & 0xFFFFFFFF)
+    kernels.add(body, "choose", handle, memory, counted)
+    kernels.add(body, "increase", memory + 4, 3, counted)
+    copy(graph, memory + 16, memory, node)
+    launch(graph, streams[0])
+    assert (word(memory + 16), word(memory + 20)) == (0, 15)
+
+
+@pytest.mark.parametrize("chosen", [0, 1, 2, 3, 100])
+def test_a_switch_runs_the_graph_of_its_number_or_none(graph, kernels, streams, memory, chosen):
+    handle = condition(graph, chosen, ASSIGNED)
+    _, bodies = add(graph, handle, SWITCH, 3)
+    for i, body in enumerate(bodies):
+        kernels.add(body, "store", memory, 10 + i)
+    launch(graph, streams[0])
+    assert word(memory) == (10 + chosen if chosen < 3 else 0)
+
+
+def test_a_value_stays_between_launches_unless_it_is_assigned(graph, kernels, streams, memory):
+    kept, assigned = condition(graph), condition(graph, 1, ASSIGNED)
+    for i, handle in enumerate((kept, assigned)):
+        node, (body,) = add(graph, handle, IF, 1)
+        kernels.add(body, "increase", memory + 4 * i, 1)
+        kernels.add(graph, "choose", handle, memory + 8 + 4 * i, node)
+    write(memory + 8, 1)
+    launch(graph, streams[0], times=3)
+    assert (word(memory), word(memory + 4)) == (2, 3)
+
+
+def test_conditions_nest_and_know_the_handles_around_them(graph, kernels, streams, memory):
+    outer, inner = condition(graph, 1, ASSIGNED), condition(graph, 2, ASSIGNED)
+    _, (body,) = add(graph, outer, IF, 1)
+    first = fill(body, memory, 1)
+    node, bodies = add(body, inner, SWITCH, 3, first)
+    copy(bodies[2], memory + 16, memory)
+    copy(body, memory + 32, memory + 16, node)
+    launch(graph, streams[0])
+    assert read(memory, 48) == b"\1" * 48
+
+
+def test_a_child_graph_runs_inside_of_a_condition(graph, streams, memory):
+    child = made(*driver.cuGraphCreate(0))
+    fill(child, memory, 7)
+    _, (body,) = add(graph, condition(graph, 1, ASSIGNED), IF, 1)
+    made(*driver.cuGraphAddChildGraphNode(body, [], 0, child))
+    made(*driver.cuGraphDestroy(child))
+    launch(graph, streams[0])
+    assert read(memory, 16) == b"\7" * 16
+
+
+def test_a_graph_of_a_condition_is_captured_into(graph, streams, memory):
+    mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    _, (body,) = add(graph, condition(graph, 1, ASSIGNED), IF, 1)
+    made(*driver.cuStreamBeginCaptureToGraph(streams[1], body, [], None, 0, mode))
+    made(*driver.cuMemsetD8Async(memory, 9, 16, streams[1]))
+    assert int(made(*driver.cuStreamEndCapture(streams[1]))) == int(body)
+    launch(graph, streams[0])
+    assert read(memory, 16) == b"\11" * 16
+
+
+def test_a_node_tells_what_it_was_made_with(graph):
+    handle = condition(graph)
+    node, bodies = add(graph, handle, SWITCH, 2)
+    told = made(*driver.cuGraphNodeGetParams(node)).conditional
+    assert (int(told.handle), told.type, told.size) == (int(handle), SWITCH, 2)
+    assert [int(body) for body in told.phGraph_out] == [int(body) for body in bodies]
+    assert driver.cuGraphDestroy(bodies[0])[0] == INVALID
+
+
+def test_handles_and_sizes_that_do_not_fit_are_refused(graph):
+    def answer(handle, kind, size):
+        given = parameters_of(handle, kind, size)
+        return driver.cuGraphAddNode(graph, [], None, 0, given)[0]
+
+    handle = condition(graph)
+    for kind, size in ((IF, 0), (IF, 3), (WHILE, 2), (SWITCH, 0)):
+        assert answer(handle, kind, size) == INVALID
+    other = made(*driver.cuGraphCreate(0))
+    assert answer(condition(other), IF, 1) == INVALID
+    made(*driver.cuGraphDestroy(other))
+    add(graph, handle, IF, 1)
+    assert answer(handle, IF, 1) == INVALID
+    context = made(*driver.cuCtxGetCurrent())
+    assert driver.cuGraphConditionalHandleCreate(graph, context, 0, 2)[0] == INVALID
+
+
+def test_an_unused_handle_is_named_by_the_instantiation(graph):
+    condition(graph)
+    wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
+    assert driver.cuGraphInstantiateWithParams(graph, wanted)[0] == INVALID
+    result = driver.CUgraphInstantiateResult
+    unused = result.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED
+    assert wanted.result_out == unused
+
+
+def test_graphs_with_conditions_are_neither_cloned_nor_embedded(graph):
+    add(graph, condition(graph), IF, 1)
+    other = made(*driver.cuGraphCreate(0))
+    assert driver.cuGraphClone(graph)[0] == UNSUPPORTED
+    assert driver.cuGraphAddChildGraphNode(other, [], 0, graph)[0] == UNSUPPORTED
+    made(*driver.cuGraphDestroy(other))
+    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    assert driver.cuGraphInstantiate(graph, 0)[0] == UNSUPPORTED
+    made(*driver.cuGraphExecDestroy(executable))
+
+
+def test_host_and_event_nodes_are_not_conditional(graph, events):
+    _, (body,) = add(graph, condition(graph), IF, 1)
+    assert driver.cuGraphAddEventRecordNode(body, [], 0, events[0])[0] == UNSUPPORTED
+    assert driver.cuGraphAddEventWaitNode(body, [], 0, events[0])[0] == UNSUPPORTED
+    assert made(*driver.cuGraphGetNodes(body, 1))[1] == 0
+
+
+def test_an_executable_outlives_its_graph_and_closes_while_it_loops(kernels, streams, memory):
+    graph = made(*driver.cuGraphCreate(0))
+    handle = condition(graph, 1, ASSIGNED)
+    write(memory, 20)
+    _, (body,) = add(graph, handle, WHILE, 1)
+    counted = kernels.add(body, "increase", memory, -1 & 0xFFFFFFFF)
+    kernels.add(body, "choose", handle, memory, counted)
+    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    made(*driver.cuGraphDestroy(graph))
+    made(*driver.cuGraphLaunch(executable, streams[0]))
+    made(*driver.cuGraphExecDestroy(executable))
+    made(*driver.cuStreamSynchronize(streams[0]))
+    assert word(memory) == 0
+
+
+def test_an_update_reaches_the_graphs_of_conditions(kernels, streams, memory):
+    graphs = []
+    for value in (5, 6):
+        graph = made(*driver.cuGraphCreate(0))
+        _, (body,) = add(graph, condition(graph, value == 6, ASSIGNED), IF, 1)
+        kernels.add(body, "store", memory, value)
+        graphs.append(graph)
+    executable = made(*driver.cuGraphInstantiate(graphs[0], 0))
+    made(*driver.cuGraphExecUpdate(executable, graphs[1]))
+    made(*driver.cuGraphLaunch(executable, streams[0]))
+    made(*driver.cuStreamSynchronize(streams[0]))
+    assert word(memory) == 6
+    made(*driver.cuGraphExecDestroy(executable))
+    for graph in graphs:
+        made(*driver.cuGraphDestroy(graph))
+
+
+@pytest.mark.skipif(not emulation.is_active(), reason="a GPU runs a loop without end")
+@pytest.mark.parametrize("mode", ["async", "eager", "adversarial"])
+def test_a_loop_without_end_meets_the_step_limit(mode):
+    program = """
+from cuda.bindings import driver
+from cuda.core import Device, emulation
+from tests.emulator.graph.conftest import made
+from tests.emulator.graph.test_conditional import ASSIGNED, WHILE, add, condition
+Device(0).set_current()
+stream = made(*driver.cuStreamCreate(1))
+graph = made(*driver.cuGraphCreate(0))
+add(graph, condition(graph, 1, ASSIGNED), WHILE, 1)
+executable = made(*driver.cuGraphInstantiate(graph, 0))
+made(*driver.cuGraphLaunch(executable, stream))
+print(driver.cuStreamSynchronize(stream)[0].name, emulation.last_fault().kind)
+"""
+    options = {"BACKEND": "emulator", "EMULATOR_STEP_LIMIT": str(2**26), "EMULATOR_MODE": mode}
+    environment = os.environ | {f"HALFWARP_{name}": value for name, value in options.items()}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == "CUDA_ERROR_LAUNCH_TIMEOUT step-limit\n", done.stderr
+    assert "a while node of a graph went round 1024 times" in done.stderr
+
+
+@pytest.mark.skipif(not emulation.is_active(), reason="a GPU writes somewhere")
+def test_a_kernel_that_sets_no_handle_is_told_of(graph, kernels, streams, memory):
+    kernels.add(graph, "choose", 1234, memory)
+    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    with emulation.expect_fault("unmapped"):
+        made(*driver.cuGraphLaunch(executable, streams[0]))
+        assert driver.cuStreamSynchronize(streams[0])[0] == R.CUDA_ERROR_ILLEGAL_ADDRESS
+        assert "never a conditional handle" in emulation.last_fault().detail
+    made(*driver.cuGraphExecDestroy(executable))
+
+
+def test_a_condition_of_nothing_passes(graph, streams):
+    node, _ = add(graph, condition(graph, 1, ASSIGNED), IF, 2)
+    empty(graph, node)
+    launch(graph, streams[0], times=2)

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes: their numbers, parameters, attributes and edges, and the picture of a graph."""
+
+import pytest
+from cuda.bindings import driver
+
+from tests.emulator.graph.conftest import copy, copy_parameters, empty, fill, launch, made, read
+
+R = driver.CUresult
+INVALID = R.CUDA_ERROR_INVALID_VALUE
+UNSUPPORTED = R.CUDA_ERROR_NOT_SUPPORTED
+Attribute = driver.CUlaunchAttributeID
+Type = driver.CUgraphNodeType
+
+
+def test_numbers_of_nodes_count_up_and_never_repeat(graph):
+    nodes = [empty(graph) for _ in range(3)]
+    assert [made(*driver.cuGraphNodeGetLocalId(n)) for n in nodes] == [0, 1, 2]
+    made(*driver.cuGraphDestroyNode(nodes[2]))
+    assert made(*driver.cuGraphNodeGetLocalId(empty(graph))) == 3
+    tools = {made(*driver.cuGraphNodeGetToolsId(n)) for n in nodes[:2]}
+    assert len(tools) == 2
+    assert int(made(*driver.cuGraphNodeGetContainingGraph(nodes[0]))) == int(graph)
+
+
+def test_a_dependency_named_twice_is_refused(graph):
+    node = empty(graph)
+    assert driver.cuGraphAddEmptyNode(graph, [node, node], 2)[0] == INVALID
+    assert made(*driver.cuGraphGetNodes(graph, 4))[1] == 1
+
+
+def test_edges_are_added_all_or_none(graph):
+    first, second, third = (empty(graph) for _ in range(3))
+    made(*driver.cuGraphAddDependencies(graph, [first], [second], None, 1))
+    answer = driver.cuGraphAddDependencies(graph, [second, first], [third, second], None, 2)
+    assert answer[0] == INVALID
+    assert made(*driver.cuGraphGetEdges(graph, 4))[3] == 1
+
+
+def programmatic():
+    data = driver.CUgraphEdgeData()
+    data.type = driver.CUgraphDependencyType.CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+    data.from_port = 1
+    return data
+
+
+def test_programmatic_edges_are_between_kernels(graph, kernels, memory):
+    first = kernels.add(graph, "store", memory, 1)
+    second = kernels.add(graph, "increase", memory, 1)
+    made(*driver.cuGraphAddDependencies(graph, [first], [second], [programmatic()], 1))
+    *_, data, count = made(*driver.cuGraphGetEdges(graph, 1))
+    assert (count, data[0].from_port, data[0].type) == (1, 1, 1)
+    third = empty(graph)
+    answer = driver.cuGraphAddDependencies(graph, [second], [third], [programmatic()], 1)
+    assert answer[0] == INVALID
+
+
+def test_parameters_are_changed_in_the_graph_and_not_in_its_executables(graph, streams, memory):
+    node = fill(graph, memory, 1)
+    before = made(*driver.cuGraphInstantiate(graph, 0))
+    parameters = made(*driver.cuGraphMemsetNodeGetParams(node))
+    parameters.value = 2
+    made(*driver.cuGraphMemsetNodeSetParams(node, parameters))
+    launch(graph, streams[0])
+    assert read(memory, 16) == b"\2" * 16
+    made(*driver.cuGraphLaunch(before, streams[0]))
+    made(*driver.cuStreamSynchronize(streams[0]))
+    assert read(memory, 16) == b"\1" * 16
+    made(*driver.cuGraphExecDestroy(before))
+
+
+def test_copies_events_and_kernels_take_other_parameters(graph, kernels, streams, events, memory):
+    kernel = kernels.add(graph, "store", memory, 5)
+    copied = copy(graph, memory + 64, memory, kernel)
+    recorded = made(*driver.cuGraphAddEventRecordNode(graph, [copied], 1, events[0]))
+    waits = made(*driver.cuGraphAddEventWaitNode(graph, [], 0, events[0]))
+    made(*driver.cuGraphKernelNodeSetParams(kernel, kernels.parameters("store", memory, 6)))
+    made(*driver.cuGraphMemcpyNodeSetParams(copied, copy_parameters(memory + 32, memory)))
+    assert int(made(*driver.cuGraphMemcpyNodeGetParams(copied)).dstDevice) == memory + 32
+    made(*driver.cuGraphEventRecordNodeSetEvent(recorded, events[1]))
+    made(*driver.cuGraphEventWaitNodeSetEvent(waits, events[2]))
+    assert int(made(*driver.cuGraphEventRecordNodeGetEvent(recorded))) == int(events[1])
+    assert int(made(*driver.cuGraphEventWaitNodeGetEvent(waits))) == int(events[2])
+    launch(graph, streams[0])
+    assert read(memory + 32, 1) == b"\6"
+    assert driver.cuGraphMemcpyNodeGetParams(kernel)[0] == INVALID
+    assert driver.cuGraphHostNodeGetParams(kernel)[0] == INVALID
+
+
+def test_a_copy_of_rows_is_described_and_done(graph, streams, memory):
+    made(*driver.cuMemcpyHtoD(memory, bytes(range(64)), 64))
+    parameters = copy_parameters(memory + 256, memory, width=4)
+    parameters.Height = parameters.Depth = 2
+    parameters.srcPitch, parameters.srcHeight = 8, 4
+    parameters.dstPitch, parameters.dstHeight = 4, 2
+    context = made(*driver.cuCtxGetCurrent())
+    node = made(*driver.cuGraphAddMemcpyNode(graph, [], 0, parameters, context))
+    told = made(*driver.cuGraphMemcpyNodeGetParams(node))
+    assert (told.WidthInBytes, told.Height, told.Depth) == (4, 2, 2)
+    assert (told.srcPitch, told.srcHeight, told.dstPitch, told.dstHeight) == (8, 4, 4, 2)
+    launch(graph, streams[0])
+    rows = [bytes(range(start, start + 4)) for start in (0, 8, 32, 40)]
+    assert read(memory + 256, 16) == b"".join(rows)
+
+
+def value(**fields):
+    made_ = driver.CUkernelNodeAttrValue()
+    for name, content in fields.items():
+        setattr(made_, name, content)
+    return made_
+
+
+def test_attributes_of_kernel_nodes_are_set_asked_and_copied(graph, kernels, memory):
+    first = kernels.add(graph, "store", memory, 1)
+    second = kernels.add(graph, "store", memory, 1)
+    priority = Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY
+    cooperative = Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+    assert made(*driver.cuGraphKernelNodeGetAttribute(first, priority)).priority == 0
+    made(*driver.cuGraphKernelNodeSetAttribute(first, priority, value(priority=-3)))
+    made(*driver.cuGraphKernelNodeSetAttribute(first, cooperative, value(cooperative=1)))
+    made(*driver.cuGraphKernelNodeCopyAttributes(second, first))
+    assert made(*driver.cuGraphKernelNodeGetAttribute(second, priority)).priority == -3
+    assert made(*driver.cuGraphKernelNodeGetAttribute(second, cooperative)).cooperative == 1
+    made(*driver.cuGraphKernelNodeSetParams(second, kernels.parameters("store", memory, 2)))
+    assert made(*driver.cuGraphKernelNodeGetAttribute(second, priority)).priority == -3
+    sync = Attribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
+    assert driver.cuGraphKernelNodeGetAttribute(first, sync)[0] == INVALID
+    assert driver.cuGraphKernelNodeGetAttribute(empty(graph), priority)[0] == INVALID
+
+
+def test_a_captured_launch_keeps_its_attributes(kernels, memory):
+    stream = made(*driver.cuStreamCreateWithPriority(1, -2))
+    mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
+    made(*driver.cuStreamBeginCapture(stream, mode))
+    arguments = kernels.parameters("store", memory, 1).kernelParams
+    function = kernels.function("store")
+    made(*driver.cuLaunchCooperativeKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments))
+    graph = made(*driver.cuStreamEndCapture(stream))
+    (node,) = made(*driver.cuGraphGetNodes(graph, 1))[0]
+    told = [
+        made(*driver.cuGraphKernelNodeGetAttribute(node, each))
+        for each in (
+            Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+            Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY,
+        )
+    ]
+    assert (told[0].cooperative, told[1].priority) == (1, -2)
+    made(*driver.cuGraphDestroy(graph))
+    made(*driver.cuStreamDestroy(stream))
+
+
+def test_child_graphs_are_exchanged(graph, streams, memory):
+    first, second = made(*driver.cuGraphCreate(0)), made(*driver.cuGraphCreate(0))
+    fill(first, memory, 1)
+    fill(second, memory, 2)
+    node = made(*driver.cuGraphAddChildGraphNode(graph, [], 0, first))
+    parameters = driver.CUgraphNodeParams()
+    parameters.type = Type.CU_GRAPH_NODE_TYPE_GRAPH
+    parameters.graph.graph = second
+    made(*driver.cuGraphNodeSetParams(node, parameters))
+    launch(graph, streams[0])
+    assert read(memory, 16) == b"\2" * 16
+    for each in (first, second):
+        made(*driver.cuGraphDestroy(each))
+
+
+def test_a_moved_child_graph_belongs_to_its_node(graph, streams, memory):
+    child = made(*driver.cuGraphCreate(0))
+    fill(child, memory, 3)
+    parameters = driver.CUgraphNodeParams()
+    parameters.type = Type.CU_GRAPH_NODE_TYPE_GRAPH
+    parameters.graph.graph = child
+    owner = driver.CUgraphChildGraphNodeOwnership
+    parameters.graph.ownership = owner.CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE
+    node = made(*driver.cuGraphAddNode(graph, [], None, 0, parameters))
+    assert int(made(*driver.cuGraphChildGraphNodeGetGraph(node))) == int(child)
+    assert driver.cuGraphDestroy(child)[0] == INVALID
+    launch(graph, streams[0])
+    assert read(memory, 16) == b"\3" * 16
+
+
+VERBOSE = driver.CUgraphDebugDot_flags.CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE
+
+
+@pytest.mark.parametrize("flags", [0, int(VERBOSE)], ids=["plain", "verbose"])
+def test_a_picture_names_nodes_and_edges(graph, kernels, memory, tmp_path, flags):
+    kernel = kernels.add(graph, "store", memory, 5)
+    fill(graph, memory, 1, kernel)
+    path = tmp_path / "graph.dot"
+    made(*driver.cuGraphDebugDotPrint(graph, str(path).encode(), flags))
+    text = path.read_text()
+    name = f"graph_{made(*driver.cuGraphGetId(graph))}_node_"
+    assert text.startswith("digraph dot {")
+    assert text.rstrip().endswith("}")
+    assert "store" in text
+    assert "MEMSET" in text
+    assert f'"{name}0" -> "{name}1"' in text
+    assert ("cooperative" in text) == bool(flags)
+
+
+def test_a_picture_needs_a_file_that_can_be_written(graph, tmp_path):
+    path = str(tmp_path / "no" / "graph.dot").encode()
+    assert driver.cuGraphDebugDotPrint(graph, path, 0)[0] == R.CUDA_ERROR_OPERATING_SYSTEM
+
+
+def test_kinds_that_are_not_there_are_refused(graph):
+    parameters = driver.CUgraphNodeParams()
+    parameters.type = Type.CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL
+    assert driver.cuGraphAddNode(graph, [], None, 0, parameters)[0] == UNSUPPORTED
