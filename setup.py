@@ -108,6 +108,7 @@ PARTS = [
     Part("cuda.bindings.cycudla", is_c=True),
     Part("cuda.core._core", "cpp/core cpp/python"),
     Part("cuda.core._compile"),
+    Part("cuda.core._views", "cpp/views"),
     Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=FLOATS, variants=WIDER),
     Part(RUNTIME, "cpp/emulated_runtime emulated_runtime"),
 ]

@@ -23,6 +23,7 @@ MODULES = {
     "_kernel_arg_handler": "ParamHolder",
     "_launch_config": "LaunchConfig _to_native_launch_config",
     "_launcher": "launch",
+    "_layout": "_StridedLayout",
     "_memory": (
         "Buffer DeviceMemoryResource DeviceMemoryResourceOptions DevicePointerT DevicePointerType "
         "LegacyPinnedMemoryResource MemoryResource _SynchronousMemoryResource"
@@ -55,6 +56,7 @@ PRIVATE = {
         "_SynchronousMemoryResource _tls _to_native_launch_config default_stream"
     ),
     "_compile": "_can_load_generated_ptx _get_nvvm_module",
+    "_views": "_StridedLayout",
     "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
     "typing": "DevicePointerT DevicePointerType IsStreamT IsStreamType",
 }

@@ -10,7 +10,7 @@ from halfwarp import installation as found
 from halfwarp.damage import NVIDIAS_FOLDERS
 from halfwarp.doctor.findings import REBUILD, REINSTALL, REPAIR
 
-NEEDED = ("cuda.bindings._low", "cuda.core._core", "cuda.core._compile")
+NEEDED = ("cuda.bindings._low", "cuda.core._core", "cuda.core._compile", "cuda.core._views")
 
 
 def probe(findings):

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another shape over the same elements in the same order, and axes merged.
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "views/layout/axes.hpp"
+#include "views/layout/changes.hpp"
+#include "views/layout/checked.hpp"
+#include "views/layout/facts.hpp"
+
+namespace halfwarp::views {
+namespace {
+
+// The product of the extents but -1, and where that one is.
+struct shape_facts {
+  std::int64_t volume = 1;
+  std::optional<int> open_axis;
+};
+
+shape_facts facts_of(std::span<const std::int64_t> shape) {
+  shape_facts facts;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] < -1) throw std::invalid_argument("Extents must be non-negative");
+    if (shape[axis] != -1) {
+      facts.volume = multiply(facts.volume, shape[axis]);
+    } else if (facts.open_axis) {
+      throw std::invalid_argument("There can be at most one -1 extent in a shape");
+    } else {
+      facts.open_axis = static_cast<int>(axis);
+    }
+  }
+  return facts;
+}
+
+// A layout of that shape, its open extent found, strides still to come.
+layout of_shape(const layout& given, std::span<const std::int64_t> shape) {
+  layout result{static_cast<int>(shape.size()), given.itemsize(), true};
+  result.set_offset(given.offset());
+  std::copy(shape.begin(), shape.end(), result.extents());
+  const shape_facts facts = facts_of(shape);
+  const std::int64_t whole = volume(given);
+  if (!facts.open_axis) {
+    if (whole == facts.volume) return result;
+    throw std::invalid_argument("The original volume " + std::to_string(whole) +
+                                " and the new volume " + std::to_string(facts.volume) +
+                                " must be equal.");
+  }
+  if (facts.volume == 0) {
+    throw std::invalid_argument("The -1 extent is ambiguous when the other extents make 0");
+  }
+  if (whole % facts.volume != 0) {
+    throw std::invalid_argument("The original volume " + std::to_string(whole) +
+                                " must be divisible by the specified sub-volume " +
+                                std::to_string(facts.volume) + ".");
+  }
+  result.extents()[*facts.open_axis] = whole / facts.volume;
+  return result;
+}
+
+}  // namespace
+
+layout reshaped(const layout& given, std::span<const std::int64_t> shape) {
+  layout result = of_shape(given, shape);
+  if (result.is_empty()) return result;
+  const layout source = flattened(squeezed(given), ~axes_mask{0});
+  const std::int64_t* const extents = source.extents();
+  // From the innermost axis on: each axis of the source gives its elements to axes of the result.
+  int from = source.ndim() - 1;
+  std::int64_t left = extents[from], stride = source.strides()[from];
+  for (int axis = result.ndim(); axis-- > 0;) {
+    const std::int64_t extent = result.extents()[axis];
+    if (extent != 1 && left == 1) {
+      --from;
+      left = extents[from];
+      stride = source.strides()[from];
+    }
+    if (left % extent != 0) {
+      throw std::invalid_argument("Layout strides are incompatible with the new shape");
+    }
+    result.strides()[axis] = stride;
+    stride = multiply(stride, extent);
+    left /= extent;
+  }
+  return result;
+}
+
+layout permuted(const layout& given, std::span<const std::int64_t> axes) {
+  const layout source = given.with_strides();
+  if (axes.size() != static_cast<std::size_t>(source.ndim())) {
+    throw std::invalid_argument(
+        "Permutation must have the same length as the number of "
+        "dimensions, got " +
+        std::to_string(axes.size()) + " for a " + tensor_of(source.ndim()));
+  }
+  const axis_list order = distinct_axes(axes, source.ndim(), "Invalid permutation");
+  layout result = source;
+  for (int place = 0; place < order.count; ++place) {
+    result.extents()[place] = source.extents()[order[place]];
+    result.strides()[place] = source.strides()[order[place]];
+  }
+  return result;
+}
+
+axes_mask flattened_axis_mask(const layout& given) {
+  const layout source = given.with_strides();
+  const std::int64_t* const strides = source.strides();
+  axes_mask mask = 0;
+  for (int axis = 1; axis < source.ndim(); ++axis) {
+    const bool is_one = is_product(strides[axis - 1], strides[axis], source.extents()[axis]);
+    if (is_one) mask |= axes_mask{1} << axis;
+  }
+  return mask;
+}
+
+axes_mask mask_of_range(int ndim, std::int64_t start, std::int64_t end) {
+  if (ndim == 0 && start == 0 && end == -1) return 0;
+  const int first = axis_of(start, ndim, "Invalid axis");
+  const int last = axis_of(end, ndim, "Invalid axis");
+  axes_mask mask = 0;
+  for (int axis = first + 1; axis <= last; ++axis) mask |= axes_mask{1} << axis;
+  return mask;
+}
+
+layout flattened(const layout& given, axes_mask mask) {
+  const layout source = given.with_strides();
+  mask &= flattened_axis_mask(source);
+  const int ndim = source.ndim();
+  if (ndim == 0) {
+    layout result{1, source.itemsize(), true};
+    result.set_offset(source.offset());
+    result.extents()[0] = result.strides()[0] = 1;
+    return result;
+  }
+  layout result{ndim - __builtin_popcountll(mask), source.itemsize(), true};
+  result.set_offset(source.offset());
+  int to = -1;
+  for (int axis = 0; axis < ndim; ++axis) {
+    const bool is_merged = mask >> axis & 1;
+    const std::int64_t extent = source.extents()[axis];
+    if (!is_merged) ++to;
+    result.extents()[to] = is_merged ? multiply(result.extents()[to], extent) : extent;
+    result.strides()[to] = source.strides()[axis];
+  }
+  return result;
+}
+
+}  // namespace halfwarp::views

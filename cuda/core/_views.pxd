@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# The cimport contract of views and layouts, part by part.
+
+cimport cython
+
+include "views/layout.pxd"

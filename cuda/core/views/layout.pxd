@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# Strided layouts: extents, strides and an offset, all counted in elements.
+
+from libc.stdint cimport int64_t, uint64_t
+
+
+cdef extern from "views/layout/layout.hpp" namespace "halfwarp::views":
+    cppclass strided_layout "halfwarp::views::layout":
+        strided_layout() noexcept
+        strided_layout(int ndim, int itemsize, bint has_strides) except +
+        int ndim() noexcept
+        int itemsize() noexcept
+        bint has_strides() noexcept
+        bint is_empty() noexcept
+        int64_t offset() noexcept
+        void set_offset(int64_t) noexcept
+        int64_t* extents() noexcept
+        int64_t* strides() noexcept
+        strided_layout with_strides() except +
+        bint equals "operator=="(const strided_layout&) noexcept
+
+
+@cython.final
+cdef class _StridedLayout:
+    cdef strided_layout native
+
+# A layout object over what C++ made.
+cdef _StridedLayout wrap_layout(const strided_layout& native)
