@@ -2,6 +2,8 @@
 // DLPack capsules over memory that a Python object owns.
 #include "python/dlpack.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <new>
 
 #include "python/lock/interpreter_lock.hpp"
@@ -9,12 +11,12 @@
 namespace halfwarp::python::dlpack {
 namespace {
 
-/// One allocation holds the tensor, its shape and its strides; `owner` is kept alive by it.
+/// The tensor; one allocation holds it with its extents and strides, and it keeps `owner` alive.
 template <class Tensor>
 struct exported {
   Tensor managed;
   PyObject* owner;
-  std::int64_t shape, stride;
+  std::int64_t numbers[];
 };
 
 /// Consumers call this from any thread, with or without the interpreter lock.
@@ -25,7 +27,7 @@ void release(Tensor* managed) {
     const gil_acquire lock;
     Py_DECREF(whole->owner);
   }
-  delete whole;
+  std::free(whole);
 }
 
 /// A consumer renames the capsule that it takes over, so the name says who must release.
@@ -36,31 +38,51 @@ void drop_unused(PyObject* capsule) {
   managed->deleter(managed);
 }
 
-template <class Tensor, const char* name>
-PyObject* make_capsule(PyObject* owner, const tensor& content, std::int64_t size) {
-  auto* whole = new (std::nothrow) exported<Tensor>{};
-  if (whole == nullptr) return PyErr_NoMemory();
+template <class Tensor>
+Tensor* make(PyObject* owner, const tensor& content, std::uint64_t flags) {
+  const auto ndim = static_cast<std::size_t>(content.ndim);
+  const std::size_t size = sizeof(exported<Tensor>) + 2 * ndim * sizeof(std::int64_t);
+  auto* whole = static_cast<exported<Tensor>*>(std::malloc(size));
+  if (whole == nullptr) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
   whole->owner = Py_NewRef(owner);
-  whole->shape = size;
-  whole->stride = 1;
-  whole->managed.content = content;
-  whole->managed.content.shape = &whole->shape;
-  whole->managed.content.strides = &whole->stride;
-  whole->managed.context = whole;
-  whole->managed.deleter = release<Tensor>;
-  if constexpr (requires { whole->managed.number; }) whole->managed.number = supported_version;
-  PyObject* capsule = PyCapsule_New(&whole->managed, name, drop_unused<Tensor, name>);
-  if (capsule == nullptr) release(&whole->managed);
+  Tensor& managed = whole->managed;
+  managed.content = content;
+  managed.content.shape = whole->numbers;
+  managed.content.strides = ndim == 0 ? nullptr : whole->numbers + ndim;
+  std::copy_n(content.shape, ndim, managed.content.shape);
+  std::copy_n(content.strides, ndim, whole->numbers + ndim);
+  managed.context = whole;
+  managed.deleter = release<Tensor>;
+  if constexpr (requires { managed.number; }) {
+    managed.number = supported_version;
+    managed.flags = flags;
+  }
+  return &managed;
+}
+
+template <class Tensor, const char* name>
+PyObject* make_capsule(PyObject* owner, const tensor& content, std::uint64_t flags) {
+  Tensor* const managed = make<Tensor>(owner, content, flags);
+  if (managed == nullptr) return nullptr;
+  PyObject* capsule = PyCapsule_New(managed, name, drop_unused<Tensor, name>);
+  if (capsule == nullptr) release(managed);
   return capsule;
 }
 
 }  // namespace
 
-PyObject* export_bytes(PyObject* owner, void* data, std::int64_t size, device where,
-                       bool versioned) {
-  const tensor content{data, where, 1, {type_code::signed_integer, 8, 1}, nullptr, nullptr, 0};
-  return versioned ? make_capsule<versioned_tensor, versioned_capsule_name>(owner, content, size)
-                   : make_capsule<managed_tensor, capsule_name>(owner, content, size);
+PyObject* export_tensor(PyObject* owner, const tensor& content, std::uint64_t flags,
+                        bool is_versioned) {
+  return is_versioned
+             ? make_capsule<versioned_tensor, versioned_capsule_name>(owner, content, flags)
+             : make_capsule<managed_tensor, capsule_name>(owner, content, flags);
+}
+
+versioned_tensor* export_managed(PyObject* owner, const tensor& content, std::uint64_t flags) {
+  return make<versioned_tensor>(owner, content, flags);
 }
 
 }  // namespace halfwarp::python::dlpack

@@ -9,7 +9,6 @@
 namespace halfwarp::python::dlpack {
 
 enum class device_type : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
-enum class type_code : std::uint8_t { signed_integer = 0, unsigned_integer = 1, floating = 2 };
 
 struct device {
   device_type type;
@@ -17,7 +16,7 @@ struct device {
 };
 
 struct data_type {
-  type_code code;
+  std::uint8_t code;  // the numbers are those of DLPack's header
   std::uint8_t bits;
   std::uint16_t lanes;
 };
@@ -51,6 +50,9 @@ struct versioned_tensor {
 };
 
 inline constexpr version supported_version{1, 2};
+inline constexpr std::uint8_t signed_integer = 0;
+// Flags of a tensor with a version.
+inline constexpr std::uint64_t read_only = 1, is_copied = 2, is_subbyte_padded = 4;
 inline constexpr char capsule_name[] = "dltensor";
 inline constexpr char versioned_capsule_name[] = "dltensor_versioned";
 
@@ -58,9 +60,12 @@ inline constexpr char versioned_capsule_name[] = "dltensor_versioned";
 static_assert(sizeof(tensor) == 48 && sizeof(managed_tensor) == 64 &&
               sizeof(versioned_tensor) == 80);
 
-/// A capsule over `size` bytes at `data` as a one-dimensional int8 tensor. The capsule, or whoever
-/// consumes it, holds one reference to `owner`. New reference, or null with an error set.
-PyObject* export_bytes(PyObject* owner, void* data, std::int64_t size, device where,
-                       bool versioned);
+/// A capsule over memory that `owner` keeps alive; extents and strides are copied. The capsule, or
+/// whoever consumes it, holds one reference to `owner`. New reference, or null with an error set.
+PyObject* export_tensor(PyObject* owner, const tensor& content, std::uint64_t flags,
+                        bool is_versioned);
+
+/// The same without a capsule: the deleter gives it up. Null with an error set.
+versioned_tensor* export_managed(PyObject* owner, const tensor& content, std::uint64_t flags);
 
 }  // namespace halfwarp::python::dlpack

@@ -42,6 +42,7 @@ struct view_fields {
   std::uintptr_t pointer;
   std::int32_t device;  // ordinal; -1: host
   bool is_device_accessible;
+  const buffer_fields* source;  // of the Buffer that the view keeps alive; null: another object
 };
 
 struct dimensions {

@@ -28,7 +28,7 @@ _HOMES = {
     "typing": "IsStreamT",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_SUBMODULES = ("typing",)
+_SUBMODULES = ("typing", "utils")
 _SILENT = ("IsStreamT",)  # old spellings: importable, not listed
 
 __all__ = sorted({*_HOME_OF, *_SUBMODULES}.difference(_SILENT))

@@ -19,6 +19,7 @@ EXPERIMENTAL = f"{ROOT}.experimental"
 MODULES = {
     "_context": "Context",
     "_device": "Device DeviceProperties _tls",
+    "_dlpack": "DLDeviceType",
     "_event": "Event EventOptions",
     "_kernel_arg_handler": "ParamHolder",
     "_launch_config": "LaunchConfig _to_native_launch_config",
@@ -31,6 +32,10 @@ MODULES = {
     "_memory._buffer": "Buffer DevicePointerT DevicePointerType MemoryResource",
     "_memory._legacy": "LegacyPinnedMemoryResource MemoryResource _SynchronousMemoryResource",
     "_memory._memory_pool": "_MemPool",
+    "_memoryview": (
+        "StridedMemoryView _StridedMemoryViewProxy args_viewable_as_strided_memory "
+        "view_as_array_interface view_as_cai"
+    ),
     "_module": (
         "Kernel KernelAttributes KernelOccupancy MaxPotentialBlockSizeOccupancyResult ObjectCode "
         "ParamInfo"
@@ -56,7 +61,11 @@ PRIVATE = {
         "_SynchronousMemoryResource _tls _to_native_launch_config default_stream"
     ),
     "_compile": "_can_load_generated_ptx _get_nvvm_module",
-    "_views": "_StridedLayout",
+    "_views": (
+        "StridedMemoryView _StridedLayout _StridedMemoryViewProxy args_viewable_as_strided_memory "
+        "view_as_array_interface view_as_cai"
+    ),
+    "views.device_types": "DLDeviceType",
     "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
     "typing": "DevicePointerT DevicePointerType IsStreamT IsStreamType",
 }

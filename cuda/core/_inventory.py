@@ -28,11 +28,14 @@ THEMES = {
 }
 MODULES = frozenset({"checkpoint", "graph", "system", "texture", "typing", "utils"})
 
-# What existing code imports from private modules, and what of that is still to come.
+# What existing code imports from other modules, and what of that is still to come.
 PRIVATE_LATER = {
     "_event": "IPCEventDescriptor",
     "_memory": "GraphMemoryResource IPCAllocationHandle IPCBufferDescriptor ManagedMemoryResource "
     "PinnedMemoryResource VirtualMemoryResource _ipc",
+    "utils": "CopyOptions FileStreamProgramCache InMemoryProgramCache MemcpyOverlapMode "
+    "MemcpySrcAccessOrder ProgramCacheResource copy_batch discard_batch discard_prefetch_batch "
+    "make_program_cache_key prefetch_batch",
 }
 
 

@@ -4,3 +4,5 @@
 cimport cython
 
 include "views/layout.pxd"
+include "views/exchange_table.pxd"
+include "views/view.pxd"

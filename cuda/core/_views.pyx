@@ -6,5 +6,14 @@ cimport cython
 from cuda.core._core import _complete_classes
 
 include "views/layout.pyx"
+include "views/view.pyx"
+include "views/element_type.pyx"
+include "views/stream_order.pyx"
+include "views/array_interface.pyx"
+include "views/dlpack_import.pyx"
+include "views/known_arrays.pyx"
+include "views/dlpack_export.pyx"
+include "views/exchange_table.pyx"
+include "views/arguments.pyx"
 
 _complete_classes(globals(), __name__)

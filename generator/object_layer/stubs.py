@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 
@@ -15,13 +16,13 @@ from .cython_source import Class, Parameter, Routine
 from .typing_rules import ENTRY, TypingRules, section
 
 FOLDER = "cuda/core"
-EXTENSIONS = ("_core", "_compile")
+EXTENSIONS = ("_core", "_compile", "_views")
 INDENT = "    "
 ORIGIN = f"# {origin_of('the sources of cuda.core')}\n"
 HEAD = '''\
 """{purpose}"""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Never, Protocol, Self, SupportsIndex, SupportsInt, TypeAlias, TypeVar
 from typing import final, overload, type_check_only
@@ -51,7 +52,10 @@ def emit(root: Path) -> dict[str, str]:
     rules = TypingRules(Path(__file__).with_name("types.toml"))
     records = rules.table["records"]
     known = TYPES | {module: " ".join(rows) for module, rows in records.items()}
+    utilities = literal(root / FOLDER / "utils.py", "_HOMES")
     files = {f"{FOLDER}/__init__.pyi": package(root, homes)}
+    files[f"{FOLDER}/utils.pyi"] = utilities_module(utilities)
+    homes = homes | utilities
     files |= {f"{m.replace('.', '/')}.pyi": named_tuples(rows) for m, rows in records.items()}
     for extension in EXTENSIONS:
         others = [name for name in EXTENSIONS if name != extension]
@@ -84,10 +88,9 @@ def named_tuples(rows: dict[str, list[str]]) -> str:
 def package(root: Path, homes: dict[str, str]) -> str:
     """The stub of `cuda.core` itself: every public name, from where it is."""
     lines = [ORIGIN, '"""CUDA objects for Python."""\n\n']
-    for home, names in sorted(homes.items()):
-        imported = ", ".join(f"{name} as {name}" for name in sorted(names.split()))
-        lines.append(f"from cuda.core.{home} import {imported}\n")
-    lines.append("from cuda.core import typing as typing\n\n")
+    lines += imports_of(homes)
+    lines.append("from cuda.core import typing as typing\n")
+    lines.append("from cuda.core import utils as utils\n\n")
     lines.append("__version__: str\n__implementation__: str\n")
     silent = next(
         ast.literal_eval(statement.value)
@@ -95,8 +98,23 @@ def package(root: Path, homes: dict[str, str]) -> str:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "_SILENT"
     )
     names = {name for some in homes.values() for name in some.split()} - set(silent)
-    lines.append(f"__all__ = {sorted({*names, 'typing'})!r}\n")
+    lines.append(f"__all__ = {sorted({*names, 'typing', 'utils'})!r}\n")
     return "".join(lines)
+
+
+def utilities_module(homes: dict[str, str]) -> str:
+    """The stub of `cuda.core.utils`: names that are elsewhere."""
+    lines = [ORIGIN, '"""Views of arrays, and what works on several objects at once."""\n\n']
+    lines += imports_of(homes)
+    lines.append(f"\n__all__ = {sorted(' '.join(homes.values()).split())!r}\n")
+    return "".join(lines)
+
+
+def imports_of(homes: dict[str, str]) -> Iterator[str]:
+    """A line for each home: names that a stub passes on."""
+    for home, names in sorted(homes.items()):
+        imported = ", ".join(f"{name} as {name}" for name in sorted(names.split()))
+        yield f"from cuda.core.{home} import {imported}\n"
 
 
 class Module:

@@ -69,3 +69,51 @@ def fill(world):
 def dlpack(world):
     buffer = world.buffer
     return lambda: buffer.__dlpack__()
+
+
+@row("view from DLPack: ndarray", target=150)
+def view_of_ndarray(world):
+    import numpy as np
+    from cuda.core.utils import StridedMemoryView
+
+    array = np.zeros((3, 4), np.float32)
+    return lambda: StridedMemoryView.from_dlpack(array, stream_ptr=-1)
+
+
+@row("view from DLPack: Buffer", target=120)
+def view_of_buffer(world):
+    from cuda.core.utils import StridedMemoryView
+
+    buffer = world.buffer
+    return lambda: StridedMemoryView.from_dlpack(buffer, stream_ptr=-1)
+
+
+class DeviceArray:
+    """An array of some library, on the device."""
+
+    def __init__(self, buffer):
+        self.__cuda_array_interface__ = {
+            "shape": (8, 8),
+            "typestr": "<f4",
+            "data": (int(buffer.handle), False),
+            "version": 3,
+            "strides": None,
+            "stream": None,
+        }
+
+
+@row("view from __cuda_array_interface__", target=300)
+def view_of_device_array(world):
+    from cuda.core.utils import StridedMemoryView
+
+    array = DeviceArray(world.buffer)
+    return lambda: StridedMemoryView.from_cuda_array_interface(array, stream_ptr=-1)
+
+
+@row("view.__dlpack__()", target=110)
+def export_of_view(world):
+    import numpy as np
+    from cuda.core.utils import StridedMemoryView
+
+    view = StridedMemoryView.from_dlpack(np.zeros((3, 4), np.float32), stream_ptr=-1)
+    return lambda: view.__dlpack__()

@@ -31,6 +31,9 @@ int pack_view(PyObject* value, const target& to) noexcept {
     return to.fail(PyExc_TypeError, "the view is of host memory, which the kernel cannot read",
                    value);
   }
+  if (view.source && !view.source->is_open) {
+    return to.fail(PyExc_RuntimeError, "Buffer has been closed");
+  }
   return pack_address(value, view.pointer, to);
 }
 

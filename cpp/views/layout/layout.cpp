@@ -50,7 +50,7 @@ layout layout::with_strides() const {
 bool layout::operator==(const layout& other) const noexcept {
   return ndim_ == other.ndim_ && itemsize_ == other.itemsize_ && offset_ == other.offset_ &&
          has_strides_ == other.has_strides_ &&
-         std::equal(extents(), extents() + 2 * ndim_, other.extents());
+         std::equal(extents(), extents() + (has_strides_ ? 2 : 1) * ndim_, other.extents());
 }
 
 void check(const layout& given) {

@@ -34,7 +34,7 @@ class layout {
     return many_ ? many_.get() : few_.data();
   }
   [[nodiscard]] std::int64_t* extents() noexcept { return many_ ? many_.get() : few_.data(); }
-  // Zero where there are none.
+  // Where there are none: zero, or what C order makes of it.
   [[nodiscard]] const std::int64_t* strides() const noexcept { return extents() + ndim_; }
   [[nodiscard]] std::int64_t* strides() noexcept { return extents() + ndim_; }
 

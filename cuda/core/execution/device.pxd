@@ -30,3 +30,6 @@ cdef Device as_device(object given)
 
 # Opens the driver and calls cuInit, once for the process.
 cdef int initialize_driver() except -1
+
+# The ordinal of the device whose context is current on this thread; CUDAError without one.
+cdef int current_ordinal() except -1

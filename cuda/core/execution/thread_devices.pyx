@@ -122,6 +122,13 @@ cdef Device current_device():
     return device_of_ordinal(ordinal if code == CUDA_SUCCESS else 0)
 
 
+cdef int current_ordinal() except -1:
+    cdef CUdevice ordinal = 0
+    initialize_driver()
+    call(driver.cuCtxGetDevice, &ordinal)
+    return ordinal
+
+
 cdef Device as_device(object given):
     if given is None:
         return current_device()

@@ -2,6 +2,12 @@
 # A Buffer as a DLPack tensor: where it lies, and its capsules.
 
 
+cdef extern from "python/dlpack.hpp" namespace "halfwarp::python::dlpack":
+    object export_tensor(object owner, const dlpack_tensor&, uint64_t flags, bint is_versioned)
+    versioned_tensor* export_managed(object owner, const dlpack_tensor&, uint64_t flags) \
+        except NULL
+
+
 cdef dlpack_device dlpack_device_of(Buffer self) except *:
     cdef dlpack_device where
     resource = resource_of(self)
@@ -59,5 +65,22 @@ cdef object export_dlpack(Buffer self, object stream, object max_version, object
         raise BufferError("Sorry, not supported: dl_device other than None")
     check_exportable(self.fields.size)
     order_consumer(self, stream)
-    return export_bytes(self, <void*><uintptr_t>self.fields.pointer, self.fields.size, where,
-                        versioned)
+    cdef int64_t size = self.fields.size, stride = 1
+    cdef dlpack_tensor content
+    content.data = <void*><uintptr_t>self.fields.pointer
+    content.where = where
+    content.ndim = 1
+    content.dtype.code, content.dtype.bits, content.dtype.lanes = signed_integer, 8, 1
+    content.shape, content.strides = &size, &stride
+    content.byte_offset = 0
+    return export_tensor(self, content, 0, versioned)
+
+
+cdef object make_dlpack_capsule(object owner, const dlpack_tensor& content, uint64_t flags,
+                                bint is_versioned):
+    return export_tensor(owner, content, flags, is_versioned)
+
+
+cdef versioned_tensor* make_managed_tensor(object owner, const dlpack_tensor& content,
+                                           uint64_t flags) except NULL:
+    return export_managed(owner, content, flags)

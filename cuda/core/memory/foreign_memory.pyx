@@ -6,10 +6,6 @@ from cpython.buffer cimport (
     PyObject_GetBuffer)
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 
-# Flags of a DLPack tensor with a version.
-cdef uint64_t READ_ONLY = 1
-cdef uint64_t IS_COPIED = 2
-
 
 @cython.final
 @cython.no_gc_clear  # the view must be released before the exporter may go
@@ -94,8 +90,8 @@ cdef int take_dlpack(_ForeignMemory memory, object source, Stream stream) except
     if PyCapsule_IsValid(capsule, versioned_capsule_name):
         versioned = <versioned_tensor*>PyCapsule_GetPointer(capsule, versioned_capsule_name)
         tensor = &versioned.content
-        memory.is_readonly = versioned.flags & READ_ONLY
-        memory.is_copy = versioned.flags & IS_COPIED
+        memory.is_readonly = versioned.flags & read_only
+        memory.is_copy = versioned.flags & is_copied
     else:
         tensor = &(<managed_tensor*>PyCapsule_GetPointer(capsule, capsule_name)).content
     shape = tuple([tensor.shape[i] for i in range(tensor.ndim)])

@@ -101,32 +101,3 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
         bint is_open
     int register_buffer_class "halfwarp::python::register_class"(object, const buffer_fields*) \
         except -1
-
-
-cdef extern from "python/dlpack.hpp" namespace "halfwarp::python::dlpack":
-    enum class device_type(int32_t):
-        cpu
-        cuda
-        cuda_host
-        cuda_managed
-    cppclass dlpack_device "halfwarp::python::dlpack::device":
-        device_type type
-        int32_t id
-    object export_bytes(object owner, void* data, long long size, dlpack_device, bint versioned)
-    cppclass data_type:
-        unsigned char bits
-        unsigned short lanes
-    cppclass dlpack_tensor "halfwarp::python::dlpack::tensor":
-        void* data
-        int32_t ndim
-        data_type dtype
-        long long* shape
-        long long* strides
-        uint64_t byte_offset
-    cppclass managed_tensor:
-        dlpack_tensor content
-    cppclass versioned_tensor:
-        uint64_t flags
-        dlpack_tensor content
-    const char* capsule_name
-    const char* versioned_capsule_name

@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # ParamHolder: packed arguments for a raw launch.
 
+cdef extern from "python/objects.hpp" namespace "halfwarp::python":
+    int register_view_class "halfwarp::python::register_class"(object, const view_fields*) \
+        except -1
+
+
+cdef int register_views(object sample, const view_fields* fields) except -1:
+    return register_view_class(sample, fields)
+
 
 @cython.final
 cdef class ParamHolder:

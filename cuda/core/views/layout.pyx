@@ -30,6 +30,7 @@ cdef extern from "views/layout/dense.hpp" namespace "halfwarp::views":
     strided_layout make_dense "halfwarp::views::dense_like"(const strided_layout&,
                                                             const axis_list&) except +
     bint is_contiguous(const strided_layout&, const axis_list&) noexcept
+    void set_dense_strides(strided_layout&, const axis_list&) except +
 
 
 cdef extern from "views/layout/facts.hpp" namespace "halfwarp::views":
@@ -228,7 +229,7 @@ Extents, strides and offsets count elements. Up to 64 dimensions.
 
 Parameters
 ----------
-shape : tuple
+shape : tuple of int
     The extent of each axis.
 strides : tuple of int or None
     How far neighbours along each axis lie apart; None for C order without gaps, which is then not

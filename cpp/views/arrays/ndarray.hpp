@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's arrays, read without NumPy's headers.
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+#include "views/layout/layout.hpp"
+
+namespace halfwarp::views {
+
+// The beginning of an array object, part of NumPy's binary interface since version 1.
+struct ndarray {
+  PyObject base_object;
+  char* data;
+  int ndim;
+  Py_ssize_t* extents;
+  Py_ssize_t* strides;  // in bytes
+  PyObject* base;
+  PyObject* dtype;
+  int flags;
+
+  static constexpr int writeable = 0x0400;
+};
+
+[[nodiscard]] inline const ndarray& as_ndarray(PyObject* object) noexcept {
+  return *reinterpret_cast<const ndarray*>(object);
+}
+
+// The layout of an array, with strides unless it has no axis. False where it has none: a stride is
+// no multiple of the element size, or there are too many axes.
+[[nodiscard]] bool layout_of(const ndarray& array, int itemsize, layout& made);
+
+}  // namespace halfwarp::views

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tensor structures of DLPack, and the exports that keep a Python object alive.
+
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
+
+
+cdef extern from "python/dlpack.hpp" namespace "halfwarp::python::dlpack" nogil:
+    enum class device_type(int32_t):
+        cpu
+        cuda
+        cuda_host
+        cuda_managed
+    cppclass dlpack_device "halfwarp::python::dlpack::device":
+        device_type type
+        int32_t id
+    cppclass data_type:
+        uint8_t code
+        uint8_t bits
+        uint16_t lanes
+    cppclass dlpack_tensor "halfwarp::python::dlpack::tensor":
+        void* data
+        dlpack_device where
+        int32_t ndim
+        data_type dtype
+        int64_t* shape
+        int64_t* strides
+        uint64_t byte_offset
+    cppclass managed_tensor:
+        dlpack_tensor content
+        void (*deleter)(managed_tensor*) noexcept
+    cppclass dlpack_version "halfwarp::python::dlpack::version":
+        uint32_t major
+        uint32_t minor
+    cppclass versioned_tensor:
+        dlpack_version number
+        uint64_t flags
+        dlpack_tensor content
+        void (*deleter)(versioned_tensor*) noexcept
+    const dlpack_version supported_version
+    const uint8_t signed_integer
+    const uint64_t read_only, is_copied, is_subbyte_padded
+    const char* capsule_name
+    const char* versioned_capsule_name
+
+# Where the memory of a buffer lies.
+cdef dlpack_device dlpack_device_of(Buffer self) except *
+
+# Whether a consumer with that `max_version` reads capsules with a version number.
+cdef bint wants_version(object max_version) except -1
+
+# Makes the stream of a consumer wait for the one that the memory of a buffer was allocated on.
+cdef int order_consumer(Buffer self, object stream) except -1
+
+# A capsule over memory that `owner` keeps alive; extents and strides are copied.
+cdef object make_dlpack_capsule(object owner, const dlpack_tensor& content, uint64_t flags,
+                                bint is_versioned)
+
+# The same without a capsule.
+cdef versioned_tensor* make_managed_tensor(object owner, const dlpack_tensor& content,
+                                           uint64_t flags) except NULL

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Views of the arrays of all libraries, and what else works on several objects at once.
+
+Every name is loaded when it is first used.
+"""
+
+from importlib import import_module
+
+_HOMES = {
+    "_views": "StridedMemoryView args_viewable_as_strided_memory",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name):
+    if name in _HOME_OF:
+        value = getattr(import_module(f"cuda.core.{_HOME_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    explain = import_module("cuda.core._inventory").not_yet
+    raise AttributeError(
+        explain(__name__, name) or f"module {__name__!r} has no attribute {name!r}"
+    )
+
+
+def __dir__():
+    return sorted([*(name for name in globals() if name.startswith("__")), *__all__])

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# Views as DLPack tensors.
+
+from cuda.core._core cimport make_dlpack_capsule, wants_version
+
+
+cdef data_type element_or_refuse(StridedMemoryView self) except *:
+    """DLPack's numbers for the elements; BufferError where it has none."""
+    if self.element.bits:
+        return self.element
+    dtype = self.dtype
+    if dtype is None:
+        raise BufferError("Cannot export StridedMemoryView via DLPack without dtype information; "
+                          "create the view with dtype specified.")
+    if dtype.fields is not None:
+        raise BufferError("Structured dtypes are not supported for DLPack export")
+    if not dtype.isnative:
+        raise BufferError("Non-native-endian dtypes are not supported for DLPack export")
+    raise BufferError(f"Unsupported dtype for DLPack export: {dtype}")
+
+
+cdef int describe_tensor(StridedMemoryView self, dlpack_tensor* tensor) except -1:
+    """The tensor of a view; extents and strides are those of the view itself."""
+    check_memory(self)
+    tensor.dtype = element_or_refuse(self)
+    if not self.native.has_strides():
+        set_dense_strides(self.native, c_order(self.native.ndim()))
+    tensor.data = NULL if self.native.is_empty() else <void*>self.fields.pointer
+    tensor.where.type, tensor.where.id = self.where, self.ordinal
+    tensor.ndim = self.native.ndim()
+    tensor.shape = self.native.extents()
+    tensor.strides = self.native.strides() if tensor.ndim else NULL
+    tensor.byte_offset = 0
+    return 0
+
+
+cdef uint64_t flags_of(StridedMemoryView self) noexcept:
+    cdef uint64_t flags = 0
+    if self.flags & VIEW_IS_READONLY:
+        flags |= read_only
+    if self.flags & VIEW_IS_COPY:
+        flags |= is_copied
+    if self.element.bits and self.element.bits * self.element.lanes < 8:
+        flags |= is_subbyte_padded
+    return flags
+
+
+cdef object export_view(StridedMemoryView self, object stream, object max_version,
+                        object dl_device, object copy):
+    if stream is not None and not PyIndex_Check(stream):
+        raise TypeError(f"stream must be an int or None, got {type_name(stream)}")
+    cdef bint is_versioned = wants_version(max_version)
+    cdef dlpack_tensor tensor
+    if dl_device is not None:
+        raise BufferError("Sorry, not supported: dl_device other than None")
+    if copy is not None and copy:
+        raise BufferError("Sorry, not supported: copy=True")
+    describe_tensor(self, &tensor)
+    return make_dlpack_capsule(self, tensor, flags_of(self), is_versioned)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+# The types of elements: as DLPack numbers them, as NumPy and ml_dtypes name them, as typestrs.
+
+from importlib import import_module
+
+from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR
+
+# Code and bits of DLPack -> what numpy.dtype() takes.
+cdef dict NUMPY_TYPES = {
+    (0, 8): "i1", (0, 16): "i2", (0, 32): "i4", (0, 64): "i8",
+    (1, 8): "u1", (1, 16): "u2", (1, 32): "u4", (1, 64): "u8",
+    (2, 16): "f2", (2, 32): "f4", (2, 64): "f8",
+    (5, 64): "c8", (5, 128): "c16",
+    (6, 8): "b1",
+}
+# The same for what ml_dtypes has.
+cdef dict ML_TYPES = {
+    (0, 2): "int2", (0, 4): "int4", (1, 2): "uint2", (1, 4): "uint4",
+    (4, 16): "bfloat16",
+    (7, 8): "float8_e3m4", (8, 8): "float8_e4m3", (9, 8): "float8_e4m3b11fnuz",
+    (10, 8): "float8_e4m3fn", (11, 8): "float8_e4m3fnuz", (12, 8): "float8_e5m2",
+    (13, 8): "float8_e5m2fnuz", (14, 8): "float8_e8m0fnu",
+    (15, 6): "float6_e2m3fn", (16, 6): "float6_e3m2fn", (17, 4): "float4_e2m1fn",
+}
+cdef dict CODE_OF_KIND = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+cdef dict CODE_OF_ML_TYPE = {name: code for code, name in ML_TYPES.items()}
+cdef dict known_dtypes = {}  # code and bits -> numpy.dtype, once asked for
+
+
+cdef object numpy_module():
+    return import_module("numpy")
+
+
+cdef object dtype_of_element(data_type element):
+    """The numpy.dtype of a type that DLPack numbers."""
+    if element.lanes != 1:
+        raise NotImplementedError(f"elements of {element.lanes} lanes have no dtype")
+    key = (element.code, element.bits)
+    if key in known_dtypes:
+        return known_dtypes[key]
+    if key in NUMPY_TYPES:
+        made = numpy_module().dtype(NUMPY_TYPES[key])
+    elif key in ML_TYPES:
+        name = ML_TYPES[key]
+        try:
+            made = numpy_module().dtype(getattr(import_module("ml_dtypes"), name))
+        except (ImportError, AttributeError) as error:
+            raise NotImplementedError(
+                f"{name} requires `ml_dtypes` with that type: pip install ml_dtypes") from error
+    else:
+        raise TypeError(f"elements of DLPack's type code {element.code} and {element.bits} bits "
+                        "have no dtype")
+    known_dtypes[key] = made
+    return made
+
+
+cdef int element_of_dtype(object dtype, data_type* element) except -1:
+    """DLPack's numbers for a dtype; none (bits 0) where it has none."""
+    cdef int bits = 8 * dtype.itemsize
+    element.bits = 0
+    if not dtype.isnative:
+        return 0
+    key = CODE_OF_ML_TYPE.get(dtype.name) if dtype.kind in "Vf" else None
+    if key is None:
+        code = CODE_OF_KIND.get(dtype.kind)
+        key = (code, bits)
+        if key not in NUMPY_TYPES:
+            return 0
+    element.code, element.bits = key
+    element.lanes = 1
+    return 0
+
+
+cdef int itemsize_of_element(data_type element, bint is_padded) except 0:
+    cdef int bits = element.bits * element.lanes
+    if element.bits < 8 and is_padded:
+        bits = 8 * element.lanes
+    if bits == 0 or bits % 8:
+        raise ValueError(f"elements of {element.bits} bits and {element.lanes} lanes are no whole "
+                         "number of bytes")
+    return bits // 8
+
+
+cdef int read_typestr(object given, data_type* element) except 0:
+    """The size in bytes of a typestr's elements, and DLPack's numbers where it has any."""
+    cdef Py_ssize_t place = 2
+    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(given) if isinstance(given, str) else 0
+    cdef Py_UCS4 order, kind
+    cdef int64_t size = 0
+    if length < 2:
+        raise TypeError(f"data type {given!r} not understood: a typestr is a str like '<f4'")
+    order, kind = PyUnicode_READ_CHAR(given, 0), PyUnicode_READ_CHAR(given, 1)
+    while place < length and u"0" <= PyUnicode_READ_CHAR(given, place) <= u"9" and size < 1 << 28:
+        size = 10 * size + <int>PyUnicode_READ_CHAR(given, place) - <int>u"0"
+        place += 1
+    if kind == u"U":
+        size *= 4
+    elif kind == u"O" and size == 0:
+        size = sizeof(void*)
+    is_known = order in u"<>|=" and kind in u"tbiufcmMOSUV" and size > 0 and size < 1 << 28
+    if not is_known or (place < length and kind not in u"mM"):
+        raise TypeError(f"data type {given!r} not understood: a typestr is a str like '<f4'")
+    element.bits = 0
+    if order != u">" or size == 1:
+        set_element_of_kind(kind, <int>size, element)
+    return <int>size
+
+
+cdef int set_element_of_kind(Py_UCS4 kind, int size, data_type* element) except -1:
+    cdef bint is_real = kind == u"i" or kind == u"u"
+    if is_real and (size == 1 or size == 2 or size == 4 or size == 8):
+        element.code = kind == u"u"
+    elif kind == u"f" and (size == 2 or size == 4 or size == 8):
+        element.code = 2
+    elif kind == u"c" and (size == 8 or size == 16):
+        element.code = 5
+    elif kind == u"b" and size == 1:
+        element.code = 6
+    else:
+        return 0
+    element.bits, element.lanes = 8 * size, 1
+    return 0
+
+
+cdef bint has_dtype(StridedMemoryView self) except -1:
+    return self.type_object is not None or self.type_text is not None or self.element.bits != 0
+
+
+cdef object find_dtype(StridedMemoryView self):
+    if self.type_text is not None:
+        return numpy_module().dtype(self.type_text)
+    if self.element.bits:
+        return dtype_of_element(self.element)
+    return None
+
+
+cdef str typestr_of(StridedMemoryView self):
+    """The typestr of a view; void of the element size where there is no better one."""
+    if self.type_text is not None:
+        return self.type_text
+    if self.type_object is not None:
+        return self.type_object.str
+    known = NUMPY_TYPES.get((self.element.code, self.element.bits)) if self.element.bits else None
+    if known is None or self.element.lanes != 1:
+        return f"|V{self.native.itemsize()}"
+    return f"|{known}" if self.native.itemsize() == 1 else f"<{known}"

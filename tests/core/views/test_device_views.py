@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Views of memory that a device can access: Buffers, array interfaces, streams, launches."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from cuda.core import Buffer, CUDAError, LaunchConfig, LegacyPinnedMemoryResource, launch
+from cuda.core._layout import _StridedLayout as Layout
+from cuda.core.utils import StridedMemoryView, args_viewable_as_strided_memory
+
+
+class DeviceArray:
+    """An array of another library, by its interface."""
+
+    def __init__(self, buffer, **changes):
+        self.buffer = buffer
+        self.__cuda_array_interface__ = {
+            "shape": (2, 4),
+            "typestr": "<f4",
+            "data": (int(buffer.handle), False),
+            "version": 3,
+            "stream": None,
+            **changes,
+        }
+
+
+@pytest.fixture
+def buffer(device, stream):
+    with device.allocate(64, stream=stream) as buffer:
+        yield buffer
+
+
+class TestBuffers:
+    def test_dlpack_shows_the_bytes(self, buffer):
+        view = StridedMemoryView.from_dlpack(buffer, -1)
+        assert (view.ptr, view.shape, view.strides) == (int(buffer.handle), (64,), (1,))
+        assert view.dtype == np.int8
+        assert view.__dlpack_device__() == (2, 0)
+        assert view.device_id == 0
+        assert view.is_device_accessible
+        assert view.exporting_obj is buffer
+
+    def test_a_stream_is_needed_for_memory_of_a_device_only(self, buffer, stream):
+        with pytest.raises(BufferError, match="ambiguous"):
+            StridedMemoryView.from_dlpack(buffer)
+        for given in (stream, stream.handle, int(stream.handle), 0, -1):
+            assert StridedMemoryView.from_dlpack(buffer, given).size == 64
+        with LegacyPinnedMemoryResource().allocate(8) as pinned:
+            view = StridedMemoryView.from_dlpack(pinned)
+            assert view.__dlpack_device__() == (3, 0)
+            assert np.asarray(view).shape == (8,)
+
+    def test_the_consumer_waits_for_the_stream_of_the_allocation(self, buffer, device, emulation):
+        with device.create_stream() as consumer:
+            with emulation.inject("cuStreamWaitEvent", error="CUDA_ERROR_UNKNOWN"):
+                with pytest.raises(CUDAError, match="cuStreamWaitEvent"):
+                    StridedMemoryView.from_dlpack(buffer, consumer)
+                StridedMemoryView.from_dlpack(buffer, -1)
+
+    def test_a_closed_stream_is_refused(self, buffer, device):
+        closed = device.create_stream()
+        closed.close()
+        with pytest.raises(RuntimeError, match="Stream has been closed"):
+            StridedMemoryView.from_dlpack(buffer, closed)
+
+    def test_layout_and_type_are_given_for_a_part(self, buffer):
+        view = StridedMemoryView.from_buffer(buffer, (2, 3), (8, 1), dtype="f4", is_readonly=True)
+        assert (view.shape, view.strides, view.itemsize) == ((2, 3), (8, 1), 4)
+        assert view.dtype == np.float32
+        assert view.readonly
+        assert view.exporting_obj is buffer
+        plain = StridedMemoryView.from_buffer(buffer, (5,), itemsize=12)
+        assert (plain.dtype, plain.strides, plain.readonly) == (None, None, False)
+
+    @pytest.mark.parametrize(
+        ("arguments", "error", "text"),
+        [
+            ({"shape": (4,)}, ValueError, "Either itemsize or dtype must be specified"),
+            ({"shape": (4,), "itemsize": 4, "dtype": "f8"}, ValueError, "does not match dtype"),
+            ({"shape": (17,), "itemsize": 4}, ValueError, "Expected at least 68 bytes, got 64"),
+            ({"shape": (2,), "strides": (16,), "itemsize": 4}, ValueError, "at least 68 bytes"),
+            ({"shape": (4,), "strides": (-1,), "itemsize": 4}, ValueError, "before its beginning"),
+            ({"shape": (2**62, 4), "itemsize": 1}, OverflowError, "64 bits"),
+            ({"shape": (2**61,), "itemsize": 8}, OverflowError, "64 bits"),
+            ({"shape": 4, "itemsize": 4}, TypeError, "expected tuple"),
+            ({"shape": (4,), "itemsize": 0}, ValueError, "itemsize must be positive"),
+            ({"shape": (4,), "dtype": "nothing"}, TypeError, "nothing"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, buffer, arguments, error, text):
+        with pytest.raises(error, match=text):
+            StridedMemoryView.from_buffer(buffer, **arguments)
+
+    def test_other_layouts_are_held_to_the_buffer_too(self, buffer):
+        view = StridedMemoryView.from_buffer(buffer, (4,), itemsize=4)
+        with pytest.raises(ValueError, match="Expected at least 400 bytes, got 64"):
+            view.view(Layout((100,), None, 4))
+        assert view.view(Layout((16,), None, 4))[12:].ptr == view.ptr + 48
+
+    def test_external_memory_is_not_held_to_a_size(self, buffer):
+        external = Buffer.from_handle(int(buffer.handle), 8, owner=buffer)
+        assert StridedMemoryView.from_buffer(external, (100,), itemsize=4).size == 100
+
+    def test_only_buffers_are_taken(self):
+        with pytest.raises(TypeError, match="buffer must be a Buffer, got int"):
+            StridedMemoryView.from_buffer(3, (4,), itemsize=4)
+
+    def test_a_view_keeps_its_buffer(self, device, stream):
+        buffer = device.allocate(64, stream=stream)
+        alive = weakref.ref(buffer)
+        view = StridedMemoryView.from_buffer(buffer, (4,), itemsize=4)[1:]
+        del buffer
+        gc.collect()
+        assert alive() is not None
+        del view
+        assert alive() is None
+
+    def test_of_a_closed_buffer_it_still_says_what_it_was(self, device, stream):
+        buffer = device.allocate(64, stream=stream)
+        view = StridedMemoryView.from_buffer(buffer, (4,), dtype="f4")
+        buffer.close()
+        assert view.shape == (4,)
+        for use in (
+            lambda: view[1:],
+            lambda: view.__dlpack__(),
+            lambda: view.__cuda_array_interface__,
+            lambda: StridedMemoryView.from_dlpack(view, -1),
+            lambda: StridedMemoryView.from_dlpack(buffer, -1),
+            lambda: StridedMemoryView.from_buffer(buffer, (4,), itemsize=4),
+        ):
+            with pytest.raises(RuntimeError, match="Buffer has been closed"):
+                use()
+
+    def test_a_size_that_closes_the_buffer_finds_it_closed(self, device, stream):
+        buffer = device.allocate(64, stream=stream)
+
+        class Closing:
+            def __index__(self):
+                buffer.close()
+                return 4
+
+        with pytest.raises(RuntimeError, match="Buffer has been closed"):
+            StridedMemoryView.from_buffer(buffer, (Closing(),), itemsize=4)
+
+    def test_a_stream_that_closes_the_buffer_finds_it_closed(self, device, stream):
+        buffer = device.allocate(64, stream=stream)
+
+        class Closing:
+            def __index__(self):
+                buffer.close()
+                return -1
+
+        with pytest.raises(RuntimeError, match="Buffer has been closed"):
+            StridedMemoryView.from_dlpack(buffer, Closing())
+
+
+class TestCudaArrayInterface:
+    def test_it_says_where_the_array_lies(self, buffer):
+        array = DeviceArray(buffer)
+        view = StridedMemoryView.from_cuda_array_interface(array, -1)
+        assert (view.ptr, view.shape, view.strides) == (int(buffer.handle), (2, 4), None)
+        assert view.dtype == np.float32
+        assert (view.device_id, view.is_device_accessible, view.readonly) == (0, True, False)
+        assert view.exporting_obj is array
+        assert view.__dlpack_device__() == (2, 0)
+
+    def test_strides_are_bytes(self, buffer):
+        for strides, expected in (((16, 8), (4, 2)), ((0, 4), (0, 1)), ((-16, -4), (-4, -1))):
+            array = DeviceArray(buffer, strides=strides)
+            assert StridedMemoryView.from_cuda_array_interface(array, -1).strides == expected
+
+    @pytest.mark.parametrize(
+        ("changes", "given", "error", "text"),
+        [
+            ({"version": 2}, None, BufferError, "v3 or above"),
+            ({"mask": 3}, None, BufferError, "mask is not supported"),
+            ({"strides": (6, 4)}, None, BufferError, "ambiguous"),
+            ({"strides": (6, 4)}, -1, ValueError, "must be divisible by itemsize"),
+            ({"stream": 0}, 2, BufferError, "names stream 0"),
+        ],
+    )
+    def test_what_is_refused_is_refused_in_this_order(self, buffer, changes, given, error, text):
+        with pytest.raises(error, match=text):
+            StridedMemoryView.from_cuda_array_interface(DeviceArray(buffer, **changes), given)
+
+    def test_host_memory_is_no_memory_of_a_device(self, buffer):
+        memory = np.zeros(8, np.float32)
+        array = DeviceArray(buffer, data=(memory.ctypes.data, False))
+        with pytest.raises(BufferError, match="not memory of a device"):
+            StridedMemoryView.from_cuda_array_interface(array, -1)
+
+    def test_a_null_pointer_is_of_the_current_device(self, buffer):
+        array = DeviceArray(buffer, shape=(0,), data=(0, True))
+        view = StridedMemoryView.from_cuda_array_interface(array, -1)
+        assert (view.ptr, view.device_id, view.readonly) == (0, 0, True)
+
+    def test_the_consumer_waits_for_the_stream_that_is_named(self, buffer, device, emulation):
+        with device.create_stream() as consumer, device.create_stream() as producer:
+            array = DeviceArray(buffer, stream=int(producer.handle))
+            with emulation.inject("cuStreamWaitEvent", error="CUDA_ERROR_UNKNOWN"):
+                with pytest.raises(CUDAError, match="cuStreamWaitEvent"):
+                    StridedMemoryView.from_cuda_array_interface(array, consumer)
+                StridedMemoryView.from_cuda_array_interface(array, producer)
+                StridedMemoryView.from_cuda_array_interface(array, -1)
+                default = DeviceArray(buffer, stream=1)
+                StridedMemoryView.from_cuda_array_interface(default, 0)
+
+    def test_pinned_memory_is_told_from_that_of_the_device(self, device):
+        with LegacyPinnedMemoryResource().allocate(32) as pinned:
+            view = StridedMemoryView.from_cuda_array_interface(DeviceArray(pinned), -1)
+            assert view.__dlpack_device__() == (3, 0)
+            assert np.asarray(view).shape == (2, 4)
+
+    def test_it_goes_out_again(self, buffer):
+        array = DeviceArray(buffer, strides=(32, 8), data=(int(buffer.handle), True))
+        view = StridedMemoryView.from_cuda_array_interface(array, -1)
+        assert view.__cuda_array_interface__ == {
+            "version": 3,
+            "shape": (2, 4),
+            "typestr": "<f4",
+            "data": (int(buffer.handle), True),
+            "strides": (32, 8),
+            "stream": None,
+        }
+        assert not hasattr(view, "__array_interface__")
+        again = StridedMemoryView.from_cuda_array_interface(view, -1)
+        assert (again.strides, again.readonly) == ((8, 2), True)
+
+    def test_host_arrays_have_none(self):
+        view = StridedMemoryView.from_dlpack(np.zeros(3), -1)
+        assert not hasattr(view, "__cuda_array_interface__")
+
+
+class TestLaunches:
+    def test_a_view_is_the_address_of_its_first_element(self, argument_in_kernel, buffer):
+        view = StridedMemoryView.from_buffer(buffer, (4, 4), dtype="f4")
+        assert int.from_bytes(argument_in_kernel(view, 8), "little") == view.ptr
+        assert int.from_bytes(argument_in_kernel(view[2:], 8), "little") == view.ptr + 32
+
+    def test_a_subclass_is_too(self, argument_in_kernel, buffer):
+        class Special(StridedMemoryView):
+            pass
+
+        view = Special.from_buffer(buffer, (4,), itemsize=4)
+        assert int.from_bytes(argument_in_kernel(view, 8), "little") == view.ptr
+
+    def test_a_view_of_host_memory_is_refused(self, stream, store):
+        view = StridedMemoryView.from_dlpack(np.zeros(3), -1)
+        with pytest.raises(TypeError, match="host memory"):
+            launch(stream, LaunchConfig(grid=1, block=1), store, view, 3)
+
+    def test_a_view_of_a_closed_buffer_is_refused(self, device, stream, store):
+        buffer = device.allocate(64, stream=stream)
+        view = StridedMemoryView.from_buffer(buffer, (4,), itemsize=4)[1:]
+        buffer.close()
+        with pytest.raises(RuntimeError, match="Buffer has been closed"):
+            launch(stream, LaunchConfig(grid=1, block=1), store, view, 3)
+
+
+class TestArguments:
+    def test_those_that_are_named_arrive_as_proxies(self):
+        @args_viewable_as_strided_memory((0, 2))
+        def function(x, y, z, *, k):
+            """Documented."""
+            return x.view(-1).shape, y, z.view(stream_ptr=-1).shape, k, x.obj, x.has_dlpack
+
+        first, last = np.zeros((2, 3)), np.zeros(4)
+        shapes = function(first, 5, last, k=6)
+        assert shapes[:4] == ((2, 3), 5, (4,), 6)
+        assert shapes[4] is first
+        assert shapes[5] is True
+        assert (function.__name__, function.__doc__) == ("function", "Documented.")
+
+    def test_the_array_interface_serves_where_there_is_no_dlpack(self, buffer, stream):
+        @args_viewable_as_strided_memory((0,))
+        def function(x):
+            return x.has_dlpack, x.view(stream).shape
+
+        assert function(DeviceArray(buffer)) == (False, (2, 4))
+
+    def test_others_are_refused_when_the_function_is_called(self):
+        function = args_viewable_as_strided_memory((0,))(lambda x: x)
+        with pytest.raises(BufferError, match="any data exchange protocol"):
+            function(3)
+        with pytest.raises(IndexError, match="pass it by position"):
+            function()
+        with pytest.raises(TypeError):
+            args_viewable_as_strided_memory([0])
+
+
+class TestTorch:
+    """By what its tensors say; the package itself is not needed for that."""
+
+    @pytest.fixture
+    def torch(self, monkeypatch, buffer):
+        import sys
+        import types
+
+        module = types.ModuleType("torch")
+
+        class Device:
+            def __init__(self, kind):
+                self.type, self.index = kind, 0 if kind == "cuda" else None
+
+            def __repr__(self):
+                return self.type
+
+        class Tensor:
+            def __init__(self, kind="cuda", dtype="torch.float32"):
+                self.device, self.dtype, self.shape = Device(kind), dtype, (2, 3)
+                self.memory = np.zeros(6, np.float32)
+
+            def stride(self):
+                return (1, 2)
+
+            def element_size(self):
+                return 4
+
+            def data_ptr(self):
+                return int(buffer.handle) if self.device.type == "cuda" else self.memory.ctypes.data
+
+            def __dlpack__(self, **asked):
+                raise RuntimeError("it needs a gradient")
+
+            def __dlpack_device__(self):
+                return (2, 0)
+
+        module.Tensor = Tensor
+        module.cuda = types.SimpleNamespace(
+            current_stream=lambda device: types.SimpleNamespace(cuda_stream=module.current)
+        )
+        module.current = 0
+        monkeypatch.setitem(sys.modules, "torch", module)
+        return module
+
+    def test_a_tensor_of_the_host_knows_no_streams(self, torch):
+        tensor = torch.Tensor("cpu")
+        view = StridedMemoryView.from_dlpack(tensor)
+        assert (view.shape, view.strides, view.device_id) == ((2, 3), (1, 2), -1)
+        assert view.dtype == np.float32
+        assert view.exporting_obj is tensor
+        assert not view.readonly
+
+    def test_one_of_the_device_is_read_whatever_its_protocols_refuse(self, torch):
+        tensor = torch.Tensor()
+        for make in (
+            StridedMemoryView.from_dlpack,
+            StridedMemoryView.from_any_interface,
+            StridedMemoryView.from_cuda_array_interface,
+        ):
+            assert make(tensor, -1).ptr == tensor.data_ptr()
+            with pytest.raises(BufferError, match="ambiguous"):
+                make(tensor)
+
+    def test_the_consumer_waits_for_its_current_stream(self, torch, device, emulation):
+        with device.create_stream() as consumer, device.create_stream() as current:
+            torch.current = int(current.handle)
+            with emulation.inject("cuStreamWaitEvent", error="CUDA_ERROR_UNKNOWN"):
+                with pytest.raises(CUDAError, match="cuStreamWaitEvent"):
+                    StridedMemoryView.from_dlpack(torch.Tensor(), consumer)
+                StridedMemoryView.from_dlpack(torch.Tensor(), current)
+
+    def test_other_devices_are_refused(self, torch):
+        with pytest.raises(BufferError, match="device not supported: torch's xpu"):
+            StridedMemoryView.from_dlpack(torch.Tensor("xpu"), -1)
+
+    def test_a_type_that_is_not_known_is_told_when_it_is_asked_for(self, torch):
+        view = StridedMemoryView.from_dlpack(torch.Tensor(dtype="torch.quint8"), -1)
+        assert view.itemsize == 4
+        with pytest.raises(TypeError, match="have no dtype"):
+            view.dtype  # noqa: B018
