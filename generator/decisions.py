@@ -63,6 +63,8 @@ class NumpyStructChoices:
     """What the structs of a library whose functions raise are called, and how they are shown."""
 
     hidden: str = ""  # pattern of C names that make no class
+    # pattern of members that NumPy alone is told of
+    padding: str = r"(?!)"
     arrays: list[str] = field(default_factory=list)  # classes that are made with a length
     typedefs: dict[str, str] = field(default_factory=dict)  # tag -> typedef that names the class
     anonymous: dict[str, str] = field(default_factory=dict)  # "Struct.member" -> class
@@ -98,7 +100,11 @@ class Decisions:
     returned: set[str] = field(default_factory=set)
     foreign_structs: list[str] = field(default_factory=list)  # tags that other headers declare
     package: str = "cuda.bindings"
-    convention: str = "status_codes"  # lead the result; "exceptions": a failure raises
+    # lead the result; "exceptions", "plain_values": a failure raises
+    convention: str = "status_codes"
+    # library whose facts and functions these are: the module is one more face of it
+    face_of: str = ""
+    module: str = ""  # name in the package, when it is not that of the library
     # of the C names of functions and types, which Python leaves out
     prefixes: list[str] = field(default_factory=list)
     defines: list[str] = field(default_factory=list)  # macros that the headers are read with
@@ -152,11 +158,24 @@ class Decisions:
     fields: dict[str, dict] = field(default_factory=dict)
     joint_lists: dict[str, dict] = field(default_factory=dict)
     enum_docs: dict[str, dict[str, str]] = field(default_factory=dict)
+    # what a name is split into words as: "Memcpy2D" = "Memcpy_2d"
+    words: dict[str, str] = field(default_factory=dict)
+    # further name -> function
+    function_aliases: dict[str, str] = field(default_factory=dict)
+    # further function in Python -> C function that it calls as well; overrides name the former
+    variants: dict[str, str] = field(default_factory=dict)
+    # function -> the one that tells how many numbers or bytes it gives
+    asked: dict[str, str] = field(default_factory=dict)
+    # "function.parameter" -> role, of many that say no more than that
+    roles: dict[str, str] = field(default_factory=dict)
+    # typedef -> number that it is declared as in a .pxd
+    spelled: dict[str, str] = field(default_factory=dict)
     # names in Python, of libraries whose names are not those of C
     python_names: dict[str, str] = field(default_factory=dict)  # C function -> function
     enum_names: dict[str, EnumNames] = field(default_factory=dict)
     # class derived from `exception` -> member of the result enum
     exceptions: dict[str, str] = field(default_factory=dict)
+    exception_per_code: bool = False  # the others get one as well, named after them
     numpy_structs: NumpyStructChoices = field(default_factory=NumpyStructChoices)
     hidden_enums: set[str] = field(default_factory=set)  # enumerations that make no class
     # further name -> exception class

@@ -65,6 +65,7 @@ LISTS = (
 LISTS_OUT = "out_list_i32 out_list_u32 out_list_handle out_list_structure"
 CALLEE_LISTS = "out_callee_handles out_callee_structures"
 FIELDS = "field_array field_text field_bytes field_pointer_list"
+ARRAY = "std::int16_t(array_kind<{element}>())"
 ENUM, CLASS, TABLE = "enum_{element}", "class_{element}", "attributes_{element}"
 ROWS = {
     ("in", "number"): Row("in", NUMBERS, pxd="number"),
@@ -74,7 +75,7 @@ ROWS = {
     ("in", "struct*"): Row("in:struct*:{element}", "structure", CLASS, "{home} | None"),
     ("in", "ptr"): Row("in:ptr:{element}", "handle_pointer", CLASS),
     ("in", "voidp"): Row("in:voidp", "address", stub="_Address"),
-    ("in", "bytes"): Row("in:bytes", "text text_output"),
+    ("in", "bytes"): Row("in:bytes", "text text_output", stub="builtins.bytes", pxd="bytes"),
     ("in", "kparams"): Row(
         "in:kparams", "kernel_params", stub="_KernelParams", role="kernel_params"
     ),
@@ -94,7 +95,10 @@ ROWS = {
     # passed in by address, and returned
     ("inout", "iterator"): Row("inout:iterator:{element}", "iterator", CLASS, "{home} | None"),
     ("inout", "count"): Row("inout:count", "in_out_count", stub="int", role="count"),
-    ("inout", "number"): Row("inout:{element}", "in_out_u32 in_out_u64", stub=INTEGER),
+    ("inout", "number"): Row(
+        "inout:{element}", "in_out_u32 in_out_u64", stub=INTEGER, pxd="number"
+    ),
+    ("inout", "int"): Row("inout:int", "in_out_i32", stub=INTEGER, pxd="int"),
     ("inout", "enum"): Row("inout:enum:{element}", "in_out_enumeration", ENUM, "{home} | int"),
     # returned
     ("out", "number"): Row("out", NUMBERS_OUT, pxd="number"),
@@ -113,7 +117,7 @@ ROWS = {
     ("out", "attrlist"): Row(
         "out:attrlist:{element}", "out_attribute_list", TABLE, "list[Any]", is_late=True
     ),
-    ("out", "via int"): Row("out:int(via void*)", "out_i32", stub="int", role="out address"),
+    ("out", "via int"): Row("out:int(via void*)", "out_i32", stub="int", pxd="int", role="out address"),
     ("out", "via address"): Row(
         "out:void_ptr(via void*)", "out_address", stub="int", role="out pointer"
     ),
@@ -145,6 +149,38 @@ ROWS = {
     ("out", "array"): Row("out:array:{element}", "out_numbers out_structures", is_late=True),
     ("out", "counted_text"): Row("out:counted_text", "out_counted_text", stub="str", is_late=True),
     ("out", "assembled"): Row("out:assembled", "out_assembled"),
+    # of further faces, whose facts are those of functions that return a tuple
+    ("in", "optional bytes"): Row("in:bytes|None", "optional_text", stub="builtins.bytes | None"),
+    ("in", "handles"): Row(
+        "in:handles[{aux}]", "sequence_u64", stub="Sequence[int] | SupportsIndex | None",
+        is_late=True,
+    ),
+    ("in", "sizes"): Row("in:sizes[{aux}]", "sequence_u64", stub="Sequence[int]", is_late=True),
+    ("in", "enumerators"): Row(
+        "in:enumerators[{aux}]", "sequence_i32", stub="Sequence[int]", is_late=True
+    ),
+    ("in", "items"): Row(
+        "in:items:{element}", "items", "sizeof({element})", "Buffer", is_late=True
+    ),
+    ("in", "texts"): Row(
+        "in:texts", "texts", stub="Sequence[builtins.bytes] | None", is_late=True
+    ),
+    ("in", "data list"): Row(
+        "in:list:data:{element}", "data_list", CLASS, f"{{element}} | {INTEGER} | None",
+        is_late=True,
+    ),
+    ("in", "source"): Row("in:source[{aux}]", "source_buffer", stub="_Address", is_late=True),
+    ("in", "destination"): Row(
+        "in:destination[{aux}]", "destination_buffer", stub="_Address", is_late=True
+    ),
+    ("none", "list length"): Row("length:{aux}", "length_of_list", is_late=True),
+    ("none", "asked"): Row("count:asked", "asked_count"),
+    ("out", "asked array"): Row("out:array:{element}", "out_asked_numbers", ARRAY),
+    ("out", "asked bytes"): Row("out:bytes", "out_asked_bytes", stub="builtins.bytes"),
+    ("out", "callee bytes"): Row("out:bytes(callee)", "out_callee_bytes", stub="builtins.bytes"),
+    ("out", "callee array"): Row("out:ndarray(callee):{element}", "out_callee_numbers out_callee_data", stub="Any"),
+    ("out", "c bytes"): Row("out:c bytes", "out_c_bytes", stub="builtins.bytes"),
+    ("out", "floats"): Row("out:list:float[{element}]", "out_floats", "{element}", "list[float]"),
 }
 ROLES = {row.role: Kind(*key) for key, row in ROWS.items() if row.role}
 

@@ -16,16 +16,29 @@ HERE = Path(__file__).resolve().parent
 @cache
 def load(library: str, project: Path = HERE) -> Library:
     """The model of one library, from `api/<library>.api` and `overrides/<library>.toml`."""
-    facts = api_file.read(project / "api" / f"{library}.api")
-    decided = decisions.read(project / "overrides" / f"{library}.toml")
+    decided = decisions.read(overrides_of(library, project))
+    facts = api_file.read(project / "api" / f"{decided.face_of or library}.api")
     return resolve.resolve(facts, decided, {name: load(name, project) for name in decided.uses})
 
 
 def load_all(project: Path = HERE) -> dict[str, Library]:
-    """The models of all libraries of a project, by name."""
-    return {name: load(name, project) for name in library_names(project)}
+    """The models of all libraries of a project, by name, and of their further faces behind them."""
+    return {name: load(name, project) for name in (*library_names(project), *face_names(project))}
 
 
 def library_names(project: Path = HERE) -> list[str]:
     """Every library that decisions were made about."""
     return sorted(path.stem for path in (project / "overrides").glob("*.toml"))
+
+
+def face_names(project: Path = HERE) -> list[str]:
+    """Every further face of a library: `v2_driver` of `overrides/v2/driver.toml`."""
+    paths = (project / "overrides").glob("*/*.toml")
+    return sorted(f"{path.parent.name}_{path.stem}" for path in paths)
+
+
+def overrides_of(library: str, project: Path) -> Path:
+    """The decisions about a library or a face."""
+    is_face = library in face_names(project)
+    name = library.replace("_", "/", 1) if is_face else library
+    return project / "overrides" / f"{name}.toml"

@@ -216,11 +216,28 @@ class Library:
     offered: list[FactConstant]  # constants of the Python module
     attributes: dict[str, dict[str, str]]  # enum -> member -> kind of the typed value
     numpy_structs: list[DataType]  # each after those that it contains
+    exceptions: dict[str, str]  # class -> C name of its code
     uses: dict[str, Library]  # whose classes are bases and values here
 
     @property
     def name(self) -> str:
-        return self.facts.library
+        """Unlike that of all others; a name in C++."""
+        return self.decisions.library
+
+    @property
+    def module(self) -> str:
+        """The name in its package."""
+        return self.decisions.module or self.name
+
+    @property
+    def table(self) -> str:
+        """The library whose table holds the functions."""
+        return self.decisions.face_of or self.name
+
+    @property
+    def is_face(self) -> bool:
+        """Whether it shows the functions of another library once more."""
+        return bool(self.decisions.face_of)
 
     @property
     def package(self) -> str:
@@ -234,7 +251,7 @@ class Library:
 
     @property
     def raises(self) -> bool:
-        return self.decisions.convention == "exceptions"
+        return self.decisions.convention != "status_codes"
 
     @property
     def not_found_c(self) -> str:
@@ -275,7 +292,7 @@ class Library:
     @property
     def origin(self) -> str:
         """What the first line of each generated file says."""
-        return origin_of(f"generator/api/{self.name}.api")
+        return origin_of(f"generator/api/{self.table}.api")
 
 
 def origin_of(source: str) -> str:

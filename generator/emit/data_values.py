@@ -50,7 +50,7 @@ def c_type(library: Library, field: DataField) -> str:
 
 def plain(library: Library, name: str) -> str:
     """The number behind a typedef."""
-    targets = {t.name: t.c_type for t in library.typedefs}
+    targets = {t.name: t.c_type for t in library.typedefs} | library.decisions.spelled
     while name in targets:
         name = targets[name]
     return name

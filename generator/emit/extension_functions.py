@@ -12,7 +12,7 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
     return {
         f"build/generated/{name}/entries.cpp": entries_source(library)
         for name, library in libraries.items()
-        if library.decisions.loading.how == "extension"
+        if library.decisions.loading.how == "extension" and not library.is_face
     }
 
 

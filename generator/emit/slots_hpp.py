@@ -9,7 +9,7 @@ from .packed_texts import PackedTexts
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    every, texts = list(libraries.values()), PackedTexts()
+    every, texts = [lib for lib in libraries.values() if not lib.is_face], PackedTexts()
     out = {
         "build/generated/driver/libraries.hpp": libraries_header(every),
         "build/generated/driver/libraries.cpp": libraries_source(every),
@@ -30,12 +30,12 @@ def first_line(libraries: list[Library]) -> str:
     return f"/* {origin_of(sources)} */\n"
 
 
-def library_id(library: Library) -> str:
-    return f"HALFWARP_{library.name.upper()}"
+def library_id(library: str) -> str:
+    return f"HALFWARP_{library.upper()}"
 
 
 def libraries_header(libraries: list[Library]) -> str:
-    ids = "".join(f"  {library_id(library)},\n" for library in libraries)
+    ids = "".join(f"  {library_id(library.name)},\n" for library in libraries)
     return (
         f"{first_line(libraries)}#pragma once\n\n"
         "#ifdef __cplusplus\nnamespace halfwarp::driver {\n#endif\n\n"
@@ -120,7 +120,7 @@ namespace halfwarp::driver {{
 
 namespace {{
 
-constexpr library_id library = {library_id(library)};
+constexpr library_id library = {library_id(library.name)};
 
 // What a caller gets when there is nothing to call; a Python error is set then. It is the value at
 // which the exception clauses of cy{name} look for one.

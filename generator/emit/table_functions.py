@@ -34,9 +34,9 @@ def function_record(library: Library, function: Function, index: Index, rows: Fu
     names = [p.partition("=")[0] for p in function.py]
     required = sum("=" not in p for p in function.py)
     c_type = f"{function.ret}({', '.join(p.c_type for p in function.params)})"
-    thunk = rows.thunks.once(c_type, f"caller<decltype(&::{function.name})>::call")
+    thunk = rows.thunks.once(c_type, f"{caller(function)}::call")
     body = rows.handwritten.once(function.body or "", f"&handwritten::{function.body}")
-    slot = f"offsetof(halfwarp::driver::{library.name}_table, {function.name}) / sizeof(void*)"
+    slot = f"offsetof(halfwarp::driver::{library.table}_table, {function.name}) / sizeof(void*)"
     return (
         f"{{{index.texts(called(library, function))}, {index.texts(joined(names))}, "
         f"{rows.params.block(function.name, params)}, {thunk},\n   {slot},\n"
@@ -45,9 +45,17 @@ def function_record(library: Library, function: Function, index: Index, rows: Fu
     )
 
 
+def caller(function: Function) -> str:
+    """By the declaration of the header, unless the header does not show it."""
+    if "hidden" in function.flags:
+        types = ", ".join(p.c_type for p in function.params)
+        return f"caller<{function.ret} (*)({types})>"
+    return f"caller<decltype(&::{function.name})>"
+
+
 def called(library: Library, function: Function) -> str:
     """What messages call it: names that are short need their module."""
-    return f"{library.name}.{function.python_name}" if library.raises else function.name
+    return f"{library.module}.{function.python_name}" if library.raises else function.name
 
 
 def size_function(function: Function, index: Index) -> str:
@@ -87,7 +95,7 @@ def functions_table(library: Library, index: Index) -> str:
 def arity_checks(index: Index) -> str:
     """The records have as many parameters as the C functions."""
     checks = (
-        f"caller<decltype(&::{f.name})>::arity == {len(all_params(f, index))}"
+        f"{caller(f)}::arity == {len(all_params(f, index))}"
         for f in index.functions
     )
     return " &&\n              ".join(checks)
@@ -95,9 +103,8 @@ def arity_checks(index: Index) -> str:
 
 def methods_table(library: Library, index: Index) -> str:
     """What the module shows, by name: functions are looked up when they are first used."""
-    made = {
-        f.python_name: method(library, f, i, index.texts) for i, f in enumerate(index.functions)
-    }
+    shown = [(i, name, f) for i, f in enumerate(index.functions) for name in names_of(library, f)]
+    made = {name: method(library, name, f, i, index.texts) for i, name, f in shown}
     made |= {
         name: status_check(library, name, index.texts) for name in library.decisions.status_checks
     }
@@ -109,6 +116,13 @@ def methods_table(library: Library, index: Index) -> str:
     )
 
 
+def names_of(library: Library, function: Function) -> list[str]:
+    """What the module calls it; the name of its own first."""
+    aliases = library.decisions.function_aliases.items()
+    own = function.python_name
+    return [own, *(alias for alias, name in aliases if name == own)]
+
+
 def status_check(library: Library, name: str, texts: PackedTexts) -> tuple[str, str]:
     """A function that raises what a call with that status would have raised."""
     doc = f"{name}(status)\n--\n\n0, unless a status is an error: raises its exception. Host only."
@@ -116,24 +130,24 @@ def status_check(library: Library, name: str, texts: PackedTexts) -> tuple[str, 
 
 
 def method(
-    library: Library, function: Function, position: int, texts: PackedTexts
+    library: Library, name: str, function: Function, position: int, texts: PackedTexts
 ) -> tuple[str, str]:
-    """What the module shows, and the C function behind it."""
-    name = f"{library.name}_library"
+    """What the module shows under a name, and the C function behind it."""
+    owner = f"{library.name}_library"
     if not function.is_hot or function.body:
-        entry = f"entry<{name}, {position}>"
+        entry = f"entry<{owner}, {position}>"
     elif library.raises:
-        entry = f"shared_entry<{name}, {position}>"
+        entry = f"shared_entry<{owner}, {position}>"
     else:
-        entry = f"specialised_entry<{name}, {position}, caller<decltype(&::{function.name})>>"
-    shown = f"{texts(function.python_name)}, {texts(docstring(library, function))}"
+        entry = f"specialised_entry<{owner}, {position}, {caller(function)}>"
+    shown = f"{texts(name)}, {texts(docstring(library, name, function))}"
     return f"{{{shown}, METH_FASTCALL | METH_KEYWORDS}}", f"(PyCFunction)(void (*)()){entry}"
 
 
-def docstring(library: Library, function: Function) -> str:
+def docstring(library: Library, name: str, function: Function) -> str:
     """CPython's text signature, for `inspect.signature` and `help`; then what comes back."""
     text = (
         function.doc
         or f"Returns ({', '.join([library.decisions.result_enum, *function.returns])})."
     )
-    return f"{function.python_name}({', '.join(function.py)})\n--\n\n{text}"
+    return f"{name}({', '.join(function.py)})\n--\n\n{text}"

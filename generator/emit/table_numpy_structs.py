@@ -49,8 +49,8 @@ def element_kind(field: DataField, element: str) -> str:
 
 def class_record(library: Library, data_type: DataType, texts: PackedTexts) -> str:
     return (
-        f"{{{texts(dotted(library, data_type.name))}, 0, 0, -1, 0, alignof(void*), "
-        f"{{}}, false, 0, 0,\n   {texts(class_doc(data_type))}, "
+        f"{{{texts(dotted(library, data_type.name))}, 0, 0, -1, 0, "
+        f"alignof({data_type.name}_data::T), {{}}, false, 0, 0,\n   {texts(class_doc(data_type))}, "
         f"&{data_type.name}_data::record}}"
     )
 

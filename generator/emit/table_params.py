@@ -56,9 +56,7 @@ def size_position(param: Param, positions: Positions) -> int:
     following = positions.following(param)
     if param.kind.shape not in ("attr", "attrlist") or following is None:
         return -1
-    is_size = following.kind.is_a("in", "attrsize") or (
-        param.kind.direction == "out" and str(following.kind) in ("in", "in:list:size_t")
-    )
+    is_size = following.c_type in ("size_t", "size_t *")
     return positions.c[following.c_name] if is_size else -1
 
 
@@ -80,6 +78,12 @@ def number_kind(param: Param, _index) -> tuple[str, str]:
         "out": "kind::out_bool" if number == "bool" else f"scalar_output_kind<{number}>()",
     }
     return kinds[param.kind.direction], "-1"
+
+
+def callee_array_kind(param: Param, index) -> tuple[str, str]:
+    kind, type_index = array_kind(param, index)
+    has_structs = kind == "kind::out_structures"
+    return f"kind::out_callee_{'data' if has_structs else 'numbers'}", type_index
 
 
 def text_kind(param: Param, _index) -> tuple[str, str]:
@@ -137,6 +141,7 @@ BY_TYPE = {
     "list5": handle_kind,
     "list": list_kind,
     "array": array_kind,
+    "callee array": callee_array_kind,
     "object": output_kind,
     "callee list": output_kind,
 }

@@ -7,13 +7,10 @@ import json
 
 from ..model import Library
 
-PYTHON_PACKAGE = "cuda.bindings"
-
-
 def quoted(text: str) -> str:
     """A C string literal."""
     return json.dumps(text, ensure_ascii=True)
 
 
 def dotted(library: Library, name: str) -> str:
-    return f"{PYTHON_PACKAGE}.{library.name}.{name}"
+    return f"{library.package}.{library.module}.{name}"

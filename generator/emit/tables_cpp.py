@@ -7,11 +7,12 @@ from .. import kinds
 from ..model import Library, origin_of
 from . import table_numpy_structs
 from .packed_texts import PackedTexts
+from .slots_hpp import library_id
 from .table_classes import classes_table
 from .table_enums import enums_table
 from .table_functions import functions_table, methods_table
 from .table_index import Index
-from .table_text import PYTHON_PACKAGE, dotted
+from .table_text import dotted
 
 GENERATED = f"// {origin_of('generator/api')}\n"
 HEAD = """\
@@ -26,7 +27,7 @@ HEAD = """\
 #include "bindings/records/table_checks.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/calls/specialised.hpp"
-#include "driver/{name}_table.hpp"
+#include "driver/{table}_table.hpp"
 
 namespace halfwarp::bindings {{
 
@@ -101,9 +102,10 @@ def tables(library: Library, texts: PackedTexts) -> str:
         HEAD.format(
             origin=library.origin,
             name=library.name,
+            table=library.table,
             uses=used(library),
             status=status_type(library),
-            methods=len(index.functions) + len(library.decisions.status_checks),
+            methods=methods_count(library, index),
         )
         + "\n".join(p for p in parts[:-1] if p)
         + f"\n}}  // namespace\n}}  // namespace {library.name}\n\n"
@@ -112,6 +114,11 @@ def tables(library: Library, texts: PackedTexts) -> str:
         + parts[-1]
         + "\n}  // namespace halfwarp::bindings\n"
     )
+
+
+def methods_count(library: Library, index: Index) -> int:
+    decided = library.decisions
+    return len(index.functions) + len(decided.status_checks) + len(decided.function_aliases)
 
 
 def status_type(library: Library) -> str:
@@ -140,6 +147,7 @@ TYPED_VALUES = {
     "enum": "enumeration, enum_",
     "handle": "handle, class_",
     "struct": "structure, class_",
+    "data": "data, class_",
 }
 
 
@@ -170,13 +178,14 @@ def attributes_tables(library: Library, index: Index) -> str:
 
 def library_record(library: Library, index: Index) -> str:
     name = library.name
+    module = f"{library.package}.{library.module}"
     return (
         f"{exceptions_table(library, index.texts)}library_state state;\n"
-        f'constexpr library described = {{"{PYTHON_PACKAGE}.{name}", functions, params, thunks,\n'
+        f'constexpr library described = {{"{module}", functions, params, thunks,\n'
         f"    handwritten_table, class_records, fields, extras, enum_records, members, constants,\n"
         f"    attribute_tables, types, enum_types, {name}_methods, {name}_entries,\n"
         f"    lazy_module_methods<{name}_library>, &state,\n"
-        f"    enum_{library.result_class}{more(library)}}};\n"
+        f"    enum_{library.result_class}, halfwarp::driver::{library_id(library.table)}{more(library)}}};\n"
     )
 
 
@@ -194,7 +203,7 @@ def exceptions_table(library: Library, texts: PackedTexts) -> str:
     base = (decided.exception, "0", "A call failed: `status` is its code.")
     rows = [base] + [
         (name, f"::{member}", f"A call failed with {member}.")
-        for name, member in decided.exceptions.items()
+        for name, member in library.exceptions.items()
     ]
     lines = "".join(
         f"  {{{texts(dotted(library, name))}, {texts(error_doc(library, name, doc))}, {status}}},\n"
@@ -225,7 +234,7 @@ def aliases_table(library: Library, texts: PackedTexts) -> str:
         return "constexpr std::span<const exception_alias> exception_aliases;\n"
     places = {
         name: i
-        for i, name in enumerate([library.decisions.exception, *library.decisions.exceptions])
+        for i, name in enumerate([library.decisions.exception, *library.exceptions])
     }
     rows = ", ".join(
         f"{{{texts(alias)}, {places[name]}}}"

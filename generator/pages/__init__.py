@@ -48,6 +48,6 @@ def module_page(library: Library, parts: list[str]) -> str:
         )
         convention = f"{code}\nwhich are None on an error."
     return (
-        f"{title(f'{library.package}.{library.name}', '=')}\n"
+        f"{title(f'{library.package}.{library.module}', '=')}\n"
         f"{convention}\n\n.. toctree::\n   :maxdepth: 1\n\n{entries}\n"
     )

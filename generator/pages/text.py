@@ -14,8 +14,8 @@ def title(text: str, underline: str = "-") -> str:
 
 def head(library: Library, text: str) -> str:
     """The title of a page, and the module that its names are of."""
-    module = f"{library.package}.{library.name}"
-    return f"{title(f'{library.name}: {text}', '=')}\n.. py:currentmodule:: {module}\n"
+    module = f"{library.package}.{library.module}"
+    return f"{title(f'{library.module}: {text}', '=')}\n.. py:currentmodule:: {module}\n"
 
 
 def directive(kind: str, signature: str, lines: list[str]) -> str:

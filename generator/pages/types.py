@@ -23,7 +23,7 @@ def types_page(library: Library) -> str:
         entries = [data_type_entry(writer, t) for t in numpy_structs]
         parts += [title("Structs and arrays of them"), *entries]
     if library.decisions.exception:
-        names = [library.decisions.exception, *library.decisions.exceptions]
+        names = [library.decisions.exception, *library.exceptions]
         parts += [title("Exceptions"), *(directive("exception", name, []) for name in names)]
     if library.constants:
         lines = [f"- ``{c.name}`` = {c.value}" for c in library.constants]

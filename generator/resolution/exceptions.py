@@ -15,7 +15,7 @@ from ..decisions import Decisions, EnumNames, Override
 from ..facts import FactFunction
 from ..kinds import Kind
 from ..model import Enum, Function, Param
-from .names import class_name, enum_members, function_name, snake_case
+from .names import class_name, enum_members, error_name, function_name, snake_case
 
 ROLE = re.compile(r"(?P<word>list|buffer|out buffer|out text|length)(?:\[(?P<aux>\w+)\])?")
 INTEGERS = ("handle", "callback", "unknown")  # kinds of types that Python sees as an address
@@ -122,6 +122,17 @@ def tells_size(sizes: Function, function: Function) -> bool:
     asked = [p.c_type for p in sizes.params]
     has_buffer = len(given) == len(function.params) - 1 and not any(p.aux for p in function.params)
     return has_buffer and asked == [*given, "size_t *"]
+
+
+def classes(enums: list[Enum], decisions: Decisions) -> dict[str, str]:
+    """The exception classes of single codes -> the C name of the code."""
+    chosen = decisions.exceptions
+    if not decisions.exception_per_code:
+        return chosen
+    codes = next(e.members for e in enums if e.c_name == decisions.result_enum)
+    named = {m.c_name: error_name(m.name) for m in codes if m.value}
+    named |= {code: name for name, code in chosen.items()}
+    return {name: code for code, name in named.items()}
 
 
 def named_enums(enums: list[Enum], types, decisions: Decisions) -> list[Enum]:

@@ -13,10 +13,16 @@ from ..model import Enum, Member
 def macro_enums(facts: Facts, decisions: Decisions) -> list[Enum]:
     values = {c.name: c.value for c in facts.constants}
     values |= {n: v for t in facts.types if isinstance(t, FactEnum) for n, v in t.members}
-    return [macro_enum(name, table, values) for name, table in decisions.macro_enums.items()]
+    casts = {c.name for c in facts.constants if c.c_type}
+    return [macro_enum(n, table, values, casts) for n, table in decisions.macro_enums.items()]
 
 
-def macro_enum(name: str, table: dict, values: dict[str, int]) -> Enum:
+def spelled(macro: str, value: int, casts: set[str]) -> str:
+    """A macro that casts to a pointer is no constant to C++: its value stands in."""
+    return str(value) if macro in casts else macro
+
+
+def macro_enum(name: str, table: dict, values: dict[str, int], casts: set[str]) -> Enum:
     """The macros that begin with a prefix, by value; then further names of some."""
     prefix, renames = table["prefix"], table.get("renames", {})
     chosen = {c: member_name(c.removeprefix(prefix)) for c in values if is_chosen(c, table)}
@@ -24,7 +30,7 @@ def macro_enum(name: str, table: dict, values: dict[str, int]) -> Enum:
     aliases = table.get("aliases", {})
     is_unsigned = table.get("unsigned", False)
     members = sorted(
-        (Member(n, values[c], c_name=c) for c, n in chosen.items()),
+        (Member(n, values[c], c_name=spelled(c, values[c], casts)) for c, n in chosen.items()),
         key=lambda m: (m.name in aliases, m.value % 2**64),
     )
     if is_unsigned:

@@ -18,13 +18,39 @@ def snake_case(name: str) -> str:
 
 
 def function_name(c_name: str, decisions: Decisions) -> str:
-    return decisions.python_names.get(c_name) or snake_case(without_prefix(c_name, decisions))
+    return decisions.python_names.get(c_name) or snake_case(
+        in_words(without_prefix(c_name, decisions), decisions)
+    )
+
+
+def in_words(name: str, decisions: Decisions) -> str:
+    """A name whose words its capitals alone do not tell: `Memcpy2D` -> `Memcpy_2d`."""
+    for written, read in decisions.words.items():
+        name = name.replace(written, read)
+    return name
+
+
+def camel_case(name: str) -> str:
+    """`ARRAY_DESCRIPTOR_v2` -> `ArrayDescriptor_v2`, `accessPolicyWindow_v1` likewise."""
+    head, version = re.fullmatch(r"(.*?)((?:_v\d+)?)", name).groups()
+    words = (word.capitalize() if word.isupper() else word[:1].upper() + word[1:]
+             for word in head.split("_"))
+    return "".join(words) + version
 
 
 def class_name(c_name: str, decisions: Decisions) -> str:
     """`nvmlReturn_t` -> `Return`."""
-    name = decisions.python_names.get(c_name) or without_prefix(c_name, decisions)
-    return name.removesuffix("_t")
+    if c_name in decisions.python_names:
+        return decisions.python_names[c_name]
+    if decisions.face_of:
+        return camel_case(without_prefix(c_name, decisions).removesuffix("_st"))
+    return without_prefix(c_name, decisions).removesuffix("_t")
+
+
+def error_name(c_name: str) -> str:
+    """`ERROR_INVALID_DEVICE` -> `InvalidDeviceError`."""
+    words = c_name.removeprefix("ERROR_").removesuffix("_ERROR").split("_")
+    return "".join(word.capitalize() for word in words) + "Error"
 
 
 def without_prefix(c_name: str, decisions: Decisions) -> str:

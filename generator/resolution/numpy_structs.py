@@ -17,7 +17,7 @@ from .names import class_name, snake_case
 
 EXTENT = re.compile(r"\[(\d+)\]")
 # attributes of the classes, built-in functions and keywords that fields would hide
-TAKEN = {"data", "device", "flags", "max", "min", "size"}
+TAKEN = {"data", "default", "device", "flags", "max", "min", "ptr", "size"}
 NEVER_SHOWN = re.compile(r"reserved\d*|padding\d*")
 
 
@@ -64,7 +64,8 @@ class Maker:
         is_hidden = bool(re.fullmatch(self.choice.hidden, c_name))
         if not is_hidden or item.tag in self.needed:
             name = class_name(c_name, self.decisions)
-            self.add_class(name, f"::{c_name}", c_name, item, not is_hidden)
+            scope = f"::{item.scope}" if item.scope else ""  # of one declared inside another
+            self.add_class(name, f"{scope}::{c_name}", c_name, item, not is_hidden)
 
     def add_class(
         self, name: str, c_type: str, path: str, item: FactRecord, is_public: bool = True
@@ -99,10 +100,15 @@ class Maker:
             replace(
                 named,
                 is_array=bool(extents),
-                is_hidden=bool(extents and NEVER_SHOWN.fullmatch(member.name)),
+                is_hidden=self.is_padding(member.name, bool(extents)),
                 enum=base if self.types.kind_of(base) == "enum" else "",
             )
         ]
+
+    def is_padding(self, name: str, is_array: bool) -> bool:
+        return bool(
+            (is_array and NEVER_SHOWN.fullmatch(name)) or re.fullmatch(self.choice.padding, name)
+        )
 
     def nested(self, c_type: str, path: str, member: FactField) -> list[DataField]:
         """A member whose type has no name is a class under a name of the decisions; members of one
@@ -114,7 +120,8 @@ class Maker:
         inner = f"std::remove_all_extents_t<decltype({c_type}::{member.name})>"
         self.add_class(name, inner, inner_path, member.record)
         field = DataField(self.field_name(path, member.name), member.name, "structure", name)
-        return [replace(field, is_array=bool(member.c_type))]
+        is_hidden = bool(re.fullmatch(self.choice.padding, member.name))
+        return [replace(field, is_array=bool(member.c_type), is_hidden=is_hidden)]
 
     def form(self, base: str, stars: int, is_array: bool, path: str) -> tuple[str, str]:
         """The form of a field, and the class or the element type behind it."""
@@ -143,7 +150,7 @@ class Maker:
         named = self.types.named
         while tag in named and named[tag].target in named:
             tag = named[tag].target
-        names = {t.c_type.removeprefix("::"): t.name for t in self.made}
+        names = {t.c_type.rpartition("::")[2]: t.name for t in self.made}
         return names.get(tag) or names.get(self.public.get(tag, tag), "")
 
     def field_name(self, path: str, c_name: str) -> str:

@@ -9,7 +9,7 @@ from .. import releases
 from ..decisions import Decisions, Override
 from ..facts import FactConstant, FactFunction, Facts
 from ..model import Enum, Function, Library, Param
-from . import exceptions
+from . import exceptions, plain_values
 from .data_calls import DataCalls
 from .exceptions import named_enums
 from .kinds import param_kind
@@ -25,29 +25,40 @@ NO_OVERRIDE = Override("")
 def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None = None) -> Library:
     types = TypeTable(facts, decisions)
     share_docs(decisions, types.enums, uses or {})
-    raises = decisions.convention == "exceptions"
-    functions = [resolve_function(f, types, decisions) for f in facts.functions]
+    raises = decisions.convention != "status_codes"
     made = numpy_structs(facts, types, decisions) if raises else None
-    if made:
+    make = maker_of(decisions, types, made)
+    functions = [resolve_function(f, make, types, decisions) for f in facts.functions]
+    if decisions.convention == "exceptions":
         calls = DataCalls(made.made, made.class_of, decisions)
         for function, fact in zip(functions, facts.functions, strict=True):
             calls.apply(function, fact)
+    if decisions.face_of:
+        for function, other in zip(functions, uses[decisions.face_of].functions, strict=True):
+            plain_values.call_alike(function, other)
+        functions += plain_values.variants(functions, facts, make, decisions)
+    if raises:
         exceptions.find_size_functions(functions, decisions)
-    unknown = set(decisions.functions) - {f.name for f in functions}
+    unknown = set(decisions.functions) - {f.name for f in functions} - {*decisions.variants}
     if unknown:
         raise ValueError(f"{facts.library}.toml: no such function: {', '.join(sorted(unknown))}")
+    enums = all_enums(facts, types, decisions) if raises else types.enums
+    tables = attribute_tables(decisions, types.enums, uses or {})
+    if decisions.convention == "plain_values":
+        tables = plain_values.attribute_tables(tables, types, made.class_of, decisions)
     return Library(
         facts,
         decisions,
         functions,
-        enums=all_enums(facts, types, decisions) if raises else types.enums,
+        enums=enums,
         handles=[] if raises else types.handles,
         structs=[] if raises else types.structs,
         typedefs=types.typedefs,
         constants=facts.constants,
         offered=offered_constants(facts, decisions),
-        attributes=attribute_tables(decisions, types.enums, uses or {}),
+        attributes=tables,
         numpy_structs=made.made if made else [],
+        exceptions=exceptions.classes(enums, decisions) if raises else {},
         uses=uses or {},
     )
 
@@ -70,13 +81,24 @@ def all_enums(facts: Facts, types: TypeTable, decisions: Decisions) -> list[Enum
     return offered + macro_enums(facts, decisions)
 
 
-def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions) -> Function:
+def maker_of(decisions: Decisions, types: TypeTable, structs):
+    """What makes the functions of a convention, of facts and an override."""
+    if decisions.convention == "plain_values":
+        return lambda fact, override: plain_values.make_function(
+            fact, types, structs.class_of, decisions, override
+        )
+    make = exceptions.make_function if decisions.convention == "exceptions" else make_function
+    return lambda fact, override: make(fact, types, decisions, override)
+
+
+def resolve_function(
+    fact: FactFunction, make, types: TypeTable, decisions: Decisions
+) -> Function:
     override = decisions.functions.get(fact.name, NO_OVERRIDE)
     unknown = set(override.roles) - {p.name for p in fact.params}
     if unknown:
         raise ValueError(f"{fact.name}: no such parameter: {', '.join(sorted(unknown))}")
-    make = exceptions.make_function if decisions.convention == "exceptions" else make_function
-    function = make(fact, types, decisions, override)
+    function = make(fact, override)
     function.signature = capsule_signature(fact, types, decisions)
     function.releases_gil = fact.name not in decisions.keeps_gil
     function.is_brief = bool(re.fullmatch(decisions.brief, fact.name))
@@ -86,7 +108,7 @@ def resolve_function(fact: FactFunction, types: TypeTable, decisions: Decisions)
         re.fullmatch(decisions.hot_pattern, fact.name)
     )
     function.in_python = fact.name not in decisions.cimport_only
-    function.body = override.body or returned_struct_body(function, decisions)
+    function.body = override.body or function.body or returned_struct_body(function, decisions)
     function.overloads = override.overloads
     function.result = override.result
     function.is_corrected = bool(override.roles)

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bindings/memory/memory.hpp"
+#include "bindings/numpy_structs/data_object.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/objects/object_arguments.hpp"
 
@@ -143,6 +144,16 @@ PyObject* to_list(const library&, const attribute&, const void* m, word bytes) {
   return list;
 }
 
+bool from_data(frame& c, const attribute& a, PyObject* object, word& out) {
+  return data_argument(object, c.lib, a.type, out);
+}
+
+PyObject* to_data(const library& lib, const attribute& a, const void* m, word) {
+  PyObject* made = new_data(lib, a.type);
+  if (made) std::memcpy(as_data(made)->where, m, lib.classes[std::size_t(a.type)].data->size);
+  return made;
+}
+
 struct value_type {
   bool (*from)(frame&, const attribute&, PyObject*, word&);
   PyObject* (*to)(const library&, const attribute&, const void*, word);
@@ -165,8 +176,9 @@ constexpr value_type types[] = {
     {from_list<from_i32>, to_list, 4, true},
     {from_list<from_text>, to_u64, 8, true},
     {from_list<from_address>, to_u64, 8, true},
+    {from_data, to_data, 0, true},
 };
-static_assert(std::size(types) == std::size_t(value_kind::list_address) + 1);
+static_assert(std::size(types) == std::size_t(value_kind::data) + 1);
 
 const value_type& type_of(const attribute& a) { return types[int(a.k)]; }
 
@@ -174,7 +186,9 @@ const value_type& type_of(const attribute& a) { return types[int(a.k)]; }
 
 word value_size(const library& lib, const attribute& a) {
   word bytes = type_of(a).bytes;
-  return bytes ? bytes : class_of(lib, a).size;
+  if (bytes) return bytes;
+  const class_record& record = class_of(lib, a);
+  return record.data ? record.data->size : record.size;
 }
 
 bool value_to_memory(frame& c, const attribute& a, PyObject* object, word& out, word& size) {

@@ -33,6 +33,22 @@ inline constexpr word no_length = ~word{0};
 bool check_buffer_size(frame& c, int i, const param& p);
 bool check_options_count(frame& c, int i, const param& p);
 
+// A sequence of ints: of handles, for which an address or None will do as well, or of 32 bits. The
+// cell becomes its length, or `no_length`.
+bool sequence_argument(frame& c, int i, PyObject* object, bool is_of_handles);
+bool check_sequence(frame& c, int i, const param& p);
+// A buffer of items of as many bytes as the record says; a sequence of bytes. The cell becomes
+// their number, which all that share a count agree about.
+bool items_argument(frame& c, int i, const param& p);
+bool texts_argument(frame& c, int i, PyObject* object);
+bool check_items(frame& c, int i, const param& p);
+// Second pass: refuses an array of fewer structs, a buffer of fewer bytes than the parameter beside
+// it says.
+bool check_data_count(frame& c, const param& p);
+bool check_buffer_holds(frame& c, int i, const param& p);
+// A copy of an array that the library owns, as one of NumPy.
+PyObject* array_from_callee(frame& c, int i, const param& p);
+
 // Second pass: memory for as many bytes or elements as the count asks for (NULL for none).
 bool make_output_buffer(frame& c, int i, const param& p);
 bool make_output_array(frame& c, int i, const param& p);

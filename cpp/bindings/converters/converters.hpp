@@ -2,7 +2,7 @@
 // All converters: of a kind that is known, and by the record of a call.
 #pragma once
 
-#include "bindings/converters/raising_kinds.hpp"
+#include "bindings/converters/face_kinds.hpp"
 
 namespace halfwarp::bindings {
 

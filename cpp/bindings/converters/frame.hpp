@@ -77,7 +77,8 @@ struct frame : frame_words<max_parameters>, frame_objects<max_parameters>, frame
   // The value of an integer parameter that another one refers to as its count or size.
   word value_of(int i) const {
     kind k = param_at(i).k;
-    if (k == kind::list_u64) return cell[i];
+    if (k == kind::list_u64 || k == kind::sequence_u64) return cell[i];
+    if (k == kind::length_of_list) return cell[param_at(i).aux];
     bool is_pointed_to = k == kind::attribute_size || k == kind::room_of_output;
     return is_output(k) || is_pointed_to ? cell[i] : w[i];
   }

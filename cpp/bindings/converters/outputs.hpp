@@ -199,9 +199,11 @@ struct parameter<kind::in_out_count> {
 };
 
 template <kind K>
-  requires(K == kind::in_out_u32 || K == kind::in_out_u64)
+  requires(K == kind::in_out_i32 || K == kind::in_out_u32 || K == kind::in_out_u64)
 struct parameter<K> {
-  static constexpr kind number = K == kind::in_out_u32 ? kind::u32 : kind::u64;
+  static constexpr kind number = K == kind::in_out_i32   ? kind::i32
+                                 : K == kind::in_out_u32 ? kind::u32
+                                                         : kind::u64;
   static bool prepare(auto& c, int i, const param& p) {
     c.add_output();
     c.point_to_cell(i);

@@ -19,7 +19,7 @@ struct error_details {
   bool negative_is_error = false;
 };
 
-extern const error_details nvml_errors, cufile_errors;
+extern const error_details nvml_errors, cufile_errors, nvrtc_errors;
 
 // The two statuses of an error that was constructed by hand, as if a C function had returned them.
 constexpr word given_cuda_status = word{1} << 63;

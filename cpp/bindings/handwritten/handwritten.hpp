@@ -49,6 +49,11 @@ extern const handwritten_steps topology_gpu_set;
 extern const handwritten_steps wait_for_system_events;
 extern const handwritten_steps get_context_data;
 
+// Further faces: what another function tells the length of.
+extern const handwritten_steps asked_call;
+extern const handwritten_steps one_capability;
+extern const handwritten_steps devices_of_gl;
+
 // NVRTC.
 extern const handwritten_steps get_output;
 extern const handwritten_steps get_supported_architectures;

@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include "bindings/calls/engine.hpp"
+#include "bindings/exceptions/exceptions.hpp"
 #include "bindings/handwritten/handwritten.hpp"
+#include "bindings/objects/enum_type.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -90,6 +92,14 @@ bool reserve_architectures(frame& c) {
 }
 
 }  // namespace
+
+// The name of the code alone, as the library spells it.
+static PyObject* name_text(const library& lib, std::int64_t status, word) {
+  const enum_type* statuses = ready_enum(lib, lib.result_enum);
+  const enum_entry* entry = statuses ? find_entry(statuses, status) : nullptr;
+  return entry ? PyUnicode_FromFormat("NVRTC_%U", entry->name) : nullptr;
+}
+const error_details nvrtc_errors = {.text = name_text};
 
 namespace handwritten {
 const handwritten_steps get_output = {.before = check_output_size, .entry = enter_get_output};

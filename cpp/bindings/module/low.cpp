@@ -2,7 +2,6 @@
 // The engine's side of the extension `cuda.bindings._low`.
 #include "bindings/module/low.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "bindings/module/module.hpp"
@@ -19,22 +18,23 @@ namespace {
 
 const library* find_library(const char* name) {
   for (const library* lib : libraries)
-    if (std::strcmp(short_name(lib->module), name) == 0) return lib;
+    if (std::strcmp(lib->module, name) == 0) return lib;
   PyErr_Format(PyExc_LookupError, "no tables for '%s'", name);
   return nullptr;
 }
 
 const loader_api* loader;
 
+// The tables of libraries stand first, in the loader's order; further faces behind them.
+const char* table_name(const library& lib) {
+  return short_name(libraries[std::size_t(lib.table)]->module);
+}
+
 PyObject* as_object(PyTypeObject* type) { return Py_XNewRef(reinterpret_cast<PyObject*>(type)); }
 
 }  // namespace
 
-// The tables stand in the loader's order.
-int has_function(const library& lib, const function& f) {
-  auto place = std::find(libraries.begin(), libraries.end(), &lib) - libraries.begin();
-  return loader->has(driver::library_id(place), f.slot);
-}
+int has_function(const library& lib, const function& f) { return loader->has(lib.table, f.slot); }
 
 }  // namespace halfwarp::bindings
 
@@ -43,13 +43,13 @@ using namespace halfwarp::bindings;
 int low_attach(const loader_api* api) {
   if (!engine_lock::prepare() || !halfwarp::interpreter::prepare_exit_gate()) return -1;
   loader = api;
-  for (const library* lib : libraries) lib->state->slots = api->table(short_name(lib->module));
+  for (const library* lib : libraries) lib->state->slots = api->table(table_name(*lib));
   return 0;
 }
 
 int low_fill(PyObject* module) {
   const char* name = PyModule_GetName(module);
-  const library* lib = name ? find_library(short_name(name)) : nullptr;
+  const library* lib = name ? find_library(name) : nullptr;
   return lib ? fill_module(*lib, module) : -1;
 }
 

@@ -3,6 +3,7 @@
 #include "bindings/numpy_structs/data_object.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -19,6 +20,8 @@ PyObject* make(const library& lib, int type, const extent& e, std::size_t least 
   class_type* ready = ready_class(lib, type);
   std::size_t bytes = ready ? memory_of(*ready->record->data, e.elements(), least) : 0;
   if (!bytes) return nullptr;
+  const std::size_t alignment = ready->record->alignment;
+  if (alignment > alignof(std::max_align_t)) bytes += alignment;
   const std::size_t size = sizeof(data_object) + bytes;
   const bool is_usual = e.elements() == 1 && !least && size <= most_of_usual;
   void* spare = is_usual ? take_spare(*ready) : nullptr;
@@ -26,7 +29,7 @@ PyObject* make(const library& lib, int type, const extent& e, std::size_t least 
       static_cast<data_object*>(spare ? std::memset(spare, 0, size) : PyObject_Calloc(1, size));
   if (!made) return PyErr_NoMemory();
   made->is_usual = is_usual;
-  made->where = reinterpret_cast<char*>(made + 1);
+  made->where = storage_of(made, alignment);
   made->e = e;
   made->is_settled = true;
   return PyObject_Init(reinterpret_cast<PyObject*>(made), &ready->type);

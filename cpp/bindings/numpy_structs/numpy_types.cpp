@@ -13,7 +13,7 @@ namespace {
 const char* code_of(const data_field& f) {
   static constexpr const char* codes[] = {"i1",  "u1",  "<i2", "<u2", "<i4",
                                           "<u4", "<i8", "<u8", "<f4", "<f8"};
-  if (f.shape == form::text) return "i1";
+  if (f.shape == form::text || (f.shape == form::bytes && f.is_array)) return "i1";
   if (f.shape == form::number || f.shape == form::numbers) return codes[int(f.element)];
   return "<i8";  // addresses of all sorts
 }

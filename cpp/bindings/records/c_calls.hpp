@@ -38,6 +38,8 @@ word to_word(R result) {
     return std::bit_cast<word>(result);
   } else if constexpr (std::is_pointer_v<R>) {
     return reinterpret_cast<word>(result);
+  } else if constexpr (std::is_enum_v<R>) {
+    return static_cast<word>(static_cast<int>(result));  // codes below zero stay so
   } else {
     return static_cast<word>(result);
   }

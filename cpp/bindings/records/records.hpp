@@ -12,6 +12,7 @@
 
 #include "bindings/records/kinds.hpp"
 #include "bindings/records/reference.hpp"
+#include "driver/libraries.hpp"
 #include "driver/packed_text.hpp"
 
 namespace halfwarp::bindings {
@@ -213,6 +214,7 @@ enum class value_kind : std::uint8_t {
   list_i32,
   list_text,
   list_address,
+  data,
 };
 struct attribute {
   std::int64_t member;
@@ -291,6 +293,7 @@ struct library {
   PyMethodDef* lazy_methods;
   library_state* state;
   std::int16_t result_enum;
+  driver::library_id table;  // of the loader: what holds the functions
   const raising* raises = nullptr;  // null: functions return their result code
   std::span<const assembly> assemblies = {};
   std::span<const foreign_enum> foreign_enums = {};

@@ -9,7 +9,8 @@ from . import c_headers, class_pxd, cy_pxd, cy_pyx, function_pxd
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    files: dict[str, str] = {}
-    for emitter in (c_headers, class_pxd, cy_pxd, cy_pyx, function_pxd):
-        files |= emitter.emit(libraries)
+    tables = {name: lib for name, lib in libraries.items() if not lib.is_face}
+    files = function_pxd.emit(libraries)
+    for emitter in (c_headers, class_pxd, cy_pxd, cy_pyx):
+        files |= emitter.emit(tables)
     return files

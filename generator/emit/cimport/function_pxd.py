@@ -18,8 +18,8 @@ FIXED_WIDTH = re.compile(r"u?int(8|16|32|64|ptr)_t")
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
     return {
-        f"{lib.folder}/{name}.pxd": declarations(lib)
-        for name, lib in libraries.items()
+        f"{lib.folder}/{lib.module}.pxd": declarations(lib)
+        for lib in libraries.values()
         if lib.raises
     }
 
@@ -30,7 +30,7 @@ def declarations(library: Library) -> str:
     imports = f"from libc.stdint cimport {', '.join(used)}\n\n\n" if used else ""
     return (
         f"# {library.origin}\n"
-        f'"""The functions of {library.package}.{library.name} for cimport."""\n\n'
+        f'"""The functions of {library.package}.{library.module} for cimport."""\n\n'
         f"{imports}{functions}\n"
     )
 
@@ -40,7 +40,7 @@ def inline(library: Library, function: Function) -> str:
     params = ", ".join(arguments(library, function))
     ret = return_type(library, function)
     clause = " except? 0" if ret else ""
-    module = f"{library.package}.{library.name}"
+    module = f"{library.package}.{library.module}"
     return (
         f"cdef inline {f'{ret} ' if ret else ''}{function.python_name}({params}){clause}:\n"
         f"    from {module} import {function.python_name} as function\n"

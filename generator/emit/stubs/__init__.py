@@ -10,7 +10,9 @@ from .status_codes import StatusCodesWriter
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    return {f"{lib.folder}/{name}.pyi": writer_of(lib).module() for name, lib in libraries.items()}
+    return {
+        f"{lib.folder}/{lib.module}.pyi": writer_of(lib).module() for lib in libraries.values()
+    }
 
 
 def writer_of(library: Library) -> StatusCodesWriter | ExceptionsWriter:

@@ -119,7 +119,7 @@ class ExceptionsWriter(Writer):
     def exceptions(self) -> str:
         """The class that is raised, and those of single failures."""
         name = self.library.decisions.exception
-        derived = [f"class {each}({name}): ..." for each in self.library.decisions.exceptions]
+        derived = [f"class {each}({name}): ..." for each in self.library.exceptions]
         derived += [f"{a} = {each}" for a, each in self.library.decisions.exception_aliases.items()]
         derived += map(self.status_check, self.library.decisions.status_checks)
         extras = self.library.decisions.error_extras

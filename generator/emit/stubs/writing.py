@@ -49,7 +49,7 @@ class Writer:
             body = f"{ADDRESS}\n{body}"
         head = HEAD.format(
             origin=self.library.origin,
-            purpose=self.purpose.format(name=self.library.name),
+            purpose=self.purpose.format(name=self.library.module),
             imports=self.imports(body),
         )
         return f"{head}\n{body}\n"

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The convention "plain_values": a further face of a library whose functions return a tuple.
+
+The facts, and so the roles, are those of that library (`classify.py`); failures, names and values
+are as in "exceptions": handles, addresses and enumerators are ints, structs are data types.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .. import releases
+from ..classify import split_type
+from ..decisions import Decisions, Override
+from ..facts import FactFunction, Facts
+from ..kinds import Kind
+from ..model import Function, Param
+from .exceptions import describe, input_kind, output_kind, outputs
+from .names import class_name, function_name, snake_case
+
+BRACKETED = re.compile(r"(?P<word>[\w ]+)\[(?P<aux>\w+)\]")
+# roles whose parameter is the address that Python gives
+ADDRESSES = ("ptr", "callback", "callback_data", "iterator", "list", "list5", "address")
+# roles that say all of it
+PLAIN = {
+    "kernel_params": Kind("in", "kparams"),
+    "bytes": Kind("in", "bytes"),
+    "text": Kind("in", "optional bytes"),
+    "buffer": Kind("in", "buffer"),
+    "out buffer": Kind("in", "buffer*"),
+    "handle address": Kind("in", "intptr*"),
+    "struct address": Kind("in", "nonnull"),
+    "attrsize": Kind("in", "attrsize"),
+    "count": Kind("none", "count"),
+    "asked count": Kind("none", "asked"),
+    "out int": Kind("out", "via int"),
+    "out text": Kind("out", "str"),
+    "out asked bytes": Kind("out", "asked bytes"),
+    "name": Kind("in", "str"),
+}
+ATTRIBUTES = {
+    "attr": ("in", "attr"),
+    "out attr": ("out", "attr"),
+    "out attrlist": ("out", "attrlist"),
+}
+
+
+# roles with a number in brackets, and with the parameter that counts or is counted
+NUMBERED = {"out bytes": ("out", "bytes"), "out floats": ("out", "floats"), "fixed": ("none", "fixed")}
+COUNTED = {
+    "enumerators": ("in", "enumerators"),
+    "sizes": ("in", "sizes"),
+    "items": ("in", "items"),
+    "texts": ("in", "texts"),
+    "length": ("none", "list length"),
+    "buffer": ("in", "source"),
+    "out buffer": ("in", "destination"),
+    "out list": ("out", "array"),
+    "out asked list": ("out", "asked array"),
+    "out callee list": ("out", "callee array"),
+    "out callee bytes": ("out", "callee bytes"),
+    "out text": ("out", "charbuf"),
+}
+
+
+def param_kind(
+    role: str, c_type: str, types, fact: FactFunction, structs, decisions: Decisions
+) -> Kind:
+    """`structs` gives the class of a struct; None where it makes none."""
+    base, stars = split_type(c_type)
+    if role in PLAIN:
+        return PLAIN[role]
+    if role in ADDRESSES:
+        return Kind("in", "intptr")
+    if role == "in":
+        return given(base, stars, c_type, types, structs)
+    if role == "inout":
+        is_enum = types.kind_of(base) == "enum"
+        return Kind("inout", "int") if is_enum else Kind("inout", "number", types.canonical(base))
+    if role == "out":
+        return returned(base, stars, types, structs)
+    match = BRACKETED.fullmatch(role)
+    if not match:
+        raise ValueError(f"{fact.name}: role {role!r} is not understood")
+    if match["word"] in ATTRIBUTES:
+        attribute = next(p.c_type for p in fact.params if p.name == match["aux"])
+        element = class_name(split_type(attribute)[0], decisions)
+        way, shape = ATTRIBUTES[match["word"]]
+        return Kind(way, shape, element, match["aux"])
+    return bracketed(match["word"], match["aux"], base, types, fact, structs)
+
+
+def given(base: str, stars: int, c_type: str, types, structs) -> Kind:
+    is_struct = types.kind_of(base) == "struct"
+    data_type = structs(base) if is_struct else None
+    if data_type:
+        return Kind("in", "data" if stars else "object", data_type)
+    if is_struct:
+        return Kind("in", "intptr" if stars else "nonnull")
+    if base in ("char", "void") and stars == 1 and c_type.startswith("const "):
+        return Kind("in", "buffer")
+    return Kind("in", "intptr") if base == "char" else input_kind(base, stars, c_type, types)
+
+
+def returned(base: str, stars: int, types, structs) -> Kind:
+    if types.kind_of(base) == "struct" and stars == 1:
+        data_type = structs(base)
+        return Kind("out", "data", data_type) if data_type else Kind("in", "intptr")
+    if base == "char" and stars == 2:
+        return Kind("out", "c bytes")
+    return output_kind(base, stars, types)
+
+
+def bracketed(word: str, aux: str, base: str, types, fact: FactFunction, structs) -> Kind:
+    """Roles with a parameter, or a number, in brackets."""
+    data_type = structs(base) if types.kind_of(base) == "struct" else None
+    if word == "list" and data_type:
+        return Kind("in", "data list", data_type, aux)
+    if word == "list":
+        is_handle = types.kind_of(base) == "handle"
+        return Kind("in", "handles", aux=aux) if is_handle else Kind("in", "intptr")
+    if word == "attrlist":
+        return Kind("in", "intptr")
+    if word in NUMBERED:
+        way, shape = NUMBERED[word]
+        return Kind(way, shape, aux)
+    if word in COUNTED:
+        way, shape = COUNTED[word]
+        is_handle = types.kind_of(base) == "handle"
+        return Kind(way, shape, data_type or ("intptr_t" if is_handle else base), aux)
+    raise ValueError(f"{fact.name}: role {word!r} is not understood")
+
+
+def make_function(
+    fact: FactFunction, types, structs, decisions: Decisions, override: Override
+) -> Function:
+    """The function, but for what all conventions say alike."""
+    params = [param(fact, p, types, structs, decisions, override) for p in fact.params]
+    name = function_name(fact.c_name, decisions)
+    function = Function(fact.name, fact.c_name, fact.ret, params, fact.header, fact.since)
+    function.flags = fact.flags
+    function.version = releases.number(fact.since)
+    function.python_name = name
+    function.py = [argument(p) for p in params if p.kind.is_given]
+    function.returns = outputs(params, fact.ret, decisions)
+    if fact.name in decisions.returned:
+        function.returns, function.returns_code = ["result"], False
+    function.doc = override.doc or describe(function)
+    counts = {p.c_name for p in params if p.kind.is_a("none", "count")}
+    if any(p.kind.is_a("out", "array") and p.aux in counts for p in params):
+        function.body = "counted_call"
+    if fact.name in decisions.asked:
+        function.body, function.size_function = "asked_call", decisions.asked[fact.name]
+    return function
+
+
+def param(fact, p, types, structs, decisions: Decisions, override: Override) -> Param:
+    role = override.roles.get(p.name) or decisions.roles.get(f"{fact.name}.{p.name}") or p.kind
+    kind = param_kind(role, p.c_type, types, fact, structs, decisions)
+    name = decisions.rename.get(p.name) or snake_case(p.name)
+    return Param(name, p.name, p.c_type, kind)
+
+
+def call_alike(function: Function, other: Function) -> None:
+    """How a C function is called does not depend on the face that it is called through."""
+    function.releases_gil, function.is_brief = other.releases_gil, other.is_brief
+    function.is_gated, function.is_hot = other.is_gated, other.is_hot
+    function.older = other.older
+
+
+def argument(p: Param) -> str:
+    return f"{p.name}=None" if p.kind.shape == "texts" else p.name
+
+
+def variants(functions: list[Function], facts: Facts, make, decisions: Decisions) -> list[Function]:
+    """Further functions in Python over the same C functions, called in another way."""
+    made = []
+    by_name = {f.name: f for f in functions}
+    for name, c_name in decisions.variants.items():
+        fact = next(f for f in facts.functions if f.name == c_name)
+        function = make(fact, decisions.functions[name])
+        like = by_name[c_name]
+        function.python_name = name
+        function.signature = like.signature
+        call_alike(function, like)
+        made.append(function)
+    return made
+
+
+def attribute_tables(
+    tables: dict[str, dict[str, str]], types, structs, decisions: Decisions
+) -> dict[str, dict[str, str]]:
+    """The same values as they are in Python here, under the classes of the enumerations."""
+    return {
+        class_name(enum, decisions): {
+            member: plain_value(kind, types, structs) for member, kind in rows.items()
+        }
+        for enum, rows in tables.items()
+    }
+
+
+def plain_value(kind: str, types, structs) -> str:
+    """`handle:driver.CUcontext` -> `address`, `struct:driver.CUuuid` -> `data:Uuid_v1`."""
+    word, _, path = kind.partition(":")
+    name = path.rpartition(".")[2]
+    if word == "handle":
+        return "address" if "*" in types.canonical(name) else "unsigned long long"
+    if word == "enum":
+        return "int"
+    return f"data:{structs(name)}" if word == "struct" else kind
