@@ -75,7 +75,7 @@ ROWS = {
     ("in", "struct*"): Row("in:struct*:{element}", "structure", CLASS, "{home} | None"),
     ("in", "ptr"): Row("in:ptr:{element}", "handle_pointer", CLASS),
     ("in", "voidp"): Row("in:voidp", "address", stub="_Address"),
-    ("in", "bytes"): Row("in:bytes", "text text_output", stub="builtins.bytes", pxd="bytes"),
+    ("in", "bytes"): Row("in:bytes", "text text_output", pxd="bytes"),
     ("in", "kparams"): Row(
         "in:kparams", "kernel_params", stub="_KernelParams", role="kernel_params"
     ),
@@ -117,7 +117,9 @@ ROWS = {
     ("out", "attrlist"): Row(
         "out:attrlist:{element}", "out_attribute_list", TABLE, "list[Any]", is_late=True
     ),
-    ("out", "via int"): Row("out:int(via void*)", "out_i32", stub="int", pxd="int", role="out address"),
+    ("out", "via int"): Row(
+        "out:int(via void*)", "out_i32", stub="int", pxd="int", role="out address"
+    ),
     ("out", "via address"): Row(
         "out:void_ptr(via void*)", "out_address", stub="int", role="out pointer"
     ),
@@ -152,7 +154,9 @@ ROWS = {
     # of further faces, whose facts are those of functions that return a tuple
     ("in", "optional bytes"): Row("in:bytes|None", "optional_text", stub="builtins.bytes | None"),
     ("in", "handles"): Row(
-        "in:handles[{aux}]", "sequence_u64", stub="Sequence[int] | SupportsIndex | None",
+        "in:handles[{aux}]",
+        "sequence_u64",
+        stub="Sequence[int] | SupportsIndex | None",
         is_late=True,
     ),
     ("in", "sizes"): Row("in:sizes[{aux}]", "sequence_u64", stub="Sequence[int]", is_late=True),
@@ -162,11 +166,12 @@ ROWS = {
     ("in", "items"): Row(
         "in:items:{element}", "items", "sizeof({element})", "Buffer", is_late=True
     ),
-    ("in", "texts"): Row(
-        "in:texts", "texts", stub="Sequence[builtins.bytes] | None", is_late=True
-    ),
+    ("in", "texts"): Row("in:texts", "texts", stub="Sequence[builtins.bytes] | None", is_late=True),
     ("in", "data list"): Row(
-        "in:list:data:{element}", "data_list", CLASS, f"{{element}} | {INTEGER} | None",
+        "in:list:data:{element}",
+        "data_list",
+        CLASS,
+        f"{{element}} | {INTEGER} | None",
         is_late=True,
     ),
     ("in", "source"): Row("in:source[{aux}]", "source_buffer", stub="_Address", is_late=True),
@@ -175,10 +180,14 @@ ROWS = {
     ),
     ("none", "list length"): Row("length:{aux}", "length_of_list", is_late=True),
     ("none", "asked"): Row("count:asked", "asked_count"),
-    ("out", "asked array"): Row("out:array:{element}", "out_asked_numbers", ARRAY),
+    ("out", "asked array"): Row(
+        "out:asked array:{element}", "out_asked_numbers", ARRAY, "_Numbers"
+    ),
     ("out", "asked bytes"): Row("out:bytes", "out_asked_bytes", stub="builtins.bytes"),
     ("out", "callee bytes"): Row("out:bytes(callee)", "out_callee_bytes", stub="builtins.bytes"),
-    ("out", "callee array"): Row("out:ndarray(callee):{element}", "out_callee_numbers out_callee_data", stub="Any"),
+    ("out", "callee array"): Row(
+        "out:ndarray(callee):{element}", "out_callee_numbers out_callee_data", stub="_Numbers"
+    ),
     ("out", "c bytes"): Row("out:c bytes", "out_c_bytes", stub="builtins.bytes"),
     ("out", "floats"): Row("out:list:float[{element}]", "out_floats", "{element}", "list[float]"),
 }

@@ -94,10 +94,7 @@ def functions_table(library: Library, index: Index) -> str:
 
 def arity_checks(index: Index) -> str:
     """The records have as many parameters as the C functions."""
-    checks = (
-        f"{caller(f)}::arity == {len(all_params(f, index))}"
-        for f in index.functions
-    )
+    checks = (f"{caller(f)}::arity == {len(all_params(f, index))}" for f in index.functions)
     return " &&\n              ".join(checks)
 
 

@@ -7,6 +7,7 @@ import json
 
 from ..model import Library
 
+
 def quoted(text: str) -> str:
     """A C string literal."""
     return json.dumps(text, ensure_ascii=True)

@@ -179,13 +179,14 @@ def attributes_tables(library: Library, index: Index) -> str:
 def library_record(library: Library, index: Index) -> str:
     name = library.name
     module = f"{library.package}.{library.module}"
+    table = f"halfwarp::driver::{library_id(library.table)}"
     return (
         f"{exceptions_table(library, index.texts)}library_state state;\n"
         f'constexpr library described = {{"{module}", functions, params, thunks,\n'
         f"    handwritten_table, class_records, fields, extras, enum_records, members, constants,\n"
         f"    attribute_tables, types, enum_types, {name}_methods, {name}_entries,\n"
         f"    lazy_module_methods<{name}_library>, &state,\n"
-        f"    enum_{library.result_class}, halfwarp::driver::{library_id(library.table)}{more(library)}}};\n"
+        f"    enum_{library.result_class}, {table}{more(library)}}};\n"
     )
 
 
@@ -232,10 +233,7 @@ def aliases_table(library: Library, texts: PackedTexts) -> str:
     """Further names of exceptions."""
     if not library.decisions.exception_aliases:
         return "constexpr std::span<const exception_alias> exception_aliases;\n"
-    places = {
-        name: i
-        for i, name in enumerate([library.decisions.exception, *library.exceptions])
-    }
+    places = {name: i for i, name in enumerate([library.decisions.exception, *library.exceptions])}
     rows = ", ".join(
         f"{{{texts(alias)}, {places[name]}}}"
         for alias, name in library.decisions.exception_aliases.items()

@@ -144,7 +144,7 @@ def named_enums(enums: list[Enum], types, decisions: Decisions) -> list[Enum]:
             enum_members(
                 types.enum_tags[e.c_name],
                 decisions.enum_names.get(e.name, EnumNames()),
-                decisions.enum_docs.get(e.name, {}),
+                {m.name: m.doc for m in e.members},
             ),
             e.header,
         )

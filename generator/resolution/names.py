@@ -33,8 +33,10 @@ def in_words(name: str, decisions: Decisions) -> str:
 def camel_case(name: str) -> str:
     """`ARRAY_DESCRIPTOR_v2` -> `ArrayDescriptor_v2`, `accessPolicyWindow_v1` likewise."""
     head, version = re.fullmatch(r"(.*?)((?:_v\d+)?)", name).groups()
-    words = (word.capitalize() if word.isupper() else word[:1].upper() + word[1:]
-             for word in head.split("_"))
+    words = (
+        word.capitalize() if word.isupper() else word[:1].upper() + word[1:]
+        for word in head.split("_")
+    )
     return "".join(words) + version
 
 

@@ -46,7 +46,11 @@ ATTRIBUTES = {
 
 
 # roles with a number in brackets, and with the parameter that counts or is counted
-NUMBERED = {"out bytes": ("out", "bytes"), "out floats": ("out", "floats"), "fixed": ("none", "fixed")}
+NUMBERED = {
+    "out bytes": ("out", "bytes"),
+    "out floats": ("out", "floats"),
+    "fixed": ("none", "fixed"),
+}
 COUNTED = {
     "enumerators": ("in", "enumerators"),
     "sizes": ("in", "sizes"),
@@ -61,6 +65,7 @@ COUNTED = {
     "out callee bytes": ("out", "callee bytes"),
     "out text": ("out", "charbuf"),
 }
+OF_ELEMENTS = ("items", "array", "asked array", "callee array")
 
 
 def param_kind(
@@ -126,6 +131,8 @@ def bracketed(word: str, aux: str, base: str, types, fact: FactFunction, structs
         return Kind(way, shape, aux)
     if word in COUNTED:
         way, shape = COUNTED[word]
+        if shape not in OF_ELEMENTS:
+            return Kind(way, shape, aux=aux)
         is_handle = types.kind_of(base) == "handle"
         return Kind(way, shape, data_type or ("intptr_t" if is_handle else base), aux)
     raise ValueError(f"{fact.name}: role {word!r} is not understood")

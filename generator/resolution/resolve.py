@@ -91,9 +91,7 @@ def maker_of(decisions: Decisions, types: TypeTable, structs):
     return lambda fact, override: make(fact, types, decisions, override)
 
 
-def resolve_function(
-    fact: FactFunction, make, types: TypeTable, decisions: Decisions
-) -> Function:
+def resolve_function(fact: FactFunction, make, types: TypeTable, decisions: Decisions) -> Function:
     override = decisions.functions.get(fact.name, NO_OVERRIDE)
     unknown = set(override.roles) - {p.name for p in fact.params}
     if unknown:

@@ -19,7 +19,7 @@ def library(request):
 
 @pytest.fixture(scope="module")
 def module(library):
-    return importlib.import_module(f"{library.package}.{library.name}")
+    return importlib.import_module(f"{library.package}.{library.module}")
 
 
 def classes_of(module):

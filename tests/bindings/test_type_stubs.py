@@ -12,7 +12,7 @@ import pytest
 
 from generator import libraries
 
-FOLDER = Path(cuda.bindings.__path__[0])
+ROOT = Path(cuda.bindings.__path__[0]).parents[1]
 
 
 @pytest.fixture(scope="module", params=list(libraries.load_all()))
@@ -26,13 +26,18 @@ def library(name):
 
 
 @pytest.fixture(scope="module")
-def module(name):
-    return importlib.import_module(f"cuda.bindings.{name}")
+def module(library):
+    return importlib.import_module(f"{library.package}.{library.module}")
 
 
 @pytest.fixture(scope="module")
-def stub(name):
-    return ast.parse((FOLDER / f"{name}.pyi").read_text()).body
+def path(library):
+    return ROOT / library.folder / f"{library.module}.pyi"
+
+
+@pytest.fixture(scope="module")
+def stub(path):
+    return ast.parse(path.read_text()).body
 
 
 def functions(stub):
@@ -158,7 +163,7 @@ def test_every_member_of_an_enum_has_its_value(stub, module):
 
 
 def test_attributes_of_pointers_are_typed_one_by_one():
-    text = (FOLDER / "driver.pyi").read_text()
+    text = (ROOT / "cuda" / "bindings" / "driver.pyi").read_text()
     variants = re.findall(
         r"def cuPointerGetAttribute\(attribute: (.*?), ptr.* -> (.*?):(?: \.\.\.)?\n", text
     )
@@ -167,9 +172,9 @@ def test_attributes_of_pointers_are_typed_one_by_one():
     assert typed["tuple[CUresult, Any]"] == "CUpointer_attribute | int"
 
 
-def test_the_stubs_pass_a_strict_type_checker(name, tmp_path):
+def test_the_stubs_pass_a_strict_type_checker(path, tmp_path):
     api = pytest.importorskip("mypy.api", reason="mypy is not installed")
     options = ["--strict", "--namespace-packages", "--explicit-package-bases"]
     options += ["--follow-imports=silent", f"--cache-dir={tmp_path}"]
-    output, errors, _ = api.run([*options, str(FOLDER / f"{name}.pyi")])
+    output, errors, _ = api.run([*options, str(path)])
     assert "no issues found" in output, output + errors

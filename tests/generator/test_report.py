@@ -47,6 +47,8 @@ def test_the_counts_of_the_committed_facts_are_these():
         "nvrtc": (29, 1, 1, 3),
         "nvvm": (14, 1, 0, 0),
         "runtime": (344, 95, 121, 93),
+        "v2_driver": (527, 148, 0, 74),
+        "v2_nvrtc": (29, 2, 0, 3),
     }
 
 

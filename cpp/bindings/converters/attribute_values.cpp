@@ -49,7 +49,8 @@ bool check_count(frame& c, const param& p) {
 constexpr word most_listed = word(1) << 20;
 
 void* reserve(frame& c, const attribute& a, word asked) {
-  word bytes = value_size(c.lib, a) + (a.k == value_kind::structure || a.k == value_kind::data ? struct_slack : 0);
+  word bytes = value_size(c.lib, a) +
+               (a.k == value_kind::structure || a.k == value_kind::data ? struct_slack : 0);
   if (a.k == value_kind::list_i32 && asked > most_listed)
     return PyErr_Format(PyExc_ValueError, "%s(): a list of devices in %llu bytes, at most %llu",
                         c.f.name.c_str(), asked, most_listed);

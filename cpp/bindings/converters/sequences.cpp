@@ -66,9 +66,8 @@ bool sequence_argument(frame& c, int i, PyObject* object, bool is_of_handles) {
   c.cell[i] = no_length;
   if (is_of_handles && object == Py_None) return c.cell[i] = 0, true;
   if (is_of_handles && PyLong_Check(object)) return integer_slow(object, kind::u64, c.w[i]);
-  PyObject* tuple = kept_tuple(c, object,
-                               is_of_handles ? "a sequence of ints, an address or None"
-                                             : "a sequence of ints");
+  PyObject* tuple = kept_tuple(
+      c, object, is_of_handles ? "a sequence of ints, an address or None" : "a sequence of ints");
   if (!tuple) return false;
   return is_of_handles ? convert_numbers<std::uint64_t, kind::u64>(c, i, tuple)
                        : convert_numbers<std::int32_t, kind::i32>(c, i, tuple);
@@ -103,7 +102,8 @@ bool texts_argument(frame& c, int i, PyObject* object) {
   auto** texts = static_cast<const char**>(c.memory.allocate(std::size_t(n + 1) * sizeof(char*)));
   for (Py_ssize_t k = 0; texts && k < n; ++k) {
     PyObject* item = PyTuple_GET_ITEM(tuple, k);
-    if (!PyBytes_Check(item)) return raise_expected("bytes", item) || add_context("element %zd: ", k);
+    if (!PyBytes_Check(item))
+      return raise_expected("bytes", item) || add_context("element %zd: ", k);
     texts[k] = PyBytes_AS_STRING(item);
   }
   c.cell[i] = word(n);

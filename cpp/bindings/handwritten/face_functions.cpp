@@ -54,9 +54,11 @@ bool before_asked_call(frame& c) {
 bool check_one_capability(frame& c) {
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);
-    if (p.k != kind::u32 || p.py < 0 || std::strcmp(parameter_name(c.f, p.py), "count") != 0) continue;
+    if (p.k != kind::u32 || p.py < 0 || std::strcmp(parameter_name(c.f, p.py), "count") != 0)
+      continue;
     if (c.w[i] <= 1) continue;
-    PyErr_Format(PyExc_ValueError, "%s() argument 'count': expected 1, since one number comes back, got %llu",
+    PyErr_Format(PyExc_ValueError,
+                 "%s() argument 'count': expected 1, since one number comes back, got %llu",
                  c.f.name.c_str(), c.w[i]);
     return false;
   }

@@ -293,7 +293,7 @@ struct library {
   PyMethodDef* lazy_methods;
   library_state* state;
   std::int16_t result_enum;
-  driver::library_id table;  // of the loader: what holds the functions
+  driver::library_id table;         // of the loader: what holds the functions
   const raising* raises = nullptr;  // null: functions return their result code
   std::span<const assembly> assemblies = {};
   std::span<const foreign_enum> foreign_enums = {};

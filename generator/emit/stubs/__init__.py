@@ -10,9 +10,7 @@ from .status_codes import StatusCodesWriter
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
-    return {
-        f"{lib.folder}/{lib.module}.pyi": writer_of(lib).module() for lib in libraries.values()
-    }
+    return {f"{lib.folder}/{lib.module}.pyi": writer_of(lib).module() for lib in libraries.values()}
 
 
 def writer_of(library: Library) -> StatusCodesWriter | ExceptionsWriter:

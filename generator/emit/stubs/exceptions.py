@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...classify import split_type
-from ...kinds import INTEGER
+from ...kinds import INTEGER, VALUES, Kind
 from ...model import Function, Library, Param
 from .. import data_values
 from ..data_values import FLOATS
-from .writing import Writer
+from .writing import KERNEL_PARAMS, Writer
 
 EXCEPTION = """\
 class {name}(Exception):
@@ -104,8 +106,14 @@ class ExceptionsWriter(Writer):
 
     def parts(self) -> list[str]:
         library = self.library
+        aliases = library.decisions.function_aliases.items()
         functions = [self.function(f) for f in library.functions if f.in_python]
+        by_name = {f.python_name: f for f in library.functions if f.in_python}
+        functions += [
+            self.function(replace(by_name[own], python_name=alias)) for alias, own in aliases
+        ]
         return [
+            KERNEL_PARAMS if any("_KernelParams" in text for text in functions) else "",
             OPTIONS if any("_Options" in text for text in functions) else "",
             *map(self.enum, library.enums),
             ARRAY if self.public else "",
@@ -150,15 +158,12 @@ class ExceptionsWriter(Writer):
     def data_type(self, data_type) -> str:
         """The class of a struct, or of an array of them."""
         base = "_Array" if data_type.is_array else "_Struct"
-        lines = [
-            f"class {data_type.name}({base}):",
-            *(
-                f"    {f.name}: {self.field_type(data_type, f)}"
-                for f in data_type.fields
-                if not f.is_hidden
-            ),
+        fields = [
+            f"{f.name}: {self.field_type(data_type, f)}"
+            for f in data_type.fields
+            if not f.is_hidden
         ]
-        return "\n".join(lines) + "\n"
+        return self.class_text(f"{data_type.name}({base})", fields)
 
     def field_type(self, data_type, field) -> str:
         """Columns and arrays take any sequence, so they cannot be exact."""
@@ -187,6 +192,8 @@ class ExceptionsWriter(Writer):
         kind = param.kind
         if kind.shape == "struct":
             return f"{kind.element} | {INTEGER}" if kind.element in self.classes else "Any"
+        if kind.shape == "bytes":
+            return "builtins.bytes | bytearray"
         number = "float" if split_type(param.c_type)[0] in FLOATS else INTEGER
         return kind.row.stub.format(element=kind.element) or number
 
@@ -212,8 +219,18 @@ class ExceptionsWriter(Writer):
     def output_type(self, param: Param) -> str:
         if param.kind.element in self.classes:
             return param.kind.element
+        if param.kind.shape in ("attr", "attrlist"):
+            return self.attribute_type(param.kind)
         number = "float" if split_type(param.c_type)[0] in FLOATS else "int"
         return param.kind.row.stub or number
+
+    def attribute_type(self, kind: Kind) -> str:
+        """Whatever may stand behind an attribute."""
+        words = self.library.attributes[kind.element].values()
+        found = {VALUES[w].given if w in VALUES else w.partition(":")[2] for w in words}
+        found = {"builtins.bytes" if name == "bytes" else name for name in found}
+        given = " | ".join(sorted(found))
+        return f"list[{given}]" if kind.shape == "attrlist" else given
 
 
 def spelled(annotation: str | None) -> str | None:

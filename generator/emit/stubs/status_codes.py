@@ -12,10 +12,9 @@ from ...classify import split_type
 from ...kinds import INTEGER, VALUES
 from ...model import Field, Function, Handle, Library, Param, Struct
 from ..data_values import FLOATS
-from .writing import Writer
+from .writing import KERNEL_PARAMS, Writer
 
 HEAD = """\
-_KernelParams: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]] | SupportsIndex | Buffer | None
 _NoneOnError: TypeAlias = Any
 _Got = TypeVar("_Got", covariant=True)
 _Given = TypeVar("_Given", contravariant=True)
@@ -85,7 +84,7 @@ class StatusCodesWriter(Writer):
         functions = [self.function(f) for f in library.functions if f.in_python]
         functions.append("def sizeof(objType: type) -> int: ...")
         return [
-            HEAD,
+            f"{KERNEL_PARAMS}\n{HEAD}",
             *map(self.enum, library.enums),
             *map(self.handle, library.handles),
             *map(self.struct, library.structs),

@@ -33,6 +33,10 @@ class _HasArrayInterface(Protocol):
     def __array_interface__(self) -> dict[str, Any]: ...
 
 _Address: TypeAlias = SupportsIndex | Buffer | _HasArrayInterface | None"""
+KERNEL_PARAMS = (
+    "_KernelParams: TypeAlias = "
+    "tuple[tuple[Any, ...], tuple[Any, ...]] | SupportsIndex | Buffer | None"
+)
 
 
 class Writer:
