@@ -20,8 +20,9 @@ _HOMES = {
         "OutOfMemoryError PER_THREAD_DEFAULT_STREAM PreparedLaunch Stream host_launch launch "
         "recent_launches"
     ),
-    "_compile": "Program",
+    "_compile": "Linker Program",
     "compile.program_options": "ProgramOptions",
+    "link.linker_options": "LinkerOptions",
     "execution.stream.event_options": "EventOptions",
     "execution.stream.stream_options": "StreamOptions",
     "memory.device_memory_resource_options": "DeviceMemoryResourceOptions",

@@ -5,3 +5,4 @@ cimport cython
 
 include "compile/nvrtc_program.pxd"
 include "compile/program.pxd"
+include "link/linker.pxd"

@@ -1,25 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension behind `Program`: from source text to object code."""
+"""The extension behind `Program` and `Linker`: from source text to object code."""
 
 cimport cython
 
+from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+
 from cuda.core._core cimport (
+    LinkState,
+    ObjectCode,
     as_options,
     check_open,
     declarations_of,
     enter_gate,
+    extend_error,
+    known_declarations,
     leave_gate,
     make_object_code,
     nvrtc_error,
     public_object,
 )
 
-from cuda.core._core import _complete_classes
+import os
+import sys
 
+from _thread import RLock
+
+from cuda.bindings import _low
+from cuda.core._core import CUDAError, _complete_classes
+
+include "compile/library_calls.pyx"
 include "compile/nvrtc_program.pyx"
 include "compile/versions.pyx"
 include "compile/compiler.pyx"
 include "compile/nvrtc_compiler.pyx"
+include "compile/nvvm_program.pyx"
+include "compile/nvvm_compiler.pyx"
+include "link/backend.pyx"
+include "link/link_session.pyx"
+include "link/nvjitlink_session.pyx"
+include "link/driver_session.pyx"
+include "link/linker.pyx"
+include "compile/ptx_compiler.pyx"
 include "compile/program.pyx"
 
 _complete_classes(globals(), __name__)

@@ -25,6 +25,7 @@ MODULES = {
     "_launch_config": "LaunchConfig _to_native_launch_config",
     "_launcher": "launch",
     "_layout": "_StridedLayout",
+    "_linker": "Linker LinkerOptions _decide_nvjitlink_or_driver",
     "_memory": (
         "Buffer DeviceMemoryResource DeviceMemoryResourceOptions DevicePointerT DevicePointerType "
         "LegacyPinnedMemoryResource MemoryResource _SynchronousMemoryResource"
@@ -60,12 +61,12 @@ PRIVATE = {
         "DeviceProperties KernelAttributes KernelOccupancy ParamHolder Stream_accept _MemPool "
         "_SynchronousMemoryResource _tls _to_native_launch_config default_stream"
     ),
-    "_compile": "_can_load_generated_ptx _get_nvvm_module",
     "_views": (
         "StridedMemoryView _StridedLayout _StridedMemoryViewProxy args_viewable_as_strided_memory "
         "view_as_array_interface view_as_cai"
     ),
     "views.device_types": "DLDeviceType",
+    "_compile": "_can_load_generated_ptx _decide_nvjitlink_or_driver _get_nvvm_module",
     "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
     "typing": "DevicePointerT DevicePointerType IsStreamT IsStreamType",
 }

@@ -27,7 +27,7 @@ cdef class Compiler:
         raise NotImplementedError(f"{type(self).__name__}.compile()")
 
 
-# Code type -> class; filled where the classes are. A code type without a row is still to come.
+# Code type -> class; filled where the classes are.
 cdef dict COMPILERS = {}
 
 CODE_TYPES = ("c++", "ptx", "nvvm")

@@ -6,7 +6,6 @@ from cuda.bindings.cynvrtc cimport (
     NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED,
     NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED,
 )
-from libc.stdint cimport uintptr_t
 
 import warnings
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program of NVRTC: source in, images out.
 
-from libc.stdint cimport uint64_t
-from libc.stdlib cimport free, malloc
 
 cimport cuda.bindings.cynvrtc as cynvrtc
 from cuda.bindings.cynvrtc cimport NVRTC_SUCCESS
@@ -23,13 +21,6 @@ cdef tuple version_of_nvrtc():
 cdef int set_header_bytes(size_t size) except -1:
     check_nvrtc(cynvrtc.nvrtcSetPCHHeapSize(size), "nvrtcSetPCHHeapSize")
     return 0
-
-
-cdef const char* c_text(bytes given, str what) except NULL:
-    """A text as C reads it; one with a NUL inside would be cut there without a word."""
-    if b"\0" in given:
-        raise ValueError(f"{what} has a NUL character at byte {given.index(0)}")
-    return given
 
 
 cdef class NvrtcProgram:
@@ -58,29 +49,20 @@ cdef class NvrtcProgram:
         return 0
 
     cdef nvrtcResult compile(self, list options) except *:
-        cdef int count = len(options), i
-        cdef const char** texts = <const char**>malloc((count + 1) * sizeof(char*))
+        cdef OptionList given = OptionList.of(options)
+        cdef int count = given.count()
         cdef nvrtcResult status
-        cdef uint64_t passing
-        if texts is NULL:
-            raise MemoryError()
-        try:
-            for i in range(count):
-                texts[i] = c_text(<bytes>options[i], f"option {i + 1} of the compiler")
-            passing = enter_gate()
-            with nogil:
-                try:
-                    status = cynvrtc.nvrtcCompileProgram(self.raw, count, texts)
-                finally:
-                    leave_gate(passing)
-        finally:
-            free(texts)
+        cdef uint64_t passing = enter_gate()
+        with nogil:
+            try:
+                status = cynvrtc.nvrtcCompileProgram(self.raw, count, given.texts)
+            finally:
+                leave_gate(passing)
         return status
 
     cdef str log(self):
-        cdef bytes text = self.fetch(cynvrtc.nvrtcGetProgramLogSize, cynvrtc.nvrtcGetProgramLog,
-                                     "nvrtcGetProgramLog")
-        return text.rstrip(b"\0").decode("utf-8", "backslashreplace")
+        return log_text(self.fetch(cynvrtc.nvrtcGetProgramLogSize, cynvrtc.nvrtcGetProgramLog,
+                                   "nvrtcGetProgramLog"))
 
     cdef bytes image(self, str target):
         if target == "ptx":

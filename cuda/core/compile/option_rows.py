@@ -7,19 +7,19 @@ from dataclasses import dataclass
 BUNDLED_HEADERS_SINCE = (13, 3)  # of NVRTC
 
 
-def _value(flag, given):
+def with_value(flag, given):
     return [f"{flag}={_text(given)}"]
 
 
-def _truth(flag, given):
+def with_truth(flag, given):
     return [f"{flag}={'true' if given else 'false'}"]
 
 
-def _if_true(flag, given):
+def if_true(flag, given):
     return [flag] if given else []
 
 
-def _each(flag, given):
+def for_each(flag, given):
     elements = given if isinstance(given, list | tuple) else (given,)
     return [f"{flag}={_text(element)}" for element in elements]
 
@@ -49,70 +49,70 @@ class Row:
 
     field: str
     flag: str
-    form: object = _value
+    form: object = with_value
     nvvm: str = "set"
 
 
 # In the order in which the options are given to NVRTC.
 NVRTC_ROWS = (
     Row("arch", "-arch", nvvm=""),
-    Row("relocatable_device_code", "--relocatable-device-code", _truth),
-    Row("extensible_whole_program", "--extensible-whole-program", _if_true, "true"),
-    Row("debug", "--device-debug", _if_true, ""),
-    Row("lineinfo", "--generate-line-info", _if_true, "true"),
-    Row("device_code_optimize", "--dopt=on", _if_true, ""),
-    Row("ptxas_options", "--ptxas-options", _each),
+    Row("relocatable_device_code", "--relocatable-device-code", with_truth),
+    Row("extensible_whole_program", "--extensible-whole-program", if_true, "true"),
+    Row("debug", "--device-debug", if_true, ""),
+    Row("lineinfo", "--generate-line-info", if_true, "true"),
+    Row("device_code_optimize", "--dopt=on", if_true, ""),
+    Row("ptxas_options", "--ptxas-options", for_each),
     Row("max_register_count", "--maxrregcount"),
-    Row("ftz", "--ftz", _truth, ""),
-    Row("prec_sqrt", "--prec-sqrt", _truth, ""),
-    Row("prec_div", "--prec-div", _truth, ""),
-    Row("fma", "--fmad", _truth, ""),
-    Row("use_fast_math", "--use_fast_math", _if_true, "true"),
-    Row("extra_device_vectorization", "--extra-device-vectorization", _if_true, "true"),
-    Row("link_time_optimization", "--dlink-time-opt", _if_true, ""),
-    Row("gen_opt_lto", "--gen-opt-lto", _if_true, "true"),
+    Row("ftz", "--ftz", with_truth, ""),
+    Row("prec_sqrt", "--prec-sqrt", with_truth, ""),
+    Row("prec_div", "--prec-div", with_truth, ""),
+    Row("fma", "--fmad", with_truth, ""),
+    Row("use_fast_math", "--use_fast_math", if_true, "true"),
+    Row("extra_device_vectorization", "--extra-device-vectorization", if_true, "true"),
+    Row("link_time_optimization", "--dlink-time-opt", if_true, ""),
+    Row("gen_opt_lto", "--gen-opt-lto", if_true, "true"),
     Row("define_macro", "--define-macro", _macros),
-    Row("undefine_macro", "--undefine-macro", _each),
+    Row("undefine_macro", "--undefine-macro", for_each),
     # Before the include paths: of two headers of one name, the compiler's own is taken.
     Row("use_bundled_headers", "--use-bundled-headers", _bundled_headers, "true"),
-    Row("include_path", "--include-path", _each),
-    Row("pre_include", "--pre-include", _each),
-    Row("no_source_include", "--no-source-include", _if_true, "true"),
+    Row("include_path", "--include-path", for_each),
+    Row("pre_include", "--pre-include", for_each),
+    Row("no_source_include", "--no-source-include", if_true, "true"),
     Row("std", "--std"),
-    Row("builtin_move_forward", "--builtin-move-forward", _truth),
-    Row("builtin_initializer_list", "--builtin-initializer-list", _truth),
-    Row("disable_warnings", "--disable-warnings", _if_true, "true"),
-    Row("restrict", "--restrict", _if_true, "true"),
+    Row("builtin_move_forward", "--builtin-move-forward", with_truth),
+    Row("builtin_initializer_list", "--builtin-initializer-list", with_truth),
+    Row("disable_warnings", "--disable-warnings", if_true, "true"),
+    Row("restrict", "--restrict", if_true, "true"),
     Row(
         "device_as_default_execution_space",
         "--device-as-default-execution-space",
-        _if_true,
+        if_true,
         "true",
     ),
-    Row("device_int128", "--device-int128", _if_true, "true"),
-    Row("device_float128", "--device-float128", _if_true, ""),
+    Row("device_int128", "--device-int128", if_true, "true"),
+    Row("device_float128", "--device-float128", if_true, ""),
     Row("optimization_info", "--optimization-info"),
-    Row("no_display_error_number", "--no-display-error-number", _if_true, "true"),
-    Row("diag_error", "--diag-error", _each),
-    Row("diag_suppress", "--diag-suppress", _each),
-    Row("diag_warn", "--diag-warn", _each),
-    Row("brief_diagnostics", "--brief-diagnostics", _truth),
+    Row("no_display_error_number", "--no-display-error-number", if_true, "true"),
+    Row("diag_error", "--diag-error", for_each),
+    Row("diag_suppress", "--diag-suppress", for_each),
+    Row("diag_warn", "--diag-warn", for_each),
+    Row("brief_diagnostics", "--brief-diagnostics", with_truth),
     Row("time", "--time"),
     Row("split_compile", "--split-compile"),
-    Row("fdevice_syntax_only", "--fdevice-syntax-only", _if_true, "true"),
-    Row("minimal", "--minimal", _if_true, "true"),
-    Row("no_cache", "--no-cache", _if_true, ""),
+    Row("fdevice_syntax_only", "--fdevice-syntax-only", if_true, "true"),
+    Row("minimal", "--minimal", if_true, "true"),
+    Row("no_cache", "--no-cache", if_true, ""),
     Row("fdevice_time_trace", "--fdevice-time-trace", nvvm=""),
     Row("frandom_seed", "--frandom-seed", nvvm=""),
     Row("ofast_compile", "--Ofast-compile", nvvm=""),
-    Row("pch", "--pch", _if_true, ""),
+    Row("pch", "--pch", if_true, ""),
     Row("create_pch", "--create-pch", nvvm=""),
     Row("use_pch", "--use-pch", nvvm=""),
     Row("pch_dir", "--pch-dir", nvvm=""),
-    Row("pch_verbose", "--pch-verbose", _truth, ""),
-    Row("pch_messages", "--pch-messages", _truth, ""),
-    Row("instantiate_templates_in_pch", "--instantiate-templates-in-pch", _truth, ""),
-    Row("numba_debug", "--numba-debug", _if_true, ""),
+    Row("pch_verbose", "--pch-verbose", with_truth, ""),
+    Row("pch_messages", "--pch-messages", with_truth, ""),
+    Row("instantiate_templates_in_pch", "--instantiate-templates-in-pch", with_truth, ""),
+    Row("numba_debug", "--numba-debug", if_true, ""),
 )
 
 
@@ -130,8 +130,8 @@ def _bit(flag, given):
 
 NVVM_ROWS = (
     Row("arch", "-arch", _virtual_architecture),
-    Row("debug", "-g", _if_true),
-    Row("numba_debug", "-numba-debug", _if_true),
+    Row("debug", "-g", if_true),
+    Row("numba_debug", "-numba-debug", if_true),
     Row("device_code_optimize", "-opt", _level),
     Row("ftz", "-ftz", _bit),
     Row("prec_sqrt", "-prec-sqrt", _bit),
@@ -142,7 +142,7 @@ NVVM_ROWS = (
 
 def for_nvrtc(options):
     """The options of NVRTC, in order, as bytes."""
-    return _options(options, NVRTC_ROWS)
+    return options_of(options, NVRTC_ROWS)
 
 
 def for_nvvm(options, target_type):
@@ -153,11 +153,11 @@ def for_nvvm(options, target_type):
         raise CUDAError(
             f"The following options are not supported by NVVM backend: {', '.join(refused)}"
         )
-    made = _options(options, NVVM_ROWS)
+    made = options_of(options, NVVM_ROWS)
     return [*made, b"-gen-lto"] if target_type == "ltoir" else made
 
 
-def _options(options, rows):
+def options_of(options, rows):
     given = ((row, getattr(options, row.field)) for row in rows)
     return [
         text.encode()

@@ -1,31 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Source text with its compiler.
 
-import sys
-from _thread import RLock
-from importlib import import_module
-
-# The code types that have no row of COMPILERS yet, and what serves until then.
-cdef dict INSTEAD = {
-    "ptx": "ObjectCode.from_ptx() loads PTX, cuda.bindings.nvjitlink makes a cubin of it",
-    "nvvm": "cuda.bindings.nvvm makes PTX of NVVM IR, for ObjectCode.from_ptx()",
-}
-
-
-cdef object compiler_class(str code_type):
-    """The row of COMPILERS; RuntimeError for a code type that is still to come."""
-    if code_type not in COMPILERS:
-        raise RuntimeError(f"Program does not compile code_type={code_type!r} yet: "
-                           f"{INSTEAD[code_type]}")
-    return COMPILERS[code_type]
-
-
-def _get_nvvm_module():
-    """The module of libNVVM's functions; RuntimeError where the library is missing."""
-    module = import_module("cuda.bindings.nvvm")
-    module.version()
-    return module
-
 
 cdef str as_text(object code):
     """C++ or PTX source as text; bytes are UTF-8, and may end in NULs as PTX images do."""
@@ -92,11 +67,17 @@ cdef class Program:
         check_source(code, code_type, options)
         if code_type == "nvvm":
             options.as_bytes("nvvm")  # raises for options that NVVM does not have
-        chosen = compiler_class(code_type)
         check_arch(options.arch)
+        made = COMPILERS[code_type](code if code_type == "nvvm" else as_text(code), options)
+        with self.lock:
+            if self.compiler is not None:
+                (<Compiler>made).close()
+                raise RuntimeError("Program is initialised already")
+            self.compiler = made
+            self.is_open = True
+
+    def __cinit__(self):
         self.lock = RLock()
-        self.compiler = chosen(as_text(code), options)
-        self.is_open = True
 
     def __repr__(self):
         return f"<Program backend={compiler_of(self).backend!r}>"

@@ -3,8 +3,6 @@
 
 from cuda.bindings.cydriver cimport CUDA_SUCCESS, cuDriverGetVersion
 
-from cuda.bindings import _low
-
 cdef int found_nvrtc_version = 0  # 1000 * major + minor
 cdef int found_driver_version = 0
 

@@ -17,3 +17,6 @@ cdef ObjectCode make_object_code(object image, str code_type, str name, object s
 
 # What to keep of the PTX that an image was made from, so that launches know what each parameter is.
 cdef bytes declarations_of(bytes ptx)
+
+# PTX that tells the parameters of the kernels: the code itself, or what was kept of it.
+cdef bytes known_declarations(ObjectCode self)

@@ -79,15 +79,6 @@ class TestConstruction:
             Program("x", code_type, options)
 
     @pytest.mark.parametrize(
-        ("code_type", "parts"),
-        [("nvvm", ["cuda.bindings.nvvm", "yet"]), ("ptx", ["cuda.bindings.nvjitlink", "yet"])],
-    )
-    def test_what_compiles_the_other_code_types_is_named(self, code_type, parts):
-        with pytest.raises(RuntimeError) as caught:
-            Program("x", code_type, OPTIONS)
-        assert all(part in str(caught.value) for part in parts)
-
-    @pytest.mark.parametrize(
         ("arch", "hint"),
         [
             ("90", "write 'sm_90'"),

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+# A program of libNVVM: modules of IR in, PTX or LTO-IR out.
+
+cimport cuda.bindings.cynvvm as cynvvm
+from cuda.bindings.cynvvm cimport (
+    _NVVMRESULT_INTERNAL_LOADING_ERROR,
+    NVVM_SUCCESS,
+    nvvmProgram,
+    nvvmResult,
+)
+
+ctypedef nvvmResult (*nvvm_size_getter)(nvvmProgram, size_t*) \
+    except ?_NVVMRESULT_INTERNAL_LOADING_ERROR nogil
+ctypedef nvvmResult (*nvvm_text_getter)(nvvmProgram, char*) \
+    except ?_NVVMRESULT_INTERNAL_LOADING_ERROR nogil
+ctypedef nvvmResult (*nvvm_adder)(nvvmProgram, const char*, size_t, const char*) \
+    except ?_NVVMRESULT_INTERNAL_LOADING_ERROR nogil
+ctypedef nvvmResult (*nvvm_runner)(nvvmProgram, int, const char**) \
+    except ?_NVVMRESULT_INTERNAL_LOADING_ERROR nogil
+
+
+@cython.final
+cdef class NvvmProgram:
+    """A native program; each failing call raises with the log of the program."""
+
+    cdef nvvmProgram raw
+
+    @staticmethod
+    cdef NvvmProgram create():
+        cdef NvvmProgram made = NvvmProgram.__new__(NvvmProgram)
+        cdef nvvmResult status = cynvvm.nvvmCreateProgram(&made.raw)
+        if status != NVVM_SUCCESS:
+            raise library_error("nvvm", status, "nvvmCreateProgram", "")
+        return made
+
+    def __dealloc__(self):
+        if self.raw is not NULL:
+            cynvvm.nvvmDestroyProgram(&self.raw)
+
+    cdef int add(self, bytes module, bytes name) except -1:
+        return self.add_by(cynvvm.nvvmAddModuleToProgram, "nvvmAddModuleToProgram", module, name)
+
+    cdef int add_lazily(self, bytes module, bytes name) except -1:
+        """Add a module of which only that is taken which others use."""
+        return self.add_by(cynvvm.nvvmLazyAddModuleToProgram, "nvvmLazyAddModuleToProgram", module,
+                           name)
+
+    cdef int add_by(self, nvvm_adder call, str function, bytes module, bytes name) except -1:
+        cdef const char* text = module
+        cdef const char* title = c_text(name, "the name of the module")
+        cdef size_t size = len(module)
+        cdef nvvmResult status
+        cdef uint64_t passing = enter_gate()
+        with nogil:
+            try:
+                status = call(self.raw, text, size, title)
+            finally:
+                leave_gate(passing)
+        return self.check(status, function)
+
+    cdef int verify(self, list options) except -1:
+        return self.run_by(cynvvm.nvvmVerifyProgram, "nvvmVerifyProgram", options)
+
+    cdef int compile(self, list options) except -1:
+        return self.run_by(cynvvm.nvvmCompileProgram, "nvvmCompileProgram", options)
+
+    cdef int run_by(self, nvvm_runner call, str function, list options) except -1:
+        cdef OptionList given = OptionList.of(options)
+        cdef int count = given.count()
+        cdef nvvmResult status
+        cdef uint64_t passing = enter_gate()
+        with nogil:
+            try:
+                status = call(self.raw, count, given.texts)
+            finally:
+                leave_gate(passing)
+        return self.check(status, function)
+
+    cdef bytes result(self):
+        return self.fetch(cynvvm.nvvmGetCompiledResultSize, cynvvm.nvvmGetCompiledResult,
+                          "nvvmGetCompiledResult")
+
+    cdef str log(self):
+        return log_text(self.fetch(cynvvm.nvvmGetProgramLogSize, cynvvm.nvvmGetProgramLog,
+                                   "nvvmGetProgramLog"))
+
+    cdef bytes fetch(self, nvvm_size_getter ask_size, nvvm_text_getter ask, str function):
+        """Two calls: how many bytes, then the bytes."""
+        cdef size_t size = 0
+        cdef nvvmResult status = ask_size(self.raw, &size)
+        cdef bytearray made = bytearray(size)
+        if status == NVVM_SUCCESS and size:
+            status = ask(self.raw, made)
+        if status != NVVM_SUCCESS:
+            raise library_error("nvvm", status, function, "")
+        return bytes(made)
+
+    cdef int check(self, nvvmResult status, str function) except -1:
+        if status != NVVM_SUCCESS:
+            raise library_error("nvvm", status, function, self.log())
+        return 0
+
+    cdef int close(self) except -1:
+        cdef nvvmResult status
+        if self.raw is not NULL:
+            status = cynvvm.nvvmDestroyProgram(&self.raw)
+            self.raw = NULL
+            if status != NVVM_SUCCESS:
+                raise library_error("nvvm", status, "nvvmDestroyProgram", "")
+        return 0

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which option of which linker a field of `LinkerOptions` becomes: one row a field."""
+
+import warnings
+
+from cuda.core.compile.option_rows import Row, for_each, if_true, options_of, with_truth
+
+
+def _level(flag, given):
+    return [f"{flag}{given}"]
+
+
+# In the order in which the options are given to nvJitLink.
+NVJITLINK_ROWS = (
+    Row("arch", "-arch"),
+    Row("max_register_count", "-maxrregcount"),
+    Row("time", "-time", if_true),
+    Row("verbose", "-verbose", if_true),
+    Row("link_time_optimization", "-lto", if_true),
+    Row("ptx", "-ptx", if_true),
+    Row("optimization_level", "-O", _level),
+    Row("debug", "-g", if_true),
+    Row("lineinfo", "-lineinfo", if_true),
+    Row("ftz", "-ftz", with_truth),
+    Row("prec_div", "-prec-div", with_truth),
+    Row("prec_sqrt", "-prec-sqrt", with_truth),
+    Row("fma", "-fma", with_truth),
+    Row("kernels_used", "-kernels-used", for_each),
+    Row("variables_used", "-variables-used", for_each),
+    Row("optimize_unused_variables", "-optimize-unused-variables", if_true),
+    Row("ptxas_options", "-Xptxas", for_each),
+    Row("split_compile", "-split-compile"),
+    Row("split_compile_extended", "-split-compile-extended"),
+    Row("no_cache", "-no-cache", if_true),
+    Row("incremental", "-r", if_true),
+)
+
+# Field -> option of the driver, and the value that it has when the field is true.
+DRIVER_SWITCHES = {
+    "verbose": ("CU_JIT_LOG_VERBOSE", 1),
+    "link_time_optimization": ("CU_JIT_LTO", 1),
+    "debug": ("CU_JIT_GENERATE_DEBUG_INFO", 1),
+    "lineinfo": ("CU_JIT_GENERATE_LINE_INFO", 1),
+    "no_cache": ("CU_JIT_CACHE_MODE", 0),  # CU_JIT_CACHE_OPTION_NONE
+}
+DRIVER_NUMBERS = {
+    "max_register_count": "CU_JIT_MAX_REGISTERS",
+    "optimization_level": "CU_JIT_OPTIMIZATION_LEVEL",
+}
+NOT_OF_THE_DRIVER = ("time", "ptxas_options", "split_compile", "split_compile_extended")
+NOT_OF_THE_DRIVER_IF_TRUE = ("ptx", "incremental")
+IGNORED_BY_THE_DRIVER = {
+    "ftz": "ftz option",
+    "prec_div": "prec_div option",
+    "prec_sqrt": "prec_sqrt option",
+    "fma": "fma options",
+    "kernels_used": "kernels_used",
+    "variables_used": "variables_used",
+    "optimize_unused_variables": "optimize_unused_variables",
+}
+
+
+def for_nvjitlink(options, arch):
+    """The options of nvJitLink, in order, as bytes; `arch` where the options have none."""
+    made = options_of(options, NVJITLINK_ROWS)
+    return made if options.arch is not None else [f"-arch={arch()}".encode(), *made]
+
+
+def for_driver(options, arch):
+    """The options of the driver: pairs of the number of a ``CUjit_option`` and its value."""
+    from cuda.bindings.driver import CUjit_option
+
+    _refuse(options)
+    for field, what in IGNORED_BY_THE_DRIVER.items():
+        if getattr(options, field) is not None:
+            warnings.warn(
+                f"{what} is deprecated in the driver API", DeprecationWarning, stacklevel=2
+            )
+    made = [("CU_JIT_TARGET", _target(options.arch if options.arch is not None else arch()))]
+    for field, name in DRIVER_NUMBERS.items():
+        if (number := getattr(options, field)) is not None:
+            made.append((name, int(number)))
+    made += [pair for field, pair in DRIVER_SWITCHES.items() if getattr(options, field)]
+    return [(int(CUjit_option[name]), number) for name, number in made]
+
+
+def _refuse(options):
+    wrong = [f for f in NOT_OF_THE_DRIVER if getattr(options, f) is not None]
+    wrong += [f for f in NOT_OF_THE_DRIVER_IF_TRUE if getattr(options, f)]
+    if wrong:
+        raise ValueError(
+            f"{wrong[0]} option is not supported by the driver API, which links where nvJitLink "
+            "is missing"
+        )
+
+
+def _target(arch):
+    """The driver's number of an architecture such as ``"sm_90a"``."""
+    from cuda.bindings.driver import CUjit_target
+
+    name = f"CU_TARGET_COMPUTE_{str(arch).rpartition('_')[2].upper()}"
+    try:
+        return int(CUjit_target[name])
+    except KeyError:
+        raise AttributeError(
+            f"the driver has no target {name}: arch={arch!r} must be 'sm_NN', for example 'sm_90'"
+        ) from None

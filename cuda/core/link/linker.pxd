@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# Object code of several sources to one.
+
+
+@cython.final
+cdef class Linker:
+    cdef object __weakref__
+    cdef object session        # a LinkSession
+    cdef object lock           # held while the native linker is in use
+    cdef bint is_open
+    cdef list codes
+    cdef str name
+    cdef list native_options
+    cdef bytes declarations    # None until a cubin was linked

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# A link by the driver: a CUlinkState with all that it needs.
+
+
+@cython.final
+cdef class LinkState:
+    """The driver's linker at work; each failing call raises CUDAError. Host only."""
+
+    @staticmethod
+    cdef LinkState create(list options):
+        cdef LinkState made = LinkState.__new__(LinkState)
+        cdef vector[link_option] native
+        cdef link_option each
+        for name, value in options:
+            each.name = <CUjit_option><int>name
+            each.value = value
+            native.push_back(each)
+        made.inputs = []
+        initialize_driver()
+        with nogil:
+            made.native = create_link_state(native)
+        return made
+
+    cdef int add_data(self, int kind, bytes image, bytes name) except -1:
+        cdef void* data = <char*>image
+        cdef const char* title = name
+        cdef size_t size = len(image)
+        self.inputs.append((image, name))
+        if kind == CU_JIT_INPUT_PTX and not image.endswith(b"\0"):
+            size += 1  # the NUL that ends every bytes object
+        with nogil:
+            call(driver.cuLinkAddData, self.native.raw(), <CUjitInputType>kind, data, size, title,
+                 0, <CUjit_option*>NULL, <void**>NULL)
+        return 0
+
+    cdef int add_file(self, int kind, bytes path) except -1:
+        cdef const char* where = path
+        with nogil:
+            call(driver.cuLinkAddFile, self.native.raw(), <CUjitInputType>kind, where, 0,
+                 <CUjit_option*>NULL, <void**>NULL)
+        return 0
+
+    cdef bytes complete(self):
+        cdef void* image = NULL
+        cdef size_t size = 0
+        with nogil:
+            call(driver.cuLinkComplete, self.native.raw(), &image, &size)
+        return (<char*>image)[:size]
+
+    cdef str error_log(self):
+        return text_of(error_log_of(self.native))
+
+    cdef str info_log(self):
+        return text_of(info_log_of(self.native))
+
+    cdef object handle(self):
+        return as_bindings("CUlinkState", self.native.raw())
+
+    cdef int close(self) except -1:
+        self.native.reset()
+        self.inputs = []
+        return 0

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linker: what it takes, what it makes, its logs, its end; on nvJitLink, without a driver."""
+
+import gc
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+import weakref
+
+import pytest
+from cuda.bindings.nvjitlink import nvJitLinkError
+from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
+from cuda.core._linker import _decide_nvjitlink_or_driver
+from cuda.core.typing import CompilerBackendType, ObjectCodeFormatType
+
+from ...threads import run_together
+
+USER = """
+extern "C" __device__ int add(int a, int b);
+extern "C" __global__ void user(int* x, float a) { *x = add(*x, a); }
+"""
+USED = 'extern "C" __device__ int add(int a, int b) { return a + b; }'
+OPTIONS = LinkerOptions(arch="sm_90")
+LTO = {"arch": "sm_90", "link_time_optimization": True}
+
+
+def compiled(source, target, name=None):
+    options = ProgramOptions(arch="sm_90", relocatable_device_code=True, name=name)
+    with Program(source, "c++", options) as program:
+        return program.compile(target)
+
+
+CODE = {t: [compiled(s, t) for s in (USER, USED)] for t in ("ptx", "cubin", "ltoir")}
+
+
+def linker(target="ptx", options=OPTIONS):
+    return Linker(*CODE[target], options=options)
+
+
+class TestConstruction:
+    def test_nothing_to_link_is_refused(self):
+        with pytest.raises(ValueError, match="At least one ObjectCode object must be provided"):
+            Linker(options=OPTIONS)
+
+    @pytest.mark.parametrize("wrong", [3, b"code", "path.ptx", None])
+    def test_what_is_no_object_code_is_refused(self, wrong):
+        said = f"Expected type ObjectCode, but got {type(wrong).__name__}"
+        with pytest.raises(TypeError, match=said):
+            Linker(CODE["ptx"][0], wrong, options=OPTIONS)
+
+    @pytest.mark.parametrize("wrong", [3, "-O3", ("arch", "sm_90")])
+    def test_other_options_are_refused(self, wrong):
+        with pytest.raises(TypeError, match="must be provided as an object of type LinkerOptions"):
+            Linker(*CODE["ptx"], options=wrong)
+
+    def test_options_may_be_a_dict(self):
+        assert linker(options={"arch": "sm_90", "name": "joined"}).link("cubin").name == "joined"
+
+    def test_an_unknown_option_is_a_type_error(self):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
+            linker(options={"speed": 3})
+
+    def test_without_an_architecture_it_is_that_of_the_device(self, device):
+        with linker(options=None) as made:
+            assert made.link("cubin").code.startswith(b"\x7fELF")
+
+    def test_a_second_initialisation_is_refused_and_changes_nothing(self):
+        with linker() as made:
+            handle = made.handle
+            with pytest.raises(RuntimeError, match="Linker is initialised already"):
+                made.__init__(CODE["ptx"][0], options=OPTIONS)
+            assert made.handle == handle
+            assert made.link("cubin").code
+
+    @pytest.mark.parametrize("use", ["link", "handle", "get_error_log", "get_info_log"])
+    def test_without_initialisation_each_use_is_an_error(self, use):
+        raw = Linker.__new__(Linker)
+        with pytest.raises(RuntimeError, match="Linker was not initialised"):
+            raw.link("cubin") if use == "link" else getattr(raw, use)()
+        raw.close()
+
+    def test_it_is_not_pickled(self):
+        with linker() as made, pytest.raises(TypeError, match="cannot pickle 'Linker' object"):
+            pickle.dumps(made)
+
+
+class TestInputs:
+    @pytest.mark.parametrize("kind", ["ptx", "cubin"])
+    def test_code_of_two_sources_is_joined(self, kind):
+        made = linker(kind).link("cubin")
+        assert (made.code_type, made.name) == ("cubin", "<default linker>")
+        assert made.code.startswith(b"\x7fELF")
+        assert b"user" in made.code
+
+    def test_kinds_may_be_mixed(self):
+        made = Linker(CODE["ptx"][0], CODE["cubin"][1], options=OPTIONS).link("cubin")
+        assert made.code.startswith(b"\x7fELF")
+
+    @pytest.mark.parametrize("target", ["cubin", "ptx"])
+    def test_lto_ir_is_optimized_over_the_borders_of_its_sources(self, target):
+        made = linker("ltoir", {**LTO, "ptx": target == "ptx"}).link(target)
+        assert made.code_type == target
+        if target == "ptx":
+            assert b"call" not in made.code  # inlined
+
+    def test_code_is_taken_from_files(self, tmp_path):
+        paths = []
+        for i, code in enumerate(CODE["ptx"]):
+            paths.append(tmp_path / f"{i}.ptx")
+            paths[-1].write_bytes(code.code.rstrip(b"\0"))
+        codes = [ObjectCode.from_ptx(path) for path in paths]
+        assert Linker(*codes, options=OPTIONS).link("cubin").code.startswith(b"\x7fELF")
+
+    def test_a_missing_file_is_named(self, tmp_path):
+        with pytest.raises(nvJitLinkError, match="gone.ptx"):
+            Linker(ObjectCode.from_ptx(tmp_path / "gone.ptx"), options=OPTIONS)
+
+    @pytest.mark.parametrize("kind", ["ptx", "cubin", "fatbin", "object", "library"])
+    def test_what_is_not_of_its_kind_is_refused_with_the_log(self, kind):
+        code = getattr(ObjectCode, f"from_{kind}")(b"no such code", name="odd")
+        with pytest.raises(nvJitLinkError) as caught:
+            Linker(code, options=OPTIONS)
+        assert f"does not match type NVJITLINK_INPUT_{kind.upper()}" in str(caught.value)
+        assert "nvJitLink error log" in str(caught.value)
+
+    def test_lto_ir_without_the_option_is_refused_and_the_note_names_it(self):
+        with pytest.raises(nvJitLinkError) as caught:
+            linker("ltoir")
+        assert "-lto" in str(caught.value) + "".join(caught.value.__notes__)
+
+    def test_a_name_with_a_nul_is_refused(self):
+        with pytest.raises(ValueError, match="the name of the code has a NUL character at byte 1"):
+            Linker(ObjectCode.from_ptx(b"x", name="a\0b"), options=OPTIONS)
+
+    def test_a_fat_binary_is_taken(self):
+        nvfatbin = pytest.importorskip("cuda.bindings.nvfatbin")
+        made = nvfatbin.create([], 0)
+        for code in CODE["cubin"][1:]:
+            nvfatbin.add_cubin(made, code.code, len(code.code), "90", "used")
+        image = bytearray(nvfatbin.size(made))
+        nvfatbin.get(made, image)
+        codes = [CODE["ptx"][0], ObjectCode.from_fatbin(bytes(image))]
+        assert Linker(*codes, options=OPTIONS).link("cubin").code.startswith(b"\x7fELF")
+
+
+class TestLink:
+    @pytest.mark.parametrize("target", ["CUBIN", "Cubin", ObjectCodeFormatType.CUBIN])
+    def test_the_target_may_be_spelt_in_any_case(self, target):
+        assert linker().link(target).code_type == "cubin"
+
+    @pytest.mark.parametrize("target", ["fatbin", "", None, 3])
+    def test_another_target_is_refused(self, target):
+        with (
+            linker() as made,
+            pytest.raises(ValueError, match=f"Unsupported target type: {target}"),
+        ):
+            made.link(target)
+
+    def test_ptx_of_what_is_no_lto_ir_is_an_error_and_the_cubin_is_still_to_be_had(self):
+        with linker() as made:
+            with pytest.raises(nvJitLinkError) as caught:
+                made.link("ptx")
+            assert any("link_time_optimization=True, ptx=True" in n for n in caught.value.__notes__)
+            assert made.link("cubin").code
+
+    def test_a_second_link_gives_the_same_code(self):
+        with linker() as made:
+            assert made.link("cubin").code == made.link("cubin").code
+
+    def test_lto_ir_is_joined_to_lto_ir_that_links_on(self):
+        joined = linker("ltoir", LTO).link("ltoir")
+        assert joined.code_type == "ltoir"
+        assert b"user" in Linker(joined, options=LTO).link("cubin").code
+
+    def test_an_incremental_link_leaves_what_is_missing_to_the_next(self):
+        options = LinkerOptions(arch="sm_90", incremental=True)
+        half = Linker(CODE["ptx"][0], options=options).link("cubin")
+        with pytest.raises(nvJitLinkError, match="Undefined reference to 'add'"):
+            Linker(half, options=OPTIONS).link("cubin")
+        assert Linker(half, CODE["ptx"][1], options=OPTIONS).link("cubin").code
+
+    def test_what_is_missing_is_named_each_time(self):
+        with Linker(compiled(USER, "ptx", "caller"), options=OPTIONS) as made:
+            for _ in range(2):
+                with pytest.raises(nvJitLinkError) as caught:
+                    made.link("cubin")
+                assert "Undefined reference to 'add' in 'caller'" in str(caught.value)
+                assert str(caught.value).startswith("ERROR_INTERNAL (6)\nnvJitLink error log: ")
+
+    def test_the_parameters_of_the_kernels_are_known(self):
+        """Of each kind of input: launches convert numbers by them."""
+        for kind, options in (("ptx", OPTIONS), ("cubin", OPTIONS), ("ltoir", LTO)):
+            made = linker(kind, options).link("cubin")
+            assert b".f32 user_param_1" in made.__reduce__()[1][-1], kind
+
+    def test_programs_link_on_many_threads(self):
+        def work():
+            for _ in range(5):
+                assert linker().link("cubin").code
+
+        run_together(*[work] * 4)
+
+
+class TestLogs:
+    def test_they_are_empty_where_there_is_nothing_to_say(self):
+        with linker() as made:
+            before = made.get_error_log(), made.get_info_log()
+            made.link("cubin")
+            assert before == (made.get_error_log(), made.get_info_log()) == ("", "")
+
+    def test_they_stay_after_the_link_and_after_the_end(self):
+        made = Linker(CODE["ptx"][0], options=OPTIONS)
+        with pytest.raises(nvJitLinkError):
+            made.link("cubin")
+        log = made.get_error_log()
+        assert "Undefined reference to 'add'" in log
+        assert not log.endswith("\0")
+        made.close()
+        assert made.get_error_log() == log
+
+    def test_of_a_linker_that_linked_nothing_they_are_empty_after_the_end(self):
+        made = linker()
+        made.close()
+        assert made.get_error_log() == made.get_info_log() == ""
+
+    def test_what_takes_how_long_is_told_when_asked_for(self):
+        with linker(options=LinkerOptions(arch="sm_90", verbose=True, time=True)) as made:
+            made.link("cubin")
+            assert made.get_info_log()
+
+
+class TestEnd:
+    def test_closing_twice_is_harmless(self):
+        made = linker()
+        assert not made.is_closed
+        made.close()
+        made.close()
+        assert made.is_closed
+        assert made.handle == 0
+
+    def test_a_closed_linker_does_not_link(self):
+        made = linker()
+        made.close()
+        with pytest.raises(RuntimeError, match="Linker has been closed"):
+            made.link("cubin")
+        with pytest.raises(RuntimeError, match="Linker has been closed"), made:
+            pass
+
+    def test_a_block_closes_it(self):
+        with linker() as made:
+            pass
+        assert made.is_closed
+
+    def test_closing_waits_for_a_link_on_another_thread(self):
+        def link(made):
+            try:
+                return made.link("cubin").code[:4]
+            except RuntimeError as error:
+                return str(error)
+
+        for _ in range(20):
+            made = linker()
+            got, _ = run_together(lambda made=made: link(made), made.close)
+            assert got in (b"\x7fELF", "Linker has been closed")
+
+    def test_it_may_be_left_to_the_collector(self):
+        alive = weakref.ref(linker())
+        gc.collect()
+        assert alive() is None
+
+    def test_what_was_linked_outlives_it(self):
+        with linker() as made:
+            code = made.link("cubin")
+        assert code.code.startswith(b"\x7fELF")
+
+
+class TestBackend:
+    def test_it_is_nvjitlink_where_that_is_installed(self):
+        assert Linker.which_backend() is CompilerBackendType.NVJITLINK
+        assert Linker.which_backend() == "nvJitLink"
+        assert linker().backend == "nvJitLink"
+        assert _decide_nvjitlink_or_driver() is False
+
+    def test_the_handle_is_an_int(self):
+        with linker() as made:
+            assert type(made.handle) is int
+            assert made.handle != 0
+            assert repr(made) == "<Linker backend='nvJitLink'>"
+
+    def test_needs_no_driver(self):
+        """In a process where a driver call would raise."""
+        script = f"""
+import sys
+from cuda.core import Linker, LinkerOptions, ObjectCode
+code = [ObjectCode.from_ptx(c) for c in {[c.code for c in CODE["ptx"]]!r}]
+print(Linker(*code, options=LinkerOptions(arch="sm_90")).link("cubin").code[:4])
+"""
+        environment = {**os.environ, "HALFWARP_BACKEND": "driver"}
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=True,
+        )
+        assert done.stdout.strip() == r"b'\x7fELF'"
+
+    @pytest.mark.parametrize("how", ["the module is missing", "the library is too old"])
+    def test_without_nvjitlink_the_driver_links_with_one_warning(self, how):
+        hide = {
+            "the module is missing": "sys.modules['cuda.bindings.nvjitlink'] = None",
+            "the library is too old": "compile_module._low = type('Old', (), "
+            "{'inspect_function_pointer': staticmethod(lambda *a: 0)})",
+        }
+        script = f"""
+import sys, warnings
+import cuda.core._compile as compile_module
+from cuda.core import Linker, LinkerOptions
+{hide[how]}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    print([str(Linker.which_backend()) for _ in range(2)])
+    try:
+        LinkerOptions(arch="sm_90").as_bytes()
+    except RuntimeError as error:
+        print(error)
+print([(w.category.__name__, str(w.message)) for w in caught])
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        )
+        backends, refused, warned = done.stdout.splitlines()
+        assert backends == "['driver', 'driver']"
+        assert refused == "nvJitLink backend is not available"
+        said = "is not available" if "missing" in how else "is too old"
+        assert warned.count("RuntimeWarning") == 1
+        assert f"cuda.bindings.nvjitlink {said}" in warned
+        assert "LTO IR" in warned
+
+
+def test_the_signatures_are_those_of_the_reference():
+    assert list(inspect.signature(Linker.link).parameters) == ["self", "target_type"]
+    names = list(inspect.signature(LinkerOptions).parameters)
+    assert names[:3] == ["name", "arch", "max_register_count"]
