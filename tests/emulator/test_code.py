@@ -191,7 +191,8 @@ class TestLaunchLimits:
     def test_a_required_block_is_required(self, driver):
         exact = driver.kernel("exact")
         assert driver.launch(exact, block=(32, 2, 1)) == SUCCESS
-        assert driver.launch(exact, block=(64, 1, 1)) == INVALID_VALUE
+        for other in ((64, 1, 1), (16, 2, 1), (32, 1, 1), (32, 2, 2)):
+            assert driver.launch(exact, block=other) == INVALID_VALUE
 
     def test_a_cooperative_grid_must_fit(self, driver, emulated):
         empty = driver.kernel("empty")

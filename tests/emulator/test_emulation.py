@@ -196,6 +196,26 @@ class TestDevices:
         )
         assert done.stdout.split() == ["1", "0", "0", "704", "0", "1"]
 
+    @pytest.mark.parametrize("may", [False, True])
+    def test_a_pool_that_a_peer_may_reach_gives_memory_that_it_may_reach(self, talk, may):
+        done = talk(
+            """
+            import sys
+            start()
+            device, read_and_write = 1, 3
+            access = (ctypes.c_int * 3)(device, 1, read_and_write)
+            if sys.argv[1] == "True":
+                driver("cuMemPoolSetAccess", made("cuDeviceGetDefaultMemPool", 0), access, 1)
+            address = made("cuMemAllocAsync", 64, 0)
+            driver("cuCtxSynchronize")
+            driver("cuCtxSetCurrent", made("cuDevicePrimaryCtxRetain", 1))
+            print(driver("cuMemsetD8", address, 5, 64) or driver("cuCtxSynchronize"))
+            """,
+            str(may),
+            devices=2,
+        )
+        assert done.stdout.split() == ["0" if may else "1"]
+
     @pytest.mark.parametrize("cc", ["7.5", "8.0", "8.6", "9.0", "10.0", "12.0"])
     def test_the_capability_is_as_asked(self, talk, cc):
         done = talk(

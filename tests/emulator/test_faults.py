@@ -99,6 +99,15 @@ class TestEachKind:
         assert emulated.stats()["faults"] == before
 
 
+def test_a_fault_from_before_is_not_what_was_expected(driver, memory, emulated):
+    assert run(driver, "trap;", 1, memory) == LAUNCH_FAILED
+    with (
+        pytest.raises(AssertionError, match="kind 'trap', there was none"),
+        emulated.expect_fault("trap"),
+    ):
+        assert run(driver, *CORRECT["trap"], memory) == SUCCESS
+
+
 class TestAddresses:
     def test_the_nearest_allocation_and_the_distance_are_named(self, driver, memory, emulated):
         with emulated.expect_fault("out-of-bounds") as caught:

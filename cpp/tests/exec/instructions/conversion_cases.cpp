@@ -168,6 +168,10 @@ void add_floats(case_list& list) {
   list.push_back({"cvt.sat.f32.f32 d, a", kind::f32, {kind::f32}, [](sources s) {
                     return saturated(binary32, s[0]);
                   }});
+  list.push_back({"cvt.sat.f32.f16 d, a", kind::f32, {kind::f16}, [](sources s) {
+                    return saturated(binary32,
+                                     exact_convert(binary32, binary16, s[0], rounding::nearest));
+                  }});
   list.push_back({"cvt.ftz.f32.f32 d, a", kind::f32, {kind::f32}, [](sources s) {
                     return binary32.is_nan(s[0]) ? binary32.nan : binary32.flushed(s[0]);
                   }});
