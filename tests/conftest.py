@@ -140,15 +140,25 @@ def check_test(item):
 
 
 def check_context():
-    """A context that is gone and still current lets the calls of later tests fail."""
+    """A context that is gone and still current lets the calls of later tests fail.
+
+    So does one below it on the thread's stack, which a later test makes current.
+    """
     if not is_emulator_in_use():
         return
     from cuda.bindings import driver
 
     status, _ = driver.cuCtxGetDevice()
-    if status == driver.CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED:
-        driver.cuCtxSetCurrent(None)
+    is_gone = status == driver.CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED
+    stack = []
+    while (popped := driver.cuCtxPopCurrent())[0] == 0:
+        stack.append(popped[1])
+    if not is_gone and stack:
+        driver.cuCtxPushCurrent(stack[0])
+    if is_gone:
         pytest.fail("the test left a destroyed context current", pytrace=False)
+    if len(stack) > 1:
+        pytest.fail(f"the test left {len(stack)} contexts on the stack", pytrace=False)
 
 
 def is_emulator_in_use():

@@ -18,23 +18,27 @@ namespace {
 
 static_assert(unpacked(packed({0, -5})).least == 0 && unpacked(packed({0, -5})).greatest == -5);
 
-// 0 when the driver does not tell.
-unsigned long long id_of(CUcontext raw) noexcept {
-  unsigned long long id = 0;
-  const CUresult code = driver::try_call(driver::table->cuCtxGetId, raw, &id);
-  return code == CUDA_SUCCESS ? id : 0;
+constexpr unsigned long long unknown = 0;  // of a driver that does not tell
+constexpr unsigned long long none = ~0ull;
+
+// What the driver counts contexts by: another number after each reset.
+unsigned long long number_of(CUcontext raw) noexcept {
+  unsigned long long number = unknown;
+  const CUresult code = driver::try_call(driver::table->cuCtxGetId, raw, &number);
+  if (code == CUDA_SUCCESS) return number;
+  const bool is_gone =
+      code == CUDA_ERROR_CONTEXT_IS_DESTROYED || code == CUDA_ERROR_INVALID_CONTEXT;
+  return is_gone ? none : unknown;
 }
 
 }  // namespace
 
 context_handle retain_primary_context(CUdevice device) {
   const unlocked_scope unlocked;  // the first time makes it
-  context_handle made = context_handle::own(
-      {}, context_facts{device, context_kind::primary}, [device](CUcontext* raw) {
-        driver::call(driver::table->cuDevicePrimaryCtxRetain, raw, device);
-      });
-  made.facts().id.store(id_of(made.raw()), std::memory_order_relaxed);
-  return made;
+  return context_handle::own({}, context_facts{device, context_kind::primary},
+                             [device](CUcontext* raw) {
+                               driver::call(driver::table->cuDevicePrimaryCtxRetain, raw, device);
+                             });
 }
 
 context_handle context_of(CUcontext raw) {
@@ -45,19 +49,20 @@ context_handle context_of(CUcontext raw) {
     const current_scope scope{raw};
     driver::call(driver::table->cuCtxGetDevice, &device);
   }
-  context_facts facts{device, context_kind::foreign};
-  facts.id.store(id_of(raw), std::memory_order_relaxed);
-  return context_handle::borrow(raw, {}, std::move(facts));
+  return context_handle::borrow(raw, {}, context_facts{device, context_kind::foreign});
 }
 
-bool was_reset(const context_ref& context) noexcept {
-  const unsigned long long made_in = context.facts().id.load(std::memory_order_relaxed);
-  if (made_in == 0) return false;
-  unsigned long long now = 0;
-  const CUresult code = driver::try_call(driver::table->cuCtxGetId, context.raw(), &now);
-  if (code == CUDA_SUCCESS) return now != made_in;
-  return code == CUDA_ERROR_CONTEXT_IS_DESTROYED || code == CUDA_ERROR_INVALID_CONTEXT;
+context_instance::context_instance(context_handle of) noexcept : context_{std::move(of)} {
+  if (context_) number_ = number_of(context_.raw());
 }
+
+bool context_instance::is_gone() const noexcept {
+  if (!context_ || number_ == unknown) return false;
+  const unsigned long long now = number_of(context_.raw());
+  return now == none || (now != number_ && now != unknown);
+}
+
+bool is_destroyed(const context_ref& context) noexcept { return number_of(context.raw()) == none; }
 
 context_handle current_context() { return context_of(raw_current_context()); }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <utility>
 
 #include "core/handle.hpp"
 #include "driver/call.hpp"
@@ -20,14 +21,10 @@ struct priority_range {
 struct context_facts {
   CUdevice device = -1;
   context_kind kind = context_kind::foreign;
-  // What the driver counts contexts by, never given twice; 0 where it does not tell. After a reset
-  // of the device the same raw value names another context.
-  std::atomic<unsigned long long> id{0};
 
   constexpr context_facts() noexcept = default;
   constexpr context_facts(CUdevice of, context_kind is) noexcept : device{of}, kind{is} {}
-  context_facts(context_facts&& other) noexcept
-      : device{other.device}, kind{other.kind}, id{other.id.load(std::memory_order_relaxed)} {}
+  context_facts(context_facts&& other) noexcept : device{other.device}, kind{other.kind} {}
 
   [[nodiscard]] bool is_green() const noexcept { return kind == context_kind::green; }
 
@@ -49,6 +46,33 @@ struct context_traits {
 using context_ref = handle_ref<context_traits>;
 using context_handle = handle<context_traits>;
 
+// A context as it was when something was made in it. After a reset of the device the same handle
+// names the next context, under the same address and retained as often; what was made in the one
+// before is gone, and the driver must not be given any of it. Memory of pools stays.
+class context_instance {
+ public:
+  constexpr context_instance() noexcept = default;
+  // The one that the handle names now.
+  explicit context_instance(context_handle of) noexcept;
+
+  [[nodiscard]] const context_handle& context() const noexcept { return context_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return context_.is_open(); }
+  [[nodiscard]] bool is_open() const noexcept { return context_.is_open(); }
+  [[nodiscard]] CUcontext raw() const noexcept { return context_.raw(); }
+
+  // Whether the device was reset since, or the context destroyed. Costs a driver call.
+  [[nodiscard]] bool is_gone() const noexcept;
+
+  void swap(context_instance& other) noexcept {
+    context_.swap(other.context_);
+    std::swap(number_, other.number_);
+  }
+
+ private:
+  context_handle context_;
+  unsigned long long number_ = 0;  // what the driver counts contexts by, never given twice
+};
+
 // The primary context of a device, retained once more: each handle made here releases its own
 // count, so the context goes with the last of them.
 [[nodiscard]] context_handle retain_primary_context(CUdevice device);
@@ -56,10 +80,8 @@ using context_handle = handle<context_traits>;
 // The handle of a context that the driver named: of ours when it is one of ours, else borrowed.
 [[nodiscard]] context_handle context_of(CUcontext raw);
 
-// Whether the device was reset since the handle was made: all that was made in the context is gone
-// then, and the driver must not be given any of it. Its memory pools stay, and so does the count of
-// those who retained it.
-[[nodiscard]] bool was_reset(const context_ref& context) noexcept;
+// Whether the context was reset or destroyed and was not made anew since.
+[[nodiscard]] bool is_destroyed(const context_ref& context) noexcept;
 
 // The context current on this thread; a null handle when there is none.
 [[nodiscard]] context_handle current_context();
@@ -80,6 +102,13 @@ void synchronize_context(const context_ref& context);
   return current;
 }
 
+// Once more if it fails: what stays on the stack is current in the wrong places later.
+inline void pop_context() noexcept {
+  CUcontext popped;
+  if (driver::try_call(driver::table->cuCtxPopCurrent, &popped) == CUDA_SUCCESS) return;
+  static_cast<void>(driver::try_call(driver::table->cuCtxPopCurrent, &popped));
+}
+
 // Makes a context current until the end of the scope; costs one look-up when it already is.
 class current_scope {
  public:
@@ -90,10 +119,7 @@ class current_scope {
     }
   }
   ~current_scope() {
-    if (is_pushed_) {
-      CUcontext popped;
-      static_cast<void>(driver::try_call(driver::table->cuCtxPopCurrent, &popped));
-    }
+    if (is_pushed_) pop_context();
   }
   current_scope(const current_scope&) = delete;  // a push is undone once
   current_scope& operator=(const current_scope&) = delete;

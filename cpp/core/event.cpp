@@ -6,7 +6,7 @@
 
 namespace halfwarp::core {
 
-event_handle create_event(context_handle context, unsigned flags) {
+event_handle create_event(context_instance context, unsigned flags) {
   const current_scope scope{context.raw()};
   return event_handle::own(std::move(context), event_facts{flags}, [flags](CUevent* raw) {
     driver::call(driver::table->cuEventCreate, raw, flags);

@@ -22,7 +22,7 @@ struct event_facts {
 
 struct event_traits {
   using raw_type = CUevent;
-  using parent_type = context_handle;
+  using parent_type = context_instance;
   using facts_type = event_facts;
   static constexpr const char* destroyer = "cuEventDestroy";
   static constexpr bool is_safe_in_capture = true;
@@ -36,6 +36,6 @@ using event_ref = handle_ref<event_traits>;
 using event_handle = handle<event_traits>;
 
 // A new event of that context, whichever is current.
-[[nodiscard]] event_handle create_event(context_handle context, unsigned flags);
+[[nodiscard]] event_handle create_event(context_instance context, unsigned flags);
 
 }  // namespace halfwarp::core

@@ -51,7 +51,7 @@ void report_failed_destroy(const char* function, CUresult code) noexcept;
 //
 //   struct event_traits {
 //     using raw_type = CUevent;
-//     using parent_type = context_handle;  // or no_parent
+//     using parent_type = context_instance;  // or another handle, or no_parent
 //     using facts_type = event_facts;      // what is known of it; every wrapper shares it
 //     static constexpr const char* destroyer = "cuEventDestroy";  // null: it goes with its parent
 //     static CUresult destroy(CUevent raw, const event_facts&) noexcept;
@@ -179,7 +179,11 @@ class handle : public handle_ref<Traits> {
   [[nodiscard]] static handle find(raw_type raw) noexcept
     requires(is_registered)
   {
-    return handle{static_cast<node*>(live_handles.find(&kind, as_key(raw)))};
+    for (;;) {
+      handle found{static_cast<node*>(live_handles.find(&kind, as_key(raw)))};
+      if (!found || !is_gone(*found.node_)) return found;
+      live_handles.remove(*found.node_);  // the value names somebody else's object by now
+    }
   }
 
   // Whether this handle is the only one.
@@ -217,8 +221,8 @@ class handle : public handle_ref<Traits> {
   // Whether the driver has taken it down already, with the context that it was made in: its raw
   // value may be another object's by now.
   static bool is_gone(const node& of) noexcept {
-    if constexpr (requires { was_reset(of.parent); }) {
-      return of.parent.is_open() && was_reset(of.parent);
+    if constexpr (requires { of.parent.is_gone(); }) {
+      return of.parent.is_gone();
     } else {
       return false;
     }

@@ -10,7 +10,7 @@ stream_handle create_stream(const context_ref& context, unsigned flags, int prio
   const current_scope scope{context.raw()};
   const CUdevice device = context.facts().device;
   return stream_handle::own(
-      context.share(), stream_facts{device, static_cast<int>(flags), priority},
+      context_instance{context.share()}, stream_facts{device, static_cast<int>(flags), priority},
       [flags, priority](CUstream* raw) {
         driver::call(driver::table->cuStreamCreateWithPriority, raw, flags, priority);
       });
@@ -24,7 +24,7 @@ stream_handle stream_of(CUstream raw, keep_alive kept) {
 }
 
 context_handle context_of(const stream_ref& stream) {
-  if (stream.parent()) return stream.parent();
+  if (stream.parent()) return stream.parent().context();
   if (is_default_stream(stream.raw())) return current_context();
   CUcontext raw = nullptr;
   driver::call(driver::table->cuStreamGetCtx, stream.raw(), &raw);
@@ -58,11 +58,19 @@ int priority_of(const stream_ref& stream) {
 }
 
 event_handle record_event(const stream_ref& stream, unsigned flags) {
-  context_handle context = context_of(stream);
+  context_instance context = stream.parent();
+  if (!context) context = context_instance{context_of(stream)};
   if (!context) return {};
-  event_handle event = create_event(std::move(context), flags);
-  driver::call(driver::table->cuEventRecord, event.raw(), stream.raw());
-  return event;
+  const current_scope scope{context.raw()};
+  // One step: where the stream is gone with its context, the event is of the next one, and goes
+  // back here.
+  return event_handle::own(std::move(context), event_facts{flags}, [flags, &stream](CUevent* raw) {
+    driver::call(driver::table->cuEventCreate, raw, flags);
+    const CUresult code = driver::try_call(driver::table->cuEventRecord, *raw, stream.raw());
+    if (code == CUDA_SUCCESS) return;
+    static_cast<void>(driver::try_call(driver::table->cuEventDestroy, *raw));
+    throw driver::driver_error{code, "cuEventRecord"};
+  });
 }
 
 void wait_for_stream(const stream_ref& later, const stream_ref& earlier) {

@@ -26,7 +26,7 @@ struct stream_facts {
 
 struct stream_traits {
   using raw_type = CUstream;
-  using parent_type = context_handle;  // null for foreign streams and tokens: the driver is asked
+  using parent_type = context_instance;  // null for foreign streams and tokens: the driver is asked
   using facts_type = stream_facts;
   static constexpr const char* destroyer = "cuStreamDestroy";
   static constexpr bool is_safe_in_capture = true;

@@ -21,7 +21,8 @@ def make_stream_in_another_context(device):
         with device.create_stream() as stream:
             stream.record().close()
     finally:
-        driver.cuCtxDestroy(raw)
+        if driver.cuCtxDestroy(raw)[0] != 0:
+            driver.cuCtxDestroy(raw)
 
 
 def describe_foreign_stream(device):

@@ -63,7 +63,7 @@ def test_rows_that_overlap_are_refused(device, function):
 def test_rows_past_the_end_are_refused(device, function):
     got = np.zeros((1000, 8), np.uint8)
     request = request_for(function, device[0], got.ctypes.data)
-    request.srcPitch, request.Height = 1 << 20, 1000
+    request.srcY, request.srcPitch, request.Height = 0, 1 << 20, 1000  # begins inside
     assert run(function, request) == INVALID_VALUE
 
 

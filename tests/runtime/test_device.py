@@ -154,7 +154,7 @@ def test_setting_a_device_binds_its_primary_context():
     ok(runtime.cudaSetDevice(0))
     primary = ok(driver.cuDevicePrimaryCtxRetain(0))
     ok(driver.cuDevicePrimaryCtxRelease(0))
-    assert int(ok(driver.cuCtxGetCurrent())) == int(primary)
+    assert int(ok(driver.cuCtxPopCurrent())) == int(primary)
     ok(driver.cuCtxDestroy(own))
 
 

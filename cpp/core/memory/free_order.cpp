@@ -22,7 +22,7 @@ bool says_stream_is_gone(CUresult code) noexcept {
 }
 
 // Waits for everything, so it needs no order: for where that cannot be kept.
-CUresult free_after_everything(const context_handle& context, CUdeviceptr pointer) noexcept {
+CUresult free_after_everything(const context_instance& context, CUdeviceptr pointer) noexcept {
   try {
     if (!context) return driver::try_call(driver::table->cuMemFree, pointer);
     const current_scope scope{context.raw()};
@@ -43,10 +43,7 @@ free_result free_at_once(CUdeviceptr pointer, memory_kind kind) noexcept {
 // A pool outlives the context, whose streams and their work are gone. It needs a context to free
 // in: until there is one, the memory waits.
 CUresult free_after_reset(const context_handle& context, CUdeviceptr pointer) noexcept {
-  unsigned long long id = 0;
-  if (driver::try_call(driver::table->cuCtxGetId, context.raw(), &id) != CUDA_SUCCESS) {
-    return CUDA_ERROR_NOT_READY;
-  }
+  if (is_destroyed(context)) return CUDA_ERROR_NOT_READY;
   try {
     const current_scope scope{context.raw()};
     if (is_capturing(CU_STREAM_LEGACY)) return CUDA_ERROR_NOT_READY;
@@ -57,9 +54,9 @@ CUresult free_after_reset(const context_handle& context, CUdeviceptr pointer) no
 }
 
 // Of a stream that somebody else made, and may destroy; null when it is gone already.
-context_handle context_of_foreign(const stream_handle& stream) noexcept {
+context_instance context_of_foreign(const stream_handle& stream) noexcept {
   try {
-    return context_of(stream);
+    return context_instance{context_of(stream)};
   } catch (const driver::driver_error&) {
     return {};
   }
@@ -89,7 +86,7 @@ struct free_order::deferred {
 free_order::free_order(stream_handle stream)
     : generation_{fork_generation.load(std::memory_order_relaxed)} {
   if (is_default_stream(stream.raw())) {
-    context_ = current_context();
+    context_ = context_instance{current_context()};
     if (!context_) return;
     if (stream.raw() == CU_STREAM_PER_THREAD) {
       const unlocked_scope unlocked;
@@ -103,7 +100,7 @@ free_order::free_order(stream_handle stream)
   stream_ = std::move(stream);
 }
 
-free_order free_order::without_stream(context_handle context) noexcept {
+free_order free_order::without_stream(context_instance context) noexcept {
   free_order made;
   made.generation_ = fork_generation.load(std::memory_order_relaxed);
   made.context_ = std::move(context);
@@ -112,7 +109,7 @@ free_order free_order::without_stream(context_handle context) noexcept {
 
 free_order free_order::now(stream_handle stream, context_handle context) {
   if (!context && is_default_stream(stream.raw())) context = current_context();
-  free_order made = without_stream(std::move(context));
+  free_order made = without_stream(context_instance{std::move(context)});
   made.stream_ = std::move(stream);
   return made;
 }
@@ -137,9 +134,8 @@ free_result free_order::free(CUdeviceptr pointer, memory_kind kind) const noexce
 }
 
 free_result free_order::attempt(CUdeviceptr pointer, memory_kind kind) const noexcept {
-  const context_handle& of = context();
-  if (of && was_reset(of)) [[unlikely]] {
-    return {kind == memory_kind::pool ? free_after_reset(of, pointer) : CUDA_SUCCESS};
+  if (const context_instance& of = context(); of.is_gone()) [[unlikely]] {
+    return {kind == memory_kind::pool ? free_after_reset(of.context(), pointer) : CUDA_SUCCESS};
   }
   if (kind != memory_kind::pool) return free_after_work(pointer, kind);
   return {is_default_stream(stream_.raw()) ? free_on_default_stream(pointer)
@@ -205,16 +201,13 @@ void free_order::come_before(const stream_ref& later) const {
 bool free_order::enter() const noexcept {
   CUcontext current = nullptr;
   if (!context_ || driver::try_call(driver::table->cuCtxGetCurrent, &current) != CUDA_SUCCESS ||
-      current == context_.raw() || was_reset(context_)) {
+      current == context_.raw() || context_.is_gone()) {
     return false;
   }
   return driver::try_call(driver::table->cuCtxPushCurrent, context_.raw()) == CUDA_SUCCESS;
 }
 
-void free_order::leave() noexcept {
-  CUcontext popped;
-  static_cast<void>(driver::try_call(driver::table->cuCtxPopCurrent, &popped));
-}
+void free_order::leave() noexcept { pop_context(); }
 
 bool free_order::is_of_other_thread() const noexcept {
   return recorded_ && thread_ != this_thread();

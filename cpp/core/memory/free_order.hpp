@@ -36,7 +36,7 @@ class free_order {
 
   // No stream is recorded: memory that goes back at once, in this process and, where it goes with a
   // context, in that one.
-  [[nodiscard]] static free_order without_stream(context_handle context = {}) noexcept;
+  [[nodiscard]] static free_order without_stream(context_instance context = {}) noexcept;
 
   // The order of a free that is made now, on this thread.
   [[nodiscard]] static free_order now(stream_handle stream, context_handle context = {});
@@ -65,6 +65,11 @@ class free_order {
     return generation_ == fork_generation.load(std::memory_order_relaxed);
   }
 
+  // Whether there is nothing to give back: the memory is the parent's, or went with its context.
+  [[nodiscard]] bool is_gone() const noexcept {
+    return !is_of_this_process() || context().is_gone();
+  }
+
   void swap(free_order& other) noexcept {
     stream_.swap(other.stream_);
     context_.swap(other.context_);
@@ -82,7 +87,7 @@ class free_order {
   [[nodiscard]] CUresult free_on_stream(CUdeviceptr pointer) const noexcept;
   [[nodiscard]] CUresult free_on_default_stream(CUdeviceptr pointer) const noexcept;
   [[nodiscard]] free_result free_after_work(CUdeviceptr pointer, memory_kind kind) const noexcept;
-  [[nodiscard]] const context_handle& context() const noexcept {
+  [[nodiscard]] const context_instance& context() const noexcept {
     return context_ || !stream_ ? context_ : stream_.parent();
   }
 
@@ -90,8 +95,8 @@ class free_order {
   [[nodiscard]] bool is_of_other_thread() const noexcept;
 
   stream_handle stream_;
-  context_handle context_;  // of a default stream, of a foreign one, of memory without a stream
-  event_handle recorded_;   // of the per-thread default stream only
+  context_instance context_;  // of a default stream, of a foreign one, of memory without a stream
+  event_handle recorded_;     // of the per-thread default stream only
   unsigned long long thread_ = 0;
   std::uint32_t generation_ = 0;
 };

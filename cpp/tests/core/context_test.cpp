@@ -80,20 +80,42 @@ TEST_F(context_test, adopting_does_not_make_an_inactive_primary_context) {
 
 TEST_F(context_test, a_reset_gives_the_raw_value_to_another_context) {
   const context_handle primary = retain_primary_context(3);
-  const context_handle foreign = context_of(raw_handle<CUcontext>(0x200));
-  EXPECT_FALSE(was_reset(primary));
-  EXPECT_FALSE(was_reset(foreign));
+  const context_instance of_primary{primary};
+  const context_instance of_foreign{context_of(raw_handle<CUcontext>(0x200))};
+  EXPECT_FALSE(of_primary.is_gone());
+  EXPECT_FALSE(of_foreign.is_gone());
   fake().context_id = 2;
-  EXPECT_TRUE(was_reset(primary));
-  EXPECT_TRUE(was_reset(foreign));
-  EXPECT_FALSE(was_reset(retain_primary_context(3)));
+  EXPECT_TRUE(of_primary.is_gone());
+  EXPECT_TRUE(of_foreign.is_gone());
+}
+
+TEST_F(context_test, a_handle_names_the_context_that_comes_after_a_reset) {
+  const context_handle primary = retain_primary_context(3);
+  fake().context_id = 2;
+  EXPECT_FALSE(context_instance{primary}.is_gone());
+  EXPECT_TRUE(context_handle::find(primary.raw()).is_open());
 }
 
 TEST_F(context_test, a_driver_that_does_not_count_contexts_tells_of_no_reset) {
   fake().context_id = 0;
-  const context_handle primary = retain_primary_context(3);
+  const context_instance of_primary{retain_primary_context(3)};
   fake().context_id = 2;
-  EXPECT_FALSE(was_reset(primary));
+  EXPECT_FALSE(of_primary.is_gone());
+}
+
+TEST_F(context_test, an_error_of_another_cause_does_not_tell_of_a_reset) {
+  const context_instance of_primary{retain_primary_context(3)};
+  fake().failing = "cuCtxGetId";
+  EXPECT_FALSE(of_primary.is_gone());
+  EXPECT_FALSE(is_destroyed(of_primary.context()));
+}
+
+TEST_F(context_test, a_pop_that_fails_is_tried_once_more) {
+  const current_scope scope{raw_handle<CUcontext>(0x300)};
+  fake().failing = "cuCtxPopCurrent";
+  pop_context();
+  EXPECT_EQ(fake().count("cuCtxPopCurrent"), 2);
+  fake().failing.clear();
 }
 
 TEST_F(context_test, a_context_of_another_device_is_not_adopted) {

@@ -28,9 +28,9 @@ class handle_test : public testing::core_test {
                                   context_facts{0, context_kind::foreign});
   }
   static found_event event() {
-    return found_event::own(context(), event_facts{CU_EVENT_DEFAULT}, [](CUevent* raw) {
-      driver::call(driver::table->cuEventCreate, raw, CU_EVENT_DEFAULT);
-    });
+    return found_event::own(
+        context_instance{context()}, event_facts{CU_EVENT_DEFAULT},
+        [](CUevent* raw) { driver::call(driver::table->cuEventCreate, raw, CU_EVENT_DEFAULT); });
   }
 };
 
@@ -56,9 +56,12 @@ TEST_F(handle_test, the_last_copy_destroys_the_object_once) {
 
 TEST_F(handle_test, what_went_with_its_context_is_not_destroyed_again) {
   context_handle primary = retain_primary_context(0);
-  found_event of_primary = found_event::own(
-      primary, event_facts{}, [](CUevent* raw) { *raw = raw_handle<CUevent>(0x300); });
+  found_event of_primary =
+      found_event::own(context_instance{primary}, event_facts{},
+                       [](CUevent* raw) { *raw = raw_handle<CUevent>(0x300); });
+  EXPECT_TRUE(found_event::find(raw_handle<CUevent>(0x300)).is_open());
   ++fake().context_id;
+  EXPECT_FALSE(found_event::find(raw_handle<CUevent>(0x300)).is_open());
   of_primary.reset();
   EXPECT_EQ(fake().count("cuEventDestroy"), 0);
   primary.reset();  // the driver keeps that count
@@ -138,7 +141,7 @@ TEST_F(handle_test, what_a_handle_keeps_is_released_once) {
 using event_use = handle_use<event_traits>;
 
 TEST_F(handle_test, what_is_given_up_during_a_use_goes_with_the_last_use) {
-  event_handle first = create_event(context(), CU_EVENT_DEFAULT);
+  event_handle first = create_event(context_instance{context()}, CU_EVENT_DEFAULT);
   event_handle second = first;
   const CUevent raw = first.raw();
   {
@@ -158,7 +161,7 @@ TEST_F(handle_test, what_is_given_up_during_a_use_goes_with_the_last_use) {
 }
 
 TEST_F(handle_test, a_use_that_is_over_leaves_the_share_alone) {
-  event_handle held = create_event(context(), CU_EVENT_DEFAULT);
+  event_handle held = create_event(context_instance{context()}, CU_EVENT_DEFAULT);
   { const event_use use{held}; }
   EXPECT_EQ(fake().count("cuEventDestroy"), 0);
   held.give_up();
@@ -166,7 +169,7 @@ TEST_F(handle_test, a_use_that_is_over_leaves_the_share_alone) {
 }
 
 TEST_F(handle_test, a_share_outlives_the_use_it_was_made_in) {
-  event_handle held = create_event(context(), CU_EVENT_DEFAULT);
+  event_handle held = create_event(context_instance{context()}, CU_EVENT_DEFAULT);
   event_handle kept;
   {
     event_use use{held};
@@ -182,7 +185,7 @@ TEST_F(handle_test, a_share_outlives_the_use_it_was_made_in) {
 
 TEST_F(handle_test, a_child_is_destroyed_before_what_it_needs) {
   context_handle primary = retain_primary_context(0);
-  event_handle child = create_event(primary, CU_EVENT_DEFAULT);
+  event_handle child = create_event(context_instance{primary}, CU_EVENT_DEFAULT);
   primary.reset();
   EXPECT_EQ(fake().count("cuDevicePrimaryCtxRelease"), 0);
   fake().calls.clear();

@@ -94,6 +94,29 @@ TEST_F(stream_test, waiting_for_another_takes_a_passing_event) {
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
+TEST_F(stream_test, an_event_that_is_recorded_is_of_the_streams_context_without_a_question) {
+  const stream_handle stream = make();
+  const int asked = fake().count("cuCtxGetId");
+  const event_handle event = record_event(stream, CU_EVENT_DEFAULT);
+  EXPECT_EQ(fake().count("cuCtxGetId"), asked);
+}
+
+TEST_F(stream_test, an_event_goes_back_where_the_stream_went_with_its_context) {
+  const stream_handle stream = make();
+  ++fake().context_id;
+  fake().failing = "cuEventRecord";
+  EXPECT_THROW(static_cast<void>(record_event(stream, 0)), driver::driver_error);
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
+}
+
+TEST_F(stream_test, what_is_made_after_a_reset_is_destroyed) {
+  ++fake().context_id;
+  make().reset();
+  EXPECT_EQ(fake().count("cuStreamDestroy"), 1);
+  create_event(context_instance{context}, 0).reset();
+  EXPECT_EQ(fake().count("cuEventDestroy"), 1);
+}
+
 TEST_F(stream_test, a_failing_record_destroys_the_new_event) {
   const stream_handle stream = make();
   fake().failing = "cuEventRecord";

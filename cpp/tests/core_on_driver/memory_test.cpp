@@ -142,8 +142,8 @@ TEST_F(memory_test, memory_without_pools_comes_and_goes_in_its_context) {
   const CUdeviceptr pointer = allocate_in_context(context, size);
   EXPECT_EQ(raw_current_context(), nullptr);
   EXPECT_EQ(live("device memory"), counted_as(1));
-  EXPECT_EQ(free_order::without_stream(context).free(pointer, memory_kind::device).code,
-            CUDA_SUCCESS);
+  const free_order order = free_order::without_stream(context_instance{context});
+  EXPECT_EQ(order.free(pointer, memory_kind::device).code, CUDA_SUCCESS);
   EXPECT_EQ(live("device memory"), 0);
 }
 

@@ -26,6 +26,13 @@ cdef extern from "core/context.hpp" namespace "halfwarp::core" nogil:
     struct priority_range:
         int least
         int greatest
+    cppclass context_instance:
+        context_instance() noexcept
+        context_instance(context_handle) noexcept
+        const context_handle& context() noexcept
+        CUcontext raw() noexcept
+        bint is_open() noexcept
+    bint is_destroyed(const context_ref&) noexcept
     context_handle retain_primary_context(CUdevice) except +translate_exception
     context_handle adopt_current_context(CUdevice) except +translate_exception
     context_handle current_context() except +translate_exception
@@ -48,12 +55,12 @@ cdef extern from "core/event.hpp" namespace "halfwarp::core" nogil:
         CUevent raw() noexcept
         bint is_open() noexcept
         event_facts& facts() noexcept
-        const context_handle& parent() noexcept
+        const context_instance& parent() noexcept
     cppclass event_handle(event_ref):
         event_handle() noexcept
         event_handle take() noexcept
         void reset() noexcept
-    event_handle create_event(context_handle, unsigned flags) except +translate_exception
+    event_handle create_event(context_instance, unsigned flags) except +translate_exception
 
 
 cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
@@ -61,7 +68,7 @@ cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
         CUstream raw() noexcept
         bint is_open() noexcept
         bint is_owned() noexcept
-        const context_handle& parent() noexcept
+        const context_instance& parent() noexcept
     cppclass stream_handle(stream_ref):
         stream_handle() noexcept
         stream_handle take() noexcept

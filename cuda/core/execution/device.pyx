@@ -149,7 +149,7 @@ CUDAError
     def set_current(self, ctx=None):
         """Make a context of this device current on the calling thread.
 
-        Host only; the first call for a device may take long.
+        Host only; the first call for a device, also after a reset, may take long.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ CUDAError
         if ctx is not None:
             return self.exchange_current(ctx)
         with cython.critical_section(self):
-            if not self.primary.is_open():
+            if not self.primary.is_open() or is_destroyed(self.primary):
                 self.primary = retain_primary_context(self.ordinal)
             call(driver.cuCtxSetCurrent, self.primary.raw())
             if self.native.raw() is not self.primary.raw():
@@ -344,7 +344,7 @@ CUDAError
         cdef unsigned flags = event_flags(options, False)
         cdef event_handle native
         with nogil:
-            native = create_event(context.take(), flags)
+            native = create_event(context_instance(context.take()), flags)
         return wrap_event(Event, native)
 
     def sync(self):

@@ -131,7 +131,7 @@ cdef int free_now(CUdeviceptr pointer, memory_kind kind, object stream,
     cdef free_order order
     cdef Stream given
     if stream is None or stream is NOT_GIVEN:
-        order = free_order.without_stream(context)
+        order = free_order.without_stream(context_instance(context))
     else:
         given = accept_stream(stream)
         order = free_order.now(given.native.share_open(given), context)
@@ -141,8 +141,11 @@ cdef int free_now(CUdeviceptr pointer, memory_kind kind, object stream,
 cdef int deallocate(object resource, buffer_fields memory, free_order& order, object recorded,
                     object stream) except -1:
     """Run the Python deallocator, in the context that was current when the memory came."""
-    if stream is None and type(resource) in _SYNCHRONOUS:
-        return check_free(order.free(memory.pointer, kind_of(resource)))
+    if type(resource) in _SYNCHRONOUS:
+        if stream is None:
+            return check_free(order.free(memory.pointer, kind_of(resource)))
+        if order.is_gone():
+            return 0
     if order.is_recorded() or isinstance(resource, _SYNCHRONOUS):
         if not order.is_of_this_process():
             return 0

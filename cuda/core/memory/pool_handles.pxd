@@ -62,13 +62,14 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
         free_order() noexcept
 
         @staticmethod
-        free_order without_stream(context_handle) noexcept
+        free_order without_stream(context_instance) noexcept
 
         @staticmethod
         free_order now(stream_handle, context_handle) except +translate_exception
 
         bint is_recorded() noexcept
         bint is_of_this_process() noexcept
+        bint is_gone() noexcept
         void swap(free_order&) noexcept
         free_result free(CUdeviceptr, memory_kind) noexcept
         void come_before(const stream_ref&) except +translate_exception

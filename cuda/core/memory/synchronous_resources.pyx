@@ -143,7 +143,7 @@ cdef Buffer wrap_resource_memory(MemoryResource resource, CUdeviceptr pointer, s
     cdef Buffer buffer = Buffer.__new__(Buffer)
     buffer.fields = buffer_fields(pointer, size, True)
     buffer.resource = resource
-    buffer.order = free_order.without_stream(context)
+    buffer.order = free_order.without_stream(context_instance(context))
     if type(resource) not in _SYNCHRONOUS:
         guard_cycles(buffer)
     return buffer

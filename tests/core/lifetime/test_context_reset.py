@@ -46,7 +46,50 @@ ENDS = {
 }
 
 
+# What is made after a reset; each gives it back, and then there is no more of it than before.
+MADE_LATER = {
+    "stream": "device.create_stream().close()",
+    "event": "device.create_event().close()",
+    "recorded event": "s = device.create_stream(); s.record().close(); s.close()",
+    "event of a default stream": "device.default_stream.record().close()",
+    "pool buffer": "device.allocate(64, stream=device.default_stream).close()",
+    "per-thread order": "device.allocate(64, stream=Stream._per_thread_default()).close()",
+    "pinned buffer": "LegacyPinnedMemoryResource().allocate(64).close()",
+    "buffer without a pool": "_SynchronousMemoryResource(0).allocate(64, stream=S()).close()",
+    "record that fails": "fails(stream.record)",
+}
+COUNT_AFTER = """
+from cuda.core import CUDAError, Stream, emulation
+S = lambda: device.default_stream
+def fails(call):
+    try:
+        call()
+    except CUDAError:
+        return
+    raise AssertionError("the stream went with its context")
+device.set_current()
+before = {(each.kind, each.id) for each in emulation.leaks()}
+%s
+gc.collect()
+emulation.settle()
+print([each for each in emulation.leaks() if (each.kind, each.id) not in before])
+"""
+
+
 class TestReset:
+    @pytest.mark.parametrize("reset", RESETS.values(), ids=RESETS)
+    def test_a_device_is_made_current_again(self, run_python, reset):
+        text = START % ("None", reset) + "device.set_current(); device.create_stream().sync()"
+        run_python(text, allowed=["emulator: the process ends with"])
+
+    @pytest.mark.parametrize("reset", RESETS.values(), ids=RESETS)
+    @pytest.mark.parametrize("make", MADE_LATER.values(), ids=MADE_LATER)
+    def test_what_is_made_afterwards_is_given_back(self, run_python, emulation, make, reset):
+        """Its context has the address of the one that is gone, and is another."""
+        text = START % ("None", reset) + COUNT_AFTER % make
+        allowed = ["emulator: the process ends with", "destroyed-handle", "  hint: "]
+        assert run_python(text, allowed=allowed) == "[]\n"
+
     @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
     @pytest.mark.parametrize("anew", ["", ANEW], ids=["inactive", "made anew"])
     @pytest.mark.parametrize("reset", RESETS.values(), ids=RESETS)

@@ -126,7 +126,7 @@ cdef class Event:
     def context(self):
         """The `Context` of the event; None for one of another process. Host only."""
         cdef borrowed_event event = self.native.borrow_open(self)
-        return wrap_context(event.parent()) if event.parent().is_open() else None
+        return wrap_context(event.parent().context()) if event.parent().is_open() else None
 
     @property
     def device(self):
@@ -134,7 +134,7 @@ cdef class Event:
         cdef borrowed_event event = self.native.borrow_open(self)
         if not event.parent().is_open():
             return None
-        return device_of_ordinal(event.parent().facts().device)
+        return device_of_ordinal(event.parent().context().facts().device)
 
     @property
     def ipc_descriptor(self):
