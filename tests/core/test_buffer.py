@@ -44,6 +44,45 @@ class RecordingResource(MemoryResource):
         self.blocks.pop(ptr)
 
 
+class Tensor(ctypes.Structure):
+    """``DLTensor``."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class VersionedTensor(ctypes.Structure):
+    """``DLManagedTensorVersioned``."""
+
+    _fields_ = [
+        ("version", ctypes.c_uint32 * 2),
+        ("manager", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("content", Tensor),
+    ]
+
+
+def content_of(capsule):
+    """What a capsule of either kind says; valid as long as the capsule."""
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.argtypes, get_pointer.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
+    if "versioned" in repr(capsule):
+        address = get_pointer(capsule, b"dltensor_versioned")
+        return VersionedTensor.from_address(address).content
+    return Tensor.from_address(get_pointer(capsule, b"dltensor"))
+
+
 def as_array(buffer, dtype=np.uint8):
     return np.from_dlpack(buffer).view(dtype)
 
@@ -214,7 +253,12 @@ class TestClosing:
         resource = DeviceMemoryResource(device, {})
         buffer = resource.allocate(256, stream=stream)
         resource.close()
-        buffer.fill(1, stream=stream)
+        assert resource.is_closed
+        found = np.zeros(256, np.uint8)
+        buffer.fill(7, stream=stream)
+        buffer.copy_to(found, stream=stream)
+        stream.sync()
+        assert (found == 7).all()
         buffer.close()
         stream.sync()
 
@@ -428,8 +472,12 @@ class TestCopies:
                 memory.fill(0, stream=None)
 
     def test_a_positional_stream_is_an_old_spelling_that_works(self, device, stream):
+        found = np.zeros(20, np.uint8)
         with device.allocate(20, stream=stream) as memory:
-            memory.fill(0, stream)
+            memory.fill(7, stream)
+            memory.copy_to(found, stream=stream)
+            stream.sync()
+        assert (found == 7).all()
 
 
 class TestFill:
@@ -509,6 +557,17 @@ class TestExports:
             with pytest.raises(error):
                 buffer.__dlpack__(**keywords)
             assert sys.getrefcount(buffer) == before
+
+    @pytest.mark.parametrize("max_version", [None, (1, 0)], ids=["plain", "versioned"])
+    def test_a_capsule_states_extent_and_stride(self, pinned, max_version):
+        """No strides mean dense ones, which not every consumer knows."""
+        with pinned.allocate(16) as buffer:
+            capsule = buffer.__dlpack__(max_version=max_version)
+            content = content_of(capsule)
+            assert (content.data, content.byte_offset) == (buffer.handle, 0)
+            assert (content.ndim, content.shape[0], content.strides[0]) == (1, 16, 1)
+            assert (content.device_type, content.code, content.bits, content.lanes) == (3, 0, 8, 1)
+            del content, capsule
 
     def test_an_unused_capsule_lets_go(self, pinned):
         with pinned.allocate(16) as buffer:

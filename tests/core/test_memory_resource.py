@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of a memory resource, run for each implementation, and what is special to each."""
 
+import ctypes
 from itertools import pairwise
 
 import pytest
@@ -256,10 +257,15 @@ class TestLegacyPinned:
         with pytest.raises(RuntimeError, match="a pinned memory resource is not bound to any GPU"):
             _ = resource.device_id
 
-    def test_stream_is_optional_and_may_be_none(self, device):
-        resource = LegacyPinnedMemoryResource()
-        resource.allocate(8).close()
-        resource.allocate(8, stream=None).close()
+    @pytest.mark.parametrize("keywords", [{}, {"stream": None}], ids=["left out", "None"])
+    def test_stream_is_optional_and_may_be_none(self, device, keywords):
+        buffer = LegacyPinnedMemoryResource().allocate(8, **keywords)
+        assert (buffer.size, buffer.is_closed) == (8, False)
+        ctypes.memset(buffer.handle, 7, 8)
+        with memoryview(buffer) as view:
+            assert view.tolist() == [7] * 8
+        buffer.close()
+        assert buffer.is_closed
 
     def test_a_stream_must_be_one(self, stream):
         resource = LegacyPinnedMemoryResource()

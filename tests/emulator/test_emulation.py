@@ -77,6 +77,8 @@ class TestEnable:
         [
             ("mode", "fast", "eager, async, adversarial or null"),
             ("cc", "8.9", "7.5, 8.0, 8.6, 9.0, 10.0 or 12.0"),
+            ("cc", "9.0,8.9", "or several for several devices"),
+            ("cc", "9.0,", "or several for several devices"),
             ("devices", 0, "1 to 16"),
             ("devices", 17, "1 to 16"),
             ("memory", "a lot", "MiB or GiB"),

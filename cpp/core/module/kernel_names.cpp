@@ -49,7 +49,7 @@ std::uint32_t register_kernel_name(std::string name) {
 
 void retire_kernel_name(std::uint32_t number) noexcept {
   name_table* const known = known_names.load(std::memory_order_acquire);
-  if (known == nullptr) return;  // a fork lies between
+  if (known == nullptr) return;  // its thread was inside at a fork
   const std::scoped_lock held{known->lock};
   if (known->retired.size() >= kept_after_retirement) {
     known->names.erase(known->retired.front());
@@ -62,7 +62,15 @@ void retire_kernel_name(std::uint32_t number) noexcept {
   }
 }
 
-void abandon_kernel_names() noexcept { known_names.store(nullptr, std::memory_order_release); }
+void keep_kernel_names_after_fork() noexcept {
+  name_table* const known = known_names.load(std::memory_order_acquire);
+  if (known == nullptr) return;
+  if (known->lock.try_lock()) {
+    known->lock.unlock();
+  } else {
+    known_names.store(nullptr, std::memory_order_release);
+  }
+}
 
 std::string name_of_kernel(std::uint32_t number) {
   name_table& known = table();

@@ -16,7 +16,7 @@ void retire_kernel_name(std::uint32_t number) noexcept;
 // Empty when it is forgotten.
 [[nodiscard]] std::string name_of_kernel(std::uint32_t number);
 
-// For the child of a fork: begins anew, since another thread may have been at the names.
-void abandon_kernel_names() noexcept;
+// For the child of a fork: begins anew where another thread was at the names in that moment.
+void keep_kernel_names_after_fork() noexcept;
 
 }  // namespace halfwarp::core

@@ -99,8 +99,9 @@ driver::driver(const options& chosen)
       report{chosen.report},
       faults{report},
       streams{chosen.mode, chosen.seed, lock, faults, rules} {
-  const auto* kind = find_architecture(chosen.cc_major, chosen.cc_minor);
   for (int i = 0; i < chosen.devices; ++i) {
+    const auto [major, minor] = chosen.capability_of(i);
+    const auto* kind = find_architecture(major, minor);
     devices.push_back(std::make_unique<device>(i, *kind, chosen.memory));
   }
   objects.on_conflict = [this](const object& gone, const std::string& by, const std::string& user) {

@@ -128,6 +128,28 @@ bool assign_within(Field& field, std::optional<std::uint64_t> value, std::uint64
   return true;
 }
 
+// Several with commas: those of the devices in their order.
+std::optional<std::vector<std::pair<int, int>>> read_capabilities(std::string_view text) {
+  std::vector<std::pair<int, int>> all;
+  for (bool is_last = false; !is_last;) {
+    const auto comma = text.find(',');
+    const auto found = find_named(capabilities, text.substr(0, comma));
+    if (!found) return std::nullopt;
+    all.push_back(*found);
+    is_last = comma == text.npos;
+    text.remove_prefix(is_last ? text.size() : comma + 1);
+  }
+  return all;
+}
+
+std::string show_capabilities(const std::vector<std::pair<int, int>>& all) {
+  std::string text;
+  for (const auto& [major, minor] : all) {
+    text += (text.empty() ? "" : ",") + std::to_string(major) + "." + std::to_string(minor);
+  }
+  return text;
+}
+
 struct entry {
   std::string_view name;
   bool (*read)(options&, std::string_view);
@@ -142,13 +164,9 @@ const entry entries[] = {
      [](options& o, std::string_view t) { return assign_within(o.devices, read_number(t), 1, 16); },
      [](const options& o) { return std::to_string(o.devices); }, "1 to 16"},
     {"cc",
-     [](options& o, std::string_view t) {
-       const auto found = find_named(capabilities, t);
-       if (found) std::tie(o.cc_major, o.cc_minor) = *found;
-       return found.has_value();
-     },
-     [](const options& o) { return std::to_string(o.cc_major) + "." + std::to_string(o.cc_minor); },
-     "7.5, 8.0, 8.6, 9.0, 10.0 or 12.0"},
+     [](options& o, std::string_view t) { return assign(o.capabilities, read_capabilities(t)); },
+     [](const options& o) { return show_capabilities(o.capabilities); },
+     "7.5, 8.0, 8.6, 9.0, 10.0 or 12.0, or several for several devices: 9.0,7.5"},
     {"memory",
      [](options& o, std::string_view t) {
        return assign_within(o.memory, read_size(t), smallest_memory, largest_memory);

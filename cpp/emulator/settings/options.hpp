@@ -2,10 +2,13 @@
 // The options of the emulation: read once from HALFWARP_EMULATOR_*, or set before the first call.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace halfwarp::emulator {
 
@@ -28,7 +31,8 @@ inline constexpr unsigned api = 1, site = 2;
 
 struct options {
   int devices = 1;
-  int cc_major = 9, cc_minor = 0;
+  // Major and minor number of the devices in their order; the last one is that of all that follow.
+  std::vector<std::pair<int, int>> capabilities{{9, 0}};
   std::uint64_t memory = std::uint64_t{2} << 30;  // bytes per device
   run_mode mode = run_mode::async;
   std::uint64_t seed = 0;
@@ -41,6 +45,9 @@ struct options {
   destroyed_use destroyed = destroyed_use::report;
   bool fork_in_init = false;  // cuInit runs a program, as the driver of a GPU may
 
+  [[nodiscard]] std::pair<int, int> capability_of(int device) const {
+    return capabilities[std::min(static_cast<std::size_t>(device), capabilities.size() - 1)];
+  }
   [[nodiscard]] bool checks_for(unsigned what) const { return (checks & what) != 0; }
 };
 

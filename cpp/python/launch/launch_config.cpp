@@ -246,32 +246,34 @@ int find_argument(PyObject* keyword, std::size_t& place) noexcept {
   return -1;
 }
 
-int bind(PyObject* const* args, std::size_t count, PyObject* keywords, PyObject** values) noexcept {
+// False with TypeError set.
+bool bind(PyObject* const* args, std::size_t count, PyObject* keywords,
+          PyObject** values) noexcept {
   if (count > config_positional_count) {
     PyErr_Format(PyExc_TypeError, "LaunchConfig() takes at most %zu positional arguments, got %zu",
                  config_positional_count, count);
-    return -1;
+    return false;
   }
   for (std::size_t i = 0; i < count; ++i) values[i] = args[i];
   const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < keyword_count; ++i) {
     std::size_t place;
-    if (find_argument(PyTuple_GET_ITEM(keywords, i), place) < 0) return -1;
+    if (find_argument(PyTuple_GET_ITEM(keywords, i), place) < 0) return false;
     if (values[place] != nullptr) {
       PyErr_Format(PyExc_TypeError, "LaunchConfig() got multiple values for argument '%U'",
                    PyTuple_GET_ITEM(keywords, i));
-      return -1;
+      return false;
     }
     values[place] = args[count + static_cast<std::size_t>(i)];
   }
-  return 0;
+  return true;
 }
 
 PyObject* construct(PyObject* type, PyObject* const* args, std::size_t flagged_count,
                     PyObject* keywords) noexcept {
   static PyObject* const no_arguments = PyTuple_New(0);
   PyObject* values[config_argument_count]{};
-  if (bind(args, PyVectorcall_NARGS(flagged_count), keywords, values) < 0) return nullptr;
+  if (!bind(args, PyVectorcall_NARGS(flagged_count), keywords, values)) return nullptr;
   PyTypeObject* const made_type = reinterpret_cast<PyTypeObject*>(type);
   reference made{made_type->tp_new(made_type, no_arguments, nullptr)};
   if (!made || configure(fields_of<config_fields>(made.get()), values) < 0) return nullptr;

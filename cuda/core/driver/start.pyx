@@ -23,7 +23,7 @@ cdef extern from "interpreter/exit_gate.hpp" namespace "halfwarp::interpreter":
 
 
 cdef extern from "core/module/kernel_names.hpp" namespace "halfwarp::core":
-    void abandon_kernel_names() noexcept
+    void keep_kernel_names_after_fork() noexcept
 
 
 cdef extern from "python/lock/lock_in_cython.hpp":
@@ -50,7 +50,7 @@ cdef void leave_gate(uint64_t number) noexcept nogil:
 def _after_fork():
     """In the child: the objects of the parent are its own to destroy."""
     after_fork_in_child()
-    abandon_kernel_names()
+    keep_kernel_names_after_fork()
 
 
 def _before_exit():

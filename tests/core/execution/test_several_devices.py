@@ -101,6 +101,19 @@ assert LEGACY_DEFAULT_STREAM.record().device is second
 first.set_current()
 assert LEGACY_DEFAULT_STREAM.device is first
 """,
+    "a copy to memory without access says whose it is": """
+first.set_current(); second.set_current()
+mine, order = second.create_stream(), first.create_stream()
+memory = second.allocate(64, stream=mine)
+other = first.allocate(64, stream=order)
+try:
+    other.copy_to(memory, stream=order)
+except Exception as error:
+    assert "from device 0: they are memory of device 1" in str(error), error
+    assert "cuMemPoolSetAccess" in str(error), error
+else:
+    raise AssertionError
+""",
     "each thread has both": """
 seen = []
 thread = threading.Thread(target=lambda: seen.extend(Device.get_all_devices()))
@@ -108,6 +121,34 @@ thread.start(); thread.join()
 assert seen == [first, second] and seen[0] is not first
 """,
 }
+
+# A block of 1024 threads fills a processor of 7.5, and half of one of 9.0.
+LIMIT_OF_THE_STREAMS_DEVICE = """
+from cuda.core import LaunchConfig, ObjectCode, launch
+assert second.properties.max_threads_per_multiprocessor == 1024
+assert first.properties.max_threads_per_multiprocessor == 2048
+ptx = b".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() { ret; }"
+kernel = ObjectCode.from_ptx(ptx).get_kernel("k")
+first.set_current(); second.set_current()
+streams = {1: second.create_stream(), 2: first.create_stream()}
+for current in (first, second):
+    current.set_current()
+    for blocks, stream in streams.items():
+        limit = blocks * stream.device.properties.multiprocessor_count
+        launch(stream, LaunchConfig(grid=limit, block=1024, is_cooperative=True), kernel)
+        try:
+            launch(stream, LaunchConfig(grid=limit + 1, block=1024, is_cooperative=True), kernel)
+        except ValueError as error:
+            assert f"exceeds the limit of {limit} blocks" in str(error), error
+        else:
+            raise AssertionError(f"{limit + 1} blocks were taken")
+"""
+
+
+def test_a_cooperative_grid_is_limited_by_the_device_of_its_stream(run_python):
+    """Whichever device is current, and unlike the other one."""
+    emulated = {"HALFWARP_EMULATOR_DEVICES": "2", "HALFWARP_EMULATOR_CC": "9.0,7.5"}
+    run_python(START + LIMIT_OF_THE_STREAMS_DEVICE, HALFWARP_BACKEND="emulator", **emulated)
 
 
 @pytest.mark.parametrize("code", CASES.values(), ids=CASES)

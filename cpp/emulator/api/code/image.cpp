@@ -32,9 +32,13 @@ CUresult code_of(image::failure reason) {
   refuse(code, text);
 }
 
+// Code is loaded for all devices at once: it may be for the newest of them.
 std::uint32_t device_architecture() {
-  const auto& settings = the_driver().settings;
-  return static_cast<std::uint32_t>(settings.cc_major * 10 + settings.cc_minor);
+  int newest = 0;
+  for (const auto& each : the_driver().devices) {
+    newest = std::max(newest, each->kind().major * 10 + each->kind().minor);
+  }
+  return static_cast<std::uint32_t>(newest);
 }
 
 // The version of PTX that the compilers of the emulated driver's CUDA release write.

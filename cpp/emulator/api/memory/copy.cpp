@@ -100,7 +100,12 @@ void admit_area(const call& c, memory_area& area, bool is_write) {
   std::string text = std::to_string(area.span()) + " bytes from " +
                      report::hexadecimal(area.first) + " on may not be " +
                      (is_write ? "written" : "read");
-  if (problem->nearest) {
+  if (problem->problem == memory::range_problem::wrong_device) {
+    text += " from device " + std::to_string(area.device) + ": they are memory of device " +
+            std::to_string(c.d.memory.device_of(area.first)) +
+            ", to which it has no access. cuCtxEnablePeerAccess gives it, cuMemPoolSetAccess to "
+            "memory of a pool; cuMemcpyPeerAsync needs none";
+  } else if (problem->nearest) {
     text += std::string{": the nearest allocation is the "} +
             (problem->nearest->is_live ? "live " : "freed ") +
             std::to_string(problem->nearest->size) + " bytes at " +

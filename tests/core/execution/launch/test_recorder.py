@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 from cuda.core import LaunchConfig, launch, recent_launches
 
+from ....programs.forking import FORK
 from ....threads import run_together
 
 ONE = LaunchConfig(grid=1, block=1)
@@ -109,6 +110,19 @@ def test_the_environment_says_how_many_are_kept(run_python, entries):
     assert eval(shown) == list(range(200, 200 - entries, -1))
 
 
+def test_a_child_knows_the_launches_of_its_parent_by_name(run_python):
+    code = (
+        START
+        + FORK
+        + (
+            "launch(stream, config, fine); stream.sync()\n"
+            "in_child(lambda: print([launch.kernel for launch in recent_launches()], flush=True))\n"
+            "print(recent_launches()[0].kernel)\n"
+        )
+    )
+    assert run_python(code) == "['fine']\nfine\n"
+
+
 def test_it_can_be_switched_off(run_python):
     code = START + "launch(stream, config, fine); stream.sync(); print(recent_launches())"
     assert run_python(code, HALFWARP_FLIGHT_RECORDER="0") == "[]\n"
@@ -143,6 +157,21 @@ def test_a_synchronous_launch_names_the_kernel_that_failed(run_python):
     shown = run_python(code, allowed=("",), HALFWARP_SYNC_LAUNCH="1").splitlines()
     assert shown[0].startswith("CUDAError 7")
     assert shown[-1].startswith("launching bad(16) at <string>:")
+
+
+def test_a_synchronous_launch_waits_for_no_stream_that_a_capture_waits_for(run_python):
+    """The question about the legacy stream is refused then, which is no failure of the launch."""
+    code = START + (
+        "from cuda.core import emulation\n"
+        "waits = lambda: emulation.stats()['calls'].get('cuStreamSynchronize', 0)\n"
+        "launch(stream, config, fine); before = waits()\n"
+        "refused = 'CUDA_ERROR_STREAM_CAPTURE_IMPLICIT'\n"
+        "with emulation.inject('cuStreamIsCapturing', error=refused):\n"
+        "    launch(stream, config, fine)\n"
+        "print(before, waits() - before)\n"
+    )
+    environment = {"HALFWARP_BACKEND": "emulator", "HALFWARP_SYNC_LAUNCH": "1"}
+    assert run_python(code, **environment) == "1 0\n"
 
 
 def test_other_errors_come_without_launches(run_python):

@@ -72,6 +72,14 @@ def race(make, uses, rounds=40):
     device.sync()
 
 
+def ok(result):
+    """What a function of the low layer gave, which must have succeeded."""
+    code, *values = result
+    if code != 0:
+        raise AssertionError(f"a call answered {code!r}")
+    return values[0] if len(values) == 1 else values
+
+
 class Thread(threading.Thread):
     """A call on a thread of its own; `check` raises what it raised."""
 
