@@ -2,7 +2,6 @@
 """KernelOccupancy: relations between its numbers, callbacks, clusters."""
 
 import ctypes
-import threading
 
 import pytest
 from cuda.bindings import driver
@@ -77,23 +76,6 @@ class TestSharedMemoryOfTheBlockSize:
             kernel.occupancy.max_potential_block_size(broken, 0)
         with pytest.raises(TypeError):
             kernel.occupancy.max_potential_block_size(lambda size: "text", 0)
-
-    def test_another_thread_may_call_the_driver_meanwhile(self, kernel, device):
-        answered = []
-
-        def calls():
-            device.set_current()
-            device.create_event().close()
-
-        def waiting(block_size):
-            query = threading.Thread(target=calls, daemon=True)
-            query.start()
-            query.join(20)
-            answered.append(not query.is_alive())
-            return 0
-
-        kernel.occupancy.max_potential_block_size(waiting, 0)
-        assert answered and all(answered)
 
     def test_queries_may_nest(self, kernel):
         occupancy = kernel.occupancy
