@@ -15,5 +15,6 @@ include "views/known_arrays.pyx"
 include "views/dlpack_export.pyx"
 include "views/exchange_table.pyx"
 include "views/arguments.pyx"
+include "views/copies.pyx"
 
 _complete_classes(globals(), __name__)

@@ -11,6 +11,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISED = {
+    "array_views.py": r"(NumPy.*: \([35], [35]\), correct\n?){3}((PyTorch|CuPy): .*correct\n?)*$",
     "runtime_saxpy.py": r"elements   1,000,000\n.*\nmax error  \S+ against NumPy\nverified$",
     "saxpy.py": r"elements   1,000,000\n.*\n.*max error  \S+ against NumPy\nverified$",
     "vector_add.py": r"add<int>: .* correct\nadd<float>: .* correct\nadd<double>: .* correct$",

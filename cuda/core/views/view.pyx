@@ -305,6 +305,59 @@ cdef class StridedMemoryView:
             return self
         return other_view(self, layout, dtype)
 
+    def copy_from(self, other, stream=None, allocator=None, blocking=None):
+        """Copy the elements of another view into this one, whatever the strides of both.
+
+        Stream-ordered. Memory that no device reaches is copied by the host, which waits for the
+        stream where a device has the other part. What the copy reads and writes must stay alive,
+        and must not overlap, until it is done.
+
+        Parameters
+        ----------
+        other : StridedMemoryView
+            Of the same shape and element size.
+        stream : Stream, optional
+            The stream that orders the copy; may be left out between two views of host memory.
+        allocator : MemoryResource, optional
+            Where memory for packed elements comes from; the stream's device if None.
+        blocking : bool, optional
+            Whether to wait for the copy. By default, where one side is of a device and the other is
+            not.
+
+        Raises
+        ------
+        ValueError
+            If shapes or element sizes differ, or elements of this view may share memory.
+        BufferError
+            If this view is read-only.
+
+        See Also
+        --------
+        cuMemcpyAsync, cuLaunchKernelEx : the driver functions.
+        """
+        copy_views(self, other, stream, allocator, blocking)
+
+    def copy_to(self, other, stream=None, allocator=None, blocking=None):
+        """Copy the elements of this view into another one: ``other.copy_from(self, ...)``.
+
+        Stream-ordered.
+
+        Parameters
+        ----------
+        other : StridedMemoryView
+            Of the same shape and element size.
+        stream : Stream, optional
+            As for `copy_from`.
+        allocator : MemoryResource, optional
+            As for `copy_from`.
+        blocking : bool, optional
+            As for `copy_from`.
+        """
+        if not isinstance(other, StridedMemoryView):
+            raise TypeError("a view is copied to or from a StridedMemoryView, got "
+                            f"{type_name(other)}; StridedMemoryView.from_any_interface() makes one")
+        copy_views(<StridedMemoryView>other, self, stream, allocator, blocking)
+
     def __getitem__(self, key):
         check_set(self)
         return other_view(self, wrap_layout(layout_of_key(self.native, key)), None)
