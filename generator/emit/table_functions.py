@@ -133,7 +133,7 @@ def method(
     owner = f"{library.name}_library"
     if not function.is_hot or function.body:
         entry = f"entry<{owner}, {position}>"
-    elif library.raises:
+    elif library.raises and not library.is_face:
         entry = f"shared_entry<{owner}, {position}>"
     else:
         entry = f"specialised_entry<{owner}, {position}, {caller(function)}>"

@@ -29,6 +29,9 @@ struct by_type {
   }
 };
 
+template <class Way>
+concept has_light_frames = requires { typename Way::template light<1, 0, frame_without_memory>; };
+
 // What the calls of several functions have in common. Everything here is inlined, so that a record
 // that is known where it is called from is known here.
 template <bool Raises, function_flags Flags, kind... K>
@@ -67,7 +70,7 @@ struct shape {
   template <class Way>
   [[gnu::always_inline]] static auto make_frame(const library& lib, const function& f,
                                                 PyObject* const* args) {
-    if constexpr (!Raises && !(Flags & second_pass)) {
+    if constexpr (has_light_frames<Way> && has_code && !(Flags & second_pass)) {
       using lightest = typename Way::template light<words, objects, frame_without_memory>;
       using lighter = typename Way::template light<words, objects, frame_memory>;
       if constexpr ((takes<lightest, K> && ...)) {
