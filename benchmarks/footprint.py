@@ -20,6 +20,7 @@ MODULES = {  # targets in ms
     "cuda.bindings.nvfatbin": 1.0,
     "cuda.bindings.nvml": 5.0,
     "cuda.bindings.cufile": 5.0,
+    "cuda.bindings._v2.driver": 1.0,
     "cuda.bindings.cydriver": 1.0,
     "cuda.bindings.cyruntime": 6.0,
     "cuda.bindings.cynvrtc": 1.0,

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of cuda.bindings._v2.driver: the classic functions once more, with ints and exceptions."""
+
+import ctypes
+
+from rows import call, row
+
+
+def prepare(text, **extra):
+    """Of the row of a call: what makes the function that is timed."""
+
+    def make(world):
+        from cuda.bindings._v2 import driver
+
+        world.plain_event = world.device.create_event()
+        names = {
+            "driver": driver,
+            "warp_size": driver.DeviceAttribute.WARP_SIZE,
+            "stream": int(world.stream.handle),
+            "event": int(world.plain_event.handle),
+        }
+        return call(text, **names, **extra)
+
+    return make
+
+
+CALLS = {
+    "_v2 ctx_get_current()": (30, "ctx_get_current", "driver.ctx_get_current()"),
+    "_v2 device_get_attribute(enum, 0)": (
+        20,
+        "device_get_attribute",
+        "driver.device_get_attribute(warp_size, 0)",
+    ),
+    "_v2 stream_query(h)": (45, "stream_query", "driver.stream_query(stream)"),
+    "_v2 event_record(h, h)": (50, "event_record", "driver.event_record(event, stream)"),
+    "_v2 mem_alloc_async + mem_free_async": (
+        100,
+        "alloc_free_async",
+        "driver.mem_free_async(driver.mem_alloc_async(1024, stream), stream)",
+    ),
+}
+for name, (target, twin, text) in CALLS.items():
+    row(name, target=target, twin=twin)(prepare(text))
+
+
+@row("_v2 launch_kernel, 4 args", target=90, twin="launch_4")
+def launch_4(world):
+    from cuda.bindings._v2 import driver
+
+    function = driver.kernel_get_function(int(world.kernel("k4").handle))
+    types = (ctypes.c_float, ctypes.c_double, ctypes.c_int, ctypes.c_longlong)
+    text = "driver.launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, 0)"
+    return prepare(text, function=function, arguments=((1.0, 2.0, 3, 4), types))(world)
+
+
+@row("_v2 struct: make, set 2, read 1", target=100)
+def struct(world):
+    from cuda.bindings._v2 import driver
+
+    def make_set_read():
+        made = driver.MemLocation_v1()
+        made.type = 1
+        made.id = 0
+        return made.id
+
+    return make_set_read
