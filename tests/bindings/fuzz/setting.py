@@ -48,7 +48,9 @@ def restrain(function, given):
 
 def prepare(module, values):
     """Live objects of each common kind, and a current context."""
-    if module.__name__.endswith(".driver"):
+    if "._v2." in module.__name__:
+        prepare_face(module, values)
+    elif module.__name__.endswith(".driver"):
         prepare_driver(module, values)
     elif module.__name__.endswith(".nvrtc"):
         program = module.nvrtcCreateProgram(b"__global__ void f() {}", b"f.cu", 0, [], [])[1]
@@ -60,6 +62,30 @@ def forget_emulated_state():
 
     if address := _low.emulator_function("halfwarp_emulator_reset"):
         ctypes.CFUNCTYPE(None)(address)()
+
+
+def prepare_face(module, values):
+    """The same for a module whose handles are ints, kept by their C types."""
+    if module.__name__.endswith(".nvrtc"):
+        program = module.create_program(b"__global__ void f() {}", b"f.cu")
+        values.live["nvrtcProgram"].append(program)
+        return
+    module.init(0)
+    forget_emulated_state()
+    context = module.device_primary_ctx_retain(0)
+    module.ctx_set_current(context)
+    loaded = module.module_load_data(PTX)
+    for c_type, handle in {
+        "CUcontext": context,
+        "CUmodule": loaded,
+        "CUfunction": module.module_get_function(loaded, b"saxpy"),
+        "CUstream": module.stream_create(1),
+        "CUevent": module.event_create(0),
+        "CUdeviceptr": module.mem_alloc_v2(1 << 16),
+        "CUgraph": module.graph_create(0),
+        "CUmemoryPool": module.device_get_default_mem_pool(0),
+    }.items():
+        values.live[c_type].append(handle)
 
 
 def prepare_driver(driver, values):
@@ -93,7 +119,9 @@ def prepare_driver(driver, values):
 
 def finish(module, values):
     """Gives back what the batch made, so that the next one starts from nothing."""
-    if module.__name__.endswith(".driver"):
+    if "._v2." in module.__name__:
+        forget_emulated_state()
+    elif module.__name__.endswith(".driver"):
         for link in values.live["CUlinkState"]:
             module.cuLinkDestroy(link)  # its options live until then
         forget_emulated_state()

@@ -42,6 +42,8 @@ TARGETS = [
     ("nvml", "recorded", 370, 200),
     ("cufile", "answers", 44, 400),
     ("cudla", "answers", 13, 200),
+    ("v2_driver", "null", 480, 1000),
+    ("v2_nvrtc", "null", 20, 200),
 ]
 each_target = pytest.mark.parametrize(
     ("library", "mode", "functions", "batches"), TARGETS, ids=[f"{t[0]}-{t[1]}" for t in TARGETS]

@@ -84,9 +84,9 @@ class Fuzzer:
 
         self.options = options
         self.library = libraries.load(options.library)
-        self.module = importlib.import_module(f"cuda.bindings.{options.library}")
+        self.module = importlib.import_module(f"{self.library.package}.{self.library.module}")
         self.functions = [f for f in self.library.functions if f.in_python]
-        self.raises = self.library.decisions.convention == "exceptions"
+        self.raises = self.library.raises
         structs = [s for s in self.library.structs if not s.view_only]
         shown = [t for t in self.library.numpy_structs if hasattr(self.module, t.name)]
         self.classes = shown if self.raises else structs
@@ -195,9 +195,12 @@ class Fuzzer:
     # ---- batches
 
     def new_values(self, rng):
+        from plain_values import PlainValues
         from raising_values import RaisingValues
         from values import Values
 
+        if self.library.is_face:
+            return PlainValues(self.module, self.library, rng, wild=False)
         if self.raises:
             return RaisingValues(self.module, self.library, rng, not self.is_real())
         return Values(self.module, self.library, rng)
