@@ -46,6 +46,7 @@ std::string hint_for(const report::fault& f, const memory::address_space& space)
     case fault_kind::out_of_bounds:
       return "compare the index with the number of elements, and the grid with the data";
     case fault_kind::use_after_free:
+      if (f.nearest && f.nearest->is_reserved) return std::string{report::hint_for_graph_memory};
       return f.nearest && f.nearest->freed_stream
                  ? "the allocation was freed by cuMemFreeAsync on stream " +
                        std::to_string(f.nearest->freed_stream) +

@@ -79,9 +79,10 @@ bool has_near_allocation(const fault& f) {
 std::string allocation_text(const fault& f) {
   if (!has_near_allocation(f)) return "no allocation is near";
   const memory::allocation& a = *f.nearest;
-  std::string what = std::string(a.is_live ? "live " : "freed ") + std::to_string(a.size) +
-                     "-byte " + (a.name.empty() ? "allocation" : "variable '" + a.name + "'") +
-                     " at " + hexadecimal(a.base);
+  const std::string_view state = a.is_live ? "live " : a.is_reserved ? "absent " : "freed ";
+  std::string what = std::string(state) + std::to_string(a.size) + "-byte " +
+                     (a.name.empty() ? "allocation" : "variable '" + a.name + "'") + " at " +
+                     hexadecimal(a.base);
   if (f.address < a.base) {
     return std::to_string(a.base - f.address) + " bytes before the start of the " + what;
   }

@@ -79,6 +79,10 @@ std::string demangled(const std::string& name);
 std::string hexadecimal(std::uint64_t value);
 // One line: kind, access, address, kernel, block, thread, place and detail.
 std::string first_line(const fault& f);
+// What to look at when an address is used while the memory of a graph is not there.
+inline constexpr std::string_view hint_for_graph_memory =
+    "the address is memory of a graph, which is there from the turn of its allocation node to that "
+    "of its free; order this between the two";
 // The whole report, several lines, each ended by a newline.
 std::string full_text(const fault& f);
 

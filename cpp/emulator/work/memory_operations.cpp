@@ -69,7 +69,9 @@ failure area_failure(std::string_view what, const memory_area& area,
   f.nearest = problem.nearest;
   f.detail = std::string{what} + " of " + std::to_string(area.bytes()) + " bytes from " +
              report::hexadecimal(area.first) + " on";
-  f.hint = "the memory was in order when the call was made; it was freed before its turn came";
+  constexpr std::string_view freed =
+      "the memory was in order when the call was made; it was freed before its turn came";
+  f.hint = f.nearest && f.nearest->is_reserved ? report::hint_for_graph_memory : freed;
   f.seed = the_driver().settings.seed;
   return {report::code(f.kind), true, std::move(f)};
 }

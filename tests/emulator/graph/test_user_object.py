@@ -8,7 +8,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import emulation
 
-from tests.emulator.graph.conftest import launch, made
+from tests.emulator.graph.conftest import in_background, launch, made
 
 INVALID = driver.CUresult.CUDA_ERROR_INVALID_VALUE
 UNSYNCHRONISED = 1
@@ -76,6 +76,7 @@ def test_clones_child_graphs_and_executables_hold_references_of_their_own(object
     assert object.is_destroyed()
 
 
+@in_background
 def test_a_launch_under_way_keeps_what_its_executable_held(object, streams):
     begun, may_end = threading.Event(), threading.Event()
 

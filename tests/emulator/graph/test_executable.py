@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executable graphs: flags and results, updates, nodes that are changed or switched off."""
+
+import ctypes
+import threading
+
+import pytest
+from cuda.bindings import driver
+
+from tests.emulator.graph.conftest import (
+    copy,
+    copy_parameters,
+    empty,
+    fill,
+    in_background,
+    launch,
+    made,
+    read,
+    word,
+)
+
+R = driver.CUresult
+INVALID = R.CUDA_ERROR_INVALID_VALUE
+FAILED = R.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
+Result = driver.CUgraphExecUpdateResult
+Flag = driver.CUgraphInstantiate_flags
+Why = driver.CUgraphInstantiateResult
+
+
+@pytest.fixture
+def other():
+    found = made(*driver.cuGraphCreate(0))
+    yield found
+    made(*driver.cuGraphDestroy(found))
+
+
+@pytest.fixture
+def executable(graph):
+    """Made at the first call; goes with the test."""
+    all_made = []
+
+    def make(flags=0):
+        all_made.append(made(*driver.cuGraphInstantiate(graph, flags)))
+        return all_made[-1]
+
+    yield make
+    for each in all_made:
+        made(*driver.cuGraphExecDestroy(each))
+
+
+def run(executable, stream):
+    made(*driver.cuGraphLaunch(executable, stream))
+    made(*driver.cuStreamSynchronize(stream))
+
+
+def instantiate(graph, flags=0):
+    wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
+    wanted.flags = int(flags)
+    code, executable = driver.cuGraphInstantiateWithParams(graph, wanted)
+    return code, executable, wanted
+
+
+def test_a_cycle_is_named_with_one_of_its_nodes(graph):
+    first = empty(graph)
+    second = empty(graph, first)
+    made(*driver.cuGraphAddDependencies(graph, [second], [first], None, 1))
+    code, _, told = instantiate(graph)
+    assert (code, told.result_out) == (INVALID, Why.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE)
+    assert int(told.hErrNode_out) in (int(first), int(second))
+
+
+def test_an_instantiation_tells_that_it_went_well_and_its_flags(graph, streams, memory):
+    fill(graph, memory, 1)
+    wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
+    wanted.flags = int(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
+    wanted.hUploadStream = streams[0]
+    made_ = made(*driver.cuGraphInstantiateWithParams(graph, wanted))
+    assert wanted.result_out == Why.CUDA_GRAPH_INSTANTIATE_SUCCESS
+    assert int(wanted.hErrNode_out) == 0
+    assert made(*driver.cuGraphExecGetFlags(made_)) == wanted.flags
+    run(made_, streams[0])
+    assert read(memory, 1) == b"\1"
+    made(*driver.cuGraphExecDestroy(made_))
+
+
+def test_flags_that_do_not_fit_are_refused(graph):
+    assert driver.cuGraphInstantiate(graph, 64)[0] == INVALID
+    device = int(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+    auto_free = int(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
+    assert driver.cuGraphInstantiate(graph, device | auto_free)[0] == INVALID
+    assert driver.cuGraphInstantiate(graph, device)[0] == INVALID  # no work in it
+    node = made(*driver.cuGraphAddHostNode(graph, [], 0, host(lambda data: None)))
+    _, _, told = instantiate(graph, device)
+    assert told.result_out == Why.CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED
+    assert int(told.hErrNode_out) == int(node)
+
+
+def host(function):
+    """Parameters of a host node, which keep its function."""
+    found = driver.CUDA_HOST_NODE_PARAMS()
+    called = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)
+    found.fn = ctypes.cast(called, ctypes.c_void_p).value
+    KEPT.append(called)
+    return found
+
+
+KEPT = []  # functions that a graph may still call
+
+
+def build(graph, kernels, memory, value):
+    """A kernel, then a copy and a memset beside each other, joined by nothing."""
+    stored = kernels.add(graph, "store", memory, value)
+    copied = copy(graph, memory + 16, memory, stored)
+    filled = fill(graph, memory + 32, value, stored)
+    return stored, copied, filled
+
+
+def test_an_update_takes_all_parameters_over(graph, other, kernels, streams, memory, executable):
+    build(graph, kernels, memory, 1)
+    nodes = build(other, kernels, memory, 2)
+    ready = executable()
+    told = made(*driver.cuGraphExecUpdate(ready, other))
+    assert told.result == Result.CU_GRAPH_EXEC_UPDATE_SUCCESS
+    run(ready, streams[0])
+    assert (word(memory), word(memory + 16), read(memory + 32, 1)) == (2, 2, b"\2")
+    # Nodes of the graph that it was updated from stand for its own.
+    made(*driver.cuGraphNodeSetEnabled(ready, nodes[2], 0))
+    made(*driver.cuMemsetD8(memory, 0, 64))
+    made(*driver.cuCtxSynchronize())
+    run(ready, streams[0])
+    assert (word(memory), read(memory + 32, 1)) == (2, b"\0")
+
+
+def outcome(executable, graph):
+    """Of the C function: the Python one has no results beside an error."""
+    name, version = b"cuGraphExecUpdate", 12000
+    default = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
+    address, _ = made(*driver.cuGetProcAddress(name, version, default))
+    function = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)(int(address))
+    told = driver.CUgraphExecUpdateResultInfo()
+    code = function(int(executable), int(graph), told.getPtr())
+    return R(code), told.result, int(told.errorNode), int(told.errorFromNode)
+
+
+def test_an_update_from_another_shape_changes_nothing(
+    graph, other, kernels, streams, memory, executable
+):
+    build(graph, kernels, memory, 1)
+    ready = executable()
+    topology = Result.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+    first = kernels.add(other, "store", memory, 2)
+    assert outcome(ready, other) == (FAILED, topology, 0, 0)
+    second = copy(other, memory + 16, memory, first)
+    extra = fill(other, memory + 32, 2, second)
+    assert outcome(ready, other)[:2] == (FAILED, topology)
+    made(*driver.cuGraphDestroyNode(extra))
+    exits = fill(other, memory + 32, 2)
+    assert outcome(ready, other) == (FAILED, topology, int(exits), 0)
+    run(ready, streams[0])
+    assert word(memory + 16) == 1
+
+
+def test_an_update_names_the_node_that_it_cannot_change(graph, other, memory, executable):
+    fill(graph, memory, 1)
+    ready = executable()
+    node = empty(other)
+    changed = Result.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED
+    assert outcome(ready, other) == (FAILED, changed, int(node), 0)
+    made(*driver.cuGraphDestroyNode(node))
+    parameters = driver.CUDA_MEMSET_NODE_PARAMS()
+    parameters.dst, parameters.elementSize, parameters.pitch = memory, 1, 8
+    parameters.width, parameters.height = 4, 2
+    context = made(*driver.cuCtxGetCurrent())
+    node = made(*driver.cuGraphAddMemsetNode(other, [], 0, parameters, context))
+    changed = Result.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
+    assert outcome(ready, other) == (FAILED, changed, int(node), 0)
+
+
+def test_a_kernel_does_not_become_cooperative(graph, other, kernels, memory, executable):
+    kernels.add(graph, "store", memory, 1)
+    ready = executable()
+    node = kernels.add(other, "store", memory, 1)
+    value = driver.CUkernelNodeAttrValue()
+    value.cooperative = 1
+    cooperative = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+    made(*driver.cuGraphKernelNodeSetAttribute(node, cooperative, value))
+    changed = Result.CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED
+    assert outcome(ready, other) == (FAILED, changed, int(node), 0)
+
+
+def test_single_nodes_are_changed_for_later_launches(
+    graph, kernels, streams, events, memory, executable
+):
+    stored, copied, filled = build(graph, kernels, memory, 1)
+    recorded = made(*driver.cuGraphAddEventRecordNode(graph, [filled], 1, events[0]))
+    seen = []
+    called = made(*driver.cuGraphAddHostNode(graph, [filled], 1, host(seen.append)))
+    ready = executable()
+    context = made(*driver.cuCtxGetCurrent())
+    again = kernels.parameters("increase", memory, 9)
+    made(*driver.cuGraphExecKernelNodeSetParams(ready, stored, again))
+    to = copy_parameters(memory + 64, memory)
+    made(*driver.cuGraphExecMemcpyNodeSetParams(ready, copied, to, context))
+    other_fill = made(*driver.cuGraphMemsetNodeGetParams(filled))
+    other_fill.value = 7
+    made(*driver.cuGraphExecMemsetNodeSetParams(ready, filled, other_fill, context))
+    made(*driver.cuGraphExecEventRecordNodeSetEvent(ready, recorded, events[1]))
+    made(*driver.cuGraphExecHostNodeSetParams(ready, called, host(lambda data: seen.append("b"))))
+    run(ready, streams[0])
+    assert (word(memory), word(memory + 64), read(memory + 32, 1)) == (9, 9, b"\7")
+    assert seen == ["b"]
+    made(*driver.cuEventSynchronize(events[1]))
+    assert driver.cuGraphExecKernelNodeSetParams(ready, copied, again)[0] == INVALID
+    foreign = made(*driver.cuGraphCreate(0))
+    assert driver.cuGraphExecKernelNodeSetParams(ready, empty(foreign), again)[0] == INVALID
+    made(*driver.cuGraphDestroy(foreign))
+
+
+def test_a_child_graph_of_an_executable_is_updated(graph, other, streams, memory, executable):
+    fill(other, memory, 1)
+    node = made(*driver.cuGraphAddChildGraphNode(graph, [], 0, other))
+    ready = executable()
+    changed = made(*driver.cuGraphCreate(0))
+    fill(changed, memory, 2)
+    made(*driver.cuGraphExecChildGraphNodeSetParams(ready, node, changed))
+    run(ready, streams[0])
+    assert read(memory, 1) == b"\2"
+    empty(changed)
+    assert driver.cuGraphExecChildGraphNodeSetParams(ready, node, changed)[0] == FAILED
+    made(*driver.cuGraphDestroy(changed))
+
+
+def test_a_disabled_node_is_passed_and_keeps_its_edges(graph, kernels, streams, memory, executable):
+    first = kernels.add(graph, "increase", memory, 1)
+    second = kernels.add(graph, "increase", memory, 10, first)
+    kernels.add(graph, "increase", memory, 100, second)
+    ready = executable()
+    made(*driver.cuGraphNodeSetEnabled(ready, second, 0))
+    assert made(*driver.cuGraphNodeGetEnabled(ready, second)) == 0
+    run(ready, streams[0])
+    assert word(memory) == 101
+    made(*driver.cuGraphNodeSetEnabled(ready, second, 1))
+    run(ready, streams[0])
+    assert word(memory) == 212
+    joined = empty(graph, first)
+    assert driver.cuGraphNodeSetEnabled(ready, joined, 0)[0] == INVALID
+
+
+@in_background
+def test_a_launch_under_way_is_not_changed(graph, kernels, streams, memory, executable):
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    def wait(data):
+        begun.set()
+        may_go_on.wait(30)
+
+    waits = made(*driver.cuGraphAddHostNode(graph, [], 0, host(wait)))
+    node = kernels.add(graph, "increase", memory, 1, waits)
+    ready = executable()
+    made(*driver.cuGraphLaunch(ready, streams[0]))
+    assert begun.wait(30)
+    parameters = kernels.parameters("increase", memory, 1000)
+    made(*driver.cuGraphExecKernelNodeSetParams(ready, node, parameters))
+    may_go_on.set()
+    made(*driver.cuStreamSynchronize(streams[0]))
+    assert word(memory) == 1
+    run(ready, streams[0])
+    assert word(memory) == 1001
+
+
+def test_launches_of_one_executable_come_one_after_another(
+    graph, kernels, streams, memory, executable
+):
+    kernels.add(graph, "increase", memory, 1)
+    ready = executable()
+    for i in range(12):
+        made(*driver.cuGraphLaunch(ready, streams[i % 3]))
+    for stream in streams:
+        made(*driver.cuStreamSynchronize(stream))
+    assert word(memory) == 12
+
+
+def test_two_executables_of_a_graph_have_nothing_in_common(graph, kernels, streams, memory):
+    node = kernels.add(graph, "store", memory, 1)
+    first, second = (made(*driver.cuGraphInstantiate(graph, 0)) for _ in range(2))
+    parameters = kernels.parameters("store", memory, 2)
+    made(*driver.cuGraphExecKernelNodeSetParams(first, node, parameters))
+    run(first, streams[0])
+    assert word(memory) == 2
+    made(*driver.cuGraphExecDestroy(first))
+    run(second, streams[0])
+    assert word(memory) == 1
+    made(*driver.cuGraphExecDestroy(second))
+
+
+def test_a_thousand_nodes_run_in_their_order(graph, kernels, streams, memory):
+    node = kernels.add(graph, "store", memory, 0)
+    for _ in range(1000):
+        node = kernels.add(graph, "increase", memory, 1, node)
+    launch(graph, streams[0])
+    assert word(memory) == 1000
+
+
+def test_an_injected_failure_leaves_nothing(graph, executable, cuda_inject):
+    for function, call in (
+        ("cuGraphInstantiate", lambda: driver.cuGraphInstantiate(graph, 0)),
+        ("cuGraphAddEmptyNode", lambda: driver.cuGraphAddEmptyNode(graph, [], 0)),
+        ("cuGraphCreate", lambda: driver.cuGraphCreate(0)),
+        ("cuGraphClone", lambda: driver.cuGraphClone(graph)),
+    ):
+        with cuda_inject(function, nth=1, error="CUDA_ERROR_OUT_OF_MEMORY"):
+            assert call()[0] == R.CUDA_ERROR_OUT_OF_MEMORY
+    assert made(*driver.cuGraphGetNodes(graph, 1))[1] == 0

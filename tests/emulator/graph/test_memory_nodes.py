@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of graphs: where it is, when it is there, and who frees it."""
+
+import pytest
+from cuda.bindings import driver
+from cuda.core import emulation
+
+from tests.emulator.graph.conftest import copy, fill, launch, made, read
+
+R = driver.CUresult
+INVALID = R.CUDA_ERROR_INVALID_VALUE
+UNSUPPORTED = R.CUDA_ERROR_NOT_SUPPORTED
+Attribute = driver.CUgraphMem_attribute
+AUTO_FREE = driver.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
+CAPTURE = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
+PAGE = 2 << 20
+
+
+def allocate(graph, *after, size=64, place=None):
+    """A node, and its address."""
+    parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
+    parameters.poolProps.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    where = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE if place is None else place
+    parameters.poolProps.location.type = where
+    parameters.bytesize = size
+    node = made(*driver.cuGraphAddMemAllocNode(graph, list(after), len(after), parameters))
+    return node, int(parameters.dptr)
+
+
+def free(graph, address, *after):
+    return made(*driver.cuGraphAddMemFreeNode(graph, list(after), len(after), address))
+
+
+def usage():
+    names = ("USED_MEM_CURRENT", "RESERVED_MEM_CURRENT", "USED_MEM_HIGH", "RESERVED_MEM_HIGH")
+    return [
+        int(made(*driver.cuDeviceGetGraphMemAttribute(0, Attribute[f"CU_GRAPH_MEM_ATTR_{name}"])))
+        for name in names
+    ]
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    for name in ("USED_MEM_HIGH", "RESERVED_MEM_HIGH"):
+        attribute = Attribute[f"CU_GRAPH_MEM_ATTR_{name}"]
+        made(*driver.cuDeviceGraphMemTrim(0))
+        made(*driver.cuDeviceSetGraphMemAttribute(0, attribute, 0))
+
+
+@pytest.fixture
+def executable(graph):
+    """Made at the first call; goes with the test."""
+    all_made = []
+
+    def make(flags=0, of=graph):
+        all_made.append(made(*driver.cuGraphInstantiate(of, flags)))
+        return all_made[-1]
+
+    yield make
+    for each in all_made:
+        made(*driver.cuGraphExecDestroy(each))
+
+
+def run(executable, stream):
+    made(*driver.cuGraphLaunch(executable, stream))
+    made(*driver.cuStreamSynchronize(stream))
+
+
+def test_memory_is_there_between_its_two_nodes(graph, streams, memory):
+    node, own = allocate(graph)
+    filled = fill(graph, own, 4, node)
+    copied = copy(graph, memory, own, filled)
+    free(graph, own, copied)
+    assert int(made(*driver.cuGraphMemAllocNodeGetParams(node)).dptr) == own
+    launch(graph, streams[0], times=3)
+    assert read(memory, 16) == b"\4" * 16
+
+
+def test_what_was_not_freed_is_freed_by_the_program_before_the_next_launch(
+    graph, streams, memory, executable
+):
+    node, own = allocate(graph)
+    fill(graph, own, 6, node)
+    ready = executable()
+    assert driver.cuMemFreeAsync(own, streams[0])[0] == INVALID
+    run(ready, streams[0])
+    assert driver.cuGraphLaunch(ready, streams[0])[0] == INVALID
+    made(*driver.cuMemcpyDtoDAsync(memory, own, 16, streams[0]))
+    made(*driver.cuMemFreeAsync(own, streams[0]))
+    assert driver.cuMemFreeAsync(own, streams[0])[0] == INVALID
+    run(ready, streams[0])
+    assert read(memory, 16) == b"\6" * 16
+    made(*driver.cuMemFree(own))
+    run(ready, streams[0])
+    made(*driver.cuMemFree(own))
+
+
+def test_a_launch_frees_what_the_one_before_left_when_it_is_told_to(graph, streams, executable):
+    _, own = allocate(graph)
+    ready = executable(AUTO_FREE)
+    for _ in range(3):
+        run(ready, streams[0])
+    made(*driver.cuMemFreeAsync(own, streams[0]))
+    made(*driver.cuStreamSynchronize(streams[0]))
+
+
+def test_another_graph_frees_what_one_left(graph, streams, executable):
+    _, own = allocate(graph)
+    other = made(*driver.cuGraphCreate(0))
+    free(other, own)
+    assert driver.cuGraphAddMemFreeNode(graph, [], 0, own)[0] == INVALID
+    first, second = executable(), executable(of=other)
+    assert driver.cuGraphLaunch(second, streams[0])[0] == INVALID
+    for _ in range(2):
+        run(first, streams[0])
+        run(second, streams[0])
+    made(*driver.cuGraphDestroy(other))
+
+
+def test_memory_outlives_the_graph_that_left_it(streams, memory):
+    graph = made(*driver.cuGraphCreate(0))
+    node, own = allocate(graph)
+    fill(graph, own, 8, node)
+    ready = made(*driver.cuGraphInstantiate(graph, 0))
+    run(ready, streams[0])
+    made(*driver.cuGraphExecDestroy(ready))
+    made(*driver.cuGraphDestroy(graph))
+    if emulation.is_active():
+        assert [r.kind for r in emulation.leaks() if r.id == own] == ["pool memory"]
+    made(*driver.cuMemcpyDtoD(memory, own, 16))
+    assert read(memory, 16) == b"\10" * 16
+    made(*driver.cuMemFree(own))
+
+
+def test_captured_allocations_are_nodes(streams, memory, executable):
+    made(*driver.cuStreamBeginCapture(streams[0], CAPTURE))
+    own = made(*driver.cuMemAllocAsync(64, streams[0]))
+    made(*driver.cuMemsetD8Async(own, 3, 64, streams[0]))
+    captured = made(*driver.cuStreamEndCapture(streams[0]))
+    run(executable(of=captured), streams[0])
+    made(*driver.cuMemcpyDtoDAsync(memory, own, 16, streams[0]))
+    made(*driver.cuStreamSynchronize(streams[0]))
+    assert read(memory, 16) == b"\3" * 16
+    made(*driver.cuStreamBeginCapture(streams[0], CAPTURE))
+    made(*driver.cuMemFreeAsync(own, streams[0]))
+    freeing = made(*driver.cuStreamEndCapture(streams[0]))
+    run(executable(of=freeing), streams[0])
+    for each in (captured, freeing):
+        made(*driver.cuGraphDestroy(each))
+
+
+def test_the_device_keeps_memory_for_graphs_until_it_is_trimmed(graph, streams, executable):
+    node, own = allocate(graph, size=PAGE + 1)
+    free(graph, own, node)
+    ready = executable()
+    assert usage()[:2] == [0, 0]
+    made(*driver.cuGraphUpload(ready, streams[0]))
+    assert usage() == [2 * PAGE] * 4
+    run(ready, streams[0])
+    assert usage() == [2 * PAGE] * 4
+    made(*driver.cuDeviceGraphMemTrim(0))
+    assert usage() == [0, 0, 2 * PAGE, 2 * PAGE]
+    run(ready, streams[0])
+    made(*driver.cuDeviceSetGraphMemAttribute(0, Attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, 0))
+    assert usage() == [2 * PAGE] * 4
+
+
+def test_high_water_marks_alone_are_set_and_to_zero():
+    high = Attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH
+    current = Attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT
+    assert driver.cuDeviceSetGraphMemAttribute(0, high, 1)[0] == INVALID
+    assert driver.cuDeviceSetGraphMemAttribute(0, current, 0)[0] == INVALID
+
+
+def test_a_graph_with_memory_keeps_its_shape(graph, executable):
+    node, own = allocate(graph)
+    later = free(graph, own, node)
+    other = made(*driver.cuGraphCreate(0))
+    for refused in (
+        driver.cuGraphClone(graph),
+        driver.cuGraphDestroyNode(node),
+        driver.cuGraphRemoveDependencies(graph, [node], [later], None, 1),
+        driver.cuGraphAddChildGraphNode(other, [], 0, graph),
+    ):
+        assert refused[0] == UNSUPPORTED
+    executable()
+    assert driver.cuGraphInstantiate(graph, 0)[0] == UNSUPPORTED
+    made(*driver.cuGraphDestroy(other))
+
+
+def test_a_graph_with_memory_is_moved_into_a_node(streams, memory):
+    graph, child = made(*driver.cuGraphCreate(0)), made(*driver.cuGraphCreate(0))
+    node, own = allocate(child)
+    filled = fill(child, own, 2, node)
+    parameters = driver.CUgraphNodeParams()
+    parameters.type = driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH
+    parameters.graph.graph = child
+    owner = driver.CUgraphChildGraphNodeOwnership
+    parameters.graph.ownership = owner.CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE
+    copied = copy(child, memory, own, filled)
+    free(child, own, copied)
+    made(*driver.cuGraphAddNode(graph, [], None, 0, parameters))
+    launch(graph, streams[0], times=2)
+    assert read(memory, 16) == b"\2" * 16
+    made(*driver.cuGraphDestroy(graph))
+
+
+def test_addresses_that_no_graph_allocates_are_not_freed(graph, memory):
+    assert driver.cuGraphAddMemFreeNode(graph, [], 0, memory)[0] == INVALID
+    node, own = allocate(graph)
+    free(graph, own, node)
+    assert driver.cuGraphAddMemFreeNode(graph, [], 0, own)[0] == INVALID
+    assert driver.cuMemFreeAsync(own, 0)[0] == INVALID
+
+
+def test_an_allocation_needs_bytes_and_a_place(graph):
+    parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
+    assert driver.cuGraphAddMemAllocNode(graph, [], 0, parameters)[0] == INVALID
+    assert made(*driver.cuGraphGetNodes(graph, 1))[1] == 0
+
+
+def test_host_memory_of_a_graph_is_seen_by_the_host(graph, streams, executable):
+    host = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST
+    node, own = allocate(graph, place=host)
+    fill(graph, own, 5, node)
+    run(executable(), streams[0])
+    assert read(own, 16) == b"\5" * 16
+    made(*driver.cuMemFree(own))
+
+
+def test_attributes_of_the_address_are_known_before_a_launch(graph):
+    _, own = allocate(graph)
+    attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+    kind = made(*driver.cuPointerGetAttribute(attribute, own + 8))
+    assert kind == driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
+
+
+@pytest.mark.skipif(not emulation.is_active(), reason="a GPU does not notice")
+@pytest.mark.parametrize("order", ["before the allocation", "after the free"])
+def test_a_use_at_the_wrong_time_is_told_of(graph, streams, executable, order):
+    node, own = allocate(graph)
+    freed = free(graph, own, node)
+    used = fill(graph, own, 1, *([freed] if order == "after the free" else []))
+    if order == "before the allocation":
+        made(*driver.cuGraphAddDependencies(graph, [used], [node], None, 1))
+    ready = executable()
+    with emulation.expect_fault("use-after-free"):
+        made(*driver.cuGraphLaunch(ready, streams[0]))
+        assert driver.cuStreamSynchronize(streams[0])[0] == R.CUDA_ERROR_ILLEGAL_ADDRESS
+        assert "memory of a graph" in emulation.last_fault().hint
