@@ -102,6 +102,41 @@ def test_allocations_differ_and_can_be_touched():
     assert lines == ["True b'\\x07\\x07\\x07'"]
 
 
+def test_a_stream_is_captured_from_beginning_to_end():
+    lines = run("""
+        from cuda.bindings import driver as d
+        stream = d.cuStreamCreate(1)[1]
+        state = lambda: d.cuStreamIsCapturing(stream)[1].name.rpartition("_")[2]
+        told = [state()]
+        d.cuStreamBeginCapture(stream, d.CUstreamCaptureMode(0))
+        told.append(state())
+        inside = int(d.cuStreamGetCaptureInfo(stream)[3])
+        told.append(int(d.cuStreamEndCapture(stream)[1]) == inside)
+        print(*told, state())
+    """)
+    assert lines == ["NONE ACTIVE True NONE"]
+
+
+def test_nodes_have_addresses_and_graphs_of_their_own():
+    lines = run("""
+        from cuda.bindings import driver as d
+        graph = d.cuGraphCreate(0)[1]
+        given = d.CUgraphNodeParams()
+        given.type = d.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
+        given.conditional.size = 2
+        d.cuGraphAddNode(graph, [], None, 0, given)
+        bodies = {int(body) for body in given.conditional.phGraph_out}
+        given = d.CUgraphNodeParams()
+        given.type = d.CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC
+        given.alloc.bytesize = 64
+        d.cuGraphAddNode(graph, [], None, 0, given)
+        wanted = d.CUDA_GRAPH_INSTANTIATE_PARAMS()
+        executable = d.cuGraphInstantiateWithParams(graph, wanted)[1]
+        print(len(bodies), 0 in bodies, int(given.alloc.dptr) > 0, int(executable) > 0)
+    """)
+    assert lines == ["2 False True True"]
+
+
 def test_the_current_context_belongs_to_the_thread():
     lines = run("""
         import threading

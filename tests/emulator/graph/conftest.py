@@ -2,16 +2,15 @@
 """A context, streams, and calls whose status must be good."""
 
 import ctypes
-import os
 
 import pytest
 from cuda.bindings import driver
-from cuda.core import Device
-
+from cuda.core import Device, emulation
 
 # Eager mode: a launch returns when its work is done.
 in_background = pytest.mark.skipif(
-    os.environ.get("HALFWARP_EMULATOR_MODE") == "eager", reason="the mode runs work inside the call"
+    emulation.is_active() and emulation.options()["mode"] == "eager",
+    reason="the mode runs work inside the call",
 )
 
 

@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a driver answers where its manual is silent about graphs.
+
+``HALFWARP_BACKEND=driver python -m tests.emulator.graph.hardware_probe`` asks a GPU, each question
+in a process of its own, prints the answers and what differs from `EXPECTED`, which the emulator
+answers, and ends with status 1 if anything does.
+"""
+
+import ctypes
+import subprocess
+import sys
+
+from cuda.bindings import driver
+from cuda.core import Device, emulation
+
+Type = driver.CUgraphNodeType
+RELAXED = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+PAGE = 2 << 20
+
+
+def ok(answer):
+    assert answer[0] == 0, answer
+    return answer[1] if len(answer) == 2 else answer[1:]
+
+
+def name(answer):
+    return answer[0].name.removeprefix("CUDA_").removeprefix("ERROR_")
+
+
+def graph():
+    return ok(driver.cuGraphCreate(0))
+
+
+def empty(into):
+    return ok(driver.cuGraphAddEmptyNode(into, [], 0))
+
+
+def allocate(into, size=64):
+    parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
+    parameters.poolProps.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    where = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    parameters.poolProps.location.type = where
+    parameters.bytesize = size
+    node = ok(driver.cuGraphAddMemAllocNode(into, [], 0, parameters))
+    return node, int(parameters.dptr)
+
+
+def conditional(into, default=1, handle=None, kind=0, size=1):
+    """An if node, and its first graph."""
+    context = ok(driver.cuCtxGetCurrent())
+    handle = handle or ok(driver.cuGraphConditionalHandleCreate(into, context, default, 1))
+    parameters = driver.CUgraphNodeParams()
+    parameters.type = Type.CU_GRAPH_NODE_TYPE_CONDITIONAL
+    parameters.conditional.handle = handle
+    parameters.conditional.type = driver.CUgraphConditionalNodeType(kind)
+    parameters.conditional.size = size
+    parameters.conditional.ctx = context
+    answer = driver.cuGraphAddNode(into, [], None, 0, parameters)
+    bodies = list(parameters.conditional.phGraph_out) if answer[0] == 0 else []
+    return answer, handle, bodies
+
+
+def used(which):
+    attribute = getattr(driver.CUgraphMem_attribute, f"CU_GRAPH_MEM_ATTR_{which}_MEM_CURRENT")
+    return int(ok(driver.cuDeviceGetGraphMemAttribute(0, attribute)))
+
+
+def with_allocation(ask):
+    def run():
+        built = graph()
+        node, own = allocate(built)
+        return ask(built, node, own)
+
+    return run
+
+
+def with_condition(ask):
+    def run():
+        built = graph()
+        _, handle, bodies = conditional(built)
+        return ask(built, handle, bodies[0])
+
+    return run
+
+
+def left_behind(ask):
+    """Asks about memory that a launch left."""
+
+    def run():
+        stream = ok(driver.cuStreamCreate(1))
+        built = graph()
+        _, own = allocate(built)
+        executable = ok(driver.cuGraphInstantiate(built, 0))
+        ok(driver.cuGraphLaunch(executable, stream))
+        answer = ask(executable, own, stream)
+        driver.cuMemFree(own)
+        ok(driver.cuStreamSynchronize(stream))
+        return answer
+
+    return run
+
+
+def usage_over_time(built, node, own):
+    stream = ok(driver.cuStreamCreate(1))
+    ok(driver.cuGraphAddMemFreeNode(built, [node], 1, own))
+    ok(driver.cuDeviceGraphMemTrim(0))
+    told = [used("USED"), used("RESERVED")]
+    executable = ok(driver.cuGraphInstantiate(built, 0))
+    told += [used("USED"), used("RESERVED")]
+    ok(driver.cuGraphUpload(executable, stream))
+    ok(driver.cuStreamSynchronize(stream))
+    told += [used("USED"), used("RESERVED")]
+    ok(driver.cuGraphLaunch(executable, stream))
+    ok(driver.cuStreamSynchronize(stream))
+    told += [used("USED"), used("RESERVED")]
+    ok(driver.cuGraphExecDestroy(executable))
+    told += [used("USED"), used("RESERVED")]
+    ok(driver.cuDeviceGraphMemTrim(0))
+    return " ".join(str(each) for each in [*told, used("USED"), used("RESERVED")])
+
+
+def second_executable(built, *rest):
+    ok(driver.cuGraphInstantiate(built, 0))
+    return name(driver.cuGraphInstantiate(built, 0))
+
+
+def captured_launch(built, *rest):
+    stream = ok(driver.cuStreamCreate(1))
+    executable = ok(driver.cuGraphInstantiate(built, 0))
+    ok(driver.cuStreamBeginCapture(stream, RELAXED))
+    launched = name(driver.cuGraphLaunch(executable, stream))
+    status = ok(driver.cuStreamIsCapturing(stream)).name.removeprefix("CU_STREAM_CAPTURE_STATUS_")
+    driver.cuStreamEndCapture(stream)
+    return f"{launched} {status}"
+
+
+def host_function_in_a_body(built, handle, body):
+    stream = ok(driver.cuStreamCreate(1))
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
+    address = driver.CUhostFn(ctypes.cast(function, ctypes.c_void_p).value)
+    ok(driver.cuStreamBeginCaptureToGraph(stream, body, [], None, 0, RELAXED))
+    launched = name(driver.cuLaunchHostFunc(stream, address, 0))
+    status = ok(driver.cuStreamIsCapturing(stream)).name.removeprefix("CU_STREAM_CAPTURE_STATUS_")
+    driver.cuStreamEndCapture(stream)
+    return f"{launched} {status}"
+
+
+def host_node(built, handle, body):
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
+    parameters = driver.CUDA_HOST_NODE_PARAMS()
+    parameters.fn = ctypes.cast(function, ctypes.c_void_p).value
+    return name(driver.cuGraphAddHostNode(body, [], 0, parameters))
+
+
+def allocation_in_a_body(built, handle, body):
+    parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
+    parameters.poolProps.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    where = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    parameters.poolProps.location.type = where
+    parameters.bytesize = 64
+    return name(driver.cuGraphAddMemAllocNode(body, [], 0, parameters))
+
+
+def unused_handle():
+    built = graph()
+    context = ok(driver.cuCtxGetCurrent())
+    ok(driver.cuGraphConditionalHandleCreate(built, context, 0, 0))
+    wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
+    answer = name(driver.cuGraphInstantiateWithParams(built, wanted))
+    return f"{answer} {wanted.result_out.name.removeprefix('CUDA_GRAPH_INSTANTIATE_')}"
+
+
+def handle_of_another_graph():
+    first, second = graph(), graph()
+    context = ok(driver.cuCtxGetCurrent())
+    handle = ok(driver.cuGraphConditionalHandleCreate(first, context, 0, 0))
+    return name(conditional(second, handle=handle)[0])
+
+
+def update_with_an_allocation(built, node, own):
+    other = graph()
+    allocate(other)
+    executable = ok(driver.cuGraphInstantiate(built, 0))
+    return name(driver.cuGraphExecUpdate(executable, other))
+
+
+def memory_type_before_a_launch(built, node, own):
+    attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+    return name(driver.cuPointerGetAttribute(attribute, own))
+
+
+def dependency_twice():
+    built = graph()
+    node = empty(built)
+    return name(driver.cuGraphAddEmptyNode(built, [node, node], 2))
+
+
+def nodes_of_an_update():
+    """Whether a node of the graph that an executable was updated from stands for its own."""
+    first, second = graph(), graph()
+    address = int(ok(driver.cuMemAlloc(64)))
+    parameters = driver.CUDA_MEMSET_NODE_PARAMS()
+    parameters.dst, parameters.elementSize, parameters.width, parameters.height = address, 1, 4, 1
+    context = ok(driver.cuCtxGetCurrent())
+    ok(driver.cuGraphAddMemsetNode(first, [], 0, parameters, context))
+    node = ok(driver.cuGraphAddMemsetNode(second, [], 0, parameters, context))
+    executable = ok(driver.cuGraphInstantiate(first, 0))
+    ok(driver.cuGraphExecUpdate(executable, second))
+    answer = name(driver.cuGraphNodeSetEnabled(executable, node, 0))
+    driver.cuMemFree(address)
+    return answer
+
+
+def local_ids():
+    built = graph()
+    nodes = [empty(built) for _ in range(2)]
+    ok_ = [ok(driver.cuGraphNodeGetLocalId(node)) for node in nodes]
+    (status,) = driver.cuGraphDestroyNode(nodes[1])
+    assert status == 0
+    return " ".join(map(str, [*ok_, ok(driver.cuGraphNodeGetLocalId(empty(built)))]))
+
+
+def free_of_graph_memory(free):
+    return lambda executable, own, stream: name(free(own, stream))
+
+
+def relaunch(executable, own, stream):
+    return name(driver.cuGraphLaunch(executable, stream))
+
+
+QUESTIONS = {
+    "a graph that allocates: clone": with_allocation(lambda g, n, p: name(driver.cuGraphClone(g))),
+    "a graph that allocates: destroy a node": with_allocation(
+        lambda g, n, p: name(driver.cuGraphDestroyNode(n))
+    ),
+    "a graph that allocates: as a child": with_allocation(
+        lambda g, n, p: name(driver.cuGraphAddChildGraphNode(graph(), [], 0, g))
+    ),
+    "a graph that allocates: second executable": with_allocation(second_executable),
+    "a graph that allocates: captured launch": with_allocation(captured_launch),
+    "a graph that allocates: update from another": with_allocation(update_with_an_allocation),
+    "a graph that allocates: pointer attribute before a launch": with_allocation(
+        memory_type_before_a_launch
+    ),
+    "a graph that allocates: free before a launch": with_allocation(
+        lambda g, n, p: name(driver.cuMemFreeAsync(p, 0))
+    ),
+    "a graph that allocates: used and reserved bytes": with_allocation(usage_over_time),
+    "memory left by a launch: launch again": left_behind(relaunch),
+    "memory left by a launch: free in a stream": left_behind(
+        free_of_graph_memory(lambda own, stream: driver.cuMemFreeAsync(own, stream))
+    ),
+    "memory left by a launch: free at once": left_behind(
+        free_of_graph_memory(lambda own, stream: driver.cuMemFree(own))
+    ),
+    "a graph with a condition: clone": with_condition(lambda g, h, b: name(driver.cuGraphClone(g))),
+    "a graph with a condition: as a child": with_condition(
+        lambda g, h, b: name(driver.cuGraphAddChildGraphNode(graph(), [], 0, g))
+    ),
+    "a graph with a condition: second executable": with_condition(second_executable),
+    "a graph with a condition: captured launch": with_condition(captured_launch),
+    "a graph with a condition: its handle again": with_condition(
+        lambda g, h, b: name(conditional(g, handle=h)[0])
+    ),
+    "a body: destroy": with_condition(lambda g, h, b: name(driver.cuGraphDestroy(b))),
+    "a body: host node": with_condition(host_node),
+    "a body: captured host function": with_condition(host_function_in_a_body),
+    "a body: allocation node": with_condition(allocation_in_a_body),
+    "a condition: unused handle": unused_handle,
+    "a condition: handle of another graph": handle_of_another_graph,
+    "a condition: if of three": lambda: name(conditional(graph(), size=3)[0]),
+    "a condition: while of two": lambda: name(conditional(graph(), kind=1, size=2)[0]),
+    "a condition: switch of none": lambda: name(conditional(graph(), kind=2, size=0)[0]),
+    "a dependency named twice": dependency_twice,
+    "a node of the graph of an update": nodes_of_an_update,
+    "numbers of nodes": local_ids,
+}
+
+EXPECTED = {
+    "a graph that allocates: clone": "NOT_SUPPORTED",
+    "a graph that allocates: destroy a node": "NOT_SUPPORTED",
+    "a graph that allocates: as a child": "NOT_SUPPORTED",
+    "a graph that allocates: second executable": "NOT_SUPPORTED",
+    "a graph that allocates: captured launch": "NOT_SUPPORTED ACTIVE",
+    "a graph that allocates: update from another": "GRAPH_EXEC_UPDATE_FAILURE",
+    "a graph that allocates: pointer attribute before a launch": "SUCCESS",
+    "a graph that allocates: free before a launch": "INVALID_VALUE",
+    "a graph that allocates: used and reserved bytes": (
+        f"0 0 0 0 {PAGE} {PAGE} {PAGE} {PAGE} 0 {PAGE} 0 0"
+    ),
+    "memory left by a launch: launch again": "INVALID_VALUE",
+    "memory left by a launch: free in a stream": "SUCCESS",
+    "memory left by a launch: free at once": "SUCCESS",
+    "a graph with a condition: clone": "NOT_SUPPORTED",
+    "a graph with a condition: as a child": "NOT_SUPPORTED",
+    "a graph with a condition: second executable": "NOT_SUPPORTED",
+    "a graph with a condition: captured launch": "NOT_SUPPORTED ACTIVE",
+    "a graph with a condition: its handle again": "INVALID_VALUE",
+    "a body: destroy": "INVALID_VALUE",
+    "a body: host node": "NOT_SUPPORTED",
+    "a body: captured host function": "NOT_SUPPORTED INVALIDATED",
+    "a body: allocation node": "NOT_SUPPORTED",
+    "a condition: unused handle": "INVALID_VALUE CONDITIONAL_HANDLE_UNUSED",
+    "a condition: handle of another graph": "INVALID_VALUE",
+    "a condition: if of three": "INVALID_VALUE",
+    "a condition: while of two": "INVALID_VALUE",
+    "a condition: switch of none": "INVALID_VALUE",
+    "a dependency named twice": "INVALID_VALUE",
+    "a node of the graph of an update": "SUCCESS",
+    "numbers of nodes": "0 1 2",
+}
+
+
+def ask_apart(question):
+    """The answer, or how the process ended that asked."""
+    command = [sys.executable, "-m", "tests.emulator.graph.hardware_probe", question]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return "no answer within a minute"
+    told = done.stdout.strip()
+    return told if done.returncode == 0 else f"exit {done.returncode}: {done.stderr[-300:]}"
+
+
+def ask_here(question):
+    Device(0).set_current()
+    return QUESTIONS[question]()
+
+
+def main(arguments):
+    if arguments:
+        print(ask_here(arguments[0]))
+        return 0
+    ask = ask_here if emulation.is_active() else ask_apart
+    different = 0
+    for question, expected in EXPECTED.items():
+        answer = ask(question)
+        different += answer != expected
+        print(question, "->", answer, "" if answer == expected else f"| expected {expected}")
+    print(f"{different} of {len(EXPECTED)} answers differ")
+    return int(different > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
