@@ -35,7 +35,7 @@ struct launch_request {
 
 struct run_options {
   unsigned threads = 1;                   // of the host, per kernel
-  std::uint64_t seed = 0;                 // 0: ascending order of blocks, warps, fragments
+  std::uint64_t seed = 0;                 // 0: ascending order of blocks, warps, splits
   std::uint64_t step_limit = 1ull << 36;  // thread-instructions
   std::uint32_t stack_bytes = 1024;       // per thread, where recursion hides the need
   bool check_memory = true, check_sync = true;

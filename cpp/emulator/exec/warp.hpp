@@ -25,7 +25,7 @@ struct range_cache {
 };
 
 // Two-step execution of an instruction in which lanes read each other, when its lanes arrived
-// in several fragments: all give, then all take.
+// in several splits: all give, then all take.
 enum class exchange_step : std::uint8_t { give_and_take, give, take };
 
 struct warp {

@@ -15,31 +15,31 @@ namespace halfwarp::emulator::api {
 namespace {
 
 // What the attributes of a launch ask for.
-struct launch_wishes {
+struct launch_attributes {
   launch_shape shape;
   bool is_programmatic = false;
   kernel_attributes attributes;  // of a node, when the launch is captured
   CUevent completion = nullptr;  // recorded when the kernel is done
 };
 
-void read_attribute(const CUlaunchAttribute& attribute, launch_wishes& wishes) {
+void read_attribute(const CUlaunchAttribute& attribute, launch_attributes& asked) {
   const auto& value = attribute.value;
-  if (kernel_attributes::is_known(attribute.id)) wishes.attributes.set(attribute.id, value);
+  if (kernel_attributes::is_known(attribute.id)) asked.attributes.set(attribute.id, value);
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-      wishes.is_programmatic = value.programmaticStreamSerializationAllowed != 0;
+      asked.is_programmatic = value.programmaticStreamSerializationAllowed != 0;
       return;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-      wishes.shape.is_cooperative = value.cooperative != 0;
+      asked.shape.is_cooperative = value.cooperative != 0;
       return;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-      wishes.shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+      asked.shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
       return;
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-      wishes.completion = value.programmaticEvent.event;
+      asked.completion = value.programmaticEvent.event;
       return;
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-      wishes.completion = value.launchCompletionEvent.event;
+      asked.completion = value.launchCompletionEvent.event;
       return;
     default:  // hints about timing and caches, which are not modelled
       require(attribute.id >= CU_LAUNCH_ATTRIBUTE_IGNORE &&
@@ -106,14 +106,14 @@ void require_runnable(const call& c, const exec::kernel& code) {
 }
 
 // A node takes the priority of the stream, unless the launch has its own.
-node_work captured(CUfunction raw, const launch_wishes& wishes, const stream& in,
+node_work captured(CUfunction raw, const launch_attributes& asked, const stream& in,
                    std::shared_ptr<operation> made) {
   node_work work{.type = CU_GRAPH_NODE_TYPE_KERNEL, .done = std::move(made)};
   CUlaunchAttributeValue value{};
   value.priority = in.priority();
   work.attributes.set(CU_LAUNCH_ATTRIBUTE_PRIORITY, value);
-  work.attributes.merge(wishes.attributes);
-  if (wishes.shape.is_cooperative) {
+  work.attributes.merge(asked.attributes);
+  if (asked.shape.is_cooperative) {
     value = {};
     value.cooperative = 1;
     work.attributes.set(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value);
@@ -123,20 +123,20 @@ node_work captured(CUfunction raw, const launch_wishes& wishes, const stream& in
   return work;
 }
 
-CUresult launch(CUfunction raw, const launch_wishes& wishes, CUstream raw_stream, void** pointers,
-                void** extra) {
+CUresult launch(CUfunction raw, const launch_attributes& asked, CUstream raw_stream,
+                void** pointers, void** extra) {
   return answer([&](call& c) {
     const auto in = c.stream_of(raw_stream);
     const auto what = function_of(c, raw, in->owner().as_shared());
     require(&what->on() == &in->owner().on(), CUDA_ERROR_INVALID_HANDLE,
             "the kernel was loaded on another device than that of the stream");
-    auto made = make_launch(c, *what, wishes.shape, in->number(), pointers, extra);
+    auto made = make_launch(c, *what, asked.shape, in->number(), pointers, extra);
     if (capture_of(*in)) {
-      add_captured(c.d, *in, captured(raw, wishes, *in, std::move(made)), wishes.is_programmatic);
+      add_captured(c.d, *in, captured(raw, asked, *in, std::move(made)), asked.is_programmatic);
     } else {
       c.submit(*in, std::move(made));
     }
-    if (wishes.completion) c.record(*c.find<event>(wishes.completion), *in);
+    if (asked.completion) c.record(*c.find<event>(asked.completion), *in);
   });
 }
 
@@ -155,11 +155,11 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
                         unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
                         unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
                         void** kernelParams, void** extra) noexcept {
-  launch_wishes wishes;
-  wishes.shape.grid = {gridDimX, gridDimY, gridDimZ};
-  wishes.shape.block = {blockDimX, blockDimY, blockDimZ};
-  wishes.shape.dynamic_shared = sharedMemBytes;
-  return launch(f, wishes, hStream, kernelParams, extra);
+  launch_attributes asked;
+  asked.shape.grid = {gridDimX, gridDimY, gridDimZ};
+  asked.shape.block = {blockDimX, blockDimY, blockDimZ};
+  asked.shape.dynamic_shared = sharedMemBytes;
+  return launch(f, asked, hStream, kernelParams, extra);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
@@ -167,12 +167,12 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
                                    unsigned int blockDimY, unsigned int blockDimZ,
                                    unsigned int sharedMemBytes, CUstream hStream,
                                    void** kernelParams) noexcept {
-  launch_wishes wishes;
-  wishes.shape.grid = {gridDimX, gridDimY, gridDimZ};
-  wishes.shape.block = {blockDimX, blockDimY, blockDimZ};
-  wishes.shape.dynamic_shared = sharedMemBytes;
-  wishes.shape.is_cooperative = true;
-  return launch(f, wishes, hStream, kernelParams, nullptr);
+  launch_attributes asked;
+  asked.shape.grid = {gridDimX, gridDimY, gridDimZ};
+  asked.shape.block = {blockDimX, blockDimY, blockDimZ};
+  asked.shape.dynamic_shared = sharedMemBytes;
+  asked.shape.is_cooperative = true;
+  return launch(f, asked, hStream, kernelParams, nullptr);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams,
@@ -181,11 +181,10 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
     require(config != nullptr, CUDA_ERROR_INVALID_VALUE, "the launch configuration is null");
     require(config->numAttrs == 0 || config->attrs, CUDA_ERROR_INVALID_VALUE,
             "the list of launch attributes is null");
-    launch_wishes wishes;
-    wishes.shape = shape_of(*config);
-    for (const auto& each : std::span{config->attrs, config->numAttrs})
-      read_attribute(each, wishes);
-    return launch(f, wishes, config->hStream, kernelParams, extra);
+    launch_attributes asked;
+    asked.shape = shape_of(*config);
+    for (const auto& each : std::span{config->attrs, config->numAttrs}) read_attribute(each, asked);
+    return launch(f, asked, config->hStream, kernelParams, extra);
   });
 }
 

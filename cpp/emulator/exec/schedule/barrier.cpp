@@ -13,9 +13,9 @@
 namespace halfwarp::emulator::exec {
 namespace {
 
-const instruction& instruction_of(const fragment& f) { return f.in->function->code[f.next]; }
+const instruction& instruction_of(const warp_split& f) { return f.in->function->code[f.next]; }
 
-void deliver_reduction(warp_state& w, const fragment& f, const barrier_state& barrier) {
+void deliver_reduction(warp_state& w, const warp_split& f, const barrier_state& barrier) {
   const instruction& in = instruction_of(f);
   auto operation = static_cast<barrier_operation>(in.immediate);
   activate(w.view, *f.in);
@@ -38,9 +38,9 @@ void open_if_complete(block_state& block, std::uint32_t id) {
   barrier_state opened = barrier;
   barrier = {};
   for (warp_state& w : block.warps) {
-    for (std::size_t i = 0; i < w.fragments.size();) {
-      fragment& f = w.fragments[i];
-      if (f.state != fragment_state::at_barrier || f.barrier != id) {
+    for (std::size_t i = 0; i < w.splits.size();) {
+      warp_split& f = w.splits[i];
+      if (f.state != split_state::at_barrier || f.barrier != id) {
         ++i;
         continue;
       }
@@ -51,7 +51,7 @@ void open_if_complete(block_state& block, std::uint32_t id) {
   }
 }
 
-void reduce(warp_state& w, const fragment& f, const instruction& in, barrier_state& barrier) {
+void reduce(warp_state& w, const warp_split& f, const instruction& in, barrier_state& barrier) {
   if (static_cast<barrier_operation>(in.immediate) < barrier_operation::red_popc) return;
   barrier.is_reduction = true;
   lane_mask source = w.view.predicates[in.operand[1]];
@@ -61,11 +61,11 @@ void reduce(warp_state& w, const fragment& f, const instruction& in, barrier_sta
   if (~source & f.lanes) barrier.all = 0;
 }
 
-std::uint32_t value_of(warp_state& w, const fragment& f, operand_slot slot) {
+std::uint32_t value_of(warp_state& w, const warp_split& f, operand_slot slot) {
   return w.view.at<std::uint32_t>(slot)[__builtin_ctz(f.lanes)];
 }
 
-[[noreturn]] void raise_no_such_barrier(const warp& view, const fragment& f,
+[[noreturn]] void raise_no_such_barrier(const warp& view, const warp_split& f,
                                         const instruction& in) {
   report::fault fault = describe_place(view, in, __builtin_ctz(f.lanes));
   fault.kind = report::fault_kind::divergent_barrier;
@@ -74,9 +74,9 @@ std::uint32_t value_of(warp_state& w, const fragment& f, operand_slot slot) {
   throw kernel_fault{fault};
 }
 
-// The frame of the fragment is active.
+// The frame of the split is active.
 void arrive_together(warp_state& w, std::size_t index, const instruction& in) {
-  fragment& f = w.fragments[index];
+  warp_split& f = w.splits[index];
   block_state& block = *w.view.block;
   std::uint32_t id = f.barrier = value_of(w, f, in.operand[2]);
   if (id >= barrier_count) raise_no_such_barrier(w.view, f, in);
@@ -91,31 +91,31 @@ void arrive_together(warp_state& w, std::size_t index, const instruction& in) {
     ++f.next;
     make_ready(w, index);
   } else {
-    f.state = fragment_state::at_barrier;
+    f.state = split_state::at_barrier;
   }
   open_if_complete(block, id);
 }
 
 // Joins the lanes that wait at the same instruction in the same frame.
 void wait_for_warp(warp_state& w, std::size_t index) {
-  fragment& f = w.fragments[index];
-  f.state = fragment_state::before_aligned;
-  for (std::size_t i = 0; i < w.fragments.size(); ++i) {
-    fragment& other = w.fragments[i];
-    bool is_same = i != index && other.state == fragment_state::before_aligned &&
+  warp_split& f = w.splits[index];
+  f.state = split_state::before_aligned;
+  for (std::size_t i = 0; i < w.splits.size(); ++i) {
+    warp_split& other = w.splits[i];
+    bool is_same = i != index && other.state == split_state::before_aligned &&
                    other.next == f.next && other.in == f.in;
     if (!is_same) continue;
     other.lanes |= f.lanes;
     frame* left = f.in;
-    w.fragments.remove(index);
+    w.splits.remove(index);
     return drop_frame(w, left);
   }
 }
 
 void arrive_if_whole(warp_state& w) {
-  for (std::size_t i = 0; i < w.fragments.size(); ++i) {
-    const fragment& f = w.fragments[i];
-    if (f.state != fragment_state::before_aligned || f.lanes != w.view.live) continue;
+  for (std::size_t i = 0; i < w.splits.size(); ++i) {
+    const warp_split& f = w.splits[i];
+    if (f.state != split_state::before_aligned || f.lanes != w.view.live) continue;
     return arrive_in_part(w, i);
   }
 }
@@ -123,14 +123,14 @@ void arrive_if_whole(warp_state& w) {
 }  // namespace
 
 void arrive(warp_state& w, std::size_t index, const instruction& in) {
-  bool is_whole = !(in.flags & barrier_flag::aligned) || w.fragments[index].lanes == w.view.live;
+  bool is_whole = !(in.flags & barrier_flag::aligned) || w.splits[index].lanes == w.view.live;
   if (is_whole) return arrive_together(w, index, in);
   wait_for_warp(w, index);
   arrive_if_whole(w);
 }
 
 void arrive_in_part(warp_state& w, std::size_t index) {
-  const fragment& f = w.fragments[index];
+  const warp_split& f = w.splits[index];
   activate(w.view, *f.in);
   arrive_together(w, index, instruction_of(f));
 }

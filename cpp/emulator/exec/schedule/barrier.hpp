@@ -14,9 +14,9 @@ namespace barrier_flag {
 inline constexpr std::uint16_t aligned = 1, has_count = 2, negated_source = 4;
 }
 
-// The fragment of that index, whose `next` is a barrier instruction, arrives. Its frame is active.
+// The split of that index, whose `next` is a barrier instruction, arrives. Its frame is active.
 void arrive(warp_state& w, std::size_t index, const instruction& in);
-// The fragment of that index, which has waited for its warp before an aligned barrier, arrives.
+// The split of that index, which has waited for its warp before an aligned barrier, arrives.
 void arrive_in_part(warp_state& w, std::size_t index);
 // Some threads have exited: what waited for them may go on.
 void threads_exited(warp_state& w);

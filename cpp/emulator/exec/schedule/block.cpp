@@ -47,26 +47,26 @@ void copy_parameters(block_state& block, const function_code& entry) {
 }
 
 bool has_ready(const warp_state& w) {
-  return std::any_of(w.fragments.begin(), w.fragments.end(),
-                     [](const fragment& f) { return f.state == fragment_state::ready; });
+  return std::any_of(w.splits.begin(), w.splits.end(),
+                     [](const warp_split& f) { return f.state == split_state::ready; });
 }
 
-const char* what_it_waits_for(fragment_state state) {
+const char* what_it_waits_for(split_state state) {
   switch (state) {
-    case fragment_state::at_barrier:
+    case split_state::at_barrier:
       return "waits at the barrier on PTX line ";
-    case fragment_state::before_aligned:
+    case split_state::before_aligned:
       return "waits for the rest of its warp before the barrier on PTX line ";
-    case fragment_state::at_collective:
+    case split_state::at_collective:
       return "waits for the other threads of its mask on PTX line ";
-    case fragment_state::ready:
-    case fragment_state::running:
+    case split_state::ready:
+    case split_state::running:
       break;
   }
   return "is ready on PTX line ";
 }
 
-std::string describe_group(const warp_state& w, const fragment& f) {
+std::string describe_group(const warp_state& w, const warp_split& f) {
   const ptx::function& source = *f.in->function->source;
   std::uint32_t index = f.in->function->code[f.next].source;
   std::uint32_t line = index < source.instructions.size() ? source.instructions[index].line : 0;
@@ -76,22 +76,22 @@ std::string describe_group(const warp_state& w, const fragment& f) {
 
 // Nothing in the block can move. What waits in the most telling way gives the fault its kind.
 [[noreturn]] void raise_stuck(block_state& block) {
-  constexpr std::pair<fragment_state, report::fault_kind> kinds[] = {
-      {fragment_state::at_collective, report::fault_kind::member_mask},
-      {fragment_state::before_aligned, report::fault_kind::divergent_barrier},
-      {fragment_state::at_barrier, report::fault_kind::deadlock},
+  constexpr std::pair<split_state, report::fault_kind> kinds[] = {
+      {split_state::at_collective, report::fault_kind::member_mask},
+      {split_state::before_aligned, report::fault_kind::divergent_barrier},
+      {split_state::at_barrier, report::fault_kind::deadlock},
   };
   std::string groups;
   std::size_t listed = 0;
   for (const warp_state& w : block.warps) {
-    for (const fragment& f : w.fragments) {
+    for (const warp_split& f : w.splits) {
       if (listed++ < 8) groups += (groups.empty() ? "" : "; ") + describe_group(w, f);
     }
   }
   if (listed > 8) groups += "; and " + std::to_string(listed - 8) + " more groups";
   for (auto [state, kind] : kinds) {
     for (warp_state& w : block.warps) {
-      for (const fragment& f : w.fragments) {
+      for (const warp_split& f : w.splits) {
         if (f.state != state) continue;
         activate(w.view, *f.in);
         const instruction& in = f.in->function->code[f.next];
@@ -112,8 +112,8 @@ std::string describe_group(const warp_state& w, const fragment& f) {
 bool let_parts_arrive(block_state& block) {
   if (block.launch->options.check_sync) return false;
   for (warp_state& w : block.warps) {
-    for (std::size_t i = 0; i < w.fragments.size(); ++i) {
-      if (w.fragments[i].state != fragment_state::before_aligned) continue;
+    for (std::size_t i = 0; i < w.splits.size(); ++i) {
+      if (w.splits[i].state != split_state::before_aligned) continue;
       arrive_in_part(w, i);
       return true;
     }
@@ -164,16 +164,16 @@ void begin(block_state& block, std::uint64_t number) {
     w.view.live = w.view.existing;
     w.backward_branches = 0;
     w.is_rotating = false;
-    w.fragments.clear();
+    w.splits.clear();
     reclaim_frames(w);
     frame* entry = make_frame(w, launch.code.functions.front());
     entry->parent = nullptr;
     entry->depth = entry->base = 0;
     entry->users = 1;
-    fragment start;
+    warp_split start;
     start.lanes = w.view.live;
     start.in = entry;
-    w.fragments.add(start);
+    w.splits.add(start);
   }
 }
 

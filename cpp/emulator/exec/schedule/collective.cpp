@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathering the members of collective instructions from the fragments of a warp.
+// Gathering the members of collective instructions from the splits of a warp.
 #include "emulator/exec/schedule/collective.hpp"
 
 #include "emulator/exec/access.hpp"
@@ -45,11 +45,11 @@ member_group first_group(warp& view, const instruction& in, lane_mask lanes) {
   return group;
 }
 
-// The group is complete: its waiting fragments execute, and go on.
-void run_waiting(warp_state& w, std::vector<fragment> together) {
+// The group is complete: its waiting splits execute, and go on.
+void run_waiting(warp_state& w, std::vector<warp_split> together) {
   auto run_step = [&](exchange_step step) {
     w.view.step = step;
-    for (const fragment& f : together) {
+    for (const warp_split& f : together) {
       activate(w.view, *f.in);
       w.view.active = f.lanes;
       w.view.participants = f.members;
@@ -64,27 +64,27 @@ void run_waiting(warp_state& w, std::vector<fragment> together) {
     run_step(exchange_step::take);
     w.view.step = exchange_step::give_and_take;
   }
-  for (fragment& f : together) {
+  for (warp_split& f : together) {
     ++f.next;
     add_ready(w, f);
   }
 }
 
-bool waits_with(const fragment& f, lane_mask required, handler run) {
-  return f.state == fragment_state::at_collective && f.members == required &&
+bool waits_with(const warp_split& f, lane_mask required, handler run) {
+  return f.state == split_state::at_collective && f.members == required &&
          f.in->function->code[f.next].run == run;
 }
 
 void run_if_complete(warp_state& w, lane_mask required, handler run) {
   lane_mask present = 0;
-  for (const fragment& f : w.fragments) {
+  for (const warp_split& f : w.splits) {
     if (waits_with(f, required, run)) present |= f.lanes;
   }
   if (present == 0 || present != required) return;
-  std::vector<fragment> together;
-  for (std::size_t i = 0; i < w.fragments.size();) {
-    if (waits_with(w.fragments[i], required, run)) {
-      together.push_back(w.fragments.take(i));
+  std::vector<warp_split> together;
+  for (std::size_t i = 0; i < w.splits.size();) {
+    if (waits_with(w.splits[i], required, run)) {
+      together.push_back(w.splits.take(i));
     } else {
       ++i;
     }
@@ -121,29 +121,29 @@ bool run_together(warp_state& w, const instruction& in, lane_mask lanes) {
 }
 
 void join_collective(warp_state& w, std::size_t index, const instruction& in) {
-  fragment f = w.fragments.take(index);
-  std::vector<fragment> parts;
+  warp_split f = w.splits.take(index);
+  std::vector<warp_split> parts;
   for (lane_mask rest = f.lanes; rest; rest &= ~parts.back().lanes) {
     member_group group = first_group(w.view, in, rest);
-    fragment part = f;
+    warp_split part = f;
     part.lanes = group.lanes;
     part.members = group.required;
-    part.state = fragment_state::at_collective;
+    part.state = split_state::at_collective;
     parts.push_back(part);
   }
   f.in->users += static_cast<std::uint32_t>(parts.size()) - 1;
-  for (const fragment& part : parts) w.fragments.add(part);
-  for (const fragment& part : parts) run_if_complete(w, part.members, in.run);
+  for (const warp_split& part : parts) w.splits.add(part);
+  for (const warp_split& part : parts) run_if_complete(w, part.members, in.run);
 }
 
 void check_members(warp_state& w) {
-  std::vector<fragment> waiting;
-  for (fragment& f : w.fragments) {
-    if (f.state != fragment_state::at_collective) continue;
+  std::vector<warp_split> waiting;
+  for (warp_split& f : w.splits) {
+    if (f.state != split_state::at_collective) continue;
     f.members &= w.view.live;
     waiting.push_back(f);
   }
-  for (const fragment& f : waiting) {
+  for (const warp_split& f : waiting) {
     run_if_complete(w, f.members, f.in->function->code[f.next].run);
   }
 }

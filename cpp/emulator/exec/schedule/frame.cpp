@@ -75,7 +75,7 @@ bool accepts(const function_code& callee, const call_site& site) {
 
 }  // namespace
 
-const function_code& callee_of(warp_state& w, const fragment& caller, const instruction& in,
+const function_code& callee_of(warp_state& w, const warp_split& caller, const instruction& in,
                                lane_mask& lanes) {
   const kernel_code& code = w.view.block->launch->code;
   const call_site& site = caller.in->function->calls[in.target];
@@ -141,7 +141,7 @@ void activate(warp& view, frame& f) {
   view.stack_top = f.base + f.function->frame_bytes;
 }
 
-void enter_function(warp_state& w, fragment& caller, const instruction& in,
+void enter_function(warp_state& w, warp_split& caller, const instruction& in,
                     const function_code& callee) {
   frame* from = caller.in;
   const call_site& site = from->function->calls[in.target];
@@ -165,7 +165,7 @@ void enter_function(warp_state& w, fragment& caller, const instruction& in,
   caller.next = 0;
 }
 
-void leave_function(warp_state& w, fragment& f) {
+void leave_function(warp_state& w, warp_split& f) {
   frame* from = f.in;
   frame* to = from->parent;
   for (const parameter_copy& p : from->site->results) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter's loop, and which fragment of a warp runs next.
+// The interpreter's loop, and which split of a warp runs next.
 //
 // The deepest call, and in it the lowest instruction, comes first; it runs until it reaches the
-// position of another fragment of its frame. Lanes that diverged so meet again where the compiler
-// put the code that follows. Since a fragment could wait for ever on one behind it, after 256
+// position of another split of its frame. Lanes that diverged so meet again where the compiler
+// put the code that follows. Since a split could wait for ever on one behind it, after 256
 // backward branches the one that has waited longest runs.
 #include "emulator/exec/schedule/interpret.hpp"
 
@@ -21,23 +21,23 @@ constexpr std::uint32_t no_stop = ~0u;
 constexpr std::uint32_t fair_backward_branches = 256;
 
 enum class leave_reason : std::uint8_t {
-  reselect,  // the fragment was given back, or split, or it ended
-  rotate,    // another fragment shall run
+  reselect,  // the split was given back, or split, or it ended
+  rotate,    // another split shall run
   yield,     // the warp shall pause
 };
 
-// Runs one fragment. It stays in the warp's list meanwhile, to which others are only appended.
-class fragment_run {
+// Runs one split. It stays in the warp's list meanwhile, to which others are only appended.
+class split_run {
  public:
-  fragment_run(warp_state& w, std::size_t self, std::uint32_t stop, bool has_others,
-               std::uint64_t budget)
+  split_run(warp_state& w, std::size_t self, std::uint32_t stop, bool has_others,
+            std::uint64_t budget)
       : w_{w},
-        f_{w.fragments[self]},
+        f_{w.splits[self]},
         self_{self},
         stop_{stop},
         has_others_{has_others},
         budget_{budget} {
-    f_.state = fragment_state::running;
+    f_.state = split_state::running;
     activate(w.view, *f_.in);
     code_ = f_.in->function->code.data();
     position_ = segment_ = code_ + f_.next;
@@ -120,9 +120,9 @@ class fragment_run {
     return leave_reason::reselect;
   }
 
-  // Lanes that become a fragment of their own.
+  // Lanes that become a split of their own.
   void split_off(lane_mask lanes, std::uint32_t next) {
-    fragment other;
+    warp_split other;
     other.lanes = lanes;
     other.in = f_.in;
     other.next = next;
@@ -156,7 +156,7 @@ class fragment_run {
     return true;
   }
 
-  // The fragment is at an instruction that ends its run, and only for these lanes.
+  // The split is at an instruction that ends its run, and only for these lanes.
   void stop_at(lane_mask active) {
     account(position_ + 1);
     f_.next = index();
@@ -185,7 +185,7 @@ class fragment_run {
   }
 
   void exit_threads() {
-    fragment gone = w_.fragments.take(self_);
+    warp_split gone = w_.splits.take(self_);
     w_.view.live &= ~gone.lanes;
     w_.view.block->live_threads -= lanes_in(gone.lanes);
     drop_frame(w_, gone.in);
@@ -206,7 +206,7 @@ class fragment_run {
   }
 
   warp_state& w_;
-  fragment& f_;
+  warp_split& f_;
   std::size_t self_;  // its place in the list
   const instruction* code_;
   const instruction* position_;
@@ -216,83 +216,83 @@ class fragment_run {
   std::uint64_t budget_, used_ = 0;
 };
 
-bool is_before(const fragment& a, const fragment& b) {
+bool is_before(const warp_split& a, const warp_split& b) {
   if (a.in->depth != b.in->depth) return a.in->depth > b.in->depth;
   return a.next < b.next;
 }
 
-// A fragment that gives way goes to the end, so the first ready one has waited longest.
+// A split that gives way goes to the end, so the first ready one has waited longest.
 std::size_t choose(const warp_state& w, bool is_rotating) {
-  std::size_t best = w.fragments.size();
-  for (std::size_t i = 0; i < w.fragments.size(); ++i) {
-    if (w.fragments[i].state != fragment_state::ready) continue;
+  std::size_t best = w.splits.size();
+  for (std::size_t i = 0; i < w.splits.size(); ++i) {
+    if (w.splits[i].state != split_state::ready) continue;
     if (is_rotating) return i;
-    if (best == w.fragments.size() || is_before(w.fragments[i], w.fragments[best])) best = i;
+    if (best == w.splits.size() || is_before(w.splits[i], w.splits[best])) best = i;
   }
   return best;
 }
 
-// Where a fragment must stop because another of its frame waits there.
-std::uint32_t stop_of(const warp_state& w, const fragment& f, bool& has_others) {
+// Where a split must stop because another of its frame waits there.
+std::uint32_t stop_of(const warp_state& w, const warp_split& f, bool& has_others) {
   std::uint32_t stop = no_stop;
-  for (const fragment& other : w.fragments) {
-    if (&other == &f || other.state != fragment_state::ready) continue;
+  for (const warp_split& other : w.splits) {
+    if (&other == &f || other.state != split_state::ready) continue;
     has_others = true;
     if (other.in == f.in && other.next > f.next && other.next < stop) stop = other.next;
   }
   return stop;
 }
 
-// Another ready fragment of equal position and frame, or the end of the list.
-std::size_t find_twin(const warp_state& w, std::size_t self) {
-  const fragment& f = w.fragments[self];
-  for (std::size_t i = 0; i < w.fragments.size(); ++i) {
-    const fragment& other = w.fragments[i];
-    bool is_twin = i != self && other.state == fragment_state::ready && other.next == f.next &&
-                   other.in == f.in;
-    if (is_twin) return i;
+// Another ready split of equal position and frame, or the end of the list.
+std::size_t find_convergent(const warp_state& w, std::size_t self) {
+  const warp_split& f = w.splits[self];
+  for (std::size_t i = 0; i < w.splits.size(); ++i) {
+    const warp_split& other = w.splits[i];
+    bool is_convergent =
+        i != self && other.state == split_state::ready && other.next == f.next && other.in == f.in;
+    if (is_convergent) return i;
   }
-  return w.fragments.size();
+  return w.splits.size();
 }
 
 void move_to_end(warp_state& w, std::size_t index) {
-  if (index + 1 < w.fragments.size()) w.fragments.add(w.fragments.take(index));
+  if (index + 1 < w.splits.size()) w.splits.add(w.splits.take(index));
 }
 
 }  // namespace
 
 bool make_ready(warp_state& w, std::size_t index) {
-  fragment& f = w.fragments[index];
-  f.state = fragment_state::ready;
-  if (w.fragments.size() == 1) return false;
-  std::size_t twin = find_twin(w, index);
-  if (twin == w.fragments.size()) return false;
-  w.fragments[twin].lanes |= f.lanes;
+  warp_split& f = w.splits[index];
+  f.state = split_state::ready;
+  if (w.splits.size() == 1) return false;
+  std::size_t other = find_convergent(w, index);
+  if (other == w.splits.size()) return false;
+  w.splits[other].lanes |= f.lanes;
   frame* left = f.in;
-  w.fragments.remove(index);
+  w.splits.remove(index);
   drop_frame(w, left);
   return true;
 }
 
-void add_ready(warp_state& w, const fragment& f) {
-  w.fragments.add(f);
-  make_ready(w, w.fragments.size() - 1);
+void add_ready(warp_state& w, const warp_split& f) {
+  w.splits.add(f);
+  make_ready(w, w.splits.size() - 1);
 }
 
 warp_progress run_warp(warp_state& w, std::uint64_t budget) {
   for (;;) {
     bool is_rotating = std::exchange(w.is_rotating, false);
     std::size_t chosen = choose(w, is_rotating);
-    if (chosen == w.fragments.size()) {
+    if (chosen == w.splits.size()) {
       return w.view.live ? warp_progress::waiting : warp_progress::finished;
     }
     if (is_rotating) {
       move_to_end(w, chosen);
-      chosen = w.fragments.size() - 1;
+      chosen = w.splits.size() - 1;
     }
     bool has_others = false;
-    std::uint32_t stop = stop_of(w, w.fragments[chosen], has_others);
-    fragment_run run{w, chosen, stop, has_others, budget};
+    std::uint32_t stop = stop_of(w, w.splits[chosen], has_others);
+    split_run run{w, chosen, stop, has_others, budget};
     leave_reason reason = run.run();
     if (reason == leave_reason::yield) return warp_progress::yielded;
     if (reason == leave_reason::rotate) w.is_rotating = true;

@@ -158,7 +158,7 @@ class worker {
   void count_steps(block_state& block) {
     if (count(block) <= launch_.options.step_limit) return;
     for (warp_state& w : block.warps) {
-      for (const fragment& f : w.fragments) {
+      for (const warp_split& f : w.splits) {
         activate(w.view, *f.in);
         const instruction& in = f.in->function->code[f.next];
         report::fault fault = describe_place(w.view, in, __builtin_ctz(f.lanes));

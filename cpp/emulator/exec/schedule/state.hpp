@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of a launch while it runs: frames, fragments, warps, blocks.
+// State of a launch while it runs: frames, splits, warps, blocks.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 #include "emulator/exec/code.hpp"
 #include "emulator/exec/launch.hpp"
-#include "emulator/exec/schedule/fragment_list.hpp"
+#include "emulator/exec/schedule/warp_splits.hpp"
 #include "emulator/exec/warp.hpp"
 
 namespace halfwarp::emulator::exec {
@@ -30,16 +30,16 @@ struct frame {
   std::uint32_t return_index = 0;   // instruction of the parent
   std::uint32_t depth = 0;          // 0: the kernel
   std::uint32_t base = 0;           // in local memory of each thread
-  std::uint32_t users = 0;          // fragments in it, and frames called from it
+  std::uint32_t users = 0;          // splits in it, and frames called from it
   lane_storage values;              // registers, then predicates
 };
 
 struct warp_state {
   warp view;
-  fragment_list fragments;
+  warp_splits splits;
   std::vector<std::unique_ptr<frame>> frames, unused_frames;
   std::uint32_t backward_branches = 0;  // while others were ready, since the last rotation
-  bool is_rotating = false;             // the fragment that has waited longest runs next
+  bool is_rotating = false;             // the split that has waited longest runs next
 };
 
 struct barrier_state {

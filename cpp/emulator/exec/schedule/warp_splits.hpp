@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fragments of one warp.
+// The splits of one warp: lanes that go the same way since they diverged from the others.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace halfwarp::emulator::exec {
 
 struct frame;
 
-enum class fragment_state : std::uint8_t {
+enum class split_state : std::uint8_t {
   ready,
   running,         // at most one of the warp; its place is in the list all the same
   at_barrier,      // arrived; the barrier opens later
@@ -21,40 +21,40 @@ enum class fragment_state : std::uint8_t {
 };
 
 // Lanes of a warp that go the same way.
-struct fragment {
+struct warp_split {
   std::uint32_t next = 0;  // instruction
   lane_mask lanes = 0;
   frame* in = nullptr;
-  fragment_state state = fragment_state::ready;
+  split_state state = split_state::ready;
   std::uint32_t barrier = 0;
   lane_mask members = 0;  // of a collective, without lanes that the block has no thread for
 };
 
-// In order of insertion. Lanes of fragments are disjoint, so there are never more than lanes.
-class fragment_list {
+// In order of insertion. Lanes of splits are disjoint, so there are never more than lanes.
+class warp_splits {
  public:
-  fragment* begin() noexcept { return items_.data(); }
-  fragment* end() noexcept { return items_.data() + count_; }
-  const fragment* begin() const noexcept { return items_.data(); }
-  const fragment* end() const noexcept { return items_.data() + count_; }
+  warp_split* begin() noexcept { return items_.data(); }
+  warp_split* end() noexcept { return items_.data() + count_; }
+  const warp_split* begin() const noexcept { return items_.data(); }
+  const warp_split* end() const noexcept { return items_.data() + count_; }
   std::size_t size() const noexcept { return count_; }
-  fragment& operator[](std::size_t i) noexcept { return items_[i]; }
-  const fragment& operator[](std::size_t i) const noexcept { return items_[i]; }
+  warp_split& operator[](std::size_t i) noexcept { return items_[i]; }
+  const warp_split& operator[](std::size_t i) const noexcept { return items_[i]; }
 
   void clear() noexcept { count_ = 0; }
-  fragment& add(const fragment& f) noexcept { return items_[count_++] = f; }
+  warp_split& add(const warp_split& f) noexcept { return items_[count_++] = f; }
   void remove(std::size_t i) noexcept {
     --count_;
     for (; i < count_; ++i) items_[i] = items_[i + 1];
   }
-  fragment take(std::size_t i) noexcept {
-    fragment taken = items_[i];
+  warp_split take(std::size_t i) noexcept {
+    warp_split taken = items_[i];
     remove(i);
     return taken;
   }
 
  private:
-  std::array<fragment, warp_size> items_;
+  std::array<warp_split, warp_size> items_;
   std::size_t count_ = 0;
 };
 
