@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/driver/lifetime.hpp"
 #include "emulator/settings/refusal.hpp"
 #include "emulator/work/operations.hpp"
 
@@ -71,6 +72,26 @@ launch_needs needs_of(const graph& of) {
 bool may_be_launched_by_kernels(const graph_node& node) {
   const auto type = node.work.type;
   return type <= CU_GRAPH_NODE_TYPE_MEMSET || type == CU_GRAPH_NODE_TYPE_GRAPH;
+}
+
+// Kernels that were unloaded, and events that were destroyed, since their nodes were made: a graph
+// keeps neither. Here it would run all the same, since the parts of a node are shared.
+void require_alive(driver& d, const graph& of) {
+  const auto require_live = [&d](object_kind kind, std::uint64_t raw) {
+    if (d.objects.classify(kind, raw) == handle_state::live) return;
+    tell_destroyed(d, kind, raw);
+    refuse(CUDA_ERROR_INVALID_HANDLE, "a node of the graph uses " + d.objects.describe(kind, raw));
+  };
+  for_each_node(of, [&](const graph_node& node) {
+    CUgraphNodeParams known{};
+    if (node.work.type == CU_GRAPH_NODE_TYPE_KERNEL) {
+      node.work.done->describe(known);
+      require_live(object_kind::function, reinterpret_cast<std::uint64_t>(known.kernel.func));
+    } else if (node.work.recorded) {
+      require_live(object_kind::event,
+                   reinterpret_cast<std::uint64_t>(node.work.recorded->handle_as<CUevent>()));
+    }
+  });
 }
 
 // A node of a cycle, if there is one.
@@ -205,6 +226,7 @@ void graph_exec::note_memory(driver& d) {
 }
 
 void graph_exec::launch(driver& d, driver_guard& guard, stream& in, std::string site) {
+  require_alive(d, *source_);
   require_freed(d, guard, in, site);
   map_memory(d);
   if (!plan_) {

@@ -6,8 +6,10 @@ import threading
 
 import pytest
 from cuda.bindings import driver
+from cuda.core import emulation
 
 from tests.emulator.graph.conftest import (
+    Kernels,
     copy,
     copy_parameters,
     empty,
@@ -291,6 +293,27 @@ def test_two_executables_of_a_graph_have_nothing_in_common(graph, kernels, strea
     run(second, streams[0])
     assert word(memory) == 1
     made(*driver.cuGraphExecDestroy(second))
+
+
+@pytest.mark.skipif(not emulation.is_active(), reason="a GPU's driver may end the process")
+@pytest.mark.cuda_expect_fault("destroyed-handle")
+@pytest.mark.parametrize("kind", ["kernel", "event"])
+def test_a_launch_of_what_is_gone_is_told_of(kind, streams, memory):
+    graph = made(*driver.cuGraphCreate(0))
+    if kind == "kernel":
+        kernels = Kernels()
+        kernels.add(graph, "store", memory, 1)
+    else:
+        event = made(*driver.cuEventCreate(0))
+        made(*driver.cuGraphAddEventRecordNode(graph, [], 0, event))
+    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    if kind == "kernel":
+        made(*driver.cuModuleUnload(kernels.module))
+    else:
+        made(*driver.cuEventDestroy(event))
+    assert driver.cuGraphLaunch(executable, streams[0])[0] == R.CUDA_ERROR_INVALID_HANDLE
+    made(*driver.cuGraphExecDestroy(executable))
+    made(*driver.cuGraphDestroy(graph))
 
 
 def test_a_thousand_nodes_run_in_their_order(graph, kernels, streams, memory):
