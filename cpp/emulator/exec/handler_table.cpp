@@ -3,68 +3,46 @@
 #include "emulator/exec/handler_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace halfwarp::emulator::exec {
 
 namespace baseline {
-extern const handler_family atomic_handlers, bits_handlers, carry_handlers, compare_handlers,
-    convert_handlers, float_handlers, function_handlers, half_handlers, integer_handlers,
-    memory_handlers, move_handlers, special_handlers, warp_wide_handlers;
+extern const family_list families;
 }
 #ifdef __x86_64__
 namespace x86_64_v3 {
-extern const handler_family atomic_handlers, bits_handlers, carry_handlers, compare_handlers,
-    convert_handlers, float_handlers, function_handlers, half_handlers, integer_handlers,
-    memory_handlers, move_handlers, special_handlers, warp_wide_handlers;
+extern const family_list families;
 }
 namespace x86_64_v4 {
-extern const handler_family atomic_handlers, bits_handlers, carry_handlers, compare_handlers,
-    convert_handlers, float_handlers, function_handlers, half_handlers, integer_handlers,
-    memory_handlers, move_handlers, special_handlers, warp_wide_handlers;
+extern const family_list families;
 }
 #endif
 
 namespace {
 
-using family_list = std::array<handler_family, 13>;
 using name_map = std::unordered_map<std::string_view, handler>;
 
-family_list families_of(instruction_set set) {
+const family_list& families_of([[maybe_unused]] instruction_set set) {
 #ifdef __x86_64__
-  if (set == instruction_set::x86_64_v4) {
-    using namespace x86_64_v4;
-    return {atomic_handlers,   bits_handlers,   carry_handlers,    compare_handlers,
-            convert_handlers,  float_handlers,  function_handlers, half_handlers,
-            integer_handlers,  memory_handlers, move_handlers,     special_handlers,
-            warp_wide_handlers};
-  }
-  if (set == instruction_set::x86_64_v3) {
-    using namespace x86_64_v3;
-    return {atomic_handlers,   bits_handlers,   carry_handlers,    compare_handlers,
-            convert_handlers,  float_handlers,  function_handlers, half_handlers,
-            integer_handlers,  memory_handlers, move_handlers,     special_handlers,
-            warp_wide_handlers};
-  }
+  if (set == instruction_set::x86_64_v4) return x86_64_v4::families;
+  if (set == instruction_set::x86_64_v3) return x86_64_v3::families;
 #endif
-  using namespace baseline;
-  (void)set;
-  return {atomic_handlers, bits_handlers,     carry_handlers,    compare_handlers, convert_handlers,
-          float_handlers,  function_handlers, half_handlers,     integer_handlers, memory_handlers,
-          move_handlers,   special_handlers,  warp_wide_handlers};
+  return baseline::families;
 }
 
 // All families of one instruction set, built when it is first used.
 struct handler_set {
-  family_list families;
+  std::vector<handler_family> families;
   name_map by_name;
 
-  explicit handler_set(instruction_set set) : families{families_of(set)} {
-    for (handler_family family : families) {
-      for (const handler_entry& entry : family) by_name.emplace(entry.name, entry.run);
+  explicit handler_set(instruction_set set) {
+    for (const handler_family* family : families_of(set)) {
+      families.push_back(*family);
+      for (const handler_entry& entry : *family) by_name.emplace(entry.name, entry.run);
     }
   }
 };

@@ -2,6 +2,7 @@
 // The handlers of one instruction set of the host, found by name.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -17,6 +18,7 @@ struct handler_entry {
 };
 
 using handler_family = std::span<const handler_entry>;
+using family_list = std::array<const handler_family*, 13>;
 
 constexpr bool is_sorted_by_name(handler_family entries) {
   for (std::size_t i = 1; i < entries.size(); ++i) {
