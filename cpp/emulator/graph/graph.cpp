@@ -109,9 +109,15 @@ void graph::clear(driver& d) {
     each->is_removed = true;
     d.objects.remove(*each);
     end_inner(d, each->work);
+    if (each->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE) forget_free(*each->work.memory);
   }
   conditions.clear();
   references.clear();
+}
+
+// Another graph may free what a graph that is gone would have.
+void graph::forget_free(graph_memory& of) const noexcept {
+  if (of.freed_in == id() && of.allocated_in != id()) of.freed_in = 0;
 }
 
 std::vector<graph_edge> graph::edges_to(const graph_node& node) const {

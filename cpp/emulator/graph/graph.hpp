@@ -14,7 +14,7 @@
 #include "emulator/driver/conditional.hpp"
 #include "emulator/driver/driver.hpp"
 #include "emulator/graph/graph_memory.hpp"
-#include "emulator/graph/kernel_attributes.hpp"
+#include "emulator/graph/node_attributes.hpp"
 #include "emulator/graph/user_object.hpp"
 #include "emulator/object/object.hpp"
 #include "emulator/stream/event.hpp"
@@ -56,7 +56,7 @@ struct node_work {
   std::shared_ptr<graph> child = {};
   std::shared_ptr<graph_memory> memory = {};     // of allocation and free nodes
   std::shared_ptr<node_branches> branches = {};  // of conditional nodes
-  kernel_attributes attributes = {};             // of kernel nodes
+  node_attributes attributes = {};               // of kernel nodes
   CUkernel kernel = nullptr;  // what the node was given in place of a function, if so
 };
 
@@ -156,6 +156,8 @@ class graph : public object {
   std::weak_ptr<object> executable;
 
  private:
+  void forget_free(graph_memory& of) const noexcept;
+
   std::vector<std::shared_ptr<graph_node>> nodes_;
   std::vector<graph_edge> edges_;
   std::uint64_t original_;

@@ -205,6 +205,18 @@ def test_a_graph_with_memory_is_moved_into_a_node(streams, memory):
     made(*driver.cuGraphDestroy(graph))
 
 
+def test_a_graph_that_is_gone_frees_nothing(graph, streams, executable):
+    _, own = allocate(graph)
+    other = made(*driver.cuGraphCreate(0))
+    free(other, own)
+    made(*driver.cuGraphDestroy(other))
+    other = made(*driver.cuGraphCreate(0))
+    free(other, own)
+    run(executable(), streams[0])
+    run(executable(of=other), streams[0])
+    made(*driver.cuGraphDestroy(other))
+
+
 def test_addresses_that_no_graph_allocates_are_not_freed(graph, memory):
     assert driver.cuGraphAddMemFreeNode(graph, [], 0, memory)[0] == INVALID
     node, own = allocate(graph)

@@ -18,13 +18,13 @@ namespace {
 struct launch_attributes {
   launch_shape shape;
   bool is_programmatic = false;
-  kernel_attributes attributes;  // of a node, when the launch is captured
+  node_attributes attributes;    // of a node, when the launch is captured
   CUevent completion = nullptr;  // recorded when the kernel is done
 };
 
 void read_attribute(const CUlaunchAttribute& attribute, launch_attributes& asked) {
   const auto& value = attribute.value;
-  if (kernel_attributes::is_known(attribute.id)) asked.attributes.set(attribute.id, value);
+  if (node_attributes::is_known(attribute.id)) asked.attributes.set(attribute.id, value);
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
       asked.is_programmatic = value.programmaticStreamSerializationAllowed != 0;

@@ -38,7 +38,7 @@ kernel_place place_kernel(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& p, bool che
   return {std::move(what), std::move(where), nullptr};
 }
 
-launch_shape shape_of(const CUDA_KERNEL_NODE_PARAMS_v3& p, const kernel_attributes& attributes) {
+launch_shape shape_of(const CUDA_KERNEL_NODE_PARAMS_v3& p, const node_attributes& attributes) {
   const auto cluster = attributes.get(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
   launch_shape shape;
   shape.grid = {p.gridDimX, p.gridDimY, p.gridDimZ};
@@ -149,7 +149,7 @@ std::shared_ptr<context> place_of(const call& c, CUcontext raw) {
   return raw ? c.context_of(raw) : c.current();
 }
 
-node_work kernel_work(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& p, kernel_attributes attributes,
+node_work kernel_work(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& p, node_attributes attributes,
                       bool checks_context) {
   auto [what, where, kernel] = place_kernel(c, p, checks_context);
   node_work made{.type = CU_GRAPH_NODE_TYPE_KERNEL};

@@ -220,7 +220,7 @@ CUresult cuMemGetInfo(size_t* free, size_t* total) noexcept {
 
 CUresult cuMemGetAddressRange(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) noexcept {
   return answer([&](call& c) {
-    const auto found = c.d.memory.find_live(dptr);
+    const auto found = c.d.memory.find_known(dptr);
     require(found.has_value(), CUDA_ERROR_NOT_FOUND, "no allocation holds this address");
     if (pbase) *pbase = found->base;
     if (psize) *psize = found->size;

@@ -8,7 +8,7 @@
 
 namespace halfwarp::emulator {
 
-class kernel_attributes {
+class node_attributes {
  public:
   // Whether cuda.h names the attribute for kernel nodes.
   static bool is_known(CUlaunchAttributeID id) noexcept;
@@ -18,7 +18,7 @@ class kernel_attributes {
   void set(CUlaunchAttributeID id, const CUlaunchAttributeValue& value) { set_[id] = value; }
 
   // Takes what another has set.
-  void merge(const kernel_attributes& other) {
+  void merge(const node_attributes& other) {
     for (const auto& [id, value] : other.set_) set_[id] = value;
   }
 

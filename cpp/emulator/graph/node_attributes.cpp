@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which attributes kernel nodes have, and their values when nobody set them.
-#include "emulator/graph/kernel_attributes.hpp"
+#include "emulator/graph/node_attributes.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -26,11 +26,11 @@ constexpr CUlaunchAttributeID of_kernel_nodes[] = {
 
 }  // namespace
 
-bool kernel_attributes::is_known(CUlaunchAttributeID id) noexcept {
+bool node_attributes::is_known(CUlaunchAttributeID id) noexcept {
   return std::ranges::find(of_kernel_nodes, id) != std::end(of_kernel_nodes);
 }
 
-CUlaunchAttributeValue kernel_attributes::get(CUlaunchAttributeID id) const noexcept {
+CUlaunchAttributeValue node_attributes::get(CUlaunchAttributeID id) const noexcept {
   const auto found = set_.find(id);
   if (found != set_.end()) return found->second;
   CUlaunchAttributeValue none{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launch attributes of kernel nodes.
-#include "emulator/graph/kernel_attributes.hpp"
+#include "emulator/graph/node_attributes.hpp"
 
 #include "emulator/api/graph/graph_call.hpp"
 
@@ -15,12 +15,12 @@ std::shared_ptr<graph_node> kernel_node_of(const call& c, CUgraphNode raw) {
 }
 
 void require_known(CUkernelNodeAttrID id) {
-  require(kernel_attributes::is_known(id), CUDA_ERROR_INVALID_VALUE,
+  require(node_attributes::is_known(id), CUDA_ERROR_INVALID_VALUE,
           "kernel nodes have no such attribute");
 }
 
 // The launch of the node is admitted anew: its cluster or its size may not fit the attributes.
-void give(call& c, graph_node& to, kernel_attributes attributes) {
+void give(call& c, graph_node& to, node_attributes attributes) {
   to.work = kernel_work(c, parameters_of(to).kernel, std::move(attributes));
 }
 
