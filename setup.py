@@ -67,10 +67,11 @@ class Part:
     archives: str = ""  # static libraries that lie beside the CUDA headers
     flags: tuple = ()
     variants: tuple = ()  # (glob, suffix, flags): one more object of each match
+    modules: str = ""  # more of them in the same object, which share what its C++ keeps
 
     def pyx(self):
-        plain = self.name in (EMULATOR, RUNTIME)
-        return [] if plain else [f"{self.name.replace('.', '/')}.pyx"]
+        names = [] if self.name in (EMULATOR, RUNTIME) else [self.name, *self.modules.split()]
+        return [f"{name.replace('.', '/')}.pyx" for name in names]
 
     def sources(self):
         suffix = ".c" if self.is_c else ".cpp"
@@ -106,7 +107,7 @@ PARTS = [
     Part("cuda.bindings.cynvml", is_c=True),
     Part("cuda.bindings.cycufile", is_c=True),
     Part("cuda.bindings.cycudla", is_c=True),
-    Part("cuda.core._core", "cpp/core cpp/python"),
+    Part("cuda.core._core", "cpp/core cpp/python", modules="cuda.core._graph"),
     Part("cuda.core._compile"),
     Part("cuda.core._views", "cpp/views"),
     Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=FLOATS, variants=WIDER),
@@ -146,12 +147,12 @@ class Build(build_ext):
     def build(self, parts):
         from Cython.Build import cythonize
 
-        made = [(p.name, p.pyx(), "c" if p.is_c else "c++") for p in parts if p.pyx()]
-        pyx = [Extension(name, sources, language=which) for name, sources, which in made]
+        made = [(name, "c" if p.is_c else "c++") for p in parts for name in p.pyx()]
+        pyx = [Extension(n[:-4].replace("/", "."), [n], language=which) for n, which in made]
         cythonize(pyx, include_path=["."], language_level=3, compiler_directives=DIRECTIVES)
         for part in parts:
-            if part.pyx():
-                included_files.tell_apart(part.sources()[0])  # what Cython wrote
+            for written in part.sources()[: len(part.pyx())]:
+                included_files.tell_apart(written)  # what Cython wrote
         cuda = headers.collect(CUDA, ROOT / "build" / "cuda")
         folders = ("cpp", "cpp/driver/foreign", "cpp/runtime/headers", ".")
         own = (*(ROOT / f for f in folders), GENERATED)

@@ -38,6 +38,14 @@ void call_python(PyObject* function) noexcept {
   if (!call(function)) run_python([=] { PyErr_WriteUnraisable(function); });
 }
 
+void make_call(const host_call& made) noexcept {
+  if (made.native != nullptr) {
+    made.native(made.argument);
+  } else {
+    call_python(made.function);
+  }
+}
+
 }  // namespace
 
 host_call* make_host_call(PyObject* function) noexcept {
@@ -72,12 +80,13 @@ void run_host_call(void* data) noexcept {
   const interpreter::gate_pass pass{interpreter::gate->enter()};
   if (!pass.is_open()) return;  // the process ends: what the call holds goes with it
   auto* const call = static_cast<host_call*>(data);
-  if (call->native != nullptr) {
-    call->native(call->argument);
-  } else {
-    call_python(call->function);
-  }
+  make_call(*call);
   give_up(call);
+}
+
+void run_graph_call(void* data) noexcept {
+  const interpreter::gate_pass pass{interpreter::gate->enter()};
+  if (pass.is_open()) make_call(*static_cast<host_call*>(data));
 }
 
 void give_up_host_call(void* call) noexcept {

@@ -11,9 +11,10 @@ namespace halfwarp::python {
 
 using native_function = void (*)(void*);
 
-// One call to come. It owns a reference to `function`, which for a C pointer is the ctypes object
-// behind it. Dropping that reference may run any code, CUDA's too, so it never happens on the
-// driver's thread: see the pending list in host_call.cpp.
+// A function to be called once, or as often as a graph is launched. It owns a reference to
+// `function`, which for a C pointer is the ctypes object behind it. Dropping that reference may run
+// any code, CUDA's too, so it never happens on the driver's thread: see the pending list in
+// host_call.cpp.
 struct host_call {
   PyObject* function = nullptr;
   native_function native = nullptr;  // null: `function` is called as a Python callable
@@ -32,7 +33,11 @@ void discard(host_call* call) noexcept;
 // What the driver is given, with a host_call*: makes the call once, then gives it up.
 void CUDA_CB run_host_call(void* call) noexcept;
 
-// For a call that is not to be made, on any thread: the destructor of what held it in a graph.
+// What the driver is given for a node of a graph: makes the call, which the graph keeps.
+void CUDA_CB run_graph_call(void* call) noexcept;
+
+// For a call that is not to be made any more, on any thread: the destructor of what held it in a
+// graph. A host_call is also how a graph keeps an object that is no function.
 void CUDA_CB give_up_host_call(void* call) noexcept;
 
 // Drops the references of calls that were made. Needs the interpreter lock.

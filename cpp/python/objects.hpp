@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/graph/graph.hpp"
 #include "core/module/kernel.hpp"
 #include "core/stream.hpp"
 #include "python/lock/held.hpp"
@@ -22,10 +23,13 @@ inline constexpr const char* class_name<core::context_handle> = "Context";
 template <>
 inline constexpr const char* class_name<core::event_handle> = "Event";
 template <>
+inline constexpr const char* class_name<core::graph_exec_handle> = "Graph";
+template <>
 inline constexpr const char* class_name<core::stream_handle> = "Stream";
 
 using borrowed_context = borrowed<core::context_handle>;
 using borrowed_event = borrowed<core::event_handle>;
+using borrowed_graph_exec = borrowed<core::graph_exec_handle>;
 using borrowed_stream = borrowed<core::stream_handle>;
 
 using held_context = held<core::context_handle>;

@@ -28,6 +28,7 @@ _HOMES = {
     "memory.device_memory_resource_options": "DeviceMemoryResourceOptions",
     "typing": "IsStreamT",
 }
+_IN_CORE = ("_graph",)  # modules in the shared object of `_core`, whose C++ they share
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _SUBMODULES = ("typing", "utils")
 _SILENT = ("IsStreamT",)  # old spellings: importable, not listed
@@ -59,15 +60,25 @@ def __dir__():
 
 
 class _OldPaths:
-    """Finds the modules that exist as a row of a table only; asked after all other finders."""
+    """Finds the modules that are no files of their own; asked after all other finders."""
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
         if not fullname.startswith("cuda.core."):
             return None
+        if fullname.removeprefix("cuda.core.") in _IN_CORE:
+            return _spec_in_core(fullname)
         if spec := import_module("cuda.core._forwarding").find_spec(fullname):
             return spec
         return import_module("cuda.core._inventory").refuse_import(fullname)
+
+
+def _spec_in_core(fullname):
+    from importlib.machinery import ExtensionFileLoader
+    from importlib.util import spec_from_file_location
+
+    path = import_module("cuda.core._core").__file__
+    return spec_from_file_location(fullname, path, loader=ExtensionFileLoader(fullname, path))
 
 
 sys.meta_path.append(_OldPaths)

@@ -58,18 +58,6 @@ PyObject* refuse_uninitialised(const char* class_name) noexcept {
   return PyErr_Format(PyExc_RuntimeError, "%s was not initialised", class_name);
 }
 
-// What Python ran for one argument may have closed the Buffer of another.
-int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (is_instance<buffer_fields>(arguments[i]) &&
-        !fields_of<buffer_fields>(arguments[i]).is_open) {
-      PyErr_SetString(PyExc_RuntimeError, "Buffer has been closed");
-      return -1;
-    }
-  }
-  return 0;
-}
-
 // First whatever may run code of Python, then the stream is borrowed: it may be closed by that.
 PyObject* launch_exactly(PyObject* stream_object, PyObject* config_object, PyObject* kernel_object,
                          PyObject* const* arguments, std::size_t count) noexcept {
@@ -242,6 +230,17 @@ int find_packing_rule(core::launch_plan& plan, PyObject* stream, std::size_t cou
   return 0;
 }
 
+int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_instance<buffer_fields>(arguments[i]) &&
+        !fields_of<buffer_fields>(arguments[i]).is_open) {
+      PyErr_SetString(PyExc_RuntimeError, "Buffer has been closed");
+      return -1;
+    }
+  }
+  return 0;
+}
+
 PyObject* refuse_closed_stream() noexcept {
   PyErr_SetString(PyExc_RuntimeError, "Stream has been closed");
   return nullptr;
@@ -249,16 +248,20 @@ PyObject* refuse_closed_stream() noexcept {
 
 int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
            PyObject* const* arguments, std::size_t count) noexcept {
+  const unsigned modes = launch_modes.load(std::memory_order_relaxed);
   const char* function = "cuLaunchKernelEx";
-  if (code == CUDA_SUCCESS) {
+  if (code == CUDA_SUCCESS && modes & launch_synchronises) {
     function = "cuStreamSynchronize";
     code = wait_unless_capturing(stream);
-    if (code == CUDA_SUCCESS) return 0;
   }
+  if (code == CUDA_SUCCESS && !(modes & launch_captures)) return 0;
   const reference given{PyTuple_New(static_cast<Py_ssize_t>(count))};
   if (!given) return -1;
   for (std::size_t i = 0; i < count; ++i) {
     PyTuple_SET_ITEM(given.get(), static_cast<Py_ssize_t>(i), Py_NewRef(arguments[i]));
+  }
+  if (code == CUDA_SUCCESS) {
+    return run_python([&] { return hooks.keep_captured_launch(stream, kernel, given.get()); });
   }
   run_python([&] { hooks.raise_failed_launch(code, function, kernel, given.get()); });
   return -1;

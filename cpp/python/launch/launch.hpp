@@ -23,6 +23,10 @@ struct launch_hooks {
   // the kernel was given.
   void (*raise_failed_launch)(CUresult code, const char* function, PyObject* kernel,
                               PyObject* arguments);
+  // Lets the graph that the stream is being captured into, if it is, keep the kernel and a tuple of
+  // its arguments. 0, or -1 with an exception set.
+  int (*keep_captured_launch)(const core::stream_ref& stream, PyObject* kernel,
+                              PyObject* arguments);
 };
 inline launch_hooks hooks{};  // written once, when the extension is imported
 
@@ -49,6 +53,10 @@ int find_packing_rule(core::launch_plan& plan, PyObject* stream, std::size_t cou
 int take_care(const config_fields& config, const CUlaunchConfig& launched,
               const core::stream_ref& stream, core::launch_plan& plan) noexcept;
 
+// What Python ran for one argument may have closed the Buffer of another. 0, or -1 with
+// RuntimeError set.
+int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept;
+
 // Null with RuntimeError set for a stream that is closed.
 [[gnu::cold]] PyObject* refuse_closed_stream() noexcept;
 
@@ -73,10 +81,10 @@ int take_care(const config_fields& config, const CUlaunchConfig& launched,
 }
 
 // After submit(): raises if the launch failed, or, when launches are to be waited for, if its
-// execution did. 0 or -1.
+// execution did; what was captured keeps what it uses. 0 or -1.
 [[nodiscard]] inline bool is_finished(CUresult code) noexcept {
   return code == CUDA_SUCCESS &&
-         !(launch_modes.load(std::memory_order_relaxed) & launch_synchronises);
+         !(launch_modes.load(std::memory_order_relaxed) & (launch_synchronises | launch_captures));
 }
 int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
            PyObject* const* arguments, std::size_t count) noexcept;

@@ -69,7 +69,8 @@ int read_launch_modes() noexcept {
   if (synchronises) modes |= launch_synchronises;
   if (!is_checked) modes |= launch_unchecked;
   if (devices != 1) modes |= launch_many_devices;
-  launch_modes.store(modes, std::memory_order_release);
+  launch_modes.fetch_or(modes, std::memory_order_release);
+  launch_modes.fetch_and(static_cast<std::uint8_t>(~launch_unread), std::memory_order_release);
   return 0;
 }
 

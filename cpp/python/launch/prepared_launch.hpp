@@ -55,6 +55,7 @@ struct prepared_fields {
   launch_entry entry;       // for C
   PyObject* kernel;         // for error messages, borrowed from the object's own fields
   PyObject* values;
+  PyObject* kept;  // a list of the memory of Buffers among them, borrowed likewise
 };
 
 // Makes instances callable without a tuple. Call once, when the class is ready. 0, or -1.

@@ -26,3 +26,6 @@ cdef int raise_closed(str class_name) except -1
 
 # One DeprecationWarning at the caller's line.
 cdef int warn_deprecated(str old, str new) except -1
+
+# The low layer's member for a status; None for a number that it does not have.
+cdef object enum_member(str module, str enum, int code)

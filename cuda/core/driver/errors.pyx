@@ -122,6 +122,7 @@ cdef object driver_error(CUresult code, const char* function):
     cls = OutOfMemoryError if code == CUDA_ERROR_OUT_OF_MEMORY else CUDAError
     error = cls(text, code=<int>code, name=name, where=where)
     add_launch_notes(error, code)
+    note_capture_error(error, code)
     return error
 
 

@@ -60,6 +60,8 @@ cdef extern from "core/event.hpp" namespace "halfwarp::core" nogil:
         event_handle() noexcept
         event_handle take() noexcept
         void reset() noexcept
+    event_handle borrow_event "halfwarp::core::event_handle::borrow"(CUevent) \
+        except +translate_exception
     event_handle create_event(context_instance, unsigned flags) except +translate_exception
 
 

@@ -281,7 +281,23 @@ CUDAError
             warn_deprecated("Device.allocate() without a stream", "stream=device.default_stream")
             return allocate_on_default_stream(self, size)
         self.context_to_use()
-        return self.memory_resource.allocate(size, stream=stream)
+        resource = self.memory_resource
+        if type(resource) is DeviceMemoryResource and is_captured(stream):
+            resource = graph_module().GraphMemoryResource(self)
+        return resource.allocate(size, stream=stream)
+
+    def create_graph_builder(self):
+        """A builder that makes a graph of what its stream is given; the stream is a new one.
+
+        Host only. The device must be initialised.
+
+        Returns
+        -------
+        GraphBuilder
+            Which has not begun.
+        """
+        stream = create_stream_in(Stream, self.context_to_use(), None)
+        return graph_module()._create_graph_builder(stream, True)
 
     def create_stream(self, obj=None, options=None):
         """Create a stream of this device, or wrap one of another library.

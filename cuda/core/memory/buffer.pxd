@@ -39,3 +39,10 @@ cdef Buffer wrap_pool_memory(MemoryResource resource, pool_handle& pool, CUdevic
 
 # What an address is, with the driver initialised when it was not.
 cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *
+
+# What a fill may set every byte to; and the width and bits of a pattern of 1, 2 or 4 bytes.
+cdef unsigned byte_of(object value) except? 256
+cdef size_t pattern_of(object value, unsigned* pattern) except 0
+
+# Keeps an object until an event is reached.
+cdef int hold_until_reached(Event reached, object kept) except -1

@@ -251,7 +251,7 @@ cdef class Buffer:
             dst = resource.allocate(self.fields.size, stream=order)
         if isinstance(dst, Buffer):
             check_open((<Buffer>dst).fields.is_open, "Buffer")
-            copy_bytes(&(<Buffer>dst).fields, &self.fields, order)
+            copy_buffer(<Buffer>dst, self, order)
         else:
             copy_to_object(dst, self, order)
         return dst
@@ -284,7 +284,7 @@ cdef class Buffer:
         refuse_copy_options(options)
         if isinstance(src, Buffer):
             check_open((<Buffer>src).fields.is_open, "Buffer")
-            copy_bytes(&self.fields, &(<Buffer>src).fields, order)
+            copy_buffer(self, <Buffer>src, order)
         else:
             copy_from_object(self, src, order)
 
@@ -316,7 +316,10 @@ cdef class Buffer:
         cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async : the driver functions.
         """
         check_open(self.fields.is_open, "Buffer")
-        fill_bytes(&self.fields, value, stream_or_default(stream, "Buffer.fill()"))
+        cdef Stream order = stream_or_default(stream, "Buffer.fill()")
+        fill_bytes(&self.fields, value, order)
+        if captures_under_way():
+            keep_operands(order, (self,))
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         """Export the bytes as a one-dimensional int8 tensor.

@@ -25,27 +25,32 @@ cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source,
     return 0
 
 
+cdef int copy_buffer(Buffer to, Buffer source, Stream stream) except -1:
+    copy_bytes(&to.fields, &source.fields, stream)
+    return keep_operands(stream, (to, source)) if captures_under_way() else 0
+
+
 cdef int copy_to_object(object to, Buffer source, Stream stream) except -1:
     cdef _ForeignMemory memory = foreign_memory(to, True, stream)
     copy_bytes(&memory.fields, &source.fields, stream)
+    if captures_under_way():
+        keep_operands(stream, (source,))
     return keep_for_copy(memory, stream)
 
 
 cdef int copy_from_object(Buffer to, object source, Stream stream) except -1:
     cdef _ForeignMemory memory = foreign_memory(source, False, stream)
     copy_bytes(&to.fields, &memory.fields, stream)
+    if captures_under_way():
+        keep_operands(stream, (to,))
     return keep_for_copy(memory, stream)
 
 
 cdef int keep_for_copy(_ForeignMemory memory, Stream stream) except -1:
     """Hold an array for a copy that was submitted, or recorded into a graph."""
     cdef borrowed_stream order = stream.native.borrow_open(stream)
-    cdef bint captured
-    with nogil:
-        captured = is_capturing(order.raw())
-    if captured:
-        # Each launch of the graph reads or writes the array, pageable memory too.
-        hold_in_captured_graph(order, make_host_call(memory), give_up_host_call)
+    # Each launch of the graph reads or writes the array, pageable memory too.
+    if keep_in_capture(order, memory):
         return 0
     return keep_until_copied(memory, stream)
 
@@ -59,6 +64,12 @@ cdef int keep_until_copied(_ForeignMemory memory, Stream stream) except -1:
     release_finished_arrays()
     if memory.fields.size and classify_pointer(memory.fields.pointer).is_device_accessible:
         arrays_in_use.append((stream.record(), memory))
+    return 0
+
+
+cdef int hold_until_reached(Event reached, object kept) except -1:
+    release_finished_arrays()
+    arrays_in_use.append((reached, kept))
     return 0
 
 

@@ -83,7 +83,6 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
 
 cdef extern from "core/memory/copied_arrays.hpp" namespace "halfwarp::core" nogil:
     bint was_reached(const event_ref&) noexcept
-    void hold_in_captured_graph(const stream_ref&, void*, void (*release)(void*)) noexcept
 
 
 cdef extern from "core/lifetime/giving_back.hpp" namespace "halfwarp::core" nogil:

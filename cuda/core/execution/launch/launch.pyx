@@ -19,6 +19,12 @@ cdef void raise_failed_launch(CUresult code, const char* function, object kernel
     raise error
 
 
+cdef int keep_captured_launch(const stream_ref& stream, object kernel,
+                              object arguments) except -1:
+    keep_in_capture(stream, (kernel, *operands_of(arguments)))
+    return 0
+
+
 cdef str describe_launch(Kernel kernel, tuple arguments):
     """Which kernel with which arguments, and from where."""
     shown = ", ".join([shorten(readable(argument)) for argument in arguments])
@@ -43,6 +49,7 @@ cdef object make_launch():
     cdef launch_hooks hooks
     hooks.accept_stream = accept_stream_for_launch
     hooks.raise_failed_launch = raise_failed_launch
+    hooks.keep_captured_launch = keep_captured_launch
     return make_launch_function(hooks)
 
 

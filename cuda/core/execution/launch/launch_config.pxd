@@ -7,3 +7,5 @@ cdef class LaunchConfig:
 
 # The LaunchConfig that an argument stands for: one, or a dict of its keywords.
 cdef LaunchConfig accept_config(object given)
+
+cdef LaunchConfig copy_config(LaunchConfig config)

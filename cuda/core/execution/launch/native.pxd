@@ -64,6 +64,7 @@ cdef extern from "python/launch/launch.hpp" namespace "halfwarp::python":
     struct launch_hooks:
         object (*accept_stream)(object)
         void (*raise_failed_launch)(CUresult, const char*, object, object) except *
+        int (*keep_captured_launch)(const stream_ref&, object, object) except -1
     object make_launch_function(const launch_hooks&)
 
 
@@ -113,6 +114,7 @@ cdef extern from "python/launch/prepared_launch.hpp" namespace "halfwarp::python
         launch_entry entry
         PyObject* kernel
         PyObject* values
+        PyObject* kept
     int register_prepared_class "halfwarp::python::register_class"(
         object, const prepared_fields*) except -1
     int install_prepared_call(object prepared_class) except -1

@@ -11,18 +11,6 @@ from cpython.buffer cimport (
 import sys
 
 
-cdef extern from "python/host_call.hpp" namespace "halfwarp::python" nogil:
-    ctypedef void (*native_function)(void*)
-    cppclass host_call:
-        native_function native
-        void* argument
-    host_call* make_host_call(object function) except NULL
-    int copy_argument(host_call&, const void*, size_t) except -1
-    void discard(host_call*) noexcept
-    void run_host_call(void*) noexcept
-    void give_up_host_call(void*) noexcept
-
-
 cdef uintptr_t native_address(object fn) except? 0:
     """The address behind a ctypes function of the right prototype; 0 for a Python callable."""
     ctypes = sys.modules.get("ctypes")

@@ -23,3 +23,6 @@ cdef int order_streams(Stream later, Stream earlier) except -1
 
 # A wrapper of class `cls` for a foreign object that offers a stream.
 cdef Stream wrap_foreign_stream(object cls, object foreign)
+
+# The name of an object's class, with its module, for messages.
+cdef str qualified_name(object given)

@@ -226,6 +226,8 @@ cdef class Stream:
                             "Stream.record(options=...)")
         with nogil:
             call(driver.cuEventRecord, mark.raw(), stream.raw())
+        if captures_under_way():
+            keep_in_capture(stream, share_event(<Event>event))
         return event
 
     def wait(self, event_or_stream):
@@ -255,6 +257,21 @@ cdef class Stream:
         cdef borrowed_stream stream = self.native.borrow_open(self)
         cdef borrowed_event event = (<Event>event_or_stream).native.borrow_open(event_or_stream)
         call(driver.cuStreamWaitEvent, stream.raw(), event.raw(), 0)  # it returns at once
+        if captures_under_way():
+            keep_in_capture(stream, share_event(<Event>event_or_stream))
+
+    def create_graph_builder(self):
+        """A builder that makes a graph of what this stream is given.
+
+        Host only. The stream stays the caller's.
+
+        Returns
+        -------
+        GraphBuilder
+            Which has not begun.
+        """
+        self.native.check_open(self)
+        return graph_module()._create_graph_builder(self, False)
 
     def launch(self, config, kernel, *kernel_args):
         """Launch a kernel on this stream: ``cuda.core.launch(self, config, kernel, ...)``.
@@ -321,6 +338,10 @@ cdef class Stream:
     def __repr__(self):
         handle = self.identity if self.native.is_open(self) else 0
         return f"<Stream handle=0x{handle:x} context=0x{<uintptr_t>known_context(self):x}>"
+
+
+cdef object graph_module():
+    return import_module("cuda.core._graph")
 
 
 cdef inline bint is_token(uintptr_t identity) noexcept:

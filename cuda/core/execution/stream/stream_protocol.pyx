@@ -46,23 +46,41 @@ cdef Stream wrap_foreign_stream(object cls, object foreign):
     return wrap_raw_stream(cls, <CUstream>foreign_stream_address(foreign), foreign)
 
 
+# The class GraphBuilder and what gives its stream, once graphs are in use.
+cdef object graph_builder = None
+cdef stream_of_builder_function stream_of_builder = NULL
+
+
+cdef int register_graph_builder(object cls, stream_of_builder_function function) except -1:
+    global graph_builder, stream_of_builder
+    graph_builder, stream_of_builder = cls, function
+    return 0
+
+
+cdef inline bint is_graph_builder(object given):
+    return graph_builder is not None and isinstance(given, graph_builder)
+
+
 cdef Stream accept_stream(object given):
     cdef Stream stream
     if isinstance(given, Stream):
         stream = <Stream>given
+    elif is_graph_builder(given):
+        stream = stream_of_builder(given)
     elif given is None:
         raise TypeError("stream is required and must not be None; pass device.default_stream for "
                         "the default stream")
     elif offers_stream(given):
         stream = wrap_foreign_stream(Stream, given)
     else:
-        raise TypeError(f"Stream expected, got {qualified_name(given)}")
+        raise TypeError(f"Stream or GraphBuilder expected, got {qualified_name(given)}")
     stream.native.check_open(stream)
     return stream
 
 
 cdef Stream accept_launch_stream(object given):
-    if not isinstance(given, Stream) and given is not None and offers_stream(given):
+    if (not isinstance(given, Stream) and given is not None and not is_graph_builder(given)
+            and offers_stream(given)):
         PyErr_WarnEx(DeprecationWarning,
                      b"Passing foreign stream objects to this function via the stream protocol is "
                      b"deprecated. Convert the object explicitly using Stream(obj) instead. "

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch as the parameters of a graph node: checked and packed as launch does it.
+#include "python/launch/kernel_node.hpp"
+
+#include "python/arguments/pack.hpp"
+#include "python/errors.hpp"
+#include "python/launch/launch.hpp"
+
+namespace halfwarp::python {
+namespace {
+
+// What the device must be asked for: it stands for the stream that a node does not have.
+int take_care_on_current_device(const config_fields& config, core::launch_plan& plan) noexcept {
+  try {
+    return take_care(config, config.native, core::stream_handle::borrow(CU_STREAM_LEGACY), plan);
+  } catch (...) {
+    translate_exception();
+    return -1;
+  }
+}
+
+}  // namespace
+
+int packed_launch::prepare(PyObject* config, PyObject* kernel, PyObject* arguments) noexcept {
+  config_ = fields_of<config_fields>(config);
+  const auto& handle = fields_of<core::kernel_handle>(kernel);
+  if (!config_.is_valid || !handle.is_open()) {
+    PyErr_Format(PyExc_RuntimeError, "%s was not initialised",
+                 config_.is_valid ? "Kernel" : "LaunchConfig");
+    return -1;
+  }
+  config_.native.attrs = config_.attributes;
+  kernel_ = handle.raw();
+  core::launch_plan& plan = *handle.facts().plan;
+  const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(arguments));
+  PyObject* const* const items = &PyTuple_GET_ITEM(arguments, 0);
+  packing_rule rule;
+  if (find_packing_rule(plan, nullptr, count, rule) < 0) return -1;
+  if (!arguments_.prepare(count)) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return -1;
+  if (arguments_.ran_python() && check_buffers_open(items, count) < 0) return -1;
+  return config_.needs_care ? take_care_on_current_device(config_, plan) : 0;
+}
+
+CUgraphNodeParams packed_launch::parameters() noexcept {
+  CUgraphNodeParams made{};
+  const CUlaunchConfig& native = config_.native;
+  made.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  made.kernel.kern = kernel_;
+  made.kernel.gridDimX = native.gridDimX;
+  made.kernel.gridDimY = native.gridDimY;
+  made.kernel.gridDimZ = native.gridDimZ;
+  made.kernel.blockDimX = native.blockDimX;
+  made.kernel.blockDimY = native.blockDimY;
+  made.kernel.blockDimZ = native.blockDimZ;
+  made.kernel.sharedMemBytes = native.sharedMemBytes;
+  made.kernel.kernelParams = arguments_.pointers();
+  return made;
+}
+
+CUresult set_attributes(CUgraphNode node, const config_fields& config) noexcept {
+  for (unsigned i = 0; i < config.native.numAttrs; ++i) {
+    const CUlaunchAttribute& each = config.attributes[i];
+    const CUresult code = driver::try_call(driver::table->cuGraphKernelNodeSetAttribute, node,
+                                           each.id, &each.value);
+    if (code != CUDA_SUCCESS) return code;
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace halfwarp::python

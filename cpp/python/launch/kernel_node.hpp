@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch as the parameters of a graph node: checked and packed as launch does it.
+#pragma once
+
+#include <Python.h>
+#include <cuda.h>
+
+#include "python/arguments/argument_block.hpp"
+#include "python/objects.hpp"
+
+namespace halfwarp::python {
+
+// Lives on the stack for the time of one call to the driver, which copies the values.
+class packed_launch {
+ public:
+  packed_launch() noexcept = default;
+  packed_launch(const packed_launch&) = delete;  // the parameters refer to the object itself
+  packed_launch& operator=(const packed_launch&) = delete;
+
+  // A LaunchConfig, a Kernel and a tuple of arguments; the device is the current one. 0, or -1 with
+  // an exception set. May run code of Python.
+  int prepare(PyObject* config, PyObject* kernel, PyObject* arguments) noexcept;
+
+  [[nodiscard]] CUgraphNodeParams parameters() noexcept;
+  [[nodiscard]] const config_fields& config() const noexcept { return config_; }
+
+ private:
+  config_fields config_;
+  CUkernel kernel_;
+  call_arguments arguments_;
+};
+
+// What a kernel node cannot be given with its parameters: cluster, cooperative and the like. The
+// first error; the node has what came before.
+[[nodiscard]] CUresult set_attributes(CUgraphNode node, const config_fields& config) noexcept;
+
+}  // namespace halfwarp::python

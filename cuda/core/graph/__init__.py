@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: work that is described once and launched often.
+
+Every name is loaded when it is first used.
+"""
+
+from importlib import import_module
+
+_HOMES = {
+    "cuda.core._graph": (
+        "AllocNode ChildGraphNode ConditionalNode EmptyNode EventRecordNode EventWaitNode "
+        "ExecutableChildGraphNode ExecutableEventRecordNode ExecutableEventWaitNode "
+        "ExecutableGraphNode ExecutableHostCallbackNode ExecutableKernelNode ExecutableMemcpyNode "
+        "ExecutableMemsetNode FreeNode Graph GraphBuilder GraphCondition GraphDefinition GraphNode "
+        "HostCallbackNode IfElseNode IfNode KernelNode MemcpyNode MemsetNode SwitchNode WhileNode"
+    ),
+    "cuda.core.graph.options": "GraphCompleteOptions GraphDebugPrintOptions",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+# Older spellings: importable, not listed.
+_OLD_NAMES = {"Condition": "GraphCondition", "GraphDef": "GraphDefinition"}
+_SILENT = {"GraphAllocOptions": "cuda.core.graph.options"}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name):
+    if name in _OLD_NAMES:
+        new = _OLD_NAMES[name]
+        text = f"cuda.core.graph.{name} is deprecated: use cuda.core.graph.{new}"
+        import_module("warnings").warn(text, DeprecationWarning, stacklevel=2)
+        return __getattr__(new)
+    home = _HOME_OF.get(name) or _SILENT.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*(name for name in globals() if name.startswith("__")), *__all__])

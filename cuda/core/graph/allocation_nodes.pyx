@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+# Nodes that allocate and free memory of a graph.
+
+from cuda.bindings.cydriver cimport (
+    CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    CU_MEM_ALLOCATION_TYPE_MANAGED,
+    CU_MEM_ALLOCATION_TYPE_PINNED,
+    CU_MEM_LOCATION_TYPE_DEVICE,
+    CU_MEM_LOCATION_TYPE_HOST,
+)
+
+cdef tuple MEMORY_TYPES = ("device", "host", "managed")
+
+
+@cython.final
+cdef class AllocNode(GraphNode):
+    """A node that allocates memory. A `FreeNode` behind it, or the caller, frees it."""
+
+    cdef CUdeviceptr address
+    cdef size_t bytes
+    cdef int device
+    cdef object kind    # of MEMORY_TYPES
+    cdef tuple peers
+
+    @property
+    def dptr(self):
+        """The address of the memory, the same in every launch. Host only."""
+        return self.address
+
+    @property
+    def bytesize(self):
+        """In bytes. Host only."""
+        return self.bytes
+
+    @property
+    def device_id(self):
+        """The ordinal of the device. Host only."""
+        return self.device
+
+    @property
+    def memory_type(self):
+        """``"device"``, ``"host"`` or ``"managed"``. Host only."""
+        return self.kind
+
+    @property
+    def peer_access(self):
+        """The ordinals of the devices that may use the memory as well. Host only."""
+        return self.peers
+
+    @property
+    def options(self):
+        """Deprecated: the keywords of `allocate`."""
+        warn_deprecated("AllocNode.options", "device_id, memory_type and peer_access")
+        return import_module("cuda.core.graph.options").GraphAllocOptions(
+            device=self.device, memory_type=self.kind, peer_access=list(self.peers) or None)
+
+    def _details(self):
+        return f"dptr=0x{self.address:x} size={self.bytes}"
+
+    def _label(self):
+        return f"allocate\n{self.bytes} B"
+
+
+@cython.final
+cdef class FreeNode(GraphNode):
+    """A node that frees memory which an `AllocNode` allocates."""
+
+    cdef CUdeviceptr address
+
+    @property
+    def dptr(self):
+        """The address of the memory. Host only."""
+        return self.address
+
+    def _details(self):
+        return f"dptr=0x{self.address:x}"
+
+    def _label(self):
+        return f"free\n0x{self.address:x}"
+
+
+cdef int ordinal_of(object given) except -2:
+    if isinstance(given, Device):
+        return (<Device>given).ordinal
+    return as_device(given).ordinal
+
+
+cdef AllocNode add_alloc_node(_NodeMaker after, object size, object device, object memory_type,
+                              object peer_access):
+    cdef CUDA_MEM_ALLOC_NODE_PARAMS how
+    cdef vector[CUmemAccessDesc] access
+    cdef CUgraphNode made = NULL
+    cdef AllocNode node = AllocNode.__new__(AllocNode)
+    if memory_type not in MEMORY_TYPES:
+        raise ValueError(f"{memory_type!r} is not a valid GraphMemoryType. Must be 'device', "
+                         "'host' or 'managed'")
+    node.kind, node.bytes = str(memory_type), size_from(size)
+    node.device = ordinal_of_current() if device is None else ordinal_of(device)
+    node.peers = tuple([ordinal_of(each) for each in peer_access or ()])
+    memset(&how, 0, sizeof(how))
+    how.bytesize = node.bytes
+    how.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED
+    how.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE
+    how.poolProps.location.id = node.device
+    if node.kind == "managed":
+        how.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED
+    elif node.kind == "host":
+        how.poolProps.location.type = CU_MEM_LOCATION_TYPE_HOST
+        how.poolProps.location.id = 0
+    access.resize(len(node.peers))
+    for i, peer in enumerate(node.peers):
+        access[i].location.type = CU_MEM_LOCATION_TYPE_DEVICE
+        access[i].location.id = peer
+        access[i].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    how.accessDescs, how.accessDescCount = access.data(), access.size()
+    after.check_usable()
+    with nogil:
+        call(driver.cuGraphAddMemAllocNode, &made, after.state.raw, &after.raw,
+             <size_t>(after.raw is not NULL), &how)
+    node.address = how.dptr
+    place(node, after.state, made)
+    return node
+
+
+cdef int ordinal_of_current() except -1:
+    cdef context_handle context = current_context()
+    if not context.is_open():
+        raise RuntimeError("No current CUDA context on this thread: call Device().set_current() "
+                           "first, or pass device=")
+    return context.facts().device
+
+
+cdef FreeNode add_free_node(_NodeMaker after, object dptr):
+    cdef CUgraphNode made = NULL
+    cdef FreeNode node = FreeNode.__new__(FreeNode)
+    if not PyIndex_Check(dptr):
+        raise TypeError(f"dptr must be an int, AllocNode.dptr, got {qualified_name(dptr)}")
+    node.address = address_from(dptr)
+    after.check_usable()
+    call(driver.cuGraphAddMemFreeNode, &made, after.state.raw, &after.raw,
+         <size_t>(after.raw is not NULL), node.address)
+    place(node, after.state, made)
+    return node
+
+
+cdef GraphNode inspect_alloc_node(CUgraphNode raw):
+    cdef CUDA_MEM_ALLOC_NODE_PARAMS found
+    cdef AllocNode node = AllocNode.__new__(AllocNode)
+    call(driver.cuGraphMemAllocNodeGetParams, raw, &found)
+    node.address, node.bytes = found.dptr, found.bytesize
+    node.device, node.kind = found.poolProps.location.id, "device"
+    if found.poolProps.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED:
+        node.kind = "managed"
+    elif found.poolProps.location.type == CU_MEM_LOCATION_TYPE_HOST:
+        node.kind = "host"
+    node.peers = tuple([found.accessDescs[i].location.id for i in range(found.accessDescCount)
+                        if found.accessDescs is not NULL])
+    return node
+
+
+cdef GraphNode inspect_free_node(CUgraphNode raw):
+    cdef FreeNode node = FreeNode.__new__(FreeNode)
+    call(driver.cuGraphMemFreeNodeGetParams, raw, &node.address)
+    return node

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+# Conditions, and the nodes whose bodies run as a condition says.
+
+
+@cython.final
+cdef class GraphCondition:
+    """A number that kernels of a graph set with ``cudaGraphSetConditional``, and nodes look at.
+
+    It comes from `GraphDefinition.create_condition` or `GraphBuilder.create_condition`, and goes
+    to the kernels as an argument.
+    """
+
+    cdef CUgraphConditionalHandle native
+    cdef object __weakref__
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("GraphCondition objects cannot be instantiated directly; use "
+                           "GraphBuilder.create_condition() or GraphDefinition.create_condition()")
+
+    @property
+    def handle(self):
+        """The condition as an int, as kernels get it. Host only."""
+        return self.native
+
+    def __cuda_kernel_arg__(self):
+        return import_module("ctypes").c_uint64(self.native)
+
+    def __int__(self):
+        return self.native
+
+    def __eq__(self, other):
+        if not isinstance(other, GraphCondition):
+            return NotImplemented
+        return self.native == (<GraphCondition>other).native
+
+    def __hash__(self):
+        return hash(self.native)
+
+    def __repr__(self):
+        return f"<GraphCondition handle=0x{self.native:x}>"
+
+
+cdef GraphCondition wrap_condition(CUgraphConditionalHandle native):
+    cdef GraphCondition made = GraphCondition.__new__(GraphCondition)
+    made.native = native
+    return made
+
+
+cdef GraphCondition create_condition_in(CUgraph graph, object default_value):
+    cdef CUgraphConditionalHandle made = 0
+    cdef unsigned value = 0, flags = 0
+    if default_value is not None:
+        value, flags = default_value, 1  # CU_GRAPH_COND_ASSIGN_DEFAULT
+    call(driver.cuGraphConditionalHandleCreate, &made, graph, raw_current_context(), value, flags)
+    return wrap_condition(made)
+
+
+cdef GraphCondition condition_from(object given):
+    """The condition that an argument is; older programs have its bare handle."""
+    if isinstance(given, GraphCondition):
+        return <GraphCondition>given
+    if type(given).__name__ == "CUgraphConditionalHandle":
+        return wrap_condition(int(given))
+    raise TypeError(f"Argument 'condition' has incorrect type (expected GraphCondition, got "
+                    f"{qualified_name(given)}): it comes from GraphBuilder.create_condition() or "
+                    "GraphDefinition.create_condition()")
+
+
+cdef class ConditionalNode(GraphNode):
+    """A node whose bodies run as a condition says."""
+
+    cdef GraphCondition asked
+    cdef tuple bodies        # of _GraphState
+
+    @property
+    def condition(self):
+        """The `GraphCondition`; None where an older driver does not tell. Host only."""
+        return self.asked
+
+    @property
+    def cond_type(self):
+        """``"if"``, ``"while"`` or ``"switch"``; None where an older driver does not tell."""
+        kind = KIND_OF.get(type(self))
+        return None if kind is None else import_module("cuda.core.typing").GraphConditionalType(kind)
+
+    @property
+    def branches(self):
+        """The `GraphDefinition` of each body, in order. Host only."""
+        return tuple([wrap_graph(<_GraphState>each) for each in self.bodies])
+
+    def _details(self):
+        return f"condition=0x{0 if self.asked is None else self.asked.native:x}"
+
+    def _label(self):
+        return KIND_OF.get(type(self)) or "conditional"
+
+
+@cython.final
+cdef class IfNode(ConditionalNode):
+    """A node whose body runs if the condition is not 0."""
+
+    @property
+    def then(self):
+        """The `GraphDefinition` of the body. Host only."""
+        return wrap_graph(<_GraphState>self.bodies[0])
+
+
+@cython.final
+cdef class IfElseNode(ConditionalNode):
+    """A node with one body for a condition that is not 0, and one for 0."""
+
+    @property
+    def then(self):
+        """The `GraphDefinition` of the body for a condition that is not 0. Host only."""
+        return wrap_graph(<_GraphState>self.bodies[0])
+
+    @property
+    def else_(self):
+        """The `GraphDefinition` of the body for 0. Host only."""
+        return wrap_graph(<_GraphState>self.bodies[1])
+
+
+@cython.final
+cdef class WhileNode(ConditionalNode):
+    """A node whose body runs while the condition is not 0."""
+
+    @property
+    def body(self):
+        """The `GraphDefinition` of the body. Host only."""
+        return wrap_graph(<_GraphState>self.bodies[0])
+
+
+@cython.final
+cdef class SwitchNode(ConditionalNode):
+    """A node of whose bodies the one runs whose number the condition is."""
+
+
+cdef dict KIND_OF = {IfNode: "if", IfElseNode: "if", WhileNode: "while", SwitchNode: "switch"}
+
+
+cdef CUgraphNodeParams conditional_parameters(object cls, GraphCondition condition,
+                                              unsigned count) except *:
+    cdef CUgraphNodeParams how
+    memset(&how, 0, sizeof(how))
+    how.type = CU_GRAPH_NODE_TYPE_CONDITIONAL
+    how.conditional.handle, how.conditional.size = condition.native, count
+    how.conditional.ctx = raw_current_context()
+    kind = KIND_OF[cls]
+    if kind == "if":
+        how.conditional.type = CU_GRAPH_COND_TYPE_IF
+    elif kind == "while":
+        how.conditional.type = CU_GRAPH_COND_TYPE_WHILE
+    else:
+        how.conditional.type = CU_GRAPH_COND_TYPE_SWITCH
+    return how
+
+
+cdef ConditionalNode add_conditional_node(_NodeMaker after, object cls, object given,
+                                          size_t count):
+    cdef CUgraphNodeParams how
+    cdef ConditionalNode node = cls.__new__(cls)
+    cdef size_t i
+    node.asked = condition_from(given)
+    after.check_usable()
+    how = conditional_parameters(cls, node.asked, count)
+    cdef CUgraphNode made = add_node(after, &how, None, None)
+    node.bodies = tuple([part_of(after.state, how.conditional.phGraph_out[i])
+                         for i in range(count)])
+    state_of_node(after.state, made).made_as = (cls, node.asked, node.bodies)
+    place(node, after.state, made)
+    return node
+
+
+cdef GraphNode inspect_conditional_node(_GraphState graph, CUgraphNode raw, _NodeState state):
+    cdef CUgraphNodeParams found
+    cdef ConditionalNode node
+    cdef size_t i
+    if isinstance(state.made_as, tuple):
+        cls, condition, bodies = state.made_as
+        node = cls.__new__(cls)
+        node.asked, node.bodies = condition, bodies
+        return node
+    memset(&found, 0, sizeof(found))
+    if (not driver_has_node_params()
+            or try_call(driver.cuGraphNodeGetParams, raw, &found) != CUDA_SUCCESS
+            or found.conditional.phGraph_out is NULL):
+        node = ConditionalNode.__new__(ConditionalNode)
+        node.bodies = ()
+        return node
+    if found.conditional.type == CU_GRAPH_COND_TYPE_WHILE:
+        cls = WhileNode
+    elif found.conditional.type == CU_GRAPH_COND_TYPE_SWITCH:
+        cls = SwitchNode
+    else:
+        cls = IfNode if found.conditional.size == 1 else IfElseNode
+    node = cls.__new__(cls)
+    node.asked = wrap_condition(found.conditional.handle)
+    node.bodies = tuple([part_of(graph, found.conditional.phGraph_out[i])
+                         for i in range(found.conditional.size)])
+    return node
+
+
+cdef bint driver_has_node_params() except -1:
+    cdef int version = 0
+    call(driver.cuDriverGetVersion, &version)
+    return version >= 13020

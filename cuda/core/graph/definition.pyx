@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+# GraphDefinition: a graph that is built node by node.
+
+
+@cython.final
+cdef class GraphDefinition(_NodeMaker):
+    """A graph to build node by node, and to make executables of.
+
+    ``GraphDefinition()`` is an empty one; `GraphBuilder.graph_definition`, child nodes and
+    conditional nodes give theirs. It lives as long as any object for it, for a part of it or for
+    one of its nodes. Several threads may read it at once; changes need the caller's lock.
+    """
+
+    def __init__(self):
+        if self.state is not None:
+            raise RuntimeError("GraphDefinition is initialised already")
+        initialize_driver()
+        self.state = new_graph_state()
+        self.identity = <uintptr_t>self.state.raw
+
+    cdef int check_usable(self) except -1:
+        if self.state is None:
+            raise RuntimeError("GraphDefinition was not initialised")
+        if not self.state.is_valid:
+            raise RuntimeError("GraphDefinition is no longer valid")
+        return 0
+
+    def empty(self):
+        """Add a node that does nothing and depends on nothing.
+
+        Host only.
+
+        Returns
+        -------
+        EmptyNode
+
+        See Also
+        --------
+        cuGraphAddNode : the driver function.
+        """
+        return join_nodes(self, ())
+
+    def join(self, *nodes):
+        """Add an empty node behind others.
+
+        Host only.
+
+        Parameters
+        ----------
+        *nodes : GraphNode
+            Of this graph.
+
+        Returns
+        -------
+        EmptyNode
+
+        See Also
+        --------
+        cuGraphAddNode : the driver function.
+        """
+        return join_nodes(self, nodes)
+
+    def create_condition(self, default_value=None):
+        """Make a condition for conditional nodes of this graph.
+
+        Host only. Needs a current context.
+
+        Parameters
+        ----------
+        default_value : int, optional
+            Assigned at each launch; None leaves what the last launch left.
+
+        Returns
+        -------
+        GraphCondition
+
+        See Also
+        --------
+        cuGraphConditionalHandleCreate : the driver function.
+        """
+        self.check_usable()
+        return create_condition_in(self.state.raw, default_value)
+
+    def instantiate(self, options=None):
+        """Make an executable of the graph as it is now.
+
+        Host only.
+
+        Parameters
+        ----------
+        options : GraphCompleteOptions or dict, optional
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        RuntimeError
+            If the graph cannot be run, for instance because of a cycle.
+
+        See Also
+        --------
+        cuGraphInstantiateWithParams : the driver function.
+        """
+        self.check_usable()
+        return instantiate_graph(self.state, options)
+
+    def debug_dot_print(self, path, options=None):
+        """Write the graph as DOT to a file, as the driver describes it.
+
+        Host only.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which is replaced.
+        options : GraphDebugPrintOptions or dict, optional
+            How much to write.
+
+        Raises
+        ------
+        TypeError
+            If the options are something else.
+
+        See Also
+        --------
+        cuGraphDebugDotPrint : the driver function.
+        """
+        self.check_usable()
+        print_dot(self.state.raw, path, options)
+
+    def nodes(self):
+        """All nodes, as a set. Host only.
+
+        See Also
+        --------
+        cuGraphGetNodes : the driver function.
+        """
+        self.check_usable()
+        return set(nodes_of(self.state))
+
+    def edges(self):
+        """All edges, as a set of pairs: a node, and one that depends on it. Host only.
+
+        See Also
+        --------
+        cuGraphGetEdges : the driver function.
+        """
+        self.check_usable()
+        return {(first, second) for first, second, data in edges_of(self.state)}
+
+    def edges_with_data(self):
+        """All edges with the kind of each: ``{(first, second): (from_port, to_port, type)}``.
+
+        Host only. The numbers are 0 for a plain edge, that waits for the whole node.
+
+        See Also
+        --------
+        cuGraphGetEdges : the driver function.
+        """
+        self.check_usable()
+        return {(first, second): data for first, second, data in edges_of(self.state)}
+
+    def add_edge(self, first, second, *, from_port=0, to_port=0, type=0):
+        """Let a node depend on another one.
+
+        Host only.
+
+        Parameters
+        ----------
+        first, second : GraphNode
+            `second` waits for `first`.
+        from_port, to_port, type : int, optional
+            What of `first` is waited for, as in ``CUgraphEdgeData``; 0 is all of it.
+
+        See Also
+        --------
+        cuGraphAddDependencies : the driver function.
+        """
+        self.check_usable()
+        add_edge(self.state, first, second, from_port, to_port, type)
+
+    @property
+    def _entry(self):
+        """The place before all nodes. Host only."""
+        cdef GraphNode entry = GraphNode.__new__(GraphNode)
+        entry.state = self.state
+        return entry
+
+    @property
+    def handle(self):
+        """The graph as `cuda.bindings.driver.CUgraph`; 0 when it is gone. Host only."""
+        return as_bindings("CUgraph", self.state.raw if self.is_valid else NULL)
+
+    @property
+    def id(self):
+        """The number of the graph among all that the driver made. Host only.
+
+        See Also
+        --------
+        cuGraphGetId : the driver function.
+        """
+        cdef unsigned found = 0
+        self.check_usable()
+        call(driver.cuGraphGetId, self.state.raw, &found)
+        return found
+
+    @property
+    def is_valid(self):
+        """Whether the graph is there: a part of another one goes with its node. Host only."""
+        return self.state is not None and self.state.is_valid
+
+    def _repr_svg_(self):
+        """The picture that a notebook shows. Host only."""
+        return import_module("cuda.core.graph.picture").svg(self)
+
+    def __eq__(self, other):
+        if not isinstance(other, GraphDefinition):
+            return NotImplemented
+        return self.identity == (<GraphDefinition>other).identity
+
+    def __hash__(self):
+        return hash(self.identity)
+
+    def __repr__(self):
+        return f"<GraphDefinition handle=0x{self.identity if self.is_valid else 0:x}>"
+
+
+cdef GraphDefinition wrap_graph(_GraphState state):
+    cdef GraphDefinition made = GraphDefinition.__new__(GraphDefinition)
+    made.state = state
+    made.identity = 0 if state is None else <uintptr_t>state.raw
+    return made
+
+
+cdef list nodes_of(_GraphState graph):
+    cdef vector[CUgraphNode] found
+    cdef size_t count = 0
+    call(driver.cuGraphGetNodes, graph.raw, NULL, &count)
+    found.resize(count)
+    if count:
+        call(driver.cuGraphGetNodes, graph.raw, found.data(), &count)
+    return [node_of(graph, found[i]) for i in range(min(count, found.size()))]
+
+
+cdef list edges_of(_GraphState graph):
+    """Triples: two nodes and the data of the edge between them."""
+    cdef vector[CUgraphNode] sources, targets
+    cdef vector[CUgraphEdgeData] data
+    cdef size_t count = 0
+    call(driver.cuGraphGetEdges, graph.raw, NULL, NULL, NULL, &count)
+    sources.resize(count)
+    targets.resize(count)
+    data.resize(count)
+    if count:
+        call(driver.cuGraphGetEdges, graph.raw, sources.data(), targets.data(), data.data(), &count)
+    return [(node_of(graph, sources[i]), node_of(graph, targets[i]),
+             (data[i].from_port, data[i].to_port, data[i].type))
+            for i in range(min(count, sources.size()))]
+
+
+cdef int add_edge(_GraphState graph, object first, object second, unsigned char from_port,
+                  unsigned char to_port, unsigned char kind) except -1:
+    cdef CUgraphEdgeData data
+    cdef GraphNode source = node_of_graph(graph, first)
+    cdef GraphNode target = node_of_graph(graph, second)
+    if source.raw is NULL or target.raw is NULL:
+        raise ValueError("The virtual graph entry node cannot be used in an edge")
+    memset(&data, 0, sizeof(data))
+    data.from_port, data.to_port, data.type = from_port, to_port, kind
+    call(driver.cuGraphAddDependencies, graph.raw, &source.raw, &target.raw, &data, <size_t>1)
+    return 0
+
+
+cdef int print_dot(CUgraph graph, object path, object options) except -1:
+    cls = import_module("cuda.core.graph.options").GraphDebugPrintOptions
+    if isinstance(options, dict):
+        options = cls(**options)
+    if options is not None and not isinstance(options, cls):
+        raise TypeError("options must be a GraphDebugPrintOptions instance, or a dict of its "
+                        f"keywords, got {qualified_name(options)}")
+    cdef unsigned flags = 0 if options is None else options._to_flags()
+    cdef bytes name = os.fsencode(path)
+    cdef const char* file = name
+    with nogil:
+        call(driver.cuGraphDebugDotPrint, graph, file, flags)
+    return 0

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# What all wrappers of one graph share: the graph itself, its nodes, and what it keeps alive.
+
+# Some of what a graph keeps, behind one user object of the driver: clones, executables and launches
+# that the driver makes of the graph keep it as well. A list is only ever added to.
+cdef class _KeptObjects:
+    cdef list objects
+    cdef CUuserObject native
+
+# What is known of one node beside what the driver tells.
+cdef class _NodeState:
+    cdef object wrapper        # a weak reference to the GraphNode, or None
+    cdef object kept           # what the node uses, in a tuple; None for nothing
+    cdef _KeptObjects among    # where `kept` is
+    cdef object made_as        # of conditional nodes: (class, GraphCondition, bodies)
+
+cdef class _GraphState:
+    cdef graph_handle top          # what keeps `raw`: the graph, or the one that it is a part of
+    cdef CUgraph raw
+    cdef bint is_valid             # False before the end of a capture and after its owner went
+    cdef dict nodes                # address of the node: _NodeState
+    cdef dict parts                # address of a child graph or body: its _GraphState
+    cdef _KeptObjects kept         # with room for more; None: the next one gets a new list
+    cdef object __weakref__
