@@ -573,7 +573,7 @@ cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except
     if captures_under_way() == 0:
         forget_capture_error()
     if self.kind == BODY:
-        if not self.graph.is_valid and self.origin.stage != CAPTURING:
+        if not self.graph.is_valid:
             raise RuntimeError("GraphDefinition is no longer valid: the builder that this body "
                                "belongs to was closed")
         call(driver.cuStreamBeginCaptureToGraph, stream.raw(), self.graph.raw, NULL, NULL,
@@ -585,7 +585,7 @@ cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except
     if self.kind == PRIMARY:
         check(find_capture(stream, found), "cuStreamGetCaptureInfo")
         self.graph = _GraphState.__new__(_GraphState)
-        self.graph.raw = found.graph
+        self.graph.raw, self.graph.is_valid = found.graph, True
     return 0
 
 
@@ -628,7 +628,7 @@ cdef int close_builder(GraphBuilder self) except -1:
     self.native.close(self)
     if self.owns_stream:
         self.on.close()
-    self.origin = self.branches = None
+    self.origin = self.branches = self.graph = None
     return 0
 
 

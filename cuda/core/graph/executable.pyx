@@ -222,8 +222,8 @@ cdef Graph instantiate_graph(_GraphState graph, object options):
     except CUDAError as error:
         if <int>how.result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS:
             raise
-        raise RuntimeError(f"{INSTANTIATE_ERRORS.get(<int>how.result_out, NO_REASON)}: "
-                           f"{error}") from error
+        why = INSTANTIATE_ERRORS.get(<int>how.result_out, NO_REASON)
+        raise RuntimeError(f"{why} ({error})") from error
     made.identity = <uintptr_t>native.raw()
     made.native.hold(made, native.take())
     made.source = graph

@@ -15,9 +15,10 @@ cdef class _NodeState:
     cdef object made_as        # of conditional nodes: (class, GraphCondition, bodies)
 
 cdef class _GraphState:
-    cdef graph_handle top          # what keeps `raw`: the graph, or the one that it is a part of
+    cdef graph_handle top          # what keeps `raw`: the graph, or the one that it is a part of;
+                                   # null during a capture, where the driver has it
     cdef CUgraph raw
-    cdef bint is_valid             # False before the end of a capture and after its owner went
+    cdef bint is_valid             # False after its owner went
     cdef dict nodes                # address of the node: _NodeState
     cdef dict parts                # address of a child graph or body: its _GraphState
     cdef _KeptObjects kept         # with room for more; None: the next one gets a new list

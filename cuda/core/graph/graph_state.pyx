@@ -67,7 +67,7 @@ cdef int end_part(_GraphState whole, CUgraph raw) except -1:
 
 cdef int begin_graph(_GraphState self, const graph_handle& top) except -1:
     """The capture that the graph and its bodies were made in has ended."""
-    self.top, self.is_valid = top, True
+    self.top = top
     for part in self.parts.values():
         begin_graph(<_GraphState>part, top)
     return 0

@@ -314,6 +314,8 @@ cdef CUDA_MEMCPY3D copy_of(object dst, object src, tuple extent, tuple pitches, 
     check_fits(source, "src", bytes_used(tuple(counts), steps[2], steps[3]))
     memset(&copy, 0, sizeof(copy))
     copy.WidthInBytes, copy.Height, copy.Depth = counts
+    if counts[1] > 1 or counts[2] > 1:  # a single row has no pitch
+        steps = [step or counts[i % 2] for i, step in enumerate(steps)]
     copy.dstPitch, copy.dstHeight, copy.srcPitch, copy.srcHeight = steps
     set_destination(copy, to.pointer)
     set_source(copy, source.pointer)

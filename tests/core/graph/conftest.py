@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of graphs share: numbers that host and device see, and a kernel that adds."""
 
+import contextlib
 import ctypes
 import gc
 
 import pytest
-from cuda.core import LaunchConfig, LegacyPinnedMemoryResource, launch
+from cuda.core import CUDAError, LaunchConfig, LegacyPinnedMemoryResource, launch
+from cuda.core.graph import GraphDefinition
 
 ADD = """
     .reg .u64 %rd<2>;
@@ -42,6 +44,16 @@ def numbers(device):
     numbers = Numbers()
     yield numbers
     numbers.buffer.close()
+
+
+@pytest.fixture
+def graph(device):
+    """An empty definition; at the end its nodes go, with all that they keep."""
+    graph = GraphDefinition()
+    yield graph
+    for node in graph.nodes():
+        with contextlib.suppress(CUDAError):  # allocations stay
+            node.destroy()
 
 
 @pytest.fixture

@@ -1,0 +1,517 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GraphDefinition and its nodes: built one by one, inspected, changed, destroyed."""
+
+import ctypes
+import gc
+import weakref
+
+import pytest
+from cuda.bindings import driver
+from cuda.core import CUDAError, LaunchConfig, LegacyPinnedMemoryResource
+from cuda.core.graph import (
+    ChildGraphNode,
+    EmptyNode,
+    EventRecordNode,
+    GraphDefinition,
+    GraphNode,
+    HostCallbackNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+)
+
+from .conftest import ONE
+
+
+def count(emulation, function):
+    """Counts the calls of a driver function."""
+    return emulation.inject(function, nth=10**6, error="CUDA_ERROR_UNKNOWN", optional=True)
+
+
+def run(definition, stream):
+    with definition.instantiate() as graph:
+        graph.launch(stream)
+        stream.sync()
+
+
+class TestIdentity:
+    def test_rule_38_a_node_has_one_object(self, graph):
+        first = graph.empty()
+        second = first.join()
+        assert first in graph.nodes()
+        assert next(iter(second.pred)) is first
+        assert next(iter(first.succ)) is second
+        assert {id(each) for each in graph.nodes()} == {id(first), id(second)}
+
+    def test_rule_39_edges_compare_as_sets_of_pairs(self, graph):
+        first, second = graph.empty(), graph.empty()
+        third = graph.join(first, second)
+        assert graph.edges() == {(first, third), (second, third)}
+
+    def test_rule_40_a_destroyed_node_still_has_hash_and_equality(self, graph):
+        node, other = graph.empty(), graph.empty()
+        known = {node: 1}
+        before = hash(node)
+        node.destroy()
+        node.destroy()
+        assert hash(node) == before and known[node] == 1 and node != other
+        assert graph.nodes() == {other}
+        assert not node.is_valid and node.handle is None and node.type is None
+        assert node.pred == set() and node.graph == graph
+        assert repr(node) == "<EmptyNode handle=0x0>"
+        with pytest.raises(RuntimeError, match="GraphNode has been destroyed"):
+            node.join()
+
+    def test_a_node_met_again_has_its_class_and_attributes(self, graph, add, numbers):
+        graph.launch(LaunchConfig(grid=(2, 3), block=4, shmem_size=16), add, numbers.buffer, 1)
+        gc.collect()
+        (node,) = graph.nodes()
+        assert type(node) is KernelNode and node.kernel == add
+        assert (node.grid, node.block, node.shmem_size) == ((2, 3, 1), (4, 1, 1), 16)
+        assert node.config == LaunchConfig(grid=(2, 3), block=4, shmem_size=16)
+
+    def test_definitions_are_equal_by_their_graph(self, graph):
+        node = graph.empty()
+        assert node.graph == graph and hash(node.graph) == hash(graph)
+        assert graph != GraphDefinition()
+
+    def test_weak_references_to_nodes(self, graph):
+        reference = weakref.ref(graph.empty())
+        gc.collect()
+        assert reference() is None and len(graph.nodes()) == 1
+
+    def test_the_entry_is_no_node(self, graph):
+        assert repr(graph._entry) == "<GraphNode entry>"
+        assert graph._entry.type is None and graph._entry.handle is None
+        assert graph._entry.succ == graph.nodes() == set()
+
+    def test_rule_51_lists_of_any_length_are_asked_for_once(self, graph, emulation):
+        nodes = [graph.empty()]
+        for _ in range(300):
+            nodes.append(nodes[-1].join())
+        for function, ask in (("cuGraphGetNodes", graph.nodes), ("cuGraphGetEdges", graph.edges)):
+            with count(emulation, function) as calls:
+                assert len(ask()) >= 300
+            assert calls.matches == 2  # how many, and which
+
+
+class TestAdjacency:
+    def test_sets_follow_the_graph(self, graph):
+        first, second = graph.empty(), graph.empty()
+        before = second.pred
+        assert len(before) == 0 and repr(before) == "{}"
+        before.add(first)
+        before.add(first)
+        assert first in before and second in first.succ and graph.edges() == {(first, second)}
+        before.discard(first)
+        before.discard(first)
+        assert before == set() and isinstance(before | {first}, set)
+
+    def test_assignment_replaces_all(self, graph):
+        first, second, third = (graph.empty() for _ in range(3))
+        third.pred = {first}
+        third.pred = [second]
+        assert third.pred == {second} and first.succ == set()
+        third.pred |= {first}
+        third.pred -= {second}
+        assert third.pred == {first}
+        third.pred.clear()
+        assert graph.edges() == set()
+
+    def test_a_failed_assignment_changes_nothing(self, graph):
+        first, second = graph.empty(), graph.empty()
+        second.pred = {first}
+        for wrong, error in (
+            ([3], TypeError),
+            (3, TypeError),
+            ([GraphDefinition().empty()], ValueError),
+        ):
+            with pytest.raises(error):
+                second.pred = wrong
+        with pytest.raises(CUDAError):
+            second.pred = {second}
+        assert second.pred == {first}
+
+    def test_errors(self, graph):
+        node = graph.empty()
+        with pytest.raises(KeyError):
+            node.pred.remove(node)
+        with pytest.raises(TypeError, match="expected GraphNode, got int"):
+            node.pred.add(3)
+        with pytest.raises(TypeError, match="expected GraphNode, got int"):
+            node.pred.update([3])
+        with pytest.raises(ValueError, match="must belong to the same GraphDefinition"):
+            node.pred.add(GraphDefinition().empty())
+        with pytest.raises(ValueError, match="virtual graph entry node cannot be used in an edge"):
+            node.pred.add(graph._entry)
+        with pytest.raises(CUDAError):
+            node.pred.add(node)
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(node.pred)
+
+    def test_rule_17_bulk_changes_are_one_call(self, graph, emulation):
+        nodes, last = [graph.empty() for _ in range(5)], graph.empty()
+        with count(emulation, "cuGraphAddDependencies") as calls:
+            last.pred.update(nodes[:3], nodes[3:])
+            last.pred.update(nodes)
+        assert calls.matches == 1
+        assert last.pred == set(nodes)
+
+    def test_edges_have_data(self, graph):
+        first, second = graph.empty(), graph.empty()
+        graph.add_edge(first, second)
+        assert graph.edges_with_data() == {(first, second): (0, 0, 0)}
+        assert second.pred.edge_data(first) == (0, 0, 0)
+        with pytest.raises(KeyError):
+            first.pred.edge_data(second)
+
+    def test_a_cycle_is_an_error_at_the_latest_when_it_is_instantiated(self, graph):
+        first = graph.empty()
+        second = first.join()
+        with pytest.raises((CUDAError, RuntimeError)):
+            first.pred.add(second)
+            graph.instantiate()
+
+
+class TestKernelNodes:
+    def test_a_node_runs_behind_another(self, graph, add, numbers, stream):
+        first = graph.launch(ONE, add, numbers.buffer, 1)
+        first.launch(ONE, add, numbers.buffer, 2)
+        run(graph, stream)
+        assert numbers[0] == 3
+
+    def test_arguments_are_checked_as_in_a_launch(self, graph, add, numbers):
+        with pytest.raises(TypeError, match="expected 2 arguments, got 1"):
+            graph.launch(ONE, add, numbers.buffer)
+        with pytest.raises(OverflowError):
+            graph.launch(ONE, add, numbers.buffer, 1 << 40)
+        with pytest.raises(TypeError, match="kernel must be a Kernel, got int"):
+            graph.launch(ONE, 3)
+        assert graph.nodes() == set()
+
+    def test_update(self, graph, add, numbers, stream):
+        node = graph.launch(ONE, add, numbers.buffer, 1)
+        node.update()
+        node.update(args=(numbers.buffer, 5))
+        run(graph, stream)
+        assert numbers[0] == 5
+        node.update(config=LaunchConfig(grid=2, block=1))
+        assert node.grid == (2, 1, 1)
+        with pytest.raises(ValueError, match="changing kernel requires args"):
+            node.update(kernel=add)
+
+    def test_a_failed_update_leaves_the_node(self, graph, add, numbers, stream):
+        node = graph.launch(ONE, add, numbers.buffer, 1)
+        with pytest.raises(OverflowError):
+            node.update(args=(numbers.buffer, 1 << 40))
+        run(graph, stream)
+        assert numbers[0] == 1
+
+    def test_a_cooperative_launch_becomes_an_attribute(self, graph, add, numbers):
+        config = LaunchConfig(grid=1, block=1, is_cooperative=True)
+        node = graph.launch(config, add, numbers.buffer, 1)
+        assert node.config.is_cooperative
+        assert node.attributes["cooperative"] == 1
+        del node
+        (again,) = graph.nodes()
+        assert again.config.is_cooperative
+
+    def test_ids(self, graph, add, numbers):
+        node = graph.launch(ONE, add, numbers.buffer, 1)
+        assert isinstance(node.id, int) and isinstance(graph.id, int)
+        assert graph.id != GraphDefinition().id
+
+
+class TestMemoryNodes:
+    def test_memset(self, graph, numbers, stream):
+        node = graph.memset(numbers.buffer, 1, 64)
+        assert (node.dptr, node.value, node.element_size) == (int(numbers.buffer.handle), 1, 1)
+        assert (node.width, node.height, node.pitch) == (64, 1, 0)
+        assert type(node) is MemsetNode and f"dptr=0x{node.dptr:x} value=1" in repr(node)
+        run(graph, stream)
+        assert numbers[15] == 0x01010101
+
+    def test_rule_52_values_of_one_byte(self, graph, numbers):
+        for wrong in (-1, 256):
+            with pytest.raises(OverflowError):
+                graph.memset(numbers.buffer, wrong, 4)
+        for wrong in (b"", b"123"):
+            with pytest.raises(ValueError, match="1, 2, or 4 bytes"):
+                graph.memset(numbers.buffer, wrong, 4)
+
+    def test_the_length_of_the_value_is_that_of_an_element(self, graph, numbers, stream):
+        node = graph.memset(numbers.buffer, b"\x01\x00\x00\x00", 16)
+        assert (node.element_size, node.value) == (4, 1)
+        run(graph, stream)
+        assert list(numbers.values) == [1] * 16
+
+    def test_memset_of_rows(self, graph, numbers, stream):
+        graph.memset(numbers.buffer, b"\x02\x00\x00\x00", 1, height=4, pitch=16)
+        run(graph, stream)
+        assert list(numbers.values) == [2, 0, 0, 0] * 4
+
+    def test_memset_update(self, graph, numbers, stream):
+        node = graph.memset(numbers.buffer, 1, 64)
+        node.update(value=3)
+        node.update(width=4)
+        run(graph, stream)
+        assert (numbers[0], numbers[1]) == (0x03030303, 0)
+        with pytest.raises(ValueError, match="dst_owner needs an integer dst"):
+            node.update(dst_owner=3)
+
+    def test_memcpy(self, graph, numbers, stream):
+        source = (ctypes.c_uint32 * 2)(7, 8)
+        address = ctypes.addressof(source)
+        node = graph.memcpy(numbers.buffer, address, 8, src_owner=source)
+        assert (node.dst, node.src, node.size) == (int(numbers.buffer.handle), address, 8)
+        assert f"src=0x{address:x}(H) size=8" in repr(node) and type(node) is MemcpyNode
+        run(graph, stream)
+        assert list(numbers.values[:3]) == [7, 8, 0]
+
+    def test_memcpy_of_rows(self, graph, numbers, stream):
+        source = (ctypes.c_uint32 * 4)(1, 2, 3, 4)
+        graph.memcpy_2d(
+            numbers.buffer, ctypes.addressof(source), 8, 2, dst_pitch=16, src_owner=source
+        )
+        run(graph, stream)
+        assert list(numbers.values[:7]) == [1, 2, 0, 0, 3, 4, 0]
+
+    def test_memcpy_of_layers(self, graph, numbers, stream):
+        source = (ctypes.c_uint32 * 4)(1, 2, 3, 4)
+        node = graph.memcpy_3d(
+            numbers.buffer, ctypes.addressof(source), 4, 2, 2, dst_pitch=8, src_owner=source
+        )
+        assert node.extent == (4, 2, 2) and node.size == 16
+        run(graph, stream)
+        assert list(numbers.values[:8]) == [1, 0, 2, 0, 3, 0, 4, 0]
+        with pytest.raises(ValueError, match="updating multidimensional"):
+            node.update(size=4)
+
+    def test_memcpy_update(self, graph, numbers, stream):
+        source, other = (ctypes.c_uint32 * 2)(7, 8), (ctypes.c_uint32 * 2)(9, 10)
+        node = graph.memcpy(numbers.buffer, ctypes.addressof(source), 8, src_owner=source)
+        node.update(src=ctypes.addressof(other), src_owner=other)
+        node.update(size=4)
+        run(graph, stream)
+        assert list(numbers.values[:2]) == [9, 0]
+
+    def test_ranges_are_checked(self, graph, numbers):
+        with pytest.raises(ValueError, match="Buffer of 64 bytes"):
+            graph.memset(numbers.buffer, 0, 65)
+        with pytest.raises(ValueError, match="Buffer of 64 bytes"):
+            graph.memcpy(numbers.buffer, numbers.buffer, 65)
+        with pytest.raises(ValueError, match="dst_owner cannot be used when dst is a Buffer"):
+            graph.memset(numbers.buffer, 0, 1, dst_owner=3)
+        with pytest.raises(ValueError, match="src_owner cannot be used when src is a Buffer"):
+            graph.memcpy(numbers.buffer, numbers.buffer, 1, src_owner=3)
+        with pytest.raises(TypeError, match="dst must be a Buffer"):
+            graph.memset("a", 0, 1)
+        closed = LegacyPinnedMemoryResource().allocate(4)
+        closed.close()
+        with pytest.raises(RuntimeError, match="Buffer has been closed"):
+            graph.memset(closed, 0, 1)
+        assert graph.nodes() == set()
+
+    def test_allocations(self, graph, stream):
+        node = graph.allocate(64)
+        assert (node.bytesize, node.device_id, node.memory_type) == (64, 0, "device")
+        assert node.peer_access == () and node.dptr
+        freed = node.memset(node.dptr, 1, 64).deallocate(node.dptr)
+        assert freed.dptr == node.dptr
+        run(graph, stream)
+        with pytest.raises(ValueError, match="is not a valid GraphMemoryType"):
+            graph.allocate(64, memory_type="x")
+        with pytest.raises(CUDAError):
+            graph.allocate(0)
+        with pytest.raises(CUDAError):
+            graph.deallocate(0)
+
+
+class TestEventNodes:
+    def test_rule_49_the_event_has_the_options_of_the_original(self, graph, device):
+        event = device.create_event({"timing_enabled": True, "blocking_sync": True})
+        record, wait = graph.record(event), graph.wait(event)
+        assert record.event == event and wait.event == event
+        del record
+        gc.collect()
+        (again,) = [each for each in graph.nodes() if isinstance(each, EventRecordNode)]
+        assert again.event.is_timing_enabled and again.event.is_blocking_sync
+
+    def test_a_recorded_event_is_done_after_the_launch(self, graph, device, stream):
+        event = device.create_event()
+        graph.record(event)
+        run(graph, stream)
+        assert event.is_done
+
+    def test_closing_what_a_node_hands_out_keeps_the_event(self, graph, device, stream):
+        event = device.create_event()
+        node = graph.record(event)
+        event.close()
+        node.event.close()
+        run(graph, stream)
+        assert node.event.is_done
+
+    def test_update_and_errors(self, graph, device):
+        node = graph.record(device.create_event())
+        other = device.create_event()
+        node.update(other)
+        assert node.event == other
+        with pytest.raises(TypeError, match="event must be an Event, got int"):
+            node.update(3)
+        other.close()
+        with pytest.raises(RuntimeError, match="Event has been closed"):
+            graph.wait(other)
+
+
+class TestChildGraphs:
+    def test_a_child_is_a_copy(self, graph, add, numbers, stream):
+        child = GraphDefinition()
+        child.launch(ONE, add, numbers.buffer, 1)
+        first = graph.embed(child)
+        first.embed(child)
+        child.launch(ONE, add, numbers.buffer, 100)
+        assert first.child_graph != child and len(first.child_graph.nodes()) == 1
+        run(graph, stream)
+        assert numbers[0] == 2
+
+    def test_rule_41_destroying_the_node_invalidates_all_below(self, graph):
+        inner, outer = GraphDefinition(), GraphDefinition()
+        inner.empty()
+        outer.embed(inner)
+        node = graph.embed(outer)
+        child = node.child_graph
+        (below,) = child.nodes()
+        nested = below.child_graph
+        (deepest,) = nested.nodes()
+        before = hash(nested)
+        node.destroy()
+        for each in (child, nested):
+            assert not each.is_valid and int(each.handle) == 0
+            with pytest.raises(RuntimeError, match="GraphDefinition is no longer valid"):
+                each.nodes()
+        assert hash(nested) == before
+        assert not deepest.is_valid and deepest.type is None
+        with pytest.raises(RuntimeError, match="belongs to an invalid GraphDefinition"):
+            deepest.join()
+
+    def test_update_makes_earlier_wrappers_invalid(self, graph, add, numbers, stream):
+        child, other = GraphDefinition(), GraphDefinition()
+        child.launch(ONE, add, numbers.buffer, 1)
+        other.launch(ONE, add, numbers.buffer, 5)
+        node = graph.embed(child)
+        before = node.child_graph
+        node.update(other)
+        assert not before.is_valid and node.child_graph.is_valid
+        run(graph, stream)
+        assert numbers[0] == 5
+
+    def test_a_child_keeps_the_graph_alive(self, device):
+        graph, child = GraphDefinition(), GraphDefinition()
+        child.empty()
+        inside = graph.embed(child).child_graph
+        del graph, child
+        gc.collect()
+        assert len(inside.nodes()) == 1 and inside.is_valid
+
+    def test_a_node_met_again_knows_its_child(self, graph):
+        graph.embed(GraphDefinition())
+        gc.collect()
+        (node,) = graph.nodes()
+        assert type(node) is ChildGraphNode and node.child_graph.is_valid
+
+
+class TestCallbacks:
+    def test_a_callable_is_called_at_each_launch(self, graph, stream):
+        calls = []
+        node = graph.callback(lambda: calls.append(1))
+        with graph.instantiate() as executable:
+            executable.launch(stream)
+            executable.launch(stream)
+            stream.sync()
+        assert calls == [1, 1]
+        assert type(node) is HostCallbackNode and "callback=<lambda>" in repr(node)
+
+    def test_a_node_met_again_knows_its_callable(self, graph):
+        def function():
+            pass
+
+        graph.callback(function)
+        gc.collect()
+        (node,) = graph.nodes()
+        assert node.callback is function
+
+    def test_rule_46_the_prototype_is_checked_when_the_node_is_made(self, graph):
+        wrong = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda data: 0)
+        with pytest.raises(TypeError, match="CUhostFn-compatible"):
+            graph.callback(wrong)
+        assert graph.nodes() == set()
+
+    def test_rule_47_bytes_are_copied(self, graph, stream):
+        seen = []
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(
+            lambda data: seen.append(ctypes.string_at(data, 3))
+        )
+        data = bytearray(b"abc")
+        node = graph.callback(function, user_data=data)
+        data[:] = b"xyz"
+        run(graph, stream)
+        assert seen == [b"abc"] and node.callback is None and "cfunc=0x" in repr(node)
+
+    def test_rule_48_exceptions_are_unraisable(self, graph, stream, monkeypatch):
+        import sys
+
+        seen = []
+        monkeypatch.setattr(sys, "unraisablehook", lambda args: seen.append(args.exc_value))
+
+        def function():
+            raise KeyError("mine")
+
+        graph.callback(function)
+        run(graph, stream)
+        assert [type(each) for each in seen] == [KeyError]
+
+    def test_update(self, graph, stream):
+        calls = []
+        node = graph.callback(lambda: calls.append(1))
+        node.update(lambda: calls.append(2))
+        run(graph, stream)
+        assert calls == [2]
+
+    def test_errors(self, graph):
+        with pytest.raises(TypeError, match="callback must be callable, got int"):
+            graph.callback(3)
+        with pytest.raises(ValueError, match="user_data is only supported with ctypes"):
+            graph.callback(print, user_data=3)
+
+
+class TestByName:
+    @pytest.mark.parametrize("cls", [GraphNode, KernelNode, EmptyNode])
+    def test_nodes_cannot_be_made(self, cls):
+        with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
+            cls()
+
+    def test_objects_that_were_not_initialised_say_so(self):
+        with pytest.raises(RuntimeError, match="was not initialised"):
+            GraphDefinition.__new__(GraphDefinition).nodes()
+        with pytest.raises(RuntimeError, match="was not initialised"):
+            KernelNode.__new__(KernelNode).join()
+
+
+def test_a_foreign_graph_of_the_driver_is_inspected(device, captured):
+    """Nodes that this package did not make, in a graph that it did."""
+    definition = captured.graph_definition
+    code, made = driver.cuGraphAddEmptyNode(definition.handle, [], 0)
+    assert code == driver.CUresult.CUDA_SUCCESS
+    assert {type(each) for each in definition.nodes()} == {KernelNode, EmptyNode}
+
+
+@pytest.mark.parametrize("depth", [1, 40])
+def test_a_graph_is_dropped_in_any_order(device, depth):
+    graph = GraphDefinition()
+    nodes = [graph.empty()]
+    for _ in range(depth):
+        nodes.append(nodes[-1].join())
+    del graph
+    del nodes[::2]
+    gc.collect()
+    assert all(node.is_valid for node in nodes)

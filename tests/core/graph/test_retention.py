@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing that a graph uses vanishes, and nothing stays when the last that needs it is gone."""
+
+import ctypes
+import gc
+import weakref
+
+import pytest
+from cuda.core import CUDAError, LegacyPinnedMemoryResource, MemoryResource, launch
+from cuda.core.graph import GraphDefinition
+
+from .conftest import ONE
+
+
+class Watched(MemoryResource):
+    """Pinned memory that tells what of it was given back."""
+
+    def __init__(self):
+        self.below, self.taken = LegacyPinnedMemoryResource(), {}
+
+    def allocate(self, size, *, stream=None):
+        from cuda.core import Buffer
+
+        made = self.below.allocate(size)
+        self.taken[int(made.handle)] = made
+        return Buffer.from_handle(int(made.handle), size, mr=self)
+
+    def deallocate(self, ptr, size, *, stream=None):
+        self.taken.pop(int(ptr)).close()
+
+    is_device_accessible = is_host_accessible = True
+    device_id = -1
+
+
+@pytest.fixture
+def memory(device):
+    return Watched()
+
+
+@pytest.fixture
+def settled(emulation):
+    """Waits until no driver thread has anything left to give back."""
+
+    def settle(resource):
+        for _ in range(100):
+            gc.collect()
+            emulation.settle()
+            ctypes.pythonapi.Py_MakePendingCalls()
+            if not resource.taken:
+                return True
+        return False
+
+    return settle
+
+
+def number_of(buffer):
+    return ctypes.c_uint32.from_address(int(buffer.handle))
+
+
+def build(kind, device, add, buffer):
+    """A definition, or builder, that adds 1 to a number; and the executable of it."""
+    if kind == "definition":
+        definition = GraphDefinition()
+        definition.launch(ONE, add, buffer, 1)
+        return definition, definition.instantiate()
+    builder = device.create_graph_builder().begin_building()
+    if kind == "builder":
+        launch(builder, ONE, add, buffer, 1)
+    elif kind == "stream of a builder":
+        launch(builder.stream, ONE, add, buffer, 1)
+    elif kind == "prepared launch":
+        add.prepare(ONE, buffer, 1)(builder)
+    else:
+        buffer.fill(b"\x01\x00\x00\x00", stream=builder)
+    return builder.end_building(), builder.complete()
+
+
+KINDS = ["definition", "builder", "stream of a builder", "prepared launch", "fill"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rule_44_the_allocation_stays_after_the_buffer_is_closed(
+    kind, device, add, memory, stream, settled
+):
+    buffer = memory.allocate(4)
+    number, address = number_of(buffer), int(buffer.handle)
+    number.value = 0
+    source, graph = build(kind, device, add, buffer)
+    buffer.close()
+    if hasattr(source, "close"):
+        source.close()
+    del source, buffer
+    gc.collect()
+    assert address in memory.taken
+    graph.launch(stream)
+    stream.sync()
+    assert number.value == 1
+    graph.close()
+    del graph
+    assert settled(memory)
+
+
+def test_rule_44_the_buffer_object_itself_is_not_kept(device, add, memory, settled):
+    buffer = memory.allocate(4)
+    graph = GraphDefinition()
+    graph.launch(ONE, add, buffer, 1)
+    reference = weakref.ref(buffer)
+    del buffer
+    gc.collect()
+    assert reference() is None and memory.taken
+    del graph
+    assert settled(memory)
+
+
+def test_rule_45_addresses_are_not_kept(device, add, memory):
+    buffer = memory.allocate(4)
+    graph = GraphDefinition()
+    graph.launch(ONE, add, int(buffer.handle), 1)
+    buffer.close()
+    assert not memory.taken and len(graph.nodes()) == 1
+
+
+def test_the_capture_can_be_told_to_keep_nothing(device, add, memory):
+    buffer = memory.allocate(4)
+    builder = device.create_graph_builder().begin_building(retain_operands=False)
+    launch(builder, ONE, add, buffer, 1)
+    builder.end_building()
+    buffer.close()
+    assert not memory.taken
+    builder.close()
+
+
+def test_the_kernel_stays_after_its_module_is_dropped(device, load_kernel, numbers, stream):
+    from .conftest import ADD
+
+    graph = GraphDefinition()
+    graph.launch(
+        ONE, load_kernel(".param .u64 out, .param .u32 value", ADD, name="add"), numbers.buffer, 3
+    )
+    gc.collect()
+    graph.instantiate().launch(stream)
+    stream.sync()
+    assert numbers[0] == 3
+
+
+def test_objects_among_the_arguments_stay(device, load_kernel, is_gone):
+    class Argument:
+        def __cuda_kernel_arg__(self):
+            return 7
+
+    kernel = load_kernel(".param .u32 value")
+    argument = Argument()
+    reference = weakref.ref(argument)
+    graph = GraphDefinition()
+    graph.launch(ONE, kernel, argument)
+    del argument
+    gc.collect()
+    assert reference() is not None
+    del graph
+    assert is_gone(reference)
+
+
+@pytest.mark.parametrize("drop", ["destroy", "update", "definition"])
+def test_operands_go_with_the_node(drop, device, add, memory, numbers, settled):
+    buffer = memory.allocate(4)
+    graph = GraphDefinition()
+    node = graph.launch(ONE, add, buffer, 1)
+    other = graph.launch(ONE, add, numbers.buffer, 1)
+    buffer.close()
+    assert memory.taken
+    if drop == "destroy":
+        node.destroy()
+    elif drop == "update":
+        node.update(args=(numbers.buffer, 1))
+    else:
+        del graph, node
+        other = None
+    assert settled(memory)
+    assert other is None or other.is_valid
+    numbers.buffer.fill  # still open
+
+
+def test_executables_keep_what_the_definition_let_go(device, add, memory, stream, settled):
+    buffer = memory.allocate(4)
+    number = number_of(buffer)
+    number.value = 0
+    graph = GraphDefinition()
+    node = graph.launch(ONE, add, buffer, 1)
+    executable = graph.instantiate()
+    buffer.close()
+    node.destroy()
+    del graph, node
+    gc.collect()
+    executable.launch(stream)
+    stream.sync()
+    assert number.value == 1
+    executable.close()
+    assert settled(memory)
+
+
+def test_what_is_added_later_is_not_kept_by_earlier_executables(device, add, memory, settled):
+    graph = GraphDefinition()
+    first, second = memory.allocate(4), memory.allocate(4)
+    graph.launch(ONE, add, first, 1)
+    executable = graph.instantiate()
+    graph.launch(ONE, add, second, 1)
+    kept = int(first.handle)
+    first.close()
+    second.close()
+    del graph
+    for _ in range(100):
+        settled(memory)
+        if len(memory.taken) == 1:
+            break
+    assert list(memory.taken) == [kept]
+    executable.close()
+    assert settled(memory)
+
+
+def test_a_running_launch_keeps_everything(device, add, memory, settled, stream):
+    """Closed, and all other objects dropped, while the launch is under way."""
+    import threading
+
+    go = threading.Event()
+    buffer = memory.allocate(4)
+    number = number_of(buffer)
+    number.value = 0
+    graph = GraphDefinition()
+    graph.callback(go.wait).launch(ONE, add, buffer, 1)
+    executable = graph.instantiate()
+    buffer.close()
+    executable.launch(stream)
+    executable.close()
+    del graph, executable
+    gc.collect()
+    assert memory.taken
+    go.set()
+    stream.sync()
+    assert settled(memory)
+
+
+def test_copies_of_a_child_keep_what_it_uses(device, add, memory, stream, settled):
+    buffer = memory.allocate(4)
+    number = number_of(buffer)
+    number.value = 0
+    child, graph = GraphDefinition(), GraphDefinition()
+    child.launch(ONE, add, buffer, 1)
+    graph.embed(child)
+    buffer.close()
+    del child
+    gc.collect()
+    executable = graph.instantiate()
+    del graph
+    gc.collect()
+    executable.launch(stream)
+    stream.sync()
+    assert number.value == 1
+    executable.close()
+    assert settled(memory)
+
+
+def test_rule_37_after_an_update_the_old_operands_go(device, add, memory, stream, settled):
+    first, second = memory.allocate(4), memory.allocate(4)
+    number = number_of(second)
+    number.value = 0
+    graph, other = GraphDefinition(), GraphDefinition()
+    graph.launch(ONE, add, first, 1)
+    other.launch(ONE, add, second, 1)
+    executable = graph.instantiate()
+    executable.update(other)
+    kept = int(second.handle)
+    first.close()
+    second.close()
+    del graph, other
+    for _ in range(100):
+        settled(memory)
+        if len(memory.taken) == 1:
+            break
+    assert list(memory.taken) == [kept]
+    executable.launch(stream)
+    stream.sync()
+    assert number.value == 1
+    executable.close()
+    assert settled(memory)
+
+
+def test_operands_of_views_stay_with_the_executable(device, add, memory, numbers, stream, settled):
+    buffer, other = memory.allocate(4), memory.allocate(4)
+    number = number_of(buffer)
+    number.value = 0
+    graph = GraphDefinition()
+    node = graph.launch(ONE, add, numbers.buffer, 1)
+    executable = graph.instantiate()
+    executable[node].update(config=ONE, kernel=add, args=(buffer, 1))
+    kept = int(buffer.handle)
+    buffer.close()
+    executable.launch(stream)
+    stream.sync()
+    assert number.value == 1 and kept in memory.taken
+    executable[node].update(config=ONE, kernel=add, args=(other, 1))
+    executable.launch(stream)
+    stream.sync()
+    other.close()
+    executable.close()
+    del graph, node, executable
+    gc.collect()
+    numbers.buffer.copy_to  # what the definition used is still open
+    stream.record().sync()
+    buffer = numbers.buffer
+    source = (ctypes.c_uint32 * 16)()
+    buffer.copy_from(source, stream=stream)  # looks for what is finished
+    stream.sync()
+    assert settled(memory)
+
+
+def test_owners_of_addresses_stay(device, numbers, is_gone):
+    class Owner:
+        pass
+
+    owner = Owner()
+    reference = weakref.ref(owner)
+    graph = GraphDefinition()
+    node = graph.memset(int(numbers.buffer.handle), 0, 4, dst_owner=owner)
+    del owner
+    gc.collect()
+    assert reference() is not None
+    node.destroy()
+    assert is_gone(reference)
+    assert graph.nodes() == set()
+
+
+def test_a_callable_stays_until_the_last_executable_is_gone(device, stream, is_gone):
+    class Function:
+        def __init__(self):
+            self.calls = 0
+
+        def __call__(self):
+            self.calls += 1
+
+    function = Function()
+    reference = weakref.ref(function)
+    graph = GraphDefinition()
+    graph.callback(function)
+    executable = graph.instantiate()
+    del graph, function
+    gc.collect()
+    executable.launch(stream)
+    stream.sync()
+    assert reference().calls == 1
+    executable.close()
+    assert is_gone(reference)
+
+
+@pytest.mark.parametrize("function", ["cuUserObjectCreate", "cuGraphRetainUserObject"])
+def test_rule_9_no_half_state_where_the_driver_refuses_to_keep(
+    function, device, add, memory, emulation, settled
+):
+    buffer = memory.allocate(4)
+    graph = GraphDefinition()
+    with emulation.inject(function), pytest.raises(CUDAError):
+        graph.launch(ONE, add, buffer, 1)
+    assert graph.nodes() == set()
+    graph.launch(ONE, add, buffer, 1)
+    buffer.close()
+    del graph
+    assert settled(memory)
+
+
+def test_a_refused_node_keeps_nothing_for_long(device, add, memory, emulation, settled):
+    buffer = memory.allocate(4)
+    graph = GraphDefinition()
+    with emulation.inject("cuGraphAddNode"), pytest.raises(CUDAError):
+        graph.launch(ONE, add, buffer, 1)
+    buffer.close()
+    assert graph.nodes() == set()
+    assert settled(memory)
+
+
+def test_a_refused_update_keeps_the_old_operands(device, add, memory, stream, emulation, settled):
+    buffer, other = memory.allocate(4), memory.allocate(4)
+    number = number_of(buffer)
+    number.value = 0
+    graph = GraphDefinition()
+    node = graph.launch(ONE, add, buffer, 1)
+    with emulation.inject("cuGraphNodeSetParams"), pytest.raises(CUDAError):
+        node.update(args=(other, 1))
+    buffer.close()
+    graph.instantiate().launch(stream)
+    stream.sync()
+    assert number.value == 1
+    other.close()
+    del graph, node
+    assert settled(memory)
+
+
+def test_many_nodes_share_a_few_user_objects(device, add, numbers, emulation):
+    graph = GraphDefinition()
+    with emulation.inject(
+        "cuUserObjectCreate", nth=10**6, error="CUDA_ERROR_UNKNOWN", optional=True
+    ) as calls:
+        for _ in range(320):
+            graph.launch(ONE, add, numbers.buffer, 1)
+    assert calls.matches == 10
+
+
+def test_a_captured_array_stays(device, stream, is_gone):
+    numpy = pytest.importorskip("numpy")
+    target = LegacyPinnedMemoryResource().allocate(16)
+    array = numpy.arange(4, dtype=numpy.uint32)
+    reference = weakref.ref(array)
+    builder = device.create_graph_builder().begin_building()
+    target.copy_from(array, stream=builder)
+    graph = builder.end_building().complete()
+    builder.close()
+    del array
+    gc.collect()
+    assert reference() is not None
+    graph.launch(stream)
+    stream.sync()
+    assert list(memoryview(target).cast("B").cast("I")) == [0, 1, 2, 3]
+    graph.close()
+    del graph, builder
+    assert is_gone(reference)
+    target.close()
