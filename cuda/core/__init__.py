@@ -21,17 +21,31 @@ _HOMES = {
         "recent_launches"
     ),
     "_compile": "Linker Program",
+    "_graph": "GraphMemoryResource",
     "compile.program_options": "ProgramOptions",
     "link.linker_options": "LinkerOptions",
     "execution.stream.event_options": "EventOptions",
     "execution.stream.stream_options": "StreamOptions",
     "memory.device_memory_resource_options": "DeviceMemoryResourceOptions",
+    "graph": (
+        "Graph GraphBuilder GraphCompleteOptions GraphCondition GraphDebugPrintOptions "
+        "GraphDefinition"
+    ),
     "typing": "IsStreamT",
 }
 _IN_CORE = ("_graph",)  # modules in the shared object of `_core`, whose C++ they share
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_SUBMODULES = ("typing", "utils")
-_SILENT = ("IsStreamT",)  # old spellings: importable, not listed
+_SUBMODULES = ("graph", "typing", "utils")
+# Old spellings: importable, not listed.
+_SILENT = (
+    "IsStreamT",
+    "Graph",
+    "GraphBuilder",
+    "GraphCompleteOptions",
+    "GraphCondition",
+    "GraphDebugPrintOptions",
+    "GraphDefinition",
+)
 
 __all__ = sorted({*_HOME_OF, *_SUBMODULES}.difference(_SILENT))
 

@@ -16,7 +16,7 @@ from .cython_source import Class, Parameter, Routine
 from .typing_rules import ENTRY, TypingRules, section
 
 FOLDER = "cuda/core"
-EXTENSIONS = ("_core", "_compile", "_views")
+EXTENSIONS = ("_core", "_compile", "_graph", "_views")
 INDENT = "    "
 ORIGIN = f"# {origin_of('the sources of cuda.core')}\n"
 HEAD = '''\
@@ -49,6 +49,8 @@ ATTRIBUTE = re.compile(r'\{"(\w+)", CU_DEVICE_ATTRIBUTE_\w+, (integer|boolean)')
 
 def emit(root: Path) -> dict[str, str]:
     homes = literal(root / FOLDER / "__init__.py", "_HOMES")
+    graphs = literal(root / FOLDER / "graph/__init__.py", "_HOMES")
+    homes["_graph"] += f" {graphs['cuda.core._graph']}"
     rules = TypingRules(Path(__file__).with_name("types.toml"))
     records = rules.table["records"]
     known = TYPES | {module: " ".join(rows) for module, rows in records.items()}
@@ -61,8 +63,9 @@ def emit(root: Path) -> dict[str, str]:
         others = [name for name in EXTENSIONS if name != extension]
         imports = {f"cuda.core.{name}": homes[name] for name in others}
         for home, names in homes.items():
-            if home not in EXTENSIONS and home != "typing":
+            if home not in EXTENSIONS and home not in ("graph", "typing"):
                 imports[f"cuda.core.{home}"] = names
+        imports["cuda.core.graph.options"] = graphs["cuda.core.graph.options"]
         text = Module(root, extension, rules).text(homes[extension].split(), imports | known)
         files[f"{FOLDER}/{extension}.pyi"] = text
     if rules.missing:
@@ -85,8 +88,22 @@ def named_tuples(rows: dict[str, list[str]]) -> str:
     return "\n".join([ORIGIN, "from typing import NamedTuple\n", *classes])
 
 
-def package(root: Path, homes: dict[str, str]) -> str:
+def graph_package(homes: dict[str, str]) -> str:
+    """The stub of `cuda.core.graph`."""
+    lines = [ORIGIN, '"""Graphs: work that is described once and launched often."""\n\n']
+    lines += [reexport(home, names) for home, names in sorted(homes.items())]
+    names = sorted(name for some in homes.values() for name in some.split())
+    return "".join([*lines, f"\n__all__ = {names!r}\n"])
+
+
+def reexport(module: str, names: str) -> str:
+    imported = ", ".join(f"{name} as {name}" for name in sorted(names.split()))
+    return f"from {module} import {imported}\n"
+
+
+def package(root: Path) -> str:
     """The stub of `cuda.core` itself: every public name, from where it is."""
+    homes = literal(root / FOLDER / "__init__.py", "_HOMES")
     lines = [ORIGIN, '"""CUDA objects for Python."""\n\n']
     lines += imports_of(homes)
     lines.append("from cuda.core import typing as typing\n")

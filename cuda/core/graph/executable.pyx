@@ -35,7 +35,7 @@ cdef class Graph:
 
     cdef held_graph_exec native
     cdef uintptr_t identity
-    cdef _GraphState source     # what it was instantiated, or updated, from
+    cdef object source          # a weak reference to the state of what it was made from
     cdef dict changed           # address of a node: what its change through a view keeps
     cdef Event reached          # of the last launch since something was changed so, or None
     cdef object __weakref__
@@ -226,7 +226,7 @@ cdef Graph instantiate_graph(_GraphState graph, object options):
         raise RuntimeError(f"{why} ({error})") from error
     made.identity = <uintptr_t>native.raw()
     made.native.hold(made, native.take())
-    made.source = graph
+    made.source = PyWeakref_NewRef(graph, None)
     return made
 
 
@@ -265,7 +265,7 @@ cdef int update_graph(Graph self, _GraphState source) except -1:
         if <int>answer.result == 0:
             check(code, "cuGraphExecUpdate")
         raise failed_update(code, <int>answer.result, source, answer.errorNode)
-    self.source = source
+    self.source = PyWeakref_NewRef(source, None)
     return release_changes(self)
 
 

@@ -256,7 +256,7 @@ cdef ExecutableGraphNode executable_view(Graph graph, object given):
     cls = VIEWS.get(type(node))
     if cls is None:
         raise TypeError(f"{type(node).__name__} does not support executable updates")
-    check_source(graph.source, node)
+    check_source(graph.source(), node)
     view = cls.__new__(cls)
     view.graph, view.node, view.native = graph, node, graph.native.share_open(graph)
     return view

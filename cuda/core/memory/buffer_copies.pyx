@@ -69,7 +69,8 @@ cdef int keep_until_copied(_ForeignMemory memory, Stream stream) except -1:
 
 cdef int hold_until_reached(Event reached, object kept) except -1:
     release_finished_arrays()
-    arrays_in_use.append((reached, kept))
+    if not is_reached(reached):
+        arrays_in_use.append((reached, kept))
     return 0
 
 
