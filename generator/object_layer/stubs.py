@@ -17,12 +17,13 @@ from .typing_rules import ENTRY, TypingRules, section
 
 FOLDER = "cuda/core"
 EXTENSIONS = ("_core", "_compile", "_graph", "_views")
+SUBMODULES = ("graph", "typing", "utils")
 INDENT = "    "
 ORIGIN = f"# {origin_of('the sources of cuda.core')}\n"
 HEAD = '''\
 """{purpose}"""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSet, Sequence
 from os import PathLike
 from typing import Any, Never, Protocol, Self, SupportsIndex, SupportsInt, TypeAlias, TypeVar
 from typing import final, overload, type_check_only
@@ -55,7 +56,8 @@ def emit(root: Path) -> dict[str, str]:
     records = rules.table["records"]
     known = TYPES | {module: " ".join(rows) for module, rows in records.items()}
     utilities = literal(root / FOLDER / "utils.py", "_HOMES")
-    files = {f"{FOLDER}/__init__.pyi": package(root, homes)}
+    files = {f"{FOLDER}/__init__.pyi": package(root)}
+    files[f"{FOLDER}/graph/__init__.pyi"] = graph_package(graphs)
     files[f"{FOLDER}/utils.pyi"] = utilities_module(utilities)
     homes = homes | utilities
     files |= {f"{m.replace('.', '/')}.pyi": named_tuples(rows) for m, rows in records.items()}
@@ -91,14 +93,9 @@ def named_tuples(rows: dict[str, list[str]]) -> str:
 def graph_package(homes: dict[str, str]) -> str:
     """The stub of `cuda.core.graph`."""
     lines = [ORIGIN, '"""Graphs: work that is described once and launched often."""\n\n']
-    lines += [reexport(home, names) for home, names in sorted(homes.items())]
-    names = sorted(name for some in homes.values() for name in some.split())
-    return "".join([*lines, f"\n__all__ = {names!r}\n"])
-
-
-def reexport(module: str, names: str) -> str:
-    imported = ", ".join(f"{name} as {name}" for name in sorted(names.split()))
-    return f"from {module} import {imported}\n"
+    lines += imports_of({home.removeprefix("cuda.core."): homes[home] for home in homes})
+    lines.append(f"\n__all__ = {sorted(' '.join(homes.values()).split())!r}\n")
+    return "".join(lines)
 
 
 def package(root: Path) -> str:
@@ -106,8 +103,8 @@ def package(root: Path) -> str:
     homes = literal(root / FOLDER / "__init__.py", "_HOMES")
     lines = [ORIGIN, '"""CUDA objects for Python."""\n\n']
     lines += imports_of(homes)
-    lines.append("from cuda.core import typing as typing\n")
-    lines.append("from cuda.core import utils as utils\n\n")
+    lines += [f"from cuda.core import {name} as {name}\n" for name in SUBMODULES]
+    lines.append("\n")
     lines.append("__version__: str\n__implementation__: str\n")
     silent = next(
         ast.literal_eval(statement.value)
@@ -115,7 +112,7 @@ def package(root: Path) -> str:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "_SILENT"
     )
     names = {name for some in homes.values() for name in some.split()} - set(silent)
-    lines.append(f"__all__ = {sorted({*names, 'typing', 'utils'})!r}\n")
+    lines.append(f"__all__ = {sorted({*names, *SUBMODULES})!r}\n")
     return "".join(lines)
 
 

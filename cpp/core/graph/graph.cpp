@@ -2,12 +2,78 @@
 // Graphs and their executables: counted, destroyed once, never in the child of a fork.
 #include "core/graph/graph.hpp"
 
+#include <atomic>
+#include <new>
+
 namespace halfwarp::core {
+namespace {
+
+// What a callback of a graph, where the driver permits no calls, gave up: destroyed with the next
+// graph that goes or comes on another thread.
+struct refused {
+  CUgraph graph;
+  CUgraphExec executable;
+  std::uint32_t generation;
+  refused* next;
+};
+constinit std::atomic<refused*> first_refused{nullptr};
+
+CUresult destroy_now(const refused& gone) noexcept {
+  if (gone.graph != nullptr) return driver::try_call(driver::table->cuGraphDestroy, gone.graph);
+  return driver::try_call(driver::table->cuGraphExecDestroy, gone.executable);
+}
+
+void push(refused* given) noexcept {
+  given->next = first_refused.load(std::memory_order_relaxed);
+  while (!first_refused.compare_exchange_weak(given->next, given, std::memory_order_release,
+                                              std::memory_order_relaxed)) {
+  }
+}
+
+CUresult destroy_or_keep(const refused& gone) noexcept {
+  const CUresult code = destroy_now(gone);
+  if (code != CUDA_ERROR_NOT_PERMITTED) return code;
+  auto* const kept = new (std::nothrow) refused{gone};
+  if (kept == nullptr) return code;
+  push(kept);
+  return CUDA_SUCCESS;
+}
+
+void destroy_refused() noexcept {
+  if (first_refused.load(std::memory_order_relaxed) == nullptr) return;
+  refused* each = first_refused.exchange(nullptr, std::memory_order_acquire);
+  while (each != nullptr) {
+    refused* const next = each->next;
+    const bool is_ours = each->generation == fork_generation.load(std::memory_order_relaxed);
+    if (is_ours && destroy_now(*each) == CUDA_ERROR_NOT_PERMITTED) {
+      push(each);
+    } else {
+      delete each;
+    }
+    each = next;
+  }
+}
+
+refused made_here(CUgraph graph, CUgraphExec executable) noexcept {
+  return {graph, executable, fork_generation.load(std::memory_order_relaxed), nullptr};
+}
+
+}  // namespace
+
+CUresult graph_traits::destroy(CUgraph raw, const graph_facts&) noexcept {
+  destroy_refused();
+  return destroy_or_keep(made_here(raw, nullptr));
+}
+
+CUresult graph_exec_traits::destroy(CUgraphExec raw, const graph_facts&) noexcept {
+  destroy_refused();
+  return destroy_or_keep(made_here(nullptr, raw));
+}
 
 graph_handle create_graph() {
-  return graph_handle::own({}, {}, [](CUgraph* raw) {
-    driver::call(driver::table->cuGraphCreate, raw, 0u);
-  });
+  destroy_refused();
+  return graph_handle::own(
+      {}, {}, [](CUgraph* raw) { driver::call(driver::table->cuGraphCreate, raw, 0u); });
 }
 
 graph_handle own_graph(CUgraph raw) {

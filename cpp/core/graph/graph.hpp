@@ -17,9 +17,7 @@ struct graph_traits {
   using facts_type = graph_facts;
   static constexpr const char* destroyer = "cuGraphDestroy";
   static constexpr bool is_registered = false;
-  static CUresult destroy(CUgraph raw, const graph_facts&) noexcept {
-    return driver::try_call(driver::table->cuGraphDestroy, raw);
-  }
+  static CUresult destroy(CUgraph raw, const graph_facts&) noexcept;
 };
 
 using graph_ref = handle_ref<graph_traits>;
@@ -37,9 +35,7 @@ struct graph_exec_traits {
   using facts_type = graph_facts;
   static constexpr const char* destroyer = "cuGraphExecDestroy";
   static constexpr bool is_registered = false;
-  static CUresult destroy(CUgraphExec raw, const graph_facts&) noexcept {
-    return driver::try_call(driver::table->cuGraphExecDestroy, raw);
-  }
+  static CUresult destroy(CUgraphExec raw, const graph_facts&) noexcept;
 };
 
 using graph_exec_ref = handle_ref<graph_exec_traits>;

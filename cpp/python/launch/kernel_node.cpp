@@ -64,8 +64,8 @@ CUgraphNodeParams packed_launch::parameters() noexcept {
 CUresult set_attributes(CUgraphNode node, const config_fields& config) noexcept {
   for (unsigned i = 0; i < config.native.numAttrs; ++i) {
     const CUlaunchAttribute& each = config.attributes[i];
-    const CUresult code = driver::try_call(driver::table->cuGraphKernelNodeSetAttribute, node,
-                                           each.id, &each.value);
+    const CUresult code =
+        driver::try_call(driver::table->cuGraphKernelNodeSetAttribute, node, each.id, &each.value);
     if (code != CUDA_SUCCESS) return code;
   }
   return CUDA_SUCCESS;

@@ -8,10 +8,10 @@
 namespace halfwarp::python {
 
 enum launch_mode : std::uint8_t {
-  launch_unread = 1,        // the environment was not looked at yet
-  launch_records = 2,       // HALFWARP_FLIGHT_RECORDER, unless 0
-  launch_synchronises = 4,  // HALFWARP_SYNC_LAUNCH=1
-  launch_unchecked = 8,     // HALFWARP_LAUNCH_CHECKS=0
+  launch_unread = 1,         // the environment was not looked at yet
+  launch_records = 2,        // HALFWARP_FLIGHT_RECORDER, unless 0
+  launch_synchronises = 4,   // HALFWARP_SYNC_LAUNCH=1
+  launch_unchecked = 8,      // HALFWARP_LAUNCH_CHECKS=0
   launch_many_devices = 16,  // so that the recorder must ask which one is current
   launch_captures = 32       // a GraphBuilder captures, and keeps what is launched
 };

@@ -59,9 +59,9 @@ PyObject* prepared_launch::finish_launch(CUresult code, const core::stream_ref& 
   if (!(launch_modes.load(std::memory_order_relaxed) & launch_captures)) Py_RETURN_NONE;
   // A Buffer that was closed since has given its memory to the object.
   const reference kept = as_tuple(object.kept);
-  const int result =
-      !kept ? -1
-            : run_python([&] { return hooks.keep_captured_launch(stream, object.kernel, kept.get()); });
+  const int result = !kept ? -1 : run_python([&] {
+    return hooks.keep_captured_launch(stream, object.kernel, kept.get());
+  });
   if (result < 0) return nullptr;
   Py_RETURN_NONE;
 }

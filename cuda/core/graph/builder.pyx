@@ -668,7 +668,7 @@ cdef tuple split_builder(GraphBuilder self, object count):
 
 
 cdef GraphBuilder join_builders(tuple builders):
-    cdef GraphBuilder root = None, other
+    cdef GraphBuilder root = None
     for each in builders:
         check_builder_open(<GraphBuilder>each)
         if root is None and (<GraphBuilder>each).kind != FORKED:

@@ -148,7 +148,7 @@ cdef class GraphDefinition(_NodeMaker):
         cuGraphGetEdges : the driver function.
         """
         self.check_usable()
-        return {(first, second) for first, second, data in edges_of(self.state)}
+        return {(first, second) for first, second, _ in edges_of(self.state)}
 
     def edges_with_data(self):
         """All edges with the kind of each: ``{(first, second): (from_port, to_port, type)}``.
@@ -211,8 +211,24 @@ cdef class GraphDefinition(_NodeMaker):
         """Whether the graph is there: a part of another one goes with its node. Host only."""
         return self.state is not None and self.state.is_valid
 
+    def tree(self):
+        """The graph as text: a line for each node, with what it depends on. Host only.
+
+        Returns
+        -------
+        str
+        """
+        self.check_usable()
+        return import_module("cuda.core.graph.picture").tree(self)
+
+    def _repr_pretty_(self, printer, cycle):
+        """What IPython shows on a terminal. Host only."""
+        printer.text(repr(self) + ("\n" + self.tree() if self.is_valid else ""))
+
     def _repr_svg_(self):
         """The picture that a notebook shows. Host only."""
+        if not self.is_valid:
+            return None
         return import_module("cuda.core.graph.picture").svg(self)
 
     def __eq__(self, other):

@@ -85,6 +85,7 @@ class GraphMemoryResource(MemoryResource):
     """
 
     __slots__ = ("_device",)
+    _is_of_graphs = True  # no graph keeps this memory: each frees it, or leaves it, as it says
 
     def __new__(cls, device_id):
         ordinal = (<Device>device_id).ordinal if isinstance(device_id, Device) \
@@ -139,6 +140,8 @@ class GraphMemoryResource(MemoryResource):
         --------
         cuMemFreeAsync : the driver function.
         """
+        if isinstance(stream, Stream) and stream.is_closed:  # of a builder that was closed
+            stream = default_stream_object()
         free_in_graph(address_from(ptr), accept_stream(stream))
 
     def close(self):

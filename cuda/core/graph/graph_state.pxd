@@ -15,8 +15,9 @@ cdef class _NodeState:
     cdef object made_as        # of conditional nodes: (class, GraphCondition, bodies)
 
 cdef class _GraphState:
-    cdef graph_handle top          # what keeps `raw`: the graph, or the one that it is a part of;
-                                   # null during a capture, where the driver has it
+    # What keeps `raw`: the graph, or the one that it is a part of. Null during a capture, where the
+    # driver has it.
+    cdef graph_handle top
     cdef CUgraph raw
     cdef bint is_valid             # False after its owner went
     cdef dict nodes                # address of the node: _NodeState

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What all wrappers of one graph share: the graph itself, its nodes, and what it keeps alive.
 
-from cpython.weakref cimport PyWeakref_NewRef
-
 # In one list of kept objects; a replaced one costs copying that many references.
 ROOM = 32
 
@@ -110,7 +108,8 @@ cdef int release_kept(_GraphState graph, _NodeState state) except -1:
     return 0
 
 
-cdef int replace_kept(_GraphState graph, _NodeState state, object kept, _KeptObjects room) except -1:
+cdef int replace_kept(_GraphState graph, _NodeState state, object kept,
+                      _KeptObjects room) except -1:
     release_kept(graph, state)
     if kept:
         # Where the release emptied the list that had room, that list is the graph's no more.

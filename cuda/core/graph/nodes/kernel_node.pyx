@@ -130,7 +130,6 @@ cdef int update_kernel_node(KernelNode node, object config, object kernel, objec
     cdef CUgraphNodeParams how
     cdef LaunchConfig shape = node.shape if config is None else accept_config(config)
     cdef Kernel launched = node.launched if kernel is None else as_kernel(kernel)
-    cdef _NodeState state
     node.check_usable()
     if args is None:
         return update_kernel_shape(node, shape)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # GraphNode: a node of a graph, one object for each as long as anybody holds it.
 
+from cpython.weakref cimport PyWeakref_NewRef
+
 
 cdef class GraphNode(_NodeMaker):
     """A node of a graph: something that is done, after the nodes that it depends on.
@@ -140,6 +142,13 @@ cdef class GraphNode(_NodeMaker):
     def _details(self):
         """What the representation says beside the handle. Host only."""
         return ""
+
+    def _local_number(self):
+        """What pictures sort by: the number in the graph, the handle with an older driver."""
+        cdef unsigned found = 0
+        if try_call(driver.cuGraphNodeGetLocalId, self.raw, &found) == CUDA_SUCCESS:
+            return found
+        return self.identity
 
     def _label(self):
         """What a picture of the graph says of the node. Host only."""

@@ -23,7 +23,7 @@ cdef class GraphCondition:
         return self.native
 
     def __cuda_kernel_arg__(self):
-        return import_module("ctypes").c_uint64(self.native)
+        return self.native
 
     def __int__(self):
         return self.native
@@ -81,7 +81,9 @@ cdef class ConditionalNode(GraphNode):
     def cond_type(self):
         """``"if"``, ``"while"`` or ``"switch"``; None where an older driver does not tell."""
         kind = KIND_OF.get(type(self))
-        return None if kind is None else import_module("cuda.core.typing").GraphConditionalType(kind)
+        if kind is None:
+            return None
+        return import_module("cuda.core.typing").GraphConditionalType(kind)
 
     @property
     def branches(self):

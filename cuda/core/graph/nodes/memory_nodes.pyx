@@ -8,7 +8,6 @@ cdef struct memory_range:
     bint is_buffer
 
 
-
 cdef memory_range range_of(object given, object owner, str name) except *:
     """The memory that an operand stands for: a Buffer, or an address."""
     cdef memory_range found
@@ -31,7 +30,7 @@ cdef object keeper_of(object given, object owner):
     """What keeps the memory of an operand; None for an address without an owner."""
     if isinstance(given, Buffer):
         check_open((<Buffer>given).fields.is_open, "Buffer")  # a later argument may have closed it
-        return share_allocation(<Buffer>given)
+        return keeper_of_memory(<Buffer>given)
     return owner
 
 
@@ -342,7 +341,6 @@ cdef MemcpyNode add_memcpy_node(_NodeMaker after, object dst, object src, tuple 
 
 cdef int update_memcpy_node(MemcpyNode node, object dst, object src, object size,
                             object dst_owner, object src_owner) except -1:
-    cdef CUgraphNodeParams how
     cdef CUDA_MEMCPY3D copy = node.copy
     cdef memory_range to, source
     if (copy.Height > 1 or copy.Depth > 1 or copy.srcMemoryType == CU_MEMORYTYPE_ARRAY

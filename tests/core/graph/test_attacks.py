@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs as their worst user treats them: closed in the middle, forked, left running at the end."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+from cuda.core import CUDAError, launch
+from cuda.core.graph import GraphDefinition
+
+from .conftest import ONE
+
+PRELUDE = """
+    import os, threading
+    from cuda.core import Device
+    from cuda.core.graph import GraphDefinition
+    device = Device(0)
+    device.set_current()
+    stream = device.create_stream()
+"""
+
+
+def run_program(text):
+    text = textwrap.dedent(PRELUDE) + textwrap.dedent(text)
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=60, env=os.environ
+    )
+    said = [line for line in done.stderr.splitlines() if "CUDA is emulated" not in line]
+    return done.returncode, done.stdout, said
+
+
+class Closing:
+    """An argument that does something when it is converted."""
+
+    def __init__(self, action):
+        self.action = action
+
+    def __index__(self):
+        self.action()
+        return 1
+
+    def __cuda_kernel_arg__(self):
+        self.action()
+        return 1
+
+
+class TestClosedWhileAnArgumentIsConverted:
+    def test_the_builder_of_a_launch(self, device, add, numbers):
+        builder = device.create_graph_builder().begin_building()
+        with pytest.raises(RuntimeError, match="has been closed"):
+            launch(builder, ONE, add, numbers.buffer, Closing(builder.close))
+        assert builder.is_closed
+
+    def test_the_builder_of_a_fill(self, stream, numbers):
+        builder = stream.create_graph_builder().begin_building()
+        numbers.buffer.fill(Closing(builder.close), stream=builder)  # the user's stream is open
+        stream.sync()
+        assert numbers[0] == 0x01010101
+
+    def test_the_node_that_is_updated(self, graph, add, numbers):
+        node = graph.launch(ONE, add, numbers.buffer, 1)
+        with pytest.raises(RuntimeError, match="GraphNode has been destroyed"):
+            node.update(args=(numbers.buffer, Closing(node.destroy)))
+
+    def test_the_node_that_comes_before(self, graph, add, numbers):
+        node = graph.empty()
+        with pytest.raises(RuntimeError, match="GraphNode has been destroyed"):
+            node.launch(ONE, add, numbers.buffer, Closing(node.destroy))
+        with pytest.raises(RuntimeError, match="GraphNode has been destroyed"):
+            other = graph.empty()
+            other.memset(numbers.buffer, Closing(other.destroy), 1)
+        assert graph.nodes() == set()
+
+    def test_the_graph_that_a_child_belongs_to(self, graph, add, numbers):
+        node = graph.embed(GraphDefinition())
+        child = node.child_graph
+        with pytest.raises(RuntimeError, match="GraphDefinition is no longer valid"):
+            child.launch(ONE, add, numbers.buffer, Closing(node.destroy))
+
+    def test_the_buffer(self, graph, add):
+        from cuda.core import LegacyPinnedMemoryResource
+
+        buffer = LegacyPinnedMemoryResource().allocate(4)
+        with pytest.raises(RuntimeError, match="Buffer has been closed"):
+            graph.memset(buffer, Closing(buffer.close), 1)
+        assert graph.nodes() == set()
+
+
+class TestOtherThreads:
+    def test_another_thread_ends_a_relaxed_capture(self, device, add, numbers, stream):
+        builder = device.create_graph_builder().begin_building()
+        launch(builder, ONE, add, numbers.buffer, 1)
+        thread = threading.Thread(target=builder.end_building)
+        thread.start()
+        thread.join()
+        builder.complete().launch(stream)
+        stream.sync()
+        builder.close()
+        assert numbers[0] == 1
+
+    def test_another_thread_cannot_end_a_global_one(self, device, in_new_thread):
+        builder = device.create_graph_builder().begin_building("global")
+
+        def end():
+            with pytest.raises(CUDAError, match="WRONG_THREAD"):
+                builder.end_building()
+
+        in_new_thread(end)
+        builder.end_building()
+        builder.close()
+
+    def test_threads_launch_what_another_closes(self, captured, device):
+        graph = captured.complete()
+        errors = []
+
+        def go():
+            device.set_current()
+            stream = device.create_stream()
+            try:
+                for _ in range(200):
+                    graph.launch(stream)
+            except RuntimeError as error:
+                errors.append(str(error))
+            stream.sync()
+
+        threads = [threading.Thread(target=go) for _ in range(3)]
+        for each in threads:
+            each.start()
+        graph.close()
+        for each in threads:
+            each.join()
+        assert set(errors) <= {"Graph has been closed"}
+
+
+class TestCallbacks:
+    def test_a_callback_that_closes_its_graph(self, graph, stream):
+        made = []
+        graph.callback(lambda: made[0].close())
+        made.append(graph.instantiate())
+        made[0].launch(stream)
+        stream.sync()
+        assert made.pop().is_closed
+        graph.instantiate().close()  # the driver takes nothing back inside a callback
+
+    def test_a_callback_in_a_graph_of_its_own(self, device, stream):
+        """What only the launch keeps is dropped while it runs."""
+        calls = []
+        definition = GraphDefinition()
+        definition.callback(lambda: calls.append(1))
+        definition.instantiate().launch(stream)
+        del definition
+        stream.sync()
+        assert calls == [1]
+
+
+class TestProcess:
+    def test_exit_with_graphs_in_flight(self):
+        status, _, said = run_program(
+            """
+            graph = GraphDefinition()
+            calls = []
+            graph.callback(lambda: calls.append(1))
+            executable = graph.instantiate()
+            for _ in range(100):
+                executable.launch(stream)
+            """
+        )
+        assert (status, said) == (0, [])
+
+    def test_exit_in_the_middle_of_a_capture(self):
+        status, _, said = run_program(
+            """
+            builder = device.create_graph_builder().begin_building()
+            builder.callback(print)
+            body = builder.if_then(builder.create_condition(1)).begin_building()
+            """
+        )
+        assert (status, said) == (0, [])
+
+    def test_exit_while_a_callback_never_returns(self):
+        status, out, _ = run_program(
+            """
+            graph = GraphDefinition()
+            graph.callback(threading.Event().wait)
+            executable = graph.instantiate()
+            executable.launch(stream)
+            print("end")
+            """
+        )
+        assert (status, out) == (0, "end\n")
+
+    def test_a_fork_leaves_the_graphs_to_the_parent(self):
+        status, out, said = run_program(
+            """
+            import sys
+            builder = device.create_graph_builder().begin_building()
+            graph = GraphDefinition()
+            calls = []
+            node = graph.callback(lambda: calls.append(1))
+            executable = graph.instantiate()
+            child = os.fork()
+            if child == 0:
+                del builder, graph, node, executable
+                sys.exit(0)
+            _, status = os.waitpid(child, 0)
+            executable.launch(stream)
+            builder.end_building()
+            stream.sync()
+            print(status, calls)
+            """
+        )
+        assert (status, out, said) == (0, "0 [1]\n", [])
+
+    def test_a_reset_context(self):
+        status, out, said = run_program(
+            """
+            from cuda.bindings import driver
+            graph = GraphDefinition()
+            graph.callback(print)
+            executable = graph.instantiate()
+            driver.cuDevicePrimaryCtxReset(0)
+            executable.close()
+            del graph
+            print("end")
+            """
+        )
+        assert (status, out, said) == (0, "end\n", [])
