@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The cimport contract of graphs, part by part.
 
-
-
 from cuda.bindings.cydriver cimport CUgraph, CUgraphNode, CUuserObject
 from cuda.core._core cimport graph_handle
 from libc.stdint cimport uintptr_t

@@ -269,7 +269,7 @@ class TestLegacyPinned:
 
     def test_a_stream_must_be_one(self, stream):
         resource = LegacyPinnedMemoryResource()
-        with pytest.raises(TypeError, match="Stream expected, got int"):
+        with pytest.raises(TypeError, match="Stream or GraphBuilder expected, got int"):
             resource.allocate(8, stream=3)
         stream.close()
         with pytest.raises(RuntimeError, match="Stream has been closed"):

@@ -81,10 +81,11 @@ graph_handle own_graph(CUgraph raw) {
 }
 
 graph_exec_handle instantiate(CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS& how) {
-  return graph_exec_handle::own(current_context(), {}, [graph, &how](CUgraphExec* raw) {
-    const unlocked_scope unlocked;
-    driver::call(driver::table->cuGraphInstantiateWithParams, raw, graph, &how);
-  });
+  return graph_exec_handle::own(
+      context_instance{current_context()}, {}, [graph, &how](CUgraphExec* raw) {
+        const unlocked_scope unlocked;
+        driver::call(driver::table->cuGraphInstantiateWithParams, raw, graph, &how);
+      });
 }
 
 CUresult find_capture(const stream_ref& stream, capture_info& found) noexcept {

@@ -31,7 +31,7 @@ using graph_handle = handle<graph_traits>;
 // What becomes of an executable while a launch of it runs is the driver's: it stays until then.
 struct graph_exec_traits {
   using raw_type = CUgraphExec;
-  using parent_type = context_handle;  // the one in which it was instantiated; null: none was
+  using parent_type = context_instance;  // in which it was instantiated; null: in none
   using facts_type = graph_facts;
   static constexpr const char* destroyer = "cuGraphExecDestroy";
   static constexpr bool is_registered = false;

@@ -500,7 +500,7 @@ class TestByName:
 def test_a_foreign_graph_of_the_driver_is_inspected(device, captured):
     """Nodes that this package did not make, in a graph that it did."""
     definition = captured.graph_definition
-    code, made = driver.cuGraphAddEmptyNode(definition.handle, [], 0)
+    code, _ = driver.cuGraphAddEmptyNode(definition.handle, [], 0)
     assert code == driver.CUresult.CUDA_SUCCESS
     assert {type(each) for each in definition.nodes()} == {KernelNode, EmptyNode}
 

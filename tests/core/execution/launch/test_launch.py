@@ -118,7 +118,7 @@ class TestStreams:
             launch(None, ONE, empty)
 
     def test_another_type_is_refused(self, empty):
-        with pytest.raises(TypeError, match="Stream expected, got"):
+        with pytest.raises(TypeError, match="Stream or GraphBuilder expected, got"):
             launch(3, ONE, empty)
 
     def test_the_configuration_is_checked_before_the_stream(self):
@@ -126,7 +126,7 @@ class TestStreams:
             launch(None, None, None)
 
     def test_the_stream_is_checked_before_the_arguments(self, empty):
-        with pytest.raises(TypeError, match="Stream expected"):
+        with pytest.raises(TypeError, match="Stream or GraphBuilder expected"):
             launch(3, ONE, empty, "text")
 
     def test_a_closed_stream_never_means_the_default_one(self, device, empty):

@@ -90,7 +90,7 @@ class TestAccept:
             Stream_accept(None)
 
     def test_other_types_are_named_in_full(self):
-        with pytest.raises(TypeError, match="Stream expected, got types.SimpleNamespace"):
+        with pytest.raises(TypeError, match="Stream or GraphBuilder expected, got types.SimpleNamespace"):
             Stream_accept(types.SimpleNamespace())
 
     def test_a_closed_stream_is_refused(self, device):
