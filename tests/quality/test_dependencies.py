@@ -74,7 +74,7 @@ RULES = [
 RANKS = {
     "cpp/emulator": [
         ("settings", "memory", "ptx", "image"),  # what needs nothing else
-        ("object", "report"),
+        ("object", "report", "link"),
         ("observation", "exec"),
         ("device",),
         ("stream",),

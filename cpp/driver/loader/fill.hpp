@@ -20,8 +20,9 @@ void show_library_to_threads() noexcept;
 // for an older driver than it is says so when asked for its version.
 void fill_driver(void* handle, int version) noexcept;
 
-// Fills the table of a library that `dlopen` gave a handle of.
-void fill_from_handle(const library_record& library, void* handle) noexcept;
+// Fills the table of a library that `dlopen` gave a handle of. With an emulator, that is asked for
+// functions to take in their place.
+void fill_from_handle(const library_record& library, void* handle, void* emulator) noexcept;
 
 // Whether the environment asks for the variants for per-thread default streams.
 bool wants_per_thread_streams() noexcept;

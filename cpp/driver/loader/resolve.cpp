@@ -55,6 +55,17 @@ bool fill_from_driver(loader_failure& failure) noexcept {
   return true;
 }
 
+// Whether kernels run, or will run, on the emulator, which is open then. A compiler is no reason to
+// choose between the two: where that is left to the driver's first call, and that is still to come,
+// the answer is no.
+bool wants_emulator() noexcept {
+  if (loader_backend() == BACKEND_NONE && loader_wanted() == BACKEND_EMULATOR) {
+    loader_failure failure{};
+    if (!fill_from_driver(failure)) return false;  // the first driver call says why
+  }
+  return loader_backend() == BACKEND_EMULATOR;
+}
+
 // Two threads may both ask Python for the library: it answers both with the same handle.
 bool fill_from_pathfinder(library_id library, loader_failure& failure) noexcept {
   void* const handle = python.open(library, failure.function);
@@ -62,8 +73,9 @@ bool fill_from_pathfinder(library_id library, loader_failure& failure) noexcept 
     failure.kind = FAILURE_RAISED;
     return false;
   }
+  const bool is_emulated = wants_emulator();
   const opening_lock owner;
-  fill_from_handle(*library_records[library], handle);
+  fill_from_handle(*library_records[library], handle, is_emulated ? state.handle : nullptr);
   set_full(library, true);
   return true;
 }

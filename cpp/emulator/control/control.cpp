@@ -7,6 +7,7 @@
 #include <string>
 
 #include "emulator/api/gate.hpp"
+#include "emulator/control/nvjitlink.hpp"
 #include "emulator/control/records.hpp"
 #include "emulator/driver/context_life.hpp"
 #include "emulator/driver/driver.hpp"
@@ -183,6 +184,11 @@ void halfwarp_emulator_register_cubin(const void* cubin, size_t cubin_size, cons
   if (!is_running()) return;
   the_driver().cubins.add({static_cast<const std::byte*>(cubin), cubin_size},
                           std::string(ptx, ptx_size));
+}
+
+void* halfwarp_emulator_in_place_of(const char* library, const char* function, void* real) {
+  const bool is_linker = std::strcmp(library, "nvjitlink") == 0;
+  return is_linker ? control::in_place_of_nvjitlink(function, real) : real;
 }
 
 void halfwarp_emulator_own(const void* handle) {

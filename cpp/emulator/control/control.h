@@ -59,6 +59,10 @@ void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size))
 void halfwarp_emulator_register_cubin(const void* cubin, size_t cubin_size, const char* ptx,
                                       size_t ptx_size);
 
+/* What calls of a function of another library go to in place of `real`, so that what it makes can be
+   emulated: a function of ours, or `real`. `library` is a name such as "nvjitlink". */
+void* halfwarp_emulator_in_place_of(const char* library, const char* function, void* real);
+
 /* The object behind a driver handle belongs to the package, not to the program: no leak. */
 void halfwarp_emulator_own(const void* handle);
 

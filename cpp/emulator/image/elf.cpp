@@ -4,18 +4,13 @@
 
 #include <algorithm>
 
+#include "emulator/image/elf_layout.hpp"
+
 namespace halfwarp::emulator::image {
 namespace {
 
-// Offsets within the file header.
-constexpr std::size_t class_at = 4, abi_version_at = 8, machine_at = 18, segments_at = 32,
-                      sections_at = 40, flags_at = 48, segment_size_at = 54, segment_count_at = 56,
-                      section_size_at = 58, section_count_at = 60, names_at = 62;
-constexpr std::uint16_t machine_cuda = 190;
+using namespace elf_layout;
 constexpr char class_64_bits = 2;
-// Offsets within a section header.
-constexpr std::size_t header_bytes = 64, name_at = 0, type_at = 4, offset_at = 24, size_at = 32;
-constexpr std::uint32_t type_nobits = 8;
 
 struct section {
   std::uint64_t offset = 0, size = 0;
@@ -27,6 +22,27 @@ section read_section(bytes header) noexcept {
   return {number_at<std::uint64_t>(header, offset_at), number_at<std::uint64_t>(header, size_at),
           number_at<std::uint32_t>(header, name_at),
           number_at<std::uint32_t>(header, type_at) != type_nobits};
+}
+
+// Calls `visit(name, content)` for each section that lies within the file.
+template <class Visit>
+void for_each_section(bytes file, Visit&& visit) {
+  if (file.size() < elf_header_bytes) return;
+  const section_table where = find_section_table(file);
+  const auto table = part(file, where.offset, where.bytes);
+  const std::uint64_t names_index = number_at<std::uint16_t>(file, names_at);
+  if (!table || names_index * header_bytes >= table->size()) return;
+  const section names_header = read_section(table->subspan(names_index * header_bytes));
+  const auto names = part(file, names_header.offset, names_header.size);
+  if (!names) return;
+  for (std::size_t at = 0; at + header_bytes <= table->size(); at += header_bytes) {
+    const section s = read_section(table->subspan(at, header_bytes));
+    if (s.name >= names->size() || !s.has_bytes) continue;
+    const std::string_view name = as_text(names->subspan(s.name));
+    if (const auto content = part(file, s.offset, s.size)) {
+      visit(name.substr(0, name.find('\0')), *content);
+    }
+  }
 }
 
 }  // namespace
@@ -74,24 +90,20 @@ bytes without_padding(bytes file) noexcept {
   return end < file.size() ? file.first(end) : file;
 }
 
-std::optional<bytes> find_section(bytes cubin, std::string_view name) noexcept {
-  if (cubin.size() < elf_header_bytes) return std::nullopt;
-  const section_table where = find_section_table(cubin);
-  const auto table = part(cubin, where.offset, where.bytes);
-  const std::uint64_t names_index = number_at<std::uint16_t>(cubin, names_at);
-  if (!table || names_index * header_bytes >= table->size()) return std::nullopt;
-  const section names_header = read_section(table->subspan(names_index * header_bytes));
-  const auto names = part(cubin, names_header.offset, names_header.size);
-  if (!names) return std::nullopt;
-  for (std::size_t at = 0; at + header_bytes <= table->size(); at += header_bytes) {
-    const section s = read_section(table->subspan(at, header_bytes));
-    if (s.name >= names->size()) continue;
-    const std::string_view found = as_text(names->subspan(s.name));
-    const bool is_it =
-        found.starts_with(name) && (found.size() == name.size() || found[name.size()] == '\0');
-    if (is_it && s.has_bytes) return part(cubin, s.offset, s.size);
-  }
-  return std::nullopt;
+std::vector<bytes> find_sections(bytes cubin, std::string_view beginning) {
+  std::vector<bytes> result;
+  for_each_section(cubin, [&](std::string_view name, bytes content) {
+    if (name.starts_with(beginning)) result.push_back(content);
+  });
+  return result;
+}
+
+std::optional<bytes> find_section(bytes cubin, std::string_view wanted) noexcept {
+  std::optional<bytes> result;
+  for_each_section(cubin, [&](std::string_view name, bytes content) {
+    if (!result && name == wanted) result = content;
+  });
+  return result;
 }
 
 std::uint32_t cubin_architecture(bytes cubin) noexcept {

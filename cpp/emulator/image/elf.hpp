@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "emulator/image/bytes.hpp"
 
@@ -28,6 +29,9 @@ bytes without_padding(bytes file) noexcept;
 
 // Content of a section; none when there is no such section or it lies outside the file.
 std::optional<bytes> find_section(bytes cubin, std::string_view name) noexcept;
+
+// Of those whose names begin so, in their order.
+std::vector<bytes> find_sections(bytes cubin, std::string_view beginning);
 
 // 90 for a cubin of sm_90; 0 when it does not say.
 std::uint32_t cubin_architecture(bytes cubin) noexcept;

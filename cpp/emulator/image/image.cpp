@@ -16,7 +16,6 @@
 namespace halfwarp::emulator::image {
 namespace {
 
-constexpr std::string_view ptx_section = ".nv_debug_ptx_txt";
 constexpr std::string_view device_ir_magic =
     "\xed"
     "CN\x7f";                                        // LTO-IR, OptiX-IR

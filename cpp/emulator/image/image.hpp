@@ -6,11 +6,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "emulator/image/bytes.hpp"
 #include "emulator/image/registry.hpp"
 
 namespace halfwarp::emulator::image {
+
+// Of a cubin: the text, a NUL in place of each line break.
+inline constexpr std::string_view ptx_section = ".nv_debug_ptx_txt";
 
 enum class origin : std::uint8_t { ptx_text, debug_section, registered, fat_binary };
 

@@ -25,6 +25,7 @@ enum class object_kind : std::uint8_t {
   graph_exec,
   user_object,
   conditional,
+  link,
   count_,
 };
 

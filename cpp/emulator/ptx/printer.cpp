@@ -28,6 +28,10 @@ class printer {
         module_.target);
     for (const auto flag : module_.target_flags) put(", ", flag);
     put("\n.address_size ", module_.address_size, "\n\n");
+    print_items();
+  }
+
+  void print_items() {
     for (const module_item& item : module_.items) print_item(item);
   }
 
@@ -358,6 +362,12 @@ class printer {
 std::string print(const module& m) {
   printer p{m};
   p.print_module();
+  return p.take();
+}
+
+std::string print_items(const module& m) {
+  printer p{m};
+  p.print_items();
   return p.take();
 }
 

@@ -12,6 +12,9 @@ namespace halfwarp::emulator::ptx {
 // Debug sections and comments are gone, constant expressions and initialisers are evaluated.
 std::string print(const module& m);
 
+// What follows the three directives at the head of a module.
+std::string print_items(const module& m);
+
 // One instruction on one line, without the semicolon: "@%p1 bra $L__BB0_2".
 std::string print(const module& m, const function& f, const instruction& i);
 

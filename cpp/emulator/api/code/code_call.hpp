@@ -27,6 +27,9 @@ class jit_options {
   void** values_;
 };
 
+// 90 for 9.0: what the emulated devices are.
+std::uint32_t device_architecture();
+
 // Finds and parses the PTX of an image. Needs no lock; refuses with the driver's codes, the
 // reason in the error log.
 std::shared_ptr<const ptx::module> open_image(const void* image, jit_options& options);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "emulator/api/code/code_call.hpp"
+#include "emulator/image/elf.hpp"
 #include "emulator/image/file.hpp"
 #include "emulator/ptx/verifier.hpp"
 
@@ -30,15 +31,6 @@ CUresult code_of(image::failure reason) {
 [[noreturn]] void refuse_image(jit_options& options, CUresult code, const std::string& text) {
   options.write_error_log(text);
   refuse(code, text);
-}
-
-// Code is loaded for all devices at once: it may be for the newest of them.
-std::uint32_t device_architecture() {
-  int newest = 0;
-  for (const auto& each : the_driver().devices) {
-    newest = std::max(newest, each->kind().major * 10 + each->kind().minor);
-  }
-  return static_cast<std::uint32_t>(newest);
 }
 
 // The version of PTX that the compilers of the emulated driver's CUDA release write.
@@ -75,6 +67,15 @@ std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& op
 }
 
 }  // namespace
+
+// Code is loaded for all devices at once: it may be for the newest of them.
+std::uint32_t device_architecture() {
+  int newest = 0;
+  for (const auto& each : the_driver().devices) {
+    newest = std::max(newest, each->kind().major * 10 + each->kind().minor);
+  }
+  return static_cast<std::uint32_t>(newest);
+}
 
 jit_options::jit_options(unsigned count, CUjit_option* names, void** values)
     : names_{names, count}, values_{values} {
@@ -113,7 +114,7 @@ std::shared_ptr<const ptx::module> open_image_file(const char* path, jit_options
   if (!content)
     refuse(CUDA_ERROR_FILE_NOT_FOUND, "the file '" + std::string{path} + "' cannot be read");
   auto data = std::as_bytes(std::span{*content});
-  const bool is_text = content->ends_with('\0');
+  const bool is_text = content->ends_with('\0') && !image::is_elf(data);
   return open_bytes(is_text ? data.first(data.size() - 1) : data, options);
 }
 

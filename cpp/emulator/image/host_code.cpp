@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device code in the objects and libraries of a host compiler.
+#include "emulator/image/host_code.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "emulator/image/elf.hpp"
+#include "emulator/image/fat_binary.hpp"
+
+namespace halfwarp::emulator::image {
+namespace {
+
+constexpr std::string_view archive_magic = "!<arch>\n";
+constexpr std::size_t member_header_bytes = 60, member_size_at = 48, member_size_bytes = 10;
+
+// One after another, each as long as it says, padded to eight bytes.
+void add_from_section(bytes section, std::vector<bytes>& found) {
+  constexpr std::size_t alignment = 8;
+  while (section.size() >= fat_binary_header_bytes) {
+    if (!is_fat_binary(section)) {
+      section = section.subspan(std::min(alignment, section.size()));
+      continue;
+    }
+    const auto size = fat_binary_bytes(section.first(fat_binary_header_bytes));
+    const auto whole = part(section, 0, size);
+    if (!whole || size == 0) return;
+    found.push_back(*whole);
+    section = section.subspan(std::min<std::size_t>((size + 7) / 8 * 8, section.size()));
+  }
+}
+
+void add_from_object(bytes object, std::vector<bytes>& found) {
+  if (!is_elf(object)) return;
+  // Of code that is to be linked, and of code that is whole.
+  for (const std::string_view name : {"__nv_relfatbin", ".nv_fatbin"}) {
+    if (const auto section = find_section(object, name)) add_from_section(*section, found);
+  }
+}
+
+}  // namespace
+
+std::vector<bytes> fat_binaries_in(bytes data) {
+  std::vector<bytes> found;
+  if (!as_text(data).starts_with(archive_magic)) {
+    add_from_object(data, found);
+    return found;
+  }
+  std::size_t at = archive_magic.size();
+  while (const auto header = part(data, at, member_header_bytes)) {
+    const std::string_view digits = as_text(header->subspan(member_size_at, member_size_bytes));
+    std::size_t size = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+    if (read.ec != std::errc{}) break;
+    const auto member = part(data, at + member_header_bytes, size);
+    if (!member) break;
+    add_from_object(*member, found);
+    at += member_header_bytes + size + size % 2;
+  }
+  return found;
+}
+
+}  // namespace halfwarp::emulator::image

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PTX in what a linker is given.
+#include "emulator/link/input.hpp"
+
+#include "emulator/image/host_code.hpp"
+#include "emulator/image/image.hpp"
+
+namespace halfwarp::emulator::link {
+
+std::string add_input(std::vector<ptx_input>& inputs, std::string_view name, image::bytes data,
+                      std::uint32_t architecture, image::cubin_registry& registry) {
+  auto images = image::fat_binaries_in(data);
+  if (images.empty()) images.push_back(data);
+  for (const image::bytes each : images) {
+    auto found = image::find_ptx(each, architecture, registry);
+    if (!found) return found.error.message;
+    inputs.push_back({std::string{name}, std::move(found.source->text)});
+  }
+  return {};
+}
+
+}  // namespace halfwarp::emulator::link

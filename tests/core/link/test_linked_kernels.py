@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was linked runs: functions, variables and shared memory of several sources."""
+
+import ctypes
+
+import pytest
+from cuda.bindings import nvjitlink
+from cuda.core import LaunchConfig, Linker, ObjectCode, Program, ProgramOptions, launch
+
+USER = """
+static __device__ int helper(int a) { return a + 5; }
+extern "C" __device__ int add(int a, int b);
+extern __device__ int offset;
+extern "C" __global__ void user(int* x, float a)
+{
+    extern __shared__ int scratch[];
+    scratch[0] = helper(1);
+    *x = add(*x, a) + scratch[0] + offset;
+}
+"""
+USED = """
+static __device__ int helper(int a) { return a * 2; }
+__device__ int offset = 1000;
+extern "C" __device__ __noinline__ int add(int a, int b) { return helper(a) + b; }
+"""
+MIXTURES = {
+    "ptx": ("ptx", "ptx"),
+    "cubin": ("cubin", "cubin"),
+    "lto": ("ltoir", "ltoir"),
+    "lto with ptx": ("ltoir", "ptx"),
+    "ptx with lto": ("ptx", "ltoir"),
+    "ptx with cubin": ("ptx", "cubin"),
+}
+
+
+@pytest.fixture
+def compiled(device):
+    def compiled(source, target):
+        options = ProgramOptions(arch=f"sm_{device.arch}", relocatable_device_code=True)
+        with Program(source, "c++", options) as program:
+            return program.compile(target)
+
+    return compiled
+
+
+@pytest.fixture
+def run(device, stream, pinned_block):
+    """What `user` makes of 3 and 7; the 7 is an int for a float parameter."""
+
+    def run(code):
+        number = ctypes.c_int.from_address(int(pinned_block.handle))
+        number.value = 3
+        config = LaunchConfig(grid=1, block=1, shmem_size=64)
+        launch(stream, config, code.get_kernel("user"), pinned_block, 7)
+        stream.sync()
+        return number.value
+
+    return run
+
+
+EXPECTED = 2 * 3 + 7 + 6 + 1000
+
+
+@pytest.mark.parametrize("kinds", MIXTURES.values(), ids=MIXTURES)
+def test_a_kernel_uses_what_another_source_has(compiled, run, device, kinds):
+    codes = [compiled(source, kind) for source, kind in zip((USER, USED), kinds, strict=True)]
+    options = {"arch": f"sm_{device.arch}", "link_time_optimization": "ltoir" in kinds}
+    with Linker(*codes, options=options) as linker:
+        assert run(linker.link("cubin")) == EXPECTED
+
+
+def test_ptx_of_lto_ir_runs(compiled, run, device):
+    codes = [compiled(source, "ltoir") for source in (USER, USED)]
+    options = {"arch": f"sm_{device.arch}", "link_time_optimization": True, "ptx": True}
+    with Linker(*codes, options=options) as linker:
+        assert run(linker.link("ptx")) == EXPECTED
+
+
+def test_an_incremental_link_runs_once_it_is_whole(compiled, run, device):
+    options = {"arch": f"sm_{device.arch}"}
+    half = Linker(compiled(USER, "ptx"), options=options | {"incremental": True}).link("cubin")
+    assert run(Linker(half, compiled(USED, "ptx"), options=options).link("cubin")) == EXPECTED
+
+
+def test_what_was_linked_runs_from_a_file(compiled, run, device, tmp_path):
+    codes = [compiled(source.replace("float a", "int a"), "ptx") for source in (USER, USED)]
+    linked = Linker(*codes, options={"arch": f"sm_{device.arch}"}).link("cubin")
+    path = tmp_path / "linked.cubin"
+    path.write_bytes(linked.code)
+    assert run(ObjectCode.from_cubin(path)) == EXPECTED
+
+
+def test_a_program_of_ptx_runs(compiled, device, stream, pinned_block):
+    source = 'extern "C" __global__ void store(float* x, float a) { *x = a; }'
+    options = ProgramOptions(arch=f"sm_{device.arch}")
+    with Program(compiled(source, "ptx").code, "ptx", options) as program:
+        kernel = program.compile("cubin").get_kernel("store")
+    launch(stream, LaunchConfig(grid=1, block=1), kernel, pinned_block, 2)
+    stream.sync()
+    assert ctypes.c_float.from_address(int(pinned_block.handle)).value == 2.0
+
+
+def test_what_the_low_layer_links_runs(compiled, run, device):
+    link = nvjitlink.create(1, [f"-arch=sm_{device.arch}"])
+    try:
+        for source in (USER, USED):
+            code = compiled(source, "ptx").code
+            nvjitlink.add_data(link, nvjitlink.InputType.PTX, code, len(code), "source")
+        nvjitlink.complete(link)
+        image = bytearray(nvjitlink.get_linked_cubin_size(link))
+        nvjitlink.get_linked_cubin(link, image)
+    finally:
+        nvjitlink.destroy(link)
+    code = ObjectCode.from_cubin(bytes(image))
+    assert code.kernels() == ["user"]
+    code.get_kernel("user")
