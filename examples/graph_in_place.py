@@ -2,7 +2,8 @@
 """A step of a training loop, captured once and launched often.
 
 Captures a step (scale, then add) into a graph, launches it ten times, changes one argument of the
-executable in place, launches it ten times more, and prints the graph and whether the sums are right.
+executable in place, launches it ten times more, and prints the graph and whether the sums are
+right.
 """
 
 import sys
