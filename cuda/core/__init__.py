@@ -31,7 +31,12 @@ _HOMES = {
         "Graph GraphBuilder GraphCompleteOptions GraphCondition GraphDebugPrintOptions "
         "GraphDefinition"
     ),
+    "_views": "TensorMapDescriptor",
     "typing": "IsStreamT",
+    "views.tensor_map_options": (
+        "TensorMapDataType TensorMapDescriptorOptions TensorMapIm2ColWideMode TensorMapInterleave "
+        "TensorMapL2Promotion TensorMapOOBFill TensorMapSwizzle"
+    ),
 }
 _IN_CORE = ("_graph",)  # modules in the shared object of `_core`, whose C++ they share
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -46,6 +46,10 @@ MODULES = {
         "IsStreamT IsStreamType LEGACY_DEFAULT_STREAM PER_THREAD_DEFAULT_STREAM Stream "
         "Stream_accept StreamOptions default_stream"
     ),
+    "_tensor_map": (
+        "TensorMapDataType TensorMapDescriptor TensorMapDescriptorOptions TensorMapIm2ColWideMode "
+        "TensorMapInterleave TensorMapL2Promotion TensorMapOOBFill TensorMapSwizzle"
+    ),
 }
 
 # What older `cimport` lines take from modules that are Python files here: name today -> then.

@@ -16,5 +16,6 @@ include "views/dlpack_export.pyx"
 include "views/exchange_table.pyx"
 include "views/arguments.pyx"
 include "views/copies.pyx"
+include "views/tensor_map.pyx"
 
 _complete_classes(globals(), __name__)

@@ -59,7 +59,8 @@ def emit(root: Path) -> dict[str, str]:
     files = {f"{FOLDER}/__init__.pyi": package(root)}
     files[f"{FOLDER}/graph/__init__.pyi"] = graph_package(graphs)
     files[f"{FOLDER}/utils.pyi"] = utilities_module(utilities)
-    homes = homes | utilities
+    for home, names in utilities.items():
+        homes[home] = f"{homes.get(home, '')} {names}".strip()
     files |= {f"{m.replace('.', '/')}.pyi": named_tuples(rows) for m, rows in records.items()}
     for extension in EXTENSIONS:
         others = [name for name in EXTENSIONS if name != extension]

@@ -33,3 +33,6 @@ cdef int initialize_driver() except -1
 
 # The ordinal of the device whose context is current on this thread; CUDAError without one.
 cdef int current_ordinal() except -1
+
+# The address of the context that is current on this thread; 0 without one.
+cdef uintptr_t current_context_number() except? 0

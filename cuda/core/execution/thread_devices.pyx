@@ -129,6 +129,11 @@ cdef int current_ordinal() except -1:
     return ordinal
 
 
+cdef uintptr_t current_context_number() except? 0:
+    initialize_driver()
+    return <uintptr_t>raw_current_context()
+
+
 cdef Device as_device(object given):
     if given is None:
         return current_device()

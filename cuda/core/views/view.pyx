@@ -358,6 +358,50 @@ cdef class StridedMemoryView:
                             f"{type_name(other)}; StridedMemoryView.from_any_interface() makes one")
         copy_views(<StridedMemoryView>other, self, stream, allocator, blocking)
 
+    def as_tensor_map(self, box_dim=None, *, options=None, element_strides=None, data_type=None,
+                      interleave=None, swizzle=None, l2_promotion=None, oob_fill=None):
+        """The tensor as the copy unit of the device (TMA) sees it, in tiles.
+
+        Host only. Needs a device of compute capability 9.0.
+
+        Parameters
+        ----------
+        box_dim : tuple of int, optional
+            How many elements one copy takes along each axis, the outermost first: 1 to 256.
+        options : TensorMapDescriptorOptions or dict, optional
+            All of them at once, instead of the arguments.
+        element_strides : tuple of int, optional
+            Of how many elements along each axis one is taken; 1 for all if None.
+        data_type : object, optional
+            A `TensorMapDataType`, or anything that ``numpy.dtype()`` takes; the view's own if None.
+        interleave : object, optional
+            A `TensorMapInterleave` or its name.
+        swizzle : object, optional
+            A `TensorMapSwizzle` or its name.
+        l2_promotion : object, optional
+            A `TensorMapL2Promotion` or its name.
+        oob_fill : object, optional
+            A `TensorMapOOBFill` or its name.
+
+        Returns
+        -------
+        TensorMapDescriptor
+
+        Raises
+        ------
+        ValueError
+            If the view is not device-accessible, not aligned to 16 bytes, of another device than
+            the current one, or of a type, rank or strides that a map does not take.
+        RuntimeError
+            If no context is current.
+
+        See Also
+        --------
+        cuTensorMapEncodeTiled : the driver function.
+        """
+        return make_tiled(self, box_dim, options, element_strides, data_type, interleave, swizzle,
+                          l2_promotion, oob_fill)
+
     def __getitem__(self, key):
         check_set(self)
         return other_view(self, wrap_layout(layout_of_key(self.native, key)), None)

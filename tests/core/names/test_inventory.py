@@ -19,6 +19,12 @@ def test_the_level_has_its_public_names_once():
         "NVRTCError",
         "OutOfMemoryError",
         "PreparedLaunch",
+        "TensorMapDataType",
+        "TensorMapIm2ColWideMode",
+        "TensorMapInterleave",
+        "TensorMapL2Promotion",
+        "TensorMapOOBFill",
+        "TensorMapSwizzle",
         "host_launch",
         "recent_launches",
     }

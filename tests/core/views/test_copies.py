@@ -216,7 +216,7 @@ class TestRefusals:
         place = Place(DEVICE, np.zeros(3), stream)
         with pytest.raises(TypeError, match="stream is required"):
             place.whole().copy_from(view_of(np.zeros(3)))
-        with pytest.raises(TypeError, match="Stream expected"):
+        with pytest.raises(TypeError, match="Stream.* expected"):
             place.whole().copy_from(view_of(np.zeros(3)), 3)
         place.close()
 

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor maps: what is refused, what is kept, how they reach kernels. Their bytes are compared in
+tests/differential."""
+
+import gc
+import pickle
+import weakref
+
+import cuda.core
+import numpy as np
+import pytest
+from cuda.core import (
+    CUDAError,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    TensorMapDataType,
+    TensorMapDescriptor,
+    TensorMapDescriptorOptions,
+    TensorMapSwizzle,
+    launch,
+)
+from cuda.core.utils import StridedMemoryView
+
+
+@pytest.fixture
+def buffer(device, stream):
+    with device.allocate(65536, stream=stream) as buffer:
+        yield buffer
+
+
+@pytest.fixture
+def view(buffer):
+    return StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4")
+
+
+class TestOptions:
+    def test_names_of_members_do_for_members(self, view):
+        options = TensorMapDescriptorOptions([16, 16], swizzle="SWIZZLE_64B", data_type="TFLOAT32")
+        assert options.box_dim == (16, 16)
+        assert options.swizzle is TensorMapSwizzle.SWIZZLE_64B
+        assert options.data_type is TensorMapDataType.TFLOAT32
+        made = view.as_tensor_map((16, 16), swizzle="SWIZZLE_64B", data_type="TFLOAT32")
+        assert (
+            repr(made) == "TensorMapDescriptor(tiled, rank=2, dtype=TFLOAT32, swizzle=SWIZZLE_64B)"
+        )
+
+    @pytest.mark.parametrize(
+        ("arguments", "text"),
+        [
+            ({"box_dim": 3}, "box_dim must be a tuple of ints"),
+            ({"box_dim": (1.5,)}, "box_dim[0] must be an int"),
+            ({"box_dim": (1,), "swizzle": "ROUND"}, "swizzle must be a TensorMapSwizzle"),
+            ({"box_dim": (1,), "swizzle": 1}, "swizzle must be a TensorMapSwizzle"),
+            ({"box_dim": (1,), "data_type": 3}, "data_type must be"),
+            ({"box_dim": (1,), "data_type": "zz"}, "data_type must be"),
+            ({"box_dim": (1,), "element_strides": ("a",)}, "element_strides[0] must be an int"),
+        ],
+    )
+    def test_what_they_are_not_is_refused(self, arguments, text):
+        import re
+
+        with pytest.raises(TypeError, match=re.escape(text)):
+            TensorMapDescriptorOptions(**arguments)
+
+    def test_options_and_arguments_together_are_refused(self, view):
+        options = TensorMapDescriptorOptions((16, 16))
+        with pytest.raises(TypeError, match="Specify either options or the individual"):
+            view.as_tensor_map((16, 16), options=options)
+        with pytest.raises(TypeError, match="Specify either options"):
+            view.as_tensor_map(options=options, swizzle="SWIZZLE_32B")
+        with pytest.raises(TypeError, match="box_dim is required"):
+            view.as_tensor_map()
+        assert (
+            view.as_tensor_map(options=options, swizzle=TensorMapSwizzle.NONE).device.device_id == 0
+        )
+
+
+class TestTensors:
+    @pytest.mark.parametrize(
+        ("shape", "strides", "dtype", "box", "text"),
+        [
+            ((64, 64), None, "f4", (16,), "box_dim must have 2 elements"),
+            ((64, 64), None, "f4", (16, 257), r"box_dim\[1\] must be in \[1, 256\]"),
+            ((2,) * 6, None, "f4", (1,) * 6, "rank must be between 1 and 5"),
+            ((), None, "f4", (), "rank must be between 1 and 5"),
+            ((64,), None, "i1", (16,), "Unsupported dtype"),
+            ((16, 16), (1, 16), "f4", (4, 4), "innermost axis of a tensor map must be contiguous"),
+            ((16, 16), (64, 2), "f4", (4, 4), "innermost axis of a tensor map must be contiguous"),
+        ],
+    )
+    def test_what_a_map_does_not_take_is_refused(self, buffer, shape, strides, dtype, box, text):
+        view = StridedMemoryView.from_buffer(buffer, shape, strides, dtype=dtype)
+        with pytest.raises(ValueError, match=text):
+            view.as_tensor_map(box)
+
+    def test_memory_that_no_device_reaches_is_refused(self):
+        view = StridedMemoryView.from_dlpack(np.zeros((64, 64), np.float32), -1)
+        with pytest.raises(ValueError, match="device-accessible"):
+            view.as_tensor_map((16, 16))
+
+    def test_addresses_are_multiples_of_sixteen(self, view):
+        with pytest.raises(ValueError, match="16-byte aligned"):
+            view[:, 1:].as_tensor_map((16, 16))
+
+    def test_backward_strides_are_refused(self, view):
+        with pytest.raises(ValueError, match="no negative strides"):
+            view[::-1].as_tensor_map((16, 16))
+
+    def test_a_type_of_another_size_is_refused(self, view):
+        """The reference encodes strides of elements that are not there."""
+        with pytest.raises(ValueError, match="FLOAT16 is of 2 bytes"):
+            view.as_tensor_map((16, 16), data_type="f2")
+
+    def test_pinned_memory_is_taken(self, device):
+        with LegacyPinnedMemoryResource().allocate(65536) as pinned:
+            view = StridedMemoryView.from_buffer(pinned, (64, 64), dtype="f4")
+            assert "tiled" in repr(view.as_tensor_map((16, 16)))
+
+    def test_without_a_context_it_is_refused(self, view, in_new_thread):
+        def make():
+            with pytest.raises(RuntimeError, match="requires an active CUDA context"):
+                view.as_tensor_map((16, 16))
+
+        in_new_thread(make)
+
+    def test_what_the_driver_refuses_names_its_function(self, view):
+        with pytest.raises(CUDAError, match="cuTensorMapEncodeTiled") as caught:
+            view.as_tensor_map((16, 3))
+        assert caught.value.where == "cuTensorMapEncodeTiled"
+
+
+class TestObjects:
+    def test_it_keeps_the_tensor(self, device, stream):
+        buffer = device.allocate(65536, stream=stream)
+        alive = weakref.ref(buffer)
+        made = StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4").as_tensor_map((16, 16))
+        del buffer
+        gc.collect()
+        assert alive() is not None
+        assert weakref.ref(made)() is made
+        del made
+        assert alive() is None
+
+    def test_it_is_not_made_by_its_class_nor_pickled(self, view):
+        for arguments in ((), (1,)):
+            with pytest.raises(RuntimeError, match="^TensorMapDescriptor cannot be instantiated"):
+                TensorMapDescriptor(*arguments)
+        with pytest.raises(TypeError, match="cannot pickle"):
+            pickle.dumps(view.as_tensor_map((16, 16)))
+
+    def test_it_is_reached_under_its_private_name_too(self):
+        from cuda.core import _tensor_map
+
+        assert _tensor_map.TensorMapDescriptor is cuda.core.TensorMapDescriptor
+        assert _tensor_map.TensorMapSwizzle is TensorMapSwizzle
+
+
+class TestReplacedAddresses:
+    def test_the_old_tensor_is_let_go_after_success_only(self, device, stream, view):
+        buffer = device.allocate(65536, stream=stream)
+        alive = weakref.ref(buffer)
+        made = StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4").as_tensor_map((16, 16))
+        del buffer
+        for wrong, error in (
+            (view[:, 1:], ValueError),
+            (np.zeros(64, np.float32), ValueError),
+            (3, BufferError),
+        ):
+            with pytest.raises(error):
+                made.replace_address(wrong)
+        assert alive() is not None
+        made.replace_address(view)
+        gc.collect()
+        assert alive() is None
+
+    def test_a_refusal_of_the_driver_keeps_the_old_one(self, view, buffer, emulation):
+        made = view.as_tensor_map((16, 16))
+        with emulation.inject("cuTensorMapReplaceAddress", error="CUDA_ERROR_INVALID_VALUE"):
+            with pytest.raises(CUDAError, match="cuTensorMapReplaceAddress"):
+                made.replace_address(buffer)
+        made.replace_address(buffer)
+
+
+class TestLaunches:
+    def test_its_bytes_are_passed_by_value(self, view, argument_in_kernel):
+        made = view.as_tensor_map((16, 16))
+        declaration = ".align 64 .b8 value[128]"
+        first = argument_in_kernel(made, 128, declaration)
+        assert int.from_bytes(first[:8], "little") == view.ptr
+        made.replace_address(view[4:])
+        assert int.from_bytes(argument_in_kernel(made, 128, declaration)[:8], "little") == (
+            view.ptr + 1024
+        )
+
+    def test_a_parameter_of_another_size_is_refused(self, view, stream, store):
+        with pytest.raises(TypeError, match="128"):
+            launch(stream, LaunchConfig(grid=1, block=1), store, 0, view.as_tensor_map((16, 16)))
+
+    def test_a_closed_buffer_is_refused(self, device, stream, store):
+        buffer = device.allocate(65536, stream=stream)
+        made = StridedMemoryView.from_buffer(buffer, (64, 64), dtype="f4").as_tensor_map((16, 16))
+        buffer.close()
+        with pytest.raises(RuntimeError, match="Buffer has been closed"):
+            launch(stream, LaunchConfig(grid=1, block=1), store, 0, made)
+
+
+class TestOtherMaps:
+    def test_columns_of_images(self, buffer):
+        images = StridedMemoryView.from_buffer(buffer, (2, 4, 8, 16), dtype="f4")
+        made = TensorMapDescriptor._from_im2col(images, (0, 0), (0, 0), 4, 4)
+        assert repr(made).startswith("TensorMapDescriptor(im2col, rank=4")
+        with pytest.raises(ValueError, match="Im2col tensor rank must be between 3 and 5"):
+            TensorMapDescriptor._from_im2col(images[0, 0], (), (), 4, 4)
+        with pytest.raises(ValueError, match="pixel_box_lower_corner must have 2 elements"):
+            TensorMapDescriptor._from_im2col(images, (0,), (0, 0), 4, 4)
+        with pytest.raises(TypeError, match=r"pixel_box_upper_corner\[0\] must be an int"):
+            TensorMapDescriptor._from_im2col(images, (0, 0), (1.5, 0), 4, 4)
+
+    def test_wide_columns_need_a_newer_device(self, buffer, emulation):
+        images = StridedMemoryView.from_buffer(buffer, (4, 8, 16), dtype="f4")
+        with pytest.raises(CUDAError, match="cuTensorMapEncodeIm2colWide"):
+            TensorMapDescriptor._from_im2col_wide(images, 0, 0, 4, 4)
