@@ -145,6 +145,7 @@ def named_enums(enums: list[Enum], types, decisions: Decisions) -> list[Enum]:
                 types.enum_tags[e.c_name],
                 decisions.enum_names.get(e.name, EnumNames()),
                 {m.name: m.doc for m in e.members},
+                bool(decisions.face_of),
             ),
             e.header,
         )

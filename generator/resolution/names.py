@@ -45,7 +45,7 @@ def class_name(c_name: str, decisions: Decisions) -> str:
     if c_name in decisions.python_names:
         return decisions.python_names[c_name]
     if decisions.face_of:
-        return camel_case(without_prefix(c_name, decisions).removesuffix("_st"))
+        return camel_case(without_prefix(c_name, decisions).removesuffix("_st").removesuffix("_t"))
     return without_prefix(c_name, decisions).removesuffix("_t")
 
 
@@ -60,12 +60,15 @@ def without_prefix(c_name: str, decisions: Decisions) -> str:
     return c_name.removeprefix(prefix)
 
 
-def enum_members(item: FactEnum, names: EnumNames, docs: dict[str, str]) -> list[Member]:
+def enum_members(
+    item: FactEnum, names: EnumNames, docs: dict[str, str], in_capitals: bool = False
+) -> list[Member]:
     """The members without the prefix that they share, then further names of theirs."""
     prefix = common_prefix(item) if names.prefix is None else names.prefix
+    shown = capitals_of(item) if in_capitals and is_camel(item) else {}
     members = {}
     for c_name, value in item.members:
-        name = names.renames.get(c_name) or c_name.removeprefix(prefix)
+        name = names.renames.get(c_name) or shown.get(c_name) or c_name.removeprefix(prefix)
         members[name] = Member(name, value, docs.get(c_name, ""), c_name)
     further = {}
     if names.also:
@@ -74,6 +77,20 @@ def enum_members(item: FactEnum, names: EnumNames, docs: dict[str, str]) -> list
     for alias, member in further.items():
         members.setdefault(alias, Member(alias, member.value, member.doc, member.c_name))
     return list(members.values())
+
+
+def is_camel(item: FactEnum) -> bool:
+    return not any(name.isupper() for name, _ in item.members)
+
+
+def capitals_of(item: FactEnum) -> dict[str, str]:
+    """`cudaMemcpyHostToDevice` -> `HOST_TO_DEVICE`: without the words that all share."""
+    words = {c_name: snake_case(c_name).split("_") for c_name, _ in item.members}
+    columns = zip(*(w[:-1] for w in words.values()), strict=False)
+    same = list(takewhile(lambda column: len(set(column)) == 1, columns))
+    count = len(same) if len(words) > 1 else 1
+    named = {c_name: "_".join(w[count:]).upper() for c_name, w in words.items()}
+    return {c: n if n.isidentifier() else f"_{n}" for c, n in named.items()}
 
 
 def common_prefix(item: FactEnum) -> str:

@@ -105,6 +105,12 @@ class Maker:
             )
         ]
 
+    def anonymous_name(self, path: str) -> str:
+        """A further face that nobody has named them for calls them by the way to them."""
+        if self.decisions.face_of and path not in self.choice.anonymous:
+            return f"_{path.replace('.', '_')}"
+        return self.choice.anonymous[path]
+
     def is_padding(self, name: str, is_array: bool) -> bool:
         return bool(
             (is_array and NEVER_SHOWN.fullmatch(name)) or re.fullmatch(self.choice.padding, name)
@@ -116,7 +122,7 @@ class Maker:
         if not member.name:
             return [f for inner in member.record.fields for f in self.field(c_type, path, inner)]
         inner_path = f"{path}.{member.name}"
-        name = self.choice.anonymous[inner_path]
+        name = self.anonymous_name(inner_path)
         inner = f"std::remove_all_extents_t<decltype({c_type}::{member.name})>"
         self.add_class(name, inner, inner_path, member.record)
         field = DataField(self.field_name(path, member.name), member.name, "structure", name)

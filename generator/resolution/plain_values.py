@@ -34,6 +34,7 @@ PLAIN = {
     "count": Kind("none", "count"),
     "asked count": Kind("none", "asked"),
     "out int": Kind("out", "via int"),
+    "out pointer": Kind("out", "via address"),
     "out text": Kind("out", "str"),
     "out asked bytes": Kind("out", "asked bytes"),
     "name": Kind("in", "str"),
