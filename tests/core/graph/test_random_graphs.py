@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random graphs: built, changed, instantiated, launched and dropped in any order, beside a model.
+
+The model of a graph is what each node adds to which number; a launch of an executable adds that.
+The Buffers of the nodes are closed at once, and their owners must be gone when all graphs are.
+HALFWARP_RANDOM_GRAPHS says how many graphs there are to be.
+"""
+
+import contextlib
+import gc
+import os
+import weakref
+
+import pytest
+from cuda.core import Buffer, CUDAError, Device, ObjectCode
+from cuda.core.graph import GraphDefinition
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from .conftest import ADD, ONE, Numbers
+
+PTX = f"""
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry add(.param .u64 out, .param .u32 value)
+{{
+{ADD}
+ret;
+}}
+"""
+CELLS = st.integers(0, 15)
+VALUES = st.integers(0, 1000)
+CHOICES = st.integers(0, 1 << 30)
+
+
+class Owner:
+    """What the memory of a Buffer belongs to."""
+
+
+class RandomGraphs(RuleBasedStateMachine):
+    def __init__(self):
+        super().__init__()
+        self.device = Device(0)
+        self.device.set_current()
+        self.stream = self.device.create_stream()
+        self.numbers, self.expected = Numbers(), [0] * 16
+        self.add = ObjectCode.from_ptx(PTX).get_kernel("add")
+        self.definition, self.nodes = GraphDefinition(), {}
+        self.executables, self.owners = [], []
+
+    def buffer(self, cell):
+        """A number as a Buffer of its own, whose owner is watched."""
+        owner = Owner()
+        self.owners.append(weakref.ref(owner))
+        return Buffer.from_handle(int(self.numbers.buffer.handle) + 4 * cell, 4, owner=owner)
+
+    def node(self, choice):
+        return list(self.nodes)[choice % len(self.nodes)]
+
+    @rule(cell=CELLS, value=VALUES, after=CHOICES)
+    def add_node(self, cell, value, after):
+        place = self.node(after) if self.nodes and after % 3 else self.definition
+        with self.buffer(cell) as buffer:
+            made = place.launch(ONE, self.add, buffer, value)
+        # Two branches that add to one number would race.
+        made.pred |= set(self.nodes)
+        self.nodes[made] = (cell, value)
+
+    @precondition(lambda self: self.nodes)
+    @rule(cell=CELLS, value=VALUES, which=CHOICES)
+    def update_node(self, cell, value, which):
+        node = self.node(which)
+        with self.buffer(cell) as buffer:
+            node.update(args=(buffer, value))
+        self.nodes[node] = (cell, value)
+
+    @precondition(lambda self: self.nodes)
+    @rule(which=CHOICES)
+    def destroy_node(self, which):
+        node = self.node(which)
+        node.destroy()
+        del self.nodes[node]
+        assert self.definition.nodes() == set(self.nodes)
+
+    @rule()
+    def instantiate(self):
+        made = self.definition.instantiate()
+        self.executables.append((made, dict(self.nodes)))
+
+    @rule()
+    def embed_in_another(self):
+        outer = GraphDefinition()
+        outer.embed(self.definition)
+        self.executables.append((outer.instantiate(), dict(self.nodes)))
+
+    @precondition(lambda self: self.executables)
+    @rule(which=CHOICES)
+    def update_executable(self, which):
+        place = which % len(self.executables)
+        executable, _ = self.executables[place]
+        with contextlib.suppress(CUDAError):  # another topology
+            executable.update(self.definition)
+            self.executables[place] = (executable, dict(self.nodes))
+
+    @precondition(lambda self: self.executables and self.nodes)
+    @rule(which=CHOICES, cell=CELLS, value=VALUES)
+    def change_in_executable(self, which, cell, value):
+        executable, model = self.executables[which % len(self.executables)]
+        node = self.node(which)
+        if node not in model:
+            return
+        with self.buffer(cell) as buffer, contextlib.suppress(ValueError, CUDAError):
+            executable[node].update(config=ONE, kernel=self.add, args=(buffer, value))
+            model[node] = (cell, value)
+
+    @precondition(lambda self: self.executables)
+    @rule(which=CHOICES)
+    def launch(self, which):
+        executable, model = self.executables[which % len(self.executables)]
+        executable.launch(self.stream)
+        for cell, value in model.values():
+            self.expected[cell] += value
+
+    @precondition(lambda self: self.executables)
+    @rule(which=CHOICES)
+    def close_executable(self, which):
+        self.executables.pop(which % len(self.executables))[0].close()
+
+    @rule()
+    def drop_definition(self):
+        self.definition, self.nodes = GraphDefinition(), {}
+
+    @rule()
+    def compare(self):
+        self.stream.sync()
+        assert list(self.numbers.values) == [each & 0xFFFFFFFF for each in self.expected]
+
+    def teardown(self):
+        self.compare()
+        self.nodes = self.definition = None
+        while self.executables:
+            self.executables.pop()[0].close()
+        assert all_gone(self.owners)
+        self.numbers.buffer.close()
+        self.stream.close()
+
+
+def all_gone(references):
+    """Destructors of user objects run on a thread of the driver."""
+    import ctypes
+    import threading
+
+    for _ in range(30):
+        gc.collect()
+        ctypes.pythonapi.Py_MakePendingCalls()
+        if not any(reference() is not None for reference in references):
+            return True
+        threading.Event().wait(0.01)
+    return False
+
+
+RandomGraphs.TestCase.settings = settings(
+    max_examples=int(os.environ.get("HALFWARP_RANDOM_GRAPHS", "15")),
+    stateful_step_count=25,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+TestRandomGraphs = RandomGraphs.TestCase
+
+
+@pytest.fixture(autouse=True)
+def _needs_a_device(device):
+    """The machine makes its own objects; this skips where there is no device at all."""
