@@ -12,6 +12,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISED = {
     "array_views.py": r"(NumPy.*: \([35], [35]\), correct\n?){3}((PyTorch|CuPy): .*correct\n?)*$",
+    "link_time_optimization.py": r".+: \d+ bytes of linked code$",
     "plain_driver_calls.py": r"device .+\nclassic +256 bytes, _v2 256 bytes\n"
     r"a failure +InvalidDeviceError: ERROR_INVALID_DEVICE \(101\)\nagree$",
     "runtime_saxpy.py": r"elements   1,000,000\n.*\nmax error  \S+ against NumPy\nverified$",
