@@ -49,7 +49,9 @@ USES = [
 def use_until(is_over, use):
     device.set_current()
     while not is_over.is_set():
-        use()
+        for _ in range(20):
+            use()
+        keeper.sync()  # what is queued does not grow without end
 
 
 def is_driver_at_hand():
