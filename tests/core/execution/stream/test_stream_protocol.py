@@ -90,7 +90,8 @@ class TestAccept:
             Stream_accept(None)
 
     def test_other_types_are_named_in_full(self):
-        with pytest.raises(TypeError, match="Stream or GraphBuilder expected, got types.SimpleNamespace"):
+        text = "Stream or GraphBuilder expected, got types.SimpleNamespace"
+        with pytest.raises(TypeError, match=text):
             Stream_accept(types.SimpleNamespace())
 
     def test_a_closed_stream_is_refused(self, device):
