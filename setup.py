@@ -110,6 +110,7 @@ PARTS = [
     Part("cuda.core._core", "cpp/core cpp/python", modules="cuda.core._graph"),
     Part("cuda.core._compile"),
     Part("cuda.core._views", "cpp/views"),
+    Part("cuda.core._located_memory"),
     Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=FLOATS, variants=WIDER),
     Part(RUNTIME, "cpp/emulated_runtime emulated_runtime"),
 ]

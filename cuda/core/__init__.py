@@ -22,6 +22,9 @@ _HOMES = {
     ),
     "_compile": "Linker Program",
     "_graph": "GraphMemoryResource",
+    "_located_memory": (
+        "ManagedBuffer ManagedMemoryResource PinnedMemoryResource VirtualMemoryResource"
+    ),
     "compile.program_options": "ProgramOptions",
     "link.linker_options": "LinkerOptions",
     "execution.stream.event_options": "EventOptions",
@@ -32,6 +35,9 @@ _HOMES = {
         "GraphDefinition"
     ),
     "_views": "TensorMapDescriptor",
+    "memory.located.host": "Host",
+    "memory.located.options": "ManagedMemoryResourceOptions PinnedMemoryResourceOptions",
+    "memory.located.virtual_memory_options": "VirtualMemoryResourceOptions",
     "typing": "IsStreamT",
     "views.tensor_map_options": (
         "TensorMapDataType TensorMapDescriptorOptions TensorMapIm2ColWideMode TensorMapInterleave "

@@ -21,6 +21,7 @@ MODULES = {
     "_device": "Device DeviceProperties _tls",
     "_dlpack": "DLDeviceType",
     "_event": "Event EventOptions",
+    "_host": "Host",
     "_kernel_arg_handler": "ParamHolder",
     "_launch_config": "LaunchConfig _to_native_launch_config",
     "_launcher": "launch",
@@ -28,7 +29,10 @@ MODULES = {
     "_linker": "Linker LinkerOptions _decide_nvjitlink_or_driver",
     "_memory": (
         "Buffer DeviceMemoryResource DeviceMemoryResourceOptions DevicePointerT DevicePointerType "
-        "LegacyPinnedMemoryResource MemoryResource _SynchronousMemoryResource"
+        "LegacyPinnedMemoryResource ManagedBuffer ManagedMemoryResource "
+        "ManagedMemoryResourceOptions MemoryResource PinnedMemoryResource "
+        "PinnedMemoryResourceOptions VirtualMemoryResource VirtualMemoryResourceOptions "
+        "_SynchronousMemoryResource"
     ),
     "_memory._buffer": "Buffer DevicePointerT DevicePointerType MemoryResource",
     "_memory._legacy": "LegacyPinnedMemoryResource MemoryResource _SynchronousMemoryResource",

@@ -31,11 +31,9 @@ MODULES = frozenset({"checkpoint", "graph", "system", "texture", "typing", "util
 # What existing code imports from other modules, and what of that is still to come.
 PRIVATE_LATER = {
     "_event": "IPCEventDescriptor",
-    "_memory": "GraphMemoryResource IPCAllocationHandle IPCBufferDescriptor ManagedMemoryResource "
-    "PinnedMemoryResource VirtualMemoryResource _ipc",
-    "utils": "CopyOptions FileStreamProgramCache InMemoryProgramCache MemcpyOverlapMode "
-    "MemcpySrcAccessOrder ProgramCacheResource copy_batch discard_batch discard_prefetch_batch "
-    "make_program_cache_key prefetch_batch",
+    "_memory": "GraphMemoryResource IPCAllocationHandle IPCBufferDescriptor _ipc",
+    "utils": "FileStreamProgramCache InMemoryProgramCache ProgramCacheResource "
+    "make_program_cache_key",
 }
 
 

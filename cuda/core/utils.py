@@ -7,6 +7,8 @@ Every name is loaded when it is first used.
 from importlib import import_module
 
 _HOMES = {
+    "_located_memory": "copy_batch discard_batch discard_prefetch_batch prefetch_batch",
+    "memory.located.copy_options": "CopyOptions MemcpyOverlapMode MemcpySrcAccessOrder",
     "_views": "StridedMemoryView args_viewable_as_strided_memory",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -16,7 +16,7 @@ from .cython_source import Class, Parameter, Routine
 from .typing_rules import ENTRY, TypingRules, section
 
 FOLDER = "cuda/core"
-EXTENSIONS = ("_core", "_compile", "_graph", "_views")
+EXTENSIONS = ("_core", "_compile", "_graph", "_views", "_located_memory")
 SUBMODULES = ("graph", "typing", "utils")
 INDENT = "    "
 ORIGIN = f"# {origin_of('the sources of cuda.core')}\n"
@@ -43,7 +43,11 @@ class _Writer(Protocol):
 
 
 '''
-TYPES = {"cuda.core.typing": "CompilerBackendType IsStreamType PCHStatusType"}
+TYPES = {
+    "cuda.core.typing": "CompilerBackendType IsStreamType ManagedMemoryLocationType PCHStatusType",
+    "cuda.core.memory.located.copy_options": "CopyOptions",
+    "cuda.core.memory.located.live_sets": "AccessedBySetProxy PeerAccessibleBySetProxy",
+}
 FINAL = re.compile(r"^@cython\.final\n(?:@.*\n)*cdef class (\w+)", re.M)
 ATTRIBUTE = re.compile(r'\{"(\w+)", CU_DEVICE_ATTRIBUTE_\w+, (integer|boolean)')
 

@@ -18,6 +18,14 @@ void keep_freed_memory(const pool_ref& pool) {
   }
 }
 
+constexpr CUmemLocation location_of(const pool_place& place) {
+  return {place.location, {place.id}};
+}
+
+pool_facts facts_of(const pool_place& place) {
+  return pool_facts{place.location == CU_MEM_LOCATION_TYPE_DEVICE ? place.id : -1};
+}
+
 constexpr bool is_four_bytes_wide(CUmemPool_attribute attribute) {
   return attribute == CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES ||
          attribute == CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC ||
@@ -36,15 +44,26 @@ pool_handle current_pool(CUdevice device) {
   return pool;
 }
 
-pool_handle create_pool(CUdevice device, std::size_t max_size) {
+pool_handle current_pool(const pool_place& place) {
+  const unlocked_scope unlocked;
+  const relaxed_capture_scope relaxed;
+  CUmemoryPool raw = nullptr;
+  CUmemLocation where = location_of(place);
+  driver::call(driver::table->cuMemGetMemPool, &raw, &where, place.type);
+  pool_handle pool = pool_handle::borrow(raw, {}, facts_of(place));
+  keep_freed_memory(pool);
+  return pool;
+}
+
+pool_handle create_pool(const pool_place& place, std::size_t max_size) {
   const unlocked_scope unlocked;
   const relaxed_capture_scope relaxed;
   CUmemPoolProps properties{};
-  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.allocType = place.type;
   properties.handleTypes = CU_MEM_HANDLE_TYPE_NONE;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device}};
+  properties.location = location_of(place);
   properties.maxSize = max_size;
-  pool_handle pool = pool_handle::own({}, pool_facts{device}, [&properties](CUmemoryPool* raw) {
+  pool_handle pool = pool_handle::own({}, facts_of(place), [&properties](CUmemoryPool* raw) {
     driver::call(driver::table->cuMemPoolCreate, raw, &properties);
   });
   keep_freed_memory(pool);
@@ -72,6 +91,38 @@ void trim_pool(const pool_ref& pool, std::size_t bytes_to_keep) {
   free_what_was_deferred();
   const relaxed_capture_scope relaxed;
   driver::call(driver::table->cuMemPoolTrimTo, pool.raw(), bytes_to_keep);
+}
+
+CUmemAccess_flags pool_access(const pool_ref& pool, CUdevice from) {
+  CUmemLocation where{CU_MEM_LOCATION_TYPE_DEVICE, {from}};
+  CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  driver::call(driver::table->cuMemPoolGetAccess, &flags, pool.raw(), &where);
+  return flags;
+}
+
+void set_pool_access(const pool_ref& pool, const CUmemAccessDesc* who, std::size_t count) {
+  const relaxed_capture_scope relaxed;
+  driver::call(driver::table->cuMemPoolSetAccess, pool.raw(), who, count);
+  pool.facts().had_peers.store(true, std::memory_order_relaxed);
+}
+
+void take_access_back(CUmemoryPool raw, CUdevice owner) noexcept {
+  constexpr int most = 64;
+  CUmemAccessDesc with_access[most];
+  int devices = 0;
+  std::size_t found = 0;
+  if (driver::try_call(driver::table->cuDeviceGetCount, &devices) != CUDA_SUCCESS) return;
+  for (int i = 0; i < devices && i < most; ++i) {
+    CUmemLocation where{CU_MEM_LOCATION_TYPE_DEVICE, {i}};
+    CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    const CUresult code = driver::try_call(driver::table->cuMemPoolGetAccess, &flags, raw, &where);
+    if (i != owner && code == CUDA_SUCCESS && flags != CU_MEM_ACCESS_FLAGS_PROT_NONE) {
+      with_access[found++] = {where, CU_MEM_ACCESS_FLAGS_PROT_NONE};
+    }
+  }
+  if (found != 0) {
+    static_cast<void>(driver::try_call(driver::table->cuMemPoolSetAccess, raw, with_access, found));
+  }
 }
 
 CUdeviceptr allocate_from_pool(const pool_ref& pool, std::size_t size, const stream_ref& stream) {

@@ -22,6 +22,7 @@ void release_one(driver& d, const memory::allocation& gone) {
   for (const auto& pool : d.pools) {
     if (gone.pool != 0 && pool->id() == gone.pool) pool->give_back(gone.size);
   }
+  d.managed.forget(gone);
   d.memory.release(gone.base);
 }
 

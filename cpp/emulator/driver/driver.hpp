@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "emulator/device/device.hpp"
+#include "emulator/device/managed_ranges.hpp"
 #include "emulator/driver/callback_thread.hpp"
 #include "emulator/image/registry.hpp"
 #include "emulator/memory/address_space.hpp"
@@ -45,6 +46,7 @@ struct driver {
   std::set<std::uint64_t> synchronous;  // sequences of allocations with ..._SYNC_MEMOPS
   std::set<std::uint64_t> being_freed;  // and of those whose free is under way
   memory::address_space memory;
+  managed_ranges managed;
   report_stream report;
   fault_log faults;
   injection rules;

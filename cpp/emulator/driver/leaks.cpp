@@ -12,10 +12,17 @@ namespace halfwarp::emulator {
 namespace {
 
 // Kernels and functions belong to their library or module; the rest is made and given back alone.
-constexpr object_kind counted_kinds[] = {
-    object_kind::context, object_kind::stream,     object_kind::event,
-    object_kind::module,  object_kind::library,    object_kind::memory_pool,
-    object_kind::graph,   object_kind::graph_exec, object_kind::user_object};
+constexpr object_kind counted_kinds[] = {object_kind::context,
+                                         object_kind::stream,
+                                         object_kind::event,
+                                         object_kind::module,
+                                         object_kind::library,
+                                         object_kind::memory_pool,
+                                         object_kind::graph,
+                                         object_kind::graph_exec,
+                                         object_kind::user_object,
+                                         object_kind::physical_memory,
+                                         object_kind::address_reservation};
 
 std::string_view kind_name(memory::allocation_kind kind) {
   using enum memory::allocation_kind;
@@ -26,6 +33,9 @@ std::string_view kind_name(memory::allocation_kind kind) {
       return "pool memory";
     case variable:
       return "module variable";
+    case mapped:
+    case mapped_host:
+      return "mapped memory";
     case pinned:
       return "pinned memory";
     case managed:

@@ -11,6 +11,7 @@
 
 #include "emulator/memory/arena.hpp"
 #include "emulator/memory/page.hpp"
+#include "emulator/memory/virtual_region.hpp"
 
 namespace halfwarp::emulator::memory {
 namespace {
@@ -69,7 +70,8 @@ std::uint32_t fresh_pattern(std::uint64_t seed, std::uint64_t sequence) noexcept
 address_space::address_space(const address_space_options& options)
     : options_{options}, usage_(options.devices), peers_(options.devices) {
   std::uint64_t arenas = options.devices + 1;
-  reserved_bytes_ = arenas * arena_bytes + 2 * window_bytes;
+  // Room to align the addresses that programs reserve.
+  reserved_bytes_ = (arenas + 1) * arena_bytes + granularity + 2 * window_bytes;
   reserved_ = reserve_range(reserved_bytes_);
   for (std::uint64_t i = 0; i < arenas; ++i) {
     bool is_host = i == arenas - 1;
@@ -77,11 +79,14 @@ address_space::address_space(const address_space_options& options)
   }
   shared_window_ = reserved_ + arenas * arena_bytes;
   local_window_ = shared_window_ + window_bytes;
+  const address behind = local_window_ + window_bytes + granularity - 1;
+  virtual_ = std::make_unique<virtual_region>(behind / granularity * granularity, arena_bytes);
   for (usage& device : usage_) device.capacity = options.device_capacity;
 }
 
 address_space::~address_space() {
   arenas_.clear();
+  virtual_.reset();
   munmap(reinterpret_cast<void*>(reserved_), reserved_bytes_);
 }
 
@@ -324,12 +329,27 @@ std::optional<range_fault> address_space::check(address first, std::uint64_t byt
                                                 bool is_write) const {
   if (bytes == 0) return std::nullopt;
   std::shared_lock lock{mutex_};
-  const allocation* record = at_or_before(first);
-  bool is_inside = record && record->is_live && record->contains(first, bytes);
-  if (is_inside && may_access(*record, device) && !(is_write && record->is_read_only)) {
-    return std::nullopt;
-  }
+  if (is_accessible(first, bytes, device, is_write)) return std::nullopt;
   return describe(first, bytes, device, is_write);
+}
+
+// Mappings may lie side by side; other allocations have red zones around them.
+bool address_space::is_accessible(address first, std::uint64_t bytes, int device,
+                                  bool is_write) const {
+  while (true) {
+    const allocation* record = at_or_before(first);
+    const bool is_good = record && record->is_live && record->contains(first, 1) &&
+                         may_access(*record, device) && (!is_write || may_write(*record, device));
+    if (!is_good) return false;
+    const std::uint64_t there = record->end() - first;
+    if (bytes <= there) return true;
+    first += there;
+    bytes -= there;
+  }
+}
+
+bool address_space::may_write(const allocation& record, int device) const noexcept {
+  return !record.is_read_only && !(record.read_only_from >> device & 1);
 }
 
 std::optional<access_range> address_space::accessible_range(address at, int device,
@@ -337,7 +357,8 @@ std::optional<access_range> address_space::accessible_range(address at, int devi
   std::shared_lock lock{mutex_};
   const allocation* record = at_or_before(at);
   if (!record || !record->is_live || !record->contains(at, 1)) return std::nullopt;
-  if (!may_access(*record, device) || (is_write && record->is_read_only)) return std::nullopt;
+  if (!may_access(*record, device)) return std::nullopt;
+  if (is_write && !may_write(*record, device)) return std::nullopt;
   std::uint64_t offset = reinterpret_cast<std::uint64_t>(view(record->base)) - record->base;
   return access_range{record->base, record->end(), offset};
 }
@@ -345,8 +366,17 @@ std::optional<access_range> address_space::accessible_range(address at, int devi
 range_fault address_space::describe(address first, std::uint64_t bytes, int device,
                                     bool is_write) const {
   range_fault fault;
-  fault.first_bad = first;
   const allocation* record = at_or_before(first);
+  while (record && record->contains(first, 1) && !record->contains(first, bytes) &&
+         is_accessible(first, record->end() - first, device, is_write)) {
+    const std::uint64_t there = record->end() - first;
+    const allocation* next = at_or_before(first + there);
+    if (next == record) break;  // nothing follows
+    first += there;
+    bytes -= there;
+    record = next;
+  }
+  fault.first_bad = first;
   if (!record || !record->contains(first, 1)) {
     fault.nearest = nearest_locked(first);
     bool is_ours = first - reserved_ < reserved_bytes_;
@@ -364,7 +394,7 @@ range_fault address_space::describe(address first, std::uint64_t bytes, int devi
     fault.problem = range_problem::use_after_free;
   } else if (!may_access(*record, device)) {
     fault.problem = range_problem::wrong_device;
-  } else if (is_write && record->is_read_only) {
+  } else if (is_write && !may_write(*record, device)) {
     fault.problem = range_problem::read_only;
   } else {
     fault.problem = range_problem::out_of_bounds;
@@ -379,13 +409,18 @@ arena* address_space::arena_of(address at) const noexcept {
 }
 
 std::byte* address_space::view(address at) const noexcept {
-  arena* home = arena_of(at);
-  return home ? home->view(at) : reinterpret_cast<std::byte*>(at);
+  if (arena* home = arena_of(at)) return home->view(at);
+  return virtual_->contains(at) ? virtual_->view(at) : reinterpret_cast<std::byte*>(at);
 }
 
 int address_space::device_of(address at) const noexcept {
   std::uint64_t index = (at - reserved_) / arena_bytes;
-  return index < usage_.size() ? static_cast<int>(index) : -1;
+  if (index < usage_.size()) return static_cast<int>(index);
+  if (!virtual_->contains(at)) return -1;
+  std::shared_lock lock{mutex_};
+  const allocation* record = at_or_before(at);
+  const bool is_on_device = record && record->kind == allocation_kind::mapped;
+  return is_on_device ? record->device : -1;
 }
 
 address address_space::device_arena_base(int device) const noexcept {

@@ -24,6 +24,19 @@ inline constexpr std::size_t quarantine_blocks = 1024;         // ... and at mos
 inline constexpr std::uint64_t window_bytes = 4ull << 30;      // of shared and of local memory
 
 class arena;
+class virtual_region;
+
+inline constexpr int host_access = -1;  // beside the ordinals of devices
+
+// Physical memory that gets an address.
+struct mapping_request {
+  std::uint64_t size = 0;
+  int file = -1;
+  std::shared_ptr<void> content;  // what keeps the file open
+  bool is_on_device = true;
+  int device = 0;
+  std::string created_at;
+};
 
 struct address_space_options {
   int devices = 1;
@@ -111,12 +124,26 @@ class address_space {
   void give_up(address base);  // the addresses, too
   // The record of such addresses, or of live memory.
   std::optional<allocation> find_known(address at) const;
-  // Takes bytes of the capacity of a device, for memory of graphs; false when so many are not left.
+  // Takes bytes of the capacity of a device, for memory that has no address yet, or of graphs;
+  // false when so many are not left.
   bool charge(int device, std::uint64_t bytes);
   void discharge(int device, std::uint64_t bytes);
   // Makes host memory of the caller accessible to devices; false when it overlaps other memory.
   bool register_host(void* base, std::uint64_t size, std::uint64_t context, std::string site = {});
   free_result unregister_host(void* base);
+
+  // Reserved addresses, whole mappings of memory files there, and who may use them. The ranges have
+  // been checked by the caller.
+  std::optional<address> reserve_virtual(std::uint64_t size, std::uint64_t alignment, address hint);
+  void free_virtual(address base, std::uint64_t size);
+  bool is_anything_mapped(address first, std::uint64_t bytes) const;
+  bool is_mapped_whole(address first, std::uint64_t bytes) const;
+  bool is_on_any_device(address first, std::uint64_t bytes) const;
+  bool map(address at, const mapping_request& request);
+  void unmap(address first, std::uint64_t bytes);
+  void set_mapping_access(address first, std::uint64_t bytes, int from, mapping_access access);
+  mapping_access access_to_mapping(address at, int from) const;
+  std::shared_ptr<void> mapped_content(address at) const;
 
   // Pairs of devices: `from` may access allocations of `owner`.
   void set_peer_access(int from, int owner, bool enabled);
@@ -156,6 +183,14 @@ class address_space {
 
  private:
   using record_map = std::map<address, allocation>;
+  struct mapped_file {
+    std::shared_ptr<void> content;
+    int file = -1;
+  };
+
+  void forget_unmapped(address first, std::uint64_t bytes);
+  template <class Visit>
+  void for_each_mapping(address first, std::uint64_t bytes, Visit&& visit) const;
 
   arena* arena_of(address at) const noexcept;
   std::optional<address> insert(const allocation_request& request, bool is_live);
@@ -163,16 +198,20 @@ class address_space {
   void put_in_quarantine(allocation& record);
   void set_bit(allocation& record, int from, bool enabled);
   const allocation* at_or_before(address at) const;
+  bool is_accessible(address first, std::uint64_t bytes, int device, bool is_write) const;
   std::optional<allocation> nearest_locked(address at) const;
   bool may_access(const allocation& record, int device) const noexcept;
+  bool may_write(const allocation& record, int device) const noexcept;
   range_fault describe(address first, std::uint64_t bytes, int device, bool is_write) const;
 
   address_space_options options_;
   std::vector<std::unique_ptr<arena>> arenas_;  // one per device, then pinned and managed memory
-  std::vector<usage> usage_;                    // per device
-  std::vector<std::uint32_t> peers_;            // by owner: bits of the devices with access
-  record_map records_;                          // live and quarantined
-  address reserved_ = 0;                        // arenas, then the windows
+  std::unique_ptr<virtual_region> virtual_;
+  std::map<address, mapped_file> contents_;  // of live mappings
+  std::vector<usage> usage_;                 // per device
+  std::vector<std::uint32_t> peers_;         // by owner: bits of the devices with access
+  record_map records_;                       // live and quarantined
+  address reserved_ = 0;                     // arenas, then the windows
   std::uint64_t reserved_bytes_ = 0;
   address shared_window_ = 0, local_window_ = 0;
   std::uint64_t next_sequence_ = 1;

@@ -11,12 +11,14 @@ using address =
     std::uint64_t;  // as a kernel sees it; never dereferenced without address_space::view
 
 enum class allocation_kind : std::uint8_t {
-  device,      // cuMemAlloc
-  pool,        // cuMemAllocAsync and relatives
-  variable,    // .global or .const variable of a loaded module
-  pinned,      // cuMemAllocHost, cuMemHostAlloc
-  managed,     // cuMemAllocManaged
-  registered,  // cuMemHostRegister: memory of the caller at the caller's address
+  device,       // cuMemAlloc
+  pool,         // cuMemAllocAsync and relatives
+  variable,     // .global or .const variable of a loaded module
+  mapped,       // cuMemMap, of memory on a device
+  pinned,       // cuMemAllocHost, cuMemHostAlloc
+  managed,      // cuMemAllocManaged
+  mapped_host,  // cuMemMap, of memory on the host
+  registered,   // cuMemHostRegister: memory of the caller at the caller's address
 };
 
 // True for the kinds whose address host code may dereference.
@@ -25,6 +27,8 @@ constexpr bool is_host_visible(allocation_kind kind) noexcept {
 }
 
 inline constexpr std::uint32_t every_device = ~0u;
+
+enum class mapping_access : std::uint8_t { none, read, read_write };
 
 struct allocation {
   address base = 0;
@@ -35,12 +39,14 @@ struct allocation {
   bool is_internal = false;   // owned by the library itself, left out of leak reports
   bool is_reserved = false;   // of a graph: the addresses stay its own while nothing is there
   int device = 0;             // owner; of pinned, managed, registered: the current one when made
-  std::uint32_t accessible_from = 0;                // one bit per device that may access it
-  std::uint64_t sequence = 0;                       // order of creation, never repeats
-  std::uint64_t context = 0, pool = 0, stream = 0;  // ids of the caller, 0 = none
-  std::uint64_t freed_stream = 0;                   // stream id of a stream-ordered free
-  std::string name;                                 // of a variable, else empty
-  std::string created_at, freed_at;                 // call sites when traced, else empty
+  std::uint32_t accessible_from = 0;                  // one bit per device that may access it
+  std::uint32_t read_only_from = 0;                   // of those, the devices that may only read
+  mapping_access host_access = mapping_access::none;  // of mapped memory
+  std::uint64_t sequence = 0;                         // order of creation, never repeats
+  std::uint64_t context = 0, pool = 0, stream = 0;    // ids of the caller, 0 = none
+  std::uint64_t freed_stream = 0;                     // stream id of a stream-ordered free
+  std::string name;                                   // of a variable, else empty
+  std::string created_at, freed_at;                   // call sites when traced, else empty
 
   constexpr address end() const noexcept { return base + size; }
   constexpr bool contains(address first, std::uint64_t bytes) const noexcept {

@@ -26,6 +26,8 @@ enum class object_kind : std::uint8_t {
   user_object,
   conditional,
   link,
+  physical_memory,
+  address_reservation,
   count_,
 };
 

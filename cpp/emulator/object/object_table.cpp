@@ -10,14 +10,23 @@
 namespace halfwarp::emulator {
 
 std::string_view name(object_kind kind) noexcept {
-  constexpr std::string_view names[] = {"nothing",     "context",
-                                        "stream",      "event",
-                                        "module",      "library",
-                                        "kernel",      "function",
-                                        "memory pool", "graph",
-                                        "graph node",  "executable graph",
-                                        "user object", "conditional handle",
-                                        "link state"};
+  constexpr std::string_view names[] = {"nothing",
+                                        "context",
+                                        "stream",
+                                        "event",
+                                        "module",
+                                        "library",
+                                        "kernel",
+                                        "function",
+                                        "memory pool",
+                                        "graph",
+                                        "graph node",
+                                        "executable graph",
+                                        "user object",
+                                        "conditional handle",
+                                        "link state",
+                                        "physical memory",
+                                        "address reservation"};
   static_assert(std::size(names) == static_cast<std::size_t>(object_kind::count_));
   return names[static_cast<std::size_t>(kind)];
 }

@@ -32,10 +32,15 @@ cdef int give_back(Buffer self, Stream stream) except -1
 # An object that keeps the memory of an open Buffer, also when the Buffer is closed.
 cdef object share_allocation(Buffer self)
 
-# An open Buffer of class Buffer over memory of a pool, to be freed on `stream`. Takes both handles
-# over.
-cdef Buffer wrap_pool_memory(MemoryResource resource, pool_handle& pool, CUdeviceptr pointer,
-                             size_t size, stream_handle& stream)
+# Opens an empty Buffer over memory of a pool, to be freed on `stream`. Takes both handles over.
+cdef int own_pool_memory(Buffer buffer, MemoryResource resource, pool_handle& pool,
+                         CUdeviceptr pointer, size_t size, stream_handle& stream) except -1
+
+# What `Buffer.from_handle` does, for a class.
+cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object owner,
+                        object stream)
+
+cdef bint is_managed(Buffer self) except -1
 
 # What an address is, with the driver initialised when it was not.
 cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *

@@ -123,6 +123,30 @@ cdef class Buffer:
             holder = self if self.shared is None else self.shared
         redirect(holder, accept_stream(stream))
 
+    def resize_view(self, offset, size):
+        """Make a buffer of a part of the memory, which both then own.
+
+        Host only. The memory goes back when this buffer and all views of it are closed, in the
+        order of the recorded stream.
+
+        Parameters
+        ----------
+        offset : int
+            In bytes, from the beginning of this buffer.
+        size : int
+            In bytes.
+
+        Returns
+        -------
+        Buffer
+
+        Raises
+        ------
+        ValueError
+            If the part is not inside this buffer.
+        """
+        return part_of(self, size_from(offset), size_from(size))
+
     def __enter__(self):
         return self
 
@@ -222,6 +246,8 @@ cdef class Buffer:
             ``__cuda_array_interface__``. None allocates from this buffer's resource.
         stream : Stream
             The stream that orders the copy.
+        options : CopyOptions, optional
+            How to copy. Not with the legacy default stream, and not while a stream is capturing.
 
         Returns
         -------
@@ -242,7 +268,8 @@ cdef class Buffer:
         """
         check_open(self.fields.is_open, "Buffer")
         cdef Stream order = stream_or_default(stream, "Buffer.copy_to()")
-        refuse_copy_options(options)
+        if options is not None:
+            check_copy_options(options, order, "copy_to")
         if dst is None:
             resource = resource_of(self)
             if resource is None:
@@ -251,9 +278,9 @@ cdef class Buffer:
             dst = resource.allocate(self.fields.size, stream=order)
         if isinstance(dst, Buffer):
             check_open((<Buffer>dst).fields.is_open, "Buffer")
-            copy_buffer(<Buffer>dst, self, order)
+            copy_buffer(<Buffer>dst, self, order, options)
         else:
-            copy_to_object(dst, self, order)
+            copy_to_object(dst, self, order, options)
         return dst
 
     @cython.binding(True)
@@ -269,6 +296,8 @@ cdef class Buffer:
             ``__cuda_array_interface__``.
         stream : Stream
             The stream that orders the copy.
+        options : CopyOptions, optional
+            How to copy. Not with the legacy default stream, and not while a stream is capturing.
 
         Raises
         ------
@@ -281,12 +310,13 @@ cdef class Buffer:
         """
         check_open(self.fields.is_open, "Buffer")
         cdef Stream order = stream_or_default(stream, "Buffer.copy_from()")
-        refuse_copy_options(options)
+        if options is not None:
+            check_copy_options(options, order, "copy_from")
         if isinstance(src, Buffer):
             check_open((<Buffer>src).fields.is_open, "Buffer")
-            copy_buffer(self, <Buffer>src, order)
+            copy_buffer(self, <Buffer>src, order, options)
         else:
-            copy_from_object(self, src, order)
+            copy_from_object(self, src, order, options)
 
     @cython.binding(True)
     def fill(self, value, stream=NOT_GIVEN):
@@ -417,10 +447,16 @@ cdef int check_exportable(size_t size) except -1:
     return 0
 
 
-cdef int refuse_copy_options(object options) except -1:
-    if options is not None:
-        raise TypeError(f"copy options are not available yet, got {options!r}: pass None")
-    return 0
+cdef Buffer part_of(Buffer whole, size_t offset, size_t size):
+    check_open(whole.fields.is_open, "Buffer")
+    if offset > whole.fields.size or size > whole.fields.size - offset:
+        raise ValueError(f"{size} bytes from byte {offset} on are not inside a buffer of "
+                         f"{whole.fields.size} bytes")
+    cdef Buffer part = Buffer.__new__(Buffer)
+    cdef Buffer memory = share_allocation(whole)
+    part.resource, part.kept, part.shared = memory.resource, memory.kept, memory
+    part.fields = buffer_fields(whole.fields.pointer + offset, size, True)
+    return part
 
 
 cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object owner,
@@ -445,14 +481,13 @@ cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object o
     return buffer
 
 
-cdef Buffer wrap_pool_memory(MemoryResource resource, pool_handle& pool, CUdeviceptr pointer,
-                             size_t size, stream_handle& stream):
-    cdef Buffer buffer = Buffer.__new__(Buffer)
+cdef int own_pool_memory(Buffer buffer, MemoryResource resource, pool_handle& pool,
+                         CUdeviceptr pointer, size_t size, stream_handle& stream) except -1:
     buffer.fields = buffer_fields(pointer, size, True)
     buffer.pool.swap(pool)
     buffer.resource = resource
     buffer.order = record_free_order(stream.take())
-    return buffer
+    return 0
 
 
 cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *:

@@ -8,8 +8,17 @@ from operator import index
 cdef object arrays_in_use = deque()
 
 
-cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source,
-                    Stream stream) except -1:
+cdef object attributed_copies():
+    return import_module("cuda.core._located_memory")
+
+
+cdef int check_copy_options(object options, Stream stream, str call) except -1:
+    attributed_copies()._check_copy_options(options, stream, call)
+    return 0
+
+
+cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source, Stream stream,
+                    object options) except -1:
     # What made an argument of the call into memory may have closed the other one.
     check_open(to.is_open and source.is_open, "Buffer")
     if to.size != source.size:
@@ -19,28 +28,31 @@ cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source,
         return 0
     cdef CUdeviceptr destination = to.pointer, origin = source.pointer
     cdef size_t size = source.size
+    if options is not None:
+        attributed_copies()._copy(destination, origin, size, stream, options)
+        return 0
     cdef borrowed_stream order = stream.native.borrow_open(stream)
     with nogil:
         call(driver.cuMemcpyAsync, destination, origin, size, order.raw())
     return 0
 
 
-cdef int copy_buffer(Buffer to, Buffer source, Stream stream) except -1:
-    copy_bytes(&to.fields, &source.fields, stream)
+cdef int copy_buffer(Buffer to, Buffer source, Stream stream, object options) except -1:
+    copy_bytes(&to.fields, &source.fields, stream, options)
     return keep_operands(stream, (to, source)) if captures_under_way() else 0
 
 
-cdef int copy_to_object(object to, Buffer source, Stream stream) except -1:
+cdef int copy_to_object(object to, Buffer source, Stream stream, object options) except -1:
     cdef _ForeignMemory memory = foreign_memory(to, True, stream)
-    copy_bytes(&memory.fields, &source.fields, stream)
+    copy_bytes(&memory.fields, &source.fields, stream, options)
     if captures_under_way():
         keep_operands(stream, (source,))
     return keep_for_copy(memory, stream)
 
 
-cdef int copy_from_object(Buffer to, object source, Stream stream) except -1:
+cdef int copy_from_object(Buffer to, object source, Stream stream, object options) except -1:
     cdef _ForeignMemory memory = foreign_memory(source, False, stream)
-    copy_bytes(&to.fields, &memory.fields, stream)
+    copy_bytes(&to.fields, &memory.fields, stream, options)
     if captures_under_way():
         keep_operands(stream, (to,))
     return keep_for_copy(memory, stream)

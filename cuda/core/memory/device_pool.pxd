@@ -11,3 +11,14 @@ cdef class _MemPool(MemoryResource):
 
 cdef class DeviceMemoryResource(_MemPool):
     pass
+
+# Makes an open buffer of an empty one, over memory of the pool.
+cdef Buffer allocate_for(Buffer empty, _MemPool self, object size, Stream given)
+
+# Gives a resource its pool: a new one, or the one that is there; the types are those of the driver.
+cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id, bint is_new,
+                   size_t max_size) except -1
+
+# Which devices may use the memory of the pool; the descriptions are CUmemAccessDesc.
+cdef bint may_use_pool(_MemPool self, int device) except -1
+cdef int let_use_pool(_MemPool self, const void* descriptions, size_t count) except -1

@@ -158,21 +158,8 @@ cdef class _MemPool(MemoryResource):
         --------
         cuMemAllocFromPoolAsync : the driver function.
         """
-        cdef pool_handle pool = share_open_pool(self)
-        cdef Stream given = stream_or_default(stream, "allocate()")
-        cdef CUdeviceptr pointer = 0
-        cdef size_t wanted = size_from(size)
-        cdef stream_handle order = given.native.share_open(given)
-        if wanted != 0:
-            try:
-                with nogil:
-                    pointer = allocate_from_pool(pool, wanted, order)
-            except OutOfMemoryError as error:
-                raise describe_out_of_memory(pool, wanted, error) from None
-            if pointer == 0:
-                raise RuntimeError("cannot perform memory operations on a capturing stream "
-                                   "(consider using GraphMemoryResource)")
-        return wrap_pool_memory(self, pool, pointer, wanted, order)
+        return allocate_for(Buffer.__new__(Buffer), self, size,
+                            stream_or_default(stream, "allocate()"))
 
     @cython.binding(True)
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
@@ -300,6 +287,46 @@ cdef class _MemPool(MemoryResource):
         return None
 
 
+cdef Buffer allocate_for(Buffer empty, _MemPool self, object size, Stream given):
+    cdef pool_handle pool = share_open_pool(self)
+    cdef CUdeviceptr pointer = 0
+    cdef size_t wanted = size_from(size)
+    cdef stream_handle order = given.native.share_open(given)
+    if wanted != 0:
+        try:
+            with nogil:
+                pointer = allocate_from_pool(pool, wanted, order)
+        except OutOfMemoryError as error:
+            raise describe_out_of_memory(pool, wanted, error) from None
+        if pointer == 0:
+            raise RuntimeError("cannot perform memory operations on a capturing stream "
+                               "(consider using GraphMemoryResource)")
+    own_pool_memory(empty, self, pool, pointer, wanted, order)
+    return empty
+
+
+cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id, bint is_new,
+                   size_t max_size) except -1:
+    cdef pool_place place
+    place.type = <CUmemAllocationType>allocation_type
+    place.location = <CUmemLocationType>location_type
+    place.id = id
+    self.device = id if location_type == CU_MEM_LOCATION_TYPE_DEVICE else -1
+    self.pool = create_pool(place, max_size) if is_new else pool_that_is_there(place)
+    return 0
+
+
+cdef bint may_use_pool(_MemPool self, int device) except -1:
+    return pool_access(share_open_pool(self), device) != CU_MEM_ACCESS_FLAGS_PROT_NONE
+
+
+cdef int let_use_pool(_MemPool self, const void* descriptions, size_t count) except -1:
+    cdef pool_handle pool = share_open_pool(self)
+    with nogil:
+        set_pool_access(pool, <const CUmemAccessDesc*>descriptions, count)
+    return 0
+
+
 cdef pool_handle share_open_pool(_MemPool self) except *:
     """For what goes on while another thread may close the resource."""
     cdef pool_handle pool = share(self, self.pool)
@@ -337,10 +364,12 @@ cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object 
     if try_call(driver.cuMemGetInfo, &free, &total) == CUDA_SUCCESS:
         facts["device_free"], facts["device_total"] = free, total
     known = ", ".join([f"{name.replace('_', ' ')} {value}" for name, value in facts.items()])
-    text = (f"{error}\n{size} bytes asked of the memory pool of device {pool.facts().device} "
-            f"({known}, all in bytes); free buffers, trim() other pools, or ask for less")
+    device = pool.facts().device
+    whose = "a memory pool of no device" if device < 0 else f"the memory pool of device {device}"
+    text = (f"{error}\n{size} bytes asked of {whose} ({known}, all in bytes); free buffers, "
+            "trim() other pools, or ask for less")
     return OutOfMemoryError(text, code=error.code, name=error.name, where=error.where,
-                            requested=size, device_id=pool.facts().device, **facts)
+                            requested=size, device_id=None if device < 0 else device, **facts)
 
 
 cdef class DeviceMemoryResource(_MemPool):
@@ -378,9 +407,12 @@ cdef class DeviceMemoryResource(_MemPool):
             raise RuntimeError("memory that other processes can import is not available yet: "
                                "make the resource with ipc_enabled=False")
         cdef size_t max_size = 0 if options is None else options.max_size or 0
-        self.device = device.device_id
-        self.pool = (current_pool(self.device) if options is None
-                     else create_pool(self.device, max_size))
+        if options is None:
+            self.device = device.device_id
+            self.pool = current_pool(self.device)
+        else:
+            open_pool(self, CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE,
+                      device.device_id, True, max_size)
 
     def __repr__(self):
         state = "" if self.pool.is_open() else " closed"
@@ -390,6 +422,24 @@ cdef class DeviceMemoryResource(_MemPool):
     def device_id(self):
         """The ordinal of the device. Host only."""
         return self.device
+
+    @property
+    def peer_accessible_by(self):
+        """The other devices that may use the memory: a set that always asks the driver.
+
+        Assigning an iterable of devices, or of their ordinals, replaces it. All resources over one
+        pool have the same set. Host only.
+
+        See Also
+        --------
+        cuMemPoolGetAccess, cuMemPoolSetAccess : the driver functions.
+        """
+        share_open_pool(self)  # RuntimeError when closed
+        return import_module("cuda.core.memory.located.live_sets").PeerAccessibleBySetProxy(self)
+
+    @peer_accessible_by.setter
+    def peer_accessible_by(self, devices):
+        self.peer_accessible_by._replace(devices)
 
     @property
     def is_device_accessible(self):

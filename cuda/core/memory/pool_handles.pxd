@@ -17,6 +17,25 @@ cdef extern from "cuda.h" nogil:
         CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH
         CU_MEMPOOL_ATTR_USED_MEM_CURRENT
         CU_MEMPOOL_ATTR_USED_MEM_HIGH
+    ctypedef enum CUmemAllocationType:
+        CU_MEM_ALLOCATION_TYPE_PINNED
+        CU_MEM_ALLOCATION_TYPE_MANAGED
+    ctypedef enum CUmemLocationType:
+        CU_MEM_LOCATION_TYPE_NONE
+        CU_MEM_LOCATION_TYPE_DEVICE
+        CU_MEM_LOCATION_TYPE_HOST
+        CU_MEM_LOCATION_TYPE_HOST_NUMA
+        CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
+    ctypedef enum CUmemAccess_flags:
+        CU_MEM_ACCESS_FLAGS_PROT_NONE
+        CU_MEM_ACCESS_FLAGS_PROT_READ
+        CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    ctypedef struct CUmemLocation:
+        CUmemLocationType type
+        int id
+    ctypedef struct CUmemAccessDesc:
+        CUmemLocation location
+        CUmemAccess_flags flags
     ctypedef enum CUmemorytype:
         CU_MEMORYTYPE_HOST
         CU_MEMORYTYPE_DEVICE
@@ -39,7 +58,16 @@ cdef extern from "core/memory/pool.hpp" namespace "halfwarp::core" nogil:
         void swap(pool_handle&) noexcept
         void reset() noexcept
     pool_handle current_pool(CUdevice) except +translate_exception
-    pool_handle create_pool(CUdevice, size_t max_size) except +translate_exception
+    cppclass pool_place:
+        CUmemAllocationType type
+        CUmemLocationType location
+        int id
+    pool_handle pool_that_is_there "halfwarp::core::current_pool"(const pool_place&) \
+        except +translate_exception
+    pool_handle create_pool(const pool_place&, size_t max_size) except +translate_exception
+    CUmemAccess_flags pool_access(const pool_handle&, CUdevice) except +translate_exception
+    void set_pool_access(const pool_handle&, const CUmemAccessDesc*, size_t) \
+        except +translate_exception
     uint64_t pool_attribute(const pool_handle&, CUmemPool_attribute) except +translate_exception
     void set_pool_attribute(const pool_handle&, CUmemPool_attribute, uint64_t) \
         except +translate_exception

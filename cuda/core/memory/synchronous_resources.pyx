@@ -149,6 +149,10 @@ cdef Buffer wrap_resource_memory(MemoryResource resource, CUdeviceptr pointer, s
     return buffer
 
 
+cdef Buffer wrap_at_once(MemoryResource resource, CUdeviceptr pointer, size_t size):
+    return wrap_resource_memory(resource, pointer, size, current_context())
+
+
 cdef memory_kind kind_of(object resource) noexcept:
     """How the memory of one of these resources goes back."""
     if type(resource) is LegacyPinnedMemoryResource:

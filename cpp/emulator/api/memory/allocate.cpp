@@ -89,6 +89,14 @@ std::shared_ptr<memory_pool> pool_of(const call& c, const memory::allocation& of
   return nullptr;
 }
 
+void require_allocated(const memory::allocation& found) {
+  using enum memory::allocation_kind;
+  const bool is_mapped = found.kind == mapped || found.kind == mapped_host;
+  require(!is_mapped, CUDA_ERROR_INVALID_VALUE, "mapped memory is given back with cuMemUnmap");
+  require(found.kind != variable && found.kind != registered, CUDA_ERROR_INVALID_VALUE,
+          "this memory was not allocated, so it cannot be freed");
+}
+
 constexpr std::size_t pitch_alignment = 512;
 
 }  // namespace
@@ -153,14 +161,13 @@ CUresult cuMemFree(CUdeviceptr dptr) noexcept {
     const auto found = require_base(c, dptr);
     require(found.kind != memory::allocation_kind::pinned || found.pool != 0,
             CUDA_ERROR_INVALID_VALUE, "pinned host memory is freed with cuMemFreeHost");
-    require(found.kind != memory::allocation_kind::variable &&
-                found.kind != memory::allocation_kind::registered,
-            CUDA_ERROR_INVALID_VALUE, "this memory was not allocated, so it cannot be freed");
+    require_allocated(found);
     auto& owner = *c.current();
     c.d.being_freed.insert(found.sequence);
     c.d.streams.wait_for_all(c.guard, owner);
     c.d.being_freed.erase(found.sequence);
     if (const auto pool = pool_of(c, found)) pool->give_back(found.size);
+    c.d.managed.forget(found);
     c.d.memory.release(dptr, {0, call_site()});
   });
 }
@@ -194,10 +201,9 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) noexcept {
       return;
     }
     const auto found = require_base(c, dptr);
-    require(found.kind != memory::allocation_kind::variable &&
-                found.kind != memory::allocation_kind::registered,
-            CUDA_ERROR_INVALID_VALUE, "this memory was not allocated, so it cannot be freed");
+    require_allocated(found);
     c.d.being_freed.insert(found.sequence);
+    c.d.managed.forget(found);
     c.submit(*in,
              std::make_shared<free_memory>(found, pool_of(c, found), in->number(), call_site()));
   });

@@ -2,6 +2,8 @@
 // What the bodies on memory share: finding allocations, classifying addresses.
 #pragma once
 
+#include <span>
+
 #include "emulator/api/call.hpp"
 #include "emulator/work/memory_operations.hpp"
 
@@ -34,6 +36,12 @@ enum class waiting : std::uint8_t {
   for_host_only,  // the same, unless both sides are device memory
   if_needed,      // only where the host could see the difference
 };
+
+// The stream of a call that takes many items, which the legacy default stream does not do.
+std::shared_ptr<stream> require_batch_stream(const call& c, CUstream raw);
+// Entries that count from an index of the batch on, as its calls take them.
+void require_batch_indices(std::span<const std::size_t> from, std::size_t entries,
+                           std::size_t count);
 
 // Copies between areas of equal shape, after admitting both.
 CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, waiting when);

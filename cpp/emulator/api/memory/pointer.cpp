@@ -34,7 +34,8 @@ CUcontext context_handle(const query& q) {
 
 unsigned memory_type(const query& q) {
   using enum memory::allocation_kind;
-  const bool is_host = q.found.kind == pinned || q.found.kind == registered;
+  const bool is_host =
+      q.found.kind == pinned || q.found.kind == registered || q.found.kind == mapped_host;
   return is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 }
 

@@ -26,3 +26,11 @@ cdef Stream wrap_foreign_stream(object cls, object foreign)
 
 # The name of an object's class, with its module, for messages.
 cdef str qualified_name(object given)
+
+# What calls the driver with the stream, in another extension: no handle leaves this one.
+ctypedef CUresult (*stream_work)(CUstream stream, void* arguments) \
+    except? CUDA_ERROR_NOT_FOUND nogil
+
+# Lends an open stream to such a call, without the interpreter lock; `function` names it in errors.
+cdef int run_on_stream(Stream stream, stream_work work, void* arguments,
+                       const char* function) except -1

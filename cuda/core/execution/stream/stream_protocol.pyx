@@ -78,6 +78,15 @@ cdef Stream accept_stream(object given):
     return stream
 
 
+cdef int run_on_stream(Stream stream, stream_work work, void* arguments,
+                       const char* function) except -1:
+    cdef borrowed_stream order = stream.native.borrow_open(stream)
+    cdef CUresult code
+    with nogil:
+        code = work(order.raw(), arguments)
+    return check(code, function)
+
+
 cdef Stream accept_launch_stream(object given):
     if (not isinstance(given, Stream) and given is not None and not is_graph_builder(given)
             and offers_stream(given)):

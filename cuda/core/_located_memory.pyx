@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The extension behind memory that lies at a place of choice: pinned, managed, virtual memory.
+
+Prefetches, copies with hints, and access of other devices name places as well.
+"""
+
+cimport cython
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from libc.stdint cimport SIZE_MAX
+from libc.string cimport memset
+from libcpp.vector cimport vector
+
+cimport cuda.bindings.cydriver as cydriver
+from cuda.bindings.cydriver cimport (
+    CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED,
+    CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
+    CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED,
+    CU_MEM_ACCESS_FLAGS_PROT_NONE,
+    CU_MEM_ACCESS_FLAGS_PROT_READ,
+    CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    CU_MEM_ADVISE_SET_ACCESSED_BY,
+    CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+    CU_MEM_ADVISE_SET_READ_MOSTLY,
+    CU_MEM_ADVISE_UNSET_ACCESSED_BY,
+    CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
+    CU_MEM_ADVISE_UNSET_READ_MOSTLY,
+    CU_MEM_ALLOC_GRANULARITY_MINIMUM,
+    CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,
+    CU_MEM_ALLOCATION_TYPE_MANAGED,
+    CU_MEM_ALLOCATION_TYPE_PINNED,
+    CU_MEM_HANDLE_TYPE_FABRIC,
+    CU_MEM_HANDLE_TYPE_NONE,
+    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+    CU_MEM_HANDLE_TYPE_WIN32_KMT,
+    CU_MEM_LOCATION_TYPE_DEVICE,
+    CU_MEM_LOCATION_TYPE_HOST,
+    CU_MEM_LOCATION_TYPE_HOST_NUMA,
+    CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT,
+    CU_MEM_LOCATION_TYPE_NONE,
+    CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE,
+    CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
+    CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE,
+    CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
+    CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL,
+    CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+    CU_STREAM_CAPTURE_STATUS_NONE,
+    CUDA_ERROR_INVALID_CONTEXT,
+    CUDA_ERROR_NOT_FOUND,
+    CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+    CUDA_SUCCESS,
+    CUdevice,
+    CUdeviceptr,
+    CUmem_advise,
+    CUmem_range_attribute,
+    CUmemAccessDesc,
+    CUmemAllocationProp,
+    CUmemcpyAttributes,
+    CUmemGenericAllocationHandle,
+    CUmemLocation,
+    CUresult,
+    CUstream,
+    CUstreamCaptureStatus,
+)
+from cuda.core._core cimport (
+    NOT_GIVEN,
+    Device,
+    Stream,
+    Stream_is_legacy_default_token,
+    accept_stream,
+    allocate_for,
+    as_options,
+    check_open,
+    initialize_driver,
+    is_managed,
+    let_use_pool,
+    may_use_pool,
+    open_pool,
+    public_object,
+    raise_driver_error,
+    run_on_stream,
+    size_from,
+    stream_or_default,
+    stream_work,
+    wrap_at_once,
+    wrap_memory,
+)
+
+from cuda.core._core import CUDAError, _complete_classes
+
+include "memory/located/locations.pyx"
+include "memory/located/peers.pyx"
+include "memory/located/pinned_pool.pyx"
+include "memory/located/managed_pool.pyx"
+include "memory/located/managed_buffer.pyx"
+include "memory/located/batches.pyx"
+include "memory/located/attributed_copies.pyx"
+include "memory/located/mappings.pyx"
+include "memory/located/virtual_memory.pyx"
+
+_complete_classes(globals(), __name__)

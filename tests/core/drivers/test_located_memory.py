@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory at a place of choice, on drivers of CUDA 12 and 13."""
+
+import pytest
+
+START = """
+from cuda.bindings import _low
+_low._answer_as_driver_of({version})
+from cuda.core import *
+from cuda.core.utils import *
+device = Device(0)
+device.set_current()
+stream = device.create_stream()
+def raised(kind, function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except kind as error:
+        return str(error)
+    raise AssertionError(kind)
+"""
+MANAGED = """
+from cuda.bindings import driver
+error, address = driver.cuMemAllocManaged(4096, 1)
+assert not error
+memory = ManagedBuffer.from_handle(int(address), 4096)
+"""
+
+
+@pytest.fixture
+def on_driver(run_python):
+    def run(version, code):
+        return run_python(START.format(version=version) + code, "-W", "ignore")
+
+    return run
+
+
+def test_resources_of_cuda_13_say_so(on_driver):
+    on_driver(
+        12080,
+        """
+assert "PinnedMemoryResource without options requires CUDA 13.0" in raised(
+    RuntimeError, PinnedMemoryResource)
+assert "CUDA 12.8" in raised(RuntimeError, ManagedMemoryResource, {})
+""",
+    )
+
+
+def test_pools_of_host_memory_with_options_are_older(on_driver):
+    on_driver(
+        12080,
+        """
+made = PinnedMemoryResource({"numa_id": 0})
+made.allocate(16, stream=stream).close()
+made.close()
+""",
+    )
+
+
+@pytest.mark.parametrize("version", [12020, 12080, 13000])
+def test_advice_and_prefetches_work(on_driver, version):
+    on_driver(
+        version,
+        MANAGED
+        + """
+memory.read_mostly = True
+memory.preferred_location = Host()
+memory.prefetch(device, stream=stream)
+prefetch_batch(stream, [memory], Host())
+assert memory.read_mostly and memory.preferred_location == Host()
+assert memory.last_prefetch_location == Host()
+memory.prefetch(device, stream=stream)
+assert memory.last_prefetch_location is device
+memory.preferred_location = None
+assert memory.preferred_location is None
+driver.cuMemFree(memory.handle)
+""",
+    )
+
+
+def test_what_a_driver_of_cuda_12_lacks_is_named(on_driver):
+    on_driver(
+        12080,
+        MANAGED
+        + """
+assert "use Host()" in raised(TypeError, memory.prefetch, Host(0), stream=stream)
+assert "discard requires CUDA 13.0" in raised(RuntimeError, memory.discard, stream=stream)
+for function in (discard_prefetch_batch, lambda s, b, _: discard_batch(s, b)):
+    assert "requires CUDA 13.0" in raised(RuntimeError, function, stream, [memory], device)
+driver.cuMemFree(memory.handle)
+""",
+    )
+
+
+@pytest.mark.parametrize("version", [12080, 13000])
+def test_copies_with_options_are_made_without_them_but_for_one_order(on_driver, version):
+    on_driver(
+        version,
+        f"""
+with device.allocate(8, stream=stream) as one, device.allocate(8, stream=stream) as two:
+    one.fill(3, stream=stream)
+    one.copy_to(two, stream=stream, options=CopyOptions("any"))
+    during = CopyOptions("during_api_call")
+    text = raised(RuntimeError, one.copy_to, two, stream=stream, options=during)
+    assert "'during_api_call' needs a newer driver" in text
+    copy_batch(stream, [one], [two], options=CopyOptions("any"))
+    if {version} < 13000:
+        assert "newer" in raised(RuntimeError, copy_batch, stream, [one], [two], options=during)
+    seen = bytearray(8)
+    two.copy_to(seen, stream=stream)
+    stream.sync()
+    assert seen == bytes([3]) * 8
+""",
+    )

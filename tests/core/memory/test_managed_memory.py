@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ManagedMemoryResource and ManagedBuffer: locations, advice, prefetches, discards."""
+
+import warnings
+
+import numpy as np
+import pytest
+from cuda.core import (
+    Buffer,
+    CUDAError,
+    DeviceMemoryResource,
+    Host,
+    ManagedBuffer,
+    ManagedMemoryResource,
+    ManagedMemoryResourceOptions,
+)
+from cuda.core.typing import ManagedMemoryLocationType
+
+
+@pytest.fixture
+def resource(device):
+    if not device.properties.concurrent_managed_access:
+        pytest.skip("the device has no concurrent managed access")
+    made = ManagedMemoryResource({})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def buffer(resource, stream):
+    with resource.allocate(1 << 16, stream=stream) as made:
+        yield made
+
+
+class TestResource:
+    @pytest.mark.parametrize(
+        ("options", "location", "device_id"),
+        [
+            ({}, None, -1),
+            ({"preferred_location": 0}, ("device", 0), 0),
+            ({"preferred_location": -1}, ("host", None), -1),
+            ({"preferred_location": 0, "preferred_location_type": "device"}, ("device", 0), 0),
+            ({"preferred_location_type": "host"}, ("host", None), -1),
+            ({"preferred_location": 0, "preferred_location_type": "host_numa"},
+             ("host_numa", 0), -1),
+            ({"preferred_location_type": "host_numa"}, ("host_numa", 0), -1),
+        ],
+    )  # fmt: skip
+    def test_it_says_where_its_memory_lies(self, device, options, location, device_id):
+        made = ManagedMemoryResource(options)
+        assert made.preferred_location == location
+        if location:
+            assert isinstance(made.preferred_location[0], ManagedMemoryLocationType)
+        assert made.device_id == device_id
+        assert made.is_managed
+        assert made.is_device_accessible
+        assert made.is_host_accessible
+        assert not made.is_ipc_enabled
+        made.close()
+
+    @pytest.mark.parametrize(
+        ("options", "text"),
+        [
+            ({"preferred_location": -3}, "-1 for host, or None for no preference, got -3"),
+            ({"preferred_location_type": "device"}, r"\(>= 0\).*'device', got None"),
+            ({"preferred_location": -1, "preferred_location_type": "device"}, "got -1"),
+            ({"preferred_location": 0, "preferred_location_type": "host"}, "must be None"),
+            ({"preferred_location": -1, "preferred_location_type": "host_numa"}, "NUMA node ID"),
+            ({"preferred_location_type": "moon"}, "'device', 'host' or 'host_numa'"),
+            ({"preferred_location": 99}, "device_id must be within"),
+        ],
+    )
+    def test_a_wrong_location_is_refused(self, device, options, text):
+        with pytest.raises(ValueError, match=text):
+            ManagedMemoryResource(options)
+
+    def test_without_options_it_uses_the_current_pool(self, resource):
+        one, other = ManagedMemoryResource(), ManagedMemoryResource()
+        assert not one.is_handle_owned
+        assert int(one.handle) == int(other.handle)
+        assert resource.is_handle_owned
+
+    def test_its_text_names_the_location(self, device):
+        made = ManagedMemoryResource(ManagedMemoryResourceOptions(0))
+        assert repr(made) == "<ManagedMemoryResource preferred_location=device:0>"
+        made.close()
+        assert repr(made).endswith(" closed>")
+        assert repr(ManagedMemoryResource()) == "<ManagedMemoryResource>"
+
+    def test_what_only_offers_a_stream_is_refused(self, resource, stream):
+        class Foreign:
+            def __cuda_stream__(self):
+                return stream.__cuda_stream__()
+
+        with pytest.raises(TypeError, match="Only Stream is supported for managed memory"):
+            resource.allocate(16, stream=Foreign())
+
+    def test_a_capturing_stream_is_refused(self, resource, stream):
+        from cuda.bindings import driver
+
+        mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
+        assert driver.cuStreamBeginCapture(stream.handle, mode)[0] == 0
+        with pytest.raises(RuntimeError, match="capturing stream"):
+            resource.allocate(16, stream=stream)
+        error, graph = driver.cuStreamEndCapture(stream.handle)
+        assert error == 0
+        driver.cuGraphDestroy(graph)
+
+    def test_a_system_without_a_managed_pool_is_told_what_to_do(self, emulation):
+        with (
+            emulation.inject("cuMemGetMemPool", error="CUDA_ERROR_NOT_SUPPORTED"),
+            pytest.raises(RuntimeError, match="does not support managed allocations"),
+        ):
+            ManagedMemoryResource()
+
+    def test_a_device_without_concurrent_access_is_warned_of_once(self, device, monkeypatch):
+        from cuda.core import _located_memory
+
+        class Has:
+            managed_memory, concurrent_managed_access = True, False
+
+        class Without:
+            device_id, properties = 0, Has
+
+        _located_memory._reset_concurrent_access_warning()
+        with pytest.warns(UserWarning, match="concurrent managed memory access.*segfault"):
+            _located_memory._warn_without_concurrent_access([Without])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            _located_memory._warn_without_concurrent_access([Without])
+        _located_memory._reset_concurrent_access_warning()
+
+    @pytest.mark.parametrize("error", ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_UNKNOWN"])
+    @pytest.mark.parametrize("function", ["cuMemPoolCreate", "cuMemAllocFromPoolAsync"])
+    def test_a_call_that_fails_loses_nothing(self, emulation, stream, function, error):
+        with emulation.inject(function, error=error), pytest.raises(CUDAError, match=error):
+            ManagedMemoryResource({}).allocate(16, stream=stream)
+        with ManagedMemoryResource({}).allocate(16, stream=stream) as later:
+            assert later.size == 16
+
+
+class TestBuffer:
+    def test_the_host_and_the_device_use_the_same_bytes(self, buffer, stream):
+        stream.sync()
+        np.frombuffer(buffer, np.uint8)[:] = 7
+        buffer.fill(9, stream=stream)
+        stream.sync()
+        assert set(np.frombuffer(buffer, np.uint8)) == {9}
+        assert buffer.__dlpack_device__() == (13, 0)
+        assert isinstance(buffer, ManagedBuffer)
+
+    def test_read_mostly_is_remembered(self, buffer):
+        assert buffer.read_mostly is False
+        buffer.read_mostly = True
+        assert buffer.read_mostly is True
+        buffer.read_mostly = False
+        assert buffer.read_mostly is False
+
+    @pytest.mark.parametrize("where", [Host(), Host(0), "device"])
+    def test_the_preferred_location_is_remembered(self, buffer, device, where):
+        where = device if where == "device" else where
+        assert buffer.preferred_location is None
+        buffer.preferred_location = where
+        assert buffer.preferred_location == where
+        buffer.preferred_location = None  # rule 23
+        assert buffer.preferred_location is None
+
+    @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+    def test_rule_23_prefetches_go_to_the_host_and_the_device_in_either_order(
+        self, buffer, device, stream, order
+    ):
+        assert buffer.last_prefetch_location is None
+        places = [device, Host()]
+        for i in order:
+            buffer.prefetch(places[i], stream=stream)
+            assert buffer.last_prefetch_location == places[i]
+        stream.sync()
+
+    def test_a_prefetch_keeps_the_bytes(self, buffer, device, stream):
+        buffer.fill(5, stream=stream)
+        buffer.prefetch(Host(), stream=stream)
+        stream.sync()
+        assert set(np.frombuffer(buffer, np.uint8)) == {5}
+
+    def test_what_is_discarded_can_be_written_again(self, buffer, device, stream):
+        buffer.fill(5, stream=stream)
+        buffer.discard(stream=stream)
+        buffer.fill(6, stream=stream)
+        buffer.discard_prefetch(device, stream=stream)
+        buffer.fill(7, stream=stream)
+        stream.sync()
+        assert set(np.frombuffer(buffer, np.uint8)) == {7}
+        assert buffer.last_prefetch_location == device
+
+    def test_rule_22_memory_of_an_owner_supports_the_advice(self, buffer):
+        owner = object()
+        other = ManagedBuffer.from_handle(buffer.handle, buffer.size, owner=owner)
+        assert type(other) is ManagedBuffer
+        other.read_mostly = True
+        assert buffer.read_mostly
+        other.close()
+
+    @pytest.mark.parametrize(
+        ("use", "what"),
+        [
+            (lambda b, s: b.read_mostly, "read_mostly"),
+            (lambda b, s: b.preferred_location, "preferred_location"),
+            (lambda b, s: b.last_prefetch_location, "last_prefetch_location"),
+            (lambda b, s: list(b.accessed_by), "accessed_by"),
+            (lambda b, s: setattr(b, "read_mostly", True), "read_mostly"),
+            (lambda b, s: setattr(b, "preferred_location", Host()), "preferred_location"),
+            (lambda b, s: setattr(b, "accessed_by", [Host()]), "accessed_by"),
+            (lambda b, s: b.accessed_by.add(Host()), "accessed_by"),
+            (lambda b, s: b.prefetch(Host(), stream=s), "prefetch"),
+            (lambda b, s: b.discard(stream=s), "discard"),
+            (lambda b, s: b.discard_prefetch(Host(), stream=s), "discard_prefetch"),
+        ],
+    )
+    def test_other_memory_is_refused_by_name(self, device, stream, use, what):
+        with DeviceMemoryResource(device).allocate(64, stream=stream) as memory:
+            other = ManagedBuffer.from_handle(memory.handle, 64)
+            with pytest.raises(ValueError, match=f"^{what} requires a managed-memory allocation"):
+                use(other, stream)
+            other.close()
+            with pytest.raises(RuntimeError, match="Buffer has been closed"):
+                use(other, stream)
+
+    @pytest.mark.parametrize("wrong", [3, "device", object()])
+    def test_a_location_is_a_device_or_the_host(self, buffer, stream, wrong):
+        text = "location must be a Device, Host, or None; got"
+        with pytest.raises(TypeError, match=text):
+            buffer.prefetch(wrong, stream=stream)
+        with pytest.raises(TypeError, match=text):
+            buffer.preferred_location = wrong
+        with pytest.raises(ValueError, match="location is required"):
+            buffer.prefetch(None, stream=stream)
+
+    def test_a_stream_is_required(self, buffer):
+        with pytest.raises(TypeError, match="stream is required and must not be None"):
+            buffer.prefetch(Host(), stream=None)
+
+    def test_it_is_not_made_by_its_class(self):
+        with pytest.raises(RuntimeError, match="Buffer objects cannot be instantiated directly"):
+            ManagedBuffer()
+
+    def test_no_bytes_are_an_error_of_the_driver(self, resource, stream):
+        with (
+            resource.allocate(0, stream=stream) as empty,
+            pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE"),
+        ):
+            empty.prefetch(Host(), stream=stream)
+
+    def test_advice_ends_with_the_memory(self, device, stream):
+        made = ManagedMemoryResource({})
+        for _ in range(40):  # until the address comes again
+            with made.allocate(1 << 20, stream=stream) as buffer:
+                assert not buffer.read_mostly
+                buffer.read_mostly = True
+            stream.sync()
+        made.close()
+
+
+class TestAccessedBy:
+    def test_it_is_a_live_set(self, buffer, device):
+        live = buffer.accessed_by
+        assert live == set()
+        assert repr(live) == "AccessedBySetProxy(set())"
+        live.add(device)
+        buffer.accessed_by.add(Host())
+        assert live == {device, Host()}
+        assert len(live) == 2
+        assert device in live
+        assert 3 not in live
+        assert type(live | {Host(1)}) is set
+        live.discard(Host(0))  # a node is never in it
+        live.remove(device)
+        assert list(live) == [Host()]
+        live.clear()
+        assert not live
+
+    def test_assignment_applies_the_difference_only(self, buffer, device, emulation):
+        buffer.accessed_by = [device]
+        before = emulation.stats()["calls"]["cuMemAdvise"]
+        buffer.accessed_by = [device, Host()]
+        assert emulation.stats()["calls"]["cuMemAdvise"] == before + 1
+        assert buffer.accessed_by == {device, Host()}
+
+    @pytest.mark.parametrize("wrong", [3, Host(0), Host.numa_current()])
+    def test_rule_21_a_bad_element_changes_nothing(self, buffer, device, wrong):
+        buffer.accessed_by = [Host()]
+        with pytest.raises((TypeError, ValueError), match="expected Device or Host|support"):
+            buffer.accessed_by = [device, wrong]
+        assert buffer.accessed_by == {Host()}
+
+    def test_what_is_absent_cannot_be_removed(self, buffer, device):
+        with pytest.raises(KeyError):
+            buffer.accessed_by.remove(device)
+        with pytest.raises(KeyError, match="empty"):
+            buffer.accessed_by.pop()
+
+
+def test_plain_buffers_have_none_of_it():
+    assert not hasattr(Buffer, "prefetch")

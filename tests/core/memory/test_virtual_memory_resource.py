@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: Apache-2.0
+"""VirtualMemoryResource: memory that grows, and is given back whole."""
+
+import gc
+import os
+import weakref
+
+import pytest
+from cuda.core import (
+    Buffer,
+    CUDAError,
+    MemoryResource,
+    OutOfMemoryError,
+    VirtualMemoryResource,
+    VirtualMemoryResourceOptions,
+)
+
+MIB = 1 << 20
+CALLS = ["cuMemGetAllocationGranularity", "cuMemAddressReserve", "cuMemCreate", "cuMemMap",
+         "cuMemSetAccess"]  # fmt: skip
+ERRORS = ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_UNKNOWN"]
+
+
+@pytest.fixture
+def resource(device):
+    if not device.properties.virtual_memory_management_supported:
+        pytest.skip("the device has no virtual memory management")
+    return VirtualMemoryResource(device)
+
+
+@pytest.fixture
+def unit(resource):
+    """The granularity, which sizes are rounded up to."""
+    with resource.allocate(1) as buffer:
+        return buffer.size
+
+
+def contents(buffer, stream, start=0, size=4):
+    seen = bytearray(size)
+    with Buffer.from_handle(buffer.handle + start, size) as part:
+        part.copy_to(seen, stream=stream)
+    stream.sync()
+    return bytes(seen)
+
+
+def occupy_behind(buffer, unit):
+    """Take the addresses behind a buffer, so that it has to move to grow."""
+    from cuda.bindings import driver
+
+    error, taken = driver.cuMemAddressReserve(unit, 0, buffer.handle + buffer.size, 0)
+    assert not error
+    return lambda: driver.cuMemAddressFree(taken, unit)
+
+
+class TestAllocation:
+    def test_sizes_are_rounded_up(self, resource, unit):
+        for size in (1, unit - 1, unit, unit + 1):
+            with resource.allocate(size) as buffer:
+                assert buffer.size == -(-size // unit) * unit
+
+    def test_the_memory_is_used_like_any_other(self, device, resource, stream):
+        with resource.allocate(100, stream=stream) as buffer:
+            assert type(buffer) is Buffer
+            assert isinstance(resource, MemoryResource)
+            assert buffer.memory_resource is resource
+            assert buffer.device_id == device.device_id
+            assert buffer.is_device_accessible
+            assert not buffer.is_host_accessible
+            buffer.fill(9, stream=stream)
+            assert contents(buffer, stream) == b"\x09" * 4
+            assert contents(buffer, stream, buffer.size - 4) == b"\x09" * 4
+
+    def test_it_really_goes_back(self, device, resource):
+        """The reference keeps the physical memory: 64 rounds of 64 MiB held 4 GiB."""
+        total = device.memory_info.total
+        rounds = min(64, total // (64 * MIB) + 8)
+        before = device.memory_info.free
+        for _ in range(rounds):
+            resource.allocate(64 * MIB).close()
+        assert device.memory_info.free >= before - 4 * MIB
+
+    def test_an_alignment_is_kept(self, device):
+        made = VirtualMemoryResource(device, {"addr_align": 1 << 30})
+        with made.allocate(1) as buffer:
+            assert buffer.handle % (1 << 30) == 0
+
+    def test_a_hint_is_tried(self, resource, device):
+        with resource.allocate(1) as buffer:
+            far = buffer.handle + (1 << 30)
+        with VirtualMemoryResource(device, {"addr_hint": far}).allocate(1) as buffer:
+            assert buffer.handle == far
+
+    def test_no_bytes_are_an_error_of_the_driver(self, resource):
+        with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE"):
+            resource.allocate(0)
+
+    def test_too_much_is_out_of_memory_and_later_calls_work(self, resource):
+        with pytest.raises(OutOfMemoryError):
+            resource.allocate(1 << 45)
+        resource.allocate(1).close()
+
+    def test_a_wrong_size_and_a_wrong_stream_are_refused(self, resource):
+        with pytest.raises(OverflowError):
+            resource.allocate(-1)
+        with pytest.raises(OverflowError, match="rounded up"):
+            resource.allocate(2**64 - 1)
+        with pytest.raises(TypeError):
+            resource.allocate("x")
+        with pytest.raises(TypeError, match="Stream or GraphBuilder expected, got int"):
+            resource.allocate(1, stream=3)
+
+    def test_closing_waits_for_the_stream(self, resource, stream):
+        buffer = resource.allocate(1, stream=stream)
+        done = []
+        stream.launch_host(lambda: done.append(1))
+        buffer.fill(1, stream=stream)
+        buffer.close(stream)
+        assert done == [1]
+
+    def test_memory_that_was_given_back_is_not_given_back_again(self, resource):
+        buffer = resource.allocate(1)
+        at, size = buffer.handle, buffer.size
+        buffer.close()
+        buffer.close()
+        with pytest.raises(CUDAError, match="cuMemUnmap"):
+            resource.deallocate(at, size)
+
+    def test_it_goes_back_when_it_is_collected_in_a_cycle(self, resource, emulation):
+        class Own(VirtualMemoryResource):
+            pass
+
+        made = Own(0)
+        made.buffer = made.allocate(1)
+        reference = weakref.ref(made)
+        del made
+        gc.collect()
+        assert reference() is None
+        assert not [leak for leak in emulation.leaks() if leak.kind == "mapped memory"]
+
+    def test_a_capture_goes_on(self, resource, stream):
+        from cuda.bindings import driver
+
+        buffer = resource.allocate(1, stream=stream)
+        mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
+        assert driver.cuStreamBeginCapture(stream.handle, mode)[0] == 0
+        resource.allocate(1, stream=stream).close()
+        buffer.close()
+        error, graph = driver.cuStreamEndCapture(stream.handle)
+        assert error == 0
+        driver.cuGraphDestroy(graph)
+
+    def test_the_child_of_a_fork_leaves_it_to_the_parent(self, run_python):
+        run_python("""
+import os
+from cuda.core import Device, VirtualMemoryResource
+Device(0).set_current()
+buffer = VirtualMemoryResource(0).allocate(1)
+if child := os.fork():
+    assert os.waitpid(child, 0)[1] == 0
+    buffer.close()
+else:
+    buffer.close()
+    os._exit(0)
+""")
+
+    def test_no_context_is_needed(self, run_python):
+        run_python("""
+from cuda.core import VirtualMemoryResource
+buffer = VirtualMemoryResource(0).allocate(1)
+buffer.close()
+""")
+
+    @pytest.mark.parametrize("error", ERRORS)
+    @pytest.mark.parametrize("function", CALLS)
+    def test_all_is_done_or_nothing(self, emulation, device, resource, function, error):
+        before = device.memory_info.free
+        with emulation.inject(function, error=error), pytest.raises(CUDAError, match=function):
+            resource.allocate(1)
+        assert device.memory_info.free == before
+        assert not [each for each in emulation.leaks() if "address" in each.kind]
+        resource.allocate(1).close()
+
+    def test_a_handle_that_is_not_released_is_released_again(self, emulation, device, resource):
+        before = device.memory_info.free
+        with emulation.inject("cuMemRelease", error="CUDA_ERROR_UNKNOWN"):
+            resource.allocate(1).close()
+        assert device.memory_info.free == before
+
+    @pytest.mark.parametrize("function", ["cuMemUnmap", "cuMemAddressFree", "cuStreamSynchronize"])
+    def test_a_close_that_fails_tells(self, emulation, resource, stream, function):
+        buffer = resource.allocate(1, stream=stream)
+        at, size = buffer.handle, buffer.size
+        with (
+            emulation.inject(function, error="CUDA_ERROR_UNKNOWN"),
+            pytest.raises(CUDAError, match=function),
+        ):
+            buffer.close()
+        assert buffer.is_closed
+        if function == "cuMemUnmap":  # the driver kept it: the addresses could not go either
+            resource.deallocate(at, size)
+        elif function == "cuMemAddressFree":
+            from cuda.bindings import driver
+
+            driver.cuMemAddressFree(at, size)
+
+
+class TestGrowth:
+    def test_it_grows_where_it_is(self, resource, unit, stream):
+        with resource.allocate(1) as buffer:
+            buffer.fill(1, stream=stream)
+            at = buffer.handle
+            assert resource.modify_allocation(buffer, unit + 1) is buffer
+            assert (buffer.handle, buffer.size) == (at, 2 * unit)
+            assert resource.modify_allocation(buffer, 5 * unit) is buffer
+            assert (buffer.handle, buffer.size) == (at, 5 * unit)
+            assert contents(buffer, stream, unit - 4) == b"\1" * 4
+            buffer.fill(2, stream=stream)
+            assert contents(buffer, stream, 5 * unit - 4) == b"\2" * 4
+
+    def test_it_moves_where_there_is_no_room_and_keeps_its_contents(self, resource, unit, stream):
+        with resource.allocate(1) as buffer:
+            buffer.fill(7, stream=stream)
+            at = buffer.handle
+            free = occupy_behind(buffer, unit)
+            assert resource.modify_allocation(buffer, 3 * unit) is buffer
+            free()
+            assert buffer.handle != at
+            assert buffer.size == 3 * unit
+            assert contents(buffer, stream, unit - 4) == b"\7" * 4
+            resource.modify_allocation(buffer, 4 * unit)
+            buffer.fill(8, stream=stream)
+            assert contents(buffer, stream, 4 * unit - 4) == b"\x08" * 4
+
+    def test_all_extents_go_back(self, device, resource, unit, emulation):
+        before = device.memory_info.free
+        buffer = resource.allocate(1)
+        for factor in (2, 3):
+            resource.modify_allocation(buffer, factor * unit)
+        free = occupy_behind(buffer, unit)
+        resource.modify_allocation(buffer, 6 * unit)
+        free()
+        assert device.memory_info.free == before - 6 * unit
+        buffer.close()
+        assert device.memory_info.free == before
+        assert not [each for each in emulation.leaks() if "address" in each.kind]
+
+    def test_a_smaller_size_changes_the_access_only(self, resource, unit):
+        with resource.allocate(2 * unit) as buffer:
+            assert resource.modify_allocation(buffer, 1) is buffer
+            assert buffer.size == 2 * unit
+
+    def test_options_hold_from_then_on(self, device, resource, unit):
+        with resource.allocate(1) as buffer:
+            resource.modify_allocation(buffer, 1, {"self_access": "r", "handle_type": None})
+            assert resource.config.handle_type is None
+            with pytest.raises(ValueError, match="Unknown access spec: 'x'"):
+                resource.modify_allocation(buffer, 1, {"self_access": "x"})
+            assert resource.config.self_access == "r"
+
+    @pytest.mark.parametrize("error", ERRORS)
+    @pytest.mark.parametrize("moves", [False, True])
+    @pytest.mark.parametrize("nth", [1, 2])
+    @pytest.mark.parametrize("function", CALLS[1:])
+    def test_if_it_fails_the_buffer_is_as_it_was(
+        self, emulation, device, resource, unit, stream, function, nth, moves, error
+    ):
+        with resource.allocate(1) as buffer:
+            buffer.fill(3, stream=stream)
+            stream.sync()
+            free = occupy_behind(buffer, unit) if moves else lambda: None
+            before, known = device.memory_info.free, (buffer.handle, buffer.size)
+            failed = False
+            with emulation.inject(function, nth=nth, error=error, optional=True):
+                try:
+                    resource.modify_allocation(buffer, 2 * unit)
+                except CUDAError as raised:
+                    failed = True
+                    assert function in str(raised)
+            if failed:
+                assert (buffer.handle, buffer.size) == known
+                assert device.memory_info.free == before
+            assert contents(buffer, stream) == b"\3" * 4
+            resource.modify_allocation(buffer, 3 * unit)
+            assert contents(buffer, stream) == b"\3" * 4
+            free()
+
+    def test_who_looks_at_it_keeps_it_where_it_is(self, resource, unit):
+        with resource.allocate(1) as buffer, buffer.resize_view(0, 16) as part:
+            free = occupy_behind(buffer, unit)
+            with pytest.raises(BufferError, match="others look at it"):
+                resource.modify_allocation(buffer, 2 * unit)
+            free()
+            resource.modify_allocation(buffer, 2 * unit)
+            assert buffer.size == 2 * unit
+            assert part.handle == buffer.handle
+
+    def test_wrong_calls_say_what_is_wrong(self, device, resource, stream):
+        with pytest.raises(TypeError, match="buf must be a Buffer, got int"):
+            resource.modify_allocation(3, 1)
+        with resource.allocate(1) as buffer:
+            with pytest.raises(ValueError, match="not allocated by this resource"):
+                VirtualMemoryResource(device).modify_allocation(buffer, 1)
+            with pytest.raises(TypeError, match="VirtualMemoryResource options"):
+                resource.modify_allocation(buffer, 1, 3)
+            with pytest.raises(OutOfMemoryError):
+                resource.modify_allocation(buffer, 1 << 45)
+        with pytest.raises(RuntimeError, match="Buffer has been closed"):
+            resource.modify_allocation(buffer, 1)
+
+
+class TestOptions:
+    def test_they_are_values_with_texts_and_members_alike(self):
+        plain = VirtualMemoryResourceOptions("pinned", "device", "posix_fd", "recommended")
+        assert plain == VirtualMemoryResourceOptions()
+
+    @pytest.mark.parametrize(
+        ("options", "text"),
+        [
+            ({"allocation_type": "x"}, "Unsupported allocation_type: 'x'.*'managed'"),
+            ({"location_type": "x"}, "Unsupported location_type: 'x'.*'host_numa_current'"),
+            ({"handle_type": "x"}, "Unsupported handle_type: 'x'"),
+            ({"granularity": "x"}, "Unsupported granularity: 'x'.*'minimum'"),
+            ({"self_access": "x"}, "Unknown access spec: 'x'.*'rw'"),
+            ({"peer_access": []}, "Unknown access spec: "),
+        ],
+    )
+    def test_what_is_none_of_them_is_refused_at_once_and_at_use(self, device, options, text):
+        with pytest.raises(ValueError, match=text):
+            VirtualMemoryResource(device, options)
+        made = VirtualMemoryResource(device)
+        for name, value in options.items():
+            setattr(made.config, name, value)
+        with pytest.raises(ValueError, match=text):
+            made.allocate(1)
+
+    def test_what_this_system_lacks_is_told(self, device):
+        with pytest.raises(NotImplementedError, match="win32"):
+            VirtualMemoryResource(device, {"handle_type": "win32"})
+        with pytest.raises(TypeError, match="VirtualMemoryResource options"):
+            VirtualMemoryResource(device, 3)
+        if not device.properties.gpu_direct_rdma_with_cuda_vmm_supported:
+            with pytest.raises(RuntimeError, match="GPU Direct RDMA is not supported"):
+                VirtualMemoryResource(device, {"gpu_direct_rdma": True})
+
+    @pytest.mark.usefixtures("emulation")
+    def test_managed_memory_is_refused_by_the_emulator(self, device):
+        made = VirtualMemoryResource(device, {"allocation_type": "managed"})
+        with pytest.raises(CUDAError, match="CUDA_ERROR_NOT_SUPPORTED"):
+            made.allocate(1)
+
+    @pytest.mark.parametrize("location", ["host", "host_numa", "host_numa_current"])
+    def test_memory_of_the_host_can_be_used_there(self, device, stream, location):
+        if not device.properties.host_virtual_memory_management_supported:
+            pytest.skip("the device has no virtual memory management of host memory")
+        made = VirtualMemoryResource(device, {"location_type": location, "peers": [0]})
+        assert (made.device, made.device_id) == (None, -1)
+        assert made.is_host_accessible
+        assert not made.is_device_accessible
+        with made.allocate(1) as buffer:
+            memoryview(buffer).cast("B")[:4] = b"abcd"
+            assert contents(buffer, stream) == b"abcd"
+            made.modify_allocation(buffer, 2 * buffer.size)
+            assert bytes(memoryview(buffer)[:4]) == b"abcd"
+
+    def test_the_place_stays(self, device, resource):
+        resource.config.location_type = "host"
+        with pytest.raises(ValueError, match="stays on the device or on the host"):
+            resource.allocate(1)
+
+    def test_only_reading_is_only_reading(self, device, stream, emulation):
+        made = VirtualMemoryResource(device, {"self_access": "r"})
+        with made.allocate(1) as buffer:
+            assert len(contents(buffer, stream)) == 4
+
+    def test_no_access_is_none(self, device, stream, emulation):
+        made = VirtualMemoryResource(device, {"self_access": None})
+        with made.allocate(1) as buffer, pytest.raises(CUDAError, match="INVALID_VALUE"):
+            buffer.fill(1, stream=stream)
+
+    def test_a_peer_that_is_not_there_is_refused_and_nothing_is_lost(self, device, emulation):
+        before = device.memory_info.free
+        with pytest.raises(ValueError, match="device_id must be within"):
+            VirtualMemoryResource(device, {"peers": [99]}).allocate(1)
+        assert device.memory_info.free == before
+
+    @pytest.mark.parametrize("handle_type", [None, "posix_fd"])
+    def test_memory_is_exportable_where_it_was_asked_for(self, device, emulation, handle_type):
+        from cuda.bindings import driver
+
+        fd = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+        with VirtualMemoryResource(device, {"handle_type": handle_type}).allocate(1) as buffer:
+            error, memory = driver.cuMemRetainAllocationHandle(buffer.handle)
+            assert not error
+            error, descriptor = driver.cuMemExportToShareableHandle(memory, fd, 0)
+            driver.cuMemRelease(memory)
+            assert bool(error) is (handle_type is None)
+            if not error:
+                os.close(descriptor)
+
+    def test_its_text_names_the_device(self, device, resource):
+        assert repr(resource) == f"<VirtualMemoryResource device={device!r}>"
+
+
+def test_a_peer_uses_the_memory_of_another_device(run_python):
+    run_python(
+        """
+from cuda.core import Device, VirtualMemoryResource
+first, second = Device.get_all_devices()
+for each in (second, first):
+    each.set_current()
+with VirtualMemoryResource(first, {"peers": [1], "peer_access": "rw"}).allocate(1) as buffer:
+    second.set_current()
+    stream = second.create_stream()
+    buffer.fill(5, stream=stream)
+    stream.sync()
+    first.set_current()
+    seen, own = bytearray(buffer.size), first.create_stream()
+    buffer.copy_to(seen, stream=own)
+    own.sync()
+    assert set(seen) == {5}
+""",
+        HALFWARP_EMULATOR_DEVICES="2",
+        HALFWARP_BACKEND="emulator",
+    )

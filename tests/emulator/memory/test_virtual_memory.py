@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Virtual memory management: reservations, physical memory, mappings, access, descriptors."""
+
+import ctypes
+import os
+
+import pytest
+
+SUCCESS, INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, NOT_SUPPORTED = 0, 1, 2, 101, 801
+NONE, READ, READ_WRITE = 0, 1, 3
+UNIT = 2 << 20
+POSIX_FD = 1
+
+pytestmark = pytest.mark.usefixtures("emulated")
+
+
+class Location(ctypes.Structure):
+    _fields_ = (("type", ctypes.c_int), ("id", ctypes.c_int))
+
+
+class Properties(ctypes.Structure):
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("handle_types", ctypes.c_int),
+        ("location", Location),
+        ("security", ctypes.c_void_p),
+        ("flags", ctypes.c_ubyte * 8),
+    )
+
+
+class Access(ctypes.Structure):
+    _fields_ = (("location", Location), ("flags", ctypes.c_int))
+
+
+def properties(where=(1, 0), handle_types=0, kind=1):
+    return ctypes.byref(Properties(kind, handle_types, Location(*where)))
+
+
+def access(flags=READ_WRITE, where=(1, 0)):
+    return ctypes.byref(Access(Location(*where), flags))
+
+
+class Space:
+    """Reservations, memory and mappings of one test, all of which go at its end."""
+
+    def __init__(self, driver):
+        self.driver = driver
+        self.reservations, self.handles, self.mappings = {}, [], {}
+
+    def reserve(self, size=UNIT, alignment=0, hint=0):
+        at = self.driver.made("cuMemAddressReserve", size, alignment, hint, 0)
+        self.reservations[at] = size
+        return at
+
+    def create(self, size=UNIT, **how):
+        handle = self.driver.made("cuMemCreate", size, properties(**how), 0)
+        self.handles.append(handle)
+        return handle
+
+    def map(self, at, handle, size=UNIT):
+        assert self.driver.cuMemMap(at, size, 0, handle, 0) == SUCCESS
+        self.mappings[at] = size
+
+    def mapped(self, flags=READ_WRITE, size=UNIT):
+        at = self.reserve(size)
+        self.map(at, self.create(size), size)
+        if flags is not None:
+            assert self.driver.cuMemSetAccess(at, size, access(flags), 1) == SUCCESS
+        return at
+
+    def release(self, handle):
+        self.handles.remove(handle)
+        return self.driver.cuMemRelease(handle)
+
+    def unmap(self, at):
+        return self.driver.cuMemUnmap(at, self.mappings.pop(at))
+
+    def close(self):
+        for at in list(self.mappings):
+            assert self.unmap(at) == SUCCESS
+        for handle in list(self.handles):
+            assert self.release(handle) == SUCCESS
+        for at, size in self.reservations.items():
+            assert self.driver.cuMemAddressFree(at, size) == SUCCESS
+
+
+@pytest.fixture
+def space(driver):
+    made = Space(driver)
+    yield made
+    driver.cuCtxSynchronize()
+    made.close()
+
+
+def free_bytes(driver):
+    out = (ctypes.c_size_t * 2)()
+    assert driver.cuMemGetInfo(ctypes.byref(out), ctypes.byref(out, 8)) == SUCCESS
+    return out[0]
+
+
+class TestMemory:
+    def test_a_kernel_and_copies_use_it(self, driver, space):
+        at = space.mapped()
+        store = driver.kernel("store")
+        given = ctypes.c_uint64(at), ctypes.c_uint32(7)
+        assert driver.launch(store, *given, block=(4, 1, 1)) == SUCCESS
+        assert driver.read(at, 4) == [7] * 4
+        assert driver.cuMemsetD8(at, 0x11, UNIT) == SUCCESS
+        assert driver.read(at + UNIT - 4) == [0x11111111]
+
+    @pytest.mark.cuda_expect_fault("destroyed-handle")
+    def test_the_memory_stays_while_it_is_mapped_and_goes_after(self, driver, space):
+        before = free_bytes(driver)
+        at = space.reserve()
+        handle = space.create()
+        assert free_bytes(driver) == before - UNIT
+        space.map(at, handle)
+        assert space.release(handle) == SUCCESS
+        assert free_bytes(driver) == before - UNIT
+        assert driver.cuMemRelease(handle) == INVALID_VALUE
+        assert space.unmap(at) == SUCCESS
+        assert free_bytes(driver) == before
+
+    def test_there_is_only_so_much(self, driver):
+        code = driver.cuMemCreate(ctypes.byref(ctypes.c_uint64()), 1 << 45, properties(), 0)
+        assert code == OUT_OF_MEMORY
+
+    @pytest.mark.parametrize(
+        ("size", "how", "code"),
+        [
+            (UNIT - 1, {}, INVALID_VALUE),
+            (0, {}, INVALID_VALUE),
+            (UNIT, {"kind": 2}, NOT_SUPPORTED),
+            (UNIT, {"kind": 9}, INVALID_VALUE),
+            (UNIT, {"where": (1, 99)}, INVALID_DEVICE),
+            (UNIT, {"where": (0, 0)}, INVALID_VALUE),
+            (UNIT, {"handle_types": 2}, NOT_SUPPORTED),
+        ],
+    )
+    def test_wrong_properties_are_refused(self, driver, size, how, code):
+        out = ctypes.byref(ctypes.c_uint64())
+        assert driver.cuMemCreate(out, size, properties(**how), 0) == code
+
+    def test_the_granularity_is_told(self, driver):
+        for option in (0, 1):
+            assert driver.made("cuMemGetAllocationGranularity", properties(), option) == UNIT
+        out = ctypes.byref(ctypes.c_size_t())
+        assert driver.cuMemGetAllocationGranularity(out, properties(), 7) == INVALID_VALUE
+
+    def test_a_mapping_tells_its_memory(self, driver, space):
+        at = space.mapped()
+        again = driver.made("cuMemRetainAllocationHandle", at + 5)
+        assert again == space.handles[0]
+        assert driver.cuMemRelease(again) == SUCCESS
+        out = Properties()
+        assert driver.cuMemGetAllocationPropertiesFromHandle(ctypes.byref(out), again) == SUCCESS
+        assert (out.type, out.location.type, out.location.id) == (1, 1, 0)
+
+    def test_memory_without_a_handle_gets_one_again(self, driver, space):
+        at = space.mapped()
+        assert space.release(space.handles[0]) == SUCCESS
+        again = driver.made("cuMemRetainAllocationHandle", at)
+        second = space.reserve()
+        space.map(second, again)
+        assert driver.cuMemSetAccess(second, UNIT, access(), 1) == SUCCESS
+        assert driver.cuMemsetD32(at, 5, 1) == SUCCESS
+        assert driver.read(second) == [5]
+        assert driver.cuMemRelease(again) == SUCCESS
+
+
+class TestReservations:
+    def test_a_hint_and_an_alignment_are_kept(self, driver, space):
+        at = space.reserve(4 * UNIT, alignment=1 << 30)
+        assert at % (1 << 30) == 0
+        far = at + (1 << 30)
+        assert space.reserve(UNIT, hint=far) == far
+        assert space.reserve(UNIT, hint=far) != far
+
+    def test_addresses_come_back(self, driver):
+        for _ in range(3):
+            at = driver.made("cuMemAddressReserve", 60 << 30, 0, 0, 0)
+            code = driver.cuMemAddressReserve(ctypes.byref(ctypes.c_uint64()), 60 << 30, 0, 0, 0)
+            assert code == OUT_OF_MEMORY
+            assert driver.cuMemAddressFree(at, 60 << 30) == SUCCESS
+
+    @pytest.mark.parametrize(
+        ("size", "alignment", "flags"), [(UNIT + 1, 0, 0), (0, 0, 0), (UNIT, 3, 0), (UNIT, 0, 1)]
+    )
+    def test_what_is_wrong_is_refused(self, driver, size, alignment, flags):
+        out = ctypes.byref(ctypes.c_uint64())
+        assert driver.cuMemAddressReserve(out, size, alignment, 0, flags) == INVALID_VALUE
+
+    def test_only_whole_and_empty_ones_are_freed(self, driver, space):
+        at = space.reserve(2 * UNIT)
+        assert driver.cuMemAddressFree(at, UNIT) == INVALID_VALUE
+        assert driver.cuMemAddressFree(at + UNIT, UNIT) == INVALID_VALUE
+        space.map(at, space.create())
+        assert driver.cuMemAddressFree(at, 2 * UNIT) == INVALID_VALUE
+
+    def test_reserved_addresses_are_no_memory(self, driver, space):
+        assert driver.cuMemsetD8(space.reserve(), 0, 16) == INVALID_VALUE
+
+
+class TestMappings:
+    def test_neighbours_are_one_range_to_a_copy(self, driver, space):
+        at = space.reserve(2 * UNIT)
+        space.map(at, space.create())
+        space.map(at + UNIT, space.create())
+        assert driver.cuMemSetAccess(at, 2 * UNIT, access(), 1) == SUCCESS
+        assert driver.cuMemsetD32(at + UNIT - 8, 9, 4) == SUCCESS
+        assert driver.read(at + UNIT - 8, 4) == [9] * 4
+        assert driver.cuMemsetD8(at + UNIT, 0, UNIT + 1) == INVALID_VALUE
+
+    def test_two_mappings_of_one_memory_show_the_same_bytes(self, driver, space):
+        handle, first, second = space.create(), space.reserve(), space.reserve()
+        for at in (first, second):
+            space.map(at, handle)
+            assert driver.cuMemSetAccess(at, UNIT, access(), 1) == SUCCESS
+        assert driver.cuMemsetD32(first, 3, 1) == SUCCESS
+        assert driver.read(second) == [3]
+
+    def test_what_is_wrong_is_refused(self, driver, space):
+        at, handle = space.reserve(2 * UNIT), space.create()
+        assert driver.cuMemMap(at, UNIT, UNIT, handle, 0) == INVALID_VALUE
+        assert driver.cuMemMap(at, UNIT, 0, handle, 1) == INVALID_VALUE
+        assert driver.cuMemMap(at, 2 * UNIT, 0, handle, 0) == INVALID_VALUE
+        assert driver.cuMemMap(at + 4096, UNIT, 0, handle, 0) == INVALID_VALUE
+        assert driver.cuMemMap(at + (8 << 30), UNIT, 0, handle, 0) == INVALID_VALUE
+        assert driver.cuMemMap(at, UNIT, 0, 12345, 0) == INVALID_VALUE
+        space.map(at, handle)
+        assert driver.cuMemMap(at, UNIT, 0, handle, 0) == INVALID_VALUE
+        assert driver.cuMemUnmap(at, UNIT // 2) == INVALID_VALUE
+        assert driver.cuMemUnmap(at + UNIT, UNIT) == INVALID_VALUE
+
+    def test_it_is_not_freed_as_an_allocation(self, driver, space, stream):
+        at = space.mapped()
+        assert driver.cuMemFree(at) == INVALID_VALUE
+        assert driver.cuMemFreeAsync(at, stream) == INVALID_VALUE
+
+    def test_the_memory_of_another_mapping_at_the_address_is_its_own(self, driver, space):
+        at = space.mapped()
+        assert driver.cuMemsetD32(at, 1, 1) == SUCCESS
+        assert driver.cuCtxSynchronize() == SUCCESS
+        assert space.unmap(at) == SUCCESS
+        space.map(at, space.create())
+        assert driver.cuMemSetAccess(at, UNIT, access(), 1) == SUCCESS
+        assert driver.read(at) != [1]
+
+
+class TestAccess:
+    def test_it_is_none_at_first(self, driver, space):
+        at = space.mapped(flags=None)
+        assert driver.cuMemsetD8(at, 0, 16) == INVALID_VALUE
+        assert driver.made("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == NONE
+
+    @pytest.mark.parametrize("flags", [NONE, READ, READ_WRITE])
+    def test_it_is_told(self, driver, space, flags):
+        at = space.mapped(flags=flags)
+        assert driver.made("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == flags
+
+    @pytest.mark.cuda_expect_fault("read-only")
+    def test_a_kernel_may_not_write_what_it_may_read(self, driver, space):
+        at = space.mapped(flags=READ)
+        assert len(driver.read(at, 4)) == 4
+        store = driver.kernel("store")
+        driver.launch(store, ctypes.c_uint64(at), ctypes.c_uint32(7))
+        assert driver.cuCtxSynchronize() != SUCCESS
+
+    @pytest.mark.cuda_expect_fault("use-after-free")
+    def test_a_kernel_does_not_reach_what_was_unmapped(self, driver, space):
+        at = space.mapped()
+        assert space.unmap(at) == SUCCESS
+        driver.launch(driver.kernel("store"), ctypes.c_uint64(at), ctypes.c_uint32(7))
+        assert driver.cuCtxSynchronize() != SUCCESS
+
+    def test_the_host_reaches_memory_on_the_host_only(self, driver, space):
+        on_device = space.mapped()
+        host = access(where=(2, 0))
+        assert driver.cuMemSetAccess(on_device, UNIT, host, 1) == NOT_SUPPORTED
+        at = space.reserve()
+        space.map(at, space.create(where=(2, 0)))
+        assert driver.cuMemSetAccess(at, UNIT, host, 1) == SUCCESS
+        assert driver.cuMemSetAccess(at, UNIT, access(), 1) == SUCCESS
+        ctypes.memset(at, 6, 16)
+        assert driver.read(at) == [0x06060606]
+        assert driver.made("cuMemGetAccess", ctypes.byref(Location(2, 0)), at) == READ_WRITE
+
+    def test_wrong_ones_are_refused_before_any_is_set(self, driver, space):
+        at = space.mapped(flags=None)
+        both = (Access * 2)(Access(Location(1, 0), READ), Access(Location(1, 0), 2))
+        assert driver.cuMemSetAccess(at, UNIT, both, 2) == INVALID_VALUE
+        assert driver.made("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == NONE
+        assert driver.cuMemSetAccess(at + UNIT, UNIT, access(), 1) == INVALID_VALUE
+
+
+class TestDescriptors:
+    def exported(self, driver, handle):
+        out = ctypes.c_int(-1)
+        function = driver.cuMemExportToShareableHandle
+        assert function(ctypes.byref(out), handle, POSIX_FD, 0) == SUCCESS
+        return out.value
+
+    def test_memory_comes_back_from_a_descriptor(self, driver, space):
+        handle = space.create(handle_types=POSIX_FD)
+        descriptor = self.exported(driver, handle)
+        again = driver.made("cuMemImportFromShareableHandle", descriptor, POSIX_FD)
+        os.close(descriptor)
+        space.handles.append(again)
+        for at, memory in ((space.reserve(), handle), (space.reserve(), again)):
+            space.map(at, memory)
+            assert driver.cuMemSetAccess(at, UNIT, access(), 1) == SUCCESS
+        first, second = space.mappings
+        assert driver.cuMemsetD32(first, 4, 1) == SUCCESS
+        assert driver.read(second) == [4]
+
+    def test_only_what_was_made_for_it_is_exported(self, driver, space):
+        out = ctypes.byref(ctypes.c_int())
+        function = driver.cuMemExportToShareableHandle
+        assert function(out, space.create(), POSIX_FD, 0) == INVALID_VALUE
+
+    def test_another_descriptor_is_refused(self, driver):
+        out = ctypes.byref(ctypes.c_uint64())
+        with open(os.devnull) as file:
+            code = driver.cuMemImportFromShareableHandle(out, file.fileno(), POSIX_FD)
+        assert code == INVALID_VALUE
+        assert driver.cuMemImportFromShareableHandle(out, 9999, POSIX_FD) == INVALID_VALUE
+
+    def test_nothing_is_left_open(self, driver):
+        before = len(os.listdir("/proc/self/fd"))
+        handle = driver.made("cuMemCreate", UNIT, properties(handle_types=POSIX_FD), 0)
+        os.close(self.exported(driver, handle))
+        assert driver.cuMemRelease(handle) == SUCCESS
+        assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_leak_is_listed(driver, space, emulated):
+    space.mapped()
+    kinds = [leak.kind for leak in emulated.leaks()]
+    assert {"physical memory", "address reservation", "mapped memory"} <= set(kinds)
