@@ -12,7 +12,10 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISED = {
     "array_views.py": r"(NumPy.*: \([35], [35]\), correct\n?){3}((PyTorch|CuPy): .*correct\n?)*$",
+    "growing_memory.py": r"(\d+ MiB at 0x[0-9a-f]+\n)+4,194,304 numbers, correct$",
     "link_time_optimization.py": r".+: \d+ bytes of linked code$",
+    "managed_memory.py": r"prefetched to <Device .*\nprefetched to Host\(\)\n100,000 .* correct$",
+    "pinned_memory.py": r"65,536 numbers there and back, correct$",
     "plain_driver_calls.py": r"device .+\nclassic +256 bytes, _v2 256 bytes\n"
     r"a failure +InvalidDeviceError: ERROR_INVALID_DEVICE \(101\)\nagree$",
     "runtime_saxpy.py": r"elements   1,000,000\n.*\nmax error  \S+ against NumPy\nverified$",

@@ -10,7 +10,13 @@ from halfwarp import installation as found
 from halfwarp.damage import NVIDIAS_FOLDERS
 from halfwarp.doctor.findings import REBUILD, REINSTALL, REPAIR
 
-NEEDED = ("cuda.bindings._low", "cuda.core._core", "cuda.core._compile", "cuda.core._views")
+NEEDED = (
+    "cuda.bindings._low",
+    "cuda.core._core",
+    "cuda.core._compile",
+    "cuda.core._located_memory",
+    "cuda.core._views",
+)
 
 
 def probe(findings):
