@@ -12,6 +12,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISED = {
     "array_views.py": r"(NumPy.*: \([35], [35]\), correct\n?){3}((PyTorch|CuPy): .*correct\n?)*$",
+    "graph_in_place.py": r"0: scale .*\n1: add .* after 0\n20 launches of 2 nodes: correct$",
     "growing_memory.py": r"(\d+ MiB at 0x[0-9a-f]+\n)+4,194,304 numbers, correct$",
     "link_time_optimization.py": r".+: \d+ bytes of linked code$",
     "managed_memory.py": r"prefetched to <Device .*\nprefetched to Host\(\)\n100,000 .* correct$",
