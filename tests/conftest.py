@@ -15,6 +15,10 @@ import pytest
 
 from .order import shuffled
 
+# Python 3.12 warns of a fork in a process with threads, which those of a driver are too: programs
+# that tests run say nothing on stderr beside it.
+os.environ.setdefault("PYTHONWARNINGS", "ignore:This process:DeprecationWarning")
+
 pytest_plugins = ["halfwarp.pytest_plugin"]
 
 BACKENDS = {"gpu": "driver", "emulator": "emulator", "auto": "auto"}

@@ -38,8 +38,9 @@ RETURNS_AT_ONCE = names(
     cuDeviceGetPCIBusId cuDeviceGetProperties cuDeviceGetUuid cuDevicePrimaryCtxGetState
     cuDeviceTotalMem cuDriverGetVersion cuEventElapsedTime cuFuncGetName cuGetErrorName
     cuGetErrorString cuInit cuMemGetInfo cuMemPoolGetAttribute cuMemPoolSetAttribute
-    cuPointerGetAttributes cuStreamGetCtx cuStreamGetCtx_v2 cuStreamGetDevice cuStreamGetFlags
-    cuStreamGetId cuStreamGetPriority cuStreamIsCapturing cuStreamWaitEvent
+    cuPointerGetAttributes cuStreamGetCaptureInfo cuStreamGetCtx cuStreamGetCtx_v2
+    cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority cuStreamIsCapturing
+    cuStreamWaitEvent
     """
 )
 

@@ -60,8 +60,13 @@ cdef class GraphBuilder:
             "Device.create_graph_builder() or stream.create_graph_builder()")
 
     def __dealloc__(self):
-        if self.stage != CLOSED and not is_finalizing():
+        if self.stage == CLOSED:
+            return
+        if not is_finalizing():
             end_quietly(self)
+        elif self.stage == CAPTURING:
+            # The streams go next, and a driver that destroys two of one capture ends the process.
+            end_capture_quietly(self)
 
     @staticmethod
     def _init(stream):
@@ -634,11 +639,19 @@ cdef int close_builder(GraphBuilder self) except -1:
 
 cdef int end_quietly(GraphBuilder self) except -1:
     """End a capture, whatever state it is in, and drop what it recorded."""
-    cdef borrowed_stream stream
     cdef bint was_capturing = self.stage == CAPTURING
     self.stage = CLOSED
     count_builder(self, False)
-    if not was_capturing or self.kind == FORKED:
+    if was_capturing and self.kind != FORKED:
+        end_capture_quietly(self)
+        if self.kind == PRIMARY:
+            end_graph(self.graph)
+    return 0
+
+
+cdef int end_capture_quietly(GraphBuilder self) except -1:
+    cdef borrowed_stream stream
+    if self.kind == FORKED:
         return 0
     stream = self.native.borrow(self)
     if stream.is_open():
@@ -646,8 +659,6 @@ cdef int end_quietly(GraphBuilder self) except -1:
             leave_capture(stream)
         else:
             abandon_capture(stream)
-    if self.kind == PRIMARY:
-        end_graph(self.graph)
     return 0
 
 

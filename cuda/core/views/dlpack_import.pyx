@@ -3,6 +3,7 @@
 
 from cpython.pycapsule cimport (
     PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_SetName)
+from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 
 from cuda.core._core cimport (
     dlpack_tensor, is_copied, is_subbyte_padded, read_only, supported_version)
@@ -139,12 +140,23 @@ cdef int read_tensor(StridedMemoryView view, const dlpack_tensor* tensor,
     for axis in range(tensor.ndim):
         view.native.extents()[axis] = tensor.shape[axis]
         if has_strides:
-            view.native.strides()[axis] = tensor.strides[axis]
+            view.native.strides()[axis] = signed_stride(tensor.strides[axis], itemsize)
     check_layout(view.native)
     view.element = tensor.dtype
     view.fields.pointer = <uintptr_t>tensor.data + <uintptr_t>tensor.byte_offset
     view.flags |= VIEW_IS_SET
     return 0
+
+
+cdef inline int64_t signed_stride(int64_t stride, int itemsize) noexcept:
+    """A stride in elements.
+
+    CuPy divides the bytes of a negative one as an unsigned number: -20 bytes are given as
+    2**62 - 5 elements of four. No memory is that large, so the bytes tell which was meant.
+    """
+    if itemsize > 1 and stride > INT64_MAX // itemsize:
+        return <int64_t>(<uint64_t>stride * <uint64_t>itemsize) // itemsize
+    return stride
 
 
 cdef int place_tensor(StridedMemoryView view, int kind, int ordinal) except -1:

@@ -92,6 +92,7 @@ class Measurement:
         yield "cuStreamQuery", idle
         for default, stream in (("", held), ("(default)", None)):
             yield f"cuStreamIsCapturing{default}", stream, a
+            yield f"cuStreamGetCaptureInfo{default}", stream, a, *[None] * 5
             yield f"cuStreamGetFlags{default}", stream, a
             yield f"cuStreamGetId{default}", stream, a
             yield f"cuStreamGetPriority{default}", stream, a

@@ -153,6 +153,10 @@ class TestFlags:
 
 
 class TestContents:
+    def test_a_negative_stride_that_was_divided_as_unsigned_is_meant_so(self):
+        """CuPy's arrays that go backwards."""
+        assert view_of(Producer(strides=((2**64 - 16) // 4, 1))).strides == (-4, 1)
+
     def test_the_offset_in_bytes_moves_the_address(self):
         producer = Producer(byte_offset=16)
         assert view_of(producer).ptr == producer.array.ctypes.data + 16

@@ -100,7 +100,7 @@ def compile_kernel(source: str, device: Device) -> Kernel:
     )
     with Program(source, "c++", options) as program:
         code = program.compile("cubin", name_expressions=("scale<float>",), logs=log)
-        assert_type(program.handle, nvrtc.nvrtcProgram)
+        assert_type(program.handle, nvrtc.nvrtcProgram | driver.CUlinkState | int)
     Program(source, SourceCodeType.CXX, {"std": "c++20"}).compile(ObjectCodeFormatType.PTX)
     assert_type(code, ObjectCode)
     assert_type(code.symbol_mapping, dict[str, str | bytes])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # GraphNode: a node of a graph, one object for each as long as anybody holds it.
 
+from cpython.exc cimport PyErr_Clear
 from cpython.weakref cimport PyWeakref_NewRef
 
 
@@ -148,6 +149,7 @@ cdef class GraphNode(_NodeMaker):
         cdef unsigned found = 0
         if try_call(driver.cuGraphNodeGetLocalId, self.raw, &found) == CUDA_SUCCESS:
             return found
+        PyErr_Clear()  # set where the driver is older than the function
         return self.identity
 
     def _label(self):
