@@ -111,6 +111,7 @@ PARTS = [
     Part("cuda.core._compile"),
     Part("cuda.core._views", "cpp/views"),
     Part("cuda.core._located_memory"),
+    Part("cuda.core._resources"),
     Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=FLOATS, variants=WIDER),
     Part(RUNTIME, "cpp/emulated_runtime emulated_runtime"),
 ]

@@ -3,6 +3,7 @@
 #include "core/context.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace halfwarp::core {
 namespace {
@@ -31,7 +32,57 @@ unsigned long long number_of(CUcontext raw) noexcept {
   return is_gone ? none : unknown;
 }
 
+// The context whose number tells whether there is still what was made in `context`: a green one
+// goes with the primary one, and its own handle may not be asked about then.
+CUcontext lives_with(const context_ref& context) noexcept {
+  return context.facts().is_green() ? context.facts().primary : context.raw();
+}
+
 }  // namespace
+
+CUresult context_traits::destroy(CUcontext, const context_facts& facts) noexcept {
+  if (!facts.is_green()) {
+    return driver::try_call(driver::table->cuDevicePrimaryCtxRelease, facts.device);
+  }
+  // A reset of the device took it down with the primary context.
+  if (number_of(facts.primary) != facts.primary_number) return CUDA_SUCCESS;
+  return driver::try_call(driver::table->cuGreenCtxDestroy, facts.green);
+}
+
+context_handle create_green_context(CUdevice device, const CUdevResource* resources,
+                                    unsigned count) {
+  const unlocked_scope unlocked;
+  std::vector<CUdevResource> named{resources, resources + count};
+  // The driver keeps the primary context with the green one; until then it is kept here.
+  const context_handle primary = retain_primary_context(device);
+  CUdevResourceDesc described = nullptr;  // lives as long as the process
+  driver::call(driver::table->cuDevResourceGenerateDesc, &described, named.data(), count);
+  context_facts facts{device, context_kind::green};
+  facts.primary = primary.raw();
+  facts.primary_number = number_of(facts.primary);
+  CUgreenCtx green = nullptr;
+  context_handle made = context_handle::own({}, std::move(facts), [&](CUcontext* raw) {
+    driver::call(driver::table->cuGreenCtxCreate, &green, described, device,
+                 static_cast<unsigned>(CU_GREEN_CTX_DEFAULT_STREAM));
+    const CUresult code = driver::try_call(driver::table->cuCtxFromGreenCtx, raw, green);
+    if (code == CUDA_SUCCESS) return;
+    static_cast<void>(driver::try_call(driver::table->cuGreenCtxDestroy, green));
+    throw driver::driver_error{code, "cuCtxFromGreenCtx"};
+  });
+  made.facts().green = green;
+  CUdevResource given{};
+  get_resource(made, &given, CU_DEV_RESOURCE_TYPE_SM);
+  made.facts().multiprocessors = given.sm.smCount;
+  return made;
+}
+
+void get_resource(const context_ref& context, CUdevResource* resource, CUdevResourceType type) {
+  if (context.facts().is_green()) {
+    driver::call(driver::table->cuGreenCtxGetDevResource, context.facts().green, resource, type);
+  } else {
+    driver::call(driver::table->cuCtxGetDevResource, context.raw(), resource, type);
+  }
+}
 
 context_handle retain_primary_context(CUdevice device) {
   const unlocked_scope unlocked;  // the first time makes it
@@ -53,16 +104,21 @@ context_handle context_of(CUcontext raw) {
 }
 
 context_instance::context_instance(context_handle of) noexcept : context_{std::move(of)} {
-  if (context_) number_ = number_of(context_.raw());
+  if (context_) number_ = number_of(lives_with(context_));
 }
 
 bool context_instance::is_gone() const noexcept {
   if (!context_ || number_ == unknown) return false;
-  const unsigned long long now = number_of(context_.raw());
+  const unsigned long long now = number_of(lives_with(context_));
   return now == none || (now != number_ && now != unknown);
 }
 
-bool is_destroyed(const context_ref& context) noexcept { return number_of(context.raw()) == none; }
+bool is_destroyed(const context_ref& context) noexcept {
+  if (context.facts().is_green()) {
+    return number_of(context.facts().primary) != context.facts().primary_number;
+  }
+  return number_of(context.raw()) == none;
+}
 
 context_handle current_context() { return context_of(raw_current_context()); }
 

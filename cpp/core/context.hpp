@@ -21,10 +21,22 @@ struct priority_range {
 struct context_facts {
   CUdevice device = -1;
   context_kind kind = context_kind::foreign;
+  // Of a green context: its own handle, the primary context that it keeps and goes with, the number
+  // of that one, and its multiprocessors.
+  CUgreenCtx green = nullptr;
+  CUcontext primary = nullptr;
+  unsigned long long primary_number = 0;
+  unsigned multiprocessors = 0;
 
   constexpr context_facts() noexcept = default;
   constexpr context_facts(CUdevice of, context_kind is) noexcept : device{of}, kind{is} {}
-  context_facts(context_facts&& other) noexcept : device{other.device}, kind{other.kind} {}
+  context_facts(context_facts&& other) noexcept
+      : device{other.device},
+        kind{other.kind},
+        green{other.green},
+        primary{other.primary},
+        primary_number{other.primary_number},
+        multiprocessors{other.multiprocessors} {}
 
   [[nodiscard]] bool is_green() const noexcept { return kind == context_kind::green; }
 
@@ -37,10 +49,8 @@ struct context_traits {
   using raw_type = CUcontext;
   using parent_type = no_parent;
   using facts_type = context_facts;
-  static constexpr const char* destroyer = "cuDevicePrimaryCtxRelease";
-  static CUresult destroy(CUcontext, const context_facts& facts) noexcept {
-    return driver::try_call(driver::table->cuDevicePrimaryCtxRelease, facts.device);
-  }
+  static constexpr const char* destroyer = "cuDevicePrimaryCtxRelease or cuGreenCtxDestroy";
+  static CUresult destroy(CUcontext raw, const context_facts& facts) noexcept;
 };
 
 using context_ref = handle_ref<context_traits>;
@@ -76,6 +86,14 @@ class context_instance {
 // The primary context of a device, retained once more: each handle made here releases its own
 // count, so the context goes with the last of them.
 [[nodiscard]] context_handle retain_primary_context(CUdevice device);
+
+// A new green context of a device, with parts of it: what cuDeviceGetDevResource and the splits of
+// it gave, which are copied.
+[[nodiscard]] context_handle create_green_context(CUdevice device, const CUdevResource* resources,
+                                                  unsigned count);
+
+// The part of its device that a context works with. Throws driver_error.
+void get_resource(const context_ref& context, CUdevResource* resource, CUdevResourceType type);
 
 // The handle of a context that the driver named: of ours when it is one of ours, else borrowed.
 [[nodiscard]] context_handle context_of(CUcontext raw);

@@ -7,8 +7,15 @@
 namespace halfwarp::core {
 
 stream_handle create_stream(const context_ref& context, unsigned flags, int priority) {
-  const current_scope scope{context.raw()};
   const CUdevice device = context.facts().device;
+  if (const CUgreenCtx green = context.facts().green) {
+    return stream_handle::own(
+        context_instance{context.share()},
+        stream_facts{device, static_cast<int>(flags), priority}, [=](CUstream* raw) {
+          driver::call(driver::table->cuGreenCtxStreamCreate, raw, green, flags, priority);
+        });
+  }
+  const current_scope scope{context.raw()};
   return stream_handle::own(
       context_instance{context.share()}, stream_facts{device, static_cast<int>(flags), priority},
       [flags, priority](CUstream* raw) {

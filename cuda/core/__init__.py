@@ -25,8 +25,10 @@ _HOMES = {
     "_located_memory": (
         "ManagedBuffer ManagedMemoryResource PinnedMemoryResource VirtualMemoryResource"
     ),
+    "_resources": "DeviceResources SMResource WorkqueueResource",
     "compile.program_options": "ProgramOptions",
     "link.linker_options": "LinkerOptions",
+    "execution.resources.options": "ContextOptions SMResourceOptions WorkqueueResourceOptions",
     "execution.stream.event_options": "EventOptions",
     "execution.stream.stream_options": "StreamOptions",
     "memory.device_memory_resource_options": "DeviceMemoryResourceOptions",

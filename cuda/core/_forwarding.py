@@ -17,8 +17,11 @@ ROOT = "cuda.core"
 EXPERIMENTAL = f"{ROOT}.experimental"
 
 MODULES = {
-    "_context": "Context",
+    "_context": "Context ContextOptions DeviceResourcesType",
     "_device": "Device DeviceProperties _tls",
+    "_device_resources": (
+        "DeviceResources SMResource SMResourceOptions WorkqueueResource WorkqueueResourceOptions"
+    ),
     "_dlpack": "DLDeviceType",
     "_event": "Event EventOptions",
     "_host": "Host",
@@ -76,7 +79,7 @@ PRIVATE = {
     "views.device_types": "DLDeviceType",
     "_compile": "_can_load_generated_ptx _decide_nvjitlink_or_driver _get_nvvm_module",
     "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
-    "typing": "DevicePointerT DevicePointerType IsStreamT IsStreamType",
+    "typing": "DeviceResourcesType DevicePointerT DevicePointerType IsStreamT IsStreamType",
 }
 _HOME_OF = {name: home for home, names in PRIVATE.items() for name in names.split()}
 

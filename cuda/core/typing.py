@@ -4,6 +4,7 @@
 Wherever an enum is accepted, the plain string is as well.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 from importlib import import_module
 from typing import Literal, Protocol, runtime_checkable
@@ -13,6 +14,7 @@ __all__ = [
     "ArrayFormatType",
     "CompilerBackendType",
     "DevicePointerType",  # noqa: F822 - made when it is asked for
+    "DeviceResourcesType",  # noqa: F822 - likewise
     "FilterModeType",
     "GraphConditionalType",
     "GraphMemoryType",
@@ -197,6 +199,9 @@ _OLD_NAMES = {
 def __getattr__(name):
     if name == "DevicePointerType":  # needs the low layer, which most users of this module do not
         value = import_module("cuda.bindings.driver").CUdeviceptr | int | None
+    elif name == "DeviceResourcesType":
+        core = import_module("cuda.core")
+        value = Sequence[core.SMResource | core.WorkqueueResource]
     elif name in _OLD_NAMES:
         module = import_module(__name__)
         value = getattr(module, _OLD_NAMES[name])

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..model import origin_of
 from . import cython_source
 
-EXTENSIONS = ("_core", "_compile", "_graph", "_views")
+EXTENSIONS = ("_core", "_compile", "_graph", "_resources", "_views")
 TABLE = "cuda/core/_forwarding.py"
 CAPI = "cuda/core/capi.pxd"
 HEAD = f"# {origin_of('cuda/core/_forwarding.py')}\n"

@@ -16,7 +16,7 @@ from .cython_source import Class, Parameter, Routine
 from .typing_rules import ENTRY, TypingRules, section
 
 FOLDER = "cuda/core"
-EXTENSIONS = ("_core", "_compile", "_graph", "_views", "_located_memory")
+EXTENSIONS = ("_core", "_compile", "_graph", "_resources", "_views", "_located_memory")
 SUBMODULES = ("graph", "typing", "utils")
 INDENT = "    "
 ORIGIN = f"# {origin_of('the sources of cuda.core')}\n"

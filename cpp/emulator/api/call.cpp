@@ -46,6 +46,11 @@ device& call::device_of(CUdevice ordinal) const {
 }
 
 const std::shared_ptr<context>& call::current() const {
+  const auto& chosen = current_or_green();
+  return chosen->is_green() ? chosen->shared_root() : chosen;
+}
+
+const std::shared_ptr<context>& call::current_or_green() const {
   const auto& stack = this_thread().contexts;
   require(!stack.empty(), CUDA_ERROR_INVALID_CONTEXT, "no context is current in this thread");
   require_alive(*stack.back());
@@ -65,9 +70,11 @@ std::shared_ptr<context> call::context_of(CUcontext raw) const {
 std::shared_ptr<stream> call::stream_of(CUstream raw) const {
   if (raw == nullptr)
     raw = per_thread_streams::are_default() ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
-  if (raw == CU_STREAM_LEGACY) return current()->legacy().as_shared();
-  if (raw == CU_STREAM_PER_THREAD) return per_thread_stream(current());
+  if (raw == CU_STREAM_LEGACY) return current_or_green()->legacy().as_shared();
+  if (raw == CU_STREAM_PER_THREAD) return per_thread_stream(current_or_green());
   const auto found = find<stream>(raw);
+  require(!found->owner().is_green() || found->owner().is_alive, CUDA_ERROR_STREAM_DETACHED,
+          "the green context of the stream was destroyed; the stream can only be destroyed too");
   require_alive(found->owner());
   return found;
 }

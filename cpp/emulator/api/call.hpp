@@ -26,8 +26,11 @@ class call {
   driver_guard guard;
 
   device& device_of(CUdevice ordinal) const;
-  // The calling thread's context, which must exist and be alive.
+  // The calling thread's context, which must exist and be alive; in place of a green one the
+  // primary one, where its memory, code and events are.
   const std::shared_ptr<context>& current() const;
+  // The same, green ones too: for streams, and what is asked of the context itself.
+  const std::shared_ptr<context>& current_or_green() const;
   std::shared_ptr<context> context_of(CUcontext raw) const;
   // For calls that need no current context, but refuse one that is destroyed.
   void require_current_alive() const;
@@ -68,6 +71,9 @@ template <class... T>
 void require_outputs(T*... out) {
   if (((out == nullptr) || ...)) refuse(CUDA_ERROR_INVALID_VALUE, "an output pointer is null");
 }
+
+// A new stream of that context.
+CUstream create_stream(call& c, const std::shared_ptr<context>& in, unsigned flags, int priority);
 
 // INVALID_VALUE for what cuCtxCreate does not take.
 void require_context_flags(unsigned flags);

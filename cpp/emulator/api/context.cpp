@@ -70,6 +70,8 @@ CUresult cuCtxDestroy(CUcontext ctx) noexcept {
     const auto gone = c.context_of(ctx);
     require(!gone->is_primary(), CUDA_ERROR_INVALID_CONTEXT,
             "a primary context is released with cuDevicePrimaryCtxRelease");
+    require(!gone->is_green(), CUDA_ERROR_INVALID_CONTEXT,
+            "a green context is destroyed with cuGreenCtxDestroy");
     c.d.objects.remove(*gone);
     end_context(c.d, c.guard, *gone);
     auto& stack = this_thread().contexts;
@@ -142,7 +144,7 @@ CUresult cuCtxSetFlags(unsigned int flags) noexcept {
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) noexcept {
   return answer([&](call& c) {
     require_outputs(ctxId);
-    *ctxId = (ctx ? c.context_of(ctx) : c.current())->life();
+    *ctxId = (ctx ? c.context_of(ctx) : c.current_or_green())->life();
   });
 }
 
@@ -163,7 +165,7 @@ CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) 
 
 CUresult cuCtxSynchronize() noexcept {
   return answer([](call& c) {
-    const auto owner = c.current();
+    const auto owner = c.current_or_green();
     require_nothing_captures(c.d, *owner);
     return c.wait_for_all(*owner);
   });
@@ -171,7 +173,7 @@ CUresult cuCtxSynchronize() noexcept {
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx) noexcept {
   return answer([&](call& c) {
-    const auto owner = ctx ? c.context_of(ctx) : c.current();
+    const auto owner = ctx ? c.context_of(ctx) : c.current_or_green();
     require_nothing_captures(c.d, *owner);
     return c.wait_for_all(*owner);
   });

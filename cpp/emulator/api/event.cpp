@@ -16,7 +16,7 @@ constexpr unsigned known_flags =
 void record(call& c, CUevent raw, CUstream in, bool is_external = false) {
   const auto target = c.stream_of(in);
   const auto recorded = c.find<event>(raw);
-  require(&recorded->owner() == &target->owner(), CUDA_ERROR_INVALID_HANDLE,
+  require(&recorded->owner() == &target->owner().root(), CUDA_ERROR_INVALID_HANDLE,
           "the event and the stream belong to different contexts");
   if (is_external && capture_of(*target)) {
     add_captured(c.d, *target, {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .recorded = recorded});

@@ -19,13 +19,18 @@ void create(CUstream* out, unsigned flags, int priority) {
   require_outputs(out);
   require(flags == CU_STREAM_DEFAULT || flags == CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE,
           "the flags of a stream are CU_STREAM_DEFAULT or CU_STREAM_NON_BLOCKING");
-  const auto made =
-      c.d.objects.make<stream>(c.current(), stream_role::created, flags,
-                               std::clamp(priority, greatest_priority, least_priority));
-  *out = made->handle_as<CUstream>();
+  *out = create_stream(c, c.current_or_green(), flags, priority);
 }
 
 }  // namespace
+
+CUstream create_stream(call& c, const std::shared_ptr<context>& in, unsigned flags, int priority) {
+  const auto made =
+      c.d.objects.make<stream>(in, stream_role::created, flags,
+                               std::clamp(priority, greatest_priority, least_priority));
+  if (!in->gate.empty()) c.submit(*made, std::make_shared<marker>(), in->gate);
+  return made->handle_as<CUstream>();
+}
 
 CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) noexcept {
   return answer_unlocked([&] { create(phStream, Flags, least_priority); });
@@ -94,8 +99,16 @@ CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) noexcept {
 CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) noexcept {
   return answer([&](call& c) {
     require_outputs(pCtx);
-    *pCtx = c.stream_of(hStream)->owner().handle_as<CUcontext>();
-    if (pGreenCtx) *pGreenCtx = nullptr;
+    const auto& owner = c.stream_of(hStream)->owner();
+    *pCtx = owner.root().handle_as<CUcontext>();
+    if (pGreenCtx) *pGreenCtx = owner.green_handle;
+  });
+}
+
+CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) noexcept {
+  return answer([&](call& c) {
+    require_outputs(phCtx);
+    *phCtx = c.stream_of(hStream)->owner().green_handle;
   });
 }
 

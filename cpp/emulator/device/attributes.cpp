@@ -115,7 +115,7 @@ constexpr fixed_row fixed[] = {
     {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000000},
     {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
     {CU_DEVICE_ATTRIBUTE_GPU_OVERLAP, 1},
-    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
+    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, usual_multiprocessors},
     {CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, 0},
     {CU_DEVICE_ATTRIBUTE_INTEGRATED, 0},
     {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
@@ -244,7 +244,7 @@ constexpr fixed_row fixed[] = {
     {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_MULTICAST_SUPPORTED, 0},
     {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_COUNTED_OPS_SUPPORTED, 0},
     {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_ACCESS_ON_OWNER_DEVICE_SUPPORTED, 0},
-    {CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT, 4},
+    {CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT, usual_multiprocessors},
     {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_SUPPORTED_HANDLE_TYPES, 0},
     {CU_DEVICE_ATTRIBUTE_VULKAN_CIG_STREAMS_SUPPORTED, 0},
     {CU_DEVICE_ATTRIBUTE_TENSOR_MAP_LARGE_TENSOR_MIN_SIZE, 2147483647},
@@ -267,10 +267,12 @@ const architecture* find_architecture(int major, int minor) noexcept {
   return found == std::end(architectures) ? nullptr : found;
 }
 
-attribute_values attributes_of(const architecture& kind, int ordinal) {
+attribute_values attributes_of(const architecture& kind, int ordinal, int multiprocessors) {
   attribute_values values;
   for (const auto& [attribute, value] : fixed) values.set(attribute, value);
   for (const auto& [attribute, member] : by_architecture) values.set(attribute, kind.*member);
+  values.set(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, multiprocessors);
+  values.set(CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT, multiprocessors);
   values.set(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, ordinal);
   values.set(CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID, ordinal);
   return values;

@@ -39,6 +39,9 @@ class attribute_values {
   std::array<int, CU_DEVICE_ATTRIBUTE_MAX> values_{};
 };
 
-attribute_values attributes_of(const architecture& kind, int ordinal);
+inline constexpr int usual_multiprocessors = 4;
+
+attribute_values attributes_of(const architecture& kind, int ordinal,
+                               int multiprocessors = usual_multiprocessors);
 
 }  // namespace halfwarp::emulator

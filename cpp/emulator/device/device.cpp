@@ -7,10 +7,11 @@
 
 namespace halfwarp::emulator {
 
-device::device(int ordinal, const architecture& kind, std::uint64_t memory_bytes)
+device::device(int ordinal, const architecture& kind, std::uint64_t memory_bytes,
+               int multiprocessors)
     : ordinal_{ordinal},
       kind_{kind},
-      attributes_{attributes_of(kind, ordinal)},
+      attributes_{attributes_of(kind, ordinal, multiprocessors)},
       memory_bytes_{memory_bytes} {}
 
 CUuuid device::uuid() const noexcept {

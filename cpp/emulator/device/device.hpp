@@ -20,7 +20,8 @@ inline constexpr const char* device_name = "Emulated CUDA device (CPU)";
 // Guarded by the driver's lock, except for what never changes.
 class device {
  public:
-  device(int ordinal, const architecture& kind, std::uint64_t memory_bytes);
+  device(int ordinal, const architecture& kind, std::uint64_t memory_bytes,
+         int multiprocessors = usual_multiprocessors);
   device(const device&) = delete;  // contexts refer to it
   device& operator=(const device&) = delete;
 

@@ -45,8 +45,22 @@ std::vector<std::shared_ptr<context>> all_contexts(const driver& d) {
 
 }  // namespace
 
+void end_green_context(driver& d, driver_guard& guard, const std::shared_ptr<context>& target) {
+  d.streams.wait_for_all(guard, *target);
+  target->flush_prints();
+  target->is_alive = false;
+  auto& primary = target->root();
+  // By value: the context must outlive its place in the list.
+  std::erase(primary.greens, std::shared_ptr{target});
+  if (primary.on().primary_retains > 0) --primary.on().primary_retains;
+  target->close();
+}
+
 void empty_context(driver& d, driver_guard& guard, context& target) {
   if (target.is_broken()) target.cancel();
+  while (!target.greens.empty()) {
+    end_green_context(d, guard, std::shared_ptr{target.greens.back()});
+  }
   d.streams.wait_for_all(guard, target);
   target.flush_prints();
   d.objects.remove_all_of(target.id());
@@ -80,7 +94,7 @@ void settle_contexts(driver& d, driver_guard& guard) {
 bool repair_contexts(driver& d, driver_guard& guard) {
   bool was_broken = false;
   for (const auto& each : all_contexts(d)) {
-    if (!each->is_broken()) continue;
+    if (!each->is_broken() || each->is_green()) continue;
     was_broken = true;
     d.streams.wait_for_all(guard, *each);
     each->flush_prints();
@@ -94,7 +108,7 @@ void reset_contexts(driver& d, driver_guard& guard) {
   for (const auto& each : all_contexts(d)) {
     if (each->is_primary()) {
       empty_context(d, guard, *each);
-    } else {
+    } else if (!each->is_green()) {  // those go with their primary contexts
       end_context(d, guard, *each);
       d.objects.remove(*each);
     }

@@ -15,6 +15,10 @@ void empty_context(driver& d, driver_guard& guard, context& target);
 // The same, and the context is no more.
 void end_context(driver& d, driver_guard& guard, context& target);
 
+// Waits for the work of a green context, then takes it from its primary context, where what was
+// made in it stays; its streams can do nothing any more.
+void end_green_context(driver& d, driver_guard& guard, const std::shared_ptr<context>& target);
+
 // The primary context of a device, usable: made, or taken up again after a release or a reset.
 std::shared_ptr<context> open_primary(driver& d, device& of);
 

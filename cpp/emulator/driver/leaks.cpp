@@ -22,7 +22,8 @@ constexpr object_kind counted_kinds[] = {object_kind::context,
                                          object_kind::graph_exec,
                                          object_kind::user_object,
                                          object_kind::physical_memory,
-                                         object_kind::address_reservation};
+                                         object_kind::address_reservation,
+                                         object_kind::green_context};
 
 std::string_view kind_name(memory::allocation_kind kind) {
   using enum memory::allocation_kind;

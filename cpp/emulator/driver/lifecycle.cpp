@@ -102,7 +102,7 @@ driver::driver(const options& chosen)
   for (int i = 0; i < chosen.devices; ++i) {
     const auto [major, minor] = chosen.capability_of(i);
     const auto* kind = find_architecture(major, minor);
-    devices.push_back(std::make_unique<device>(i, *kind, chosen.memory));
+    devices.push_back(std::make_unique<device>(i, *kind, chosen.memory, chosen.multiprocessors));
   }
   objects.on_conflict = [this](const object& gone, const std::string& by, const std::string& user) {
     tell_destroyed_in_use(*this, gone, by, user);

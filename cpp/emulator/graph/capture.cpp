@@ -238,8 +238,8 @@ void require_not_capturing(driver& d, stream& in) {
   require_no_implicit_wait(d, in);
 }
 
-void require_nothing_captures(driver& d, const context& in) {
-  if (d.captures.empty()) return;
+bool invalidate_captures(driver& d, const context& in) {
+  if (d.captures.empty()) return false;
   forget_ended(d);
   bool is_any = false;
   for (const auto& each : d.captures) {
@@ -249,7 +249,11 @@ void require_nothing_captures(driver& d, const context& in) {
       each->is_valid = false;
     });
   }
-  require(!is_any, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+  return is_any;
+}
+
+void require_nothing_captures(driver& d, const context& in) {
+  require(!invalidate_captures(d, in), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
           "a context with a stream that is being captured cannot be waited for");
 }
 

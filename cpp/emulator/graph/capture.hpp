@@ -83,4 +83,7 @@ void require_no_implicit_wait(driver& d, stream& in, bool invalidates = true);
 void require_not_capturing(driver& d, stream& in);
 void require_nothing_captures(driver& d, const context& in);
 
+// Ends the captures that streams of the context are in, as invalid ones; whether there was one.
+bool invalidate_captures(driver& d, const context& in);
+
 }  // namespace halfwarp::emulator

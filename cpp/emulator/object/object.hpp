@@ -28,6 +28,8 @@ enum class object_kind : std::uint8_t {
   link,
   physical_memory,
   address_reservation,
+  green_context,
+  resource_descriptor,
   count_,
 };
 

@@ -26,7 +26,9 @@ std::string_view name(object_kind kind) noexcept {
                                         "conditional handle",
                                         "link state",
                                         "physical memory",
-                                        "address reservation"};
+                                        "address reservation",
+                                        "green context",
+                                        "resource descriptor"};
   static_assert(std::size(names) == static_cast<std::size_t>(object_kind::count_));
   return names[static_cast<std::size_t>(kind)];
 }

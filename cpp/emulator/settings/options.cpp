@@ -173,6 +173,11 @@ const entry entries[] = {
      },
      [](const options& o) { return std::to_string(o.memory); },
      "16 MiB to 60 GiB, in bytes or with K, M, G, KiB, MiB or GiB"},
+    {"multiprocessors",
+     [](options& o, std::string_view t) {
+       return assign_within(o.multiprocessors, read_number(t), 2, 1024);
+     },
+     [](const options& o) { return std::to_string(o.multiprocessors); }, "2 to 1024"},
     {"mode", [](options& o, std::string_view t) { return assign(o.mode, find_named(modes, t)); },
      [](const options& o) { return std::string{mode_name(o.mode)}; },
      "eager, async, adversarial or null"},

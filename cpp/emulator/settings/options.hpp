@@ -33,6 +33,7 @@ struct options {
   int devices = 1;
   // Major and minor number of the devices in their order; the last one is that of all that follow.
   std::vector<std::pair<int, int>> capabilities{{9, 0}};
+  int multiprocessors = 4;                        // per device
   std::uint64_t memory = std::uint64_t{2} << 30;  // bytes per device
   run_mode mode = run_mode::async;
   std::uint64_t seed = 0;

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "emulator/device/device.hpp"
+
 namespace halfwarp::emulator {
 
 context::context(device& on, unsigned flags, bool is_primary)
@@ -16,13 +18,32 @@ context::context(device& on, unsigned flags, bool is_primary)
   limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
 }
 
+context::context(const std::shared_ptr<context>& primary, const CUdevResource& sm_given,
+                 const CUdevResource& workqueue_given)
+    : object{kind_of, primary->id()},
+      flags{primary->flags},
+      api_version{primary->api_version},
+      limits{primary->limits},
+      sm{sm_given},
+      workqueue{workqueue_given},
+      on_{primary->on()},
+      is_primary_{false},
+      root_{primary} {
+  begin_anew();
+}
+
+int context::multiprocessors() const noexcept {
+  if (is_green()) return static_cast<int>(sm.sm.smCount);
+  return on_.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
+}
+
 void context::fail(const failure& how) {
   if (!how.is_sticky) {
     if (noted_ == CUDA_SUCCESS) noted_ = how.code;
     return;
   }
   int none = CUDA_SUCCESS;  // the first failure is the one that is told
-  sticky_.compare_exchange_strong(none, how.code, std::memory_order_acq_rel);
+  root().sticky_.compare_exchange_strong(none, how.code, std::memory_order_acq_rel);
   cancel();
 }
 

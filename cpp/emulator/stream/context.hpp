@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "emulator/object/object.hpp"
 #include "emulator/stream/operation.hpp"
@@ -34,26 +35,37 @@ class context : public object {
   static constexpr object_kind kind_of = object_kind::context;
 
   context(device& on, unsigned flags, bool is_primary);
+  // What a green context of that primary context is worked in through: it shares the memory, the
+  // code, the events and the fate of the primary one, and has streams and resources of its own.
+  context(const std::shared_ptr<context>& primary, const CUdevResource& sm,
+          const CUdevResource& workqueue);
 
   device& on() const noexcept { return on_; }
   bool is_primary() const noexcept { return is_primary_; }
+  bool is_green() const noexcept { return root_ != nullptr; }
+  // What owns memory, code and events: itself, or of a green context the primary one.
+  context& root() noexcept { return root_ ? *root_ : *this; }
+  const context& root() const noexcept { return root_ ? *root_ : *this; }
+  const std::shared_ptr<context>& shared_root() const noexcept { return root_; }  // null: itself
+  // The multiprocessors that its kernels run on.
+  int multiprocessors() const noexcept;
   std::shared_ptr<context> as_shared() {
     return std::static_pointer_cast<context>(shared_from_this());
   }
 
   // A broken context answers every call with the code that broke it. Needs no lock.
   CUresult sticky_code() const noexcept {
-    return static_cast<CUresult>(sticky_.load(std::memory_order_acquire));
+    return static_cast<CUresult>(root().sticky_.load(std::memory_order_acquire));
   }
   bool is_broken() const noexcept { return sticky_code() != CUDA_SUCCESS; }
   // Set when nothing that still runs in the context matters; kernels look at it. Needs no lock.
-  const std::atomic<bool>& cancelled() const noexcept { return cancelled_; }
+  const std::atomic<bool>& cancelled() const noexcept { return root().cancelled_; }
 
   // An operation failed: breaks the context, or notes the code.
   void fail(const failure& how);
   // The code that a synchronising call returns; a failure that is not sticky is told once.
   CUresult take_failure() noexcept;
-  void cancel() noexcept { cancelled_.store(true, std::memory_order_release); }
+  void cancel() noexcept { root().cancelled_.store(true, std::memory_order_release); }
   // A primary context is used again after a reset.
   void repair() noexcept;
 
@@ -77,10 +89,17 @@ class context : public object {
   std::array<std::size_t, CU_LIMIT_MAX> limits;
   std::set<std::shared_ptr<stream>, by_id> active;  // streams with operations to do
   std::set<std::uint64_t> peers;                    // ids of contexts whose memory this one may use
+  // Of a primary context: the green ones on it. Of a green one: what it has been given, its handle,
+  // and what streams made in it later wait for.
+  std::vector<std::shared_ptr<context>> greens;
+  CUdevResource sm{}, workqueue{};
+  CUgreenCtx green_handle = nullptr;
+  std::vector<stream_point> gate;
 
  private:
   device& on_;
   bool is_primary_;
+  std::shared_ptr<context> root_;
   std::uint64_t life_;
   std::atomic<int> sticky_{CUDA_SUCCESS};
   std::atomic<bool> cancelled_{false};

@@ -44,7 +44,7 @@ failure execute_guarded(operation& what, stream& in) noexcept {
 }  // namespace
 
 stream::stream(std::shared_ptr<context> owner, stream_role role, unsigned flags, int priority)
-    : object{kind_of, owner->id()},
+    : object{kind_of, owner->root().id()},  // it outlives a green context
       owner_{std::move(owner)},
       role_{role},
       flags_{flags},
@@ -212,6 +212,9 @@ void scheduler::wait(driver_guard& guard, const stream_point& until) {
 void scheduler::wait_for_all(driver_guard& guard, const context& of) {
   std::vector<stream_point> ends;
   for (const auto& each : of.active) ends.push_back(each->end());
+  for (const auto& green : of.greens) {
+    for (const auto& each : green->active) ends.push_back(each->end());
+  }
   // All at once, so that the order among the streams is open.
   if (mode_ == run_mode::adversarial) std::ranges::for_each(ends, [&](auto& end) { demand(end); });
   for (const auto& end : ends) wait(guard, end);

@@ -27,25 +27,26 @@ int check_shared_memory(unsigned bytes, CUdevice device, core::launch_plan& plan
   return -1;
 }
 
-// On the device of the stream: the driver answers for the context that is current.
-int blocks_per_multiprocessor(const core::launch_plan& plan, const core::stream_ref& stream,
-                              int block_size, unsigned shared) {
+// The blocks that the stream's part of its device holds at once: the driver answers for the context
+// that is current.
+long long resident_blocks(const core::launch_plan& plan, const core::stream_ref& stream,
+                          CUdevice device, int block_size, unsigned shared) {
   const core::unlocked_scope unlocked;
   const core::context_handle context = core::context_of(stream);
   const core::current_scope scope{context.raw()};
   int blocks = 0;
   driver::call(driver::table->cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
                reinterpret_cast<CUfunction>(plan.kernel()), block_size, shared);
-  return blocks;
+  const long long own = context.facts().multiprocessors;
+  return blocks *
+         (own != 0 ? own : device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
 }
 
 // All blocks of a cooperative grid must be resident at once.
 int check_cooperative_grid(const CUlaunchConfig& native, const core::stream_ref& stream,
                            CUdevice device, const core::launch_plan& plan) {
   const int block = static_cast<int>(native.blockDimX * native.blockDimY * native.blockDimZ);
-  const long long limit = static_cast<long long>(blocks_per_multiprocessor(plan, stream, block,
-                                                                           native.sharedMemBytes)) *
-                          device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  const long long limit = resident_blocks(plan, stream, device, block, native.sharedMemBytes);
   const long double blocks = static_cast<long double>(native.gridDimX) * native.gridDimY *
                              native.gridDimZ;  // may exceed 64 bits
   if (blocks <= static_cast<long double>(limit)) return 0;

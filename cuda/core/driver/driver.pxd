@@ -26,6 +26,8 @@ from cuda.bindings.cydriver cimport (
     CUcontext,
     CUdevice,
     CUdevice_attribute,
+    CUdevResource,
+    CUdevResourceType,
     CUevent,
     CUfunction,
     CUkernel,

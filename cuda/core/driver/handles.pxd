@@ -33,6 +33,10 @@ cdef extern from "core/context.hpp" namespace "halfwarp::core" nogil:
         CUcontext raw() noexcept
         bint is_open() noexcept
     bint is_destroyed(const context_ref&) noexcept
+    context_handle create_green_context(CUdevice, const CUdevResource*, unsigned count) \
+        except +translate_exception
+    void get_resource(const context_ref&, CUdevResource*, CUdevResourceType) \
+        except +translate_exception
     context_handle retain_primary_context(CUdevice) except +translate_exception
     context_handle adopt_current_context(CUdevice) except +translate_exception
     context_handle current_context() except +translate_exception

@@ -7,5 +7,12 @@ cdef class Context:
     cdef int device           # ordinal
     cdef object __weakref__
 
+# A new green context of a device, with copies of those resources.
+cdef Context make_green_context(int device, const CUdevResource* resources, unsigned count)
+
+# The part of its device that a context works with.
+cdef int get_context_resource(Context context, CUdevResource* resource, CUdevResourceType kind) \
+    except -1
+
 # A wrapper of that handle, which must not be null.
 cdef Context wrap_context(const context_ref& native)

@@ -6,10 +6,11 @@
 cdef class Context:
     """What a device's work and memory belong to: mostly the primary context, one per device.
 
-    It comes from `Device.context`, `Stream.context`, `Event.context` or `Device.set_current`. All
+    It comes from `Device.context`, `Stream.context`, `Event.context` or `Device.set_current`, and
+    from `Device.create_context`: a green context, which has a part of the device only. All
     wrappers of one driver context are equal. Closing a wrapper gives up that wrapper's share: a
-    primary context is released when the last object that needs it goes, a context that another
-    library made is never destroyed.
+    primary context is released, a green one destroyed, when the last object that needs it goes; a
+    context that another library made is never destroyed.
     """
 
     def __init__(self, *args, **kwargs):
@@ -34,29 +35,48 @@ cdef class Context:
         """Whether the context was made from resources of a device. Host only."""
         return self.native.borrow_open(self).facts().is_green()
 
+    @property
+    def resources(self):
+        """The part of its device that the context works with, as `DeviceResources`. Host only.
+
+        It is the whole device for a primary context.
+        """
+        self.native.check_open(self)
+        return import_module("cuda.core._resources").resources_of_context(
+            wrap_context(self.native.borrow_open(self)))
+
     def create_stream(self, options=None):
         """Create a stream of this context; only a green context can.
 
-        Host only.
+        Host only. The context need not be current.
 
         Parameters
         ----------
         options : StreamOptions or dict, optional
-            What to ask of the stream.
+            What to ask of the stream, which must be non-blocking.
+
+        Returns
+        -------
+        Stream
+            It keeps the context alive.
 
         Raises
         ------
         RuntimeError
             If the context is closed, or is not a green one: `Device.create_stream` serves those.
+        ValueError
+            If the options ask for a blocking stream, or the priority is out of range.
 
         See Also
         --------
         cuGreenCtxStreamCreate : the driver function.
         """
-        self.native.check_open(self)
-        raise RuntimeError(
-            "Context.create_stream() is only supported on green contexts; use "
-            "Device.create_stream() for the context that is current")
+        cdef context_handle own = self.native.share_open(self)
+        if not own.facts().is_green():
+            raise RuntimeError(
+                "Context.create_stream() is only supported on green contexts; use "
+                "Device.create_stream() for the context that is current")
+        return create_stream_in(Stream, own, options)
 
     def close(self):
         """Give up this wrapper's share of the context.
@@ -70,7 +90,8 @@ cdef class Context:
 
         See Also
         --------
-        cuDevicePrimaryCtxRelease : the driver function, called when the last share goes.
+        cuDevicePrimaryCtxRelease, cuGreenCtxDestroy : the driver functions; one is called when
+            the last share goes.
         """
         cdef borrowed_context own = self.native.borrow(self)
         if not own.is_open():
@@ -108,6 +129,18 @@ cdef class Context:
     def __repr__(self):
         handle = self.identity if self.native.is_open(self) else 0
         return f"<Context handle=0x{handle:x} device={self.device}>"
+
+
+cdef Context make_green_context(int device, const CUdevResource* resources, unsigned count):
+    cdef context_handle made = create_green_context(device, resources, count)
+    return wrap_context(made)
+
+
+cdef int get_context_resource(Context context, CUdevResource* resource, CUdevResourceType kind) \
+        except -1:
+    cdef borrowed_context own = context.native.borrow_open(context)
+    get_resource(own, resource, kind)
+    return 0
 
 
 cdef Context wrap_context(const context_ref& native):

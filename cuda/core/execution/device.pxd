@@ -10,6 +10,7 @@ cdef class Device:
     cdef object cached_capability
     cdef object cached_properties
     cdef object cached_memory_resource
+    cdef object cached_resources
     cdef object __weakref__
 
     # The context to work in; CUDAError when neither set_current() nor another library made one

@@ -88,6 +88,15 @@ CUDAError
         return self.cached_properties
 
     @property
+    @cython.critical_section
+    def resources(self):
+        """What the whole device has to give to contexts, as `DeviceResources`. Host only."""
+        if self.cached_resources is None:
+            self.cached_resources = import_module("cuda.core._resources").resources_of_device(
+                self.ordinal)
+        return self.cached_resources
+
+    @property
     def total_memory(self):
         """The memory of the device, in bytes. Host only."""
         cdef size_t size = 0
@@ -298,6 +307,37 @@ CUDAError
         """
         stream = create_stream_in(Stream, self.context_to_use(), None)
         return graph_module()._create_graph_builder(stream, True)
+
+    def create_context(self, options=None):
+        """Create a green context: one that works with a part of the device only.
+
+        Host only. It is not made current: `set_current` does that, and `Context.create_stream`
+        needs no current context. It shares the memory and the code of the primary context.
+
+        Parameters
+        ----------
+        options : ContextOptions or dict
+            The resources that the context gets.
+
+        Returns
+        -------
+        Context
+
+        Raises
+        ------
+        ValueError
+            If no resources are given, or one comes from a split with ``dry_run=True``.
+        TypeError
+            If a resource is neither an `SMResource` nor a `WorkqueueResource`.
+        CUDAError
+            If the driver refuses the resources.
+
+        See Also
+        --------
+        cuGreenCtxCreate : the driver function.
+        """
+        initialize_driver()
+        return import_module("cuda.core._resources").create_context(self.ordinal, options)
 
     def create_stream(self, obj=None, options=None):
         """Create a stream of this device, or wrap one of another library.

@@ -127,10 +127,12 @@ CUresult launch(CUfunction raw, const launch_attributes& asked, CUstream raw_str
                 void** pointers, void** extra) {
   return answer([&](call& c) {
     const auto in = c.stream_of(raw_stream);
-    const auto what = function_of(c, raw, in->owner().as_shared());
+    const auto what = function_of(c, raw, in->owner().root().as_shared());
     require(&what->on() == &in->owner().on(), CUDA_ERROR_INVALID_HANDLE,
             "the kernel was loaded on another device than that of the stream");
-    auto made = make_launch(c, *what, asked.shape, in->number(), pointers, extra);
+    auto shape = asked.shape;
+    shape.multiprocessors = static_cast<unsigned>(in->owner().multiprocessors());
+    auto made = make_launch(c, *what, shape, in->number(), pointers, extra);
     if (capture_of(*in)) {
       add_captured(c.d, *in, captured(raw, asked, *in, std::move(made)), asked.is_programmatic);
     } else {

@@ -125,6 +125,14 @@ int resident_blocks(const function& what, std::uint64_t threads, std::uint64_t d
                                     .shared = code.static_shared_bytes + dynamic_shared});
 }
 
+namespace {
+
+unsigned all_multiprocessors(const function& what) {
+  return static_cast<unsigned>(what.on().attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]);
+}
+
+}  // namespace
+
 exec::launch_request admit_launch(const function& what, const launch_shape& shape,
                                   std::uint64_t stream_number) {
   require_shape(what, shape);
@@ -138,7 +146,7 @@ exec::launch_request admit_launch(const function& what, const launch_shape& shap
   require_cluster(what, shape.grid, request.cluster);
   const auto together =
       static_cast<std::uint64_t>(resident_blocks(what, shape.block.count(), shape.dynamic_shared)) *
-      static_cast<unsigned>(what.on().attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]);
+      (shape.multiprocessors != 0 ? shape.multiprocessors : all_multiprocessors(what));
   require(together > 0, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
           "not even one block fits on the device");
   if (shape.is_cooperative && shape.grid.count() > together) {

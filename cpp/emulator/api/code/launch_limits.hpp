@@ -17,6 +17,7 @@ struct launch_shape {
   exec::extent cluster{0, 0, 0};  // zeros: not asked for
   std::uint64_t dynamic_shared = 0;
   bool is_cooperative = false;
+  unsigned multiprocessors = 0;  // of a green context; 0: all of the device
 };
 
 launch_shape shape_of(const CUlaunchConfig& config);

@@ -63,7 +63,7 @@ CUdeviceptr allocate_from(call& c, memory_pool& pool, stream& in, std::size_t by
   if (bytes == 0) return 0;  // as a device answers; cuMemAlloc refuses it
   if (capture_of(in)) return allocate_in_capture(c, pool, in, bytes);
   require_no_implicit_wait(c.d, in);
-  auto& owner = in.owner();
+  auto& owner = in.owner().root();
   return allocate_or_wait(
       c, owner, bytes, [&] { return pool.allocate(c.d.memory, bytes, owner.id(), in.number()); });
 }

@@ -140,6 +140,15 @@ cdef class Stream:
         return wrap_context(context_of_open_stream(self))
 
     @property
+    def resources(self):
+        """The part of its device that the stream works with, as `DeviceResources`. Host only.
+
+        That of its context; of a default stream, that of the context that is current now.
+        """
+        return import_module("cuda.core._resources").resources_of_context(
+            wrap_context(context_of_open_stream(self)))
+
+    @property
     def device(self):
         """The `Device` of the stream; of a default stream, the current one. Host only."""
         return device_of_ordinal(context_of_open_stream(self).facts().device)
@@ -365,6 +374,9 @@ cdef int fill_stream(Stream self, const context_ref& context, object options) ex
             stream_options = public_object("StreamOptions")
         options = as_options(options, stream_options, "stream options")
         if not options.nonblocking:
+            if context.facts().is_green():
+                raise ValueError("a stream of a green context must be non-blocking: leave "
+                                 "nonblocking=True")
             flags = CU_STREAM_DEFAULT
         if options.priority is not None:
             priority = options.priority

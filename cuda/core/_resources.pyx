@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The extension behind `DeviceResources`: what a device is made of, and how it is divided."""
+
+cimport cython
+
+from cuda.core._core cimport (
+    Context,
+    as_options,
+    device_of_ordinal,
+    get_context_resource,
+    initialize_driver,
+    make_green_context,
+    public_object,
+    raise_driver_error,
+)
+
+from cuda.core._core import _complete_classes
+
+include "execution/resources/driver_calls.pyx"
+include "execution/resources/multiprocessors.pyx"
+include "execution/resources/workqueue.pyx"
+include "execution/resources/device_resources.pyx"
+include "execution/resources/green_context.pyx"
+
+_complete_classes(globals(), __name__)
