@@ -10,8 +10,8 @@ stream_handle create_stream(const context_ref& context, unsigned flags, int prio
   const CUdevice device = context.facts().device;
   if (const CUgreenCtx green = context.facts().green) {
     return stream_handle::own(
-        context_instance{context.share()},
-        stream_facts{device, static_cast<int>(flags), priority}, [=](CUstream* raw) {
+        context_instance{context.share()}, stream_facts{device, static_cast<int>(flags), priority},
+        [=](CUstream* raw) {
           driver::call(driver::table->cuGreenCtxStreamCreate, raw, green, flags, priority);
         });
   }

@@ -45,6 +45,7 @@ def stream_uses():
         lambda s: s.is_nonblocking,
         lambda s: s.priority,
         lambda s: s.context,
+        lambda s: s.resources,
         lambda s: s.device,
     )
 
@@ -74,6 +75,7 @@ def context_uses():
         lambda c: Stream._init(ctx=c),
         lambda c: c.__enter__(),
         lambda c: c.is_green,
+        lambda c: c.resources,
     )
 
 

@@ -45,8 +45,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice de
             CUDA_ERROR_INVALID_VALUE, "these are no flags of a green context");
     const auto given = c.find<resource_descriptor>(desc, CUDA_ERROR_INVALID_VALUE)->given;
     auto& device = c.device_of(dev);
-    require(given.device == dev, CUDA_ERROR_INVALID_DEVICE,
-            "the resources are of another device");
+    require(given.device == dev, CUDA_ERROR_INVALID_DEVICE, "the resources are of another device");
     const auto primary = open_primary(c.d, device);
     const auto view = c.d.objects.make<context>(primary, given.sm, given.workqueue);
     view->is_library_owned = true;  // the green context is what the program has to destroy
@@ -138,9 +137,9 @@ CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource* resource,
     require(type == CU_DEV_RESOURCE_TYPE_SM || type == CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG ||
                 type == CU_DEV_RESOURCE_TYPE_WORKQUEUE,
             CUDA_ERROR_INVALID_RESOURCE_TYPE, "cuda.h has no such type of resource");
-    *resource = type == CU_DEV_RESOURCE_TYPE_SM           ? all_multiprocessors(of)
+    *resource = type == CU_DEV_RESOURCE_TYPE_SM          ? all_multiprocessors(of)
                 : type == CU_DEV_RESOURCE_TYPE_WORKQUEUE ? shared_workqueue(of)
-                                                          : default_workqueue(of);
+                                                         : default_workqueue(of);
   });
 }
 

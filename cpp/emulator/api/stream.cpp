@@ -25,9 +25,8 @@ void create(CUstream* out, unsigned flags, int priority) {
 }  // namespace
 
 CUstream create_stream(call& c, const std::shared_ptr<context>& in, unsigned flags, int priority) {
-  const auto made =
-      c.d.objects.make<stream>(in, stream_role::created, flags,
-                               std::clamp(priority, greatest_priority, least_priority));
+  const auto made = c.d.objects.make<stream>(
+      in, stream_role::created, flags, std::clamp(priority, greatest_priority, least_priority));
   if (!in->gate.empty()) c.submit(*made, std::make_shared<marker>(), in->gate);
   return made->handle_as<CUstream>();
 }

@@ -43,8 +43,7 @@ std::string count(unsigned of) { return std::to_string(of) + " multiprocessors";
 
 // On a device too small to be split by its architecture's unit, the smallest unit holds.
 unsigned unless_too_large(unsigned unit, const device& of) {
-  const auto all =
-      static_cast<unsigned>(of.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]);
+  const auto all = static_cast<unsigned>(of.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]);
   return unit * 2 <= all ? unit : std::min(2u, all);
 }
 
@@ -82,8 +81,7 @@ void require_group(const device& of, const CU_DEV_SM_RESOURCE_GROUP_PARAMS& want
   constexpr unsigned known = CU_DEV_SM_RESOURCE_GROUP_BACKFILL |
                              CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID |
                              CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_SUPPLEMENTAL_SMS;
-  require((wanted.flags & ~known) == 0, CUDA_ERROR_INVALID_VALUE,
-          "these are no flags of a group");
+  require((wanted.flags & ~known) == 0, CUDA_ERROR_INVALID_VALUE, "these are no flags of a group");
   const unsigned most = of.kind().major >= 9 ? 32 : 2;
   if (together > most || together % 2 != 0) {
     refuse_configuration("coscheduledSmCount is " + std::to_string(together) +
@@ -94,8 +92,9 @@ void require_group(const device& of, const CU_DEV_SM_RESOURCE_GROUP_PARAMS& want
     refuse_configuration("preferredCoscheduledSmCount is no multiple of coscheduledSmCount");
   }
   if (wanted.smCount == 1 || wanted.smCount > input || wanted.smCount % 2 != 0) {
-    refuse_configuration("a group of " + count(wanted.smCount) + "; it has an even number of 2 to " +
-                         std::to_string(input) + ", or 0 to be told how many there are");
+    refuse_configuration("a group of " + count(wanted.smCount) +
+                         "; it has an even number of 2 to " + std::to_string(input) +
+                         ", or 0 to be told how many there are");
   }
   const bool is_filled = (wanted.flags & CU_DEV_SM_RESOURCE_GROUP_BACKFILL) != 0;
   if (wanted.smCount % together != 0 && !is_filled) {
@@ -130,8 +129,7 @@ void join(provision& into, const CUdevResource& next, bool is_first) {
 CUdevResource all_multiprocessors(const device& of) {
   CUdevResource all{};
   all.type = CU_DEV_RESOURCE_TYPE_SM;
-  all.sm.smCount =
-      static_cast<unsigned>(of.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]);
+  all.sm.smCount = static_cast<unsigned>(of.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]);
   all.sm.minSmPartitionSize = smallest_partition(of);
   all.sm.smCoscheduledAlignment = usual_alignment(of);
   origin from;

@@ -24,9 +24,9 @@ def enable(**options: _Option) -> None:
     ----------
     **options
         ``devices``, ``cc``, ``memory``, ``mode``, ``seed``, ``threads``, ``check``, ``fail``,
-        ``trace``, ``step_limit``, ``report``, ``destroyed``, ``fork_in_init``. What is not given
-        comes from the variables ``HALFWARP_EMULATOR_...``, or has its default. Sets may be given
-        as sets.
+        ``trace``, ``step_limit``, ``report``, ``destroyed``, ``fork_in_init``,
+        ``multiprocessors``. What is not given comes from the variables
+        ``HALFWARP_EMULATOR_...``, or has its default. Sets may be given as sets.
 
     Raises
     ------

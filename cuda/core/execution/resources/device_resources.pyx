@@ -29,7 +29,7 @@ cdef class DeviceResources:
         """
         require_driver(GREEN_CONTEXTS, "to ask for the multiprocessors of a device or a context")
         cdef SMResource made = SMResource.__new__(SMResource)
-        read_resource(self.device, self.context, &made.resource, CU_DEV_RESOURCE_TYPE_SM)
+        read_resource(self.device, self.context, &made.resource, cydriver.CU_DEV_RESOURCE_TYPE_SM)
         return made
 
     @property
@@ -48,8 +48,9 @@ cdef class DeviceResources:
         require_driver(STRUCTURED_SPLIT, "to ask for the workqueue of a device or a context")
         cdef WorkqueueResource made = WorkqueueResource.__new__(WorkqueueResource)
         read_resource(self.device, self.context, &made.config,
-                      CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG)
-        read_resource(self.device, self.context, &made.queue, CU_DEV_RESOURCE_TYPE_WORKQUEUE)
+                      cydriver.CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG)
+        read_resource(self.device, self.context, &made.queue,
+                      cydriver.CU_DEV_RESOURCE_TYPE_WORKQUEUE)
         return made
 
     def __repr__(self):

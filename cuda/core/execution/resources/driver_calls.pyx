@@ -2,28 +2,14 @@
 # What the driver is asked of resources, and since when it can answer.
 
 cimport cuda.bindings.cydriver as cydriver
-from cuda.bindings.cydriver cimport (
-    CU_DEV_RESOURCE_TYPE_SM,
-    CU_DEV_RESOURCE_TYPE_WORKQUEUE,
-    CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG,
-    CU_DEV_SM_RESOURCE_GROUP_PARAMS,
-    CU_WORKQUEUE_SCOPE_DEVICE_CTX,
-    CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED,
-    CUDA_SUCCESS,
-    CUdevResource,
-    CUdevResourceType,
-    CUresult,
-)
-from libc.stdint cimport uintptr_t
-
 from importlib import import_module
 
 GREEN_CONTEXTS = (12, 4)
 STRUCTURED_SPLIT = (13, 1)
 
 
-cdef inline int check(CUresult code, const char* function) except -1:
-    if code != CUDA_SUCCESS:
+cdef inline int check(cydriver.CUresult code, const char* function) except -1:
+    if code != cydriver.CUDA_SUCCESS:
         return raise_driver_error(code, function)
     return 0
 
@@ -42,7 +28,8 @@ cdef int require_driver(tuple needed, str what) except -1:
                        f"is of CUDA {found[0]}.{found[1]}")
 
 
-cdef int read_resource(int device, Context context, CUdevResource* into, CUdevResourceType kind) \
+cdef int read_resource(int device, Context context, CUdevResource* into,
+                       cydriver.CUdevResourceType kind) \
         except -1:
     """Ask a context for its part of the device, or the device for all of it."""
     if context is not None:

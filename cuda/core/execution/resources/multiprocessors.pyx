@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SMResource: multiprocessors, and how they are divided.
 
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free
+
+ctypedef cydriver.CU_DEV_SM_RESOURCE_GROUP_PARAMS group_parameters
 
 
 @cython.final
@@ -122,8 +125,7 @@ cdef tuple split_in_structure(SMResource whole, list groups, bint is_dry):
     cdef CUdevResource* made = <CUdevResource*>calloc(count, sizeof(CUdevResource))
     cdef CUdevResource* results = NULL  # both are left so where only counts are asked for
     cdef CUdevResource* remainder = NULL
-    cdef CU_DEV_SM_RESOURCE_GROUP_PARAMS* wanted = <CU_DEV_SM_RESOURCE_GROUP_PARAMS*>calloc(
-        count, sizeof(CU_DEV_SM_RESOURCE_GROUP_PARAMS))
+    cdef group_parameters* wanted = <group_parameters*>calloc(count, sizeof(group_parameters))
     try:
         if made is NULL or wanted is NULL:
             raise MemoryError
@@ -170,6 +172,6 @@ cdef tuple split_by_count(SMResource whole, unsigned size, unsigned count, bint 
 
 cdef SMResource rest_of(SMResource whole, const CUdevResource& rest):
     """The remainder; where nothing is left the driver gives no resource at all."""
-    if rest.type == CU_DEV_RESOURCE_TYPE_SM:
+    if rest.type == cydriver.CU_DEV_RESOURCE_TYPE_SM:
         return part_of(whole, rest, False)
     return counted_part(whole, 0)

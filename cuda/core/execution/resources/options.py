@@ -55,9 +55,9 @@ class SMResourceOptions:
     cuDevSmResourceSplit : the driver function.
     """
 
-    count: int | None | Sequence[int | None] = None
-    coscheduled_sm_count: int | None | Sequence[int | None] = None
-    preferred_coscheduled_sm_count: int | None | Sequence[int | None] = None
+    count: int | Sequence[int | None] | None = None
+    coscheduled_sm_count: int | Sequence[int | None] | None = None
+    preferred_coscheduled_sm_count: int | Sequence[int | None] | None = None
     backfill: bool | Sequence[bool] = False
 
 

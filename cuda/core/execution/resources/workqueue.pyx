@@ -2,8 +2,8 @@
 # WorkqueueResource: how many streams run side by side, and who shares the queues.
 
 SHARING_SCOPES = {
-    "device_ctx": CU_WORKQUEUE_SCOPE_DEVICE_CTX,
-    "green_ctx_balanced": CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED,
+    "device_ctx": cydriver.CU_WORKQUEUE_SCOPE_DEVICE_CTX,
+    "green_ctx_balanced": cydriver.CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED,
 }
 
 

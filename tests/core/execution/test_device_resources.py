@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a device has to give: multiprocessors that can be divided, and workqueues."""
+
+import ctypes
+import weakref
+
+import pytest
+from cuda.core import (
+    Context,
+    ContextOptions,
+    CUDAError,
+    Device,
+    DeviceResources,
+    SMResource,
+    SMResourceOptions,
+    WorkqueueResource,
+    WorkqueueResourceOptions,
+)
+from cuda.core.typing import WorkqueueSharingScopeType
+
+
+@pytest.fixture
+def sm(device):
+    return device.resources.sm
+
+
+@pytest.fixture
+def unit(sm):
+    return sm.coscheduled_alignment
+
+
+@pytest.mark.parametrize("cls", [DeviceResources, SMResource, WorkqueueResource])
+def test_the_classes_cannot_be_called(cls):
+    with pytest.raises(RuntimeError, match=f"^{cls.__name__} cannot be instantiated directly"):
+        cls()
+
+
+def test_resources_of_a_device_are_one_object(device):
+    assert device.resources is device.resources
+    assert device.resources.sm is not device.resources.sm
+
+
+def test_the_device_needs_no_context(in_new_thread):
+    counts = in_new_thread(lambda: Device(0).resources.sm.sm_count)
+    assert counts == Device(0).properties.multiprocessor_count
+
+
+def test_a_primary_context_has_the_whole_device(device, stream, sm):
+    for of in (device.context.resources, stream.resources):
+        assert of.sm.sm_count == sm.sm_count
+
+
+def test_resources_of_a_closed_context_are_refused(in_new_thread):
+    def use():
+        device = Device(0)
+        device.set_current()
+        with device.create_stream() as stream:
+            context = stream.context
+        from cuda.bindings import driver
+
+        driver.cuCtxPopCurrent()
+        context.close()
+        with pytest.raises(RuntimeError, match="Context has been closed"):
+            context.resources  # noqa: B018
+
+    in_new_thread(use)
+
+
+def test_the_handle_is_the_address_of_the_struct(sm):
+    kind = ctypes.c_int.from_address(sm.handle).value
+    assert kind == 1  # CU_DEV_RESOURCE_TYPE_SM
+
+
+def test_numbers_of_the_driver(sm):
+    assert sm.sm_count >= sm.min_partition_size >= 1
+    assert sm.coscheduled_alignment >= 1
+    assert isinstance(sm.flags, int)
+
+
+def test_a_count_makes_one_group_and_a_remainder(sm, unit):
+    groups, rest = sm.split(SMResourceOptions(count=unit))
+    assert [g.sm_count for g in groups] == [unit]
+    assert rest.sm_count == sm.sm_count - unit
+
+
+def test_none_takes_what_there_is(sm, unit):
+    groups, rest = sm.split(SMResourceOptions(count=[unit, None]))
+    assert groups[0].sm_count == unit
+    assert groups[1].sm_count % unit == 0
+    assert sum(g.sm_count for g in groups) + rest.sm_count == sm.sm_count
+
+
+def test_a_scalar_goes_for_all_groups(sm, unit):
+    groups, _ = sm.split(SMResourceOptions(count=[unit, unit], coscheduled_sm_count=2))
+    assert [g.coscheduled_alignment for g in groups] == [2, 2]
+
+
+def test_a_dict_will_do(sm, unit):
+    groups, _ = sm.split({"count": unit})
+    assert groups[0].sm_count == unit
+
+
+def test_a_dry_run_tells_the_counts_of_a_real_one(sm, unit):
+    options = SMResourceOptions(count=[unit, None])
+    dry, dry_rest = sm.split(options, dry_run=True)
+    real, rest = sm.split(options)
+    assert [g.sm_count for g in dry] == [g.sm_count for g in real]
+    assert dry_rest.sm_count == rest.sm_count
+
+
+def test_results_inherit_what_the_driver_leaves_open(sm, unit):
+    groups, rest = sm.split({"count": unit})
+    assert all(g.min_partition_size == sm.min_partition_size for g in (*groups, rest))
+
+
+REFUSED = {
+    "nothing": (None, TypeError, "needs options"),
+    "another type": (3, TypeError, "SMResourceOptions"),
+    "an empty sequence": ({"count": []}, ValueError, "must not be empty"),
+    "a str": ({"count": "8"}, TypeError, "count must be int, Sequence, or None"),
+    "a float": ({"count": 8.0}, TypeError, "count must be int, Sequence, or None"),
+    "a sequence beside a scalar": (
+        {"count": 8, "backfill": [True]},
+        ValueError,
+        "count is scalar",
+    ),
+    "sequences that differ": (
+        {"count": [8, 8], "coscheduled_sm_count": [2]},
+        ValueError,
+        "expected 2",
+    ),
+    "a negative count": ({"count": -1}, ValueError, "count must be non-negative"),
+    "a huge count": ({"count": 1 << 40}, ValueError, r"2\*\*32"),
+    "an unknown field": ({"sms": 8}, TypeError, "sms"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_split_says_what_is_wrong(sm, case):
+    options, error, text = REFUSED[case]
+    with pytest.raises(error, match=text):
+        sm.split(options)
+
+
+def test_more_than_there_is_is_the_drivers_error(sm):
+    with pytest.raises(CUDAError, match=r"INVALID_RESOURCE_CONFIGURATION.*") as raised:
+        sm.split({"count": sm.sm_count + sm.coscheduled_alignment})
+    assert raised.value.where == "cuDevSmResourceSplit"
+
+
+def test_a_split_that_fails_leaves_the_source(sm, unit, emulation):
+    with (
+        emulation.inject("cuDevSmResourceSplit", error="CUDA_ERROR_INVALID_VALUE"),
+        pytest.raises(CUDAError, match="cuDevSmResourceSplit"),
+    ):
+        sm.split({"count": unit})
+    assert sm.split({"count": unit})[0][0].sm_count == unit
+
+
+def test_a_workqueue_tells_what_it_is(device):
+    queue = device.resources.workqueue
+    assert queue.sharing_scope in WorkqueueSharingScopeType
+    assert queue.concurrency_limit >= 1
+    assert queue.device is device
+    assert isinstance(queue.handle, int)
+
+
+def test_a_context_gets_the_workqueue_as_configured(device, sm):
+    queue = device.resources.workqueue
+    queue.configure(WorkqueueResourceOptions("green_ctx_balanced", 3))
+    assert queue.sharing_scope is WorkqueueSharingScopeType.GREEN_CTX_BALANCED
+    with device.create_context(ContextOptions([sm, queue])) as context:
+        assert isinstance(context, Context)
+        assert context.resources.workqueue.concurrency_limit == 3
+        assert context.resources.workqueue.sharing_scope == "green_ctx_balanced"
+
+
+def test_what_is_none_stays_as_it_is(device):
+    queue = device.resources.workqueue
+    before = queue.sharing_scope, queue.concurrency_limit
+    queue.configure(WorkqueueResourceOptions())
+    assert (queue.sharing_scope, queue.concurrency_limit) == before
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "text"),
+    [
+        ({"sharing_scope": "x"}, ValueError, "is not a valid WorkqueueSharingScopeType. Must be"),
+        ({"concurrency_limit": 0}, ValueError, "concurrency_limit must be >= 1"),
+        ({"concurrency_limit": "4"}, TypeError, "str"),
+    ],
+)
+def test_workqueue_options_are_checked_when_made(keywords, error, text):
+    with pytest.raises(error, match=text):
+        WorkqueueResourceOptions(**keywords)
+
+
+def test_fields_assigned_later_are_checked_too(device):
+    options = WorkqueueResourceOptions()
+    options.concurrency_limit = -5
+    with pytest.raises(ValueError, match="must be >= 1"):
+        device.resources.workqueue.configure(options)
+
+
+@pytest.mark.parametrize("options", [None, 3])
+def test_configure_needs_options(device, options):
+    with pytest.raises(TypeError, match="WorkqueueResourceOptions"):
+        device.resources.workqueue.configure(options)
+
+
+def test_options_are_mutable_values():
+    assert SMResourceOptions(count=8) == SMResourceOptions(8, None, None, False)
+    assert repr(WorkqueueResourceOptions("device_ctx")) == (
+        "WorkqueueResourceOptions(sharing_scope='device_ctx', concurrency_limit=None)"
+    )
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(SMResourceOptions())
+
+
+def test_they_can_be_weakly_referenced(device, sm):
+    assert weakref.ref(sm)() is sm
+    resources = device.resources
+    assert weakref.ref(resources)() is resources
+
+
+def test_private_module_paths():
+    from cuda.core import _context, _device_resources
+
+    assert _device_resources.SMResource is SMResource
+    assert _device_resources.WorkqueueResourceOptions is WorkqueueResourceOptions
+    assert _context.ContextOptions is ContextOptions
+    assert _context.DeviceResourcesType is not None
