@@ -58,9 +58,7 @@ struct frame_memory {
 };
 struct frame_without_memory {};
 template <class F>
-concept has_memory = requires(F& c) {
-  c.memory;
-};
+concept has_memory = requires(F& c) { c.memory; };
 
 // A call of any record.
 struct frame : frame_words<max_parameters>, frame_objects<max_parameters>, frame_memory {

@@ -51,7 +51,8 @@ struct caller;
 template <class R, class... A>
 struct caller<R (*)(A...)> {
   // A struct that comes back by value goes where one word more says, as an output would.
-  static constexpr bool returns_struct = (std::is_class_v<R> || std::is_union_v<R>)&&!is_status<R>;
+  static constexpr bool returns_struct =
+      (std::is_class_v<R> || std::is_union_v<R>) && !is_status<R>;
   static constexpr int arity = sizeof...(A) + returns_struct;
   static word call(void* function, const word* w) {
     return call(function, w, std::index_sequence_for<A...>{});
@@ -115,8 +116,8 @@ inline constexpr kind handle_kind = sizeof(T) == 4 ? kind::handle32 : kind::hand
 template <class T>
 inline constexpr kind handle_list_kind = sizeof(T) == 4 ? kind::list_handle32 : kind::list_handle64;
 template <class T>
-inline constexpr kind short_list_kind = sizeof(T) == 4 ? kind::short_list_handle32
-                                                       : kind::short_list_handle64;
+inline constexpr kind short_list_kind =
+    sizeof(T) == 4 ? kind::short_list_handle32 : kind::short_list_handle64;
 
 // What a new struct holds, where C++ gives it or one of its members a constructor (`dim3`).
 template <class T>
