@@ -176,7 +176,9 @@ class handle : public handle_ref<Traits> {
   }
 
   // The live object that was made here with that raw value, shared; else a null handle.
-  [[nodiscard]] static handle find(raw_type raw) noexcept requires(is_registered) {
+  [[nodiscard]] static handle find(raw_type raw) noexcept
+    requires(is_registered)
+  {
     for (;;) {
       handle found{static_cast<node*>(live_handles.find(&kind, as_key(raw)))};
       if (!found || !is_gone(*found.node_)) return found;
@@ -227,8 +229,8 @@ class handle : public handle_ref<Traits> {
   }
 
   static void give_to_driver(const node& last) noexcept {
-    constexpr capture during = requires { requires Traits::is_safe_in_capture; }
-    ? capture::any : capture::relaxed;
+    constexpr capture during =
+        requires { requires Traits::is_safe_in_capture; } ? capture::any : capture::relaxed;
     const CUresult code = give_back<during>(
         [&last] { return Traits::destroy(reinterpret_cast<raw_type>(last.key), last.facts); });
     if (code != CUDA_SUCCESS) [[unlikely]]
