@@ -121,4 +121,4 @@ if (
     or hasattr(sys, "ps1")
     or "PYTHONINSPECT" in os.environ
 ):
-    import_module("cuda.core._tab_completion").make_safe()
+    import_module("cuda.core._utils.tab_completion").make_safe()

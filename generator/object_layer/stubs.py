@@ -44,7 +44,8 @@ class _Writer(Protocol):
 
 '''
 TYPES = {
-    "cuda.core.typing": "CompilerBackendType IsStreamType ManagedMemoryLocationType PCHStatusType",
+    "cuda.core.typing": "CompilerBackendType IsStreamType ManagedMemoryLocationType PCHStatusType "
+    "WorkqueueSharingScopeType",
     "cuda.core.memory.located.copy_options": "CopyOptions",
     "cuda.core.memory.located.live_sets": "AccessedBySetProxy PeerAccessibleBySetProxy",
 }
