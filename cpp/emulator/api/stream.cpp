@@ -43,7 +43,7 @@ CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int 
 CUresult cuStreamDestroy(CUstream hStream) noexcept {
   return answer([&](call& c) {
     const auto gone = c.find_to_destroy<stream>(hStream);
-    leave_capture(*gone);
+    leave_capture(c.d, *gone);
     c.d.objects.remove(*gone);
   });
 }
@@ -52,6 +52,7 @@ CUresult cuStreamSynchronize(CUstream hStream) noexcept {
   return answer([&](call& c) {
     const auto target = c.stream_of(hStream);
     require_not_capturing(c.d, *target);
+    require_safe_in_captures(c.d);
     return c.wait(target->end(), target->owner());
   });
 }

@@ -60,6 +60,13 @@ void take_out_streams(capture& of) {
   of.is_over = true;
 }
 
+// The graph of a capture that did not go well, unless it is the program's.
+void drop_graph(driver& d, const capture& of) {
+  if (of.is_into_users_graph) return;
+  of.into->clear(d);
+  d.objects.remove(*of.into);
+}
+
 constexpr CUgraphEdgeData programmatic{
     CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, 0, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC, {}};
 
@@ -108,34 +115,38 @@ void begin_capture(driver& d, stream& in, std::shared_ptr<graph> into,
 std::shared_ptr<graph> end_capture(driver& d, stream& in) {
   require(in.capturing != nullptr, CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
   const auto ended = in.capturing->of;
-  if (ended->is_valid && ended->mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
-    require(ended->thread == this_call().thread, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
-            "the capture was begun in another thread, in a mode other than relaxed");
-  }
-  if (ended->is_valid && ended->origin != in.handle_as<CUstream>()) {
+  const bool is_wrong_thread = ended->is_valid && ended->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+                               ended->thread != this_call().thread;
+  if (!is_wrong_thread && ended->is_valid && ended->origin != in.handle_as<CUstream>()) {
     refuse_and_invalidate(*ended, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
                           "the capture was begun in another stream");
   }
   const bool is_unjoined = ended->is_valid && has_unjoined(*ended, in);
   take_out_streams(*ended);
   forget_ended(d);
-  if (ended->is_valid && !is_unjoined) {
+  if (ended->is_valid && !is_unjoined && !is_wrong_thread) {
     if (!ended->is_into_users_graph) ended->into->is_library_owned = false;
     return ended->into;
   }
-  if (!ended->is_into_users_graph) {
-    ended->into->clear(d);
-    d.objects.remove(*ended->into);
-  }
+  drop_graph(d, *ended);
+  require(!is_wrong_thread, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+          "the capture, which is over now, was begun in another thread, in a mode other than "
+          "relaxed");
   require(!is_unjoined, CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
           "a stream that joined the capture has work which its origin does not wait for");
   refuse(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "an earlier call made the capture invalid");
 }
 
-void leave_capture(stream& in) {
-  const auto state = std::exchange(in.capturing, nullptr);
+void leave_capture(driver& d, stream& in) {
+  const auto state = in.capturing;
   if (!state) return;
-  if (state->of->origin == in.handle_as<CUstream>()) state->of->is_valid = false;
+  if (state->of->origin == in.handle_as<CUstream>()) {
+    take_out_streams(*state->of);
+    forget_ended(d);
+    drop_graph(d, *state->of);
+    return;
+  }
+  in.capturing.reset();
   add_edges(state->of->left_behind, state->frontier);
 }
 

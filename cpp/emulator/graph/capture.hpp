@@ -55,13 +55,13 @@ struct captured_event {
 
 void begin_capture(driver& d, stream& in, std::shared_ptr<graph> into,
                    std::vector<capture_edge> after, CUstreamCaptureMode mode);
-// Takes the capture's streams out of it. Its graph; none when the capture was, or now is, invalid,
-// for the reason that is thrown.
+// Takes the capture's streams out of it, in the wrong thread too. Its graph; none when the capture
+// was, or now is, invalid, for the reason that is thrown.
 std::shared_ptr<graph> end_capture(driver& d, stream& in);
 
 // The stream is destroyed: one that joined the capture may go when its work is waited for by then,
-// or later; the one where it began takes the capture with it.
-void leave_capture(stream& in);
+// or later; with the one where it began the capture is over, and the others capture nothing.
+void leave_capture(driver& d, stream& in);
 
 // The capture of a stream that may take another node; null when the stream captures nothing.
 // Refuses when the capture is invalid.
@@ -75,7 +75,7 @@ void wait_for_captured(driver& d, stream& in, const captured_event& what);
 [[noreturn]] void refuse_and_invalidate(capture& of, CUresult code, const char* text);
 
 // For calls that could disturb a capture, in the mode of the calling thread: memory that is
-// allocated or freed at once, questions about events.
+// allocated or freed at once, questions about events, waiting for a stream.
 void require_safe_in_captures(driver& d);
 // For work on, or a question about, the legacy default stream: it would wait for the capture.
 void require_no_implicit_wait(driver& d, stream& in, bool invalidates = true);

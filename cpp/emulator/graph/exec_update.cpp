@@ -87,7 +87,6 @@ class updater {
   }
 
   void apply(graph_exec& target) {
-    std::map<std::uint64_t, graph_node*> twins;
     for (const auto& [now, then] : pairs_) {
       auto child = now->work.child;
       auto branches = now->work.branches;
@@ -97,13 +96,11 @@ class updater {
         now->work.branches = std::make_shared<node_branches>(*branches);
         now->work.branches->decides = then->work.branches->decides;
       }
-      twins[then->id()] = now;
     }
     for (const auto& [now, then] : graphs_) {
       now->references = then->references;
       now->conditions = then->conditions;
     }
-    target.add_twins(std::move(twins));
     target.change();
   }
 

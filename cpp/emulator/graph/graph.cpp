@@ -65,10 +65,6 @@ graph_node& graph::add(driver& d, node_work work, std::span<graph_node* const> a
   require_dependencies(after);
   nodes_.push_back(d.objects.make<graph_node>(*this, places_++, std::move(work), original));
   auto& made = *nodes_.back();
-  if (made.work.child) made.work.child->outer = this;
-  if (made.work.branches) {
-    for (const auto& each : made.work.branches->bodies) each->outer = this;
-  }
   for (std::size_t i = 0; i < after.size(); ++i) {
     edges_.push_back({after[i], &made, data.empty() ? CUgraphEdgeData{} : data[i]});
   }

@@ -90,10 +90,10 @@ struct graph_edge {
   CUgraphEdgeData data{};
 };
 
-// Whether the graphs of conditional nodes may have nodes of a kind.
+// Whether the graphs of conditional nodes take nodes of a kind. The manual names fewer kinds than
+// drivers accept: host and event nodes are accepted too.
 constexpr bool may_be_conditional(CUgraphNodeType type) noexcept {
-  return type <= CU_GRAPH_NODE_TYPE_MEMSET || type == CU_GRAPH_NODE_TYPE_GRAPH ||
-         type == CU_GRAPH_NODE_TYPE_EMPTY || type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  return type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE;
 }
 
 // To whom a graph belongs: to the program, or to a node of another graph, with which it goes.
@@ -119,7 +119,6 @@ class graph : public object {
                   std::span<const CUgraphEdgeData> data = {}, const graph_node* original = nullptr);
   void connect(graph_node& from, graph_node& to, const CUgraphEdgeData& data = {});
   void disconnect(graph_node& from, graph_node& to, const CUgraphEdgeData* data = nullptr);
-  void set_edges(std::vector<graph_edge> all) { edges_ = std::move(all); }
   void remove(driver& d, graph_node& gone);
   // Ends the handles of the nodes, and of the graphs and conditional handles that go with them.
   void clear(driver& d);
@@ -142,7 +141,6 @@ class graph : public object {
 
   void give_to_node(graph_owner of) noexcept;
   bool is_of_node() const noexcept { return owner_ != graph_owner::program; }
-  graph* outer = nullptr;  // of the node that this belongs to
   bool was_moved = false;  // made by the program, then given to a node
   // Also of a child graph inside of one.
   bool is_in_condition = false;

@@ -94,6 +94,19 @@ void require_alive(driver& d, const graph& of) {
   });
 }
 
+// A conditional node whose handle was made for a graph that is none of these, if there is one.
+graph_node* node_of_foreign_condition(const graph& of) {
+  std::set<const conditional*> own;
+  for_each_graph(of, [&](const graph& each) {
+    for (const auto& handle : each.conditions) own.insert(handle->of().get());
+  });
+  graph_node* found = nullptr;
+  for_each_node(of, [&](graph_node& node) {
+    if (node.work.branches && !own.contains(node.work.branches->decides.get())) found = &node;
+  });
+  return found;
+}
+
 // A node of a cycle, if there is one.
 graph_node* node_in_cycle(const graph& of) {
   const auto order = of.in_order();
@@ -144,6 +157,10 @@ instantiation_problem check_instantiation(const graph& of, unsigned long long fl
     }
   });
   if (found.code != CUDA_SUCCESS) return found;
+  if (auto* const node = node_of_foreign_condition(of)) {
+    return {CUDA_GRAPH_INSTANTIATE_ERROR, node, CUDA_ERROR_INVALID_VALUE,
+            "the conditional handle of a node was made for another graph"};
+  }
   if (!of.executable.expired()) {
     return {CUDA_GRAPH_INSTANTIATE_ERROR, nullptr, CUDA_ERROR_NOT_SUPPORTED,
             "a graph that allocates memory or has conditional nodes can have one executable only"};
@@ -162,16 +179,13 @@ graph_node* graph_exec::twin_of(const graph_node& node) const noexcept {
   return found == twins_.end() ? nullptr : found->second;
 }
 
-void graph_exec::add_twins(std::map<std::uint64_t, graph_node*> twins) {
-  for (const auto& [id, twin] : twins) twins_[id] = twin;
-}
-
 void graph_exec::map_memory(driver& d) {
   std::map<int, std::uint64_t> bytes;
   for_each_node(*source_, [&](const graph_node& node) {
     const bool is_counted =
         node.work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && node.work.memory->is_on_device();
     if (is_counted) bytes[node.work.memory->home().ordinal()] += node.work.memory->bytes();
+    if (node.work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) node.work.memory->was_mapped = true;
   });
   for (const auto& [ordinal, needed] : bytes) {
     auto& mapping = mappings_[ordinal];

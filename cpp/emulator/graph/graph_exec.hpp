@@ -24,14 +24,12 @@ class graph_exec : public object {
   const std::shared_ptr<graph>& source() const noexcept { return source_; }
   unsigned long long flags() const noexcept { return flags_; }
 
-  // What a node of the graph that was instantiated, or that it was updated from, has become; null:
-  // a node of another graph.
+  // What a node of the graph that was instantiated has become; null: a node of another graph, also
+  // of one that it was updated from.
   graph_node* twin_of(const graph_node& node) const noexcept;
 
   // Called after the source was changed. Launches that are under way are not.
   void change() noexcept { plan_.reset(); }
-  // Nodes of another graph stand for those of the source from now on.
-  void add_twins(std::map<std::uint64_t, graph_node*> twins);
 
   // Takes the memory that the allocations need, or refuses.
   void map_memory(driver& d);

@@ -52,6 +52,7 @@ class graph_memory {
   std::uint64_t allocated_in = 0, freed_in = 0;  // ids of graphs; 0: by none
   // Whether it outlives each launch that allocates it.
   bool is_left_behind() const noexcept { return freed_in != allocated_in; }
+  bool was_mapped = false;  // by an upload or a launch; before, nothing is known of the address
   std::shared_ptr<graph_mapping> behind;  // while it is left behind
 
  private:

@@ -86,8 +86,8 @@ cdef class Graph:
     def launch(self, stream):
         """Run the graph.
 
-        Stream-ordered. On a stream that is being captured, the graph becomes a part of what is
-        captured.
+        Stream-ordered. A stream that is being captured takes no launches: what was built becomes a
+        part of a capture by `GraphBuilder.embed`.
 
         Parameters
         ----------
@@ -99,8 +99,8 @@ cdef class Graph:
         RuntimeError
             If the graph or the stream is closed.
         CUDAError
-            If the driver refuses the launch, for instance because memory that the last launch has
-            allocated is still in use.
+            If the driver refuses the launch, for instance because the stream is being captured, or
+            memory that the last launch has allocated is still in use.
 
         See Also
         --------

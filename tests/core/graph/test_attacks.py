@@ -109,7 +109,8 @@ class TestOtherThreads:
                 builder.end_building()
 
         in_new_thread(end)
-        builder.end_building()
+        with pytest.raises(RuntimeError, match="not building"):  # the attempt ended the capture
+            builder.end_building()
         builder.close()
 
     def test_threads_launch_what_another_closes(self, captured, device):

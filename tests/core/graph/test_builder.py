@@ -335,10 +335,13 @@ def test_embed_copies_what_a_builder_has_built(builder, captured, numbers, strea
     captured.complete()
 
 
-def test_a_graph_may_be_launched_into_a_capture(builder, captured, numbers, stream):
+def test_a_graph_is_not_launched_into_a_capture(builder, captured, numbers, stream):
+    graph = captured.complete()
     builder.begin_building()
-    captured.complete().launch(builder)
-    builder.end_building().complete().launch(stream)
+    with pytest.raises(CUDAError, match="STREAM_CAPTURE_UNSUPPORTED"):
+        graph.launch(builder)
+    builder.close()
+    graph.launch(stream)
     stream.sync()
     assert numbers[0] == 1
 

@@ -14,6 +14,14 @@ in_background = pytest.mark.skipif(
 )
 
 
+def needs(name):
+    """Skips the test where the driver does not have a function."""
+    default = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
+    status, address, _ = driver.cuGetProcAddress(name.encode(), driver.CUDA_VERSION, default)
+    if status or not int(address):
+        pytest.skip(f"the driver has no {name}")
+
+
 def made(status, *results):
     """The results of a call that must succeed."""
     assert status == 0, status

@@ -22,12 +22,14 @@ def status(stream):
     return made(*driver.cuStreamIsCapturing(stream))
 
 
-def end_invalid(stream):
-    """The capture was made invalid; afterwards the stream is an ordinary one."""
-    assert status(stream) == Status.CU_STREAM_CAPTURE_STATUS_INVALIDATED
-    assert driver.cuStreamEndCapture(stream)[0] == INVALIDATED
-    assert status(stream) == Status.CU_STREAM_CAPTURE_STATUS_NONE
-    made(*driver.cuStreamSynchronize(stream))
+def end_invalid(*streams):
+    """The captures were made invalid; afterwards the streams are ordinary ones."""
+    for stream in streams:
+        assert status(stream) == Status.CU_STREAM_CAPTURE_STATUS_INVALIDATED
+        assert driver.cuStreamEndCapture(stream)[0] == INVALIDATED
+        assert status(stream) == Status.CU_STREAM_CAPTURE_STATUS_NONE
+    for stream in streams:
+        made(*driver.cuStreamSynchronize(stream))
 
 
 def end_whole(stream):
@@ -178,11 +180,11 @@ def test_only_a_global_capture_forbids_other_threads_unsafe_calls(streams):
     end_invalid(streams[0])
 
 
-def test_a_capture_is_ended_by_its_thread_unless_it_is_relaxed(streams):
+def test_a_capture_ends_with_nothing_in_another_thread_unless_it_is_relaxed(streams):
     made(*driver.cuStreamBeginCapture(streams[0], LOCAL))
     code = in_another_thread(lambda: driver.cuStreamEndCapture(streams[0])[0])
     assert code == R.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
-    end_whole(streams[0])
+    assert status(streams[0]) == Status.CU_STREAM_CAPTURE_STATUS_NONE
     made(*driver.cuStreamBeginCapture(streams[0], RELAXED))
     in_another_thread(lambda: end_whole(streams[0]))
 
@@ -261,8 +263,7 @@ def test_destroying_the_stream_where_it_began_ends_the_capture(streams, events, 
     made(*driver.cuEventRecord(events[0], origin))
     made(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
     made(*driver.cuStreamDestroy(origin))
-    assert driver.cuMemsetD8Async(memory, 7, 16, streams[1])[0] == INVALIDATED
-    assert driver.cuStreamEndCapture(streams[1])[0] == INVALIDATED
+    made(*driver.cuMemsetD8Async(memory, 7, 16, streams[1]))
     made(*driver.cuMemFree(made(*driver.cuMemAlloc(16))))
 
 
@@ -281,8 +282,13 @@ def test_captures_are_kept_apart(streams, events, memory):
     made(*driver.cuEventRecord(events[0], streams[0]))
     merge = R.CUDA_ERROR_STREAM_CAPTURE_MERGE
     assert driver.cuStreamWaitEvent(streams[1], events[0], 0)[0] == merge
+    end_invalid(streams[0], streams[1])
+
+
+def test_waiting_for_a_stream_beside_a_global_capture_is_refused(streams):
+    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    assert driver.cuStreamSynchronize(streams[1])[0] == UNSUPPORTED
     end_invalid(streams[0])
-    end_invalid(streams[1])
 
 
 def test_a_capture_may_not_wait_for_what_is_outside(streams, events):

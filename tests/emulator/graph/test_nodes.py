@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes: their numbers, parameters, attributes and edges, and the picture of a graph."""
 
+import re
+
 import pytest
 from cuda.bindings import driver
+from cuda.core import emulation
 
-from tests.emulator.graph.conftest import copy, copy_parameters, empty, fill, launch, made, read
+from tests.emulator.graph.conftest import (
+    copy,
+    copy_parameters,
+    empty,
+    fill,
+    launch,
+    made,
+    needs,
+    read,
+)
 
 R = driver.CUresult
 INVALID = R.CUDA_ERROR_INVALID_VALUE
@@ -14,6 +26,7 @@ Type = driver.CUgraphNodeType
 
 
 def test_numbers_of_nodes_count_up_and_never_repeat(graph):
+    needs("cuGraphNodeGetLocalId")
     nodes = [empty(graph) for _ in range(3)]
     assert [made(*driver.cuGraphNodeGetLocalId(n)) for n in nodes] == [0, 1, 2]
     made(*driver.cuGraphDestroyNode(nodes[2]))
@@ -29,12 +42,12 @@ def test_a_dependency_named_twice_is_refused(graph):
     assert made(*driver.cuGraphGetNodes(graph, 4))[1] == 1
 
 
-def test_edges_are_added_all_or_none(graph):
+def test_edges_before_one_that_is_refused_stay(graph):
     first, second, third = (empty(graph) for _ in range(3))
     made(*driver.cuGraphAddDependencies(graph, [first], [second], None, 1))
     answer = driver.cuGraphAddDependencies(graph, [second, first], [third, second], None, 2)
     assert answer[0] == INVALID
-    assert made(*driver.cuGraphGetEdges(graph, 4))[3] == 1
+    assert made(*driver.cuGraphGetEdges(graph, 4))[3] == 2
 
 
 def programmatic():
@@ -189,12 +202,11 @@ def test_a_picture_names_nodes_and_edges(graph, kernels, memory, tmp_path, flags
     path = tmp_path / "graph.dot"
     made(*driver.cuGraphDebugDotPrint(graph, str(path).encode(), flags))
     text = path.read_text()
-    name = f"graph_{made(*driver.cuGraphGetId(graph))}_node_"
     assert text.startswith("digraph dot {")
     assert text.rstrip().endswith("}")
     assert "store" in text
     assert "MEMSET" in text
-    assert f'"{name}0" -> "{name}1"' in text
+    assert re.search(r'"graph_(\d+)_node_0" -> "graph_\1_node_1"', text)
     assert ("cooperative" in text) == bool(flags)
 
 
@@ -203,6 +215,7 @@ def test_a_picture_needs_a_file_that_can_be_written(graph, tmp_path):
     assert driver.cuGraphDebugDotPrint(graph, path, 0)[0] == R.CUDA_ERROR_OPERATING_SYSTEM
 
 
+@pytest.mark.skipif(not emulation.is_active(), reason="a GPU has all kinds")
 def test_kinds_that_are_not_there_are_refused(graph):
     parameters = driver.CUgraphNodeParams()
     parameters.type = Type.CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL

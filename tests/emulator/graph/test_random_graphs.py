@@ -64,15 +64,21 @@ class Built:
 
 
 class Executable:
-    """With the graph whose nodes stand for its own, as that was then."""
+    """With the graph that it was last made or updated from, as that was then."""
 
     def __init__(self, handle, built):
         self.handle = handle
         self.disabled = set()
+        # Nodes of the graph that it was made of stand for its own. After an update from another,
+        # which of them stands for which is the driver's affair.
+        self.knows_nodes = True
         self.take(built)
 
     def take(self, built):
         self.source, self.model, self.shape = built, built.model.copy(), built.model.shape
+
+    def is_like(self, built):
+        return self.source is built and self.shape == built.model.shape
 
 
 class Walk:
@@ -211,16 +217,17 @@ class Walk:
         if chosen is None or built is None or chosen.disabled:
             return
         code, _ = driver.cuGraphExecUpdate(chosen.handle, built.graph)
-        is_of_same_shape = chosen.source is built and chosen.shape == built.model.shape
+        is_of_same_shape = chosen.is_like(built)
         assert code == 0 or not is_of_same_shape
         if code == 0:
             assert len(chosen.model.nodes) == len(built.model.nodes)
             assert len(chosen.model.edges) == len(built.model.edges)
+            chosen.knows_nodes = chosen.knows_nodes and is_of_same_shape
             chosen.take(built)
 
     def switch(self):
         chosen = self.pick_executable()
-        if chosen is None or chosen.source not in self.graphs:
+        if chosen is None or not chosen.knows_nodes or chosen.source not in self.graphs:
             return
         shared = sorted(chosen.source.handles.keys() & chosen.model.nodes.keys())
         if not shared:

@@ -57,8 +57,16 @@ def test_a_graph_keeps_what_it_retains_until_it_goes(object, flags):
 def test_a_graph_releases_what_it_is_told_to(graph, object):
     made(*driver.cuGraphRetainUserObject(graph, object.handle, 2, 0))
     made(*driver.cuUserObjectRelease(object.handle, 1))
-    assert driver.cuGraphReleaseUserObject(graph, object.handle, 3)[0] == INVALID
     made(*driver.cuGraphReleaseUserObject(graph, object.handle, 2))
+    assert object.is_destroyed()
+
+
+@pytest.mark.skipif(not emulation.is_active(), reason="on a GPU this is undefined")
+def test_a_graph_does_not_release_more_than_it_has(graph, object):
+    made(*driver.cuGraphRetainUserObject(graph, object.handle, 1, MOVE))
+    assert driver.cuGraphReleaseUserObject(graph, object.handle, 2)[0] == INVALID
+    assert not object.gone.is_set()
+    made(*driver.cuGraphReleaseUserObject(graph, object.handle, 1))
     assert object.is_destroyed()
 
 

@@ -12,25 +12,9 @@
 namespace halfwarp::emulator::api {
 namespace {
 
-// All of a list or nothing: puts the edges back unless they are to be kept.
-class edges_as_before {
- public:
-  explicit edges_as_before(graph& of) : of_{of}, before_{of.edges()} {}
-  ~edges_as_before() {
-    if (!is_kept_) of_.set_edges(before_);
-  }
-  edges_as_before(const edges_as_before&) = delete;  // a scope
-  edges_as_before& operator=(const edges_as_before&) = delete;
-  void keep() const { is_kept_ = true; }
-
- private:
-  graph& of_;
-  std::vector<graph_edge> before_;
-  mutable bool is_kept_ = false;
-};
-
 CUgraphNode raw_node(const graph_node* each) { return each->handle_as<CUgraphNode>(); }
 
+// One after another: those before one that is refused stay changed.
 CUresult change_edges(CUgraph raw, const CUgraphNode* from, const CUgraphNode* to,
                       const CUgraphEdgeData* data, std::size_t count, bool adds) {
   return answer([&](call& c) {
@@ -42,7 +26,6 @@ CUresult change_edges(CUgraph raw, const CUgraphNode* from, const CUgraphNode* t
     for (std::size_t i = 0; i < given.size(); ++i) {
       check_edge(*first[i], second[i]->work.type, given[i]);
     }
-    const edges_as_before undo{*in};
     for (std::size_t i = 0; i < count; ++i) {
       if (adds) {
         in->connect(*first[i], *second[i], given.empty() ? CUgraphEdgeData{} : given[i]);
@@ -50,7 +33,6 @@ CUresult change_edges(CUgraph raw, const CUgraphNode* from, const CUgraphNode* t
         in->disconnect(*first[i], *second[i], given.empty() ? nullptr : &given[i]);
       }
     }
-    undo.keep();
   });
 }
 

@@ -81,12 +81,8 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) noexcept {
   return answer([&](call& c) {
     const auto what = exec_of(c, hGraphExec);
     const auto in = c.stream_of(hStream);
-    if (capture_of(*in)) {
-      const CUDA_CHILD_GRAPH_NODE_PARAMS child{what->source()->handle_as<CUgraph>(),
-                                               CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE};
-      add_captured(c.d, *in, child_work(c, child, capture_of(*in)->of->into.get()));
-      return;
-    }
+    require(!capture_of(*in), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+            "a launch of a graph cannot be captured; add the graph as a child graph node");
     require_no_implicit_wait(c.d, *in);
     what->launch(c.d, c.guard, *in, call_site());
   });
@@ -103,7 +99,8 @@ CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) noexcept {
 CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) noexcept {
   return answer([&](call& c) {
     require_outputs(flags);
-    *flags = exec_of(c, hGraphExec)->flags();
+    // An upload is done once and for all.
+    *flags = exec_of(c, hGraphExec)->flags() & ~CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
   });
 }
 

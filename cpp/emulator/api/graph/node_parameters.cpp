@@ -19,7 +19,6 @@ CUresult read(CUgraphNode raw, CUgraphNodeType type, Parameters* out, const auto
 // Another work for a node of the same kind. Executables keep the one that they were made with.
 void replace(call& c, graph_node& changed, node_work work) {
   auto gone = std::exchange(changed.work, std::move(work));
-  if (changed.work.child) changed.work.child->outer = &changed.in();
   if (!gone.child) return;
   gone.child->clear(c.d);
   c.d.objects.remove(*gone.child);

@@ -84,7 +84,7 @@ std::shared_ptr<graph> moved_child(call& c, const std::shared_ptr<graph>& given,
 memory::allocation_kind kind_of(const CUmemPoolProps& of) {
   using enum memory::allocation_kind;
   if (of.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) return managed;
-  return of.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? pool : pinned;
+  return pool;
 }
 
 void require_allocatable(const call& c, const CUDA_MEM_ALLOC_NODE_PARAMS_v2& p) {
@@ -101,6 +101,8 @@ void require_allocatable(const call& c, const CUDA_MEM_ALLOC_NODE_PARAMS_v2& p) 
   if (where.type == CU_MEM_LOCATION_TYPE_DEVICE) c.device_of(where.id);
   require(where.type == CU_MEM_LOCATION_TYPE_DEVICE || is_host || is_anywhere,
           CUDA_ERROR_INVALID_VALUE, "memory of a graph lies on a device or on the host");
+  require(!is_host || type == CU_MEM_ALLOCATION_TYPE_MANAGED, CUDA_ERROR_NOT_SUPPORTED,
+          "pinned memory of a graph lies on a device");
   require(p.bytesize > 0, CUDA_ERROR_INVALID_VALUE, "an allocation needs at least one byte");
   require(p.accessDescs || p.accessDescCount == 0, CUDA_ERROR_INVALID_VALUE,
           "the access list is null");
@@ -118,16 +120,6 @@ std::shared_ptr<context> context_on(const call& c, int device) {
     return stack.back();
   }
   return c.device_of(device).primary;
-}
-
-// A handle serves a node of the graph that it was made for, or of one inside of it.
-bool knows(const graph& of, const conditional& handle) {
-  for (const auto* each = &of; each; each = each->outer) {
-    for (const auto& lease : each->conditions) {
-      if (lease->of().get() == &handle) return true;
-    }
-  }
-  return false;
 }
 
 bool is_size_of(CUgraphConditionalNodeType type, unsigned size) {
@@ -236,10 +228,11 @@ node_work free_work(call& c, graph& in, CUdeviceptr at) {
   return {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .memory = std::move(memory)};
 }
 
-node_work conditional_work(call& c, graph& in, CUDA_CONDITIONAL_NODE_PARAMS& p) {
+// A handle that was made for another graph is refused by the instantiation.
+node_work conditional_work(call& c, CUDA_CONDITIONAL_NODE_PARAMS& p) {
   const auto decides = c.find<conditional>(p.handle, CUDA_ERROR_INVALID_VALUE);
-  require(knows(in, *decides) && !decides->has_node, CUDA_ERROR_INVALID_VALUE,
-          "the conditional handle was made for another graph, or has a node already");
+  require(!decides->has_node, CUDA_ERROR_INVALID_VALUE,
+          "the conditional handle has a node already");
   require(is_size_of(p.type, p.size), CUDA_ERROR_INVALID_VALUE,
           "an if has one or two graphs, a while one, a switch at least one");
   const auto where = place_of(c, p.ctx);
@@ -281,7 +274,7 @@ node_work work_of(call& c, graph& in, CUgraphNodeParams& given, bool checks_cont
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
       return free_work(c, in, given.free.dptr);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return conditional_work(c, in, given.conditional);
+      return conditional_work(c, given.conditional);
     case CU_GRAPH_NODE_TYPE_EMPTY:
       return {};
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:

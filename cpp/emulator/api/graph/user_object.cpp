@@ -70,6 +70,7 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned in
   });
 }
 
+// As above: a device's driver accepts more than the graph has.
 CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) noexcept {
   return answer([&](call& c) {
     require_count(count);

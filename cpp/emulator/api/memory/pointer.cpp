@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of an address.
 #include <cstring>
+#include <optional>
 
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
+#include "emulator/graph/graph_memory.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
@@ -108,6 +110,16 @@ const row& find_row(CUpointer_attribute attribute) {
   refuse(CUDA_ERROR_INVALID_VALUE, "cuda.h has no such pointer attribute");
 }
 
+// Memory of a graph is known from the first upload or launch on.
+std::optional<allocation> find_asked(const call& c, CUdeviceptr at) {
+  auto found = c.d.memory.find_known(at);
+  if (!found) return found;
+  const auto of_graph = c.d.graph_memories.find(found->base);
+  if (of_graph == c.d.graph_memories.end()) return found;
+  const auto memory = of_graph->second.lock();
+  return memory && !memory->was_mapped ? std::nullopt : found;
+}
+
 }  // namespace
 
 CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute,
@@ -115,7 +127,7 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute,
   return answer([&](call& c) {
     require_outputs(data);
     const auto& asked = find_row(attribute);
-    const auto found = c.d.memory.find_known(ptr);
+    const auto found = find_asked(c, ptr);
     require(found.has_value(), CUDA_ERROR_INVALID_VALUE,
             "the address was not allocated by, or registered with, the driver");
     asked.answer({c, *found, ptr}, data);
@@ -128,7 +140,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute*
   return answer([&](call& c) {
     require_outputs(attributes, data);
     require(numAttributes > 0, CUDA_ERROR_INVALID_VALUE, "no attribute is asked for");
-    const auto found = c.d.memory.find_known(ptr);
+    const auto found = find_asked(c, ptr);
     for (unsigned i = 0; i < numAttributes; ++i) {
       const auto& asked = find_row(attributes[i]);
       require_outputs(data[i]);
