@@ -41,10 +41,10 @@ def run(executable, stream):
 
 def test_an_update_takes_the_parameters_of_another_graph(graph, stream, memory):
     address = memory(16)
-    fill(graph, address, 1)
+    node = fill(graph, address, 1)  # nodes of the graph of an update name none of the executable
     executable = ok(runtime.cudaGraphInstantiate(graph, 0))
     other = ok(runtime.cudaGraphCreate(0))
-    node = fill(other, address, 2)
+    fill(other, address, 2)
     result = ok(runtime.cudaGraphExecUpdate(executable, other)).result
     assert result == runtime.cudaGraphExecUpdateResult.cudaGraphExecUpdateSuccess
     run(executable, stream)
