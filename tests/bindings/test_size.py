@@ -13,7 +13,7 @@ SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 KILOBYTE = 1000
 
 # What each extension may take; the cy* modules are jumps.
-LIMITS = {"_low": 2000 * KILOBYTE, "_runtime": 1000 * KILOBYTE}
+LIMITS = {"_low": 2200 * KILOBYTE, "_runtime": 1000 * KILOBYTE}
 LIMIT_OF_JUMPS = 100 * KILOBYTE
 # How many words each may have that are adjusted whenever it is loaded, as addresses in tables are.
 ADJUSTED = {"_low": 9000}
@@ -32,8 +32,8 @@ def is_debug_build():
 pytestmark = pytest.mark.skipif(is_debug_build(), reason="a build for debugging is larger")
 
 
-def test_the_low_layer_takes_at_most_five_million_bytes():
-    assert sum(path.stat().st_size for path in carried()) <= 5_000 * KILOBYTE
+def test_the_low_layer_takes_at_most_five_and_a_half_million_bytes():
+    assert sum(path.stat().st_size for path in carried()) <= 5_500 * KILOBYTE
 
 
 def test_each_extension_stays_in_its_budget():

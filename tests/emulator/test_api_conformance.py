@@ -217,9 +217,9 @@ class TestIdentity:
         assert driver.made("cuDeviceGetAttribute", 50, 0, kind=ctypes.c_int) == 0xE000
 
     def test_what_is_not_emulated_reads_as_absent(self, driver):
-        absent = {"pageable access": 88, "virtual memory": 102, "multicast": 132, "IPC events": 125}
+        absent = {"pageable access": 88, "multicast": 132, "IPC events": 125}
         for what, attribute in absent.items():
             assert driver.made("cuDeviceGetAttribute", attribute, 0, kind=ctypes.c_int) == 0, what
 
     def test_what_is_not_emulated_refuses(self, driver):
-        assert driver.cuGreenCtxDestroy(0) == 801
+        assert driver.cuMulticastUnbind(0, 0, 0, 0) == 801

@@ -21,6 +21,7 @@ KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp", ".xz"}
 LIBRARIES = libraries.library_names()
 EXTENSIONS = {"bindings/_low", "bindings/_runtime"}
 EXTENSIONS |= {"core/_core", "core/_compile", "core/_views", "core/_located_memory"}
+EXTENSIONS |= {"core/_resources"}
 EXTENSIONS |= {f"bindings/cy{library}" for library in LIBRARIES}
 EMULATED = {"bindings/libcuda_emulated", "bindings/libcudart_emulated"}
 OLD = "cuda.py cudart.py nvrtc.py __init__.pxd ccuda.pxd ccudart.pxd cnvrtc.pxd"
@@ -103,7 +104,7 @@ def test_it_is_small(wheel, files, record_property):
     record_property("wheel MiB", round(packed, 2))
     record_property("installed MiB", round(unpacked, 2))
     assert packed <= 4
-    assert unpacked <= 10
+    assert unpacked <= 12
 
 
 def test_the_low_layer_is_small(files, record_property):
@@ -115,7 +116,7 @@ def test_the_low_layer_is_small(files, record_property):
     record_property("low layer in the wheel MiB", round(packed, 2))
     record_property("low layer installed MiB", round(unpacked, 2))
     assert packed <= 2
-    assert unpacked <= 5
+    assert unpacked <= 5.5  # the faces of cuda.bindings._v2 among it
 
 
 def test_no_debug_data_is_left(files, archive):

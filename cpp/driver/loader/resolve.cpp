@@ -17,7 +17,8 @@ namespace {
 // each failing call says what the first one said.
 struct {
   bool is_full[HALFWARP_LIBRARY_COUNT] = {};
-  void* handle = nullptr;  // of the open driver
+  void* handle = nullptr;                    // of the open driver
+  void* found[HALFWARP_LIBRARY_COUNT] = {};  // what the pathfinder opened
   backend_id backend = BACKEND_NONE;
   backend_id requested = BACKEND_NONE;
   int version = 0;
@@ -32,6 +33,14 @@ bool is_full(library_id library) noexcept {
 
 void set_full(library_id library, bool value) noexcept {
   __atomic_store_n(&state.is_full[library], value, __ATOMIC_RELEASE);
+}
+
+// Compilers and linkers may have been opened before it was known that kernels will be emulated.
+void put_emulator_in_place() noexcept {
+  if (loader_backend() != BACKEND_EMULATOR) return;
+  for (int i = 0; i < HALFWARP_LIBRARY_COUNT; ++i) {
+    if (state.found[i]) fill_from_handle(*library_records[i], state.found[i], state.handle);
+  }
 }
 
 bool fill_from_driver(loader_failure& failure) noexcept {
@@ -51,19 +60,17 @@ bool fill_from_driver(loader_failure& failure) noexcept {
   state.version = version;
   fill_driver(opened.handle, version);
   __atomic_store_n(&state.backend, opened.backend, __ATOMIC_RELEASE);
+  put_emulator_in_place();
   set_full(HALFWARP_DRIVER, true);
   return true;
 }
 
-// Whether kernels run, or will run, on the emulator, which is open then. A compiler is no reason to
-// choose between the two: where that is left to the driver's first call, and that is still to come,
-// the answer is no.
-bool wants_emulator() noexcept {
-  if (loader_backend() == BACKEND_NONE && loader_wanted() == BACKEND_EMULATOR) {
-    loader_failure failure{};
-    if (!fill_from_driver(failure)) return false;  // the first driver call says why
-  }
-  return loader_backend() == BACKEND_EMULATOR;
+// Opens the emulator where that is what was asked for. A compiler is no reason to choose between
+// the two: where that is left to the driver's first call, that puts the emulator in place.
+void open_wanted_emulator() noexcept {
+  if (loader_backend() != BACKEND_NONE || loader_wanted() != BACKEND_EMULATOR) return;
+  loader_failure failure{};
+  static_cast<void>(fill_from_driver(failure));  // the first driver call says why it failed
 }
 
 // Two threads may both ask Python for the library: it answers both with the same handle.
@@ -73,8 +80,10 @@ bool fill_from_pathfinder(library_id library, loader_failure& failure) noexcept 
     failure.kind = FAILURE_RAISED;
     return false;
   }
-  const bool is_emulated = wants_emulator();
+  open_wanted_emulator();
   const opening_lock owner;
+  const bool is_emulated = loader_backend() == BACKEND_EMULATOR;
+  state.found[library] = handle;
   fill_from_handle(*library_records[library], handle, is_emulated ? state.handle : nullptr);
   set_full(library, true);
   return true;

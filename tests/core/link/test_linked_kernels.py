@@ -114,3 +114,20 @@ def test_what_the_low_layer_links_runs(compiled, run, device):
     code = ObjectCode.from_cubin(bytes(image))
     assert code.kernels() == ["user"]
     code.get_kernel("user")
+
+
+def test_a_linker_that_was_opened_before_the_backend_was_chosen_gives_code_that_runs(run_python):
+    said = run_python(
+        f"""
+from cuda.bindings import nvjitlink
+nvjitlink.version()
+from cuda.core import Device, Linker, Program, ProgramOptions
+device = Device()
+device.set_current()
+options = ProgramOptions(arch=f"sm_{{device.arch}}", relocatable_device_code=True)
+parts = [Program(text, "c++", options).compile("ptx") for text in ({USER!r}, {USED!r})]
+print(Linker(*parts).link("cubin").get_kernel("user").num_arguments)
+""",
+        HALFWARP_BACKEND="auto",
+    )
+    assert said == "2\n"
