@@ -26,8 +26,10 @@ from halfwarp import archive  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"
 CUDA = "13.5"  # the level of generator/api
-# No modules: libraries with the C names of the driver and of the runtime.
+# No modules: libraries with the C names of the driver, of the runtime and of NVML.
 EMULATOR, RUNTIME = "cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_emulated"
+MANAGEMENT = "cuda.bindings.libnvml_emulated"
+LIBRARIES = (EMULATOR, RUNTIME, MANAGEMENT)
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
 DEBUG = os.environ.get("DEBUG") == "1"
 SANITIZE = os.environ.get("HALFWARP_SANITIZE", "")  # "address,undefined": docs/design/robustness.md
@@ -67,10 +69,11 @@ class Part:
     archives: str = ""  # static libraries that lie beside the CUDA headers
     flags: tuple = ()
     variants: tuple = ()  # (glob, suffix, flags): one more object of each match
+    small: str = ""  # folders and files that are made for size, the others for speed
     modules: str = ""  # more of them in the same object, which share what its C++ keeps
 
     def pyx(self):
-        names = [] if self.name in (EMULATOR, RUNTIME) else [self.name, *self.modules.split()]
+        names = [] if self.name in LIBRARIES else [self.name, *self.modules.split()]
         return [f"{name.replace('.', '/')}.pyx" for name in names]
 
     def sources(self):
@@ -78,6 +81,10 @@ class Part:
         made = [(ROOT / name).with_suffix(suffix) for name in self.pyx()]
         paths = [ROOT / f if "/" in f else GENERATED / f for f in self.folders.split()]
         return made + sorted(p for path in paths for p in path.rglob("*.cpp"))
+
+    def optimization(self, source):
+        is_small = not set(self.small.split()).isdisjoint(source.relative_to(ROOT).parts)
+        return "-Os" if is_small and not (DEBUG or SANITIZE) else ""
 
     def objects(self):
         abi = sysconfig.get_config_var("SOABI") if self.pyx() else "any"
@@ -88,7 +95,6 @@ class Part:
 HANDLERS = "exec/handlers/*.cpp"
 VECTORS = ("v3", "v4") if platform.machine() == "x86_64" else ()
 WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
-WIDER = WIDER if SANITIZE else [(glob, v, f"-O3 {flags}") for glob, v, flags in WIDER]
 CUDART = "libcudart_static.a"
 PARTS = [
     Part(
@@ -107,13 +113,27 @@ PARTS = [
     Part("cuda.bindings.cynvml", is_c=True),
     Part("cuda.bindings.cycufile", is_c=True),
     Part("cuda.bindings.cycudla", is_c=True),
-    Part("cuda.core._core", "cpp/core cpp/python", modules="cuda.core._graph"),
-    Part("cuda.core._compile"),
-    Part("cuda.core._views", "cpp/views"),
-    Part("cuda.core._located_memory"),
-    Part("cuda.core._resources"),
-    Part(EMULATOR, "cpp/emulator emulator", libraries="pthread dl", flags=FLOATS, variants=WIDER),
-    Part(RUNTIME, "cpp/emulated_runtime emulated_runtime"),
+    Part(
+        "cuda.core._core",
+        "cpp/core cpp/python",
+        modules="cuda.core._graph cuda.core._texture cuda.core._sharing",
+        small="_texture.cpp _sharing.cpp texture",
+    ),
+    Part("cuda.core._compile", small="_compile.cpp"),
+    Part("cuda.core._views", "cpp/views", small="copies layout tensor_maps"),
+    Part("cuda.core._located_memory", small="_located_memory.cpp"),
+    Part("cuda.core._resources", small="_resources.cpp"),
+    Part(
+        EMULATOR,
+        "cpp/emulator emulator",
+        libraries="pthread dl",
+        flags=FLOATS,
+        variants=WIDER,
+        small="api control device driver graph image link module object observation ptx report "
+        "settings sharing stream work",
+    ),
+    Part(RUNTIME, "cpp/emulated_runtime emulated_runtime", small="emulated_runtime"),
+    Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
 ]
 
 
@@ -165,7 +185,7 @@ class Build(build_ext):
                 self.link(part, [o.result() for o in objects])
 
     def jobs(self, part):
-        yield from ((source, "", "") for source in part.sources())
+        yield from ((s, "", part.optimization(s)) for s in part.sources())
         # Last: of an inline function in several objects, the linker keeps the first, which any
         # processor must be able to run.
         for glob, suffix, flags in part.variants:

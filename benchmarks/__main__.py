@@ -25,9 +25,11 @@ ROUNDS = 8
 def rows():
     """The registered rows, in the order of the files that declare them."""
     sys.path.insert(0, str(FOLDER / "worker"))
+    import rows.compiling
     import rows.launch
     import rows.libraries
     import rows.low_level
+    import rows.machine
     import rows.objects
     import rows.plain_values  # noqa: F401  (importing registers the rows)
     from rows import ROWS

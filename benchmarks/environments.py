@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from functools import cache
 from pathlib import Path
 
 from build_support.headers import find as find_headers
@@ -74,17 +73,6 @@ def find_compiler():
     return shutil.which("cc") or shutil.which("gcc")
 
 
-@cache
-def null_nvml():
-    """Folders with an NVML that answers at once; none without a compiler."""
-    if not (compiler := find_compiler()):
-        return []
-    folder = Path(tempfile.mkdtemp(prefix="halfwarp-nvml-"))
-    source, library = FOLDER / "floor" / "null_nvml.c", folder / "libnvidia-ml.so.1"
-    subprocess.run([compiler, "-O2", "-shared", "-fPIC", source, "-o", library], check=True)
-    return [str(folder)]
-
-
 def environment(implementation, backend):
     """The variables under which `ours`, `reference` or `floor` runs on a backend."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
@@ -95,8 +83,8 @@ def environment(implementation, backend):
     if backend == "gpu":
         return variables
     variables |= NULL
-    own = variables.get("LD_LIBRARY_PATH") if implementation == "ours" else emulator_folder()
-    variables["LD_LIBRARY_PATH"] = ":".join([*null_nvml(), *([own] if own else [])])
+    if implementation != "ours":
+        variables["LD_LIBRARY_PATH"] = emulator_folder()
     return variables
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sources, linked as one kernel: link-time optimization with nvJitLink.
+"""Two sources, linked as one kernel: with link-time optimization, and as PTX without it.
 
-Compiles a kernel and the function that it calls to LTO-IR, links both, launches the kernel and
-checks what it wrote. Prints the device and the size of the code. Runs on a GPU, or on the CPU
+Compiles a kernel and the function that it calls, links both by nvJitLink, launches the kernel and
+checks what it wrote. Prints the device and the sizes of the code. Runs on a GPU, or on the CPU
 emulation of the driver (`HALFWARP_BACKEND=emulator`).
 """
 
@@ -21,15 +21,16 @@ extern "C" __global__ void apply(float* x, int n) {
 FUNCTION = 'extern "C" __device__ float transform(float x) { return 2.0f * x + 1.0f; }'
 
 
-def main(n: int = 1000) -> int:
-    device = Device()
-    device.set_current()
-    arch = f"sm_{device.arch}"
-    options = ProgramOptions(arch=arch, relocatable_device_code=True)
-    codes = [Program(source, "c++", options).compile("ltoir") for source in (KERNEL, FUNCTION)]
-    with Linker(*codes, options=LinkerOptions(arch=arch, link_time_optimization=True)) as linker:
-        code = linker.link("cubin")
+def linked(arch, target, **options):
+    """Both sources as one cubin, by way of a target that can be linked."""
+    given = ProgramOptions(arch=arch, relocatable_device_code=True)
+    codes = [Program(source, "c++", given).compile(target) for source in (KERNEL, FUNCTION)]
+    with Linker(*codes, options=LinkerOptions(arch=arch, **options)) as linker:
+        return linker.link("cubin")
 
+
+def applied(device, code, n):
+    """What the kernel makes of 0 to n - 1."""
     x = np.arange(n, dtype=np.float32)
     with device.create_stream() as stream:
         with device.allocate(x.nbytes, stream=stream) as on_device:
@@ -39,8 +40,18 @@ def main(n: int = 1000) -> int:
             result = np.empty_like(x)
             on_device.copy_to(result, stream=stream)
             stream.sync()
-    print(f"{device.name}: {len(code.code)} bytes of linked code")
-    return 0 if np.array_equal(result, 2 * x + 1) else 1
+    return result
+
+
+def main(n: int = 1000) -> int:
+    device = Device()
+    device.set_current()
+    arch = f"sm_{device.arch}"
+    codes = [linked(arch, "ltoir", link_time_optimization=True), linked(arch, "ptx")]
+    wanted = 2 * np.arange(n, dtype=np.float32) + 1
+    sizes = [len(code.code) for code in codes]
+    print(f"{device.name}: {sizes[0]} bytes of linked code, {sizes[1]} of PTX")
+    return 0 if all(np.array_equal(applied(device, code, n), wanted) for code in codes) else 1
 
 
 if __name__ == "__main__":

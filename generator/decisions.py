@@ -30,6 +30,7 @@ class Loading:
     name: str = ""  # what the pathfinder calls it; the module
     package: str = ""  # to install when it is missing
     remedy: str = ""  # what to do when it is missing, where that is not what a toolkit needs
+    emulated: str = ""  # file of ours beside the loader that stands in for it on the emulator
 
     @property
     def what_to_do(self) -> str:

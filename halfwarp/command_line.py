@@ -44,6 +44,23 @@ COMMANDS = {
             },
         },
     ),
+    "cache": Command(
+        "show what a folder of compiled programs has, or make it smaller",
+        "forwarded:cache",
+        {
+            "folder": {
+                "nargs": "?",
+                "metavar": "DIR",
+                "help": "the folder of a FileStreamProgramCache; without it, the one of this user",
+            },
+            "--prune": {
+                "metavar": "BYTES",
+                "help": "remove what was not used for the longest time, until no more than BYTES "
+                "are left; 200K, 50M and 2G are understood",
+            },
+            "--clear": {"action": "store_true", "help": "remove all programs"},
+        },
+    ),
     "emulate": Command(
         "run a script on the emulated driver; the arguments of python -m cuda.core.emulation",
         "forwarded:emulate",

@@ -26,6 +26,13 @@ def bench(arguments):
     return run("benchmarks", arguments)
 
 
+def cache(given):
+    """Show a program cache, or make it smaller."""
+    from cuda.core.compile.cache.command import main
+
+    return main(given.folder, given.prune, given.clear)
+
+
 def run(module, arguments):
     """Run a module as the main program; its exit status."""
     sys.argv[1:] = arguments

@@ -8,9 +8,11 @@ path, so the working tree's `cuda/` cannot take the place of an installed packag
 import json
 import sys
 
+import rows.compiling
 import rows.launch
 import rows.libraries
 import rows.low_level
+import rows.machine
 import rows.objects
 import rows.plain_values  # noqa: F401  (importing registers the rows)
 from rows import ROWS, World

@@ -8,6 +8,7 @@ namespace halfwarp::core {
 
 struct event_facts {
   unsigned flags = CU_EVENT_DISABLE_TIMING;  // CU_EVENT_*
+  bool is_imported = false;                  // from another process
 
   [[nodiscard]] bool is_timing_enabled() const noexcept {
     return (flags & CU_EVENT_DISABLE_TIMING) == 0;

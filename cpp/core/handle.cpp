@@ -2,7 +2,9 @@
 // The report of a driver object that could not be destroyed.
 #include "core/handle.hpp"
 
+#include <array>
 #include <cstdio>
+#include <new>
 
 #include "driver/call.hpp"
 
@@ -13,8 +15,15 @@ void report_failed_destroy(const char* function, CUresult code) noexcept {
   if (is_exiting.load(std::memory_order_relaxed)) return;
   const char* name = nullptr;
   if (driver::try_call(driver::table->cuGetErrorName, code, &name) != CUDA_SUCCESS) name = nullptr;
-  std::fprintf(stderr, "halfwarp: %s failed during clean-up: %s (%d)\n", function,
-               name == nullptr ? "unknown error" : name, static_cast<int>(code));
+  std::array<char, 200> text{};
+  std::snprintf(text.data(), text.size(), "%s failed during clean-up: %s (%d)", function,
+                name == nullptr ? "unknown error" : name, static_cast<int>(code));
+  try {
+    if (give_clean_up_warning != nullptr && give_clean_up_warning(text.data())) return;
+  } catch (const std::bad_alloc&) {
+    name = nullptr;  // the line below needs no memory
+  }
+  std::fprintf(stderr, "halfwarp: %s\n", text.data());
 }
 
 }  // namespace halfwarp::core

@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "core/lifetime/giving_back.hpp"
@@ -43,9 +44,13 @@ enum class ownership : unsigned char {
 // The parent of what stands alone.
 struct no_parent {};
 
-// One line on standard error for a clean-up that failed; none once the process is exiting, and
-// none for what the driver has already taken down by itself.
+// A warning for a clean-up that failed, or a line on standard error where none can be given;
+// nothing once the process is exiting, nor for what the driver has already taken down by itself.
 void report_failed_destroy(const char* function, CUresult code) noexcept;
+
+// Whether a warning will be given. Called on any thread, with any lock held; null: there is none to
+// give. Written once, by the layer above.
+inline bool (*give_clean_up_warning)(const std::string& text) noexcept = nullptr;
 
 // A kind of driver object is described by its traits:
 //

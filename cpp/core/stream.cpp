@@ -64,6 +64,10 @@ int priority_of(const stream_ref& stream) {
   return priority;
 }
 
+void forget_priority(const stream_ref& stream) noexcept {
+  stream.facts().has_priority.store(false, std::memory_order_release);
+}
+
 event_handle record_event(const stream_ref& stream, unsigned flags) {
   context_instance context = stream.parent();
   if (!context) context = context_instance{context_of(stream)};
@@ -82,7 +86,7 @@ event_handle record_event(const stream_ref& stream, unsigned flags) {
 
 void wait_for_stream(const stream_ref& later, const stream_ref& earlier) {
   if (later.raw() == earlier.raw()) return;  // a stream is always in order with itself
-  const unlocked_scope unlocked;
+  const gil_release released;
   const event_handle reached = record_event(earlier, CU_EVENT_DISABLE_TIMING);
   if (!reached) throw driver::driver_error{CUDA_ERROR_INVALID_CONTEXT, "cuEventCreate"};
   driver::call(driver::table->cuStreamWaitEvent, later.raw(), reached.raw(), 0u);

@@ -55,6 +55,9 @@ using stream_handle = handle<stream_traits>;
 [[nodiscard]] bool is_nonblocking(const stream_ref& stream);
 [[nodiscard]] int priority_of(const stream_ref& stream);
 
+// After the stream was given another one: it is asked anew.
+void forget_priority(const stream_ref& stream) noexcept;
+
 // Records a new event of the stream's context. Null when there is none: for a default stream,
 // while no context is current.
 [[nodiscard]] event_handle record_event(const stream_ref& stream, unsigned flags);

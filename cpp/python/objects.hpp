@@ -53,6 +53,16 @@ struct dimensions {
   unsigned x, y, z;
 };
 
+// Launch attributes beyond the three of config_fields. Never changed once a LaunchConfig has them:
+// a launch holds a reference to their object instead of copying under a lock.
+struct further_attributes {
+  unsigned count;
+  int driver_version;  // of CUDA, of the first driver that knows all of them
+  CUlaunchAttribute values[16];
+};
+
+inline constexpr unsigned most_attributes = 3 + 16;  // of a launch
+
 struct config_fields {
   CUlaunchConfig native;  // as the driver takes it, but for hStream and attrs
   CUlaunchAttribute attributes[3];
@@ -63,6 +73,8 @@ struct config_fields {
   bool is_device_checked;  // a device was current and has what this asks for
   bool needs_care;         // launch has to ask the device, see take_care()
   bool is_valid;
+  bool is_plain;      // valid, and without further attributes: the short way of a launch
+  PyObject* further;  // has further_attributes; null: none. Who holds these fields keeps it alive
 };
 
 // The class that holds one kind of fields, written once when the extension is initialised.

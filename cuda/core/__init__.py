@@ -15,10 +15,10 @@ __implementation__ = f"halfwarp {_release}"
 
 _HOMES = {
     "_core": (
-        "Buffer CUDAError Context Device DeviceMemoryResource Event Kernel LEGACY_DEFAULT_STREAM "
-        "LaunchConfig LegacyPinnedMemoryResource MemoryResource NVRTCError ObjectCode "
-        "OutOfMemoryError PER_THREAD_DEFAULT_STREAM PreparedLaunch Stream host_launch launch "
-        "recent_launches"
+        "Buffer CUDAError CUDAWarning Context Device DeviceMemoryResource Event Kernel "
+        "LEGACY_DEFAULT_STREAM LaunchConfig LegacyPinnedMemoryResource MemoryResource "
+        "NVRTCError ObjectCode OutOfMemoryError PER_THREAD_DEFAULT_STREAM PreparedLaunch Stream "
+        "host_launch launch recent_launches"
     ),
     "_compile": "Linker Program",
     "_graph": "GraphMemoryResource",
@@ -26,8 +26,10 @@ _HOMES = {
         "ManagedBuffer ManagedMemoryResource PinnedMemoryResource VirtualMemoryResource"
     ),
     "_resources": "DeviceResources SMResource WorkqueueResource",
+    "_texture": "GraphicsResource",
     "compile.program_options": "ProgramOptions",
     "link.linker_options": "LinkerOptions",
+    "execution.launch.access_policy_window": "AccessPolicyWindow",
     "execution.resources.options": "ContextOptions SMResourceOptions WorkqueueResourceOptions",
     "execution.stream.event_options": "EventOptions",
     "execution.stream.stream_options": "StreamOptions",
@@ -46,9 +48,10 @@ _HOMES = {
         "TensorMapL2Promotion TensorMapOOBFill TensorMapSwizzle"
     ),
 }
-_IN_CORE = ("_graph",)  # modules in the shared object of `_core`, whose C++ they share
+# Modules in the shared object of `_core`, whose C++ they share.
+_IN_CORE = ("_graph", "_sharing", "_texture")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_SUBMODULES = ("graph", "typing", "utils")
+_SUBMODULES = ("checkpoint", "graph", "system", "texture", "typing", "utils")
 # Old spellings: importable, not listed.
 _SILENT = (
     "IsStreamT",
@@ -59,6 +62,7 @@ _SILENT = (
     "GraphDebugPrintOptions",
     "GraphDefinition",
 )
+_OLDER = {"GraphDef": "graph"}  # which warns of them
 
 __all__ = sorted({*_HOME_OF, *_SUBMODULES}.difference(_SILENT))
 
@@ -68,11 +72,11 @@ def __getattr__(name):
         value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
+    if name in _OLDER:
+        return getattr(import_module(f"{__name__}.{_OLDER[name]}"), name)
     if name in _SUBMODULES or _is_private_module(name):
         return import_module(f"{__name__}.{name}")
-    explain = import_module("cuda.core._inventory").not_yet
-    text = None if name.startswith("_") else explain(__name__, name)
-    raise AttributeError(text or f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _is_private_module(name):
@@ -95,9 +99,7 @@ class _OldPaths:
             return None
         if fullname.removeprefix("cuda.core.") in _IN_CORE:
             return _spec_in_core(fullname)
-        if spec := import_module("cuda.core._forwarding").find_spec(fullname):
-            return spec
-        return import_module("cuda.core._inventory").refuse_import(fullname)
+        return import_module("cuda.core._forwarding").find_spec(fullname)
 
 
 def _spec_in_core(fullname):

@@ -42,5 +42,6 @@ include "link/driver_session.pyx"
 include "link/linker.pyx"
 include "compile/ptx_compiler.pyx"
 include "compile/program.pyx"
+include "compile/caching.pyx"
 
 _complete_classes(globals(), __name__)

@@ -23,21 +23,42 @@ MODULES = {
         "DeviceResources SMResource SMResourceOptions WorkqueueResource WorkqueueResourceOptions"
     ),
     "_dlpack": "DLDeviceType",
-    "_event": "Event EventOptions",
+    "_event": "Event EventOptions IPCEventDescriptor",
     "_host": "Host",
+    "graph._graph_builder": "Graph GraphBuilder GraphCompleteOptions GraphDebugPrintOptions",
+    "graph._graph_definition": "GraphCondition GraphDefinition",
+    "graph._graph_node": "GraphNode",
+    "graph._subclasses": (
+        "AllocNode ChildGraphNode ConditionalNode EmptyNode EventRecordNode EventWaitNode "
+        "ExecutableChildGraphNode ExecutableEventRecordNode ExecutableEventWaitNode "
+        "ExecutableGraphNode ExecutableHostCallbackNode ExecutableKernelNode ExecutableMemcpyNode "
+        "ExecutableMemsetNode FreeNode HostCallbackNode IfElseNode IfNode KernelNode MemcpyNode "
+        "MemsetNode SwitchNode WhileNode"
+    ),
     "_kernel_arg_handler": "ParamHolder",
     "_launch_config": "LaunchConfig _to_native_launch_config",
     "_launcher": "launch",
     "_layout": "_StridedLayout",
     "_linker": "Linker LinkerOptions _decide_nvjitlink_or_driver",
     "_memory": (
-        "Buffer DeviceMemoryResource DeviceMemoryResourceOptions DevicePointerT DevicePointerType "
+        "Buffer DeviceMemoryResource DeviceMemoryResourceOptions DevicePointerT "
+        "DevicePointerType GraphMemoryResource IPCAllocationHandle IPCBufferDescriptor "
         "LegacyPinnedMemoryResource ManagedBuffer ManagedMemoryResource "
         "ManagedMemoryResourceOptions MemoryResource PinnedMemoryResource "
         "PinnedMemoryResourceOptions VirtualMemoryResource VirtualMemoryResourceOptions "
         "_SynchronousMemoryResource"
     ),
     "_memory._buffer": "Buffer DevicePointerT DevicePointerType MemoryResource",
+    "_memory._ipc": "IPCAllocationHandle IPCBufferDescriptor",
+    "_memory._copy_enums": "CopyOptions MemcpyOverlapMode MemcpySrcAccessOrder",
+    "_memory._copy_ops": "copy_batch",
+    "_memory._device_memory_resource": "DeviceMemoryResource DeviceMemoryResourceOptions",
+    "_memory._graph_memory_resource": "GraphMemoryResource",
+    "_memory._managed_buffer": "ManagedBuffer",
+    "_memory._managed_memory_ops": "discard_batch discard_prefetch_batch prefetch_batch",
+    "_memory._managed_memory_resource": "ManagedMemoryResource ManagedMemoryResourceOptions",
+    "_memory._pinned_memory_resource": "PinnedMemoryResource PinnedMemoryResourceOptions",
+    "_memory._virtual_memory_resource": "VirtualMemoryResource VirtualMemoryResourceOptions",
     "_memory._legacy": "LegacyPinnedMemoryResource MemoryResource _SynchronousMemoryResource",
     "_memory._memory_pool": "_MemPool",
     "_memoryview": (
@@ -72,11 +93,23 @@ PRIVATE = {
         "DeviceProperties KernelAttributes KernelOccupancy ParamHolder Stream_accept _MemPool "
         "_SynchronousMemoryResource _tls _to_native_launch_config default_stream"
     ),
+    "_sharing": "IPCAllocationHandle IPCBufferDescriptor IPCEventDescriptor",
     "_views": (
         "StridedMemoryView _StridedLayout _StridedMemoryViewProxy args_viewable_as_strided_memory "
         "view_as_array_interface view_as_cai"
     ),
     "views.device_types": "DLDeviceType",
+    "graph": (
+        "AllocNode ChildGraphNode ConditionalNode EmptyNode EventRecordNode EventWaitNode "
+        "ExecutableChildGraphNode ExecutableEventRecordNode ExecutableEventWaitNode "
+        "ExecutableGraphNode ExecutableHostCallbackNode ExecutableKernelNode ExecutableMemcpyNode "
+        "ExecutableMemsetNode FreeNode GraphNode HostCallbackNode IfElseNode IfNode KernelNode "
+        "MemcpyNode MemsetNode SwitchNode WhileNode"
+    ),
+    "utils": (
+        "CopyOptions MemcpyOverlapMode MemcpySrcAccessOrder copy_batch discard_batch "
+        "discard_prefetch_batch prefetch_batch"
+    ),
     "_compile": "_can_load_generated_ptx _decide_nvjitlink_or_driver _get_nvvm_module",
     "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",
     "typing": "DeviceResourcesType DevicePointerT DevicePointerType IsStreamT IsStreamType",
@@ -101,17 +134,11 @@ def resolve(name):
     return getattr(import_module(home), name)
 
 
-def _not_yet(module, name):
-    """What is said of a name that is still to come, or None."""
-    return import_module("cuda.core._inventory").not_yet(module, name)
-
-
 _TABLE = ForwardingTable(
     ROOT,
     MODULES,
     lambda module, name: resolve(name),
     "Forwards to the objects of `cuda.core`.",
-    _not_yet,
 )
 
 

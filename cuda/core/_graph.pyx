@@ -14,7 +14,7 @@ from cuda.core._core cimport *
 
 from cuda.core._core import CUDAError, _complete_classes
 
-include "graph/native.pxd"
+include "graph/graph_cpp.pxd"
 include "graph/graph_state.pyx"
 include "graph/node_maker.pyx"
 include "graph/nodes/node.pyx"

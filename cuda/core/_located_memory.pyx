@@ -87,6 +87,7 @@ from cuda.core._core cimport (
     public_object,
     raise_driver_error,
     run_on_stream,
+    sharing_module,
     size_from,
     stream_or_default,
     stream_work,

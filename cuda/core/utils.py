@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views of the arrays of all libraries, and what else works on several objects at once.
+"""Views of arrays, caches of programs, and what else works on several objects at once.
 
 Every name is loaded when it is first used.
 """
@@ -9,6 +9,10 @@ from importlib import import_module
 _HOMES = {
     "_located_memory": "copy_batch discard_batch discard_prefetch_batch prefetch_batch",
     "memory.located.copy_options": "CopyOptions MemcpyOverlapMode MemcpySrcAccessOrder",
+    "compile.cache.file_stream": "FileStreamProgramCache",
+    "compile.cache.in_memory": "InMemoryProgramCache",
+    "compile.cache.keys": "make_program_cache_key",
+    "compile.cache.resource": "ProgramCacheResource",
     "_views": "StridedMemoryView args_viewable_as_strided_memory",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -21,10 +25,7 @@ def __getattr__(name):
         value = getattr(import_module(f"cuda.core.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
-    explain = import_module("cuda.core._inventory").not_yet
-    raise AttributeError(
-        explain(__name__, name) or f"module {__name__!r} has no attribute {name!r}"
-    )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():

@@ -156,10 +156,16 @@ const library_record {name}_record = {{
     "{library.decisions.loading.name}",
     "{library.decisions.loading.package}",
     "{library.decisions.loading.what_to_do}",
+    {emulated_file(library)},
 }};
 
 }}  // namespace halfwarp::driver
 """
+
+
+def emulated_file(library: Library) -> str:
+    name = library.decisions.loading.emulated
+    return f'"{name}"' if name else "nullptr"
 
 
 def symbol_row(function: Function, texts: PackedTexts) -> str:

@@ -214,7 +214,7 @@ def exceptions_table(library: Library, texts: PackedTexts) -> str:
         f"constexpr exception_record exception_records[] = {{\n{lines}}};\n"
         f"PyTypeObject* exception_types[{len(rows)}];\n"
         f"{aliases_table(library, texts)}{foreign_enums_table(library, texts)}"
-        "constexpr raising raises = {exception_records, exception_types, "
+        "constexpr exception_convention raises = {exception_records, exception_types, "
         f"error_init<{library.name}_library>,\n"
         f"    {details(library)}, {status(decided.insufficient)}, exception_aliases,\n"
         f"    {status(null_status)}, {str(decided.python_enums).lower()}}};\n"

@@ -10,14 +10,23 @@ from pathlib import Path
 from textwrap import indent
 
 from ..model import origin_of
-from . import cython_source
+from . import cython_source, run_time_members
 from .cimport_aliases import literal
 from .cython_source import Class, Parameter, Routine
 from .typing_rules import ENTRY, TypingRules, section
 
 FOLDER = "cuda/core"
-EXTENSIONS = ("_core", "_compile", "_graph", "_resources", "_views", "_located_memory")
-SUBMODULES = ("graph", "typing", "utils")
+EXTENSIONS = (
+    "_core",
+    "_compile",
+    "_graph",
+    "_texture",
+    "_resources",
+    "_views",
+    "_located_memory",
+    "_sharing",
+)
+SUBMODULES = ("checkpoint", "graph", "system", "texture", "typing", "utils")
 INDENT = "    "
 ORIGIN = f"# {origin_of('the sources of cuda.core')}\n"
 HEAD = '''\
@@ -27,11 +36,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSet, S
 from os import PathLike
 from typing import Any, Never, Protocol, Self, SupportsIndex, SupportsInt, TypeAlias, TypeVar
 from typing import final, overload, type_check_only
+from uuid import UUID
 
 from typing_extensions import Buffer as ReadableBuffer
 from typing_extensions import CapsuleType, deprecated
 
 from cuda.bindings import driver, nvrtc
+from cuda.core import system
 {imports}
 
 _Array = TypeVar("_Array")
@@ -44,25 +55,33 @@ class _Writer(Protocol):
 
 '''
 TYPES = {
-    "cuda.core.typing": "CompilerBackendType IsStreamType ManagedMemoryLocationType PCHStatusType "
+    "cuda.core.typing": "ArrayFormatType CompilerBackendType IsStreamType "
+    "ManagedMemoryLocationType PCHStatusType "
     "WorkqueueSharingScopeType",
     "cuda.core.memory.located.copy_options": "CopyOptions",
     "cuda.core.memory.located.live_sets": "AccessedBySetProxy PeerAccessibleBySetProxy",
+    "cuda.core.module.mdspan": "Mdspan",
 }
 FINAL = re.compile(r"^@cython\.final\n(?:@.*\n)*cdef class (\w+)", re.M)
-ATTRIBUTE = re.compile(r'\{"(\w+)", CU_DEVICE_ATTRIBUTE_\w+, (integer|boolean)')
 
 
 def emit(root: Path) -> dict[str, str]:
     homes = literal(root / FOLDER / "__init__.py", "_HOMES")
     graphs = literal(root / FOLDER / "graph/__init__.py", "_HOMES")
+    textures = literal(root / FOLDER / "texture/__init__.py", "_HOMES")
     homes["_graph"] += f" {graphs['cuda.core._graph']}"
+    homes["_texture"] += f" {textures['cuda.core._texture']}"
+    homes["_sharing"] = literal(root / FOLDER / "_forwarding.py", "PRIVATE")["_sharing"]
     rules = TypingRules(Path(__file__).with_name("types.toml"))
     records = rules.table["records"]
     known = TYPES | {module: " ".join(rows) for module, rows in records.items()}
     utilities = literal(root / FOLDER / "utils.py", "_HOMES")
     files = {f"{FOLDER}/__init__.pyi": package(root)}
-    files[f"{FOLDER}/graph/__init__.pyi"] = graph_package(graphs)
+    purpose = "Graphs: work that is described once and launched often."
+    files[f"{FOLDER}/graph/__init__.pyi"] = theme_package(graphs, purpose)
+    purpose = "Arrays, textures and surfaces."
+    files[f"{FOLDER}/texture/__init__.pyi"] = theme_package(textures, purpose)
+    files |= system_package(literal(root / FOLDER / "system/__init__.py", "_HOMES"))
     files[f"{FOLDER}/utils.pyi"] = utilities_module(utilities)
     for home, names in utilities.items():
         homes[home] = f"{homes.get(home, '')} {names}".strip()
@@ -71,9 +90,11 @@ def emit(root: Path) -> dict[str, str]:
         others = [name for name in EXTENSIONS if name != extension]
         imports = {f"cuda.core.{name}": homes[name] for name in others}
         for home, names in homes.items():
-            if home not in EXTENSIONS and home not in ("graph", "typing"):
+            if home not in EXTENSIONS and home not in ("graph", "texture", "typing"):
                 imports[f"cuda.core.{home}"] = names
-        imports["cuda.core.graph.options"] = graphs["cuda.core.graph.options"]
+        for home, names in (graphs | textures).items():
+            if home.endswith(".options"):
+                imports[home] = names
         text = Module(root, extension, rules).text(homes[extension].split(), imports | known)
         files[f"{FOLDER}/{extension}.pyi"] = text
     if rules.missing:
@@ -96,12 +117,28 @@ def named_tuples(rows: dict[str, list[str]]) -> str:
     return "\n".join([ORIGIN, "from typing import NamedTuple\n", *classes])
 
 
-def graph_package(homes: dict[str, str]) -> str:
-    """The stub of `cuda.core.graph`."""
-    lines = [ORIGIN, '"""Graphs: work that is described once and launched often."""\n\n']
+def theme_package(homes: dict[str, str], purpose: str) -> str:
+    """The stub of `cuda.core.graph` or `cuda.core.texture`."""
+    lines = [ORIGIN, f'"""{purpose}"""\n\n']
     lines += imports_of({home.removeprefix("cuda.core."): homes[home] for home in homes})
     lines.append(f"\n__all__ = {sorted(' '.join(homes.values()).split())!r}\n")
     return "".join(lines)
+
+
+def system_package(homes: dict[str, str]) -> dict[str, str]:
+    """The stubs of `cuda.core.system`, whose names are made when they are asked for."""
+    errors = ", ".join(f"{name} as {name}" for name in homes["exceptions"].split())
+    exceptions = [ORIGIN, '"""The exceptions of NVML."""\n\n']
+    exceptions.append(f"from cuda.bindings.nvml import {errors}\n")
+    lines = [ORIGIN, '"""The machine: its drivers, and its devices as NVML knows them."""\n\n']
+    lines += imports_of({f"system.{home}": names for home, names in homes.items()})
+    lines += [f"from cuda.core.system import {name} as {name}\n" for name in ("typing",)]
+    names = sorted([*" ".join(homes.values()).split(), "CUDA_BINDINGS_NVML_IS_COMPATIBLE"])
+    lines.append(f"\nCUDA_BINDINGS_NVML_IS_COMPATIBLE: bool\n\n__all__ = {names!r}\n")
+    return {
+        f"{FOLDER}/system/__init__.pyi": "".join(lines),
+        f"{FOLDER}/system/exceptions.pyi": "".join(exceptions),
+    }
 
 
 def package(root: Path) -> str:
@@ -124,7 +161,10 @@ def package(root: Path) -> str:
 
 def utilities_module(homes: dict[str, str]) -> str:
     """The stub of `cuda.core.utils`: names that are elsewhere."""
-    lines = [ORIGIN, '"""Views of arrays, and what works on several objects at once."""\n\n']
+    lines = [
+        ORIGIN,
+        '"""Views of arrays, program caches, and what works on several objects at once."""\n\n',
+    ]
     lines += imports_of(homes)
     lines.append(f"\n__all__ = {sorted(' '.join(homes.values()).split())!r}\n")
     return "".join(lines)
@@ -149,7 +189,7 @@ class Module:
         self.final = set(FINAL.findall(text + declared))
         self.rules = rules
         self.is_core = extension == "_core"
-        self.kernel_attributes = self.read_kernel_attributes(text)
+        self.source = text
 
     def text(self, wanted: list[str], imports: dict[str, str]) -> str:
         parts = [self.function(None, self.functions[n]) for n in wanted if n in self.functions]
@@ -235,6 +275,8 @@ class Module:
         for place, parameter in enumerate(routine.parameters):
             if parameter.name in ("*", "/") or (cls and place == 0 and is_self(parameter)):
                 written.append(parameter.name)
+            elif cls and cls.name == "LaunchConfig" and parameter.name == "**attributes":
+                written.append(run_time_members.launch_keywords(self.source))
             elif parameter.name != "**removed":
                 annotation = self.rules.parameter(cls, routine, parameter)
                 if parameter.default == "None" and not re.search(r"\b(None|Any)\b", annotation):
@@ -254,31 +296,12 @@ class Module:
     def made_at_run_time(self, cls: Class) -> list[str]:
         """Properties that a table makes when the module is imported."""
         if cls.name == "DeviceProperties":
-            text = (self.root / "cpp/core/device_attributes.cpp").read_text("utf-8")
-            kinds = {"integer": "int", "boolean": "bool"}
-            return [
-                f"@property\ndef {name}(self) -> {kinds[kind]}: ..."
-                for name, kind in ATTRIBUTE.findall(text)
-            ]
-        return self.kernel_attributes if cls.name == "KernelAttributes" else []
-
-    def read_kernel_attributes(self, text: str) -> list[str]:
-        rows = re.search(r"^cdef dict KERNEL_ATTRIBUTES = (\{.*?^\})", text, re.M | re.S)
-        made = []
-        for key, row in zip(*table_of(rows[1]), strict=True) if rows else ():
-            name = key.value
-            _, is_boolean, is_settable, doc = (getattr(part, "value", None) for part in row.elts)
-            kind = "bool" if is_boolean else "int"
-            given = "bool" if is_boolean else "AttributeValue"
-            made.append("@property\n" + with_doc(f"def {name}(self) -> {given}:", doc))
-            if is_settable:
-                made.append(f"@{name}.setter\ndef {name}(self, value: {kind}) -> None: ...")
-        return made
-
-
-def table_of(text: str) -> tuple[list[ast.expr], list[ast.expr]]:
-    table = ast.parse(text, mode="eval").body
-    return table.keys, table.values
+            return run_time_members.device_properties(self.root)
+        if cls.name == "LaunchConfig":
+            return run_time_members.launch_attributes(self.source)
+        if cls.name == "KernelAttributes":
+            return run_time_members.kernel_attributes(self.source)
+        return []
 
 
 def made_of(parameters: list[Parameter], first: str) -> Routine:

@@ -16,6 +16,8 @@ from cuda.core import (
     MemoryResource,
 )
 
+from tests.core.views.capsules import content_of
+
 
 @pytest.fixture
 def pinned(device):
@@ -42,45 +44,6 @@ class RecordingResource(MemoryResource):
     def deallocate(self, ptr, size, *, stream):
         self.freed.append((ptr, size, stream))
         self.blocks.pop(ptr)
-
-
-class Tensor(ctypes.Structure):
-    """``DLTensor``."""
-
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-class VersionedTensor(ctypes.Structure):
-    """``DLManagedTensorVersioned``."""
-
-    _fields_ = [
-        ("version", ctypes.c_uint32 * 2),
-        ("manager", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p),
-        ("flags", ctypes.c_uint64),
-        ("content", Tensor),
-    ]
-
-
-def content_of(capsule):
-    """What a capsule of either kind says; valid as long as the capsule."""
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.argtypes, get_pointer.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
-    if "versioned" in repr(capsule):
-        address = get_pointer(capsule, b"dltensor_versioned")
-        return VersionedTensor.from_address(address).content
-    return Tensor.from_address(get_pointer(capsule, b"dltensor"))
 
 
 def as_array(buffer, dtype=np.uint8):

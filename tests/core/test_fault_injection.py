@@ -137,15 +137,40 @@ Device(0).sync()
     assert run_python(code, HALFWARP_BACKEND="emulator", **rule).split() == [function]
 
 
-def test_a_failing_clean_up_is_one_line_on_stderr(run_python):
-    code = """
-from cuda.core import Device, emulation
+FAILING_CLEAN_UP = """
+import threading, warnings
+from cuda.core import CUDAWarning, Device, emulation
 device = Device(0)
 device.set_current()
 stream = device.create_stream()
-with emulation.inject("cuStreamDestroy", error="CUDA_ERROR_UNKNOWN"):
-    stream.close()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter({action!r})
+    with emulation.inject("cuStreamDestroy", error="CUDA_ERROR_UNKNOWN"):
+        {close}
+    for _ in range(100):
+        len([])  # the main thread gives it when it next runs code
 assert stream.is_closed
+for each in caught:
+    print(each.category is CUDAWarning, each.message)
 """
-    line = "halfwarp: cuStreamDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)"
-    run_python(code, HALFWARP_BACKEND="emulator", allowed=(line, "emulator: "))
+
+
+@pytest.mark.parametrize(
+    "close",
+    [
+        "stream.close()",
+        "t = threading.Thread(target=stream.close); t.start(); t.join()",
+    ],
+    ids=["main thread", "another"],
+)
+def test_a_failing_clean_up_is_a_warning(run_python, close):
+    code = FAILING_CLEAN_UP.format(action="always", close=close)
+    said = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator: ",))
+    assert said == "True cuStreamDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)\n"
+
+
+def test_a_failing_clean_up_whose_warning_is_an_error_is_reported(run_python):
+    code = FAILING_CLEAN_UP.format(action="error", close="stream.close()")
+    code = "import sys\nsys.unraisablehook = lambda args: print(args.exc_value)\n" + code
+    said = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator: ",))
+    assert said == "cuStreamDestroy failed during clean-up: CUDA_ERROR_UNKNOWN (999)\n"

@@ -19,8 +19,10 @@ from cuda.core import (
     DeviceMemoryResourceOptions,
     LaunchConfig,
     LegacyPinnedMemoryResource,
+    ManagedMemoryResource,
     ObjectCode,
     OutOfMemoryError,
+    PinnedMemoryResource,
     Program,
     ProgramOptions,
     Stream,
@@ -204,7 +206,40 @@ def foreign_in_a_block(device, stream):
         stream.wait(event)
 
 
+def pinned_pool(device, stream):
+    resource = PinnedMemoryResource({})
+    with resource.allocate(64, stream=stream) as buffer:
+        buffer.fill(1, stream=stream)
+    resource.close()
+
+
+def managed_pool(device, stream):
+    resource = ManagedMemoryResource({})
+    with resource.allocate(64, stream=stream) as buffer:
+        buffer.read_mostly = True
+        buffer.prefetch(device, stream=stream)
+    resource.close()
+
+
+def share_memory(device, stream):
+    resource = DeviceMemoryResource(device, {"ipc_enabled": True})
+    with resource.allocate(64, stream=stream) as buffer:
+        descriptor = buffer.ipc_descriptor
+        Buffer.from_ipc_descriptor(resource, descriptor, stream=stream).close()
+    resource.allocation_handle.close()
+    resource.close()
+
+
+def share_an_event(device, stream):
+    with stream.record(options={"ipc_enabled": True}) as event:
+        event.sync()
+
+
 USES = [
+    pinned_pool,
+    managed_pool,
+    share_memory,
+    share_an_event,
     allocate,
     allocate_without_a_stream,
     free_on_a_default_stream_in_another_context,

@@ -5,18 +5,19 @@ import re
 from pathlib import Path
 
 import pytest
-from cuda.core import _inventory, emulation
+from cuda.core import emulation
 
 from halfwarp.command_line import COMMANDS
+from tests.docs import public_names
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 GUIDE = (ROOT / "docs" / "guide" / "emulator.rst").read_text()
 
 
-def test_the_table_of_cuda_core_is_the_inventory():
-    (table,) = re.findall(r"<!-- cuda\.core\._inventory.*?-->\n\n(.*?)\n\n", README, re.S)
-    assert table == _inventory.markdown()
+def test_the_table_of_cuda_core_has_its_public_names():
+    (table,) = re.findall(r"<!-- tests/docs/public_names\.py.*?-->\n\n(.*?)\n\n", README, re.S)
+    assert table == public_names.markdown()
 
 
 def test_the_commands_that_it_names_are_there():

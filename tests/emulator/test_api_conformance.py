@@ -217,7 +217,7 @@ class TestIdentity:
         assert driver.made("cuDeviceGetAttribute", 50, 0, kind=ctypes.c_int) == 0xE000
 
     def test_what_is_not_emulated_reads_as_absent(self, driver):
-        absent = {"pageable access": 88, "multicast": 132, "IPC events": 125}
+        absent = {"pageable access": 88, "multicast": 132, "fabric handles": 128}
         for what, attribute in absent.items():
             assert driver.made("cuDeviceGetAttribute", attribute, 0, kind=ctypes.c_int) == 0, what
 

@@ -73,6 +73,6 @@ def test_host_memory_is_not_taken_for_device_memory(device, emulated):
     assert run("cuMemcpy2D", request) == INVALID_VALUE
 
 
-def test_arrays_are_refused_by_name(device, emulated):
+def test_what_is_no_array_is_refused(device, emulated):
     request = request_for("cuMemcpy2D", 0, device[0], kind=Memory.CU_MEMORYTYPE_ARRAY)
-    assert run("cuMemcpy2D", request) == cuda.CUresult.CUDA_ERROR_NOT_SUPPORTED
+    assert run("cuMemcpy2D", request) == cuda.CUresult.CUDA_ERROR_INVALID_HANDLE

@@ -185,11 +185,15 @@ def test_a_kernel_knows_the_parameters_that_its_image_declares(kind):
         library = ctypes.c_void_p(fresh("cuLibraryLoadData", image, None, None, 0, None, None, 0))
         print(layout(b"k"))
         print(layout(b"empty"))
+        kernel = ctypes.c_void_p(fresh("cuLibraryGetKernel", library, ctypes.c_char_p(b"k")))
+        most = ctypes.c_int()  # 0: CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+        assert function("cuKernelGetAttribute")(ctypes.byref(most), 0, kernel, 0) == 0
+        print(most.value)
         none = ctypes.byref(ctypes.c_void_p())
         print(function("cuLibraryGetKernel")(none, library, ctypes.c_char_p(b"none")))
         print(function("cuLibraryUnload")(library))
     """)
-    assert lines == ["[(0, 1), (8, 8), (16, 16), (32, 8), (40, 2)]", "[]", "500", "0"]
+    assert lines == ["[(0, 1), (8, 8), (16, 16), (32, 8), (40, 2)]", "[]", "1024", "500", "0"]
 
 
 def test_a_made_up_handle_is_refused_not_followed():

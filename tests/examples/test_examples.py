@@ -14,21 +14,26 @@ PROMISED = {
     "array_views.py": r"(NumPy.*: \([35], [35]\), correct\n?){3}((PyTorch|CuPy): .*correct\n?)*$",
     "graph_in_place.py": r"0: scale .*\n1: add .* after 0\n20 launches of 2 nodes: correct$",
     "growing_memory.py": r"(\d+ MiB at 0x[0-9a-f]+\n)+4,194,304 numbers, correct$",
-    "link_time_optimization.py": r".+: \d+ bytes of linked code$",
+    "link_time_optimization.py": r".+: \d+ bytes of linked code, \d+ of PTX$",
     "managed_memory.py": r"prefetched to <Device .*\nprefetched to Host\(\)\n100,000 .* correct$",
     "pinned_memory.py": r"65,536 numbers there and back, correct$",
+    "machine/monitor.py": r"(device  .*\n(\d \S.* of \d+ .*\n)+){2}CUDA \d+\.\d+, \d+ in all$",
+    "ping_pong.py": r"5 turns on 10,000 numbers: correct$",
     "plain_driver_calls.py": r"device .+\nclassic +256 bytes, _v2 256 bytes\n"
     r"a failure +InvalidDeviceError: ERROR_INVALID_DEVICE \(101\)\nagree$",
     "partition.py": r"groups     \d+, \d+ of \d+ multiprocessors, \d+ left\nverified$",
     "runtime_saxpy.py": r"elements   1,000,000\n.*\nmax error  \S+ against NumPy\nverified$",
+    "program_cache.py": r"first .* compiled .*\nsecond .* found .*\n2 entries, .*, correct$",
     "saxpy.py": r"elements   1,000,000\n.*\n.*max error  \S+ against NumPy\nverified$",
+    "texture_filter.py": r"128 x 128 pixels, at most [0-2]\.\d+ of 255 from NumPy, in .*\.ppm$",
     "vector_add.py": r"add<int>: .* correct\nadd<float>: .* correct\nadd<double>: .* correct$",
     "show_devices.py": r"device 0: .+(\n.*)+\n\d+ devices?$",
 }
 
 
 def test_every_example_has_its_promise_here():
-    assert {path.name for path in EXAMPLES.glob("*.py")} == set(PROMISED)
+    found = {path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.py")}
+    assert found == set(PROMISED)
 
 
 @pytest.mark.parametrize("name", PROMISED)

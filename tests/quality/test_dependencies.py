@@ -23,6 +23,7 @@ CPP_FOLDERS = (
     "runtime",
     "emulator",
     "emulated_runtime",
+    "emulated_nvml",
 )
 
 
@@ -59,6 +60,14 @@ RULES = [
         ),
     ),
     Rule(
+        "cpp/emulated_nvml",
+        includes=(
+            "^Python.h$",
+            r"^emulator/(?!control/control\.h$)",  # what the emulated driver says of its devices
+            *only("emulated_nvml", "emulator"),
+        ),
+    ),
+    Rule(
         "cuda/bindings",
         includes=only("driver", "bindings", "runtime"),
         modules=(r"^cuda\.core\b",),
@@ -73,13 +82,13 @@ RULES = [
 # The folders below a folder, lowest first: each may include those of lower ranks, and its own.
 RANKS = {
     "cpp/emulator": [
-        ("settings", "memory", "ptx", "image"),  # what needs nothing else
-        ("object", "report", "link"),
+        ("settings", "memory", "ptx", "image", "texture"),  # what needs nothing else
+        ("sharing", "object", "report", "link"),
         ("observation", "exec"),
         ("device",),
         ("stream",),
         ("driver",),
-        ("work", "code"),
+        ("work", "module"),
         ("graph",),
         ("api", "null"),
         ("control",),
@@ -241,6 +250,9 @@ def test_no_library_is_opened_outside_the_loader(root, tracked):
         "cpp/runtime/source.cpp",  # what the loader asks for the runtime's functions
         "cuda/bindings/_low.pyx",
         "cuda/core/emulation/library.py",
+        "cpp/emulated_nvml/process/library.cpp",  # the emulated driver, which it tells of
+        "cuda/core/driver/nvtx.py",  # a library that a profiler names
+        "cuda/core/system/_system.py",  # the C library, for its locales
     )
     opens = re.compile(r"\bdlopen\s*\(|\bLoadLibrary\w*\s*\(|\bctypes\.CDLL\b|\bc\.CDLL\b")
     wrong = [

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bindings/arrays/typed_array.hpp"
-#include "bindings/converters/raising_kinds.hpp"
+#include "bindings/converters/exception_kinds.hpp"
 
 namespace halfwarp::bindings {
 

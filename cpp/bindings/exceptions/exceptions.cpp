@@ -80,6 +80,17 @@ PyObject* reduce(PyObject* self, PyObject*) {
 PyMethodDef error_methods[] = {
     {"__reduce__", reduce, METH_NOARGS, "What pickle and copy need. Host only."}, {}};
 
+// What the class is an exception of as well: the built-in one of its other name, so that `except`
+// by either finds it. Borrowed; null: there is none.
+PyObject* built_in_kind(const library& lib, int index) {
+  for (const exception_alias& alias : lib.raises->aliases) {
+    if (alias.index != index) continue;
+    PyObject* found = PyDict_GetItemString(PyEval_GetBuiltins(), alias.name.c_str());
+    if (found && PyExceptionClass_Check(found)) return found;
+  }
+  return nullptr;
+}
+
 PyTypeObject* make_exception(const library& lib, int index) {
   const exception_record& record = lib.raises->classes[std::size_t(index)];
   PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(record.doc.c_str())},
@@ -88,7 +99,11 @@ PyTypeObject* make_exception(const library& lib, int index) {
                          {}};
   PyType_Spec spec = {record.name, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   PyObject* base = index ? reinterpret_cast<PyObject*>(ready_exception(lib, 0)) : PyExc_Exception;
-  return base ? reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, base)) : nullptr;
+  if (!base) return nullptr;
+  PyObject* also = built_in_kind(lib, index);
+  const reference bases{also ? PyTuple_Pack(2, base, also) : PyTuple_Pack(1, base)};
+  return bases ? reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, bases.get()))
+               : nullptr;
 }
 
 }  // namespace

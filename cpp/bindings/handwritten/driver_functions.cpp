@@ -47,7 +47,7 @@ PyObject* persistent(word& array, std::size_t bytes) {
 }
 
 // What keeps the memory that `where` points to while the driver may write there; steals `value`.
-PyObject* keeper_of(PyObject* value, word& where) {
+PyObject* exported(PyObject* value, word& where) {
   if (!PyObject_CheckBuffer(value) || PyIndex_Check(value)) return value;
   PyObject* view = PyMemoryView_FromObject(value);
   if (view && reinterpret_cast<word>(PyMemoryView_GET_BUFFER(view)->buf) != where) {
@@ -69,8 +69,8 @@ PyObject* export_buffers(PyObject* values, word* converted, word n) {
   PyObject* kept = PyList_New(0);
   for (word i = 0; kept && i < n; ++i) {
     PyObject* value = list_item(values, Py_ssize_t(i));
-    const reference keeper{value ? keeper_of(value, converted[i]) : nullptr};
-    if (!keeper || PyList_Append(kept, keeper) < 0) Py_CLEAR(kept);
+    const reference stable{value ? exported(value, converted[i]) : nullptr};
+    if (!stable || PyList_Append(kept, stable) < 0) Py_CLEAR(kept);
   }
   return kept;
 }

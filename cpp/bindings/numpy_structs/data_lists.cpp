@@ -17,18 +17,18 @@ char* pointer_in(const data_field& f, PyObject* self) {
   return pointer;
 }
 
-// The field and its count now say `n` elements at `array`, which `keeper` keeps alive.
-int point_to(const data_field& f, PyObject* self, char* array, Py_ssize_t n, PyObject* keeper) {
+// The field and its count now say `n` elements at `array`, which `owner` keeps alive.
+int point_to(const data_field& f, PyObject* self, char* array, Py_ssize_t n, PyObject* owner) {
   if (!n) array = nullptr;
   address_lock lock{as_storage(self)};
   if (set_counter(f, self, n) < 0) return -1;
   return point_field(self, place_of(f, self), reinterpret_cast<word>(array),
-                     n ? Py_NewRef(keeper) : nullptr);
+                     n ? Py_NewRef(owner) : nullptr);
 }
 
 // Who keeps the array behind a field: what was stored there, else whoever owns the struct. A new
 // reference.
-PyObject* keeper_of(const data_field& f, PyObject* self) {
+PyObject* array_owner(const data_field& f, PyObject* self) {
   PyObject* kept = kept_for_field(as_storage(self), place_of(f, self));
   return kept ? kept : Py_NewRef(holder_of(self));
 }
@@ -75,8 +75,8 @@ PyObject* read_number_list(const library&, const data_field& f, PyObject* self) 
   char* array = pointer_in(f, self);
   Py_ssize_t n = array ? counted(f, self) : 0;
   if (!n) return PyList_New(0);
-  const reference keeper{keeper_of(f, self)};
-  return new_typed_view(f.element, array, extent::line(n, number_size(f.element)), keeper,
+  const reference owner{array_owner(f, self)};
+  return new_typed_view(f.element, array, extent::line(n, number_size(f.element)), owner,
                         as_data(self)->is_read_only);
 }
 
@@ -95,15 +95,15 @@ PyObject* read_structure_list(const library& lib, const data_field& f, PyObject*
   char* array = pointer_in(f, self);
   Py_ssize_t n = array ? counted(f, self) : 0;
   if (!n) return PyList_New(0);
-  PyObject* keeper = keeper_of(f, self);
+  PyObject* kept = array_owner(f, self);
   const class_record& record = lib.classes[std::size_t(f.type)];
   // The view depends on what keeps the array: a data object, which may be a view itself.
-  class_type* type = any_class_of(keeper);
-  PyObject* owner = type && type->record->data ? holder_of(keeper) : keeper;
+  class_type* type = any_class_of(kept);
+  PyObject* owner = type && type->record->data ? holder_of(kept) : kept;
   extent e =
       n == 1 && !record.data->is_array ? extent{} : extent::line(n, Py_ssize_t(record.data->size));
   PyObject* view = new_data_view(lib, f.type, {array, e, owner, as_data(self)->is_read_only});
-  Py_DECREF(keeper);
+  Py_DECREF(kept);
   return view;
 }
 

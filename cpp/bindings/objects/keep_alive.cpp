@@ -73,10 +73,10 @@ PyObject* kept_for_field(storage* self, const void* where) {
   return item_of(kept, key);
 }
 
-int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* keeper) {
+int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* owner) {
   address_lock lock{as_storage(self)};
-  int status = keep_for_field(as_storage(self), where, keeper);
-  Py_XDECREF(keeper);
+  int status = keep_for_field(as_storage(self), where, owner);
+  Py_XDECREF(owner);
   if (status == 0) std::memcpy(where, &address, sizeof address);
   return status;
 }

@@ -31,9 +31,9 @@ class address_lock {
 };
 #endif
 
-// Makes the address field at `where` point at what `keeper` keeps alive (nullptr: nothing has to);
-// steals the keeper. 0, or -1 with an error set and the field as it was.
-int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* keeper);
+// Makes the address field at `where` point at what `owner` keeps alive (nullptr: nothing has to);
+// steals that reference. 0, or -1 with an error set and the field as it was.
+int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* owner);
 
 // Copies `size` bytes from one struct to another, with what they depend on; 0, or -1 with an error
 // set and the target as it was.

@@ -239,7 +239,7 @@ struct exception_alias {
   table_text name;
   std::int16_t index;  // of the class
 };
-struct raising {
+struct exception_convention {
   std::span<const exception_record> classes;
   PyTypeObject** types;  // one per class, null until made
   initproc init;         // of the exceptions
@@ -293,8 +293,8 @@ struct library {
   PyMethodDef* lazy_methods;
   library_state* state;
   std::int16_t result_enum;
-  driver::library_id table;         // of the loader: what holds the functions
-  const raising* raises = nullptr;  // null: functions return their result code
+  driver::library_id table;                      // of the loader: what holds the functions
+  const exception_convention* raises = nullptr;  // null: functions return their result code
   std::span<const assembly> assemblies = {};
   std::span<const foreign_enum> foreign_enums = {};
 

@@ -83,7 +83,7 @@ graph_handle own_graph(CUgraph raw) {
 graph_exec_handle instantiate(CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS& how) {
   return graph_exec_handle::own(
       context_instance{current_context()}, {}, [graph, &how](CUgraphExec* raw) {
-        const unlocked_scope unlocked;
+        const gil_release released;
         driver::call(driver::table->cuGraphInstantiateWithParams, raw, graph, &how);
       });
 }
@@ -120,7 +120,7 @@ CUuserObject retain_in_graph(CUgraph graph, void* object, CUhostFn release) {
 
 void abandon_capture(const stream_ref& stream) noexcept {
   if (!stream.is_of_this_process()) return;
-  const unlocked_scope unlocked;
+  const gil_release released;
   capture_info found;
   if (find_capture(stream, found) != CUDA_SUCCESS ||
       found.status == CU_STREAM_CAPTURE_STATUS_NONE) {
@@ -137,7 +137,7 @@ void abandon_capture(const stream_ref& stream) noexcept {
 
 void leave_capture(const stream_ref& stream) noexcept {
   if (!stream.is_of_this_process()) return;
-  const unlocked_scope unlocked;
+  const gil_release released;
   capture_info found;
   CUgraph graph = nullptr;
   if (find_capture(stream, found) != CUDA_SUCCESS ||

@@ -15,15 +15,15 @@ inline constinit interpreter_lock lock_above{};  // written once, before the fir
 // For calls that may wait: for work, or for the driver's lock of a context, which another thread
 // has while it waits for a host function that needs the interpreter. Nothing happens on a thread
 // that has not the interpreter's lock, so these nest.
-class unlocked_scope {
+class gil_release {
  public:
-  unlocked_scope() noexcept
+  gil_release() noexcept
       : given_{lock_above.give_back != nullptr ? lock_above.give_back() : nullptr} {}
-  ~unlocked_scope() {
+  ~gil_release() {
     if (given_ != nullptr) lock_above.take_again(given_);
   }
-  unlocked_scope(const unlocked_scope&) = delete;  // what is given back is taken again once
-  unlocked_scope& operator=(const unlocked_scope&) = delete;
+  gil_release(const gil_release&) = delete;  // what is given back is taken again once
+  gil_release& operator=(const gil_release&) = delete;
 
  private:
   void* const given_;

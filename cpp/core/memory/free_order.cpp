@@ -89,7 +89,7 @@ free_order::free_order(stream_handle stream)
     context_ = context_instance{current_context()};
     if (!context_) return;
     if (stream.raw() == CU_STREAM_PER_THREAD) {
-      const unlocked_scope unlocked;
+      const gil_release released;
       recorded_ = create_event(context_, CU_EVENT_DISABLE_TIMING);
       driver::call(driver::table->cuEventRecord, recorded_.raw(), stream.raw());
       thread_ = this_thread();
@@ -184,7 +184,7 @@ free_result free_order::free_after_work(CUdeviceptr pointer, memory_kind kind) c
 }
 
 void free_order::come_before(const stream_ref& later) const {
-  const unlocked_scope unlocked;
+  const gil_release released;
   if (!is_default_stream(stream_.raw())) return wait_for_stream(later, stream_);
   if (is_of_other_thread()) {
     driver::call(driver::table->cuStreamWaitEvent, later.raw(), recorded_.raw(), 0u);
@@ -196,6 +196,19 @@ void free_order::come_before(const stream_ref& later) const {
     reached = record_event(stream_, CU_EVENT_DISABLE_TIMING);
   }
   driver::call(driver::table->cuStreamWaitEvent, later.raw(), reached.raw(), 0u);
+}
+
+free_result free_order::come_before(const free_order& later) const noexcept {
+  if (!stream_ || !later.stream_ || is_gone() || later.is_gone() || is_on_stream_of(later))
+    return {};
+  if (is_capturing(stream_.raw()) || is_capturing(later.stream_.raw())) return {};
+  try {
+    const current_scope scope{later.context().raw()};
+    come_before(later.stream_);
+  } catch (const driver::driver_error& error) {
+    return {error.code, error.function};
+  }
+  return {};
 }
 
 bool free_order::enter() const noexcept {

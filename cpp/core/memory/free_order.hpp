@@ -55,6 +55,12 @@ class free_order {
 
   // Lets a stream wait for what was given so far to the stream of the recording.
   void come_before(const stream_ref& later) const;
+  // The same for the stream of another free, unless a capture is in the way.
+  [[nodiscard]] free_result come_before(const free_order& later) const noexcept;
+  [[nodiscard]] bool is_on_stream_of(const free_order& other) const noexcept {
+    return stream_.raw() == other.stream_.raw() && thread_ == other.thread_ &&
+           context().raw() == other.context().raw();
+  }
 
   // Makes the recorded context current, unless it was reset; whether leave() is due. A driver that
   // fails here fails at the free as well, which says so.

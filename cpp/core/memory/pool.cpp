@@ -3,6 +3,7 @@
 #include "core/memory/pool.hpp"
 
 #include <limits>
+#include <utility>
 
 #include "core/memory/free_order.hpp"
 
@@ -35,7 +36,7 @@ constexpr bool is_four_bytes_wide(CUmemPool_attribute attribute) {
 }  // namespace
 
 pool_handle current_pool(CUdevice device) {
-  const unlocked_scope unlocked;  // the first time makes the default pool
+  const gil_release released;  // the first time makes the default pool
   const relaxed_capture_scope relaxed;
   CUmemoryPool raw = nullptr;
   driver::call(driver::table->cuDeviceGetMemPool, &raw, device);
@@ -45,7 +46,7 @@ pool_handle current_pool(CUdevice device) {
 }
 
 pool_handle current_pool(const pool_place& place) {
-  const unlocked_scope unlocked;
+  const gil_release released;
   const relaxed_capture_scope relaxed;
   CUmemoryPool raw = nullptr;
   CUmemLocation where = location_of(place);
@@ -55,15 +56,18 @@ pool_handle current_pool(const pool_place& place) {
   return pool;
 }
 
-pool_handle create_pool(const pool_place& place, std::size_t max_size) {
-  const unlocked_scope unlocked;
+pool_handle create_pool(const pool_place& place, std::size_t max_size, pool_sharing sharing) {
+  const gil_release released;
   const relaxed_capture_scope relaxed;
   CUmemPoolProps properties{};
   properties.allocType = place.type;
-  properties.handleTypes = CU_MEM_HANDLE_TYPE_NONE;
+  properties.handleTypes = sharing == pool_sharing::none ? CU_MEM_HANDLE_TYPE_NONE
+                                                         : CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   properties.location = location_of(place);
   properties.maxSize = max_size;
-  pool_handle pool = pool_handle::own({}, facts_of(place), [&properties](CUmemoryPool* raw) {
+  pool_facts facts = facts_of(place);
+  facts.sharing = sharing;
+  pool_handle pool = pool_handle::own({}, std::move(facts), [&properties](CUmemoryPool* raw) {
     driver::call(driver::table->cuMemPoolCreate, raw, &properties);
   });
   keep_freed_memory(pool);

@@ -11,8 +11,12 @@
 
 namespace halfwarp::core {
 
+// What a pool has to do with other processes.
+enum class pool_sharing : unsigned char { none, exportable, imported };
+
 struct pool_facts {
   CUdevice device = -1;  // -1: memory that is not tied to one device
+  pool_sharing sharing = pool_sharing::none;
   // Whether another device was ever let in; in such a pool the access has to be taken back, since
   // the next pool may get the same handle, and has inherited it then.
   mutable std::atomic<bool> had_peers{false};
@@ -20,10 +24,14 @@ struct pool_facts {
   constexpr pool_facts() noexcept = default;
   explicit constexpr pool_facts(CUdevice of) noexcept : device{of} {}
   pool_facts(pool_facts&& other) noexcept
-      : device{other.device}, had_peers{other.had_peers.load(std::memory_order_relaxed)} {}
+      : device{other.device},
+        sharing{other.sharing},
+        had_peers{other.had_peers.load(std::memory_order_relaxed)} {}
 };
 
 void take_access_back(CUmemoryPool raw, CUdevice owner) noexcept;
+// Not while another thread imports a pool.
+[[nodiscard]] CUresult destroy_shared_pool(CUmemoryPool raw) noexcept;
 
 // What kind of memory a pool has, and where.
 struct pool_place {
@@ -39,6 +47,7 @@ struct pool_traits {
   static constexpr const char* destroyer = "cuMemPoolDestroy";
   static CUresult destroy(CUmemoryPool raw, const pool_facts& facts) noexcept {
     if (facts.had_peers.load(std::memory_order_relaxed)) take_access_back(raw, facts.device);
+    if (facts.sharing != pool_sharing::none) return destroy_shared_pool(raw);
     return driver::try_call(driver::table->cuMemPoolDestroy, raw);
   }
 };
@@ -53,7 +62,8 @@ using pool_handle = handle<pool_traits>;
 [[nodiscard]] pool_handle current_pool(const pool_place& place);
 
 // A new pool; `max_size` in bytes, 0 for as much as there is.
-[[nodiscard]] pool_handle create_pool(const pool_place& place, std::size_t max_size);
+[[nodiscard]] pool_handle create_pool(const pool_place& place, std::size_t max_size,
+                                      pool_sharing sharing = pool_sharing::none);
 [[nodiscard]] inline pool_handle create_pool(CUdevice device, std::size_t max_size) {
   return create_pool(pool_place{.id = device}, max_size);
 }

@@ -35,18 +35,8 @@ void* open_real_driver(loader_failure& failure) noexcept {
   return handle ? handle : fail_to_open(failure, BACKEND_DRIVER, dlerror());
 }
 
-// The emulator lies beside the extension that holds this code, whatever the search paths say.
 void* open_emulator(loader_failure& failure) noexcept {
-  Dl_info self;
-  char path[4096];
-  if (!dladdr(reinterpret_cast<const void*>(&open_backend), &self)) {
-    return fail_to_open(failure, BACKEND_EMULATOR, "the folder of cuda.bindings is not known");
-  }
-  const char* const slash = std::strrchr(self.dli_fname, '/');
-  const int folder = slash ? static_cast<int>(slash - self.dli_fname) + 1 : 0;
-  std::snprintf(path, sizeof path, "%.*s%s", folder, self.dli_fname, emulator_file);
-  void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  return handle ? handle : fail_to_open(failure, BACKEND_EMULATOR, dlerror());
+  return open_beside(emulator_file, failure);
 }
 
 // Why the driver has nothing to run on here; null when it has, and when it fails in another way:
@@ -99,6 +89,20 @@ open_driver open_named(backend_id backend, loader_failure& failure) noexcept {
 }
 
 }  // namespace
+
+// Whatever the search paths say.
+void* open_beside(const char* file, loader_failure& failure) noexcept {
+  Dl_info self;
+  char path[4096];
+  if (!dladdr(reinterpret_cast<const void*>(&open_backend), &self)) {
+    return fail_to_open(failure, BACKEND_EMULATOR, "the folder of cuda.bindings is not known");
+  }
+  const char* const slash = std::strrchr(self.dli_fname, '/');
+  const int folder = slash ? static_cast<int>(slash - self.dli_fname) + 1 : 0;
+  std::snprintf(path, sizeof path, "%.*s%s", folder, self.dli_fname, file);
+  void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  return handle ? handle : fail_to_open(failure, BACKEND_EMULATOR, dlerror());
+}
 
 backend_id wanted_backend(backend_id requested) noexcept {
   const char* const value = std::getenv("HALFWARP_BACKEND");

@@ -19,4 +19,8 @@ backend_id wanted_backend(backend_id requested) noexcept;
 // null means that `failure` says why.
 open_driver open_backend(backend_id requested, loader_failure& failure) noexcept;
 
+// Opens a library of ours that lies beside the extension with this code, such as the emulator.
+// Null: `failure` says why.
+void* open_beside(const char* file, loader_failure& failure) noexcept;
+
 }  // namespace halfwarp::driver

@@ -39,7 +39,13 @@ void set_full(library_id library, bool value) noexcept {
 void put_emulator_in_place() noexcept {
   if (loader_backend() != BACKEND_EMULATOR) return;
   for (int i = 0; i < HALFWARP_LIBRARY_COUNT; ++i) {
-    if (state.found[i]) fill_from_handle(*library_records[i], state.found[i], state.handle);
+    if (!state.found[i]) continue;
+    if (library_records[i]->emulated) {  // the next call opens what stands in for it
+      library_records[i]->empty();
+      set_full(static_cast<library_id>(i), false);
+    } else {
+      fill_from_handle(*library_records[i], state.found[i], state.handle);
+    }
   }
 }
 
@@ -73,8 +79,30 @@ void open_wanted_emulator() noexcept {
   static_cast<void>(fill_from_driver(failure));  // the first driver call says why it failed
 }
 
+bool fill_from_emulated(library_id library, loader_failure& failure) noexcept {
+  const opening_lock owner;
+  if (is_full(library)) return true;
+  void* const handle = open_beside(library_records[library]->emulated, failure);
+  if (!handle) return false;
+  fill_from_handle(*library_records[library], handle, nullptr);
+  set_full(library, true);
+  return true;
+}
+
+// What tells of devices has to tell of those that kernels run on, so `auto` is decided for it.
+bool is_for_emulated_devices(library_id library, loader_failure& failure) noexcept {
+  if (!library_records[library]->emulated) return false;
+  if (loader_backend() == BACKEND_NONE && loader_wanted() == BACKEND_NONE) {
+    static_cast<void>(fill_from_driver(failure));
+  }
+  const backend_id used = loader_backend();
+  return (used == BACKEND_NONE ? loader_wanted() : used) == BACKEND_EMULATOR;
+}
+
 // Two threads may both ask Python for the library: it answers both with the same handle.
 bool fill_from_pathfinder(library_id library, loader_failure& failure) noexcept {
+  if (is_for_emulated_devices(library, failure)) return fill_from_emulated(library, failure);
+  if (failure.kind == FAILURE_SETTING) return false;
   void* const handle = python.open(library, failure.function);
   if (!handle) {
     failure.kind = FAILURE_RAISED;

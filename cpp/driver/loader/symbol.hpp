@@ -36,8 +36,9 @@ struct library_record {
   unsigned count;
   opening how;
   const char* source;
-  const char* package;  // that has it
-  const char* remedy;   // what to do when it is missing
+  const char* package;   // that has it
+  const char* remedy;    // what to do when it is missing
+  const char* emulated;  // file of ours beside the loader that stands in for it; null: none
 
   bool is_filled(unsigned slot) const noexcept {
     return __atomic_load_n(&table[slot], __ATOMIC_ACQUIRE) != first[slot];

@@ -96,11 +96,8 @@ void call::record(event& what, stream& in) {
     what.captured = std::make_shared<captured_event>(captured_event{state->of, state->frontier});
     return;
   }
-  const auto mark = std::make_shared<event_record>();
-  mark->at = {in.as_shared(), in.enqueued() + 1};
-  submit(in, std::make_shared<record_event>(mark));
-  what.last = mark;
-  what.captured.reset();
+  require_no_implicit_wait(d, in);  // before the event takes notice
+  submit(in, std::make_shared<record_event>(what.record_at({in.as_shared(), in.enqueued() + 1})));
 }
 
 CUresult call::wait(const stream_point& until, context& owner) {

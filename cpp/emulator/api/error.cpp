@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library as a whole: initialisation, version, the names of errors, what it has no part in.
+#include <algorithm>
+#include <fstream>
+
 #include "emulator/api/call.hpp"
 #include "emulator/driver/lifecycle.hpp"
+#include "emulator/observation/driver_log.hpp"
 #include "emulator/settings/error_names.hpp"
 
 namespace halfwarp::emulator::api {
@@ -28,6 +32,64 @@ CUresult cuGetErrorString(CUresult error, const char** pStr) noexcept {
   const auto* entry = find_error(error);
   *pStr = entry ? entry->text : nullptr;
   return entry ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void* userData,
+                                CUlogsCallbackHandle* callback_out) noexcept {
+  return answer_unlocked([&] {
+    require(callbackFunc != nullptr, CUDA_ERROR_INVALID_VALUE, "the callback is null");
+    const auto made = the_log().add(callbackFunc, userData);
+    if (callback_out) *callback_out = made;
+  });
+}
+
+CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback) noexcept {
+  return answer_unlocked([&] {
+    require(the_log().remove(callback), CUDA_ERROR_INVALID_VALUE, "no such callback is registered");
+  });
+}
+
+CUresult cuLogsCurrent(CUlogIterator* iterator_out, unsigned int flags) noexcept {
+  return answer_unlocked([&] {
+    require_outputs(iterator_out);
+    require(flags == 0, CUDA_ERROR_INVALID_VALUE, "the flags are not 0");
+    *iterator_out = the_log().end();
+  });
+}
+
+CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, size_t* size,
+                            unsigned int flags) noexcept {
+  return answer_unlocked([&] {
+    require_outputs(buffer, size);
+    require(flags == 0 && *size > 0, CUDA_ERROR_INVALID_VALUE,
+            "the flags are not 0, or there is no room");
+    std::uint32_t behind = 0;
+    std::string text = the_log().text(iterator ? *iterator : 0, behind);
+    // The newest entries are kept where there is not room for all.
+    while (text.size() >= *size) {
+      const auto end = text.find('\n');
+      text.erase(0, end == std::string::npos ? end : end + 1);
+    }
+    std::copy(text.begin(), text.end(), buffer);
+    buffer[text.size()] = '\0';
+    *size = text.size();
+    if (iterator) *iterator = behind;
+  });
+}
+
+CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* pathToFile,
+                          unsigned int flags) noexcept {
+  return answer_unlocked([&] {
+    require(pathToFile != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE,
+            "there is no path, or the flags are not 0");
+    std::uint32_t behind = 0;
+    const std::string text = the_log().text(iterator ? *iterator : 0, behind);
+    std::ofstream file{pathToFile, std::ios::binary};
+    file << text;
+    file.close();
+    require(!file.fail(), CUDA_ERROR_INVALID_VALUE, "the file cannot be written");
+    if (iterator) *iterator = behind;
+  });
 }
 
 // The undocumented tables that libcudart asks for are not imitated.

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "emulator/api/call.hpp"
+#include "emulator/api/sharing/sharing_call.hpp"
 #include "emulator/work/operations.hpp"
 
 namespace halfwarp::emulator::api {
@@ -44,9 +45,11 @@ CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) noexcept {
             "these are no flags of an event");
     require(!(Flags & CU_EVENT_INTERPROCESS) || (Flags & CU_EVENT_DISABLE_TIMING),
             CUDA_ERROR_INVALID_VALUE, "an interprocess event must have its timing disabled");
-    require(!(Flags & CU_EVENT_INTERPROCESS), CUDA_ERROR_NOT_SUPPORTED,
-            "the emulator has no events between processes");
-    *phEvent = c.d.objects.make<event>(c.current(), Flags)->handle_as<CUevent>();
+    const bool is_shared = Flags & CU_EVENT_INTERPROCESS;
+    auto between_processes = is_shared ? sharing::event_state::make() : nullptr;
+    if (is_shared && !between_processes) refuse_by_system("an event between processes");
+    *phEvent = c.d.objects.make<event>(c.current(), Flags, std::move(between_processes))
+                   ->handle_as<CUevent>();
   });
 }
 
@@ -70,6 +73,12 @@ CUresult cuEventQuery(CUevent hEvent) noexcept {
   return answer([&](call& c) {
     const auto asked = c.find<event>(hEvent);
     require_not_captured(c, *asked);
+    if (const auto number = asked->recorded_elsewhere()) {
+      const auto now = asked->shared->of(number);
+      if (now == sharing::progress::pending) return CUDA_ERROR_NOT_READY;
+      if (now == sharing::progress::lost) return wait_elsewhere(*asked->shared, number).code;
+      return asked->owner().take_failure();
+    }
     if (!asked->last) return CUDA_SUCCESS;
     if (!c.d.streams.poll(c.guard, asked->last->at)) return CUDA_ERROR_NOT_READY;
     return asked->owner().take_failure();
@@ -80,6 +89,12 @@ CUresult cuEventSynchronize(CUevent hEvent) noexcept {
   return answer([&](call& c) {
     const auto waited = c.find<event>(hEvent);
     require_not_captured(c, *waited);
+    if (const auto number = waited->recorded_elsewhere()) {
+      c.guard.unlock();
+      const auto result = wait_elsewhere(*waited->shared, number);
+      c.guard.lock();
+      return result ? result.code : waited->owner().take_failure();
+    }
     if (!waited->last) return CUDA_SUCCESS;
     return c.wait(waited->last->at, waited->owner());
   });

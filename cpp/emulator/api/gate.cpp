@@ -11,6 +11,7 @@
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/driver/thread.hpp"
 #include "emulator/object/current_call.hpp"
+#include "emulator/observation/driver_log.hpp"
 #include "emulator/settings/error_names.hpp"
 #include "emulator/stream/context.hpp"
 
@@ -49,6 +50,8 @@ gate::gate(unsigned function_index) noexcept : index_{function_index} {
 
 gate::~gate() {
   leave_call();
+  if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY) [[unlikely]]
+    write_log();
   if (!(lifecycle::obstacles.load(std::memory_order_relaxed) & obstacle::tracing)) return;
   if (!(lifecycle::chosen_options().traces & trace::api)) return;
   const auto* entry = find_error(code);
@@ -56,6 +59,15 @@ gate::~gate() {
       std::string{function_names[index_]} + " -> " + (entry ? entry->name : "?");
   if (!(lifecycle::obstacles.load() & obstacle::uninitialised))
     the_driver().report.note("trace", text);
+}
+
+// The child of a fork leaves the log alone, which another thread may have been writing.
+void gate::write_log() const noexcept {
+  if (lifecycle::obstacles.load(std::memory_order_relaxed) & obstacle::forked) return;
+  const thread_state& thread = this_thread();
+  const auto* const entry = find_error(code);
+  the_log().write(function_names[index_], code, entry ? entry->name : "?",
+                  thread.message_code == code ? thread.message : "");
 }
 
 CUresult gate::leave(CUresult result) noexcept {

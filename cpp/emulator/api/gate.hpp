@@ -33,6 +33,7 @@ struct gate {
   void block(CUresult with) noexcept;
   void look_closer(unsigned obstacles) noexcept;
   void inject() noexcept;
+  [[gnu::cold]] void write_log() const noexcept;
   void heed_failure(CUresult with) noexcept;
 
   unsigned index_;

@@ -115,17 +115,18 @@ CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) noexcept {
     require(!waited->captured, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
             "the event was recorded in a capture");
     require_nothing_captures(c.d, *in);
-    if (!waited->last || waited->last->is_reached) return;
-    const std::vector<stream_point> until{waited->last->at};
+    std::vector<stream_point> until;
+    const auto waiting = make_wait(*waited, until);
+    if (!waiting) return;
     std::vector<std::shared_ptr<stream>> streams;
     c.d.objects.for_each(object_kind::stream, [&](const object& each) {
       const auto found = c.d.objects.find<stream>(each.handle_as<CUstream>());
       if (&found->owner() == in.get()) streams.push_back(found);
     });
-    for (const auto& each : streams) c.submit(*each, std::make_shared<marker>(), until);
-    c.submit(in->legacy(), std::make_shared<marker>(), until);
+    for (const auto& each : streams) c.submit(*each, waiting, until);
+    const auto behind = c.submit(in->legacy(), waiting, until);
     std::erase_if(in->gate, [](const stream_point& old) { return old.is_reached(); });
-    in->gate.push_back(until.front());
+    in->gate.push_back(behind);
   });
 }
 

@@ -73,6 +73,49 @@ CUresult cuStreamGetPriority(CUstream hStream, int* priority) noexcept {
   });
 }
 
+namespace {
+
+void require_attribute(CUstreamAttrID id) {
+  require(launch_attributes::is_of_streams(id), CUDA_ERROR_INVALID_VALUE,
+          "streams have no such attribute");
+}
+
+}  // namespace
+
+CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
+                              CUstreamAttrValue* value_out) noexcept {
+  return answer([&](call& c) {
+    require_outputs(value_out);
+    const auto asked = c.stream_of(hStream);
+    require_attribute(attr);
+    *value_out = asked->attributes.get(attr);
+    if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY) value_out->priority = asked->priority();
+  });
+}
+
+CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+                              const CUstreamAttrValue* value) noexcept {
+  return answer([&](call& c) {
+    require_outputs(value);
+    const auto changed = c.stream_of(hStream);
+    require_attribute(attr);
+    const auto why = launch_attributes::refusal(attr, *value);
+    if (!why.empty()) refuse(CUDA_ERROR_INVALID_VALUE, why);
+    if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
+      changed->set_priority(std::clamp(value->priority, greatest_priority, least_priority));
+    } else {
+      changed->attributes.set(attr, *value);
+    }
+  });
+}
+
+CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) noexcept {
+  return answer([&](call& c) {
+    const auto to = c.stream_of(dst), from = c.stream_of(src);
+    to->attributes = from->attributes;
+  });
+}
+
 CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) noexcept {
   return answer([&](call& c) {
     require_outputs(flags);
@@ -134,8 +177,10 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
       refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
                             "the event was recorded outside of the capture");
     }
-    if (!waited->last || waited->last->is_reached) return;
-    c.submit(*target, std::make_shared<marker>(), {waited->last->at});
+    std::vector<stream_point> places;
+    if (auto waiting = make_wait(*waited, places)) {
+      c.submit(*target, std::move(waiting), std::move(places));
+    }
   });
 }
 

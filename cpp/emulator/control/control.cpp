@@ -79,6 +79,33 @@ bool check_option(const char* name, const char* value, std::string& answer) {
   return true;
 }
 
+void describe(const device& of, halfwarp_emulated_device& into) {
+  const CUuuid uuid = of.uuid();
+  into = {};
+  std::strcpy(into.name, device_name);
+  std::memcpy(into.uuid, uuid.bytes, sizeof into.uuid);
+  into.pci_domain = pci_domain;
+  into.pci_bus = static_cast<unsigned>(of.ordinal());
+  into.major = of.kind().major;
+  into.minor = of.kind().minor;
+  into.multiprocessors = of.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
+  into.cuda_version = CUDA_VERSION;
+  into.memory_bus_width = of.attributes()[CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH];
+  into.memory_total = of.memory_bytes();
+}
+
+// The devices that cuInit makes, or would make: who only looks at devices starts no driver.
+bool describe(int ordinal, halfwarp_emulated_device& into) {
+  const options& chosen = lifecycle::chosen_options();
+  if (!lifecycle::option_problem().empty() || ordinal < 0 || ordinal >= chosen.devices) {
+    return false;
+  }
+  const auto [major, minor] = chosen.capability_of(ordinal);
+  const auto& kind = *find_architecture(major, minor);
+  describe(device{ordinal, kind, chosen.memory, chosen.multiprocessors}, into);
+  return true;
+}
+
 }  // namespace
 }  // namespace halfwarp::emulator
 
@@ -89,6 +116,10 @@ extern "C" {
 using namespace halfwarp::emulator;
 
 int halfwarp_emulator_is_active(void) { return is_running(); }
+
+int halfwarp_emulator_is_announced(void) {
+  return (lifecycle::obstacles.load() & obstacle::unannounced) == 0;
+}
 
 size_t halfwarp_emulator_option_problem(char* text, size_t size) {
   return hand_over(lifecycle::option_problem(), text, size);
@@ -191,11 +222,42 @@ void* halfwarp_emulator_in_place_of(const char* library, const char* function, v
   return is_linker ? control::in_place_of_nvjitlink(function, real) : real;
 }
 
+int halfwarp_emulator_device(int ordinal, halfwarp_emulated_device* device) {
+  lifecycle::announce();
+  return describe(ordinal, *device);
+}
+
+halfwarp_emulated_use halfwarp_emulator_use(int ordinal) {
+  if (!is_running()) return {};
+  driver& d = the_driver();
+  const std::lock_guard guard{d.lock};
+  const auto used = d.memory.device_usage(ordinal).used;
+  const device& of = *d.devices[static_cast<std::size_t>(ordinal)];
+  return {used, of.primary_retains > 0 || used > 0};
+}
+
 void halfwarp_emulator_own(const void* handle) {
   if (!is_running()) return;
   driver& d = the_driver();
   const std::lock_guard guard{d.lock};
   d.objects.give_to_library(reinterpret_cast<std::uint64_t>(handle));
+}
+
+void halfwarp_emulator_graphics_object(unsigned name, uint64_t bytes, uint64_t width,
+                                       uint64_t height, int format, unsigned channels) {
+  if (!is_running()) return;
+  driver& d = the_driver();
+  const std::lock_guard guard{d.lock};
+  graphics_object is{bytes, {}};
+  is.picture.Width = width;
+  is.picture.Height = height;
+  is.picture.Format = static_cast<CUarray_format>(format);
+  is.picture.NumChannels = channels;
+  if (bytes || width) {
+    d.graphics[name] = is;
+  } else {
+    d.graphics.erase(name);
+  }
 }
 
 }  // extern "C"

@@ -15,6 +15,9 @@ extern "C" {
 /* 1 once cuInit has succeeded in this process. */
 int halfwarp_emulator_is_active(void);
 
+/* 1 once the notice was written, and with it the options hold. */
+int halfwarp_emulator_is_announced(void);
+
 /* What is wrong with the options in the environment; empty: nothing. */
 size_t halfwarp_emulator_option_problem(char* text, size_t size);
 
@@ -59,12 +62,43 @@ void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size))
 void halfwarp_emulator_register_cubin(const void* cubin, size_t cubin_size, const char* ptx,
                                       size_t ptx_size);
 
-/* What calls of a function of another library go to in place of `real`, so that what it makes can be
-   emulated: a function of ours, or `real`. `library` is a name such as "nvjitlink". */
+/* What calls of a function of another library go to in place of `real`, so that what it makes can
+   be emulated: a function of ours, or `real`. `library` is a name such as "nvjitlink". */
 void* halfwarp_emulator_in_place_of(const char* library, const char* function, void* real);
 
 /* The object behind a driver handle belongs to the package, not to the program: no leak. */
 void halfwarp_emulator_own(const void* handle);
+
+/* What the management library tells of a device. Needs no cuInit; writes the notice, as a first
+   call of the driver does. */
+struct halfwarp_emulated_device {
+  char name[64];
+  unsigned char uuid[16];
+  unsigned pci_domain, pci_bus;
+  int major, minor;
+  int multiprocessors;
+  int cuda_version;      /* of the driver: 13050 */
+  int memory_bus_width;  /* bits */
+  uint64_t memory_total; /* bytes */
+};
+
+/* 1, or 0 when there is no device of that number, or the options are not understood. */
+int halfwarp_emulator_device(int ordinal, struct halfwarp_emulated_device* device);
+
+/* What this process uses of such a device: bytes, and whether it has memory or a context there.
+   Nothing before cuInit, and in a child of the process that uses it. */
+struct halfwarp_emulated_use {
+  uint64_t bytes;
+  int is_used;
+};
+
+struct halfwarp_emulated_use halfwarp_emulator_use(int ordinal);
+
+/* What the emulator takes for a buffer of so many bytes, or for an image, of a graphics library, by
+   the name that one would give it; all 0: there is no such thing any more. `format` is a
+   CUarray_format. */
+void halfwarp_emulator_graphics_object(unsigned name, uint64_t bytes, uint64_t width,
+                                       uint64_t height, int format, unsigned channels);
 
 #ifdef __cplusplus
 }

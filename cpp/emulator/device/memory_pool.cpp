@@ -22,10 +22,13 @@ memory::allocation_kind kind_in(const CUmemPoolProps& properties) {
 
 }  // namespace
 
-memory_pool::memory_pool(const CUmemPoolProps& properties, int home)
+memory_pool::memory_pool(const CUmemPoolProps& properties, int home,
+                         std::shared_ptr<memory::shared_file> file, bool is_imported)
     : object{kind_of},
       properties_{properties},
       home_{home},
+      file_{std::move(file)},
+      is_imported_{is_imported},
       accessible_from_{kind_in(properties) == memory::allocation_kind::pool
                            ? 1u << home
                            : memory::every_device} {}
@@ -41,25 +44,46 @@ std::optional<memory::address> memory_pool::allocate(memory::address_space& spac
   if (charged < bytes) return std::nullopt;
   const bool is_too_much = properties_.maxSize != 0 && used + charged > properties_.maxSize;
   if (is_too_much) return std::nullopt;
-  memory::allocation_request request;
-  request.size = bytes;
-  request.kind = kind_in(properties_);
-  request.device = home_;
+  memory::allocation_request request = request_for(bytes);
   request.context = context;
-  request.pool = id();
   request.stream = stream;
-  request.created_at = call_site();
   const auto at = space.allocate(request);
   if (!at) return std::nullopt;
-  for (int i = 0; is_device_pool() && i < space.devices(); ++i) {
-    if (i != home_ && (accessible_from_ >> i & 1)) space.set_access(*at, i, true);
-  }
+  grant_access(space, *at);
   used += charged;
   used_high = std::max(used_high, used);
   reserved = std::max(reserved, round_up(used, pool_segment));
   reserved_high = std::max(reserved_high, reserved);
   ++live;
   return at;
+}
+
+std::optional<memory::address> memory_pool::import(memory::address_space& space,
+                                                   std::uint64_t offset, std::uint64_t bytes) {
+  memory::allocation_request request = request_for(bytes);
+  request.imported_from = offset;
+  const auto at = space.allocate(request);
+  if (!at) return std::nullopt;
+  grant_access(space, *at);
+  ++live;
+  return at;
+}
+
+memory::allocation_request memory_pool::request_for(std::uint64_t bytes) const {
+  memory::allocation_request request;
+  request.size = bytes;
+  request.kind = kind_in(properties_);
+  request.device = home_;
+  request.pool = id();
+  request.created_at = call_site();
+  request.backing = file_;
+  return request;
+}
+
+void memory_pool::grant_access(memory::address_space& space, memory::address to) const {
+  for (int i = 0; is_device_pool() && i < space.devices(); ++i) {
+    if (i != home_ && (accessible_from_ >> i & 1)) space.set_access(to, i, true);
+  }
 }
 
 void memory_pool::give_back(std::uint64_t bytes) noexcept {

@@ -5,10 +5,12 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "emulator/memory/address_space.hpp"
+#include "emulator/memory/shared_file.hpp"
 #include "emulator/object/object.hpp"
 
 namespace halfwarp::emulator {
@@ -21,15 +23,22 @@ class memory_pool : public object {
   static constexpr object_kind kind_of = object_kind::memory_pool;
 
   // `home`: device that the memory is counted for; for host and managed pools the first one.
-  memory_pool(const CUmemPoolProps& properties, int home);
+  // `file`: what its memory lies in, when other processes may have it too.
+  memory_pool(const CUmemPoolProps& properties, int home,
+              std::shared_ptr<memory::shared_file> file = nullptr, bool is_imported = false);
 
   const CUmemPoolProps& properties() const noexcept { return properties_; }
   int home() const noexcept { return home_; }
   bool is_device_pool() const noexcept;
+  bool is_imported() const noexcept { return is_imported_; }
+  const std::shared_ptr<memory::shared_file>& file() const noexcept { return file_; }
 
   // An address for an allocation in a stream; nothing when the memory is used up.
   std::optional<memory::address> allocate(memory::address_space& space, std::uint64_t bytes,
                                           std::uint64_t context, std::uint64_t stream);
+  // An address for what another process allocated there; nothing when none can be had.
+  std::optional<memory::address> import(memory::address_space& space, std::uint64_t offset,
+                                        std::uint64_t bytes);
   void give_back(std::uint64_t bytes) noexcept;
   // Gives unused segments back to the device, down to so many bytes.
   void trim(std::uint64_t keep) noexcept;
@@ -48,8 +57,13 @@ class memory_pool : public object {
   bool is_destroyed = false;
 
  private:
+  memory::allocation_request request_for(std::uint64_t bytes) const;
+  void grant_access(memory::address_space& space, memory::address to) const;
+
   CUmemPoolProps properties_;
   int home_;
+  std::shared_ptr<memory::shared_file> file_;
+  bool is_imported_;
   std::uint32_t accessible_from_;  // one bit per device
 };
 

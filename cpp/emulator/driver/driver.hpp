@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/device/array.hpp"
 #include "emulator/device/device.hpp"
 #include "emulator/device/managed_ranges.hpp"
 #include "emulator/driver/callback_thread.hpp"
@@ -24,11 +25,19 @@
 #include "emulator/observation/report_stream.hpp"
 #include "emulator/settings/options.hpp"
 #include "emulator/stream/scheduler.hpp"
+#include "emulator/texture/binding.hpp"
 
 namespace halfwarp::emulator {
 
 struct capture;
 class graph_memory;
+
+// Memory of another process that cuIpcOpenMemHandle has given an address.
+struct opened_handle {
+  CUipcMemHandle handle;
+  memory::address at = 0;
+  unsigned references = 0;
+};
 
 // Made by `initialise` from the options. Worker threads may use it until the process ends, so it
 // is leaked on purpose.
@@ -51,14 +60,18 @@ struct driver {
   fault_log faults;
   injection rules;
   scheduler streams;
+  std::map<unsigned, graphics_object> graphics;  // by the name that a graphics library gives
   image::cubin_registry cubins;
+  texture::binding_table textures;
   std::atomic<std::uint64_t> launches{0}, instructions{0};
   std::vector<std::shared_ptr<capture>> captures;  // under way
   std::uint64_t captures_begun = 0;
   std::map<memory::address, std::weak_ptr<graph_memory>> graph_memories;  // by address
-  std::set<std::shared_ptr<graph_memory>> unfreed;  // of them, what launches left behind
-  callback_thread callbacks;                        // of user objects
-  std::uint64_t grids = 0;                          // numbers of launches, for %gridid
+  std::set<std::shared_ptr<graph_memory>> unfreed;          // of them, what launches left behind
+  std::map<memory::address, opened_handle> opened_handles;  // by address
+  callback_thread callbacks;                                // of user objects
+  std::uint64_t grids = 0;                                  // numbers of launches, for %gridid
+  CUprocessState process_state = CU_PROCESS_STATE_RUNNING;  // of checkpoints
 };
 
 // Only after `initialise` succeeded, which the gate sees to.

@@ -23,7 +23,12 @@ constexpr object_kind counted_kinds[] = {object_kind::context,
                                          object_kind::user_object,
                                          object_kind::physical_memory,
                                          object_kind::address_reservation,
-                                         object_kind::green_context};
+                                         object_kind::green_context,
+                                         object_kind::array,
+                                         object_kind::mipmapped_array,
+                                         object_kind::texture_object,
+                                         object_kind::surface_object,
+                                         object_kind::graphics_resource};
 
 std::string_view kind_name(memory::allocation_kind kind) {
   using enum memory::allocation_kind;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulator/exec/instruction.hpp"
+#include "emulator/exec/texture/texture_site.hpp"
 #include "emulator/ptx/ast.hpp"
 #include "emulator/report/fault.hpp"
 
@@ -61,6 +62,7 @@ struct function_code {
   std::uint32_t parameter_block = 0, parameter_block_bytes = 0;
   std::vector<std::uint32_t> parameter_offsets, result_offsets;  // in the frame
   std::vector<call_site> calls;
+  std::vector<texture_site> textures;
   bool reads_reserved_shared = false;  // takes the address of what the driver keeps for itself
 };
 

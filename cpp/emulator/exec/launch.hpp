@@ -15,6 +15,10 @@
 #include "emulator/memory/address_space.hpp"
 #include "emulator/report/fault.hpp"
 
+namespace halfwarp::emulator::texture {
+class binding_table;
+}
+
 namespace halfwarp::emulator::exec {
 
 struct extent {
@@ -45,6 +49,8 @@ struct run_options {
   // Sets the value behind a conditional handle of a graph; says what is wrong with the handle, or
   // nothing. Absent: nothing is set.
   std::function<std::string(std::uint64_t handle, std::uint32_t value)> set_conditional;
+  // What the handles of textures and surfaces name. Absent: nothing.
+  const texture::binding_table* textures = nullptr;
   // Called once when the blocks have given way so often that they may be waiting for memory that
   // something else writes. Depends on what was executed, not on time.
   std::function<void()> takes_long;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/code/code_objects.hpp"
+#include "emulator/module/module.hpp"
 
 namespace halfwarp::emulator {
 namespace {
@@ -98,7 +98,7 @@ std::string copy_rows(const CUDA_MEMCPY3D& p) {
          row("dstPitch,dstHeight", numbers({p.dstPitch, p.dstHeight}));
 }
 
-std::string attribute_rows(const node_attributes& of) {
+std::string attribute_rows(const launch_attributes& of) {
   const auto cluster = of.get(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
   return row("cooperative", std::to_string(of.is_cooperative())) +
          row("clusterDim", numbers({cluster.x, cluster.y, cluster.z})) +

@@ -14,10 +14,10 @@
 #include "emulator/driver/conditional.hpp"
 #include "emulator/driver/driver.hpp"
 #include "emulator/graph/graph_memory.hpp"
-#include "emulator/graph/node_attributes.hpp"
 #include "emulator/graph/user_object.hpp"
 #include "emulator/object/object.hpp"
 #include "emulator/stream/event.hpp"
+#include "emulator/stream/launch_attributes.hpp"
 #include "emulator/stream/operation.hpp"
 
 namespace halfwarp::emulator {
@@ -56,7 +56,7 @@ struct node_work {
   std::shared_ptr<graph> child = {};
   std::shared_ptr<graph_memory> memory = {};     // of allocation and free nodes
   std::shared_ptr<node_branches> branches = {};  // of conditional nodes
-  node_attributes attributes = {};               // of kernel nodes
+  launch_attributes attributes = {};             // of kernel nodes
   CUkernel kernel = nullptr;  // what the node was given in place of a function, if so
 };
 

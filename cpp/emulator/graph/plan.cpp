@@ -67,13 +67,12 @@ std::shared_ptr<operation> operation_of(const plan_step& step, const launch_scop
   const auto& work = step.work;
   switch (work.type) {
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      work.recorded->last =
-          std::make_shared<event_record>(event_record{{to.as_shared(), to.enqueued() + 1}});
-      work.recorded->captured.reset();
-      return std::make_shared<record_event>(work.recorded->last);
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      if (work.recorded->last) waits.push_back(work.recorded->last->at);
-      return std::make_shared<marker>();
+      return std::make_shared<record_event>(
+          work.recorded->record_at({to.as_shared(), to.enqueued() + 1}));
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: {
+      auto waiting = make_wait(*work.recorded, waits);
+      return waiting ? waiting : std::make_shared<marker>();
+    }
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
       return make_appearance(work.memory);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:

@@ -11,6 +11,7 @@
 
 #include "emulator/memory/arena.hpp"
 #include "emulator/memory/page.hpp"
+#include "emulator/memory/shared_file.hpp"
 #include "emulator/memory/virtual_region.hpp"
 
 namespace halfwarp::emulator::memory {
@@ -53,6 +54,17 @@ std::uint64_t mixed(std::uint64_t value) {  // finaliser of splitmix64
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
   return value ^ (value >> 31);
+}
+
+// The pages around a range. Shared memory has its own, since the system maps no less.
+arena::block pages_around(address first, std::uint64_t bytes) {
+  const std::uint64_t page = page_bytes(), begin = first / page * page;
+  return {begin, (first - begin + bytes + page - 1) / page * page};
+}
+
+arena::block block_of(const allocation& record) {
+  return record.is_shared ? pages_around(record.base, record.size)
+                          : arena::block{record.base, record.size};
 }
 
 std::uint64_t distance(const allocation& record, address at) {
@@ -102,11 +114,16 @@ std::optional<address> address_space::insert(const allocation_request& request, 
   if (request.size == 0 || request.size > arena_bytes) return std::nullopt;
   std::unique_lock lock{mutex_};
   usage& used = usage_[request.device];
-  std::uint64_t charged = is_live && is_counted(request.kind) ? request.size : 0;
+  const bool is_charged = is_live && is_counted(request.kind) && !request.imported_from;
+  std::uint64_t charged = is_charged ? request.size : 0;
   if (charged > used.capacity || used.used > used.capacity - charged) return std::nullopt;
   arena& home = is_host_visible(request.kind) ? *arenas_.back() : *arenas_[request.device];
-  auto base = home.take(request.size, std::max(request.alignment, alignment));
-  if (!base) return std::nullopt;
+  const std::uint64_t lead = request.imported_from.value_or(0) % page_bytes();
+  const bool is_shared = request.backing != nullptr;
+  const auto block = is_shared ? home.take(pages_around(lead, request.size).size, page_bytes())
+                               : home.take(request.size, std::max(request.alignment, alignment));
+  if (!block) return std::nullopt;
+  const std::optional<address> base = *block + lead;
 
   allocation record;
   record.base = *base;
@@ -124,12 +141,43 @@ std::optional<address> address_space::insert(const allocation_request& request, 
   record.stream = request.stream;
   record.name = request.name;
   record.created_at = request.created_at;
+  if (is_shared && !show_shared(home, record, *block, request)) return std::nullopt;
   used.used += charged;
   used.high_water = std::max(used.high_water, used.used);
   used.live += charged != 0;
-  if (is_live) fill(record);
+  if (is_live && !record.is_imported) fill(record);
   records_.insert_or_assign(*base, std::move(record));
   return base;
+}
+
+bool address_space::show_shared(arena& home, allocation& record, address block,
+                                const allocation_request& request) {
+  record.is_shared = true;
+  record.is_imported = request.imported_from.has_value();
+  record.file_offset = request.imported_from.value_or(block - home.base());
+  const auto pages = block_of(record);
+  const std::uint64_t lead = record.base - block;
+  if (!home.show(pages, request.backing->file(), record.file_offset - lead)) {
+    home.show_own(pages);
+    home.quarantine(pages);
+    return false;
+  }
+  if (!record.is_imported) request.backing->enter(record.file_offset, record.sequence);
+  shared_[record.base] = request.backing;
+  return true;
+}
+
+void address_space::hide_shared(arena& home, const allocation& record) {
+  const auto found = shared_.find(record.base);
+  if (!record.is_imported) found->second->enter(record.file_offset, 0);
+  home.show_own(block_of(record));
+  shared_.erase(found);
+}
+
+std::shared_ptr<shared_file> address_space::backing_of(address base) const {
+  std::shared_lock lock{mutex_};
+  const auto found = shared_.find(base);
+  return found == shared_.end() ? nullptr : found->second;
 }
 
 void address_space::appear(address base, bool is_internal, std::uint64_t stream) {
@@ -214,7 +262,8 @@ free_result address_space::release(address base, const free_site& from) {
   record.freed_stream = from.stream;
   record.freed_at = from.site;
   generation_.fetch_add(1, std::memory_order_acq_rel);
-  if (is_counted(record.kind)) {
+  if (record.is_shared) hide_shared(*arena_of(record.base), record);
+  if (is_counted(record.kind) && !record.is_imported) {
     usage_[record.device].used -= record.size;
     usage_[record.device].live -= 1;
   }
@@ -229,8 +278,14 @@ void address_space::put_in_quarantine(allocation& record) {
   } else {
     fill(record);
   }
-  home.quarantine({record.base, record.size});
-  while (auto forgotten = home.leave_quarantine()) records_.erase(forgotten->base);
+  home.quarantine(block_of(record));
+  while (auto forgotten = home.leave_quarantine()) {
+    // The record begins with the block, or on its first page.
+    const auto first = records_.lower_bound(forgotten->base);
+    const bool is_inside =
+        first != records_.end() && first->first - forgotten->base < forgotten->size;
+    if (is_inside) records_.erase(first);
+  }
 }
 
 bool address_space::register_host(void* base, std::uint64_t size, std::uint64_t context,
@@ -426,6 +481,8 @@ int address_space::device_of(address at) const noexcept {
 address address_space::device_arena_base(int device) const noexcept {
   return arenas_[device]->base();
 }
+
+int address_space::arena_file(int device) const noexcept { return arenas_[device]->file(); }
 
 usage address_space::device_usage(int device) const {
   std::shared_lock lock{mutex_};

@@ -24,6 +24,7 @@ inline constexpr std::size_t quarantine_blocks = 1024;         // ... and at mos
 inline constexpr std::uint64_t window_bytes = 4ull << 30;      // of shared and of local memory
 
 class arena;
+class shared_file;
 class virtual_region;
 
 inline constexpr int host_access = -1;  // beside the ordinals of devices
@@ -53,6 +54,8 @@ struct allocation_request {
   bool is_internal = false;
   std::uint64_t context = 0, pool = 0, stream = 0;
   std::string name, created_at;
+  std::shared_ptr<shared_file> backing;        // null: memory of this process alone
+  std::optional<std::uint64_t> imported_from;  // where another process has the bytes in it
 };
 
 enum class free_status : std::uint8_t {
@@ -129,6 +132,8 @@ class address_space {
   bool charge(int device, std::uint64_t bytes);
   void discharge(int device, std::uint64_t bytes);
   // Makes host memory of the caller accessible to devices; false when it overlaps other memory.
+  // The file behind a live allocation; null for memory of this process alone.
+  std::shared_ptr<shared_file> backing_of(address base) const;
   bool register_host(void* base, std::uint64_t size, std::uint64_t context, std::string site = {});
   free_result unregister_host(void* base);
 
@@ -169,6 +174,8 @@ class address_space {
   int device_of(address at) const noexcept;
   address device_arena_base(int device) const noexcept;  // reports give addresses relative to it
 
+  int arena_file(int device) const noexcept;  // where offsets from that base are its bytes
+
   // Never allocated ranges through which generic addresses reach shared and local memory.
   address shared_window() const noexcept { return shared_window_; }
   address local_window() const noexcept { return local_window_; }
@@ -194,6 +201,9 @@ class address_space {
 
   arena* arena_of(address at) const noexcept;
   std::optional<address> insert(const allocation_request& request, bool is_live);
+  bool show_shared(arena& home, allocation& record, address block,
+                   const allocation_request& request);
+  void hide_shared(arena& home, const allocation& record);
   void fill(const allocation& record) const;
   void put_in_quarantine(allocation& record);
   void set_bit(allocation& record, int from, bool enabled);
@@ -207,11 +217,12 @@ class address_space {
   address_space_options options_;
   std::vector<std::unique_ptr<arena>> arenas_;  // one per device, then pinned and managed memory
   std::unique_ptr<virtual_region> virtual_;
-  std::map<address, mapped_file> contents_;  // of live mappings
-  std::vector<usage> usage_;                 // per device
-  std::vector<std::uint32_t> peers_;         // by owner: bits of the devices with access
-  record_map records_;                       // live and quarantined
-  address reserved_ = 0;                     // arenas, then the windows
+  std::map<address, mapped_file> contents_;                 // of live mappings
+  std::map<address, std::shared_ptr<shared_file>> shared_;  // of live allocations
+  std::vector<usage> usage_;                                // per device
+  std::vector<std::uint32_t> peers_;  // by owner: bits of the devices with access
+  record_map records_;                // live and quarantined
+  address reserved_ = 0;              // arenas, then the windows
   std::uint64_t reserved_bytes_ = 0;
   address shared_window_ = 0, local_window_ = 0;
   std::uint64_t next_sequence_ = 1;

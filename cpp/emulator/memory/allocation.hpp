@@ -37,11 +37,14 @@ struct allocation {
   bool is_live = true;
   bool is_read_only = false;  // to kernels: .const variables
   bool is_internal = false;   // owned by the library itself, left out of leak reports
+  bool is_shared = false;     // its bytes lie in a file of their own, which processes share
+  bool is_imported = false;   // ... and another process allocated them
   bool is_reserved = false;   // of a graph: the addresses stay its own while nothing is there
   int device = 0;             // owner; of pinned, managed, registered: the current one when made
   std::uint32_t accessible_from = 0;                  // one bit per device that may access it
   std::uint32_t read_only_from = 0;                   // of those, the devices that may only read
   mapping_access host_access = mapping_access::none;  // of mapped memory
+  std::uint64_t file_offset = 0;                      // of shared memory
   std::uint64_t sequence = 0;                         // order of creation, never repeats
   std::uint64_t context = 0, pool = 0, stream = 0;    // ids of the caller, 0 = none
   std::uint64_t freed_stream = 0;                     // stream id of a stream-ordered free

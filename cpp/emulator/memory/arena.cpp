@@ -100,6 +100,14 @@ std::optional<arena::block> arena::leave_quarantine() {
   return oldest;
 }
 
+bool arena::show(block where, int file, std::uint64_t offset) const noexcept {
+  const int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
+  return mmap(view(where.base), where.size, PROT_READ | PROT_WRITE, flags, file,
+              static_cast<off_t>(offset)) != MAP_FAILED;
+}
+
+void arena::show_own(block where) const noexcept { show(where, file_, where.base - base_); }
+
 void arena::discard(block unused) const noexcept {
   const std::uint64_t page = page_bytes();
   address first = round_up(unused.base, page), last = (unused.base + unused.size) / page * page;

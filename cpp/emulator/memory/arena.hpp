@@ -32,8 +32,13 @@ class arena {
   void quarantine(block freed);
   std::optional<block> leave_quarantine();
 
+  // Puts whole pages of another file behind a block, or our own again.
+  bool show(block where, int file, std::uint64_t offset) const noexcept;
+  void show_own(block where) const noexcept;
+
   bool contains(address at) const noexcept { return at - base_ < bytes_; }
   address base() const noexcept { return base_; }
+  int file() const noexcept { return file_; }
   std::uint64_t view_offset() const noexcept { return view_offset_; }
   std::byte* view(address at) const noexcept {
     return reinterpret_cast<std::byte*>(at + view_offset_);

@@ -30,6 +30,11 @@ enum class object_kind : std::uint8_t {
   address_reservation,
   green_context,
   resource_descriptor,
+  array,
+  mipmapped_array,
+  texture_object,
+  surface_object,
+  graphics_resource,
   count_,
 };
 

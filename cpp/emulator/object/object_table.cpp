@@ -28,7 +28,12 @@ std::string_view name(object_kind kind) noexcept {
                                         "physical memory",
                                         "address reservation",
                                         "green context",
-                                        "resource descriptor"};
+                                        "resource descriptor",
+                                        "array",
+                                        "mipmapped array",
+                                        "texture object",
+                                        "surface object",
+                                        "graphics resource"};
   static_assert(std::size(names) == static_cast<std::size_t>(object_kind::count_));
   return names[static_cast<std::size_t>(kind)];
 }

@@ -75,6 +75,11 @@ bool has_near_allocation(const fault& f) {
          f.address <= f.nearest->end() + far_bytes;
 }
 
+// A mistake of the host, or a stream that waits for ever.
+bool has_no_thread(const fault& f) {
+  return is_of_lifetime(f.kind) || (f.kind == fault_kind::deadlock && f.kernel.empty());
+}
+
 // Where the address lies from the nearest allocation.
 std::string allocation_text(const fault& f) {
   if (!has_near_allocation(f)) return "no allocation is near";
@@ -167,7 +172,7 @@ std::string hexadecimal(std::uint64_t value) {
 }
 
 std::string first_line(const fault& f) {
-  if (is_of_lifetime(f.kind)) return std::string{name(f.kind)} + ": " + f.detail;
+  if (has_no_thread(f)) return std::string{name(f.kind)} + ": " + f.detail;
   if (f.kind == fault_kind::not_supported) {
     return "kernel '" + demangled(f.kernel) + "' needs an instruction that is not emulated, " +
            place_text(f) + ": " + f.instruction + " (" + f.detail + ")";
@@ -180,7 +185,7 @@ std::string first_line(const fault& f) {
 
 std::string full_text(const fault& f) {
   std::string text = first_line(f) + "\n";
-  if (is_of_lifetime(f.kind)) {
+  if (has_no_thread(f)) {
     add_line(text, "hint", f.hint);
     return text;
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulator/object/object.hpp"
+#include "emulator/stream/launch_attributes.hpp"
 #include "emulator/stream/operation.hpp"
 
 namespace halfwarp::emulator {
@@ -39,6 +40,7 @@ class stream : public object {
   stream_role role() const noexcept { return role_; }
   unsigned flags() const noexcept { return flags_; }
   int priority() const noexcept { return priority_; }
+  void set_priority(int priority) noexcept { priority_ = priority; }
   bool is_legacy() const noexcept { return role_ == stream_role::legacy_default; }
   // Whether the legacy default stream and this one wait for each other.
   bool is_blocking() const noexcept {
@@ -55,6 +57,7 @@ class stream : public object {
   // The number that reports and allocation records use: 0 is the legacy default stream.
   std::uint64_t number() const noexcept { return shown_number.value_or(is_legacy() ? 0 : id()); }
 
+  launch_attributes attributes;               // that launches on it take
   std::shared_ptr<stream_capture> capturing;  // null: calls on it are carried out
   std::optional<std::uint64_t> shown_number;  // of the stream that this one does the work of
 

@@ -42,6 +42,14 @@ report::fault_kind kind_of(memory::range_problem problem) {
   return report::fault_kind::unmapped;
 }
 
+bool is_device_memory(const memory_area& area) { return !area.is_pageable && !area.array; }
+
+CUmemorytype type_of(const memory_area& area) {
+  return area.array         ? CU_MEMORYTYPE_ARRAY
+         : area.is_pageable ? CU_MEMORYTYPE_HOST
+                            : CU_MEMORYTYPE_DEVICE;
+}
+
 template <class Element>
 void fill_row(std::byte* row, std::uint32_t value, std::uint64_t bytes) {
   std::fill_n(reinterpret_cast<Element*>(row), bytes / sizeof(Element),
@@ -110,16 +118,20 @@ void copy_memory::describe(CUgraphNodeParams& as) const {
   const auto height = [&](const memory_area& a) {
     return a.slice_pitch ? a.slice_pitch / pitch(a) : a.rows;
   };
-  p.srcMemoryType = from_.is_pageable ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+  p.srcMemoryType = type_of(from_);
   p.srcHost = from_.is_pageable ? reinterpret_cast<const void*>(from_.first) : nullptr;
-  p.srcDevice = from_.is_pageable ? 0 : from_.first;
-  p.srcPitch = pitch(from_);
-  p.srcHeight = height(from_);
-  p.dstMemoryType = to_.is_pageable ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+  p.srcDevice = is_device_memory(from_) ? from_.first : 0;
+  p.srcArray = from_.array;
+  p.srcXInBytes = from_.array_x, p.srcY = from_.array_y, p.srcZ = from_.array_z;
+  p.srcPitch = from_.array ? 0 : pitch(from_);
+  p.srcHeight = from_.array ? 0 : height(from_);
+  p.dstMemoryType = type_of(to_);
   p.dstHost = to_.is_pageable ? reinterpret_cast<void*>(to_.first) : nullptr;
-  p.dstDevice = to_.is_pageable ? 0 : to_.first;
-  p.dstPitch = pitch(to_);
-  p.dstHeight = height(to_);
+  p.dstDevice = is_device_memory(to_) ? to_.first : 0;
+  p.dstArray = to_.array;
+  p.dstXInBytes = to_.array_x, p.dstY = to_.array_y, p.dstZ = to_.array_z;
+  p.dstPitch = to_.array ? 0 : pitch(to_);
+  p.dstHeight = to_.array ? 0 : height(to_);
   p.WidthInBytes = to_.row_bytes;
   p.Height = to_.rows;
   p.Depth = to_.slices;

@@ -20,6 +20,8 @@ struct memory_area {
   std::uint64_t slices = 1, slice_pitch = 0;
   int device = 0;            // that reads or writes it
   bool is_pageable = false;  // plain host memory, which is not checked
+  CUarray array = nullptr;   // whose bytes they are, from this place on
+  std::uint64_t array_x = 0, array_y = 0, array_z = 0;
 
   // Both at most UINT64_MAX: what is larger fits nowhere either.
   std::uint64_t span() const noexcept {

@@ -26,12 +26,32 @@ class record_event final : public operation {
   failure execute(stream&) override {
     what_->reached = host_clock::now();
     what_->is_reached = true;
+    if (what_->shared) what_->shared->reach(what_->number);
     return {};
   }
 
  private:
   std::shared_ptr<event_record> what_;
 };
+
+// Waits for what another process recorded.
+class wait_for_process final : public operation {
+ public:
+  wait_for_process(std::shared_ptr<sharing::event_state> on, std::uint64_t recording) noexcept
+      : on_{std::move(on)}, recording_{recording} {}
+  failure execute(stream& in) override;
+
+ private:
+  std::shared_ptr<sharing::event_state> on_;
+  std::uint64_t recording_;
+};
+
+// Until a recording of another process is reached, that process ends, or this one does.
+failure wait_elsewhere(const sharing::event_state& on, std::uint64_t recording);
+
+// The operation by which a stream waits for the last recording of an event, and the places that it
+// waits for besides; null when there is nothing to wait for.
+std::shared_ptr<operation> make_wait(const event& on, std::vector<stream_point>& places);
 
 // Calls a function of the program, which may not call the driver.
 class host_call final : public operation {

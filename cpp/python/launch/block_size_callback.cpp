@@ -28,7 +28,7 @@ std::size_t call_current_function(int block_size) {
 }
 
 CUresult query(int* grid, int* block, CUkernel kernel, int limit) noexcept {
-  const core::unlocked_scope unlocked;
+  const core::gil_release released;
   return driver::table->cuOccupancyMaxPotentialBlockSize(
       grid, block, reinterpret_cast<CUfunction>(kernel), call_current_function, 0, limit);
 }

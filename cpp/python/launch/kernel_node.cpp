@@ -2,9 +2,12 @@
 // A launch as the parameters of a graph node: checked and packed as launch does it.
 #include "python/launch/kernel_node.hpp"
 
+#include <span>
+
 #include "python/arguments/pack.hpp"
 #include "python/errors.hpp"
 #include "python/launch/launch.hpp"
+#include "python/launch/launch_config.hpp"
 
 namespace halfwarp::python {
 namespace {
@@ -30,6 +33,8 @@ int packed_launch::prepare(PyObject* config, PyObject* kernel, PyObject* argumen
     return -1;
   }
   config_.native.attrs = config_.attributes;
+  further_ = reference::borrow(config_.further);
+  if (check_driver_knows(config_.further) < 0) return -1;
   kernel_ = handle.raw();
   core::launch_plan& plan = *handle.facts().plan;
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(arguments));
@@ -62,8 +67,9 @@ CUgraphNodeParams packed_launch::parameters() noexcept {
 }
 
 CUresult set_attributes(CUgraphNode node, const config_fields& config) noexcept {
-  for (unsigned i = 0; i < config.native.numAttrs; ++i) {
-    const CUlaunchAttribute& each = config.attributes[i];
+  CUlaunchAttribute all[most_attributes];
+  for (const CUlaunchAttribute& each :
+       std::span{all, gather_attributes(config, config.further, all)}) {
     const CUresult code =
         driver::try_call(driver::table->cuGraphKernelNodeSetAttribute, node, each.id, &each.value);
     if (code != CUDA_SUCCESS) return code;

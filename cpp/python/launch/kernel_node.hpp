@@ -7,6 +7,7 @@
 
 #include "python/arguments/argument_block.hpp"
 #include "python/objects.hpp"
+#include "python/reference.hpp"
 
 namespace halfwarp::python {
 
@@ -23,9 +24,13 @@ class packed_launch {
 
   [[nodiscard]] CUgraphNodeParams parameters() noexcept;
   [[nodiscard]] const config_fields& config() const noexcept { return config_; }
+  [[nodiscard]] bool has_attributes() const noexcept {
+    return config_.native.numAttrs != 0 || config_.further != nullptr;
+  }
 
  private:
   config_fields config_;
+  reference further_;  // of config_: what converts an argument may assign to the original
   CUkernel kernel_;
   call_arguments arguments_;
 };

@@ -3,6 +3,7 @@
 #include "python/launch/launch.hpp"
 
 #include <string>
+#include <type_traits>
 
 #include "python/arguments/pack.hpp"
 #include "python/calls.hpp"
@@ -22,7 +23,7 @@ const core::parameter_layout* load_layout(core::launch_plan& plan, PyObject* str
     if (stream != nullptr) {
       context = core::context_of(fields_of<held_stream>(stream).borrow_open(stream));
     }
-    const gil_release unlocked;
+    const gil_release released;
     const core::current_scope scope{context ? context.raw() : core::raw_current_context()};
     return &plan.load_layout();
   } catch (...) {
@@ -50,21 +51,66 @@ CUresult wait_unless_capturing(const core::stream_ref& stream) noexcept {
       asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || capture != CU_STREAM_CAPTURE_STATUS_NONE;
   if (captures) return CUDA_SUCCESS;
   if (asked != CUDA_SUCCESS) return asked;
-  const gil_release unlocked;
+  const gil_release released;
   return driver::table->cuStreamSynchronize(stream.raw());
+}
+
+// The arguments of a kernel, and one thing more unless it is null.
+PyObject* tuple_of(PyObject* const* arguments, std::size_t count, PyObject* more) noexcept {
+  const auto size = static_cast<Py_ssize_t>(count);
+  PyObject* const made = PyTuple_New(size + (more != nullptr));
+  if (made == nullptr) return nullptr;
+  for (Py_ssize_t i = 0; i < size; ++i) PyTuple_SET_ITEM(made, i, Py_NewRef(arguments[i]));
+  if (more != nullptr) PyTuple_SET_ITEM(made, size, Py_NewRef(more));
+  return made;
 }
 
 PyObject* refuse_uninitialised(const char* class_name) noexcept {
   return PyErr_Format(PyExc_RuntimeError, "%s was not initialised", class_name);
 }
 
+// The attributes of one launch: copies, since another thread may assign to the configuration.
+struct usual_attributes {
+  // False with an exception set.
+  bool take(const config_fields& config, CUlaunchConfig& native) noexcept {
+    for (unsigned i = 0; i < native.numAttrs; ++i) values[i] = config.attributes[i];
+    native.attrs = values;
+    return true;
+  }
+  // What a graph has to keep of them; null: nothing.
+  [[nodiscard]] static PyObject* kept() noexcept { return nullptr; }
+
+  CUlaunchAttribute values[3];
+};
+
+class all_attributes {
+ public:
+  bool take(const config_fields& config, CUlaunchConfig& native) noexcept {
+    further_ = reference::borrow(config.further);
+    native.numAttrs = gather_attributes(config, further_.get(), values_);
+    native.attrs = values_;
+    return check_driver_knows(further_.get()) == 0;
+  }
+  [[nodiscard]] PyObject* kept() const noexcept { return further_.get(); }
+
+ private:
+  reference further_;
+  CUlaunchAttribute values_[most_attributes];
+};
+
+PyObject* launch_carefully(PyObject* stream, PyObject* config, PyObject* kernel,
+                           PyObject* const* arguments, std::size_t count) noexcept;
+
 // First whatever may run code of Python, then the stream is borrowed: it may be closed by that.
+template <class Attributes>
 PyObject* launch_exactly(PyObject* stream_object, PyObject* config_object, PyObject* kernel_object,
                          PyObject* const* arguments, std::size_t count) noexcept {
   const auto& config = fields_of<config_fields>(config_object);
   const auto& kernel = fields_of<core::kernel_handle>(kernel_object);
-  if (!config.is_valid) [[unlikely]]
-    return refuse_uninitialised("LaunchConfig");
+  if constexpr (std::is_same_v<Attributes, usual_attributes>) {
+    if (!config.is_plain) [[unlikely]]
+      return launch_carefully(stream_object, config_object, kernel_object, arguments, count);
+  }
   if (!kernel.is_open()) [[unlikely]]
     return refuse_uninitialised("Kernel");
   core::launch_plan& plan = *kernel.facts().plan;
@@ -78,17 +124,25 @@ PyObject* launch_exactly(PyObject* stream_object, PyObject* config_object, PyObj
   const borrowed_stream stream = fields_of<held_stream>(stream_object).borrow(stream_object);
   if (!stream.is_open()) [[unlikely]]
     return refuse_closed_stream();
-  CUlaunchAttribute attributes[3];
+  Attributes attributes;
   CUlaunchConfig native = config.native;
-  for (unsigned i = 0; i < native.numAttrs; ++i) attributes[i] = config.attributes[i];
-  native.attrs = attributes;
+  if (!attributes.take(config, native)) return nullptr;
   native.hStream = stream.raw();
   if (config.needs_care && take_care(config, native, stream, plan) < 0) return nullptr;
   const CUresult code = submit(native, stream, plan, function, block.pointers());
-  if (!is_finished(code) && finish(code, stream, kernel_object, arguments, count) < 0) {
+  if (!is_finished(code) &&
+      finish(code, stream, kernel_object, arguments, count, attributes.kept()) < 0) {
     return nullptr;
   }
   Py_RETURN_NONE;
+}
+
+// With more attributes than most launches have, or with a configuration that was not initialised.
+[[gnu::noinline]] PyObject* launch_carefully(PyObject* stream, PyObject* config, PyObject* kernel,
+                                             PyObject* const* arguments,
+                                             std::size_t count) noexcept {
+  if (!fields_of<config_fields>(config).is_valid) return refuse_uninitialised("LaunchConfig");
+  return launch_exactly<all_attributes>(stream, config, kernel, arguments, count);
 }
 
 PyObject* wrong_argument(const char* name, const char* expected, PyObject* given) noexcept {
@@ -118,7 +172,8 @@ PyObject* launch_general(PyObject* stream, PyObject* config, PyObject* kernel,
   if (!is_instance<core::kernel_handle>(kernel)) return wrong_argument("kernel", "Kernel", kernel);
   const reference accepted_stream = accept_stream(stream);
   if (!accepted_stream) return nullptr;
-  return launch_exactly(accepted_stream.get(), accepted_config.get(), kernel, arguments, count);
+  return launch_exactly<usual_attributes>(accepted_stream.get(), accepted_config.get(), kernel,
+                                          arguments, count);
 }
 
 // The first three parameters by name. False with TypeError set.
@@ -153,7 +208,8 @@ PyObject* launch(PyObject*, PyObject* const* arguments, Py_ssize_t given,
   if (keywords == nullptr && count >= 3 && is_exactly<held_stream>(arguments[0]) &&
       is_exactly<config_fields>(arguments[1]) && is_exactly<core::kernel_handle>(arguments[2]))
       [[likely]] {
-    return launch_exactly(arguments[0], arguments[1], arguments[2], arguments + 3, count - 3);
+    return launch_exactly<usual_attributes>(arguments[0], arguments[1], arguments[2], arguments + 3,
+                                            count - 3);
   }
   PyObject* bound[3]{};
   if (!bind_keywords(arguments, count, keywords, bound)) return nullptr;
@@ -247,7 +303,7 @@ PyObject* refuse_closed_stream() noexcept {
 }
 
 int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
-           PyObject* const* arguments, std::size_t count) noexcept {
+           PyObject* const* arguments, std::size_t count, PyObject* kept) noexcept {
   const unsigned modes = launch_modes.load(std::memory_order_relaxed);
   const char* function = "cuLaunchKernelEx";
   if (code == CUDA_SUCCESS && modes & launch_synchronises) {
@@ -255,11 +311,8 @@ int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
     code = wait_unless_capturing(stream);
   }
   if (code == CUDA_SUCCESS && !(modes & launch_captures)) return 0;
-  const reference given{PyTuple_New(static_cast<Py_ssize_t>(count))};
+  const reference given{tuple_of(arguments, count, code == CUDA_SUCCESS ? kept : nullptr)};
   if (!given) return -1;
-  for (std::size_t i = 0; i < count; ++i) {
-    PyTuple_SET_ITEM(given.get(), static_cast<Py_ssize_t>(i), Py_NewRef(arguments[i]));
-  }
   if (code == CUDA_SUCCESS) {
     return run_python([&] { return hooks.keep_captured_launch(stream, kernel, given.get()); });
   }

@@ -76,17 +76,17 @@ int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept;
     }
     recorder.record(config, plan.layout()->number, device);
   }
-  const gil_release unlocked;
+  const gil_release released;
   return driver::table->cuLaunchKernelEx(&config, function, arguments, nullptr);
 }
 
 // After submit(): raises if the launch failed, or, when launches are to be waited for, if its
-// execution did; what was captured keeps what it uses. 0 or -1.
+// execution did; what was captured keeps what it uses, `kept` too if it is not null. 0 or -1.
 [[nodiscard]] inline bool is_finished(CUresult code) noexcept {
   return code == CUDA_SUCCESS &&
          !(launch_modes.load(std::memory_order_relaxed) & (launch_synchronises | launch_captures));
 }
 int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
-           PyObject* const* arguments, std::size_t count) noexcept;
+           PyObject* const* arguments, std::size_t count, PyObject* kept = nullptr) noexcept;
 
 }  // namespace halfwarp::python

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 
 #include "driver/call.hpp"
@@ -14,7 +15,7 @@
 namespace halfwarp::python {
 namespace {
 
-PyObject* cuda_error_class = nullptr;
+config_hooks above{};  // written once, when the extension is imported
 
 constexpr int largest = std::numeric_limits<int>::max();
 
@@ -153,6 +154,7 @@ int finish(config_fields& config) noexcept {
   }
   add_attributes(config);
   config.is_valid = true;
+  config.is_plain = config.further == nullptr;
   return 0;
 }
 
@@ -226,7 +228,8 @@ int refuse_older_spellings(PyObject* const* values) noexcept {
   });
 }
 
-// The place of a keyword, by identity first since literal names are interned.
+// The place of a keyword, by identity first since literal names are interned; that of no argument
+// for a further attribute.
 int find_argument(PyObject* keyword, std::size_t& place) noexcept {
   static const std::array<PyObject*, config_argument_count> known{
       interned<"grid">(),
@@ -242,13 +245,14 @@ int find_argument(PyObject* keyword, std::size_t& place) noexcept {
   for (place = 0; place < known.size(); ++place) {
     if (PyUnicode_Compare(keyword, known[place]) == 0) return 0;
   }
+  if (PyDict_Contains(above.further_names, keyword) == 1) return 0;
   PyErr_Format(PyExc_TypeError, "LaunchConfig() got an unexpected keyword argument '%U'", keyword);
   return -1;
 }
 
-// False with TypeError set.
-bool bind(PyObject* const* args, std::size_t count, PyObject* keywords,
-          PyObject** values) noexcept {
+// False with TypeError set. `further` becomes a dict of those arguments, if there are any.
+bool bind(PyObject* const* args, std::size_t count, PyObject* keywords, PyObject** values,
+          reference& further) noexcept {
   if (count > config_positional_count) {
     PyErr_Format(PyExc_TypeError, "LaunchConfig() takes at most %zu positional arguments, got %zu",
                  config_positional_count, count);
@@ -259,12 +263,20 @@ bool bind(PyObject* const* args, std::size_t count, PyObject* keywords,
   for (Py_ssize_t i = 0; i < keyword_count; ++i) {
     std::size_t place;
     if (find_argument(PyTuple_GET_ITEM(keywords, i), place) < 0) return false;
+    PyObject* const value = args[count + static_cast<std::size_t>(i)];
+    if (place == config_argument_count) [[unlikely]] {
+      if (!further) further = reference{PyDict_New()};
+      if (!further || PyDict_SetItem(further.get(), PyTuple_GET_ITEM(keywords, i), value) < 0) {
+        return false;
+      }
+      continue;
+    }
     if (values[place] != nullptr) {
       PyErr_Format(PyExc_TypeError, "LaunchConfig() got multiple values for argument '%U'",
                    PyTuple_GET_ITEM(keywords, i));
       return false;
     }
-    values[place] = args[count + static_cast<std::size_t>(i)];
+    values[place] = value;
   }
   return true;
 }
@@ -273,11 +285,24 @@ PyObject* construct(PyObject* type, PyObject* const* args, std::size_t flagged_c
                     PyObject* keywords) noexcept {
   static PyObject* const no_arguments = PyTuple_New(0);
   PyObject* values[config_argument_count]{};
-  if (!bind(args, PyVectorcall_NARGS(flagged_count), keywords, values)) return nullptr;
+  reference further;
+  if (!bind(args, PyVectorcall_NARGS(flagged_count), keywords, values, further)) return nullptr;
   PyTypeObject* const made_type = reinterpret_cast<PyTypeObject*>(type);
   reference made{made_type->tp_new(made_type, no_arguments, nullptr)};
   if (!made || configure(fields_of<config_fields>(made.get()), values) < 0) return nullptr;
+  if (further && above.set_further(made.get(), further.get()) < 0) return nullptr;
   return made.release();
+}
+
+// Of the driver in use, asked once; 0 while that fails.
+int driver_version() noexcept {
+  static std::atomic<int> known{0};
+  int version = known.load(std::memory_order_relaxed);
+  if (version == 0 &&
+      driver::try_call(driver::table->cuDriverGetVersion, &version) == CUDA_SUCCESS) {
+    known.store(version, std::memory_order_relaxed);
+  }
+  return version;
 }
 
 }  // namespace
@@ -323,14 +348,14 @@ int check_device_supports(const config_fields& config, CUdevice device) noexcept
     return -1;
   }
   if (is_set(config.cluster) && major < 9) {
-    PyErr_Format(cuda_error_class,
+    PyErr_Format(above.cuda_error,
                  "thread block clusters are not supported on devices with compute capability < "
                  "9.0; device %d has %d.x: launch without cluster",
                  device, major);
     return -1;
   }
   if (config.is_cooperative && cooperative == 0) {
-    PyErr_Format(cuda_error_class,
+    PyErr_Format(above.cuda_error,
                  "cooperative kernels are not supported on device %d: launch without "
                  "is_cooperative",
                  device);
@@ -339,10 +364,29 @@ int check_device_supports(const config_fields& config, CUdevice device) noexcept
   return 0;
 }
 
-int install_config_constructor(PyObject* type, PyObject* cuda_error) noexcept {
+int install_config_constructor(PyObject* type, const config_hooks& from) noexcept {
+  above = from;
   reinterpret_cast<PyTypeObject*>(type)->tp_vectorcall = construct;
-  cuda_error_class = Py_NewRef(cuda_error);
   return 0;
+}
+
+unsigned gather_attributes(const config_fields& config, PyObject* further,
+                           CUlaunchAttribute* all) noexcept {
+  unsigned count = config.native.numAttrs;
+  std::copy_n(config.attributes, count, all);
+  if (further == nullptr) return count;
+  const auto& more = fields_of<further_attributes>(further);
+  std::copy_n(more.values, more.count, all + count);
+  return count + more.count;
+}
+
+int check_driver_knows(PyObject* further) noexcept {
+  if (further == nullptr) return 0;
+  const int needed = fields_of<further_attributes>(further).driver_version;
+  const int there = driver_version();
+  if (there == 0 || there >= needed) return 0;
+  run_python([=] { above.raise_too_old(further, there); });
+  return -1;
 }
 
 }  // namespace halfwarp::python

@@ -5,6 +5,7 @@
 #include "python/arguments/pack.hpp"
 #include "python/calls.hpp"
 #include "python/launch/launch.hpp"
+#include "python/launch/launch_config.hpp"
 
 namespace halfwarp::python {
 
@@ -20,9 +21,21 @@ int prepared_launch::prepare(const core::kernel_handle& kernel, const config_fie
   }
   PyObject* const* const items = &PyTuple_GET_ITEM(values, 0);
   if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return -1;
+  if (check_driver_knows(config.further) < 0) return -1;
   kernel_ = kernel;
   config_ = config;
   config_.native.attrs = config_.attributes;
+  return config.further != nullptr ? gather() : 0;
+}
+
+int prepared_launch::gather() noexcept {
+  all_.reset(new (std::nothrow) attribute_list);
+  if (!all_) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  config_.native.numAttrs = gather_attributes(config_, config_.further, all_->values);
+  config_.native.attrs = all_->values;
   return 0;
 }
 
@@ -55,7 +68,7 @@ PyObject* prepared_launch::finish_launch(CUresult code, const core::stream_ref& 
   const reference given = as_tuple(object.values);
   if (!given) return nullptr;
   PyObject* const* const items = &PyTuple_GET_ITEM(given.get(), 0);
-  if (finish(code, stream, object.kernel, items, count()) < 0) return nullptr;
+  if (finish(code, stream, object.kernel, items, count(), config_.further) < 0) return nullptr;
   if (!(launch_modes.load(std::memory_order_relaxed) & launch_captures)) Py_RETURN_NONE;
   // A Buffer that was closed since has given its memory to the object.
   const reference kept = as_tuple(object.kept);

@@ -5,6 +5,8 @@
 #include <Python.h>
 #include <cuda.h>
 
+#include <memory>
+
 #include "core/module/kernel.hpp"
 #include "python/arguments/argument_block.hpp"
 #include "python/objects.hpp"
@@ -41,8 +43,15 @@ class prepared_launch {
   PyObject* finish_launch(CUresult code, const core::stream_ref& stream,
                           const prepared_fields& object) noexcept;
 
+  // For a configuration with further attributes. 0, or -1 with MemoryError set.
+  int gather() noexcept;
+
   core::kernel_handle kernel_;
-  config_fields config_{};
+  config_fields config_{};  // the object that holds this one keeps `further` alive
+  struct attribute_list {
+    CUlaunchAttribute values[most_attributes];
+  };
+  std::unique_ptr<attribute_list> all_;  // with further attributes only
   kept_arguments arguments_;
 };
 

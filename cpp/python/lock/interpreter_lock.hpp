@@ -63,7 +63,7 @@ class gil_acquire {
   const PyGILState_STATE state_;
 };
 
-// For code that has the lock for certain; what does not know uses core::unlocked_scope.
+// For code that has the lock for certain; what does not know uses core::gil_release.
 class gil_release {
  public:
   gil_release() noexcept : state_{PyEval_SaveThread()} {}

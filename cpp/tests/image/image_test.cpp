@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/image/cubin_writer.hpp"
 #include "emulator/image/elf.hpp"
 
 namespace {
@@ -114,6 +115,20 @@ TEST(Image, MayBeACubinWithItsPtx) {
   ASSERT_TRUE(found) << found.error.message;
   EXPECT_EQ(found.source->text, ptx);
   EXPECT_EQ(found.source->from, origin::debug_section);
+}
+
+// The offsets and lengths in it need all bytes of their fields: the text is longer than 64 KiB.
+TEST(Image, MayBeACubinThatWasMadeOfPtx) {
+  std::string text = ptx;
+  while (text.size() < 100'000) text += ".visible .entry k() { ret; }\n";
+  const std::string cubin = cubin_of_ptx(90, text);
+  auto found = find(cubin);
+  ASSERT_TRUE(found) << found.error.message;
+  EXPECT_EQ(found.source->text, text + "\n");  // the NUL that ends the section
+  const std::string other = text + ".visible .entry l() { ret; }\n";
+  found = find(with_ptx(bytes_of(cubin), other));
+  ASSERT_TRUE(found) << found.error.message;
+  EXPECT_EQ(found.source->text, other + "\n");
 }
 
 TEST(Image, MayBeACubinThatIsKnown) {

@@ -13,7 +13,7 @@ class ForwardingModule(ModuleType):
         if f"{self.__name__}.{name}" in self.__loader__.rows:
             return import_module(f"{self.__name__}.{name}")
         if name not in self.__all__:
-            raise AttributeError(self.__loader__.explain(self.__name__, name))
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         value = self.__loader__.resolve(self.__name__, name)
         setattr(self, name, value)
         return value
@@ -35,19 +35,12 @@ class ForwardingTable:
         ``resolve(module, name)`` gives the object that a name of a module stands for.
     doc : str
         The docstring of the modules.
-    explain : callable, optional
-        ``explain(module, name)`` says why there is no such name; None for no more than that.
     """
 
-    def __init__(self, package, rows, resolve, doc, explain=lambda module, name: None):
+    def __init__(self, package, rows, resolve, doc):
         self.rows = {f"{package}.{path}": names for path, names in rows.items()}
         self.resolve = resolve
         self.doc = doc
-        self.explanation = explain
-
-    def explain(self, module, name):
-        """The text of the error for a name that a module does not have."""
-        return self.explanation(module, name) or f"module {module!r} has no attribute {name!r}"
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname not in self.rows:

@@ -58,14 +58,16 @@ cdef class NvrtcCompiler(Compiler):
     cdef NvrtcProgram native
     cdef bint is_used
     cdef bytes source
-    cdef object options, name, file_removal
+    cdef object file_removal
 
-    targets = ("ptx", "cubin", "ltoir")
+    targets = ("ptx", "cubin", "ltoir", "tile_ir")
     backend = "NVRTC"
+    takes_names = True
 
     def __init__(self, str source, options):
         self.options = options
         self.name = options.name
+        self.settled = settle(options, ("name",))
         if (options.debug or options.lineinfo) and options.name == "default_program":
             source = self.show_source(source)
         self.source = source.encode()
@@ -101,11 +103,7 @@ cdef class NvrtcCompiler(Compiler):
     cdef object compile(self, str target, object name_expressions, object logs):
         expressions = as_expressions(name_expressions)
         options = self.options_for(target)
-        if target == "ptx" and not _can_load_generated_ptx():
-            warnings.warn(
-                "The CUDA driver version is older than the backend version: the driver may not be "
-                "able to load this PTX; compile to cubin, or install a newer driver",
-                RuntimeWarning, stacklevel=1)  # compiled code has no frame: 1 is the caller
+        self.warn_of(target)
         self.run(options, expressions)
         image = self.native.image(target)
         # The same compilation made both; it is not loaded, but tells the parameters of the kernels.
@@ -119,11 +117,21 @@ cdef class NvrtcCompiler(Compiler):
             share_ptx(image, ptx.rstrip(b"\0"))
         return make_object_code(image, target, self.name, names, declarations_of(ptx))
 
+    cdef int warn_of(self, str target) except -1:
+        if target == "ptx" and not _can_load_generated_ptx():
+            warnings.warn(
+                "The CUDA driver version is older than the backend version: the driver may not be "
+                "able to load this PTX; compile to cubin, or install a newer driver",
+                RuntimeWarning, stacklevel=1)  # compiled code has no frame: 1 is the caller
+        return 0
+
     cdef list options_for(self, str target):
         """What the options say, and what the target needs in addition."""
         made = self.options.as_bytes("nvrtc")
         if target == "ltoir" and not self.options.link_time_optimization:
             made.append(b"--dlink-time-opt")
+        if target == "tile_ir" and not self.options.enable_tile and not self.options.tile_only:
+            made.append(b"--enable-tile")
         # The emulator runs the PTX that a cubin carries when it has line information.
         if (target == "cubin" and not self.options.debug and not self.options.lineinfo
                 and runs_on_emulator()):
@@ -148,7 +156,7 @@ cdef class NvrtcCompiler(Compiler):
 
     cdef nvrtcResult run_once(self, list options, tuple expressions) except *:
         if self.is_used or self.native.raw is NULL:
-            fresh = NvrtcProgram.create(self.source, self.options.name.encode())
+            fresh = NvrtcProgram.create(self.source, self.settled["name"].encode())
             with cython.critical_section(self):
                 self.native = fresh
         self.is_used = True
@@ -173,7 +181,9 @@ cdef class NvrtcCompiler(Compiler):
         if self.options.link_time_optimization:  # NVRTC makes LTO-IR only; loading says so
             return 0
         arch = self.options.arch
-        if not arch.startswith("sm_"):
+        if target == "tile_ir" and self.options.simt_only:
+            why = "simt_only=True leaves it out"
+        elif not arch.startswith("sm_"):
             why = f"arch={arch!r} is virtual: use arch='sm_{arch.rpartition('_')[2]}'"
         else:
             why = "the options leave nothing to generate"

@@ -69,6 +69,8 @@ cdef class NvrtcProgram:
             return self.fetch(cynvrtc.nvrtcGetPTXSize, cynvrtc.nvrtcGetPTX, "nvrtcGetPTX")
         if target == "cubin":
             return self.fetch(cynvrtc.nvrtcGetCUBINSize, cynvrtc.nvrtcGetCUBIN, "nvrtcGetCUBIN")
+        if target == "tile_ir":
+            return self.fetch(cynvrtc.nvrtcGetTileIRSize, cynvrtc.nvrtcGetTileIR, "nvrtcGetTileIR")
         return self.fetch(cynvrtc.nvrtcGetLTOIRSize, cynvrtc.nvrtcGetLTOIR, "nvrtcGetLTOIR")
 
     cdef bytes fetch(self, size_getter ask_size, image_getter ask, const char* function):

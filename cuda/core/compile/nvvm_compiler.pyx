@@ -23,7 +23,6 @@ cdef class NvvmCompiler(Compiler):
     """NVVM IR, by one program of libNVVM, which is verified before each compilation."""
 
     cdef NvvmProgram native
-    cdef object options
     cdef bint has_libdevice
 
     targets = ("ptx", "ltoir")
@@ -32,6 +31,8 @@ cdef class NvvmCompiler(Compiler):
     def __init__(self, source, options):
         _get_nvvm_module()
         self.options = options
+        self.name = options.name
+        self.settled = settle(options, ("name", "extra_sources"))
         self.native = NvvmProgram.create()
         self.native.add(ir_bytes(source), options.name.encode())
         for name, module in options.extra_sources or ():
@@ -56,7 +57,7 @@ cdef class NvvmCompiler(Compiler):
         # Last, since writing may run anything: it may close this, or compile again.
         if logs is not None and (log := self.native.log()):
             logs.write(log)
-        return make_object_code(image, target, self.options.name, None)
+        return make_object_code(image, target, self.name, None)
 
 
 cdef bytes libdevice():

@@ -4,6 +4,8 @@
 import os
 from dataclasses import dataclass
 
+from cuda.core.compile.cache.folders import user_cache_folder
+
 BUNDLED_HEADERS_SINCE = (13, 3)  # of NVRTC
 
 
@@ -40,7 +42,7 @@ def _bundled_headers(flag, given):
                 *BUNDLED_HEADERS_SINCE, *found
             )
         )
-    return [f"{flag}={os.path.join(_cache_folder(), 'nvrtc-bundled-headers')}"]
+    return [f"{flag}={os.path.join(user_cache_folder(), 'nvrtc-bundled-headers')}"]
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,12 @@ NVRTC_ROWS = (
     Row("pch_messages", "--pch-messages", with_truth, ""),
     Row("instantiate_templates_in_pch", "--instantiate-templates-in-pch", with_truth, ""),
     Row("numba_debug", "--numba-debug", if_true, ""),
+    Row("enable_tile", "--enable-tile", if_true, "true"),
+    Row("tile_only", "--tile-only", if_true, "true"),
+    Row("simt_only", "--simt-only", if_true, "true"),
+    Row("default_tile", "-default-tile", if_true, "true"),  # NVRTC 13.5 has no longer spelling
+    Row("diagnose_implicit_tile_var", "--diagnose-implicit-tile-var", if_true, "true"),
+    Row("tile_preview", "--tile-preview"),
 )
 
 
@@ -158,13 +166,12 @@ def for_nvvm(options, target_type):
 
 
 def options_of(options, rows):
-    given = ((row, getattr(options, row.field)) for row in rows)
-    return [
-        text.encode()
-        for row, value in given
-        if value is not None
-        for text in row.form(row.flag, value)
-    ]
+    made = []
+    for row in rows:  # some fifty, few of which are set: each lookup in a program cache runs this
+        value = getattr(options, row.field)
+        if value is not None:
+            made += [text.encode() for text in row.form(row.flag, value)]
+    return made
 
 
 def _is_refused(row, options):
@@ -187,8 +194,3 @@ def _macro(given):
     if len(given) != 2 or not all(isinstance(part, str) for part in given):
         raise RuntimeError(f"Expected define_macro tuple (name, value) of two str, got {given!r}")
     return "=".join(given)
-
-
-def _cache_folder():
-    root = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return os.path.join(root or os.path.expanduser("~/.cache"), "cuda-python")

@@ -68,12 +68,16 @@ cdef class Program:
         if code_type == "nvvm":
             options.as_bytes("nvvm")  # raises for options that NVVM does not have
         check_arch(options.arch)
-        made = COMPILERS[code_type](code if code_type == "nvvm" else as_text(code), options)
+        source = bytes(code) if isinstance(code, bytearray) else code
+        source = source if code_type == "nvvm" else as_text(source)
+        made = COMPILERS[code_type](source, options)
         with self.lock:
             if self.compiler is not None:
                 (<Compiler>made).close()
                 raise RuntimeError("Program is initialised already")
             self.compiler = made
+            self.source = source
+            self.code_type = code_type
             self.is_open = True
 
     def __cinit__(self):
@@ -138,14 +142,16 @@ cdef class Program:
         Parameters
         ----------
         target_type : str or ObjectCodeFormatType
-            ``"ptx"``, ``"cubin"`` or ``"ltoir"``, in any case.
+            ``"ptx"``, ``"cubin"`` or ``"ltoir"``, in any case. C++ also has ``"tile_ir"``: the
+            kernels marked ``__tile_global__``, which the driver compiles when they are loaded.
         name_expressions : tuple or list of str or bytes
             Kernels to make of templates or find in namespaces, as C++ expressions; the result's
             `symbol_mapping` has the mangled name of each. None stands for none.
         logs : object with a method ``write(str)``, optional
             Gets what the compiler says, unless that is nothing.
-        cache : None
-            There is no program cache yet.
+        cache : ProgramCacheResource, optional
+            Where to look for the result before compiling, and to store it after. What is found is
+            not compiled: `logs` gets nothing. Errors of the cache are raised.
 
         Returns
         -------
@@ -156,7 +162,10 @@ cdef class Program:
         NVRTCError
             If the source does not compile; the text holds the compiler's log.
         ValueError
-            If the compiler does not make that target.
+            If the compiler does not make that target, or a cache cannot stand for what the
+            options do: `make_program_cache_key` says which.
+        TypeError
+            If `cache` is no cache, or `name_expressions` no sequence of str and bytes.
         RuntimeError
             If the program is closed, or its options leave nothing of that target.
 
@@ -175,11 +184,12 @@ cdef class Program:
             raise TypeError(f"compile() got an unexpected keyword argument {next(iter(removed))!r}")
         cdef Compiler compiler = compiler_of(self)
         check_cache(cache)
-        with self.lock:
-            check_open(self.is_open, "Program")
-            target = str(target_type).lower()
-            check_target(target, compiler)
-            return compiler.compile(target, name_expressions, logs)
+        check_open(self.is_open, "Program")
+        target = str(target_type).lower()
+        check_target(target, compiler)
+        if cache is not None:
+            return compile_through(self, cache, target, name_expressions, logs)
+        return compile_now(self, target, name_expressions, logs)
 
     def link(self, target_type):
         """Make object code of PTX: another name of `compile`.
@@ -187,6 +197,12 @@ cdef class Program:
         Blocks the host.
         """
         return self.compile(target_type)
+
+
+cdef object compile_now(Program self, str target, object name_expressions, object logs):
+    with self.lock:
+        check_open(self.is_open, "Program")
+        return compiler_of(self).compile(target, name_expressions, logs)
 
 
 cdef Compiler compiler_of(Program self):
@@ -213,7 +229,9 @@ cdef int check_arch(object arch) except -1:
 
 
 cdef int check_cache(object cache) except -1:
-    if cache is not None:
-        raise TypeError(f"cache must be None, got {type(cache).__name__}: there is no program "
-                        "cache yet")
+    if cache is None:
+        return 0
+    if not isinstance(cache, cache_function("resource", "ProgramCacheResource")):
+        raise TypeError("cache must be an instance of cuda.core.utils.ProgramCacheResource; got "
+                        f"{type(cache).__name__}")
     return 0

@@ -33,6 +33,12 @@ class ProgramOptions:
         Further NVVM modules: a sequence of pairs of name and source, in order.
     use_libdevice
         Whether to link libdevice; NVVM only.
+    enable_tile, tile_only, simt_only
+        Whether the source may have ``__tile_global__`` kernels, and whether code is made of these
+        only, or of all others only. NVRTC 13.3 or newer.
+    default_tile, diagnose_implicit_tile_var
+        Whether functions and variables without annotation are ``__tile__``, and whether to say
+        which variables cannot be.
 
     Raises
     ------
@@ -101,6 +107,12 @@ class ProgramOptions:
     extra_sources: Sequence[tuple[str, str | bytes | bytearray]] | None = None
     use_libdevice: bool | None = None
     numba_debug: bool | None = None
+    enable_tile: bool | None = None
+    tile_only: bool | None = None
+    simt_only: bool | None = None
+    default_tile: bool | None = None
+    diagnose_implicit_tile_var: bool | None = None
+    tile_preview: str | None = None
 
     def __post_init__(self) -> None:
         if self.name is None:

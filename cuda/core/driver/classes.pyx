@@ -8,12 +8,32 @@ cdef extern from "python/classes/methods.hpp" namespace "halfwarp::python":
     int check_self_in_methods(object) except -1
 
 
+cdef int put_ranges_around_calls(dict names, str module) except -1:
+    nvtx = import_module("cuda.core.driver.nvtx")
+    listener = nvtx.functions()
+    if listener is None:
+        return 0
+    for name, each in list(names.items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(each, type) and each.__module__ == module:
+            members = <dict>(<mutable_type*><PyObject*>each).tp_dict
+            for key, member, call in list(nvtx.members(each)):
+                members[key] = nvtx.wrapped(member, call, f"{name}.{key}", *listener)
+            PyType_Modified(<PyTypeObject*>each)
+        elif nvtx.is_public_function(each):
+            names[name] = nvtx.ranged(each, name, *listener)
+    return 0
+
+
 def _complete_classes(dict names, str module):
     """Give the classes of an extension what Cython leaves out. Host only."""
     for each in list(names.values()):
         if isinstance(each, type) and each.__module__ == module:
             refuse_deletions(each)
             check_self_in_methods(each)
+    if os.environ.get("HALFWARP_NVTX") == "1":
+        put_ranges_around_calls(names, module)
 
 
 _complete_classes(globals(), __name__)

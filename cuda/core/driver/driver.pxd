@@ -10,6 +10,7 @@ from cuda.bindings.cydriver cimport (
     CU_EVENT_BLOCKING_SYNC,
     CU_EVENT_DEFAULT,
     CU_EVENT_DISABLE_TIMING,
+    CU_EVENT_INTERPROCESS,
     CU_STREAM_CAPTURE_STATUS_NONE,
     CU_STREAM_DEFAULT,
     CU_STREAM_LEGACY,
@@ -44,6 +45,10 @@ cdef extern from "python/errors.hpp" namespace "halfwarp::python" nogil:
     bint is_finalizing() noexcept
     # For a status that is at hand; `function` names the driver function.
     int check(CUresult code, const char* function) except -1
+
+
+cdef extern from "python/clean_up_warning.hpp" namespace "halfwarp::python":
+    void warn_of_clean_up(object warning_class) noexcept
 
 
 cdef extern from "python/errors.hpp" namespace "halfwarp::python":

@@ -64,8 +64,15 @@ class OutOfMemoryError(CUDAError, MemoryError):
         self.largest_allocations = list(largest_allocations)
 
 
+class CUDAWarning(RuntimeWarning):
+    """A driver object could not be destroyed: nothing waits for that, so that nothing can raise.
+
+    Given by the main thread; a line on standard error says the same where no warning can be given.
+    """
+
+
 # Where users find them; pickling looks there as well.
-for _class in (CUDAError, NVRTCError, OutOfMemoryError):
+for _class in (CUDAError, CUDAWarning, NVRTCError, OutOfMemoryError):
     _class.__module__ = "cuda.core"
 del _class
 
@@ -122,6 +129,7 @@ cdef object driver_error(CUresult code, const char* function):
     cls = OutOfMemoryError if code == CUDA_ERROR_OUT_OF_MEMORY else CUDAError
     error = cls(text, code=<int>code, name=name, where=where)
     add_launch_notes(error, code)
+    note_driver_log(error, text)
     note_capture_error(error, code)
     return error
 
@@ -133,9 +141,12 @@ cdef int extend_error(object error, str more) except -1:
     return 0
 
 
-def make_driver_error(int code):
+def make_driver_error(int code, bytes function=None):
     """The exception for a status that the low layer returned. Host only."""
-    return driver_error(<CUresult>code, NULL)
+    cdef const char* name = NULL
+    if function is not None:
+        name = function
+    return driver_error(<CUresult>code, name)
 
 
 cdef int raise_driver_error(CUresult code, const char* function) except -1:
@@ -175,9 +186,10 @@ cdef int warn_deprecated(str old, str new) except -1:
 
 
 def _set_error_hook():
-    """Let C++ raise what is defined here."""
+    """Let C++ raise what is defined here, and warn of clean-up that fails."""
     global raise_driver_error_in_cpp
     raise_driver_error_in_cpp = raise_driver_error
+    warn_of_clean_up(CUDAWarning)
 
 
 _set_error_hook()

@@ -50,12 +50,14 @@ cdef void leave_gate(uint64_t number) noexcept nogil:
 def _after_fork():
     """In the child: the objects of the parent are its own to destroy."""
     after_fork_in_child()
+    stop_reading_the_log()
     keep_kernel_names_after_fork()
 
 
 def _before_exit():
     """Before the interpreter goes: nothing may be left in the middle, nor a reference behind."""
     set_exiting(True)
+    stop_reading_the_log()
     set_stuck(not gate.close())
     drop_finished_calls()
 

@@ -30,6 +30,11 @@ from cuda.core.emulation.injection import (
     inject,
     sweep,
 )
+from cuda.core.emulation.management import (
+    post_event,
+    sensors,
+    set_sensors,
+)
 from cuda.core.emulation.records import (
     Allocation,
     Fault,
@@ -50,8 +55,11 @@ __all__ = [
     "last_fault",
     "leaks",
     "options",
+    "post_event",
     "repair",
     "reset",
+    "sensors",
+    "set_sensors",
     "settle",
     "stats",
     "sweep",

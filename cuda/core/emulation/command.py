@@ -104,7 +104,7 @@ def was_anything_reported():
 
 
 def print_path(arguments):
-    """A folder whose libcuda.so.1 is the emulator, made when it is not there."""
+    """A folder whose libcuda.so.1 and libnvidia-ml.so.1 are the emulator's, made when not there."""
     import hashlib
 
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -113,10 +113,15 @@ def print_path(arguments):
     name = hashlib.sha256(str(target).encode()).hexdigest()[:12]
     folder = Path(base) / "halfwarp" / f"emulated-driver-{name}"
     folder.mkdir(parents=True, exist_ok=True)
-    link = folder / "libcuda.so.1"
-    if not link.exists() or link.resolve() != target:
-        fresh = folder / f".libcuda.so.1.{os.getpid()}"
-        fresh.symlink_to(target)
-        fresh.replace(link)
+    point_to(folder / "libcuda.so.1", target)
+    point_to(folder / "libnvidia-ml.so.1", library.management_path().resolve())
     print(folder)
     return 0
+
+
+def point_to(link, target):
+    """Make a link, or let it point elsewhere, beside others who may do so."""
+    if not link.exists() or link.resolve() != target:
+        fresh = link.with_name(f".{link.name}.{os.getpid()}")
+        fresh.symlink_to(target)
+        fresh.replace(link)

@@ -37,10 +37,10 @@ def enable(**options: _Option) -> None:
         options, or if its library is not installed.
     """
     chosen = {name: library.check_option(name, value) for name, value in options.items()}
-    if library.is_running():
+    if library.has_announced():
         _require_equal(chosen)
-        return
-    library.choose(chosen)
+    if not library.is_running():
+        library.choose(chosen)
 
 
 def _require_equal(chosen: dict[str, str]) -> None:
@@ -147,8 +147,9 @@ def repair() -> bool:
 
 
 def reset() -> None:
-    """Begin afresh: contexts empty and whole, faults, fault rules and counts forgotten.
+    """Begin afresh: contexts empty and whole, faults, fault rules, counts and sensors forgotten.
 
     Blocks the host. What was made in a context is gone; its handles are stale.
     """
     library.load().halfwarp_emulator_reset()
+    library.reset_management()

@@ -3,6 +3,7 @@
 
 import json
 import os
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,11 @@ _call_site_source = None  # keeps the callback alive that the library was given
 def path():
     """Path of the emulator's library, which lies beside the loader."""
     return Path(_low.__file__).with_name("libcuda_emulated.so")
+
+
+def management_path():
+    """Path of the emulated management library (NVML), beside the emulator's."""
+    return path().with_name("libnvml_emulated.so")
 
 
 @cache
@@ -47,18 +53,89 @@ def load():
     _declare(library, "disarm", [c.c_uint64, c.POINTER(c.c_uint64)], c.c_uint64)
     _declare(library, "register_cubin", [c.c_char_p, c.c_size_t] * 2, None)
     _declare(library, "own", [c.c_void_p], None)
+    sizes = [c.c_uint, c.c_uint64, c.c_uint64, c.c_uint64, c.c_int, c.c_uint]
+    _declare(library, "graphics_object", sizes, None)
     for name, result in (
         ("settle", None),
         ("reset", None),
         ("repair", c.c_int),
         ("is_active", c.c_int),
+        ("is_announced", c.c_int),
     ):
         _declare(library, name, [], result)
     return library
 
 
-def _declare(library, name, arguments, result):
-    function = getattr(library, f"halfwarp_emulator_{name}")
+@cache
+def load_management():
+    """The emulated NVML, with the types of its own functions declared."""
+    import ctypes as c
+
+    load()  # which says what is not installed
+    library = c.CDLL(str(management_path()))
+    number = c.POINTER(c.c_longlong)
+    of_sensor = [c.c_uint, c.c_char_p]
+    event = [c.c_uint, c.c_ulonglong, c.c_ulonglong, c.c_int]
+    for name, arguments, result in (
+        ("sensor", [c.c_uint], c.c_char_p),
+        ("read", [*of_sensor, number], c.c_int),
+        ("set", [*of_sensor, c.c_longlong, number, number], c.c_int),
+        ("post", event, c.c_int),
+        ("reset", [], None),
+    ):
+        _declare(library, name, arguments, result, "halfwarp_nvml")
+    return library
+
+
+def sensor_names():
+    names, ask = [], load_management().halfwarp_nvml_sensor
+    while name := ask(len(names)):
+        names.append(name.decode())
+    return names
+
+
+def read_sensor(device, name):
+    import ctypes as c
+
+    value = c.c_longlong()
+    is_read = 0 <= device < 1 << 31 and load_management().halfwarp_nvml_read(
+        device, name.encode(), c.byref(value)
+    )
+    if not is_read:
+        raise ValueError(f"there is no emulated device {device}")
+    return value.value
+
+
+def set_sensor(device, name, value):
+    import ctypes as c
+
+    least, most = c.c_longlong(), c.c_longlong()
+    bounds = c.byref(least), c.byref(most)
+    fits = -(1 << 63) <= value < 1 << 63
+    passed = value if fits else (1 << 63) - 1
+    if load_management().halfwarp_nvml_set(device, name.encode(), passed, *bounds) != 1:
+        raise ValueError(f"{name} must be {least.value} to {most.value}, got {value}")
+
+
+def post_event(device, number, data, is_of_system):
+    told = (
+        load_management().halfwarp_nvml_post(device, number, data, is_of_system)
+        if 0 <= device < 1 << 31
+        else -1
+    )
+    if told < 0:
+        raise ValueError(f"there is no emulated device {device}")
+    return told
+
+
+def reset_management():
+    """Sensors as at the beginning, where anything may have set them."""
+    if load_management.cache_info().currsize:
+        load_management().halfwarp_nvml_reset()
+
+
+def _declare(library, name, arguments, result, prefix="halfwarp_emulator"):
+    function = getattr(library, f"{prefix}_{name}")
     function.argtypes = arguments
     function.restype = result
 
@@ -78,10 +155,17 @@ def is_running():
     return is_loaded() and bool(load().halfwarp_emulator_is_active())
 
 
+def has_announced():
+    """Whether the options hold: the notice that shows them was written."""
+    return bool(load().halfwarp_emulator_is_announced())
+
+
 def choose(options):
     """Select the emulator with options given as texts, before the first driver call."""
     load()
     _low.set_backend("emulator")
+    if context := sys.modules.get("cuda.core.system._nvml_context"):
+        context.forget()
     for name, value in options.items():
         os.environ[PREFIX + name.upper()] = value
     if "site" in options.get("trace", os.environ.get(PREFIX + "TRACE", "")):
@@ -176,8 +260,6 @@ def _write_call_site(text, size):
 
 
 def _innermost_user_frame():
-    import sys
-
     package = str(Path(__file__).parents[2])
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(package):

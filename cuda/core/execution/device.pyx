@@ -155,6 +155,27 @@ CUDAError
                 self.native = adopted
         return adopted.take()
 
+    def to_system_device(self):
+        """The same device as `cuda.core.system` knows it, found by its UUID.
+
+        Host only.
+
+        Returns
+        -------
+        cuda.core.system.Device
+
+        Raises
+        ------
+        RuntimeError
+            If NVML cannot be used, or does not know the device.
+        """
+        system = import_module("cuda.core.system")
+        try:
+            return system.Device(uuid=self.uuid)
+        except system.NvmlError as error:
+            raise RuntimeError(
+                f"NVML has no device of the UUID {self.uuid}: {error}") from error
+
     def set_current(self, ctx=None):
         """Make a context of this device current on the calling thread.
 
@@ -307,6 +328,120 @@ CUDAError
         """
         stream = create_stream_in(Stream, self.context_to_use(), None)
         return graph_module()._create_graph_builder(stream, True)
+
+    def create_opaque_array(self, options):
+        """Create a CUDA array on this device, which must be current.
+
+        Host only.
+
+        Parameters
+        ----------
+        options : OpaqueArrayOptions or dict
+            Shape, format and channels.
+
+        Returns
+        -------
+        OpaqueArray
+
+        Raises
+        ------
+        RuntimeError
+            If the device is not current.
+        OutOfMemoryError
+            If there is not that much memory.
+        CUDAError
+            If the device has no arrays that large.
+
+        See Also
+        --------
+        cuArray3DCreate : the driver function.
+        """
+        return texture_module().create_opaque_array(self, options)
+
+    def create_mipmapped_array(self, options):
+        """Create a mipmapped array on this device, which must be current.
+
+        Host only.
+
+        Parameters
+        ----------
+        options : MipmappedArrayOptions or dict
+            Shape, format, channels and levels.
+
+        Returns
+        -------
+        MipmappedArray
+
+        Raises
+        ------
+        RuntimeError
+            If the device is not current.
+        OutOfMemoryError
+            If there is not that much memory.
+        CUDAError
+            If there are more levels than halves of the extents.
+
+        See Also
+        --------
+        cuMipmappedArrayCreate : the driver function.
+        """
+        return texture_module().create_mipmapped(self, options)
+
+    def create_texture_object(self, *, resource, options):
+        """Create a texture on this device, which must be current.
+
+        Host only.
+
+        Parameters
+        ----------
+        resource : ResourceDescriptor
+            What it is of.
+        options : TextureObjectOptions or dict
+            How it is read; None for the defaults.
+
+        Returns
+        -------
+        TextureObject
+
+        Raises
+        ------
+        RuntimeError
+            If the device is not current, or what it is of was closed.
+        CUDAError
+            If the driver refuses it: memory that is not aligned, a filter of integers.
+
+        See Also
+        --------
+        cuTexObjectCreate : the driver function.
+        """
+        return texture_module().create_texture_object(self, resource, options)
+
+    def create_surface_object(self, *, resource):
+        """Create a surface on this device, which must be current.
+
+        Host only.
+
+        Parameters
+        ----------
+        resource : ResourceDescriptor
+            Of an array that was made with ``is_surface_load_store=True``.
+
+        Returns
+        -------
+        SurfaceObject
+
+        Raises
+        ------
+        RuntimeError
+            If the device is not current, or the array was closed.
+        ValueError
+            If it is of something else.
+
+        See Also
+        --------
+        cuSurfObjectCreate : the driver function.
+        """
+        return texture_module().create_surface_object(self, resource)
 
     def create_context(self, options=None):
         """Create a green context: one that works with a part of the device only.

@@ -1,27 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # DeviceProperties: the attributes of one device, all through one table and one getter.
 
-from cpython.object cimport PyObject, PyTypeObject
-
-
-cdef extern from "Python.h":
-    ctypedef object (*getter)(PyObject*, void*)
-    ctypedef struct PyGetSetDef:
-        const char* name
-        getter get
-        const char* doc
-        void* closure
-    object PyDescr_NewGetSet(PyTypeObject*, PyGetSetDef*)
-    void PyType_Modified(PyTypeObject*)
-    ctypedef void* vectorcallfunc
-    ctypedef void* newfunc
-    # Spelt out: Cython's own declaration of PyTypeObject lacks these members.
-    ctypedef struct mutable_type "PyTypeObject":
-        PyObject* tp_dict
-        vectorcallfunc tp_vectorcall
-        newfunc tp_new
-
-
 # In the repr: what tells one device from another; as_dict() has them all.
 cdef tuple SHOWN_PROPERTIES = (
     "compute_capability_major", "compute_capability_minor", "multiprocessor_count",

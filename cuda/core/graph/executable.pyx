@@ -111,8 +111,8 @@ cdef class Graph:
         cdef borrowed_stream on = order.native.borrow_open(order)
         with nogil:
             call(driver.cuGraphLaunch, native.raw(), on.raw())
-        if self.changed:
-            note_launch(self, order)
+        if self.changed:  # what a change through a view keeps must outlive this launch
+            self.reached = order.record()
 
     def upload(self, stream):
         """Bring to the device what a launch needs there, so that the first one finds it.
@@ -169,14 +169,6 @@ cdef class Graph:
 
     def __repr__(self):
         return f"<Graph handle=0x{self.identity if self.native.is_open(self) else 0:x}>"
-
-
-cdef int note_launch(Graph self, Stream stream) except -1:
-    """What a change through a view keeps must outlive this launch."""
-    cdef borrowed_stream order = stream.native.borrow_open(stream)
-    if not keep_in_capture(order, tuple(self.changed.values())):
-        self.reached = stream.record()
-    return 0
 
 
 cdef int release_changes(Graph self) except -1:

@@ -86,10 +86,10 @@ cdef class ExecutableKernelNode(_SwitchableNode):
         values = tuple(args)
         check_view(self)
         packed.prepare(shape, launched, values)
-        if packed.config().native.numAttrs:
+        if packed.has_attributes():
             raise NotImplementedError(
-                "updating clustered or cooperative kernel nodes is not supported in an executable: "
-                "change the definition and use Graph.update()")
+                "updating clustered or cooperative kernel nodes, or others with launch attributes, "
+                "is not supported in an executable: change the definition and use Graph.update()")
         how = packed.parameters()
         set_in_executable(self, &how, (launched, *operands_of(values)))
 
@@ -119,7 +119,7 @@ cdef class ExecutableMemsetNode(_SwitchableNode):
         check_view(self)
         fill = fill_of(range_of(dst, None, "dst"), value, width, height, pitch)
         how = memset_parameters(fill)
-        set_in_executable(self, &how, keepers(keeper_of(dst, None), None))
+        set_in_executable(self, &how, objects_to_keep(object_to_keep(dst, None), None))
 
 
 @cython.final
@@ -146,7 +146,8 @@ cdef class ExecutableMemcpyNode(_SwitchableNode):
         check_view(self)
         copy = copy_of(dst, src, (size, 1, 1), (0, 0, 0, 0), None, None)
         how = memcpy_parameters(copy)
-        set_in_executable(self, &how, keepers(keeper_of(dst, None), keeper_of(src, None)))
+        set_in_executable(self, &how, objects_to_keep(object_to_keep(dst, None),
+                                                      object_to_keep(src, None)))
 
 
 @cython.final

@@ -4,6 +4,7 @@
 cimport cuda.bindings.cynvjitlink as cynvjitlink
 from cuda.bindings.cynvjitlink cimport (
     _NVJITLINKRESULT_INTERNAL_LOADING_ERROR,
+    NVJITLINK_ERROR_UNRECOGNIZED_ARCH,
     NVJITLINK_INPUT_CUBIN,
     NVJITLINK_INPUT_FATBIN,
     NVJITLINK_INPUT_LIBRARY,
@@ -124,6 +125,7 @@ cdef class NvJitLinkSession(LinkSession):
         cdef NvJitLinkSession made = NvJitLinkSession.__new__(NvJitLinkSession)
         cdef OptionList given = OptionList.of(options)
         cdef link_call call
+        refuse_fatal_arch(options)
         call.count = given.count()
         call.options = given.texts
         try:
@@ -243,6 +245,17 @@ cdef class NvJitLinkSession(LinkSession):
         if call.status != NVJITLINK_SUCCESS:
             raise library_error("nvjitlink", call.status, "nvJitLinkDestroy", "")
         return 0
+
+
+cdef int refuse_fatal_arch(list options) except -1:
+    """Refuse what nvJitLink 13.5 ends the process for: an architecture of one digit."""
+    import re
+
+    for option in options:
+        if re.fullmatch(rb"-arch=sm_0*[1-9]", option):
+            raise library_error("nvjitlink", NVJITLINK_ERROR_UNRECOGNIZED_ARCH, "nvJitLinkCreate",
+                                f"unrecognized architecture ({log_text(option)})")
+    return 0
 
 
 cdef bytes declarations_of_ltoir(list options, list codes):

@@ -32,6 +32,9 @@ cdef int give_back(Buffer self, Stream stream) except -1
 # An object that keeps the memory of an open Buffer, also when the Buffer is closed.
 cdef object share_allocation(Buffer self)
 
+# The order of a free on a stream, as of now; RuntimeError for a default stream without a context.
+cdef free_order recorded_order(Stream stream) except *
+
 # Opens an empty Buffer over memory of a pool, to be freed on `stream`. Takes both handles over.
 cdef int own_pool_memory(Buffer buffer, MemoryResource resource, pool_handle& pool,
                          CUdeviceptr pointer, size_t size, stream_handle& stream) except -1
@@ -48,6 +51,11 @@ cdef pointer_facts classify_pointer(CUdeviceptr pointer) except *
 # What a fill may set every byte to; and the width and bits of a pattern of 1, 2 or 4 bytes.
 cdef unsigned byte_of(object value) except? 256
 cdef size_t pattern_of(object value, unsigned* pattern) except 0
+
+# The contiguous memory of a Buffer or of an object with the buffer protocol, for a copy; and what
+# is done for it after the copy was submitted, or recorded into a graph.
+cdef object memory_for_copy(object given, bint is_written, Stream stream, buffer_fields* into)
+cdef int keep_after_copy(object memory, Stream stream) except -1
 
 # Keeps an object until an event is reached.
 cdef int hold_until_reached(Event reached, object kept) except -1

@@ -64,10 +64,50 @@ cdef class Buffer:
         return wrap_memory(Buffer, ptr, size, mr, owner, stream)
 
     @classmethod
+    @cython.binding(True)
+    def from_ipc_descriptor(cls, mr, ipc_descriptor, stream=NOT_GIVEN):
+        """Import a buffer of another process.
+
+        Host only. The process that allocated the memory must not free it before this buffer, and
+        all others of it, are closed.
+
+        Parameters
+        ----------
+        mr : DeviceMemoryResource or PinnedMemoryResource
+            The imported resource of the buffer's pool.
+        ipc_descriptor : IPCBufferDescriptor
+            The `ipc_descriptor` of the buffer.
+        stream : Stream
+            The stream that orders the free.
+
+        Returns
+        -------
+        Buffer
+            At the same address for each import of the same memory in a process. In the process that
+            allocated the memory, one more buffer over it.
+
+        Raises
+        ------
+        RuntimeError
+            If the resource is not IPC-enabled, or closed.
+        ValueError
+            If the descriptor says more bytes than the memory has.
+        CUDAError
+            If the memory is of another pool.
+
+        See Also
+        --------
+        cuMemPoolImportPointer : the driver function.
+        """
+        order = stream_or_default(stream, "Buffer.from_ipc_descriptor()")
+        return sharing_module().import_buffer(cls, mr, ipc_descriptor, order)
+
+    @classmethod
     def _init(cls, ptr, size, mr=None, ipc_descriptor=None, owner=None, *, stream=None):
         """`from_handle` for a subclass. Host only."""
         if ipc_descriptor is not None:
-            raise RuntimeError("Memory resource is not IPC-enabled")
+            stream = default_stream_object() if stream is None else accept_stream(stream)
+            return sharing_module().import_buffer(cls, mr, ipc_descriptor, stream)
         return wrap_memory(cls, ptr, size, mr, owner, stream)
 
     @cython.critical_section
@@ -167,7 +207,7 @@ cdef class Buffer:
     @cython.critical_section
     def memory_resource(self):
         """The `MemoryResource` that the memory came from; None without one or when closed."""
-        return self.resource
+        return None if getattr(type(self.resource), "_is_hidden", False) else self.resource
 
     @property
     @cython.critical_section
@@ -210,19 +250,24 @@ cdef class Buffer:
     @property
     def is_mapped(self):
         """Whether the memory was imported from another process. Host only."""
-        return False
+        resource = resource_of(self)
+        return (isinstance(resource, _MemPool) and (<_MemPool>resource).is_import
+                and is_imported(self.fields.pointer, NULL))
 
     @property
     def ipc_descriptor(self):
-        """What another process needs to import the memory. Host only.
+        """What another process needs to import the memory, an `IPCBufferDescriptor`. Host only.
 
         Raises
         ------
         RuntimeError
             If the memory resource is not IPC-enabled.
+
+        See Also
+        --------
+        cuMemPoolExportPointer : the driver function.
         """
-        check_open(self.fields.is_open, "Buffer")
-        raise RuntimeError("Memory resource is not IPC-enabled")
+        return sharing_module().descriptor_of(self)
 
     def get_ipc_descriptor(self):
         """`ipc_descriptor` under its older name. Host only."""
@@ -230,8 +275,7 @@ cdef class Buffer:
         return self.ipc_descriptor
 
     def __reduce__(self):
-        raise RuntimeError("Memory resource is not IPC-enabled: only memory that another process "
-                           "can import can be pickled")
+        return sharing_module().reduce_buffer(self)
 
     @cython.binding(True)
     def copy_to(self, dst=None, stream=NOT_GIVEN, *, options=None):
@@ -429,7 +473,8 @@ cdef class Buffer:
         return hash((self.fields.pointer, self.fields.size))
 
     def __repr__(self):
-        return f"<Buffer ptr={self.fields.pointer:#x} size={self.fields.size}>"
+        mapped = " is_mapped=True" if self.is_mapped else ""
+        return f"<Buffer ptr={self.fields.pointer:#x} size={self.fields.size}{mapped}>"
 
 
 cdef int register_buffer() except -1:

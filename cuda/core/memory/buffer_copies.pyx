@@ -67,6 +67,30 @@ cdef int keep_for_copy(_ForeignMemory memory, Stream stream) except -1:
     return keep_until_copied(memory, stream)
 
 
+cdef object memory_for_copy(object given, bint is_written, Stream stream, buffer_fields* into):
+    cdef Buffer buffer
+    cdef _ForeignMemory memory
+    if isinstance(given, Buffer):
+        buffer = <Buffer>given
+        check_open(buffer.fields.is_open, "Buffer")
+        into[0] = buffer.fields
+        return buffer
+    if not PyObject_CheckBuffer(given):
+        raise TypeError(f"a Buffer or a bytes-like object is required, not "
+                        f"{qualified_name(given)!r}")
+    memory = foreign_memory(given, is_written, stream)
+    if memory.has_view and not PyBuffer_IsContiguous(&memory.view, b"C"):
+        refuse_strided(given)
+    into[0] = memory.fields
+    return memory
+
+
+cdef int keep_after_copy(object memory, Stream stream) except -1:
+    if isinstance(memory, Buffer):
+        return keep_operands(stream, (memory,)) if captures_under_way() else 0
+    return keep_for_copy(memory, stream)
+
+
 cdef int keep_until_copied(_ForeignMemory memory, Stream stream) except -1:
     """Hold an array that the device reads or writes after the call has returned.
 

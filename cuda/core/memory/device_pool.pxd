@@ -8,8 +8,14 @@ cdef class _MemPool(MemoryResource):
     cdef pool_handle pool     # null once closed
     cdef _MemPoolAttributes known_attributes  # made at the first access
     cdef int device           # ordinal
+    cdef bint is_import       # of another process's pool, also once closed
+    cdef object identity      # uuid.UUID of a pool that is shared, or None
+    cdef object exported      # its IPCAllocationHandle, made at the first access, or None
 
-cdef class DeviceMemoryResource(_MemPool):
+cdef class _ShareablePool(_MemPool):
+    pass
+
+cdef class DeviceMemoryResource(_ShareablePool):
     pass
 
 # Makes an open buffer of an empty one, over memory of the pool.
@@ -17,7 +23,10 @@ cdef Buffer allocate_for(Buffer empty, _MemPool self, object size, Stream given)
 
 # Gives a resource its pool: a new one, or the one that is there; the types are those of the driver.
 cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id, bint is_new,
-                   size_t max_size) except -1
+                   size_t max_size, bint is_shared=*) except -1
+
+# What the processes share: the module, loaded when the first asks for it.
+cdef object sharing_module()
 
 # Which devices may use the memory of the pool; the descriptions are CUmemAccessDesc.
 cdef bint may_use_pool(_MemPool self, int device) except -1

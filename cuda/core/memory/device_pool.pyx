@@ -194,6 +194,7 @@ cdef class _MemPool(MemoryResource):
         cuMemPoolDestroy : the driver function.
         """
         give_up(self, self.pool)
+        self.exported = None
 
     @property
     def is_closed(self):
@@ -272,19 +273,27 @@ cdef class _MemPool(MemoryResource):
         return self.pool.is_open() and self.pool.is_owned()
 
     @property
+    @cython.critical_section
     def is_ipc_enabled(self):
         """Whether the pool can be shared with other processes. Host only."""
-        return False
+        return self.pool.is_open() and self.pool.facts().sharing != pool_sharing.none
 
     @property
     def is_mapped(self):
         """Whether the pool was imported from another process. Host only."""
-        return False
+        return self.is_import and self.pool.is_open()
 
     @property
     def uuid(self):
-        """The identity of a pool that can be shared; None otherwise. Host only."""
-        return None
+        """The identity of a pool that is shared, made at the first access; else None. Host only."""
+        return sharing_module().identity_of(self) if self.is_ipc_enabled else None
+
+    def __reduce__(self):
+        return sharing_module().reduce_resource(self)
+
+
+cdef object sharing_module():
+    return import_module("cuda.core._sharing")
 
 
 cdef Buffer allocate_for(Buffer empty, _MemPool self, object size, Stream given):
@@ -298,21 +307,38 @@ cdef Buffer allocate_for(Buffer empty, _MemPool self, object size, Stream given)
                 pointer = allocate_from_pool(pool, wanted, order)
         except OutOfMemoryError as error:
             raise describe_out_of_memory(pool, wanted, error) from None
+        except CUDAError:
+            refuse_import(self)
+            raise
         if pointer == 0:
             raise RuntimeError("cannot perform memory operations on a capturing stream "
                                "(consider using GraphMemoryResource)")
+    else:
+        refuse_import(self)
     own_pool_memory(empty, self, pool, pointer, wanted, order)
     return empty
 
 
+cdef int refuse_import(_MemPool self) except -1:
+    if self.is_import:
+        raise TypeError("Cannot allocate from a mapped IPC-enabled memory resource: only the "
+                        "process that made the pool allocates from it")
+    return 0
+
+
 cdef int open_pool(_MemPool self, int allocation_type, int location_type, int id, bint is_new,
-                   size_t max_size) except -1:
+                   size_t max_size, bint is_shared=False) except -1:
+    cdef pool_sharing sharing = pool_sharing.exportable if is_shared else pool_sharing.none
+    if is_shared:
+        sharing_module().check_available()
     cdef pool_place place
     place.type = <CUmemAllocationType>allocation_type
     place.location = <CUmemLocationType>location_type
     place.id = id
     self.device = id if location_type == CU_MEM_LOCATION_TYPE_DEVICE else -1
-    self.pool = create_pool(place, max_size) if is_new else pool_that_is_there(place)
+    self.pool = create_pool(place, max_size, sharing) if is_new else pool_that_is_there(place)
+    if is_shared:
+        sharing_module().opened(self)
     return 0
 
 
@@ -372,7 +398,71 @@ cdef object describe_out_of_memory(const pool_handle& pool, size_t size, object 
                             requested=size, device_id=None if device < 0 else device, **facts)
 
 
-cdef class DeviceMemoryResource(_MemPool):
+cdef class _ShareablePool(_MemPool):
+    """What resources over a pool share that other processes can import."""
+
+    @classmethod
+    def from_registry(cls, uuid):
+        """The resource that stands for a shared pool in this process.
+
+        Host only.
+
+        Parameters
+        ----------
+        uuid : uuid.UUID
+            The identity of the pool.
+
+        Returns
+        -------
+        Self
+            Of the class that this is called on.
+
+        Raises
+        ------
+        RuntimeError
+            If there is none.
+        """
+        return sharing_module().from_registry(cls, uuid)
+
+    def register(self, uuid):
+        """Let this resource stand for a shared pool, unless another one does.
+
+        Host only.
+
+        Parameters
+        ----------
+        uuid : uuid.UUID
+            The identity of the pool.
+
+        Returns
+        -------
+        Self
+            The one that stands for it from now on.
+
+        Raises
+        ------
+        RuntimeError
+            If the pool is not shared.
+        """
+        return sharing_module().register(self, uuid)
+
+    @property
+    def allocation_handle(self):
+        """What another process imports the pool by, an `IPCAllocationHandle`. Host only.
+
+        Raises
+        ------
+        RuntimeError
+            If the resource is not IPC-enabled, or closed.
+
+        See Also
+        --------
+        cuMemPoolExportToShareableHandle : the driver function.
+        """
+        return sharing_module().allocation_handle(self)
+
+
+cdef class DeviceMemoryResource(_ShareablePool):
     """DeviceMemoryResource(device_id, options=None)\n--\n
     Device memory from a memory pool of the driver, in stream order.
 
@@ -403,16 +493,47 @@ cdef class DeviceMemoryResource(_MemPool):
         if not device.properties.memory_pools_supported:
             raise RuntimeError(f"device {device.device_id} has no memory pools; use "
                                "Device.memory_resource, which works without them")
-        if options is not None and options.ipc_enabled:
-            raise RuntimeError("memory that other processes can import is not available yet: "
-                               "make the resource with ipc_enabled=False")
         cdef size_t max_size = 0 if options is None else options.max_size or 0
         if options is None:
             self.device = device.device_id
             self.pool = current_pool(self.device)
         else:
             open_pool(self, CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE,
-                      device.device_id, True, max_size)
+                      device.device_id, True, max_size, options.ipc_enabled)
+
+    @classmethod
+    def from_allocation_handle(cls, device_id, alloc_handle):
+        """Import the pool of another process.
+
+        Host only.
+
+        Parameters
+        ----------
+        device_id : Device or int
+            The device that the pool lies on.
+        alloc_handle : IPCAllocationHandle or int
+            What the other process exported: its `allocation_handle`, or the file descriptor, which
+            stays the caller's.
+
+        Returns
+        -------
+        DeviceMemoryResource
+            From which nothing can be allocated. It is the one that stands for the pool already,
+            where there is one: in the process that made it, too.
+
+        Raises
+        ------
+        TypeError
+            If a resource of another class stands for the pool.
+        CUDAError
+            If the descriptor is none of a pool, or of one that this process made.
+
+        See Also
+        --------
+        cuMemPoolImportFromShareableHandle : the driver function.
+        """
+        cdef Device device = Device(device_id)
+        return sharing_module().from_allocation_handle(cls, device.device_id, alloc_handle)
 
     def __repr__(self):
         state = "" if self.pool.is_open() else " closed"

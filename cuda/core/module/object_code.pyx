@@ -5,7 +5,7 @@ from _thread import allocate_lock
 
 import os
 
-cdef tuple LOADABLE = ("cubin", "ptx", "fatbin")
+cdef tuple LOADABLE = ("cubin", "ptx", "fatbin", "tile_ir")
 cdef tuple FORMATS = (*LOADABLE, "ltoir", "object", "library")
 
 
@@ -91,6 +91,14 @@ cdef class ObjectCode:
         """
         return make_object_code(module, "library", name, symbol_mapping)
 
+    @staticmethod
+    def from_tile_ir(module, *, name="", symbol_mapping=None):
+        """Wrap Tile IR, which the driver compiles when it is loaded: CUDA 13.1 or newer.
+
+        Host only. The parameters are those of `from_cubin`.
+        """
+        return make_object_code(module, "tile_ir", name, symbol_mapping)
+
     @property
     def code(self):
         """The image as bytes, or the path as str. Host only."""
@@ -98,7 +106,8 @@ cdef class ObjectCode:
 
     @property
     def code_type(self):
-        """``"cubin"``, ``"ptx"``, ``"ltoir"``, ``"fatbin"``, ``"object"`` or ``"library"``."""
+        """``"cubin"``, ``"ptx"``, ``"ltoir"``, ``"fatbin"``, ``"object"``, ``"library"`` or
+        ``"tile_ir"``."""
         return self.format
 
     @property
@@ -352,6 +361,9 @@ cdef object load_error(ObjectCode self, const load_report& report):
         return None
     error = driver_error(report.code, report.function)
     explain_empty(error, self)
+    if self.format == "tile_ir":
+        error.add_note("Tile IR is compiled by drivers of CUDA 13.1 or newer; the emulator runs "
+                       "PTX only")
     add_log(error, self, text_of(report.log).strip())
     return error
 

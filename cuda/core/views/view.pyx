@@ -402,6 +402,41 @@ cdef class StridedMemoryView:
         return make_tiled(self, box_dim, options, element_strides, data_type, interleave, swizzle,
                           l2_promotion, oob_fill)
 
+    def as_mdspan(self, layout="right", *, index_type="int64", extents=None):
+        """The view as an argument for a kernel parameter of type ``cuda::std::mdspan``.
+
+        Host only. The three arguments repeat the type that the kernel has: they decide what is
+        passed. A size that differs from the parameter's is refused by the launch.
+
+        Parameters
+        ----------
+        layout : str
+            ``"right"``, ``"left"`` or ``"stride"``, for ``layout_right`` and so on.
+        index_type : object
+            A str, ``"int32"``, ``"uint64"`` and the like, or NumPy's type of that name: the first
+            argument of ``extents`` and ``dextents``.
+        extents : tuple, optional
+            For each axis its extent where the type has it, None where that is
+            ``dynamic_extent``. All are dynamic if None.
+
+        Returns
+        -------
+        Mdspan
+            A kernel argument, which keeps the view alive.
+
+        Raises
+        ------
+        ValueError
+            If the layout does not describe the view, an extent is another one, or the view is
+            not device-accessible.
+        OverflowError
+            If the view does not fit the index type.
+        """
+        from cuda.core.module.mdspan import make_mdspan
+
+        check_set(self)
+        return make_mdspan(self, layout, index_type, extents, _address_for_kernel)
+
     def __getitem__(self, key):
         check_set(self)
         return other_view(self, wrap_layout(layout_of_key(self.native, key)), None)
@@ -500,6 +535,11 @@ cdef inline int check_memory(StridedMemoryView self) except -1:
     if self.fields.source is not NULL:
         check_open(self.fields.source.is_open, "Buffer")
     return 0
+
+
+def _address_for_kernel(StridedMemoryView view):
+    check_memory(view)
+    return view.ptr
 
 
 cdef StridedMemoryView new_view(object cls):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what runs without a GPU: the emulator, its null driver, the runtime on it."""
+"""Writes what runs without a GPU: the emulator, its null driver, the runtime and NVML on it."""
 
 from __future__ import annotations
 
 from ...model import Library
-from . import driver, null_driver, runtime
+from . import driver, management, null_driver, runtime
 
 
 def emit(libraries: dict[str, Library]) -> dict[str, str]:
     """Text of each generated file, by path below the root."""
     files: dict[str, str] = {}
-    for emitter in (driver, null_driver, runtime):
+    for emitter in (driver, null_driver, runtime, management):
         files |= emitter.emit(libraries)
     return files

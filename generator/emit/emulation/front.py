@@ -18,6 +18,7 @@ class Front:
     functions: list[Function]
     per_thread: bool = False  # exports the variants for per-thread default streams as well
     forwards: dict[str, str] = field(default_factory=dict)  # function -> statement of its body
+    handles: tuple[str, ...] = ()  # types of a first parameter that the gate looks at
 
     @property
     def namespace(self) -> str:
@@ -26,6 +27,12 @@ class Front:
     def is_gated(self, function: Function) -> bool:
         """Whether a function answers with the API's result, and so can be refused."""
         return function.ret == self.library.decisions.result_enum
+
+    def gate_arguments(self, index: int, function: Function) -> str:
+        """What the gate of a function is told: its index, and the handle that it is called for."""
+        first = function.params[0] if function.params else None
+        is_handle = first and first.c_type in self.handles
+        return f"{index}, {first.c_name}" if first and is_handle else f"{index}"
 
     def files(self) -> dict[str, str]:
         """Text of the files that each front has, by path below the root."""
@@ -129,7 +136,7 @@ def export(front: Front, index: int, function: Function) -> str:
     if not front.is_gated(function):
         return f"{function.ret} {name}({parameters(function)}) {{ return {call}; }}\n\n"
     text = f"""{function.ret} {name}({parameters(function)}) {{
-  gate entry{{{index}}};
+  gate entry{{{front.gate_arguments(index, function)}}};
   return entry.blocked ? entry.code : entry.leave({call});
 }}
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import replace
 
 from ...classify import split_type
@@ -127,8 +128,12 @@ class ExceptionsWriter(Writer):
     def exceptions(self) -> str:
         """The class that is raised, and those of single failures."""
         name = self.library.decisions.exception
-        derived = [f"class {each}({name}): ..." for each in self.library.exceptions]
-        derived += [f"{a} = {each}" for a, each in self.library.decisions.exception_aliases.items()]
+        aliases = self.library.decisions.exception_aliases
+        also = {each: f", builtins.{a}" for a, each in aliases.items() if hasattr(builtins, a)}
+        derived = [
+            f"class {each}({name}{also.get(each, '')}): ..." for each in self.library.exceptions
+        ]
+        derived += [f"{a} = {each}" for a, each in aliases.items()]
         derived += map(self.status_check, self.library.decisions.status_checks)
         extras = self.library.decisions.error_extras
         base = EXCEPTION.format(

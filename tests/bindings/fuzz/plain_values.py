@@ -7,13 +7,13 @@ An address that the C library would follow is null or leads into memory that is 
 import array
 
 import hostile
-from raising_values import RaisingValues
+from exception_values import ExceptionValues
 from values import ADDRESS, TEXTS, WRONG
 
 TYPED = {"in:items:": (array.array("i", [0, 1]), array.array("Q", [ADDRESS]), b"", b"12345678")}
 
 
-class PlainValues(RaisingValues):
+class PlainValues(ExceptionValues):
     def known_handle(self, c_type):
         known = self.live[c_type.removesuffix("*").strip()]
         return self.rng.choice(known) if known and self.rng.random() < 0.8 else 0
@@ -66,7 +66,7 @@ class PlainValues(RaisingValues):
         if shape in ("items", "source", "destination", "buffer", "bytes", "optional bytes"):
             return self.pick(*hostile.others(), *WRONG[3:], "text", 1.5)
         if shape in ("data", "data list", "object"):
-            other = self.data_object(self.rng.choice([*self.data_types]))
+            other = self.data_object(self.rng.choice([*self.numpy_structs]))
             return self.pick(*hostile.others(), *WRONG[3:], other)
         if shape in ("intptr", "intptr*", "nonnull", "kparams") or param.c_type == "CUdeviceptr":
             return self.pick(*hostile.others(), *WRONG[3:], None, 1.5)

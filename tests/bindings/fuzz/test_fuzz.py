@@ -71,7 +71,7 @@ def library_environment(tmp_path_factory):
             pytest.skip("a compiler makes the library that answers")
         folder = tmp_path_factory.mktemp("recorded")
         recording = json.loads((ROOT / "tests" / "data" / "nvml_recorded.json").read_text())
-        tool("raising", "replay_nvml").build(recording, folder)
+        tool("exceptions", "replay_nvml").build(recording, folder)
         return {"LD_LIBRARY_PATH": str(folder)}
 
     def variables(name, mode):

@@ -141,7 +141,7 @@ class Fuzzer:
         record = rng.choice(self.classes)
         values.short = False
         if self.raises:
-            from data_types import User
+            from numpy_structs import User
 
             return record, User(self.module, record, values, self.attempt)
 
@@ -195,14 +195,14 @@ class Fuzzer:
     # ---- batches
 
     def new_values(self, rng):
+        from exception_values import ExceptionValues
         from plain_values import PlainValues
-        from raising_values import RaisingValues
         from values import Values
 
         if self.library.is_face:
             return PlainValues(self.module, self.library, rng, wild=False)
         if self.raises:
-            return RaisingValues(self.module, self.library, rng, not self.is_real())
+            return ExceptionValues(self.module, self.library, rng, not self.is_real())
         return Values(self.module, self.library, rng)
 
     def batch(self, number):

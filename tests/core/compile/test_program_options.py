@@ -102,6 +102,12 @@ ROWS = [
     ("use_libdevice", True, [], []),
     ("numba_debug", True, ["--numba-debug"], ["-numba-debug"]),
     ("numba_debug", False, [], []),
+    ("enable_tile", True, ["--enable-tile"], None),
+    ("tile_only", True, ["--tile-only"], None),
+    ("simt_only", True, ["--simt-only"], None),
+    ("default_tile", True, ["-default-tile"], None),
+    ("diagnose_implicit_tile_var", True, ["--diagnose-implicit-tile-var"], None),
+    ("tile_preview", "simt", ["--tile-preview=simt"], None),
 ]
 
 

@@ -65,7 +65,7 @@ def test_a_method_takes_objects_of_subclasses(device):
         (
             LaunchConfig,
             "(grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False, "
-            "programmatic_stream_serialization=False)",
+            "programmatic_stream_serialization=False, **attributes)",
         ),
     ],
 )

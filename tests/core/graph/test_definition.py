@@ -211,7 +211,7 @@ class TestKernelNodes:
         config = LaunchConfig(grid=1, block=1, is_cooperative=True)
         node = graph.launch(config, add, numbers.buffer, 1)
         assert node.config.is_cooperative
-        assert node.attributes["cooperative"] == 1
+        assert node.attributes["is_cooperative"] is True
         del node
         (again,) = graph.nodes()
         assert again.config.is_cooperative

@@ -12,20 +12,39 @@ HOLDERS = {
     "buffer of a default stream": "device.allocate(64, stream=device.default_stream)",
     "buffer of an own pool": "DeviceMemoryResource(device, {}).allocate(64, stream=stream)",
     "own pool": "DeviceMemoryResource(device, {})",
+    "shared pool": "DeviceMemoryResource(device, {'ipc_enabled': True})",
+    "shared buffer": "shared()",
+    "shared event": "stream.record(options={'ipc_enabled': True})",
+    "buffer of pinned memory": "PinnedMemoryResource({}).allocate(64, stream=stream)",
+    "buffer of managed memory": "ManagedMemoryResource({}).allocate(64, stream=stream)",
     "pinned buffer": "LegacyPinnedMemoryResource().allocate(64)",
     "buffer without a pool": "_SynchronousMemoryResource(0).allocate(64, stream=stream)",
     "kernel": "ObjectCode.from_ptx(PTX).get_kernel('k')",
     "context": "device.context",
+    "array": "device.create_opaque_array(ARRAY)",
+    "mipmapped array": "device.create_mipmapped_array(ARRAY | {'num_levels': 1})",
+    "level": "device.create_mipmapped_array(ARRAY | {'num_levels': 1}).get_level(0)",
+    "texture": "device.create_texture_object(resource=OF(), options=None)",
+    "surface": "device.create_surface_object(resource=OF())",
 }
 START = """
 import gc
 from cuda.bindings import driver, runtime
-from cuda.core import Device, DeviceMemoryResource, LegacyPinnedMemoryResource, ObjectCode
+from cuda.core import (
+    Device, DeviceMemoryResource, LegacyPinnedMemoryResource, ManagedMemoryResource, ObjectCode,
+    PinnedMemoryResource)
 from cuda.core._memory import _SynchronousMemoryResource
+from cuda.core.texture import ResourceDescriptor
+ARRAY = {"shape": (4,), "format": "uint8", "num_channels": 1, "is_surface_load_store": True}
+OF = lambda: ResourceDescriptor.from_opaque_array(device.create_opaque_array(ARRAY))
 PTX = b".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() { ret; }"
 device = Device(0)
 device.set_current()
 stream = device.create_stream()
+def shared():
+    buffer = DeviceMemoryResource(device, {'ipc_enabled': True}).allocate(64, stream=stream)
+    assert buffer.ipc_descriptor.size == 64
+    return buffer
 held = %s
 stream.sync()
 %s

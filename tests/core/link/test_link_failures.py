@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from cuda.bindings.nvjitlink import nvJitLinkError
-from cuda.core import Linker, ObjectCode
+from cuda.core import Linker, ObjectCode, Program
 
 from ...programs.forking import FORK
 
@@ -167,7 +167,7 @@ def test_a_linker_of_the_parent_is_refused_in_the_child_of_a_fork():
     script = (
         FORK
         + f"""
-from cuda.core import Linker, ObjectCode
+from cuda.core import Linker, ObjectCode, Program
 code = ObjectCode.from_ptx({PTX!r})
 linker = Linker(code, options={{"arch": "sm_75"}})
 def child():
@@ -197,7 +197,7 @@ assert linker.link("cubin").code
 def test_a_process_that_ends_while_threads_link_ends_quietly():
     script = f"""
 import threading
-from cuda.core import Linker, ObjectCode
+from cuda.core import Linker, ObjectCode, Program
 code = ObjectCode.from_ptx({PTX!r})
 def work():
     while True:
@@ -214,3 +214,12 @@ for _ in range(5):
             [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
         )
         assert (done.returncode, said(done)) == (0, [])
+
+
+@pytest.mark.parametrize("arch", ["sm_1", "sm_9", "sm_05"])
+def test_an_architecture_that_would_end_the_process_is_refused(arch):
+    code = ObjectCode.from_ptx(PTX.encode())
+    with pytest.raises(nvJitLinkError, match=f"unrecognized architecture .-arch={arch}"):
+        Linker(code, options={"arch": arch})
+    with pytest.raises(nvJitLinkError, match="UNRECOGNIZED_ARCH"):
+        Program(PTX, "ptx", {"arch": arch})

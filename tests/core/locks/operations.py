@@ -11,13 +11,17 @@ from cuda.core import (
     CUDAError,
     Device,
     DeviceMemoryResource,
+    Event,
     EventOptions,
     Kernel,
     LaunchConfig,
     LegacyPinnedMemoryResource,
+    ManagedMemoryResource,
     ObjectCode,
+    PinnedMemoryResource,
     Stream,
     StreamOptions,
+    VirtualMemoryResource,
     host_launch,
     launch,
 )
@@ -130,6 +134,30 @@ def synchronous_memory(t):
     _SynchronousMemoryResource(t.device)
 
 
+def memory_at_a_place(t):
+    for resource in (PinnedMemoryResource({}), ManagedMemoryResource({})):
+        resource.allocate(64, stream=t.stream).close()
+        resource.allocate(64, stream=t.stream)  # goes by collection
+        resource.close()
+    virtual = VirtualMemoryResource(t.device)
+    virtual.allocate(64).close()
+    virtual.allocate(64)  # goes by collection
+
+
+def memory_for_other_processes(t):
+    for shared in (
+        DeviceMemoryResource(t.device, {"ipc_enabled": True}),
+        PinnedMemoryResource({"ipc_enabled": True}),
+    ):
+        assert shared.allocation_handle.uuid == shared.uuid
+        with shared.allocate(64, stream=t.stream) as buffer:
+            Buffer.from_ipc_descriptor(shared, buffer.ipc_descriptor, stream=t.stream).close()
+        shared.close()
+    with t.stream.record(options={"ipc_enabled": True}) as event:
+        event.sync()
+        Event.from_ipc_descriptor(event.ipc_descriptor).close()
+
+
 def copies(t):
     one, two = (t.pool.allocate(64, stream=t.stream) for _ in range(2))
     with t.pinned.allocate(64) as host:
@@ -236,6 +264,8 @@ OPERATIONS = (
     memory_freed_on_another_thread,
     memory_that_outlives_its_stream,
     synchronous_memory,
+    memory_at_a_place,
+    memory_for_other_processes,
     copies,
     exports,
     code,

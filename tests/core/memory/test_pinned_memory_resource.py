@@ -91,9 +91,12 @@ def test_wrong_options_are_refused():
         PinnedMemoryResource({"nonsense": 1})
 
 
-def test_memory_for_other_processes_is_refused_before_a_pool_is_made():
-    with pytest.raises(RuntimeError, match="ipc_enabled=False"):
-        PinnedMemoryResource({"ipc_enabled": True})
+def test_memory_for_other_processes_lies_on_a_node_of_its_own(device):
+    for options in ({"ipc_enabled": True}, {"ipc_enabled": True, "numa_id": 0}):
+        made = PinnedMemoryResource(options)
+        assert made.is_ipc_enabled
+        assert made.numa_id >= 0
+        made.close()
 
 
 def test_a_closed_one_refuses_and_its_buffers_live_on(device, stream):

@@ -35,6 +35,7 @@ CONSTRUCTORS = {
     "fatbin": ObjectCode.from_fatbin,
     "object": ObjectCode.from_object,
     "library": ObjectCode.from_library,
+    "tile_ir": ObjectCode.from_tile_ir,
 }
 ONE = LaunchConfig(grid=1, block=1)
 

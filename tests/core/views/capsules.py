@@ -14,8 +14,8 @@ class Tensor(ctypes.Structure):
 
     _fields_ = (
         ("data", ctypes.c_void_p),
-        ("kind", ctypes.c_int32),
-        ("ordinal", ctypes.c_int32),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
         ("ndim", ctypes.c_int32),
         ("code", ctypes.c_uint8),
         ("bits", ctypes.c_uint8),
@@ -53,6 +53,13 @@ capsule_pointer.restype = ctypes.c_void_p
 capsule_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
 
 
+def content_of(capsule):
+    """The tensor in a capsule of either kind; valid as long as the capsule."""
+    if "versioned" in repr(capsule):
+        return Versioned.from_address(capsule_pointer(capsule, b"dltensor_versioned")).content
+    return Plain.from_address(capsule_pointer(capsule, b"dltensor")).content
+
+
 class Producer:
     """Exports twelve floats of the host, with changes to the tensor; counts its deleter's calls."""
 
@@ -73,7 +80,7 @@ class Producer:
         self.managed.deleter = changes.pop("deleter", self.deleter)
         tensor = self.managed.content
         tensor.data = self.array.ctypes.data
-        tensor.kind, tensor.ordinal = device
+        tensor.device_type, tensor.device_id = device
         tensor.ndim, tensor.code, tensor.bits, tensor.lanes = 2, 2, 32, 1
         tensor.shape, tensor.strides = self.numbers["shape"], self.numbers["strides"]
         for name, value in changes.items():

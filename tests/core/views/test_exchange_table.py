@@ -76,7 +76,7 @@ class TestOurTable:
         tensor = Tensor()
         assert table.borrow(id(view), tensor) == 0
         assert tensor.data == array.ctypes.data
-        assert (tensor.kind, tensor.ndim, tensor.code, tensor.bits) == (1, 3, 0, 16)
+        assert (tensor.device_type, tensor.ndim, tensor.code, tensor.bits) == (1, 3, 0, 16)
         assert tensor.shape[:3] == [2, 3, 4]
         assert tensor.strides[:3] == [12, 4, 1]
         assert view.strides is None

@@ -62,6 +62,20 @@ def memory():
     made(*driver.cuMemFree(address))
 
 
+@pytest.fixture
+def executable(graph):
+    """Made at the first call; goes with the test."""
+    all_made = []
+
+    def make(flags=0, of=graph):
+        all_made.append(made(*driver.cuGraphInstantiate(of, flags)))
+        return all_made[-1]
+
+    yield make
+    for each in all_made:
+        made(*driver.cuGraphExecDestroy(each))
+
+
 PTX = b""".version 7.0
 .target sm_70
 .address_size 64

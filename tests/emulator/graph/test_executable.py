@@ -36,20 +36,6 @@ def other():
     made(*driver.cuGraphDestroy(found))
 
 
-@pytest.fixture
-def executable(graph):
-    """Made at the first call; goes with the test."""
-    all_made = []
-
-    def make(flags=0):
-        all_made.append(made(*driver.cuGraphInstantiate(graph, flags)))
-        return all_made[-1]
-
-    yield make
-    for each in all_made:
-        made(*driver.cuGraphExecDestroy(each))
-
-
 def run(executable, stream):
     made(*driver.cuGraphLaunch(executable, stream))
     made(*driver.cuStreamSynchronize(stream))

@@ -52,20 +52,6 @@ def nothing_kept():
         made(*driver.cuDeviceSetGraphMemAttribute(0, attribute, 0))
 
 
-@pytest.fixture
-def executable(graph):
-    """Made at the first call; goes with the test."""
-    all_made = []
-
-    def make(flags=0, of=graph):
-        all_made.append(made(*driver.cuGraphInstantiate(of, flags)))
-        return all_made[-1]
-
-    yield make
-    for each in all_made:
-        made(*driver.cuGraphExecDestroy(each))
-
-
 def run(executable, stream):
     made(*driver.cuGraphLaunch(executable, stream))
     made(*driver.cuStreamSynchronize(stream))

@@ -35,7 +35,7 @@ void check_edge(const graph_node& from, CUgraphNodeType to, const CUgraphEdgeDat
 // Refuses what a node of this kind, or a node of this graph, cannot do.
 node_work work_of(call& c, graph& in, CUgraphNodeParams& given, bool checks_context = false);
 // The same of each kind.
-node_work kernel_work(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& p, node_attributes attributes,
+node_work kernel_work(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& p, launch_attributes attributes,
                       bool checks_context = false);
 node_work copy_work(call& c, const CUDA_MEMCPY3D& p, CUcontext raw);
 node_work fill_work(call& c, const CUDA_MEMSET_NODE_PARAMS& p, CUcontext raw);

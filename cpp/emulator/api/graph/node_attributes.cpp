@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launch attributes of kernel nodes.
-#include "emulator/graph/node_attributes.hpp"
+#include "emulator/stream/launch_attributes.hpp"
 
 #include "emulator/api/graph/graph_call.hpp"
 
@@ -15,12 +15,12 @@ std::shared_ptr<graph_node> kernel_node_of(const call& c, CUgraphNode raw) {
 }
 
 void require_known(CUkernelNodeAttrID id) {
-  require(node_attributes::is_known(id), CUDA_ERROR_INVALID_VALUE,
+  require(launch_attributes::is_of_nodes(id), CUDA_ERROR_INVALID_VALUE,
           "kernel nodes have no such attribute");
 }
 
 // The launch of the node is admitted anew: its cluster or its size may not fit the attributes.
-void give(call& c, graph_node& to, node_attributes attributes) {
+void give(call& c, graph_node& to, launch_attributes attributes) {
   to.work = kernel_work(c, parameters_of(to).kernel, std::move(attributes));
 }
 
@@ -42,6 +42,9 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
     require_outputs(value);
     const auto changed = kernel_node_of(c, hNode);
     require_known(attr);
+    if (const auto why = launch_attributes::refusal(attr, *value); !why.empty()) {
+      refuse(CUDA_ERROR_INVALID_VALUE, why);
+    }
     require(attr != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, CUDA_ERROR_NOT_SUPPORTED,
             "the emulator has no nodes that kernels update");
     auto attributes = changed->work.attributes;

@@ -2,10 +2,10 @@
 // What nodes do, from the parameters that a program gives, and back.
 #include <cstring>
 
-#include "emulator/api/code/code_call.hpp"
-#include "emulator/api/code/launch_limits.hpp"
 #include "emulator/api/graph/graph_call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
+#include "emulator/api/module/launch_limits.hpp"
+#include "emulator/api/module/module_call.hpp"
 #include "emulator/object/current_call.hpp"
 #include "emulator/work/operations.hpp"
 
@@ -38,14 +38,12 @@ kernel_place place_kernel(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& p, bool che
   return {std::move(what), std::move(where), nullptr};
 }
 
-launch_shape shape_of(const CUDA_KERNEL_NODE_PARAMS_v3& p, const node_attributes& attributes) {
-  const auto cluster = attributes.get(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
+launch_shape shape_of(const CUDA_KERNEL_NODE_PARAMS_v3& p, const launch_attributes& attributes) {
   launch_shape shape;
   shape.grid = {p.gridDimX, p.gridDimY, p.gridDimZ};
   shape.block = {p.blockDimX, p.blockDimY, p.blockDimZ};
-  shape.cluster = {cluster.x, cluster.y, cluster.z};
   shape.dynamic_shared = p.sharedMemBytes;
-  shape.is_cooperative = attributes.is_cooperative();
+  shape.take(attributes);
   return shape;
 }
 
@@ -141,7 +139,7 @@ std::shared_ptr<context> place_of(const call& c, CUcontext raw) {
   return raw ? c.context_of(raw) : c.current();
 }
 
-node_work kernel_work(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& p, node_attributes attributes,
+node_work kernel_work(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& p, launch_attributes attributes,
                       bool checks_context) {
   auto [what, where, kernel] = place_kernel(c, p, checks_context);
   node_work made{.type = CU_GRAPH_NODE_TYPE_KERNEL};

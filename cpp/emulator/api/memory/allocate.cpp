@@ -92,6 +92,8 @@ std::shared_ptr<memory_pool> pool_of(const call& c, const memory::allocation& of
 void require_allocated(const memory::allocation& found) {
   using enum memory::allocation_kind;
   const bool is_mapped = found.kind == mapped || found.kind == mapped_host;
+  require(!found.is_imported || found.pool != 0, CUDA_ERROR_INVALID_VALUE,
+          "memory of another process's handle is given back with cuIpcCloseMemHandle");
   require(!is_mapped, CUDA_ERROR_INVALID_VALUE, "mapped memory is given back with cuMemUnmap");
   require(found.kind != variable && found.kind != registered, CUDA_ERROR_INVALID_VALUE,
           "this memory was not allocated, so it cannot be freed");
@@ -185,6 +187,8 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPoo
   return answer([&](call& c) {
     require_outputs(dptr);
     const auto from = c.find<memory_pool>(pool, CUDA_ERROR_INVALID_VALUE);
+    require(!from->is_imported(), CUDA_ERROR_INVALID_VALUE,
+            "the pool was imported: only the process that made it allocates from it");
     *dptr = allocate_from(c, *from, *c.stream_of(hStream), bytesize);
   });
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of rows and slices of memory. Arrays take no part: there are none.
+// Copies of rows and slices, of memory and of arrays.
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
+#include "emulator/device/array.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
@@ -12,6 +13,7 @@ struct endpoint {
   const void* host;
   CUdeviceptr device;
   std::size_t x, y, z, pitch, rows;
+  CUarray array;
 };
 
 struct extent {
@@ -19,33 +21,34 @@ struct extent {
 };
 
 endpoint source_of(const CUDA_MEMCPY2D& p) {
-  return {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes, p.srcY, 0, p.srcPitch, 0};
+  return {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes, p.srcY, 0,
+          p.srcPitch,      0,         p.srcArray};
 }
 
 endpoint target_of(const CUDA_MEMCPY2D& p) {
-  return {p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes, p.dstY, 0, p.dstPitch, 0};
+  return {p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes, p.dstY, 0,
+          p.dstPitch,      0,         p.dstArray};
 }
 
 extent extent_of(const CUDA_MEMCPY2D& p) { return {p.WidthInBytes, p.Height, 1}; }
 
 endpoint source_of(const CUDA_MEMCPY3D& p) {
   require(p.srcLOD == 0 && !p.reserved0, CUDA_ERROR_INVALID_VALUE, "srcLOD must be 0");
-  return {p.srcMemoryType, p.srcHost, p.srcDevice, p.srcXInBytes,
-          p.srcY,          p.srcZ,    p.srcPitch,  p.srcHeight};
+  return {p.srcMemoryType, p.srcHost,  p.srcDevice, p.srcXInBytes, p.srcY,
+          p.srcZ,          p.srcPitch, p.srcHeight, p.srcArray};
 }
 
 endpoint target_of(const CUDA_MEMCPY3D& p) {
   require(p.dstLOD == 0 && !p.reserved1, CUDA_ERROR_INVALID_VALUE, "dstLOD must be 0");
-  return {p.dstMemoryType, p.dstHost, p.dstDevice, p.dstXInBytes,
-          p.dstY,          p.dstZ,    p.dstPitch,  p.dstHeight};
+  return {p.dstMemoryType, p.dstHost,  p.dstDevice, p.dstXInBytes, p.dstY,
+          p.dstZ,          p.dstPitch, p.dstHeight, p.dstArray};
 }
 
 extent extent_of(const CUDA_MEMCPY3D& p) { return {p.WidthInBytes, p.Height, p.Depth}; }
 
 // A pitch counts where there is a second row, the rows of a slice where there is a second slice.
 void require_room(const endpoint& end, const extent& shape) {
-  require(end.type != CU_MEMORYTYPE_ARRAY, CUDA_ERROR_NOT_SUPPORTED,
-          "the emulator has no CUDA arrays");
+  if (end.type == CU_MEMORYTYPE_ARRAY) return;
   require(end.type >= CU_MEMORYTYPE_HOST && end.type <= CU_MEMORYTYPE_UNIFIED,
           CUDA_ERROR_INVALID_VALUE, "cuda.h has no such type of memory");
   const bool has_rows = shape.height > 1 || shape.depth > 1 || end.y || end.z;
@@ -54,6 +57,31 @@ void require_room(const endpoint& end, const extent& shape) {
   const bool has_slices = shape.depth > 1 || end.z;
   require(!has_slices || end.rows >= end.y + shape.height, CUDA_ERROR_INVALID_VALUE,
           "a slice has fewer rows than are copied");
+}
+
+// Whole elements, inside the array.
+memory_area area_in_array(const call& c, const endpoint& end, const extent& shape) {
+  const auto array = c.find<cuda_array>(end.array);
+  const texture::image& image = array->image;
+  const texture::image_level& level = image.levels[0];
+  const std::size_t element = image.format.bytes();
+  require(end.x % element == 0 && shape.width % element == 0, CUDA_ERROR_INVALID_VALUE,
+          "a copy with an array is of whole elements");
+  const auto fits = [](std::size_t first, std::size_t count, std::size_t has) {
+    return first <= has && count <= has - first;
+  };
+  require(fits(end.x, shape.width, level.width * element) &&
+              fits(end.y, shape.height, level.height) && fits(end.z, shape.depth, level.depth),
+          CUDA_ERROR_INVALID_VALUE, "the copy does not lie inside the array");
+  const auto at = image.base + level.offset + end.z * level.slice_pitch + end.y * level.row_pitch;
+  auto area = range(at + end.x, shape.width, image.device);
+  area.rows = shape.height;
+  area.pitch = level.row_pitch;
+  area.slices = shape.depth;
+  area.slice_pitch = level.slice_pitch;
+  area.array = end.array;
+  area.array_x = end.x, area.array_y = end.y, area.array_z = end.z;
+  return area;
 }
 
 memory_area area_of(const endpoint& end, const extent& shape, int device) {
@@ -68,6 +96,7 @@ memory_area area_of(const endpoint& end, const extent& shape, int device) {
 }
 
 void require_side(const call& c, const endpoint& end, memory_area area, bool is_write) {
+  if (area.array) return;
   admit_area(c, area, is_write);
   require(end.type != CU_MEMORYTYPE_HOST || is_on_host(c, area), CUDA_ERROR_INVALID_VALUE,
           "what is said to be host memory is on a device");
@@ -87,7 +116,11 @@ checked_areas check_rows(const call& c, const Parameters& given, int device) {
   require_room(from, shape);
   require_room(to, shape);
   if (shape.width == 0 || shape.height == 0 || shape.depth == 0) return {{}, {}, true};
-  const auto source = area_of(from, shape, device), target = area_of(to, shape, device);
+  const auto area = [&](const endpoint& end) {
+    return end.type == CU_MEMORYTYPE_ARRAY ? area_in_array(c, end, shape)
+                                           : area_of(end, shape, device);
+  };
+  const auto source = area(from), target = area(to);
   require_side(c, from, source, false);
   require_side(c, to, target, true);
   return {target, source, false};
@@ -101,6 +134,32 @@ CUresult copy_rows(const Parameters* given, CUstream in, waiting when) {
     const auto areas = check_rows(c, *given, stream->owner().on().ordinal());
     return areas.is_empty ? CUDA_SUCCESS : copy_area_in(c, *stream, areas.to, areas.from, when);
   });
+}
+
+// One row between an array and other memory, or two arrays.
+struct row_end {
+  CUmemorytype type;
+  CUarray array = nullptr;
+  std::size_t offset = 0;
+  const void* host = nullptr;
+  CUdeviceptr device = 0;
+};
+
+row_end in_array(CUarray array, std::size_t offset) { return {CU_MEMORYTYPE_ARRAY, array, offset}; }
+row_end on_host(const void* at) { return {CU_MEMORYTYPE_HOST, nullptr, 0, at}; }
+row_end on_device(CUdeviceptr at) { return {CU_MEMORYTYPE_DEVICE, nullptr, 0, nullptr, at}; }
+
+CUresult copy_row(const row_end& to, const row_end& from, std::size_t bytes, CUstream in,
+                  waiting when) {
+  CUDA_MEMCPY2D row{};
+  row.srcMemoryType = from.type, row.dstMemoryType = to.type;
+  row.srcArray = from.array, row.dstArray = to.array;
+  row.srcXInBytes = from.offset, row.dstXInBytes = to.offset;
+  row.srcHost = from.host, row.dstHost = const_cast<void*>(to.host);
+  row.srcDevice = from.device, row.dstDevice = to.device;
+  row.WidthInBytes = bytes;
+  row.Height = 1;
+  return copy_rows(&row, in, when);
 }
 
 }  // namespace
@@ -132,6 +191,48 @@ CUresult cuMemcpy3D(const CUDA_MEMCPY3D* pCopy) noexcept {
 
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* pCopy, CUstream hStream) noexcept {
   return copy_rows(pCopy, hStream, waiting::if_needed);
+}
+
+CUresult cuMemcpyHtoA(CUarray dstArray, size_t dstOffset, const void* srcHost,
+                      size_t ByteCount) noexcept {
+  return copy_row(in_array(dstArray, dstOffset), on_host(srcHost), ByteCount, nullptr,
+                  waiting::always);
+}
+
+CUresult cuMemcpyHtoAAsync(CUarray dstArray, size_t dstOffset, const void* srcHost,
+                           size_t ByteCount, CUstream hStream) noexcept {
+  return copy_row(in_array(dstArray, dstOffset), on_host(srcHost), ByteCount, hStream,
+                  waiting::if_needed);
+}
+
+CUresult cuMemcpyAtoH(void* dstHost, CUarray srcArray, size_t srcOffset,
+                      size_t ByteCount) noexcept {
+  return copy_row(on_host(dstHost), in_array(srcArray, srcOffset), ByteCount, nullptr,
+                  waiting::always);
+}
+
+CUresult cuMemcpyAtoHAsync(void* dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+                           CUstream hStream) noexcept {
+  return copy_row(on_host(dstHost), in_array(srcArray, srcOffset), ByteCount, hStream,
+                  waiting::if_needed);
+}
+
+CUresult cuMemcpyDtoA(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
+                      size_t ByteCount) noexcept {
+  return copy_row(in_array(dstArray, dstOffset), on_device(srcDevice), ByteCount, nullptr,
+                  waiting::for_host_only);
+}
+
+CUresult cuMemcpyAtoD(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
+                      size_t ByteCount) noexcept {
+  return copy_row(on_device(dstDevice), in_array(srcArray, srcOffset), ByteCount, nullptr,
+                  waiting::for_host_only);
+}
+
+CUresult cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
+                      size_t ByteCount) noexcept {
+  return copy_row(in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), ByteCount, nullptr,
+                  waiting::for_host_only);
 }
 
 }  // namespace halfwarp::emulator::api

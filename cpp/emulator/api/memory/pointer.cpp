@@ -62,7 +62,12 @@ bool is_managed(const query& q) { return q.found.kind == memory::allocation_kind
 bool is_synchronous(const query& q) { return has_sync_memops(q.c, q.at); }
 bool yes(const query&) { return true; }
 bool no(const query&) { return false; }
-unsigned long long none(const query&) { return 0; }
+bool has_memory_handle(const query& q) {
+  return q.found.kind == memory::allocation_kind::device && !q.found.is_imported;
+}
+unsigned long long handle_types(const query& q) {
+  return q.found.is_shared ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : CU_MEM_HANDLE_TYPE_NONE;
+}
 unsigned read_write(const query&) { return CU_MEM_ACCESS_FLAGS_PROT_READWRITE; }
 int first_domain(const query&) { return 0; }
 
@@ -86,11 +91,11 @@ constexpr row rows[] = {
     make_row<unsigned long long, buffer_id>(CU_POINTER_ATTRIBUTE_BUFFER_ID),
     make_row<bool, is_managed>(CU_POINTER_ATTRIBUTE_IS_MANAGED),
     make_row<int, ordinal>(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL),
-    make_row<bool, no>(CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE),
+    make_row<bool, has_memory_handle>(CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE),
     make_row<CUdeviceptr, range_start>(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR),
     make_row<std::size_t, range_size>(CU_POINTER_ATTRIBUTE_RANGE_SIZE),
     make_row<bool, yes>(CU_POINTER_ATTRIBUTE_MAPPED),
-    make_row<unsigned long long, none>(CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES),
+    make_row<unsigned long long, handle_types>(CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES),
     make_row<bool, no>(CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE),
     make_row<unsigned, read_write>(CU_POINTER_ATTRIBUTE_ACCESS_FLAGS),
     make_row<CUmemoryPool, pool_handle>(CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE),

@@ -7,6 +7,8 @@
 
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
+#include "emulator/api/sharing/sharing_call.hpp"
+#include "emulator/sharing/process.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {
@@ -32,6 +34,23 @@ void require_place(const call& c, const CUmemLocation& where, CUmemAllocationTyp
           "a pool lies on a device or on the host");
   require(where.type != CU_MEM_LOCATION_TYPE_HOST_NUMA || where.id == 0, CUDA_ERROR_INVALID_VALUE,
           "the emulator has the NUMA node 0 only");
+}
+
+// What the memory of a pool lies in that other processes may have; null for other pools.
+std::shared_ptr<memory::shared_file> file_for(const CUmemPoolProps& made_with) {
+  if (made_with.handleTypes == CU_MEM_HANDLE_TYPE_NONE) return nullptr;
+  require(made_with.handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+          CUDA_ERROR_NOT_SUPPORTED, "the emulator shares pools by file descriptors only");
+  const bool is_shareable = made_with.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
+                            (made_with.location.type == CU_MEM_LOCATION_TYPE_DEVICE ||
+                             made_with.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA);
+  require(is_shareable, CUDA_ERROR_INVALID_VALUE,
+          "what is shared lies on a device, or on a NUMA node of the host");
+  const auto self = sharing::this_process();
+  auto made = memory::shared_file::make({made_with.location.type, made_with.location.id,
+                                         made_with.allocType, self.number, self.started});
+  if (!made) refuse_by_system("the memory of a pool");
+  return made;
 }
 
 using counter = std::uint64_t memory_pool::*;
@@ -143,11 +162,9 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolProps) no
   return answer([&](call& c) {
     require_outputs(pool, poolProps);
     require_place(c, poolProps->location, poolProps->allocType);
-    require(poolProps->handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_NOT_SUPPORTED,
-            "the emulator has no handles between processes; the device attribute says so");
     const bool is_device = poolProps->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-    const auto made =
-        c.d.objects.make<memory_pool>(*poolProps, is_device ? poolProps->location.id : 0);
+    const auto made = c.d.objects.make<memory_pool>(
+        *poolProps, is_device ? poolProps->location.id : 0, file_for(*poolProps));
     c.d.pools.push_back(made);
     *pool = made->handle_as<CUmemoryPool>();
   });
@@ -249,6 +266,8 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) noexcept {
   return answer([&](call& c) {
     auto& device = c.device_of(dev);
     const auto chosen = find_pool(c, pool);
+    require(!chosen->is_imported(), CUDA_ERROR_INVALID_VALUE,
+            "an imported pool cannot be chosen: nothing can be allocated from it");
     require(chosen->is_device_pool() && chosen->home() == device.ordinal(),
             CUDA_ERROR_INVALID_VALUE, "the pool belongs to another device");
     device.current_pool = chosen;

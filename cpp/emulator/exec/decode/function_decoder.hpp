@@ -109,6 +109,10 @@ class function_decoder {
   const ptx::variable& frame_variable(ptx::symbol_kind kind, std::uint32_t index) const;
   std::uint32_t frame_offset(ptx::symbol_kind kind, std::uint32_t index) const;
   bool parameters_in_frame() const noexcept { return parameters_in_frame_; }
+  std::uint32_t add_texture(const texture_site& site) {
+    out_.textures.push_back(site);
+    return static_cast<std::uint32_t>(out_.textures.size() - 1);
+  }
   call_site& new_call() { return out_.calls.emplace_back(); }
   std::uint32_t call_count() const { return static_cast<std::uint32_t>(out_.calls.size()); }
 

@@ -49,6 +49,12 @@ void decode_match(function_decoder& d);
 void decode_redux(function_decoder& d);
 void decode_activemask(function_decoder& d);
 void decode_elect(function_decoder& d);
+void decode_tex(function_decoder& d);
+void decode_tld4(function_decoder& d);
+void decode_txq(function_decoder& d);  // and suq
+void decode_suld(function_decoder& d);
+void decode_sust(function_decoder& d);
+void decode_sured(function_decoder& d);
 
 // The comparison `name` (eq, ltu, lo ...) of values of a type into a predicate.
 void emit_comparison(function_decoder& d, ptx::qualifier comparison, ptx::scalar_type type,

@@ -3,6 +3,7 @@
 
 cdef class LaunchConfig:
     cdef config_fields fields  # what C++ reads, prepared for the driver
+    cdef _FurtherAttributes further  # None: none
     cdef object __weakref__
 
 # The LaunchConfig that an argument stands for: one, or a dict of its keywords.

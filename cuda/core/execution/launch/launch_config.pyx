@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # LaunchConfig: the shape of a launch, kept as the driver takes it.
 
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 
+# No cycle goes through one: its attributes are numbers, and events and windows that are its own.
+@cython.no_gc
 cdef class LaunchConfig:
     """LaunchConfig(grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False, \
-programmatic_stream_serialization=False)
+programmatic_stream_serialization=False, **attributes)
 --
 
 How many threads a launch has, and how they run.
@@ -26,13 +28,17 @@ is_cooperative : bool, optional
     Whether all blocks run at once, so that they can wait for each other.
 programmatic_stream_serialization : bool, optional
     Whether the kernel may start before the one before it has ended.
+**attributes
+    The other attributes of launches, by the names of the driver in lower case: each is a property
+    of the class, and None where it is not asked for. A driver that is too old for one of them is
+    told at the launch.
 
 Raises
 ------
 ValueError
-    If an extent is not a positive int, or `shmem_size` is negative.
+    If an extent is not a positive int, `shmem_size` is negative, or an attribute has no such value.
 TypeError
-    If `shmem_size` is not an int.
+    If `shmem_size` is not an int, or an attribute is unknown or of another type.
 CUDAError
     If the current device has no clusters, or cannot launch cooperatively.
 """
@@ -46,12 +52,14 @@ CUDAError
                             f"arguments, got {len(args)}")
         for place, value in enumerate(args):
             values[place] = <PyObject*>value
+        further = {name: kwargs.pop(name) for name in FURTHER_ATTRIBUTES if name in kwargs}
         for name, value in kwargs.items():
             place = CONFIG_PLACES.get(name)
             if place is None or values[place] is not NULL:
                 raise TypeError(f"LaunchConfig() got an unexpected or doubled argument {name!r}")
             values[place] = <PyObject*>value
         configure(self.fields, values)
+        set_further(self, further)
 
     @property
     def grid(self):
@@ -127,17 +135,30 @@ CUDAError
     def __eq__(self, other):
         if not isinstance(other, LaunchConfig):
             return NotImplemented
-        return self._identity() == (<LaunchConfig>other)._identity()
+        return (self._identity() == (<LaunchConfig>other)._identity()
+                and further_of(self) == further_of(<LaunchConfig>other))
 
     def __hash__(self):
-        return hash(self._identity())
+        return hash((*self._identity(), *further_of(self).items()))
 
     def __reduce__(self):
-        return type(self), self._identity()
+        further = further_of(self)
+        if not further:
+            return type(self), self._identity()
+        return rebuild_config, (type(self), self._identity(), further)
 
     def __repr__(self):
-        fields = [f"{n}={v!r}" for n, v in zip(CONFIG_NAMES, self._identity())]
-        return f"LaunchConfig({', '.join(fields)})"
+        fields = {**dict(zip(CONFIG_NAMES, self._identity())), **further_of(self)}
+        return f"LaunchConfig({', '.join([f'{n}={v!r}' for n, v in fields.items()])})"
+
+
+cdef dict further_of(LaunchConfig config):
+    return {} if config.further is None else config.further.given
+
+
+def rebuild_config(cls, identity, further):
+    """What a pickled LaunchConfig with further attributes becomes. Host only."""
+    return cls(*identity, **further)
 
 
 CONFIG_NAMES = ("grid", "cluster", "block", "shmem_size", "is_cooperative",
@@ -164,37 +185,34 @@ def _to_native_launch_config(LaunchConfig config not None):
     made.gridDimX, made.gridDimY, made.gridDimZ = native.gridDimX, native.gridDimY, native.gridDimZ
     made.blockDimX, made.blockDimY, made.blockDimZ = config.block
     made.sharedMemBytes = native.sharedMemBytes
-    attributes = list(native_attributes(low, config))
+    attributes = native_attributes(low, config)
     made.attrs = attributes
     made.numAttrs = len(attributes)
     return made
 
 
-def native_attributes(low, LaunchConfig config):
+cdef list native_attributes(object low, LaunchConfig config):
     """The launch attributes in the order in which the driver gets them."""
-    ids = low.CUlaunchAttributeID
-    if config.cluster is not None:
-        attribute = low.CUlaunchAttribute()
-        attribute.id = ids.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-        extents = attribute.value.clusterDim
-        extents.x, extents.y, extents.z = config.cluster
-        yield attribute
-    if config.is_cooperative:
-        attribute = low.CUlaunchAttribute()
-        attribute.id = ids.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-        attribute.value.cooperative = 1
-        yield attribute
-    if config.programmatic_stream_serialization:
-        attribute = low.CUlaunchAttribute()
-        attribute.id = ids.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-        attribute.value.programmaticStreamSerializationAllowed = 1
-        yield attribute
+    cdef CUlaunchAttribute[most_attributes] all
+    cdef unsigned count = gather_attributes(config.fields, config.fields.further, all)
+    attributes = [low.CUlaunchAttribute() for _ in range(count)]
+    for i, attribute in enumerate(attributes):
+        memcpy(<void*><uintptr_t>attribute.getPtr(), &all[i], sizeof(CUlaunchAttribute))
+    return attributes
 
 
 cdef int register_launch_config() except -1:
     cdef LaunchConfig sample = LaunchConfig.__new__(LaunchConfig)
+    cdef _FurtherAttributes further = _FurtherAttributes.__new__(_FurtherAttributes)
+    cdef config_hooks hooks
     register_config_class(sample, &sample.fields)
-    return install_config_constructor(LaunchConfig, CUDAError)
+    register_further_class(further, &further.fields)
+    install_further_attributes()
+    hooks.cuda_error = <PyObject*>CUDAError
+    hooks.further_names = <PyObject*>FURTHER_ATTRIBUTES
+    hooks.set_further = set_further
+    hooks.raise_too_old = raise_too_old_for_launch
+    return install_config_constructor(LaunchConfig, hooks)
 
 
 register_launch_config()

@@ -88,6 +88,7 @@ cdef object memory_of(object value):
 cdef LaunchConfig copy_config(LaunchConfig config):
     cdef LaunchConfig copy = LaunchConfig.__new__(LaunchConfig)
     copy.fields = config.fields
+    hold_further(copy, config.further)
     return copy
 
 

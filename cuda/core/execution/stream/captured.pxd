@@ -10,7 +10,7 @@ cdef extern from "python/launch/launch_modes.hpp" namespace "halfwarp::python":
 cdef object share_operand(object operand)
 
 # What keeps the memory of an open Buffer; None where the memory is a part of a graph itself.
-cdef object keeper_of_memory(Buffer buffer)
+cdef object memory_to_keep(Buffer buffer)
 
 # The same for all of a tuple, without what keeps nothing alive: numbers and the like.
 cdef tuple operands_of(object operands)

@@ -20,13 +20,13 @@ cdef Event share_event(Event event):
 
 cdef object share_operand(object operand):
     if isinstance(operand, Buffer):
-        return keeper_of_memory(<Buffer>operand)
+        return memory_to_keep(<Buffer>operand)
     if isinstance(operand, Event):
         return share_event(<Event>operand)
     return operand
 
 
-cdef object keeper_of_memory(Buffer buffer):
+cdef object memory_to_keep(Buffer buffer):
     """What keeps the memory of a Buffer; None where the memory is a part of a graph itself."""
     resource = resource_of(buffer)
     if resource is not None and getattr(type(resource), "_is_of_graphs", False):

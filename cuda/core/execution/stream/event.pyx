@@ -19,8 +19,7 @@ cdef unsigned event_flags(object options, bint bound) except? 0xFFFFFFFF:
         if not bound:
             raise TypeError("an event with ipc_enabled=True must be bound to a stream: make it "
                             "with Stream.record(options=...)")
-        raise RuntimeError("events for other processes (ipc_enabled=True) are not supported yet")
-    cdef unsigned flags = CU_EVENT_DEFAULT
+    cdef unsigned flags = CU_EVENT_INTERPROCESS if options.ipc_enabled else CU_EVENT_DEFAULT
     if not options.timing_enabled:
         flags |= CU_EVENT_DISABLE_TIMING
     if options.blocking_sync:
@@ -126,21 +125,67 @@ cdef class Event:
     def context(self):
         """The `Context` of the event; None for one of another process. Host only."""
         cdef borrowed_event event = self.native.borrow_open(self)
-        return wrap_context(event.parent().context()) if event.parent().is_open() else None
+        if event.facts().is_imported or not event.parent().is_open():
+            return None
+        return wrap_context(event.parent().context())
 
     @property
     def device(self):
         """The `Device` of the event; None for one of another process. Host only."""
         cdef borrowed_event event = self.native.borrow_open(self)
-        if not event.parent().is_open():
+        if event.facts().is_imported or not event.parent().is_open():
             return None
         return device_of_ordinal(event.parent().context().facts().device)
 
     @property
     def ipc_descriptor(self):
-        """What another process needs to wait for the event. Host only."""
+        """What another process needs to wait for the event, an `IPCEventDescriptor`. Host only.
+
+        Raises
+        ------
+        RuntimeError
+            If the event was not made with ``ipc_enabled=True``.
+
+        See Also
+        --------
+        cuIpcGetEventHandle : the driver function.
+        """
+        return sharing_module().event_descriptor_of(self)
+
+    @classmethod
+    def from_ipc_descriptor(cls, ipc_descriptor):
+        """Open an event of another process.
+
+        Host only.
+
+        Parameters
+        ----------
+        ipc_descriptor : IPCEventDescriptor
+            The `ipc_descriptor` of the event.
+
+        Returns
+        -------
+        Event
+            To wait for; it belongs to no device and no context. In the process that made the event,
+            one more wrapper of it.
+
+        Raises
+        ------
+        ValueError
+            If the descriptor is too short.
+        RuntimeError
+            If the driver finds no such event, or the process that made it has ended.
+
+        See Also
+        --------
+        cuIpcOpenEventHandle : the driver function.
+        """
+        return sharing_module().import_event_of(cls, ipc_descriptor)
+
+    def __reduce__(self):
         self.native.check_open(self)
-        raise RuntimeError("Event is not IPC-enabled")
+        raise TypeError("an Event cannot be pickled: made with ipc_enabled=True, it travels as an "
+                        "argument of multiprocessing.Process, or through its queues and pipes")
 
     @property
     def is_timing_disabled(self):

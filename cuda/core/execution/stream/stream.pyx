@@ -224,8 +224,13 @@ cdef class Stream:
         --------
         cuEventRecord : the driver function.
         """
+        cdef unsigned flags
         if event is None:
-            return record_new_event(self, event_flags(options, True))
+            flags = event_flags(options, True)
+            made = record_new_event(self, flags)
+            if flags & CU_EVENT_INTERPROCESS:
+                sharing_module().note_event(made)
+            return made
         if not isinstance(event, Event):
             raise TypeError(f"event must be an Event, got {qualified_name(event)}")
         cdef borrowed_stream stream = self.native.borrow_open(self)
@@ -305,6 +310,162 @@ cdef class Stream:
             launch_function = public_object("launch")
         launch_function(self, config, kernel, *kernel_args)
 
+    def write_value(self, target, value, bits=32, barrier=True):
+        """Write one number to memory, once all earlier work of the stream is finished.
+
+        Stream-ordered.
+
+        Parameters
+        ----------
+        target : Buffer or int
+            Where, an address of device or page-locked memory, a multiple of the width.
+        value : int
+            Negative numbers are written as two's complement.
+        bits : int
+            32 or 64.
+        barrier : bool
+            Whether all earlier writes of the stream are seen before this one.
+
+        Raises
+        ------
+        OverflowError
+            If `value` does not fit.
+        CUDAError
+            If the address is not the device's to write.
+
+        See Also
+        --------
+        cuStreamBatchMemOp : the driver function.
+        """
+        submit_values(self, [("write", target, value, bits, barrier)])
+
+    def wait_value(self, target, value, condition=">=", bits=32):
+        """Let later work of the stream wait until a number in memory meets a condition.
+
+        Stream-ordered. The number may be written by another stream, a kernel, or the host.
+
+        Parameters
+        ----------
+        target : Buffer or int
+            Where, an address of device or page-locked memory, a multiple of the width.
+        value : int
+            What the number is compared with.
+        condition : str
+            ``">="`` (the difference, which may have wrapped around, is not negative), ``"=="``,
+            ``"&"`` (they have a bit in common) or ``"nor"`` (a bit is set in neither).
+        bits : int
+            32 or 64.
+
+        Raises
+        ------
+        ValueError
+            If there is no such condition or width.
+        CUDAError
+            If the address is not the device's to read.
+
+        See Also
+        --------
+        cuStreamBatchMemOp : the driver function.
+        """
+        submit_values(self, [("wait", target, value, condition, bits)])
+
+    def reduce_value(self, operation, target, value, bits=32):
+        """Change one number in memory atomically, once all earlier work is finished.
+
+        Stream-ordered. Needs a driver of CUDA 13.1, and a device that has it.
+
+        Parameters
+        ----------
+        operation : str
+            ``"add"``, ``"and"`` or ``"or"``.
+        target : Buffer or int
+            Where, an address of device or page-locked memory, a multiple of the width.
+        value : int
+            The other operand.
+        bits : int
+            32 or 64.
+
+        See Also
+        --------
+        cuStreamBatchMemOp : the driver function.
+        """
+        submit_values(self, [("reduce", operation, target, value, bits)])
+
+    def memory_barrier(self, scope="system"):
+        """Order the writes of earlier work before those of later work.
+
+        Stream-ordered.
+
+        Parameters
+        ----------
+        scope : str
+            For whom: ``"system"`` or ``"device"``.
+
+        See Also
+        --------
+        cuStreamBatchMemOp : the driver function.
+        """
+        submit_values(self, [("barrier", scope)])
+
+    def value_operations(self, operations):
+        """Several of `write_value`, `wait_value`, `reduce_value`, `memory_barrier` in one call.
+
+        Stream-ordered. They are done one after the other.
+
+        Parameters
+        ----------
+        operations : sequence of tuple
+            Each ``("write", target, value, ...)``, ``("wait", target, value, ...)``,
+            ``("reduce", operation, target, value, ...)`` or ``("barrier", ...)``, with what the
+            method of that name takes.
+
+        See Also
+        --------
+        cuStreamBatchMemOp : the driver function.
+        """
+        submit_values(self, list(operations))
+
+    @property
+    def attributes(self):
+        """The attributes of the stream: ``{"mem_sync_domain": "default", ...}``. Host only.
+
+        Kernels that are launched on it take them, but for what their `LaunchConfig` asks for.
+
+        See Also
+        --------
+        cuStreamGetAttribute : the driver function.
+        """
+        cdef borrowed_stream stream = self.native.borrow_open(self)
+        return read_attributes(OF_STREAMS, stream.raw(), True)
+
+    def set_attributes(self, **attributes):
+        """Change attributes of the stream, for what is submitted from now on.
+
+        Host only.
+
+        Parameters
+        ----------
+        **attributes
+            Some of ``access_policy_window``, ``synchronization_policy``, ``priority``,
+            ``mem_sync_domain_map``, ``mem_sync_domain``, ``nvlink_util_centric_scheduling``, with
+            values as for `LaunchConfig`; the policy is ``"auto"``, ``"spin"``, ``"yield"`` or
+            ``"blocking_sync"``.
+
+        Raises
+        ------
+        TypeError
+            If streams have no such attribute.
+        ValueError
+            If it has no such value.
+        RuntimeError
+            If the stream is closed, or the driver is older than the attribute.
+
+        See Also
+        --------
+        cuStreamSetAttribute : the driver function.
+        """
+        set_attributes_of_stream(self, attributes)
+
     def launch_host(self, fn, *, user_data=None):
         """Call a host function once all earlier work of the stream is finished.
 
@@ -351,6 +512,10 @@ cdef class Stream:
 
 cdef object graph_module():
     return import_module("cuda.core._graph")
+
+
+cdef object texture_module():
+    return import_module("cuda.core._texture")
 
 
 cdef inline bint is_token(uintptr_t identity) noexcept:

@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # KernelNode: a launch.
 
-from cuda.bindings.cydriver cimport (
-    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-    CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-    CUlaunchAttributeID,
-    CUlaunchAttributeValue,
-)
+cdef int OF_NODES = 2  # in the table of attributes
 
 
 @cython.final
@@ -44,13 +39,44 @@ cdef class KernelNode(GraphNode):
 
     @property
     def attributes(self):
-        """The launch attributes that a program may ask for: ``{"priority": 0, ...}``. Host only.
+        """The attributes that the driver knows: ``{"priority": 0, ...}``. Host only.
+
+        The names are those of `LaunchConfig`; an executable that was made before may have others.
 
         See Also
         --------
         cuGraphKernelNodeGetAttribute : the driver function.
         """
-        return kernel_node_attributes(self)
+        self.check_usable()
+        return read_attributes(OF_NODES, self.raw, True)
+
+    def set_attributes(self, **attributes):
+        """Change attributes of the launch; what is left out stays, None resets.
+
+        Host only. Executables that were made before are not changed.
+
+        Parameters
+        ----------
+        **attributes
+            As for `LaunchConfig`: ``priority=-1``, ``cluster=2``.
+
+        Raises
+        ------
+        TypeError
+            If kernel nodes have no such attribute.
+        ValueError
+            If it has no such value.
+
+        See Also
+        --------
+        cuGraphKernelNodeSetAttribute : the driver function.
+        """
+        cdef LaunchConfig shape = copy_config(self.shape)
+        for name, value in attributes.items():
+            row_for(name, OF_NODES, "kernel nodes")
+            setattr(shape, name, value)
+        self.check_usable()
+        update_kernel_shape(self, shape)
 
     def update(self, *, config=None, kernel=None, args=None):
         """Change what is launched; what is left out stays.
@@ -111,18 +137,41 @@ cdef KernelNode add_kernel_node(_NodeMaker after, object config, object kernel, 
     after.check_usable()
     packed.prepare(shape, launched, args)
     after.check_usable()  # converting an argument may have changed that
+    check_attributes_of_nodes(shape)
     kept = (launched, *operands_of(args)) if args else (launched,)
     room = room_to_keep(after.state)
     how = packed.parameters()
     node = KernelNode.__new__(KernelNode)
     node.launched, node.shape = launched, copy_config(shape)
     place(node, after.state, add_node(after, &how, room, kept))
-    if packed.config().native.numAttrs:
+    if packed.has_attributes():
         code = set_attributes(node.raw, packed.config())
         if code != CUDA_SUCCESS:
             destroy_node(node)
             check(code, "cuGraphKernelNodeSetAttribute")
     return node
+
+
+cdef int check_attributes_of_nodes(LaunchConfig shape) except -1:
+    if shape.further is not None:
+        for name in shape.further.given:
+            row_for(name, OF_NODES, "kernel nodes")
+    return 0
+
+
+cdef int reset_attributes(KernelNode node, LaunchConfig shape) except -1:
+    """What the node was given before, and `shape` does not ask for."""
+    cdef CUlaunchAttributeValue value
+    if node.shape.further is None:
+        return 0
+    for name in node.shape.further.given:
+        if shape.further is None or name not in shape.further.given:
+            memset(&value, 0, sizeof(value))
+            row = LAUNCH_ATTRIBUTES[name]
+            (<_Kind>row[1]).reset(&value)
+            call(driver.cuGraphKernelNodeSetAttribute, node.raw, <CUlaunchAttributeID><int>row[0],
+                 &value)
+    return 0
 
 
 cdef int update_kernel_node(KernelNode node, object config, object kernel, object args) except -1:
@@ -134,12 +183,14 @@ cdef int update_kernel_node(KernelNode node, object config, object kernel, objec
     if args is None:
         return update_kernel_shape(node, shape)
     values = tuple(args)
+    check_attributes_of_nodes(shape)
     packed.prepare(shape, launched, values)
     node.check_usable()
     kept = (launched, *operands_of(values))
     room = room_to_keep(node.state)
     how = packed.parameters()
     call(driver.cuGraphNodeSetParams, node.raw, &how)
+    reset_attributes(node, shape)
     check(set_attributes(node.raw, packed.config()), "cuGraphKernelNodeSetAttribute")
     node.launched, node.shape = launched, copy_config(shape)
     replace_kept(node.state, state_of_node(node.state, node.raw), kept, room)
@@ -150,11 +201,13 @@ cdef int update_kernel_shape(KernelNode node, LaunchConfig shape) except -1:
     """The arguments stay: the driver says what they are."""
     cdef CUDA_KERNEL_NODE_PARAMS now
     cdef CUlaunchConfig* native = &shape.fields.native
+    check_attributes_of_nodes(shape)
     call(driver.cuGraphKernelNodeGetParams, node.raw, &now)
     now.gridDimX, now.gridDimY, now.gridDimZ = native.gridDimX, native.gridDimY, native.gridDimZ
     now.blockDimX, now.blockDimY = native.blockDimX, native.blockDimY
     now.blockDimZ, now.sharedMemBytes = native.blockDimZ, native.sharedMemBytes
     call(driver.cuGraphKernelNodeSetParams, node.raw, &now)
+    reset_attributes(node, shape)
     check(set_attributes(node.raw, shape.fields), "cuGraphKernelNodeSetAttribute")
     node.shape = copy_config(shape)
     return 0
@@ -171,45 +224,9 @@ cdef GraphNode inspect_kernel_node(CUgraphNode raw):
 
 
 cdef LaunchConfig config_of_node(CUgraphNode raw, CUDA_KERNEL_NODE_PARAMS* found):
-    cdef CUlaunchAttributeValue value
+    asked = read_attributes(OF_NODES, raw, False)
     grid = (found.gridDimX, found.gridDimY, found.gridDimZ)
     block = (found.blockDimX, found.blockDimY, found.blockDimZ)
-    cluster, is_cooperative = None, False
-    memset(&value, 0, sizeof(value))
-    if try_call(driver.cuGraphKernelNodeGetAttribute, raw, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                &value) == CUDA_SUCCESS and value.clusterDim.x:
-        cluster = (value.clusterDim.x, value.clusterDim.y, value.clusterDim.z)
-        grid = tuple([whole // part for whole, part in zip(grid, cluster)])
-    memset(&value, 0, sizeof(value))
-    if try_call(driver.cuGraphKernelNodeGetAttribute, raw, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-                &value) == CUDA_SUCCESS:
-        is_cooperative = bool(value.cooperative)
-    return LaunchConfig(grid=grid, block=block, shmem_size=found.sharedMemBytes, cluster=cluster,
-                        is_cooperative=is_cooperative)
-
-
-cdef dict kernel_node_attributes(KernelNode node):
-    cdef CUlaunchAttributeValue value
-    node.check_usable()
-    found = {}
-    low = import_module("cuda.bindings.driver")
-    for name, key in NODE_ATTRIBUTES.items():
-        memset(&value, 0, sizeof(value))
-        member = getattr(low.CUlaunchAttributeID, key, None)
-        if member is not None and try_call(
-                driver.cuGraphKernelNodeGetAttribute, node.raw, <CUlaunchAttributeID><int>member,
-                &value) == CUDA_SUCCESS:
-            if name == "cluster":
-                found[name] = (value.clusterDim.x, value.clusterDim.y, value.clusterDim.z)
-            else:
-                found[name] = value.priority  # all others are one int at the same place
-    return found
-
-
-cdef dict NODE_ATTRIBUTES = {
-    "cluster": "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION",
-    "cooperative": "CU_LAUNCH_ATTRIBUTE_COOPERATIVE",
-    "priority": "CU_LAUNCH_ATTRIBUTE_PRIORITY",
-    "cluster_scheduling_policy": "CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE",
-    "memory_synchronization_domain": "CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN",
-}
+    if "cluster" in asked:
+        grid = tuple([whole // part for whole, part in zip(grid, asked["cluster"])])
+    return LaunchConfig(grid=grid, block=block, shmem_size=found.sharedMemBytes, **asked)

@@ -26,15 +26,15 @@ cdef memory_range range_of(object given, object owner, str name) except *:
     return found
 
 
-cdef object keeper_of(object given, object owner):
+cdef object object_to_keep(object given, object owner):
     """What keeps the memory of an operand; None for an address without an owner."""
     if isinstance(given, Buffer):
         check_open((<Buffer>given).fields.is_open, "Buffer")  # a later argument may have closed it
-        return keeper_of_memory(<Buffer>given)
+        return memory_to_keep(<Buffer>given)
     return owner
 
 
-cdef tuple keepers(object first, object second):
+cdef tuple objects_to_keep(object first, object second):
     return tuple([each for each in (first, second) if each is not None])
 
 
@@ -149,7 +149,7 @@ cdef MemsetNode add_memset_node(_NodeMaker after, object dst, object value, obje
     after.check_usable()
     node.fill = fill_of(range_of(dst, owner, "dst"), value, width, height, pitch)
     after.check_usable()
-    kept = keepers(keeper_of(dst, owner), None)
+    kept = objects_to_keep(object_to_keep(dst, owner), None)
     if kept:
         room = room_to_keep(after.state)
     how = memset_parameters(node.fill)
@@ -172,7 +172,7 @@ cdef int update_memset_node(MemsetNode node, object dst, object value, object wi
                    node.fill.height if height is None else height,
                    node.fill.pitch if pitch is None else pitch)
     node.check_usable()
-    kept = None if dst is None else keepers(keeper_of(dst, owner), None)
+    kept = None if dst is None else objects_to_keep(object_to_keep(dst, owner), None)
     room = room_to_keep(node.state) if kept else None
     how = memset_parameters(fill)
     call(driver.cuGraphNodeSetParams, node.raw, &how)
@@ -329,8 +329,8 @@ cdef MemcpyNode add_memcpy_node(_NodeMaker after, object dst, object src, tuple 
     after.check_usable()
     node.copy = copy_of(dst, src, extent, pitches, dst_owner, src_owner)
     after.check_usable()
-    sides = ((keeper_of(dst, dst_owner),), (keeper_of(src, src_owner),))
-    kept = keepers(sides[0][0], sides[1][0])
+    sides = ((object_to_keep(dst, dst_owner),), (object_to_keep(src, src_owner),))
+    kept = objects_to_keep(sides[0][0], sides[1][0])
     if kept:
         room = room_to_keep(after.state)
     how = memcpy_parameters(node.copy)
@@ -371,8 +371,8 @@ cdef int set_memcpy_node(MemcpyNode node, CUDA_MEMCPY3D copy, object dst, object
     cdef _NodeState state = state_of_node(node.state, node.raw)
     # The side that is left out keeps what it has: both are kept under one tuple.
     sides = state.made_as or ((None,), (None,))
-    new = (sides[0] if dst is None else (keeper_of(dst, dst_owner),),
-           sides[1] if src is None else (keeper_of(src, src_owner),))
+    new = (sides[0] if dst is None else (object_to_keep(dst, dst_owner),),
+           sides[1] if src is None else (object_to_keep(src, src_owner),))
     kept = tuple([each for side in new for each in side if each is not None])
     room = room_to_keep(node.state) if kept else None
     how = memcpy_parameters(copy)

@@ -13,7 +13,7 @@ cdef int host_numa_id() except -2:
     return node
 
 
-cdef class PinnedMemoryResource(_MemPool):
+cdef class PinnedMemoryResource(_ShareablePool):
     """PinnedMemoryResource(options=None)\n--\n
     Page-locked host memory from a memory pool of the driver, in stream order.
 
@@ -44,17 +44,52 @@ cdef class PinnedMemoryResource(_MemPool):
         numa_id = None if options is None else options.numa_id
         if numa_id is not None and numa_id < 0:
             raise ValueError(f"numa_id must be >= 0, got {numa_id}")
-        if options is not None and options.ipc_enabled:
-            raise RuntimeError("memory that other processes can import is not available yet: "
-                               "make the resource with ipc_enabled=False")
         initialize_driver()
+        cdef bint is_shared = options is not None and options.ipc_enabled
+        if is_shared and numa_id is None:
+            numa_id = host_numa_id()
+            if numa_id < 0:
+                raise RuntimeError("Cannot determine host NUMA ID for the current CUDA device: "
+                                   "pass numa_id explicitly, or set a device first")
         self.node = -1 if numa_id is None else numa_id
         if options is None:
             require_driver(13000, "PinnedMemoryResource without options")
         open_pool(self, CU_MEM_ALLOCATION_TYPE_PINNED,
                   CU_MEM_LOCATION_TYPE_HOST if numa_id is None else CU_MEM_LOCATION_TYPE_HOST_NUMA,
                   max(self.node, 0), options is not None,
-                  0 if options is None else options.max_size or 0)
+                  0 if options is None else options.max_size or 0, is_shared)
+
+    @classmethod
+    def from_allocation_handle(cls, alloc_handle):
+        """Import the pool of another process.
+
+        Host only.
+
+        Parameters
+        ----------
+        alloc_handle : IPCAllocationHandle or int
+            What the other process exported: its `allocation_handle`, or the file descriptor, which
+            stays the caller's.
+
+        Returns
+        -------
+        PinnedMemoryResource
+            From which nothing can be allocated. It is the one that stands for the pool already,
+            where there is one: in the process that made it, too.
+
+        Raises
+        ------
+        TypeError
+            If a resource of another class stands for the pool.
+        CUDAError
+            If the descriptor is none of a pool, or of one that this process made.
+
+        See Also
+        --------
+        cuMemPoolImportFromShareableHandle : the driver function.
+        """
+        initialize_driver()
+        return sharing_module().from_allocation_handle(cls, -1, alloc_handle)
 
     @cython.binding(True)
     def allocate(self, size, stream=NOT_GIVEN):
@@ -98,8 +133,11 @@ cdef class PinnedMemoryResource(_MemPool):
 
     @property
     def numa_id(self):
-        """The NUMA node of the memory as an int; -1 where the system chooses. Host only."""
-        return self.node
+        """The NUMA node of the memory as an int; -1 where the system, or another process, chose.
+
+        Host only.
+        """
+        return -1 if self.is_import else self.node
 
     @property
     def device_id(self):

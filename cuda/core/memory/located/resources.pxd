@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Resources of memory at a place, and the buffers of managed memory.
 
-cdef class PinnedMemoryResource(_MemPool):
+cdef class PinnedMemoryResource(_ShareablePool):
     cdef int node          # of NUMA; -1: the system chooses
 
 cdef class ManagedMemoryResource(_MemPool):

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the image a program hands over to a parsed module, with the log of what went wrong.
+#include "emulator/image/image.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "emulator/api/module/module_call.hpp"
+#include "emulator/image/elf.hpp"
+#include "emulator/image/file.hpp"
+#include "emulator/ptx/verifier.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+CUresult code_of(image::failure reason) {
+  switch (reason) {
+    case image::failure::invalid_image:
+      return CUDA_ERROR_INVALID_IMAGE;
+    case image::failure::no_binary:
+      return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    case image::failure::no_decompressor:
+      return CUDA_ERROR_NOT_SUPPORTED;
+    case image::failure::out_of_memory:
+      break;
+  }
+  return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+[[noreturn]] void refuse_image(jit_options& options, CUresult code, const std::string& text) {
+  options.write_error_log(text);
+  refuse(code, text);
+}
+
+// The version of PTX that the compilers of the emulated driver's CUDA release write.
+constexpr std::uint32_t newest_ptx_major = 9, newest_ptx_minor = 5;
+
+void require_known_version(const ptx::module& parsed, jit_options& options) {
+  const std::pair version{parsed.version_major, parsed.version_minor};
+  if (version <= std::pair{newest_ptx_major, newest_ptx_minor}) return;
+  refuse_image(options, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+               "the PTX is of version " + std::to_string(version.first) + "." +
+                   std::to_string(version.second) + ", the emulated driver takes " +
+                   std::to_string(newest_ptx_major) + "." + std::to_string(newest_ptx_minor) +
+                   " and older");
+}
+
+std::shared_ptr<const ptx::module> parse(const std::string& text, jit_options& options) {
+  auto parsed = ptx::parse_verified(text);
+  if (!parsed) refuse_image(options, CUDA_ERROR_INVALID_PTX, parsed.log);
+  require_known_version(*parsed.value, options);
+  const auto target = parsed.value->target_architecture();
+  if (target > device_architecture()) {
+    refuse_image(options, CUDA_ERROR_NO_BINARY_FOR_GPU,
+                 "the PTX is for sm_" + std::to_string(target) + ", the device has sm_" +
+                     std::to_string(device_architecture()) +
+                     "; compile for an older target, or set the emulator's option `cc`");
+  }
+  return parsed.value;
+}
+
+std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& options) {
+  const auto found = image::find_ptx(data, device_architecture(), the_driver().cubins);
+  if (!found) refuse_image(options, code_of(found.error.reason), found.error.message);
+  return parse(found.source->text, options);
+}
+
+}  // namespace
+
+// Code is loaded for all devices at once: it may be for the newest of them.
+std::uint32_t device_architecture() {
+  int newest = 0;
+  for (const auto& each : the_driver().devices) {
+    newest = std::max(newest, each->kind().major * 10 + each->kind().minor);
+  }
+  return static_cast<std::uint32_t>(newest);
+}
+
+jit_options::jit_options(unsigned count, CUjit_option* names, void** values)
+    : names_{names, count}, values_{values} {
+  require(count == 0 || (names && values), CUDA_ERROR_INVALID_VALUE, "the list of options is null");
+}
+
+void** jit_options::find(CUjit_option name) const {
+  const auto found = std::ranges::find(names_, name);
+  return found == names_.end() ? nullptr : values_ + (found - names_.begin());
+}
+
+// The value of a size option is the size itself, not a pointer; it comes back as the bytes written.
+void jit_options::write(CUjit_option buffer, const std::string& text) {
+  const auto size_name = buffer == CU_JIT_ERROR_LOG_BUFFER ? CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
+                                                           : CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES;
+  void** const target = find(buffer);
+  void** const size = find(size_name);
+  if (!target || !*target || !size) return;
+  const auto room = reinterpret_cast<std::uintptr_t>(*size) & 0xffff'ffff;
+  if (room == 0) return;
+  const auto length = std::min<std::uintptr_t>(text.size(), room - 1);
+  auto* const bytes = static_cast<char*>(*target);
+  std::memcpy(bytes, text.data(), length);
+  bytes[length] = '\0';
+  *size = reinterpret_cast<void*>(length);
+}
+
+std::shared_ptr<const ptx::module> open_image(const void* image, jit_options& options) {
+  require(image != nullptr, CUDA_ERROR_INVALID_VALUE, "the image is null");
+  return open_bytes(image::view_of(image), options);
+}
+
+std::shared_ptr<const ptx::module> open_image_file(const char* path, jit_options& options) {
+  require(path != nullptr, CUDA_ERROR_INVALID_VALUE, "the name of the file is null");
+  const auto content = image::read_file(path);
+  if (!content)
+    refuse(CUDA_ERROR_FILE_NOT_FOUND, "the file '" + std::string{path} + "' cannot be read");
+  auto data = std::as_bytes(std::span{*content});
+  const bool is_text = content->ends_with('\0') && !image::is_elf(data);
+  return open_bytes(is_text ? data.first(data.size() - 1) : data, options);
+}
+
+}  // namespace halfwarp::emulator::api

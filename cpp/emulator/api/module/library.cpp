@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Libraries: code that is in no context until it is used in one.
+#include "emulator/api/module/module_call.hpp"
+#include "emulator/ptx/ast.hpp"
+
+namespace halfwarp::emulator::api {
+namespace {
+
+void add_library(call& c, CUlibrary* out, std::shared_ptr<const ptx::module> source) {
+  const auto made = c.d.objects.make<library>(std::move(source));
+  const auto raw = made->handle_as<CUlibrary>();
+  for (const auto& each : made->source().functions) {
+    if (!each.is_entry || !each.is_definition) continue;
+    std::string name{each.name};
+    made->kernels.emplace(name, c.d.objects.make<library_kernel>(raw, name));
+  }
+  *out = raw;
+}
+
+// With a context at hand, what cannot be loaded is said at once.
+void load(CUlibrary* out, std::shared_ptr<const ptx::module> source, jit_options& options) {
+  call c;
+  add_library(c, out, std::move(source));
+  const auto& stack = this_thread().contexts;
+  if (stack.empty() || !stack.back()->is_alive) return;
+  const auto made = c.find<library>(*out);
+  try {
+    made->module_in(c.d, stack.back());
+  } catch (const refusal& r) {
+    options.write_error_log(r.text);
+    made->unload(c.d);
+    c.d.objects.remove(*made);
+    throw;
+  }
+}
+
+}  // namespace
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jitOptions,
+                           void** jitOptionsValues, unsigned int numJitOptions,
+                           CUlibraryOption* libraryOptions, void**,
+                           unsigned int numLibraryOptions) noexcept {
+  return answer_unlocked([&] {
+    require_outputs(library);
+    require(numLibraryOptions == 0 || libraryOptions, CUDA_ERROR_INVALID_VALUE,
+            "the list of library options is null");
+    jit_options options{numJitOptions, jitOptions, jitOptionsValues};
+    CUlibrary made = nullptr;
+    load(&made, open_image(code, options), options);
+    *library = made;
+  });
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_option* jitOptions,
+                               void** jitOptionsValues, unsigned int numJitOptions,
+                               CUlibraryOption* libraryOptions, void**,
+                               unsigned int numLibraryOptions) noexcept {
+  return answer_unlocked([&] {
+    require_outputs(library);
+    require(numLibraryOptions == 0 || libraryOptions, CUDA_ERROR_INVALID_VALUE,
+            "the list of library options is null");
+    jit_options options{numJitOptions, jitOptions, jitOptionsValues};
+    CUlibrary made = nullptr;
+    load(&made, open_image_file(fileName, options), options);
+    *library = made;
+  });
+}
+
+CUresult cuLibraryUnload(CUlibrary library) noexcept {
+  return answer([&](call& c) {
+    const auto gone = c.find<emulator::library>(library);
+    c.d.objects.remove(*gone);
+    for (const auto& device : c.d.devices) {
+      if (device->primary) c.d.streams.wait_for_all(c.guard, *device->primary);
+    }
+    gone->unload(c.d);
+  });
+}
+
+CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* name) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pKernel, name);
+    const auto in = c.find<emulator::library>(library);
+    const auto found = in->kernels.find(std::string_view{name});
+    if (found == in->kernels.end()) {
+      refuse(CUDA_ERROR_NOT_FOUND, "the library has no kernel '" + std::string{name} + "'");
+    }
+    *pKernel = found->second->handle_as<CUkernel>();
+  });
+}
+
+CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary lib) noexcept {
+  return answer([&](call& c) {
+    require_outputs(count);
+    *count = static_cast<unsigned>(c.find<library>(lib)->kernels.size());
+  });
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int numKernels,
+                                   CUlibrary lib) noexcept {
+  return answer([&](call& c) {
+    require_outputs(kernels);
+    unsigned index = 0;
+    for (const auto& [name, each] : c.find<library>(lib)->kernels) {
+      if (index == numKernels) return;
+      kernels[index++] = each->handle_as<CUkernel>();
+    }
+  });
+}
+
+CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pMod);
+    *pMod = c.find<emulator::library>(library)->module_in(c.d, c.current())->handle_as<CUmodule>();
+  });
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library,
+                             const char* name) noexcept {
+  return answer([&](call& c) {
+    const auto in = c.find<emulator::library>(library);
+    require(name != nullptr, CUDA_ERROR_INVALID_VALUE, "the name is null");
+    const auto found = in->module_in(c.d, c.current())->code()->find_variable(name);
+    const auto memory = found ? c.d.memory.find_live(found->base) : std::nullopt;
+    if (!memory || memory->kind != memory::allocation_kind::managed) {
+      refuse(CUDA_ERROR_NOT_FOUND,
+             "the library has no managed variable '" + std::string{name} + "'");
+    }
+    if (dptr) *dptr = found->base;
+    if (bytes) *bytes = found->size;
+  });
+}
+
+CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pLib);
+    *pLib = c.find<library_kernel>(kernel)->in();
+  });
+}
+
+CUresult cuKernelGetName(const char** name, CUkernel hfunc) noexcept {
+  return answer([&](call& c) {
+    require_outputs(name);
+    *name = c.find<library_kernel>(hfunc)->name().c_str();
+  });
+}
+
+CUresult cuKernelGetFunction(CUfunction* pFunc, CUkernel kernel) noexcept {
+  return answer([&](call& c) {
+    require_outputs(pFunc);
+    c.find<library_kernel>(kernel);
+    const auto raw = reinterpret_cast<CUfunction>(kernel);
+    *pFunc = function_of(c, raw, c.current())->handle_as<CUfunction>();
+  });
+}
+
+}  // namespace halfwarp::emulator::api

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// tex, tld4, txq and suq: lane by lane.
+#include <bit>
+
+#include "emulator/exec/schedule/state.hpp"
+#include "emulator/exec/texture/texture_access.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+template <class Visit>
+void for_each_lane(const warp& w, Visit&& visit) {
+  for (lane_mask rest = w.active; rest; rest &= rest - 1) visit(std::countr_zero(rest));
+}
+
+texture::fetch_point point_of(warp& w, const texture_site& site, int lane) {
+  texture::fetch_point point;
+  point.shape = site.shape;
+  point.is_index = site.is_index;
+  for (int i = 0; i < texture::coordinates(site.shape); ++i) {
+    const auto bits = w.at<std::uint32_t>(site.at[i])[lane];
+    point.index[i] = static_cast<std::int32_t>(bits);
+    point.at[i] = std::bit_cast<float>(bits);
+  }
+  if (site.has_layer) point.layer = w.at<std::uint32_t>(site.layer)[lane];
+  if (site.has_level) {
+    const auto bits = w.at<std::uint32_t>(site.level)[lane];
+    point.has_level = true;
+    point.level = site.is_index ? static_cast<float>(static_cast<std::int32_t>(bits))
+                                : std::bit_cast<float>(bits);
+  }
+  point.has_gradient = site.has_gradient;
+  for (int i = 0; site.has_gradient && i < 2 * texture::coordinates(site.shape); ++i) {
+    point.gradient[i] = w.at<float>(site.gradient[i])[lane];
+  }
+  return point;
+}
+
+// All lanes read before one writes: registers of results may be those of coordinates.
+template <class Read>
+void read_all(warp& w, const instruction& in, Read&& read) {
+  const texture_site& site = site_of(w, in);
+  std::array<texture::texel, warp_size> result;
+  bound_image image{w, in, false, report::access_kind::load};
+  for_each_lane(w, [&](int l) {
+    const auto& from = image.of(l, w.at<std::uint64_t>(site.handle)[l]);
+    result[l] = read(from, image.bytes(), point_of(w, site, l));
+  });
+  for (unsigned i = 0; i < site.values; ++i) {
+    auto* const to = w.at<std::uint32_t>(site.value[i]);
+    for_each_lane(w, [&](int l) { to[l] = result[l][i]; });
+  }
+}
+
+// As the headers of PTX number the orders R, RG and RGBA.
+std::uint32_t channel_order(unsigned channels) {
+  return channels == 1 ? 0x10B0 : channels == 2 ? 0x10B2 : 0x10B5;
+}
+
+std::uint32_t answer_to(texture_query query, const texture::binding& of, std::uint32_t at) {
+  if (at >= of.of.levels.size()) return 0;
+  const auto& level = of.of.levels[at];
+  switch (query) {
+    case texture_query::width:
+      return level.width;
+    case texture_query::height:
+      return of.of.dimensions > 1 ? level.height : 0;
+    case texture_query::depth:
+      return of.of.dimensions > 2 ? level.depth : 0;
+    case texture_query::array_size:
+      return of.of.is_layered ? of.of.layers() : 0;
+    case texture_query::channel_data_type:
+      return static_cast<std::uint32_t>(of.of.format.type);
+    case texture_query::channel_order:
+      return channel_order(of.of.format.channels);
+    case texture_query::normalized_coords:
+      return of.is_normalized();
+    case texture_query::num_mipmap_levels:
+      return static_cast<std::uint32_t>(of.of.levels.size());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void run_texture_fetch(warp& w, const instruction& in) { read_all(w, in, texture::fetch); }
+
+void run_texture_gather(warp& w, const instruction& in) {
+  const unsigned component = site_of(w, in).component;
+  read_all(w, in, [=](const auto& from, const std::byte* bytes, const auto& point) {
+    return texture::gather(from, bytes, point, component);
+  });
+}
+
+// immediate: whether a surface is asked
+void run_texture_query(warp& w, const instruction& in) {
+  const texture_site& site = site_of(w, in);
+  bound_image image{w, in, in.immediate != 0, report::access_kind::load};
+  auto* const to = w.at<std::uint32_t>(site.value[0]);
+  for_each_lane(w, [&](int l) {
+    const auto& of = image.of(l, w.at<std::uint64_t>(site.handle)[l]);
+    const auto level = site.has_level ? w.at<std::uint32_t>(site.level)[l] : 0;
+    to[l] = answer_to(site.query, of, level);
+  });
+}
+
+}  // namespace halfwarp::emulator::exec

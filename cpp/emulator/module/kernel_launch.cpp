@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a kernel with the options of the driver, and turns its fault into a failure.
+#include "emulator/module/kernel_launch.hpp"
+
+#include <string>
+
+#include "emulator/driver/conditional.hpp"
+#include "emulator/driver/driver.hpp"
+#include "emulator/stream/context.hpp"
+
+namespace halfwarp::emulator {
+namespace {
+
+// From the threads that run a kernel.
+std::string set_conditional(driver& d, const context& in, std::uint64_t handle,
+                            std::uint32_t value) {
+  const std::lock_guard guard{d.lock};
+  const auto found = d.objects.find<conditional>(handle);
+  if (!found) return d.objects.describe(object_kind::conditional, handle);
+  if (found->context() != in.id()) return "a conditional handle of another context";
+  found->value.store(value, std::memory_order_relaxed);
+  return {};
+}
+
+exec::run_options options_for(driver& d, stream& in) {
+  context& owner = in.owner();
+  exec::run_options options;
+  options.threads = d.settings.threads;
+  options.seed = d.settings.seed;
+  options.step_limit = d.settings.step_limit;
+  options.check_memory = d.settings.checks_for(check::memory);
+  options.check_sync = d.settings.checks_for(check::sync);
+  options.print = [&owner](std::string_view record) { owner.print(record); };
+  options.set_conditional = [&d, &owner](std::uint64_t handle, std::uint32_t value) {
+    return set_conditional(d, owner, handle, value);
+  };
+  options.textures = &d.textures;
+  options.cancelled = &owner.cancelled();
+  options.takes_long = [&d, &in] {
+    const std::lock_guard guard{d.lock};
+    d.streams.may_wait(in);
+  };
+  return options;
+}
+
+}  // namespace
+
+std::string short_name(const std::string& kernel) {
+  std::string name = report::demangled(kernel);
+  name.resize(std::min(name.find_first_of("(<"), name.size()));
+  return name.substr(name.rfind(' ') + 1);
+}
+
+void kernel_launch::describe(CUgraphNodeParams& as) const {
+  pointers_.clear();
+  for (const auto& each : request_.entry->attributes().parameters) {
+    pointers_.push_back(parameters_.data() + each.offset);
+  }
+  as.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  auto& p = as.kernel;
+  p.func = what_;
+  p.gridDimX = request_.grid.x;
+  p.gridDimY = request_.grid.y;
+  p.gridDimZ = request_.grid.z;
+  p.blockDimX = request_.block.x;
+  p.blockDimY = request_.block.y;
+  p.blockDimZ = request_.block.z;
+  p.sharedMemBytes = request_.dynamic_shared_bytes;
+  p.kernelParams = pointers_.data();
+}
+
+failure kernel_launch::execute(stream& in) {
+  driver& d = the_driver();
+  d.launches.fetch_add(1, std::memory_order_relaxed);
+  if (d.rules.is_armed()) {
+    if (const auto injected = d.rules.on_launch(short_name(request_.entry->name()))) {
+      return {injected->code, injected->is_sticky, {}};
+    }
+  }
+  auto request = request_;  // executables of the same graph may run this at once
+  request.parameters = parameters_.bytes();
+  auto result = exec::run(d.memory, request, options_for(d, in));
+  d.instructions.fetch_add(result.instructions, std::memory_order_relaxed);
+  if (!result.fault) return {};
+  const auto kind = result.fault->kind;
+  return {report::code(kind), report::is_sticky(kind), std::move(result.fault)};
+}
+
+}  // namespace halfwarp::emulator

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coordinates become elements and weights, elements are read and mixed.
+#include "emulator/texture/sampler.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace halfwarp::emulator::texture {
+namespace {
+
+using color = std::array<float, 4>;
+
+// Weights of a filter have 8 bits behind the point; 1.0 is one of them.
+constexpr std::int64_t whole = 256;
+// What is farther out is outside of every image, and of every period alike.
+constexpr float far_away = 1073741824.0f;
+constexpr std::int64_t outside = -1;
+
+float bounded(float value) noexcept {
+  return std::isnan(value) ? 0.0f : std::clamp(value, -far_away, far_away);
+}
+
+std::int64_t fixed_point(float value) noexcept {
+  return static_cast<std::int64_t>(std::floor(static_cast<double>(value) * whole + 0.5));
+}
+
+// The element that an index names, or `outside`.
+std::int64_t addressed(std::int64_t index, std::int64_t count, CUaddress_mode mode) noexcept {
+  switch (mode) {
+    case CU_TR_ADDRESS_MODE_WRAP:
+      return (index % count + count) % count;
+    case CU_TR_ADDRESS_MODE_MIRROR: {
+      const auto place = (index % (2 * count) + 2 * count) % (2 * count);
+      return place < count ? place : 2 * count - 1 - place;
+    }
+    case CU_TR_ADDRESS_MODE_BORDER:
+      return index < 0 || index >= count ? outside : index;
+    default:
+      return std::clamp<std::int64_t>(index, 0, count - 1);
+  }
+}
+
+// The elements along one axis, and the weight of the second.
+struct taps {
+  std::int64_t first = 0, second = 0;
+  float weight = 0;
+};
+
+struct reader {
+  const binding& from;
+  const std::byte* bytes;
+
+  // Wrapping and mirroring are of normalised coordinates; others are clamped.
+  CUaddress_mode mode(int axis) const noexcept {
+    const auto given = from.how.addressMode[axis];
+    const bool is_periodic = given == CU_TR_ADDRESS_MODE_WRAP || given == CU_TR_ADDRESS_MODE_MIRROR;
+    return is_periodic && !from.is_normalized() ? CU_TR_ADDRESS_MODE_CLAMP : given;
+  }
+
+  taps taps_of(float at, std::int64_t count, CUaddress_mode how, bool is_linear) const noexcept {
+    if (!is_linear) {
+      const auto index = static_cast<std::int64_t>(std::floor(at));
+      return {addressed(index, count, how), outside, 0};
+    }
+    const std::int64_t fixed = fixed_point(at - 0.5f);
+    const std::int64_t index = fixed >> 8;
+    return {addressed(index, count, how), addressed(index + 1, count, how),
+            static_cast<float>(fixed & (whole - 1)) / static_cast<float>(whole)};
+  }
+
+  const std::byte* element(const image_level& in, std::int64_t x, std::int64_t y,
+                           std::int64_t z) const noexcept {
+    return bytes + in.offset + static_cast<std::uint64_t>(z) * in.slice_pitch +
+           static_cast<std::uint64_t>(y) * in.row_pitch +
+           static_cast<std::uint64_t>(x) * from.of.format.bytes();
+  }
+
+  texel border() const noexcept {
+    texel result{};
+    for (unsigned i = 0; i < 4; ++i) {
+      const float value = from.how.borderColor[i];
+      result[i] = from.gives_floats()
+                      ? std::bit_cast<std::uint32_t>(value)
+                      : static_cast<std::uint32_t>(static_cast<std::int64_t>(bounded(value)));
+    }
+    return result;
+  }
+
+  // Bits of floats or integers.
+  texel load(const image_level& in, std::int64_t x, std::int64_t y, std::int64_t z) const noexcept {
+    if (x == outside || y == outside || z == outside) return border();
+    const texel_format& format = from.of.format;
+    texel raw = load_texel(format, element(in, x, y, z));
+    if (!from.gives_floats()) return raw;
+    const bool is_srgb = from.how.flags & CU_TRSF_SRGB && format.component_bytes() == 1;
+    for (unsigned i = 0; i < format.channels; ++i) {
+      float number = as_number(format, raw[i], true);
+      if (is_srgb && i < 3) number = from_srgb(number);
+      raw[i] = std::bit_cast<std::uint32_t>(number);
+    }
+    return raw;
+  }
+
+  color load_color(const image_level& in, std::int64_t x, std::int64_t y, std::int64_t z) const {
+    return std::bit_cast<color>(load(in, x, y, z));
+  }
+};
+
+void add(color& to, const color& what, float weight) noexcept {
+  if (weight == 0) return;  // what is not part of the mix may be infinite
+  for (unsigned i = 0; i < 4; ++i) to[i] += weight * what[i];
+}
+
+// A cube's face, and coordinates on it between 0 and 1.
+struct face_point {
+  std::uint32_t face;
+  float s, t;
+};
+
+face_point on_cube(const std::array<float, 3>& at) noexcept {
+  const float x = at[0], y = at[1], z = at[2];
+  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  std::uint32_t face;
+  float s, t, m;
+  if (ax >= ay && ax >= az) {
+    face = x >= 0 ? 0 : 1;
+    s = x >= 0 ? -z : z, t = -y, m = ax;
+  } else if (ay >= az) {
+    face = y >= 0 ? 2 : 3;
+    s = x, t = y >= 0 ? z : -z, m = ay;
+  } else {
+    face = z >= 0 ? 4 : 5;
+    s = z >= 0 ? x : -x, t = -y, m = az;
+  }
+  if (m == 0) return {0, 0.5f, 0.5f};
+  return {face, (s / m + 1) / 2, (t / m + 1) / 2};
+}
+
+// Coordinates in elements of a level, and the slice that layer and face choose.
+struct placed_point {
+  std::array<float, 3> at{};
+  int axes = 1;
+  std::int64_t slice = 0;
+  bool is_cube = false;
+};
+
+placed_point place(const binding& from, const fetch_point& point, const image_level& in) noexcept {
+  placed_point result;
+  const auto last_layer = from.of.layers() - 1;
+  const auto layer = static_cast<std::int64_t>(std::min(point.layer, last_layer));
+  if (point.shape == geometry::cube) {
+    const face_point face = on_cube(point.at);
+    result.at = {face.s * static_cast<float>(in.width), face.t * static_cast<float>(in.height), 0};
+    result.axes = 2;
+    result.slice = from.of.is_cube ? layer * 6 + face.face : layer;
+    result.is_cube = true;
+    return result;
+  }
+  const std::array extents{in.width, in.height, in.depth};
+  result.axes = coordinates(point.shape);
+  result.slice = layer;
+  for (int i = 0; i < result.axes; ++i) {
+    const bool is_scaled = from.is_normalized() && !point.is_index;
+    const float at = point.is_index ? static_cast<float>(point.index[i]) : bounded(point.at[i]);
+    result.at[i] = bounded(is_scaled ? at * static_cast<float>(extents[i]) : at);
+  }
+  return result;
+}
+
+struct axis_taps {
+  std::array<taps, 3> of{};
+  std::int64_t slice = 0;
+};
+
+axis_taps find_taps(const reader& r, const placed_point& at, const image_level& in,
+                    bool is_linear) noexcept {
+  const std::array extents{in.width, in.height, in.depth};
+  axis_taps result;
+  for (int i = 0; i < at.axes; ++i) {
+    const auto how = at.is_cube ? CU_TR_ADDRESS_MODE_CLAMP : r.mode(i);
+    result.of[i] = r.taps_of(at.at[i], extents[i], how, is_linear);
+  }
+  result.slice = at.slice;
+  if (at.axes < 3) result.of[2] = {at.slice, outside, 0};
+  return result;
+}
+
+texel fetch_level(const reader& r, const fetch_point& point, const image_level& in) {
+  const bool is_linear =
+      r.from.how.filterMode == CU_TR_FILTER_MODE_LINEAR && !point.is_index && r.from.gives_floats();
+  const placed_point at = place(r.from, point, in);
+  const axis_taps t = find_taps(r, at, in, is_linear);
+  const auto& [x, y, z] = t.of;
+  if (!is_linear) return r.load(in, x.first, y.first, z.first);
+  color mixed{};
+  for (int corner = 0; corner < 1 << at.axes; ++corner) {
+    const bool is_right = corner & 1, is_low = corner & 2, is_deep = corner & 4;
+    const float weight = (is_right ? x.weight : 1 - x.weight) * (is_low ? y.weight : 1 - y.weight) *
+                         (is_deep ? z.weight : 1 - z.weight);
+    if (weight == 0) continue;
+    add(mixed,
+        r.load_color(in, is_right ? x.second : x.first, is_low ? y.second : y.first,
+                     is_deep ? z.second : z.first),
+        weight);
+  }
+  return std::bit_cast<texel>(mixed);
+}
+
+// The level at which an element is about as large as the distance between two threads.
+float level_of(const fetch_point& point, const image_level& first, bool is_normalized) noexcept {
+  const std::array extents{first.width, first.height, first.depth};
+  const int axes = coordinates(point.shape);
+  float longest = 0;
+  for (int direction = 0; direction < 2; ++direction) {
+    float sum = 0;
+    for (int i = 0; i < axes; ++i) {
+      const float scale = is_normalized ? static_cast<float>(extents[i]) : 1.0f;
+      const float step = point.gradient[static_cast<std::size_t>(direction * axes + i)] * scale;
+      sum += step * step;
+    }
+    longest = std::max(longest, std::sqrt(sum));
+  }
+  return std::log2(longest);
+}
+
+float chosen_level(const binding& from, const fetch_point& point) noexcept {
+  float level = point.has_level ? point.level : 0;
+  if (point.has_gradient) level = level_of(point, from.of.levels[0], from.is_normalized());
+  level = std::isnan(level) ? 0 : level + from.how.mipmapLevelBias;
+  const float last = static_cast<float>(from.of.levels.size() - 1);
+  const float least = from.how.minMipmapLevelClamp, most = from.how.maxMipmapLevelClamp;
+  return std::clamp(std::min(std::max(level, least), std::max(most, least)), 0.0f, last);
+}
+
+}  // namespace
+
+texel fetch(const binding& from, const std::byte* bytes, const fetch_point& point) {
+  const reader r{from, bytes};
+  const auto& levels = from.of.levels;
+  if (from.of.kind == image_kind::linear) {
+    const std::int64_t index = point.is_index
+                                   ? point.index[0]
+                                   : static_cast<std::int64_t>(std::floor(bounded(point.at[0])));
+    // Memory that is read without an array has neither filter nor border: zeros are around it.
+    if (index < 0 || index >= levels[0].width) return {};
+    return r.load(levels[0], index, 0, 0);
+  }
+  const float level = levels.size() == 1 ? 0 : chosen_level(from, point);
+  if (from.how.mipmapFilterMode != CU_TR_FILTER_MODE_LINEAR || !from.gives_floats()) {
+    return fetch_level(r, point, levels[static_cast<std::size_t>(std::floor(level + 0.5f))]);
+  }
+  const std::int64_t fixed = fixed_point(level);
+  const auto upper = static_cast<std::size_t>(fixed >> 8);
+  const float weight = static_cast<float>(fixed & (whole - 1)) / static_cast<float>(whole);
+  const texel first = fetch_level(r, point, levels[upper]);
+  if (weight == 0) return first;
+  color mixed{};
+  add(mixed, std::bit_cast<color>(first), 1 - weight);
+  add(mixed, std::bit_cast<color>(fetch_level(r, point, levels[upper + 1])), weight);
+  return std::bit_cast<texel>(mixed);
+}
+
+texel gather(const binding& from, const std::byte* bytes, const fetch_point& point,
+             unsigned component) {
+  const reader r{from, bytes};
+  const image_level& in = from.of.levels[0];
+  const axis_taps t = find_taps(r, place(from, point, in), in, true);
+  const auto& [x, y, z] = t.of;
+  return {r.load(in, x.first, y.second, z.first)[component],
+          r.load(in, x.second, y.second, z.first)[component],
+          r.load(in, x.second, y.first, z.first)[component],
+          r.load(in, x.first, y.first, z.first)[component]};
+}
+
+const std::byte* find_surface_bytes(const image& in, const std::byte* bytes,
+                                    const std::array<std::int64_t, 3>& at, std::uint32_t size) {
+  const image_level& level = in.levels[0];
+  const std::int64_t row = std::int64_t{level.width} * in.format.bytes();
+  const bool is_inside = at[0] >= 0 && at[0] + size <= row && at[1] >= 0 && at[1] < level.height &&
+                         at[2] >= 0 && at[2] < level.depth;
+  if (!is_inside) return nullptr;
+  return bytes + level.offset + static_cast<std::uint64_t>(at[2]) * level.slice_pitch +
+         static_cast<std::uint64_t>(at[1]) * level.row_pitch + static_cast<std::uint64_t>(at[0]);
+}
+
+}  // namespace halfwarp::emulator::texture

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory and events for other processes, in the shared object of `cuda.core._core`."""
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.exc cimport PyErr_SetFromErrno
+from libc.string cimport memcpy
+
+from importlib import import_module
+from threading import RLock
+from uuid import UUID, uuid4
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from cuda.core._core cimport *
+
+from cuda.core._core import CUDAError, _complete_classes
+
+include "sharing/allocation_handle.pyx"
+include "sharing/descriptors.pyx"
+include "sharing/registry.pyx"
+include "sharing/pools.pyx"
+include "sharing/buffers.pyx"
+include "sharing/events.pyx"
+
+_complete_classes(globals(), __name__)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The module behind `cuda.core.texture`, in the shared object of `cuda.core._core`."""
+
+cimport cython
+from cpython.number cimport PyNumber_Index
+from libc.string cimport memset
+
+from importlib import import_module
+
+from cuda.core._core cimport *
+
+from cuda.core._core import _complete_classes
+
+cdef enum:
+    SURFACE_LOAD_STORE = 2  # CUDA_ARRAY3D_SURFACE_LDST
+
+include "texture/array.pyx"
+include "texture/copies.pyx"
+include "texture/resource.pyx"
+include "texture/objects.pyx"
+include "texture/graphics.pyx"
+
+_complete_classes(globals(), __name__)

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The key of a compilation: whatever its result depends on, as one digest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from cuda.core.compile.cache.fingerprints import compiler_fingerprint, linker_is_driver
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cuda.core import ProgramOptions
+
+SCHEMA = b"halfwarp 1"  # another one where the parts below change
+
+# Code type -> targets, in the order in which messages name them.
+TARGETS = {
+    "c++": ("cubin", "ltoir", "ptx", "tile_ir"),
+    "nvvm": ("ltoir", "ptx"),
+    "ptx": ("cubin", "ptx"),
+}
+ALL_TARGETS = TARGETS["c++"]
+
+SIDE_EFFECTS = ("create_pch", "time", "fdevice_time_trace")
+EXTERNAL_FILES = ("include_path", "pre_include", "pch", "use_pch", "pch_dir")
+
+# What a linker gets of the options of a PTX program, and when two values of it are the same.
+_TRUTH = ("debug", "lineinfo", "link_time_optimization", "no_cache")
+_IS_SET = ("time",)
+_VALUES = ("arch", "max_register_count", "split_compile")
+_NVJITLINK_ONLY = ("ftz", "prec_div", "prec_sqrt", "fma")
+_REFUSED_BY_DRIVER = ("time", "ptxas_options", "split_compile")
+
+
+def make_program_cache_key(
+    *,
+    code: str | bytes,
+    code_type: str,
+    options: ProgramOptions,
+    target_type: str,
+    name_expressions: Sequence[str | bytes] = (),
+    extra_digest: bytes | None = None,
+    extra_files: Sequence[str | os.PathLike[str]] = (),
+) -> bytes:
+    """The key of a compilation in a program cache: equal where the result would be.
+
+    Host only. The key depends on the source, the options, the target and the version of the
+    compiler; it is the same in each process.
+
+    Parameters
+    ----------
+    code : str or bytes
+        The source; bytes for NVVM IR only.
+    code_type : str or SourceCodeType
+        As for `Program`.
+    options : ProgramOptions or dict
+        As for `Program`.
+    target_type : str or ObjectCodeFormatType
+        As for `Program.compile`.
+    name_expressions : sequence of str or bytes, optional
+        As for `Program.compile`, in any order.
+    extra_digest : bytes, optional
+        Stands for whatever else the compilation reads, headers for instance.
+    extra_files : sequence of str or PathLike, optional
+        Files that the compilation reads, in place of `extra_digest` or besides: their names,
+        without folders, and their contents become part of the key.
+
+    Returns
+    -------
+    bytes
+        32 of them.
+
+    Raises
+    ------
+    ValueError
+        If the compiler does not make that target, if the compilation has effects that a hit would
+        not have (`create_pch`, `time`, `fdevice_time_trace`), or if it reads files while neither
+        `extra_digest` nor `extra_files` is given.
+    TypeError
+        If an argument is of the wrong type.
+    """
+    options = _checked_options(options)
+    code_type, target = _checked_types(code_type, target_type)
+    if isinstance(extra_files, str | bytes | os.PathLike):
+        raise TypeError(f"extra_files must be a sequence of paths: write ({extra_files!r},)")
+    _refuse(code_type, options, extra_digest is not None or len(extra_files) > 0)
+    parts = [
+        (b"compiler", compiler_fingerprint(code_type).encode()),
+        (b"code type", code_type.encode()),
+        (b"target", target.encode()),
+        (b"code", _code_bytes(code, code_type)),
+        *((b"option", option) for option in _option_parts(options, code_type, target)),
+        *((b"name expression", name) for name in _names(name_expressions, code_type)),
+        *_extra_sources(options, code_type),
+        (b"name", options.name.encode()),
+        *_platform(target),
+    ]
+    if extra_digest is not None:
+        if not isinstance(extra_digest, bytes | bytearray | memoryview):
+            raise TypeError(f"extra_digest must be bytes, got {type(extra_digest).__name__}")
+        parts.append((b"extra digest", bytes(extra_digest)))
+    parts += [(b"extra file", _file_digest(path)) for path in extra_files]
+    return _digest(parts)
+
+
+def _digest(parts):
+    """SHA-256 over parts that cannot be mistaken for one another: each has its label and length."""
+    made = hashlib.sha256(SCHEMA)
+    for label, content in parts:
+        made.update(b"%s %d:" % (label, len(content)))
+        made.update(content)
+    return made.digest()
+
+
+def _checked_options(options):
+    from cuda.core import ProgramOptions
+
+    if isinstance(options, dict):
+        return ProgramOptions(**options)
+    if not isinstance(options, ProgramOptions):
+        raise TypeError(
+            "options must be provided as an object of type ProgramOptions or as a dict, "
+            f"got {type(options).__name__}"
+        )
+    return options
+
+
+def _checked_types(code_type, target_type):
+    known = str(code_type).lower()
+    if known not in TARGETS:
+        raise ValueError(
+            f"{code_type!r} is not a valid SourceCodeType. Must be 'c++', 'nvvm' or 'ptx'"
+        )
+    target = str(target_type).lower()
+    if target not in ALL_TARGETS:
+        raise ValueError(
+            f"target_type={target_type!r} is not supported by the program cache "
+            "(must be 'cubin', 'ltoir' or 'ptx', or 'tile_ir' for C++)"
+        )
+    if target not in TARGETS[known]:
+        raise ValueError(
+            f"target_type={target!r} is not valid for code_type={known!r} "
+            f"(supported: {list(TARGETS[known])!r})"
+        )
+    return known, target
+
+
+def _code_bytes(code, code_type):
+    if isinstance(code, str):
+        return code.encode()
+    if not isinstance(code, bytes | bytearray):
+        raise TypeError(f"code must be str or bytes, got {type(code).__name__}")
+    if code_type != "nvvm":
+        raise TypeError(
+            f"code must be str for code_type={code_type!r}; bytes are for code_type='nvvm' only"
+        )
+    return bytes(code)
+
+
+def _refuse(code_type, options, has_digest):
+    """Refuse what a digest of the source and the options does not stand for."""
+    if code_type != "nvvm" and options.extra_sources is not None:
+        raise ValueError(f"extra_sources is only valid for code_type='nvvm', not for {code_type!r}")
+    if code_type == "nvvm" and options.use_libdevice and not has_digest:
+        raise ValueError(
+            "make_program_cache_key() refuses to build an NVVM key with use_libdevice=True and no "
+            "extra_digest: libdevice, which is linked, may change"
+        )
+    if code_type != "c++":
+        return
+    if effects := [name for name in SIDE_EFFECTS if getattr(options, name) is not None]:
+        raise ValueError(
+            "make_program_cache_key() refuses to build a key for options that have compile-time "
+            f"side effects ({', '.join(effects)}): a hit, which compiles nothing, would not have "
+            "them. Compile without a cache"
+        )
+    if has_digest:
+        return
+    if external := [name for name in EXTERNAL_FILES if _reads_files(name, options)]:
+        raise ValueError(
+            "make_program_cache_key() refuses to build a key for options that pull in external "
+            f"file content ({', '.join(external)}) without an extra_digest: give a digest of the "
+            "files that are read, or the files as extra_files"
+        )
+    if "/" in options.name or "\\" in options.name:
+        raise ValueError(
+            "make_program_cache_key() refuses to build a key for "
+            f"options.name={options.name!r}, which has a directory component, without an "
+            "extra_digest: the compiler looks for quoted includes in that directory"
+        )
+
+
+def _reads_files(name, options):
+    given = getattr(options, name)
+    if given is None or (isinstance(given, list | tuple) and not given):
+        return False
+    return bool(given) if name == "pch" else True
+
+
+def _option_parts(options, code_type, target):
+    if code_type != "ptx":
+        return options.as_bytes("nvrtc" if code_type == "c++" else "nvvm", target)
+    return [f"{name}={value!r}".encode() for name, value in _link_options(options)]
+
+
+def _link_options(options):
+    """The options of a PTX program that a linker gets; those that mean the same are equal."""
+    given = {name: True for name in _TRUTH if getattr(options, name)}
+    given |= {name: True for name in _IS_SET if getattr(options, name) is not None}
+    values = _VALUES
+    if linker_is_driver():
+        if wrong := [name for name in _REFUSED_BY_DRIVER if getattr(options, name) is not None]:
+            raise ValueError(
+                f"{', '.join(wrong)} cannot be used: the driver, which links where nvJitLink is "
+                "missing, does not have it"
+            )
+    else:
+        values += _NVJITLINK_ONLY
+    for name in values:
+        if (value := getattr(options, name)) is not None:
+            given[name] = bool(value) if name in _NVJITLINK_ONLY else value
+    assembler = options.ptxas_options
+    if assembler:
+        many = isinstance(assembler, list | tuple)
+        given["ptxas_options"] = [os.fspath(one) for one in (assembler if many else [assembler])]
+    return sorted(given.items())
+
+
+def _names(expressions, code_type):
+    """Name expressions as bytes, in one order; str and bytes of one text are two."""
+    if code_type != "c++":
+        return []
+    if isinstance(expressions, str | bytes):
+        raise TypeError(
+            f"name_expressions must be a tuple or list of str or bytes: write ({expressions!r},)"
+        )
+    made = []
+    for one in expressions or ():
+        if not isinstance(one, str | bytes):
+            raise TypeError(
+                f"name_expressions elements must be str or bytes; got {type(one).__name__}"
+            )
+        made.append(b"str " + one.encode() if isinstance(one, str) else b"bytes " + one)
+    return sorted(made)
+
+
+def _extra_sources(options, code_type):
+    if code_type != "nvvm":
+        return
+    for name, source in options.extra_sources or ():
+        yield b"extra source name", name.encode()
+        yield b"extra source", source.encode() if isinstance(source, str) else bytes(source)
+
+
+def _platform(target):
+    """On the emulator cubins carry the PTX that it runs: they are others than those of a GPU."""
+    from cuda.bindings import _low
+
+    if target == "cubin" and _low.is_emulated():
+        yield b"platform", b"emulator"
+
+
+def _file_digest(path):
+    with open(path, "rb") as file:
+        content = file.read()
+    name = os.path.basename(os.fsencode(path))
+    return hashlib.sha256(b"%d:%s" % (len(name), name) + content).digest()
+
+
+make_program_cache_key.__module__ = "cuda.core.utils"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiling through a program cache: what is kept of a result, and how it is made of that again.
+
+
+cdef dict cache_functions = {}
+
+
+cdef object cache_function(str module, str name):
+    """A name of the modules below `cuda.core.compile.cache`, loaded when one is first used."""
+    found = cache_functions.get(name)
+    if found is None:
+        found = getattr(import_module(f"cuda.core.compile.cache.{module}"), name)
+        cache_functions[name] = found
+    return found
+
+
+cdef object compile_through(Program self, object cache, str target, object name_expressions,
+                            object logs):
+    """What the cache has, or what is compiled now and stored there."""
+    cdef Compiler compiler = compiler_of(self)
+    names = expressions_of(compiler, name_expressions)
+    key = cache_function("keys", "make_program_cache_key")(
+        code=self.source, code_type=self.code_type, options=compiler.options_in_use(),
+        target_type=target, name_expressions=names)
+    # Not under the lock: a cache may be slow, and may be anybody's code.
+    found = recall(compiler, cache, key, target, names)
+    if found is not None:
+        compiler.warn_of(target)
+        return found
+    made = compile_now(self, target, names, logs)
+    keep(cache, key, made, bool(names))
+    return made
+
+
+cdef tuple expressions_of(Compiler compiler, object given):
+    """The name expressions that matter: PTX and NVVM IR have their names."""
+    return as_expressions(given) if compiler.takes_names else ()
+
+
+cdef ObjectCode recall(Compiler compiler, object cache, bytes key, str target, tuple names):
+    """The object code of a key; None where there is none, or not all of it."""
+    image = cache.get(key)
+    if image is None:
+        return None
+    if isinstance(image, ObjectCode):
+        image = (<ObjectCode>image).image
+    beside = side_file_hook(cache, "_side_file")(cache, key, bool(names))
+    if beside is None:
+        symbols, declarations = {}, b""
+        is_whole = not names and is_image(image)
+    else:
+        known = cache_function("side_file", "unpack")(beside, image)
+        symbols, declarations = known or ({}, b"")
+        is_whole = known is not None and symbols.keys() == set(names)
+    if not is_whole:
+        return None
+    return make_object_code(image, target, compiler.name, symbols, declarations)
+
+
+cdef object side_file_hook(object cache, str name):
+    """A method of the cache, or of its base class: a class may be registered as a cache only."""
+    found = getattr(type(cache), name, None)
+    return found or getattr(cache_function("resource", "ProgramCacheResource"), name)
+
+
+cdef bint is_image(object given) except -1:
+    """Whether there is anything in it: a file that was never written out has zeros."""
+    return not isinstance(given, (bytes, bytearray)) or bool(given.strip(b"\0"))
+
+
+cdef int keep(object cache, bytes key, ObjectCode made, bint has_names) except -1:
+    """Store an image, after what goes with it: whoever finds the image finds that too."""
+    content = cache_function("side_file", "pack")(made.image, made.mapping, made.declarations)
+    side_file_hook(cache, "_keep_side_file")(cache, key, content, has_names)
+    cache[key] = made
+    return 0

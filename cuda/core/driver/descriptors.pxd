@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# Descriptors that a table makes when the module is imported.
+
+from cpython.object cimport PyObject, PyTypeObject
+
+
+cdef extern from "Python.h":
+    ctypedef object (*getter)(PyObject*, void*)
+    ctypedef int (*setter)(PyObject*, PyObject*, void*) except -1
+    ctypedef struct PyGetSetDef:
+        const char* name
+        getter get
+        setter set
+        const char* doc
+        void* closure
+    object PyDescr_NewGetSet(PyTypeObject*, PyGetSetDef*)
+    void PyType_Modified(PyTypeObject*)
+    ctypedef void* vectorcallfunc
+    ctypedef void* newfunc
+    # Spelt out: Cython's own declaration of PyTypeObject lacks these members.
+    ctypedef struct mutable_type "PyTypeObject":
+        PyObject* tp_dict
+        vectorcallfunc tp_vectorcall
+        newfunc tp_new

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# The parameters of graph nodes, and how a launch becomes those of a kernel node.
+
+from cuda.bindings.cydriver cimport (
+    CU_GRAPH_COND_TYPE_IF,
+    CU_GRAPH_COND_TYPE_SWITCH,
+    CU_GRAPH_COND_TYPE_WHILE,
+    CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+    CU_GRAPH_NODE_TYPE_CONDITIONAL,
+    CU_GRAPH_NODE_TYPE_EMPTY,
+    CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+    CU_GRAPH_NODE_TYPE_GRAPH,
+    CU_GRAPH_NODE_TYPE_HOST,
+    CU_GRAPH_NODE_TYPE_KERNEL,
+    CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+    CU_GRAPH_NODE_TYPE_MEM_FREE,
+    CU_GRAPH_NODE_TYPE_MEMCPY,
+    CU_GRAPH_NODE_TYPE_MEMSET,
+    CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+    CU_MEMORYTYPE_ARRAY,
+    CU_MEMORYTYPE_DEVICE,
+    CU_MEMORYTYPE_HOST,
+    CU_MEMORYTYPE_UNIFIED,
+    CUDA_HOST_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS,
+    CUDA_MEM_ALLOC_NODE_PARAMS,
+    CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS,
+    CUgraphConditionalHandle,
+    CUgraphNodeParams,
+    CUgraphNodeType,
+    CUmemAccessDesc,
+)
+
+
+cdef extern from "python/launch/kernel_node.hpp" namespace "halfwarp::python":
+    cppclass packed_launch:
+        packed_launch() noexcept
+        int prepare(object config, object kernel, object arguments) except -1
+        CUgraphNodeParams parameters() noexcept
+        const config_fields& config() noexcept
+        bint has_attributes() noexcept
+    CUresult set_attributes(CUgraphNode, const config_fields&) noexcept
+
+
+cdef extern from "core/graph/neighbours.hpp" namespace "halfwarp::core" nogil:
+    cppclass neighbours:
+        vector[CUgraphNode] nodes
+        vector[CUgraphEdgeData] edges
+    neighbours neighbours_of(CUgraphNode, bint behind) except +translate_exception

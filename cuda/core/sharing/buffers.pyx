@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# Buffers that leave this process, or come from another one.
+
+cdef object exports = WeakValueDictionary()  # payload -> the Buffer of this process
+
+
+def descriptor_of(Buffer buffer not None):
+    """What `Buffer.ipc_descriptor` is; the same object as long as it lives. Host only."""
+    cdef CUmemPoolPtrExportData raw
+    cdef buffer_fields memory = buffer.fields
+    cdef Buffer whole
+    check_open(memory.is_open, "Buffer")
+    resource = buffer.memory_resource
+    if not isinstance(resource, _MemPool):
+        raise RuntimeError("Memory resource is not IPC-enabled")
+    if not (<_MemPool>resource).is_import:  # the memory of others is known without its resource
+        require_sharing(<_MemPool>resource)
+    if memory.size == 0:
+        raise ValueError("an empty buffer has no memory that another process could import")
+    whole = buffer.shared
+    if whole is not None and whole.fields.pointer != memory.pointer:
+        raise ValueError("the buffer begins inside an allocation: share the buffer that it is a "
+                         "part of, and cut the part out in the other process")
+    if is_imported(memory.pointer, &raw):
+        return describe_buffer(payload_from(raw), memory.size)
+    payload = payload_from(export_memory(memory.pointer))
+    exports[payload] = buffer
+    return describe_buffer(payload, memory.size)
+
+
+cdef bytes payload_from(const CUmemPoolPtrExportData& raw):
+    return PyBytes_FromStringAndSize(<const char*>&raw, sizeof(raw))
+
+
+def import_buffer(cls, resource, descriptor, stream):
+    """What `Buffer.from_ipc_descriptor` does; the stream has been checked. Host only."""
+    cdef CUmemPoolPtrExportData raw
+    cdef CUdeviceptr pointer
+    cdef Buffer buffer
+    cdef free_order order
+    if not isinstance(resource, _MemPool):
+        raise TypeError(f"Cannot convert {type(resource).__name__} to a memory resource over a "
+                        "pool: a DeviceMemoryResource or PinnedMemoryResource is expected")
+    if not isinstance(descriptor, IPCBufferDescriptor):
+        raise TypeError("Argument 'ipc_descriptor' has incorrect type (expected "
+                        f"IPCBufferDescriptor, got {type(descriptor).__name__})")
+    require_sharing(<_MemPool>resource)
+    payload = (<IPCBufferDescriptor>descriptor).payload
+    require_payload(payload, "IPC buffer descriptor payload")
+    own = own_buffer(cls, resource, payload, (<IPCBufferDescriptor>descriptor).bytes_described)
+    if own is not None:
+        return own
+    memcpy(&raw, PyBytes_AS_STRING(payload), sizeof(raw))
+    buffer = cls.__new__(cls)
+    order = recorded_order(accept_stream(stream))
+    pointer = import_memory(share(resource, (<_MemPool>resource).pool), raw)
+    buffer.fields = buffer_fields(pointer, (<IPCBufferDescriptor>descriptor).bytes_described, True)
+    buffer.resource = resource
+    buffer.order.swap(order)
+    try:
+        require_extent(pointer, buffer.fields.size)
+    except BaseException:
+        buffer.close()
+        raise
+    return buffer
+
+
+cdef Buffer own_buffer(object cls, object resource, bytes payload, size_t size):
+    """A second Buffer over what this process exported, which its driver would not map."""
+    cdef Buffer whole = exports.get(payload)
+    if whole is None or not whole.fields.is_open or whole.memory_resource is not resource:
+        return None
+    require_extent(whole.fields.pointer, size)
+    cdef Buffer second = cls.__new__(cls)
+    cdef Buffer memory = share_allocation(whole)
+    second.resource, second.kept, second.shared = memory.resource, memory.kept, memory
+    second.fields = buffer_fields(memory.fields.pointer, size, True)
+    return second
+
+
+cdef int require_extent(CUdeviceptr pointer, size_t size) except -1:
+    cdef size_t extent = extent_of(pointer)
+    if size > extent:
+        raise ValueError(f"IPC buffer descriptor size ({size}) exceeds mapped allocation extent "
+                         f"({extent} bytes)")
+    return 0
+
+
+def reduce_buffer(buffer):
+    """What `pickle` stores of a buffer: its resource and its descriptor. Host only."""
+    descriptor = buffer.ipc_descriptor
+    return import_on_default_stream, (type(buffer), buffer.memory_resource, descriptor)
+
+
+def import_on_default_stream(cls, resource, descriptor):
+    """Import a pickled buffer, ordered on the default stream. Host only.
+
+    Where the thread has no context yet, as at the start of a process, it is the primary one of the
+    resource's device.
+    """
+    cdef context_handle primary
+    default = import_module("cuda.core._core").default_stream()
+    if raw_current_context() is not NULL:
+        return import_buffer(cls, resource, descriptor, default)
+    device = import_module("cuda.core").Device(max(0, resource.device_id))
+    primary = retain_primary_context(device.device_id)
+    cdef entered_context* entered = new entered_context(primary.raw())
+    try:
+        return import_buffer(cls, resource, descriptor, default)
+    finally:
+        del entered

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How what processes share travels through the arguments, queues and pipes of multiprocessing."""
+
+from multiprocessing import reduction
+
+from cuda.core import Device, Event
+from cuda.core._core import _MemPool
+from cuda.core._sharing import (
+    IPCAllocationHandle,
+    check_still_open,
+    event_descriptor_of,
+    from_allocation_handle,
+    import_event_by,
+)
+from cuda.core._utils.fork_warning import check_multiprocessing_start_method
+
+
+def register(cls):
+    """Let objects of exactly that class travel. Host only."""
+    if issubclass(cls, _MemPool):
+        reduction.register(cls, _reduce_resource)
+    elif issubclass(cls, Event):
+        reduction.register(cls, _reduce_event)
+    else:
+        reduction.register(cls, _reduce_handle)
+
+
+def _reduce_handle(handle: IPCAllocationHandle):
+    check_multiprocessing_start_method()
+    check_still_open(handle)
+    return _rebuild_handle, (reduction.DupFd(handle.handle), handle.uuid)
+
+
+def _rebuild_handle(descriptor, uuid):
+    return IPCAllocationHandle._init(descriptor.detach(), uuid)
+
+
+def _reduce_resource(resource):
+    check_multiprocessing_start_method()
+    handle = resource.allocation_handle
+    # Not the handle itself: sent along with its resource, it would arrive as one object with it.
+    descriptor = reduction.DupFd(handle.handle)
+    return _rebuild_resource, (type(resource), resource.device_id, descriptor, handle.uuid)
+
+
+def _rebuild_resource(cls, device, descriptor, uuid):
+    Device(max(0, device))  # initialises the driver
+    handle = _rebuild_handle(descriptor, uuid)
+    try:
+        return from_allocation_handle(cls, device, handle)
+    finally:
+        handle.close()
+
+
+def _reduce_event(event):
+    check_multiprocessing_start_method()
+    return import_event_by, (type(event), event_descriptor_of(event))

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting for devices that come and go."""
+
+import os
+
+from cuda.core.system._events import wait_for
+from cuda.core.system._numbers import SYSTEM_EVENT_TYPE, integer
+from cuda.core.system._nvml_context import give_back, initialize, nvml
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cuda.core.system._device import Device
+    from cuda.core.system.typing import SystemEventType
+
+__all__ = ["register_events"]
+
+
+def _pci_bus_id_from_gpu_id(gpu_id):
+    """The address of a device that NVML packed into a number."""
+    return f"{gpu_id >> 16:08X}:{gpu_id >> 8 & 0xFF:02X}:{gpu_id & 0xFF:02X}.0"
+
+
+class SystemEvent:
+    """A device that came or went."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data):
+        self._data = data
+
+    @property
+    def event_type(self) -> "SystemEventType":
+        """Whether it came or went. Host only."""
+        return SYSTEM_EVENT_TYPE.member(self._data.event_type)
+
+    @property
+    def gpu_id(self) -> int:
+        """The device, as its PCI address packed into a number. Host only."""
+        return self._data.gpu_id
+
+    @property
+    def device(self) -> "Device":
+        """The device. Host only.
+
+        Raises
+        ------
+        NotFoundError
+            If it is gone.
+        """
+        from cuda.core.system._device import Device
+
+        return Device(pci_bus_id=_pci_bus_id_from_gpu_id(self.gpu_id))
+
+    def __repr__(self):
+        return f"<SystemEvent {self.event_type} {_pci_bus_id_from_gpu_id(self.gpu_id)}>"
+
+
+class SystemEvents:
+    """What has happened: a sequence of `SystemEvent`."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data):
+        self._data = data
+
+    def __len__(self):
+        return len(self._data)
+
+    def __getitem__(self, idx: int) -> SystemEvent:
+        index = integer(idx, "an index")
+        if not -len(self) <= index < len(self):
+            raise IndexError("index is out of bounds")
+        return SystemEvent(self._data[index])
+
+    def __repr__(self):
+        return f"<SystemEvents of {len(self)}>"
+
+
+class RegisteredSystemEvents:
+    """What is waited for. Made by `register_events`; freed when it is collected."""
+
+    __slots__ = ("__weakref__", "_process", "_set")
+
+    def __init__(self, mask):
+        self._set, self._process = None, os.getpid()
+        self._set = nvml.system_event_set_create()
+        nvml.system_register_events(mask, self._set)
+
+    def __del__(self):
+        if self._set is not None:
+            give_back(nvml.system_event_set_free, self._set, self._process)
+
+    def __repr__(self):
+        return "<RegisteredSystemEvents>"
+
+    def wait(self, timeout_ms: int = 0, buffer_size: int = 1) -> SystemEvents:
+        """Wait until one of the events happens.
+
+        Blocks the host; other threads go on, and Ctrl-C ends it.
+
+        Parameters
+        ----------
+        timeout_ms
+            For how long, in milliseconds; 0 waits for ever.
+        buffer_size
+            How many events to take at most, where several have happened.
+
+        Raises
+        ------
+        TimeoutError
+            NVML's one: if nothing has happened by then.
+        ValueError
+            If `buffer_size` is not positive.
+
+        See Also
+        --------
+        nvmlSystemEventSetWait : the NVML function.
+        """
+        size = integer(buffer_size, "buffer_size")
+        if size < 1:
+            raise ValueError(f"buffer_size must be positive, got {size}")
+        return SystemEvents(
+            wait_for(lambda ms: nvml.system_event_set_wait(self._set, ms, size), timeout_ms)
+        )
+
+
+def register_events(
+    events: "SystemEventType | str | Iterable[SystemEventType | str]",
+) -> RegisteredSystemEvents:
+    """Ask to be told of devices that come or go. Host only; Linux.
+
+    Parameters
+    ----------
+    events
+        One, or several of them.
+
+    Returns
+    -------
+    RegisteredSystemEvents
+        To wait for them.
+
+    Raises
+    ------
+    TypeError
+        For what is neither.
+    ValueError
+        For an event that there is not.
+    """
+    mask = SYSTEM_EVENT_TYPE.mask(events, "SystemEventType")
+    initialize()
+    return RegisteredSystemEvents(mask)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvidia-ml-py (pynvml): what monitors ask of each device, beside memory that ours allocates."""
+
+import pynvml
+from cuda.core import Device
+
+pynvml.nvmlInit()
+count = pynvml.nvmlDeviceGetCount()
+for index in range(count):
+    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+    uuid = pynvml.nvmlDeviceGetUUID(handle)
+    again = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+    assert pynvml.nvmlDeviceGetName(again) == pynvml.nvmlDeviceGetName(handle) != ""
+    assert pynvml.nvmlDeviceGetPciInfo(handle).busId.count(":") == 2
+    assert 0 < pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU) < 150
+    assert pynvml.nvmlDeviceGetPowerUsage(handle) > 0
+    assert pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM) > 0
+    assert 0 <= pynvml.nvmlDeviceGetUtilizationRates(handle).gpu <= 100
+    assert pynvml.nvmlDeviceGetCudaComputeCapability(handle) >= (5, 0)
+
+device = Device(0)
+device.set_current()
+stream = device.default_stream
+handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{device.uuid}")
+before = pynvml.nvmlDeviceGetMemoryInfo(handle)
+with device.allocate(64 << 20, stream=stream):
+    stream.sync()
+    during = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
+    processes = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
+assert before.total == during.total and processes
+try:
+    pynvml.nvmlDeviceGetHandleByIndex(count)
+except pynvml.NVMLError_InvalidArgument:
+    pynvml.nvmlShutdown()
+print(f"{count} device(s) watched, {(during.used - before.used) / 2**20} MiB more in use")

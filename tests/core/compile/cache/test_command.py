@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``halfwarp cache``."""
+
+import subprocess
+import sys
+
+import pytest
+from cuda.core.utils import FileStreamProgramCache
+
+
+@pytest.fixture(params=["halfwarp", "cuda.core"])
+def run(request):
+    def run(*arguments, **environment):
+        command = [sys.executable, "-m", request.param, "cache", *map(str, arguments)]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, env=environment or None
+        )
+
+    return run
+
+
+@pytest.fixture
+def root(tmp_path):
+    cache = FileStreamProgramCache(tmp_path)
+    for key in "abc":
+        cache[key] = b"x" * 1000
+    return tmp_path
+
+
+def test_it_shows_path_entries_and_bytes(run, root):
+    done = run(root)
+    assert done.returncode == 0 and done.stderr == ""
+    shown = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    assert shown == [["path", str(root)], ["entries", "3"], ["bytes", "3000"]]
+
+
+@pytest.mark.parametrize(("given", "left"), [("2000", 2), ("1k", 1), ("1M", 3), ("0", 0)])
+def test_prune_keeps_so_many_bytes(run, root, given, left):
+    done = run(root, "--prune", given)
+    assert done.returncode == 0 and f"removed {3 - left} of 3" in done.stdout
+    assert len(FileStreamProgramCache(root)) == left
+
+
+def test_clear_removes_all(run, root):
+    assert "removed 3 of 3" in run(root, "--clear").stdout
+    assert len(FileStreamProgramCache(root)) == 0
+
+
+def test_without_a_folder_it_is_that_of_the_user(run, tmp_path):
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "xdg")}
+    done = run(**environment)
+    assert done.returncode == 0 and "there is no cache yet" in done.stdout
+    assert not (tmp_path / "xdg").exists()
+    FileStreamProgramCache(tmp_path / "xdg/cuda-python/program-cache")["k"] = b"1"
+    assert "bytes    1" in run(**environment).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--prune", "many"], "--prune needs a number of bytes such as 50M, got 'many'"),
+        (["--prune", "-5"], ""),
+        (["--prune", "1", "--clear"], "exclude each other"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_removed(run, root, arguments, said):
+    done = run(root, *arguments)
+    assert done.returncode != 0 and said in done.stderr
+    assert len(FileStreamProgramCache(root)) == 3
+
+
+@pytest.mark.parametrize("make", [lambda path: None, lambda path: path.mkdir()])
+def test_a_folder_that_is_no_cache_is_left_alone(run, tmp_path, make):
+    path = tmp_path / "documents"
+    make(path)
+    existed = path.exists()
+    for arguments in ([], ["--clear"], ["--prune", "0"]):
+        done = run(path, *arguments)
+        assert done.returncode == 1 and "is no program cache" in done.stderr
+    assert path.exists() == existed and not (path / "entries").exists()

@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Program.compile(cache=): what a hit gives, what is stored, and what is compiled anew."""
+
+import io
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from cuda.core import (
+    LaunchConfig,
+    NVRTCError,
+    ObjectCode,
+    Program,
+    ProgramOptions,
+    launch,
+)
+from cuda.core.utils import (
+    FileStreamProgramCache,
+    InMemoryProgramCache,
+    ProgramCacheResource,
+    make_program_cache_key,
+)
+
+SOURCE = """
+template <class T> __global__ void add(T* x, T a) { *x += a; }
+extern "C" __global__ void scale(float* x, float a) { *x *= a; }
+"""
+PTX = """
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry empty() { ret; }
+"""
+NVVM = """
+target datalayout = "e-i64:64-i128:128-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+define void @empty() { ret void }
+!nvvm.annotations = !{!0}
+!0 = !{void ()* @empty, !"kernel", i32 1}
+!nvvmir.version = !{!1}
+!1 = !{i32 2, i32 0, i32 3, i32 1}
+"""
+
+
+class Own(ProgramCacheResource):
+    """The least that a user writes; keeps an account of the calls."""
+
+    def __init__(self):
+        self.entries, self.calls = {}, []
+
+    def __getitem__(self, key):
+        self.calls.append("get")
+        return self.entries[key]
+
+    def __setitem__(self, key, value):
+        self.calls.append("set")
+        self.entries[key] = value.code if isinstance(value, ObjectCode) else value
+
+    def __delitem__(self, key):
+        del self.entries[key]
+
+    def __len__(self):
+        return len(self.entries)
+
+    def clear(self):
+        self.entries.clear()
+
+
+@pytest.fixture(params=["memory", "files", "own"])
+def cache(request, tmp_path):
+    if request.param == "own":
+        return Own()
+    return InMemoryProgramCache() if request.param == "memory" else FileStreamProgramCache(tmp_path)
+
+
+@pytest.fixture
+def options(device):
+    return ProgramOptions(arch=f"sm_{device.arch}")
+
+
+def counting(program, cache):
+    """Object code through a cache, and whether it was compiled."""
+    before = cache.stats()["writes"] if hasattr(cache, "stats") else cache.calls.count("set")
+    made = program.compile("cubin", cache=cache)
+    after = cache.stats()["writes"] if hasattr(cache, "stats") else cache.calls.count("set")
+    return made, after > before
+
+
+class TestHits:
+    def test_the_second_compilation_is_none(self, cache, options):
+        program = Program(SOURCE, "c++", options)
+        first, was_compiled = counting(program, cache)
+        second, was_compiled_again = counting(Program(SOURCE, "c++", options), cache)
+        assert was_compiled and not was_compiled_again
+        assert (second.code, second.code_type, second.name) == (first.code, "cubin", first.name)
+
+    def test_a_hit_has_the_name_of_its_own_program(self, cache):
+        given = {"arch": "sm_80", "name": "mine"}
+        names = [Program(SOURCE, "c++", given).compile("ptx", cache=cache).name for _ in range(2)]
+        assert names == ["mine", "mine"]
+
+    @pytest.mark.parametrize(
+        ("code", "code_type", "target"),
+        [
+            (SOURCE, "c++", "ptx"),
+            (SOURCE, "C++", "LTOIR"),
+            (SOURCE.encode(), "c++", "cubin"),
+            (PTX, "ptx", "cubin"),
+            (PTX.encode() + b"\0", "ptx", "cubin"),
+            (NVVM, "nvvm", "ptx"),
+            (bytearray(NVVM.encode()), "nvvm", "ltoir"),
+        ],
+    )
+    def test_each_kind_of_program_and_target(self, cache, code, code_type, target):
+        options = ProgramOptions(arch="sm_80")
+        first, second = (
+            Program(code, code_type, options).compile(target, cache=cache) for _ in range(2)
+        )
+        assert first.code == second.code and second.code_type == target.lower()
+        assert len(cache) == 1
+
+    def test_the_key_is_that_of_the_public_function(self, cache, options):
+        made = Program(SOURCE, "c++", options).compile("ptx", cache=cache)
+        key = make_program_cache_key(
+            code=SOURCE, code_type="c++", options=options, target_type="ptx"
+        )
+        assert cache[key] == made.code
+
+    def test_logs_get_nothing_from_a_hit(self, cache):
+        options = ProgramOptions(arch="sm_80", fdevice_syntax_only=None)
+        noisy = SOURCE + "__device__ int f() { int unused; return 1; }"
+        written = []
+        for _ in range(2):
+            log = io.StringIO()
+            Program(noisy, "c++", options).compile("ptx", logs=log, cache=cache)
+            written.append(log.getvalue())
+        assert "unused" in written[0] and written[1] == ""
+
+    def test_ptx_that_is_too_new_is_warned_of_each_time(self, cache, monkeypatch):
+        program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80"))
+        program.compile("ptx", cache=cache)
+        code = (
+            "import warnings, sys\n"
+            "from cuda.bindings import _low\n_low._answer_as_driver_of(12020)\n"
+            "from cuda.core import Program, ProgramOptions\n"
+            "from cuda.core.utils import FileStreamProgramCache\n"
+            "cache = FileStreamProgramCache(sys.argv[1])\n"
+            "program = Program('__global__ void f() {}', 'c++', ProgramOptions(arch='sm_80'))\n"
+            "for _ in range(2):\n"
+            "    with warnings.catch_warnings(record=True) as seen:\n"
+            "        warnings.simplefilter('always')\n"
+            "        program.compile('ptx', cache=cache)\n"
+            "    print(len(seen), cache.stats()['hits'])\n"
+        )
+        if not isinstance(cache, FileStreamProgramCache):
+            return
+        done = subprocess.run(
+            [sys.executable, "-c", code, cache._root], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.split() == ["1", "0", "1", "1"]
+
+    def test_no_warning_otherwise(self, cache, options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for _ in range(2):
+                Program(SOURCE, "c++", options).compile("ptx", cache=cache)
+
+
+class TestNameExpressions:
+    def test_a_hit_has_the_symbols(self, cache, options):
+        given = ("add<int>", b"add<float>")
+        first, second = (
+            Program(SOURCE, "c++", options).compile("cubin", given, cache=cache) for _ in range(2)
+        )
+        assert second.symbol_mapping == first.symbol_mapping and len(second.symbol_mapping) == 2
+        assert second.symbol_mapping["add<int>"] == b"_Z3addIiEvPT_S0_"
+        assert b"add<float>" in second.symbol_mapping and second.code == first.code
+        assert second.get_kernel("add<int>").num_arguments == 2
+
+    def test_other_expressions_are_another_entry(self, cache, options):
+        program = Program(SOURCE, "c++", options)
+        codes = {
+            str(given): program.compile("cubin", given, cache=cache).symbol_mapping
+            for given in ((), ("add<int>",), ("add<float>",), ("add<int>", "add<float>"))
+        }
+        assert [len(names) for names in codes.values()] == [0, 1, 1, 2]
+
+    def test_symbols_that_are_lost_are_made_again(self, options, tmp_path):
+        cache = FileStreamProgramCache(tmp_path)
+        for _ in range(2):
+            made = Program(SOURCE, "c++", options).compile("cubin", ("add<int>",), cache=cache)
+            assert made.symbol_mapping == {"add<int>": b"_Z3addIiEvPT_S0_"}
+            for path in (tmp_path / "symbols").glob("*/*"):
+                path.unlink()
+        assert cache.stats()["writes"] == 2
+
+    @pytest.mark.parametrize("given", ["add<int>", b"add<int>", [5]])
+    def test_what_is_no_sequence_of_expressions_is_refused(self, cache, options, given):
+        with pytest.raises(TypeError, match="name.expression"):
+            Program(SOURCE, "c++", options).compile("ptx", given, cache=cache)
+        assert len(cache) == 0
+
+    def test_ptx_and_nvvm_ignore_them(self, cache):
+        program = Program(NVVM, "nvvm", ProgramOptions(arch="sm_80"))
+        program.compile("ptx", ("add<int>",), cache=cache)
+        assert len(cache) == 1 and program.compile("ptx", cache=cache).symbol_mapping == {}
+
+
+class TestLaunchOfAHit:
+    def run(self, device, kernel, argument):
+        stream = device.create_stream()
+        buffer = device.allocate(4, stream=stream)
+        value = np.array([2.0], np.float32)
+        buffer.copy_from(value, stream=stream)
+        launch(stream, LaunchConfig(grid=1, block=1), kernel, buffer, argument)
+        buffer.copy_to(value, stream=stream)
+        stream.sync()
+        buffer.close()
+        stream.close()
+        return value[0]
+
+    def test_arguments_are_checked_as_those_of_compiled_code(self, device, options, tmp_path):
+        for _ in range(2):
+            cache = FileStreamProgramCache(tmp_path)
+            code = Program(SOURCE, "c++", options).compile("cubin", cache=cache)
+            assert self.run(device, code.get_kernel("scale"), 3) == 6.0  # an int for a float
+        assert cache.stats()["hits"] == 1
+
+    def test_another_process_can_run_it(self, device, options, tmp_path):
+        program = (
+            "import sys\n"
+            "from cuda.core import Program, ProgramOptions, Device\n"
+            "from cuda.core.utils import FileStreamProgramCache\n"
+            "device = Device(); device.set_current()\n"
+            "cache = FileStreamProgramCache(sys.argv[1])\n"
+            f"program = Program({SOURCE!r}, 'c++', ProgramOptions(arch=f'sm_{{device.arch}}'))\n"
+            "kernel = program.compile('cubin', cache=cache).get_kernel('scale')\n"
+            "print(cache.stats()['hits'], kernel.num_arguments)\n"
+        )
+        Program(SOURCE, "c++", options).compile("cubin", cache=FileStreamProgramCache(tmp_path))
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.split() == ["1", "2"]
+
+
+class TestDamage:
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            lambda image: image[:-100],
+            lambda image: image[: len(image) // 2],
+            lambda image: b"",
+            lambda image: bytes(len(image)),
+            lambda image: image[:200] + bytes(100) + image[300:],
+            lambda image: image + b"more",
+        ],
+        ids=["cut off", "half", "empty", "zeros", "a hole", "longer"],
+    )
+    @pytest.mark.parametrize("target", ["ptx", "cubin"])
+    def test_an_image_that_is_not_whole_is_compiled_again(self, options, tmp_path, damage, target):
+        cache = FileStreamProgramCache(tmp_path)
+        good = Program(SOURCE, "c++", options).compile(target, cache=cache)
+        (path,) = (tmp_path / "entries").glob("*/*")
+        path.write_bytes(damage(good.code))
+        again = Program(SOURCE, "c++", options).compile(target, cache=cache)
+        assert again.code == good.code == path.read_bytes()
+
+    @pytest.mark.parametrize(
+        "content", [b"", b"halfwarp symbols 1 1", b"{}", b"\xff" * 50, b"halfwarp symbols 1 a b\n"]
+    )
+    def test_so_is_one_whose_side_file_is_damaged(self, options, tmp_path, content):
+        cache = FileStreamProgramCache(tmp_path)
+        given = ("add<int>",)
+        good = Program(SOURCE, "c++", options).compile("cubin", given, cache=cache)
+        (path,) = (tmp_path / "symbols").glob("*/*")
+        path.write_bytes(content)
+        again = Program(SOURCE, "c++", options).compile("cubin", given, cache=cache)
+        assert again.symbol_mapping == good.symbol_mapping and cache.stats()["writes"] == 2
+
+    def test_an_image_that_another_library_stored_is_taken(self, options, tmp_path):
+        cache = FileStreamProgramCache(tmp_path)
+        key = make_program_cache_key(
+            code=SOURCE, code_type="c++", options=options, target_type="ptx"
+        )
+        cache[key] = b"theirs"
+        assert Program(SOURCE, "c++", options).compile("ptx", cache=cache).code == b"theirs"
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("cache", [{}, 5, ProgramCacheResource, False, type("Like", (), {})()])
+    def test_what_is_no_cache_is_refused(self, cache):
+        program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80"))
+        said = f"cache must be an instance of cuda.core.utils.{ProgramCacheResource.__name__}; got"
+        with pytest.raises(TypeError, match=said):
+            program.compile("ptx", cache=cache)
+
+    @pytest.mark.parametrize(
+        "given", [{"include_path": "."}, {"time": "x"}, {"create_pch": "x"}, {"name": "a/b"}]
+    )
+    def test_refusals_of_the_key_come_before_any_access(self, given):
+        cache = Own()
+        program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80", **given))
+        with pytest.raises(ValueError, match="make_program_cache_key"):
+            program.compile("ptx", cache=cache)
+        with pytest.raises(ValueError, match="Unsupported target_type"):
+            program.compile("exe", cache=cache)
+        assert cache.calls == []
+
+    def test_a_failure_stores_nothing(self, cache):
+        program = Program("no C++", "c++", ProgramOptions(arch="sm_80"))
+        for _ in range(2):
+            with pytest.raises(NVRTCError, match="no C"):
+                program.compile("ptx", cache=cache)
+        assert len(cache) == 0
+
+    def test_a_closed_program_is_refused_also_for_a_hit(self, cache):
+        program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80"))
+        program.compile("ptx", cache=cache)
+        program.close()
+        with pytest.raises(RuntimeError, match="Program has been closed"):
+            program.compile("ptx", cache=cache)
+
+    @pytest.mark.parametrize("method", ["__getitem__", "__setitem__"])
+    def test_errors_of_the_cache_are_raised(self, method):
+        class Broken(Own):
+            pass
+
+        def fail(*_):
+            raise ConnectionError("the cache is down")
+
+        setattr(Broken, method, fail)
+        with pytest.raises(ConnectionError, match="down"):
+            Program(SOURCE, "c++", ProgramOptions(arch="sm_80")).compile("ptx", cache=Broken())
+
+    def test_a_cache_that_closes_the_program_is_told_so(self):
+        program = Program(SOURCE, "c++", ProgramOptions(arch="sm_80"))
+
+        class Closing(Own):
+            def get(self, key, default=None):
+                program.close()
+                return default
+
+        with pytest.raises(RuntimeError, match="Program has been closed"):
+            program.compile("ptx", cache=Closing())
+
+
+class TestWhatIsAskedOf:
+    def test_a_cache_of_the_users_gets_the_object_code_itself(self):
+        seen = []
+
+        class Seeing(Own):
+            def __setitem__(self, key, value):
+                seen.append(type(value))
+
+        Program(SOURCE, "c++", ProgramOptions(arch="sm_80")).compile("ptx", cache=Seeing())
+        assert seen == [ObjectCode]
+
+    def test_a_class_that_is_registered_only_serves(self):
+        class Registered(dict):
+            pass
+
+        ProgramCacheResource.register(Registered)
+        cache = Registered()
+        for _ in range(2):
+            Program(SOURCE, "c++", ProgramOptions(arch="sm_80")).compile(
+                "ptx", ("add<int>",), cache=cache
+            )
+        assert len(cache) == 2
+
+    def test_options_that_change_before_the_compilation_are_those_of_the_key(self, cache):
+        options = ProgramOptions(arch="sm_80")
+        program = Program(SOURCE, "c++", options)
+        plain = program.compile("ptx", cache=cache)
+        options.lineinfo = True
+        assert program.compile("ptx", cache=cache).code != plain.code
+        options.lineinfo = None
+        assert program.compile("ptx", cache=cache).code == plain.code and len(cache) == 2
+
+    def test_options_that_a_linker_has_already_stay_in_the_key(self, cache):
+        options = ProgramOptions(arch="sm_80")
+        program = Program(PTX, "ptx", options)
+        made = program.compile("cubin", cache=cache)
+        options.arch, options.name = "sm_90", "other"
+        again = program.compile("cubin", cache=cache)
+        assert again.code == made.code and again.name == made.name and len(cache) == 1

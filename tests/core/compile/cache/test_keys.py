@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""make_program_cache_key: what changes a key, what does not, and what has none."""
+
+import subprocess
+import sys
+
+import pytest
+from cuda.core import CUDAError, ProgramOptions
+from cuda.core.compile.cache import fingerprints, keys
+from cuda.core.typing import ObjectCodeFormatType, SourceCodeType
+from cuda.core.utils import make_program_cache_key
+
+ARCH = {"arch": "sm_80"}
+
+
+def key(code="x", code_type="c++", target_type="ptx", options=None, **given):
+    fields = ProgramOptions.__dataclass_fields__
+    own = {name: given.pop(name) for name in list(given) if name in fields}
+    return make_program_cache_key(
+        code=code,
+        code_type=code_type,
+        options=options or ProgramOptions(**ARCH, **own),
+        target_type=target_type,
+        **given,
+    )
+
+
+def nvvm(**given):
+    return key(code_type="nvvm", **given)
+
+
+def ptx(**given):
+    return key(code_type="ptx", target_type="cubin", **given)
+
+
+class TestForm:
+    def test_it_is_32_bytes_and_the_same_each_time(self):
+        assert type(key()) is bytes and len(key()) == 32 and key() == key()
+
+    def test_it_is_the_same_in_another_process(self):
+        program = (
+            "from cuda.core.utils import make_program_cache_key as k\n"
+            "from cuda.core import ProgramOptions as o\n"
+            "print(k(code='x', code_type='c++', options=o(arch='sm_80', define_macro=['a', 'b']),"
+            "target_type='ptx', name_expressions=('f', b'g')).hex())"
+        )
+        found = {
+            subprocess.run(
+                [sys.executable, "-c", program],
+                env={"PYTHONHASHSEED": seed, "HALFWARP_BACKEND": "emulator"},
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout.strip()
+            for seed in "12"
+        }
+        here = key(define_macro=["a", "b"], name_expressions=(b"g", "f"))
+        assert found == {here.hex()}
+
+    @pytest.mark.parametrize("code_type", ["C++", SourceCodeType.CXX])
+    @pytest.mark.parametrize("target", ["PTX", ObjectCodeFormatType.PTX])
+    def test_types_are_spelt_in_any_case(self, code_type, target):
+        assert key(code_type=code_type, target_type=target) == key()
+
+    def test_options_may_be_a_dict(self):
+        assert key(options=ARCH) == key()
+
+    def test_other_options_are_refused(self):
+        with pytest.raises(TypeError, match="object of type ProgramOptions or as a dict"):
+            make_program_cache_key(code="", code_type="c++", options=None, target_type="ptx")
+
+    def test_parts_cannot_be_mistaken_for_one_another(self):
+        made = [
+            key(define_macro=["a", "b"]),
+            key(define_macro=["a"], undefine_macro=["b"]),
+            key(define_macro=["ab"]),
+            key(name_expressions=("ab",)),
+            key(name_expressions=("a", "b")),
+            key(code="xa"),
+            key(name="a"),
+            key(extra_digest=b"a"),
+        ]
+        assert len(set(made)) == len(made)
+
+
+class TestWhatCounts:
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"code": "y"},
+            {"code": ""},
+            {"code": "x\n"},
+            {"code": "x\r\n"},
+            {"target_type": "cubin"},
+            {"target_type": "ltoir"},
+            {"options": ProgramOptions(arch="compute_80")},
+            {"name": "other"},
+            {"debug": True},
+            {"std": "c++17"},
+            {"no_cache": True},
+            {"use_bundled_headers": True},
+            {"name_expressions": ("f",)},
+            {"extra_digest": b""},
+            {"extra_digest": b"1"},
+        ],
+        ids=str,
+    )
+    def test_it_changes_the_key(self, given):
+        assert key(**given) != key()
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"debug": False},
+            {"name": None},
+            {"include_path": []},
+            {"pre_include": ()},
+            {"pch": False},
+            {"use_libdevice": True},
+            {"name_expressions": []},
+            {"extra_files": ()},
+        ],
+        ids=str,
+    )
+    def test_it_does_not(self, given):
+        assert key(**given) == key()
+
+    def test_expressions_count_in_no_order_but_with_their_type(self):
+        assert key(name_expressions=("a", "b")) == key(name_expressions=["b", "a"])
+        assert key(name_expressions=("a",)) != key(name_expressions=(b"a",))
+
+    @pytest.mark.parametrize("made", [nvvm, ptx])
+    def test_expressions_are_of_cpp_only(self, made):
+        assert made(name_expressions=("a", 5)) == made()
+
+    def test_text_and_bytes_of_nvvm_are_one(self):
+        assert nvvm(code="x") == nvvm(code=b"x") == nvvm(code=bytearray(b"x")) != nvvm(code="y")
+
+    def test_further_sources_count_in_order(self):
+        first, second = ("a", "1"), ("b", b"2")
+        both = nvvm(extra_sources=[first, second])
+        assert both == nvvm(extra_sources=[("a", b"1"), ("b", "2")])
+        assert len({both, nvvm(extra_sources=[second, first]), nvvm()}) == 3
+        assert nvvm(extra_sources=[]) == nvvm()
+
+    def test_libdevice_needs_a_digest(self):
+        assert nvvm(use_libdevice=False) == nvvm()
+        assert nvvm(use_libdevice=True, extra_digest=b"1") != nvvm()
+        with pytest.raises(ValueError, match="use_libdevice=True and no extra_digest"):
+            nvvm(use_libdevice=True)
+
+
+class TestPtx:
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"debug": False},
+            {"lineinfo": False},
+            {"no_cache": False},
+            {"link_time_optimization": False},
+            {"ptxas_options": []},
+            {"numba_debug": True},
+            {"include_path": "a"},
+            {"create_pch": "a"},
+            {"std": "c++17"},
+        ],
+        ids=str,
+    )
+    def test_what_reaches_no_linker_does_not_count(self, given):
+        assert ptx(**given) == ptx()
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"debug": True},
+            {"time": "a"},
+            {"max_register_count": 0},
+            {"split_compile": 0},
+            {"ptxas_options": "-v"},
+            {"fma": False},
+            {"ftz": True},
+            {"name": "a/b"},
+        ],
+        ids=str,
+    )
+    def test_what_reaches_one_does(self, given):
+        assert ptx(**given) != ptx()
+
+    def test_values_that_mean_the_same_are_equal(self):
+        assert ptx(time="a") == ptx(time="b")
+        assert ptx(ptxas_options="-v") == ptx(ptxas_options=["-v"]) == ptx(ptxas_options=("-v",))
+        assert ptx(ptxas_options=["a", "b"]) != ptx(ptxas_options=["b", "a"])
+        assert ptx(ftz=True) == ptx(ftz=1) and ptx(fma=True) != ptx(fma=False)
+
+    def test_where_the_driver_links_its_options_count(self, monkeypatch):
+        monkeypatch.setattr(fingerprints, "_known", {})
+        monkeypatch.setattr(fingerprints, "linker_is_driver", lambda: True)
+        monkeypatch.setattr(keys, "linker_is_driver", lambda: True)
+        monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: (13, 0, 0))
+        older = ptx()
+        for name in ("ftz", "fma", "prec_div", "prec_sqrt"):
+            assert ptx(**{name: True}) == older
+        for name, value in (("time", "a"), ("ptxas_options", []), ("split_compile", 1)):
+            with pytest.raises(ValueError, match=f"{name} cannot be used"):
+                ptx(**{name: value})
+        monkeypatch.setattr(fingerprints, "_known", {})
+        monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: (13, 1, 0))
+        assert ptx() != older
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("field", ["create_pch", "time", "fdevice_time_trace"])
+    @pytest.mark.parametrize("digest", [None, b"1"])
+    def test_side_effects_have_no_key(self, field, digest):
+        with pytest.raises(ValueError, match=rf"side effects \({field}\)"):
+            key(**{field: ""}, extra_digest=digest)
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"include_path": "a"},
+            {"include_path": ["a"]},
+            {"include_path": ""},
+            {"pre_include": "a"},
+            {"pch": True},
+            {"use_pch": "a"},
+            {"pch_dir": ""},
+        ],
+        ids=str,
+    )
+    def test_files_that_are_read_need_a_digest(self, given, tmp_path):
+        with pytest.raises(ValueError, match=rf"\({next(iter(given))}\) without an extra_digest"):
+            key(**given)
+        (tmp_path / "a.h").write_text("1")
+        assert len({key(**given, extra_digest=b"1"), key(**given, extra_files=[tmp_path / "a.h"])})
+
+    @pytest.mark.parametrize("name", ["a/b", "a\\b"])
+    def test_a_folder_in_the_name_needs_a_digest(self, name):
+        with pytest.raises(ValueError, match="directory component"):
+            key(name=name)
+        assert key(name=name, extra_digest=b"1") != key(extra_digest=b"1")
+
+    @pytest.mark.parametrize("made", [key, ptx])
+    def test_further_sources_are_of_nvvm_only(self, made):
+        with pytest.raises(ValueError, match="extra_sources is only valid for code_type='nvvm'"):
+            made(extra_sources=[("a", "b")])
+
+    def test_options_that_nvvm_does_not_have(self):
+        with pytest.raises(CUDAError, match="not supported by NVVM backend: std"):
+            nvvm(std="c++17")
+
+    @pytest.mark.parametrize(
+        ("given", "error", "said"),
+        [
+            ({"code_type": "fortran"}, ValueError, "'fortran' is not a valid SourceCodeType"),
+            ({"code_type": 5}, ValueError, "5 is not a valid SourceCodeType"),
+            ({"target_type": "fatbin"}, ValueError, "not supported by the program cache"),
+            ({"target_type": None}, ValueError, "not supported by the program cache"),
+            ({"code_type": "nvvm", "target_type": "cubin"}, ValueError, r"supported: \['ltoir'"),
+            ({"code_type": "ptx", "target_type": "ltoir"}, ValueError, r"supported: \['cubin'"),
+            ({"code": b"x"}, TypeError, "code must be str for code_type='c\\+\\+'"),
+            ({"code": b"x", "code_type": "ptx"}, TypeError, "code must be str"),
+            ({"code": 5}, TypeError, "code must be str or bytes, got int"),
+            ({"name_expressions": "ab"}, TypeError, r"write \('ab',\)"),
+            ({"name_expressions": [bytearray(b"a")]}, TypeError, "got bytearray"),
+            ({"name_expressions": [5]}, TypeError, "got int"),
+            ({"extra_digest": "text"}, TypeError, "extra_digest must be bytes, got str"),
+            ({"extra_digest": 5}, TypeError, "extra_digest must be bytes, got int"),
+            ({"extra_files": "a.h"}, TypeError, r"write \('a.h',\)"),
+        ],
+        ids=str,
+    )
+    def test_what_is_wrong_is_named(self, given, error, said):
+        with pytest.raises(error, match=said):
+            key(**given)
+
+
+class TestExtraFiles:
+    def test_their_contents_names_and_order_count_and_their_folder_does_not(self, tmp_path):
+        for folder in "pq":
+            (tmp_path / folder).mkdir()
+            (tmp_path / folder / "a.h").write_text("1")
+            (tmp_path / folder / "b.h").write_text("1")
+        a, b, same = tmp_path / "p/a.h", tmp_path / "p/b.h", tmp_path / "q/a.h"
+        assert key(extra_files=[a]) == key(extra_files=(str(same),))
+        made = [key(), key(extra_files=[a]), key(extra_files=[b]), key(extra_files=[a, b])]
+        assert len({*made, key(extra_files=[b, a])}) == 5
+        a.write_text("2")
+        assert key(extra_files=[a]) not in made
+
+    def test_one_that_is_missing_is_an_error(self, tmp_path):
+        with pytest.raises(FileNotFoundError):
+            key(extra_files=[tmp_path / "none.h"])
+
+
+class TestFingerprint:
+    @pytest.mark.parametrize("made", [key, nvvm, ptx])
+    def test_another_version_of_the_compiler_is_another_key(self, made, monkeypatch):
+        before = made()
+        found = dict(fingerprints._known)
+        monkeypatch.setattr(fingerprints, "_known", {k: f"{v}1" for k, v in found.items()})
+        assert made() != before
+
+    def test_it_is_asked_for_once(self, monkeypatch):
+        asked = []
+        monkeypatch.setattr(fingerprints, "_known", {})
+        monkeypatch.setitem(fingerprints._PROBES, "c++", lambda: asked.append(1) or "NVRTC")
+        assert key() == key() and asked == [1]
+
+    def test_a_library_that_cannot_be_asked_gives_a_key_of_its_own(self, monkeypatch):
+        good = key()
+
+        def fail(error):
+            def probe():
+                raise error("no library")
+
+            monkeypatch.setattr(fingerprints, "_known", {})
+            monkeypatch.setitem(fingerprints._PROBES, "c++", probe)
+            return key()
+
+        assert fail(RuntimeError) == fail(RuntimeError)
+        assert len({good, fail(RuntimeError), fail(OSError)}) == 3
+        assert fingerprints._known == {}

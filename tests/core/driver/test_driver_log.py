@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver's own log: its entries, and what of them becomes a note of an exception."""
+
+import os
+import threading
+
+import pytest
+from cuda.bindings import driver
+from cuda.core._core import _explaining_lines
+
+HEAD = "[12:46:23.854][17][CUDA][E] "
+LOG = "\n".join(
+    HEAD + text
+    for text in (
+        "an earlier mistake",
+        "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemFree",
+        "the block is too large",
+        "at most 1024 threads",
+        "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernelEx",
+    )
+)
+
+
+def test_the_last_failure_of_the_thread_is_found():
+    assert _explaining_lines(LOG, 17, "") == ["the block is too large", "at most 1024 threads"]
+    assert _explaining_lines(LOG, 18, "") == []
+    assert _explaining_lines("", 17, "") == []
+    assert _explaining_lines("no log line\n[1][x][y][z] text", 17, "") == []
+
+
+def test_what_the_text_says_is_not_repeated():
+    assert _explaining_lines(LOG, 17, "at most 1024 threads [emulated]") == [
+        "the block is too large"
+    ]
+    assert _explaining_lines(LOG, 17, "the block is too large: at most 1024 threads") == []
+
+
+@pytest.fixture
+def failure(device):
+    """Let a call fail, and give the entries that it made."""
+
+    def fail():
+        (error, start) = driver.cuLogsCurrent(0)
+        assert error == driver.CUresult.CUDA_SUCCESS
+        assert driver.cuMemFree(12345)[0] != driver.CUresult.CUDA_SUCCESS
+        return start
+
+    return fail
+
+
+def test_a_failing_call_writes_its_log(emulation, failure, tmp_path):
+    start = failure()
+    path = tmp_path / "log"
+    driver.cuLogsDumpToFile(start, os.fsencode(path), 0)
+    lines = path.read_text().splitlines()
+    assert lines[-1].endswith("Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemFree")
+    assert f"[{threading.get_ident()}][CUDA][E]" in lines[0]
+
+
+def test_an_exception_has_what_the_log_says_beyond_its_text(run_python):
+    code = """
+from cuda.core import Device, _core, CUDAError
+Device(0).set_current()
+_core._explaining_lines = lambda text, thread, known: text.splitlines()[-1:]
+def fail():
+    try:
+        Device(0).create_stream().sync() if False else _core.Stream.from_handle(12345).sync()
+    except CUDAError as error:
+        return error.__notes__
+print(fail()[0].splitlines()[0], "from" in fail()[0])
+"""
+    said = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator",))
+    assert said == "the driver's log says: True\n"
+
+
+def test_the_child_of_a_fork_leaves_the_log_alone(run_python):
+    code = """
+import os
+from cuda.core import Device, CUDAError, Stream
+device = Device(0)
+device.set_current()
+if os.fork() == 0:
+    try:
+        Stream.from_handle(12345).sync()
+    except Exception as error:
+        os._exit(len(getattr(error, "__notes__", ())))
+    os._exit(9)
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    said = run_python(code, "-W", "ignore", HALFWARP_BACKEND="emulator", allowed=("emulator",))
+    assert said == "0\n"

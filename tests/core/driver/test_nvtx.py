@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HALFWARP_NVTX=1: ranges around public calls, through a profiler's injection library."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+PROFILER = r"""
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+typedef void (*function)(void);
+typedef struct { size_t size; int (*get)(int, function***, unsigned*); } callbacks;
+typedef struct { size_t size; uint32_t version, reserved; void (*set)(uint32_t); } version;
+static int depth;
+static int push(const char* name) {
+  printf("%d %s\n", depth, name);
+  fflush(stdout);
+  return depth++;
+}
+static int pop(void) { return --depth; }
+int InitializeInjectionNvtx2(const void* (*table)(uint32_t)) {
+  const version* about = table(3);
+  if (about->version != 3 || table(77)) return 0;
+  about->set(3);
+  const callbacks* found = table(1);
+  function** slots;
+  unsigned count;
+  if (found->get(2, &slots, &count) != 0 || !found->get(1, &slots, &count) || count < 12) return 0;
+  *slots[9] = (function)push;
+  *slots[11] = (function)pop;
+  return 1;
+}
+"""
+PROGRAM = """
+from cuda.core import Device, LaunchConfig, ObjectCode, Stream, launch
+device = Device(0)
+device.set_current()
+stream = device.create_stream()
+code = b".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry f() { ret; }"
+launch(stream, LaunchConfig(grid=1, block=1), ObjectCode.from_ptx(code).get_kernel("f"))
+stream.sync()
+try:
+    Stream.sync(3)
+except TypeError as error:
+    print("TypeError")
+"""
+
+
+@pytest.fixture(scope="module")
+def profiler(tmp_path_factory):
+    """A library that prints the ranges which begin."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler to build a profiler's library with")
+    folder = tmp_path_factory.mktemp("nvtx")
+    source = folder / "profiler.c"
+    source.write_text(PROFILER)
+    library = folder / "profiler.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-w", "-o", library, source], check=True)
+    return os.fspath(library)
+
+
+def test_public_calls_are_ranges(run_python, profiler):
+    said = run_python(PROGRAM, HALFWARP_NVTX="1", NVTX_INJECTION64_PATH=profiler).splitlines()
+    for name in ("Device.set_current", "Device.create_stream", "ObjectCode.get_kernel", "launch"):
+        assert f"0 {name}" in said
+    assert said.index("0 launch") < said.index("0 Stream.sync")
+    assert said[-1] == "TypeError"  # the checks of the call are those of the call
+
+
+@pytest.mark.parametrize("value", ["", "0"])
+def test_nothing_is_loaded_without_it(run_python, profiler, value):
+    code = PROGRAM + "print(type(Stream.sync).__name__)"
+    said = run_python(code, HALFWARP_NVTX=value, NVTX_INJECTION64_PATH=profiler).splitlines()
+    assert said == ["TypeError", "method_descriptor"]
+
+
+def test_without_a_profiler_calls_are_as_always(run_python):
+    code = PROGRAM + "print(type(Stream.sync).__name__)"
+    said = run_python(code, HALFWARP_NVTX="1").splitlines()
+    assert said == ["TypeError", "method_descriptor"]
+
+
+def test_a_library_that_cannot_be_opened_is_told(run_python):
+    line = "halfwarp: no NVTX ranges: NVTX_INJECTION64_PATH: "
+    run_python(PROGRAM, HALFWARP_NVTX="1", NVTX_INJECTION64_PATH="/nowhere.so", allowed=(line,))
+
+
+def test_a_value_that_is_not_understood_is_an_error(run_python):
+    code = """
+from cuda.core import Device
+for _ in range(2):
+    try:
+        Device(0)
+    except ValueError as error:
+        print(error)
+"""
+    said = run_python(code, HALFWARP_NVTX="yes")
+    assert "HALFWARP_NVTX=yes is not understood: it may be 0 or 1" in said

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launch attributes: their values and refusals, what the driver gets, nodes, streams, captures."""
+
+import copy
+import pickle
+
+import pytest
+from cuda.bindings import driver
+from cuda.core import (
+    AccessPolicyWindow,
+    CUDAError,
+    EventOptions,
+    LaunchConfig,
+    ObjectCode,
+    launch,
+)
+from cuda.core._launch_config import _to_native_launch_config
+from cuda.core.graph import GraphDefinition
+
+EMPTY = b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry f() { ret; }\n"
+WINDOW = AccessPolicyWindow(0x7F0000000000, 4096, 0.5, "streaming", "normal")
+
+# name: (given, as it is read, member of the union, what the driver gets)
+VALUES = {
+    "access_policy_window": (WINDOW, WINDOW, "accessPolicyWindow.num_bytes", 4096),
+    "cluster_scheduling_policy_preference": (
+        "spread",
+        "spread",
+        "clusterSchedulingPolicyPreference",
+        1,
+    ),
+    "priority": (-3, -3, "priority", -3),
+    "mem_sync_domain_map": ([2, 3], (2, 3), "memSyncDomainMap.remote", 3),
+    "mem_sync_domain": ("remote", "remote", "memSyncDomain", 1),
+    "preferred_cluster_dimension": ((4, 2), (4, 2, 1), "preferredClusterDim.y", 2),
+    "device_updatable_kernel_node": (True, True, "deviceUpdatableKernelNode.deviceUpdatable", 1),
+    "preferred_shared_memory_carveout": (50, 50, "sharedMemCarveout", 50),
+    "nvlink_util_centric_scheduling": (1, True, "nvlinkUtilCentricScheduling", 1),
+    "portable_cluster_size_mode": (
+        "allow_non_portable",
+        "allow_non_portable",
+        "portableClusterSizeMode",
+        2,
+    ),
+    "shared_memory_mode": (3, "allow_oversized_shared_memory", "sharedMemoryMode", 3),
+}
+EVENTS = ("programmatic_event", "launch_completion_event")
+# What the device that is emulated takes, and every device of compute capability 9.0.
+OF_NODES = {
+    "cluster_scheduling_policy_preference": "load_balancing",
+    "priority": -1,
+    "mem_sync_domain_map": (1, 0),
+    "mem_sync_domain": "remote",
+    "preferred_shared_memory_carveout": 25,
+}
+
+
+@pytest.fixture
+def kernel(device):
+    return ObjectCode.from_ptx(EMPTY).get_kernel("f")
+
+
+@pytest.fixture
+def event(device):
+    with device.create_event() as event:
+        yield event
+
+
+def native(config):
+    """What the driver gets: the attributes by their numbers."""
+    return {int(a.id): a.value for a in _to_native_launch_config(config).attrs}
+
+
+def number_of(name):
+    return int(getattr(driver.CUlaunchAttributeID, f"CU_LAUNCH_ATTRIBUTE_{name.upper()}"))
+
+
+@pytest.mark.parametrize("subclass", [False, True])
+@pytest.mark.parametrize("name", VALUES)
+def test_a_value_is_kept_and_given_to_the_driver(name, subclass):
+    given, read, member, number = VALUES[name]
+    cls = type("Derived", (LaunchConfig,), {}) if subclass else LaunchConfig
+    config = cls(grid=1, block=1, **{name: given})
+    assert getattr(config, name) == read
+    value = native(config)[number_of(name)]
+    for part in member.split("."):
+        value = getattr(value, part)
+    assert int(value) == number
+    assert repr(config).endswith(f"programmatic_stream_serialization=False, {name}={read!r})")
+
+
+def test_every_attribute_of_the_driver_has_a_place():
+    ours = {*VALUES, *EVENTS}
+    fields = {"cluster_dimension", "cooperative", "programmatic_stream_serialization"}
+    elsewhere = {"ignore", "synchronization_policy"}  # asks for nothing; of streams alone
+    names = {
+        member.name.removeprefix("CU_LAUNCH_ATTRIBUTE_").lower()
+        for member in driver.CUlaunchAttributeID
+    }
+    assert names == ours | fields | elsewhere
+    assert len(names) == 18
+    for name in ours:
+        assert getattr(LaunchConfig(1, None, 1), name) is None
+        assert getattr(LaunchConfig, name).__doc__.endswith("None: not asked for. Host only.")
+
+
+def test_the_native_order_is_that_of_the_fields_and_then_of_the_table():
+    config = LaunchConfig(1, None, 1, 0, True, True, shared_memory_mode=1, priority=2)
+    assert list(native(config)) == [2, 6, 8, 18]
+
+
+def test_a_configuration_without_them_is_as_before():
+    config = LaunchConfig(grid=1, block=1)
+    fields = ((1, 1, 1), None, (1, 1, 1), 0, False, False)
+    assert hash(config) == hash(fields)
+    assert "priority" not in repr(config)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_equality_hash_copies_and_pickles_count_them(name):
+    config = LaunchConfig(2, None, 3, **{name: VALUES[name][0]})
+    plain = LaunchConfig(2, None, 3)
+    for other in (copy.copy(config), pickle.loads(pickle.dumps(config))):
+        assert (other, hash(other)) == (config, hash(config))
+    assert config != plain
+    setattr(config, name, None)
+    assert (config, hash(config)) == (plain, hash(plain))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("priority", "high", TypeError),
+        ("priority", 2**31, ValueError),
+        ("priority", 1.5, TypeError),
+        ("mem_sync_domain", "far", ValueError),
+        ("mem_sync_domain", 2, ValueError),
+        ("mem_sync_domain_map", 3, TypeError),
+        ("mem_sync_domain_map", (1, 256), ValueError),
+        ("mem_sync_domain_map", (1, 2, 3), TypeError),
+        ("cluster_scheduling_policy_preference", -1, ValueError),
+        ("preferred_cluster_dimension", 0, ValueError),
+        ("preferred_cluster_dimension", (1, 2, 3, 4), ValueError),
+        ("preferred_cluster_dimension", "2", TypeError),
+        ("preferred_shared_memory_carveout", 101, ValueError),
+        ("preferred_shared_memory_carveout", float("nan"), TypeError),
+        ("programmatic_event", 1, TypeError),
+        ("launch_completion_event", (None, True), TypeError),
+        ("access_policy_window", 1, TypeError),
+        ("access_policy_window", {"base": 1}, TypeError),
+        ("access_policy_window", {"base": 1, "num_bytes": -1}, ValueError),
+        ("access_policy_window", {"base": 1, "num_bytes": 1, "hit_ratio": 2}, ValueError),
+        ("access_policy_window", {"base": 1, "num_bytes": 1, "miss": "persisting"}, ValueError),
+    ],
+)
+def test_wrong_values_are_refused_by_name_and_change_nothing(name, value, error):
+    config = LaunchConfig(1, None, 1, priority=1)
+    with pytest.raises(error, match=name if name != "access_policy_window" else "(?i)policy"):
+        setattr(config, name, value)
+    assert config == LaunchConfig(1, None, 1, priority=1)
+    with pytest.raises(error):
+        LaunchConfig(1, None, 1, **{name: value})
+
+
+def test_names_that_are_no_attribute_of_launches_are_refused():
+    for name in ("synchronization_policy", "ignore", "Priority"):
+        with pytest.raises(TypeError, match=f"unexpected .*'{name}'"):
+            LaunchConfig(1, None, 1, **{name: 1})
+
+
+def test_events_take_no_time_and_are_open(device):
+    timed = device.create_event(EventOptions(timing_enabled=True))
+    with pytest.raises(ValueError, match="timing_enabled=False"):
+        LaunchConfig(1, None, 1, programmatic_event=timed)
+    closed = device.create_event()
+    closed.close()
+    with pytest.raises(RuntimeError, match="Event has been closed"):
+        LaunchConfig(1, None, 1, launch_completion_event=closed)
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_an_event_of_a_launch_is_recorded_even_when_it_was_closed(
+    device, stream, kernel, event, name
+):
+    config = LaunchConfig(1, None, 1, **{name: event})
+    launch(stream, config, kernel)
+    event.sync()
+    assert event.is_done
+    event.close()
+    assert not getattr(config, name).is_closed  # the configuration has a share of its own
+    kernel.prepare(config)(stream)
+    launch(stream, config, kernel)
+    stream.sync()
+    getattr(config, name).close()
+
+
+def test_an_event_may_be_triggered_by_each_block(event):
+    config = LaunchConfig(1, None, 1, programmatic_event=(event, True))
+    assert config.programmatic_event == (event, True)
+    assert native(config)[7].programmaticEvent.triggerAtBlockStart == 1
+
+
+def test_a_window_takes_the_range_of_a_buffer(device, stream):
+    with device.allocate(512, stream=stream) as buffer:
+        window = AccessPolicyWindow(buffer)
+        assert (window.base, window.num_bytes) == (int(buffer.handle), 512)
+
+
+def test_what_an_argument_changes_during_a_launch_is_safe(stream, kernel, device):
+    store = ObjectCode.from_ptx(EMPTY.replace(b"f()", b"f(.param .u64 x)")).get_kernel("f")
+
+    class Meddler:
+        def __cuda_kernel_arg__(self):
+            config.priority = None
+            config.mem_sync_domain = "remote"
+            return 0
+
+    for _ in range(50):
+        config = LaunchConfig(1, None, 1, priority=0)
+        launch(stream, config, store, Meddler())
+        store.prepare(config, Meddler())(stream)
+    stream.sync()
+    assert config == LaunchConfig(1, None, 1, mem_sync_domain="remote")
+
+
+def captured_node(stream, *launches):
+    builder = stream.create_graph_builder().begin_building()
+    for config, kernel in launches:
+        launch(stream, config, kernel)
+    return builder.end_building()
+
+
+@pytest.mark.parametrize("name", OF_NODES)
+def test_a_captured_launch_has_its_attributes(stream, kernel, name):
+    builder = stream.create_graph_builder().begin_building()
+    config = LaunchConfig(1, None, 1, **{name: OF_NODES[name]})
+    launch(stream, config, kernel)
+    kernel.prepare(config)(stream)
+    builder.end_building()
+    definition = builder.graph_definition
+    for node in definition.nodes():
+        assert node.attributes[name] == OF_NODES[name]
+        assert getattr(node.config, name) == OF_NODES[name]
+    with builder.complete() as graph:
+        graph.launch(stream)
+        stream.sync()
+
+
+@pytest.mark.parametrize("name", OF_NODES)
+def test_a_kernel_node_has_the_attributes_of_its_configuration(stream, kernel, name):
+    definition = GraphDefinition()
+    node = definition.launch(LaunchConfig(1, None, 1, **{name: OF_NODES[name]}), kernel)
+    assert node.attributes[name] == OF_NODES[name]
+    node.update(config=LaunchConfig(2, None, 1))
+    assert node.attributes[name] != OF_NODES[name]  # what is not asked for any more is reset
+    node.set_attributes(**{name: OF_NODES[name]})
+    assert node.attributes[name] == OF_NODES[name]
+    assert node.config == LaunchConfig(2, None, 1, **{name: OF_NODES[name]})
+    node.set_attributes(**{name: None})
+    assert node.config == LaunchConfig(2, None, 1)
+    with definition.instantiate() as graph:
+        graph.launch(stream)
+        stream.sync()
+
+
+def test_kernel_nodes_refuse_what_only_launches_and_streams_have(kernel, event):
+    definition = GraphDefinition()
+    with pytest.raises(TypeError, match="kernel nodes have no attribute 'programmatic_event'"):
+        definition.launch(LaunchConfig(1, None, 1, programmatic_event=event), kernel)
+    node = definition.launch(LaunchConfig(1, None, 1), kernel)
+    for name in ("launch_completion_event", "synchronization_policy", "nonsense"):
+        with pytest.raises(TypeError, match=f"kernel nodes have no attribute '{name}'"):
+            node.set_attributes(**{name: event})
+    with pytest.raises(ValueError, match="mem_sync_domain"):
+        node.set_attributes(mem_sync_domain="far")
+    assert node.config == LaunchConfig(1, None, 1)
+
+
+def test_stream_attributes_are_kept_and_taken_by_launches(device, stream, kernel):
+    before = stream.attributes
+    assert before["mem_sync_domain"] == "default"
+    stream.set_attributes(mem_sync_domain="remote", synchronization_policy="yield")
+    assert stream.attributes == before | {
+        "mem_sync_domain": "remote",
+        "synchronization_policy": "yield",
+    }
+    builder = captured_node(stream, (LaunchConfig(1, None, 1), kernel))
+    (node,) = builder.graph_definition.nodes()
+    assert node.attributes["mem_sync_domain"] == "remote"
+    builder.close()
+
+
+def test_wrong_stream_attributes_change_nothing(stream):
+    before = stream.attributes
+    for values, error in (
+        ({"mem_sync_domain": "remote", "cluster": 2}, TypeError),
+        ({"mem_sync_domain": "remote", "synchronization_policy": 0}, ValueError),
+        ({"mem_sync_domain": "remote", "priority": None}, TypeError),
+    ):
+        with pytest.raises(error):
+            stream.set_attributes(**values)
+    assert stream.attributes == before
+    stream.close()
+    for act in (lambda: stream.attributes, lambda: stream.set_attributes(priority=0)):
+        with pytest.raises(RuntimeError, match="Stream has been closed"):
+            act()
+
+
+def test_an_attribute_that_the_driver_does_not_know_names_the_driver_it_needs(run_python):
+    code = f"""
+from cuda.bindings import _low
+_low._answer_as_driver_of(12040)
+from cuda.core import Device, LaunchConfig, ObjectCode, launch
+from cuda.core.graph import GraphDefinition
+device = Device(0)
+device.set_current()
+stream = device.create_stream()
+kernel = ObjectCode.from_ptx({EMPTY!r}).get_kernel("f")
+config = LaunchConfig(1, None, 1, priority=0, shared_memory_mode="default")
+for act in (lambda: launch(stream, config, kernel), lambda: kernel.prepare(config),
+            lambda: GraphDefinition().launch(config, kernel),
+            lambda: stream.set_attributes(nvlink_util_centric_scheduling=True)):
+    try:
+        act()
+    except RuntimeError as error:
+        print(error)
+config.shared_memory_mode = None
+launch(stream, config, kernel)
+stream.sync()
+"""
+    printed = run_python(code, "-W", "ignore")
+    needs = "LaunchConfig.shared_memory_mode needs a driver of CUDA 13.2 or newer; this one is of"
+    assert printed.splitlines() == [f"{needs} CUDA 12.4"] * 3 + [
+        "attribute 'nvlink_util_centric_scheduling' needs a driver of CUDA 13.0 or newer; this one "
+        "is of CUDA 12.4"
+    ]
+
+
+def test_the_emulator_refuses_what_a_driver_refuses(emulation, device, stream, kernel):
+    def refused(text, **attributes):
+        with pytest.raises(CUDAError, match=text):
+            launch(stream, LaunchConfig(grid=4, block=32, **attributes), kernel)
+
+    refused("no multiple", cluster=2, preferred_cluster_dimension=3)
+    refused("captured", device_updatable_kernel_node=True)
+    refused("too large", cluster=16)
+    refused("dynamic shared memory", shmem_size=50000, shared_memory_mode="require_portable")
+    many = LaunchConfig(
+        grid=1, cluster=16, block=32, portable_cluster_size_mode="allow_non_portable"
+    )
+    launch(stream, many, kernel)
+    stream.sync()

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of cuMemAlloc in another process, by the older handles of the low layer."""
+
+import ctypes
+
+import pytest
+from cuda.bindings import driver
+
+
+@pytest.fixture
+def memory(device):
+    code, made = driver.cuMemAlloc(3000)
+    assert code == 0
+    assert driver.cuMemsetD8(made, 9, 3000)[0] == 0
+    yield made
+    assert driver.cuMemFree(made)[0] == 0
+
+
+OPEN = """
+import ctypes
+from cuda.bindings import driver
+handle = driver.CUipcMemHandle()
+ctypes.memmove(handle.getPtr(), named, 64)
+code, memory = driver.cuIpcOpenMemHandle(handle, 1)
+assert code == 0, code
+"""
+
+
+def named(memory):
+    code, handle = driver.cuIpcGetMemHandle(memory)
+    assert code == 0
+    return ctypes.string_at(handle.getPtr(), 64)
+
+
+def test_another_process_reads_and_writes_it(peer, memory):
+    source = f"""{OPEN}
+again = driver.cuIpcOpenMemHandle(handle, 1)[1]
+there = bytearray(3000)
+assert driver.cuMemcpyDtoH(there, memory, 3000)[0] == 0
+assert driver.cuMemsetD8(memory, 8, 3000)[0] == 0
+closed = [int(driver.cuIpcCloseMemHandle(memory)[0]) for _ in range(2)]
+result = bytes(there), int(again) == int(memory), closed
+"""
+    content, is_same, closed = peer.run(source, named=named(memory))
+    assert (content, is_same, closed) == (b"\x09" * 3000, True, [0, 0])
+    there = bytearray(3000)
+    assert driver.cuMemcpyDtoH(there, memory, 3000)[0] == 0
+    assert there == b"\x08" * 3000
+
+
+@pytest.mark.usefixtures("emulation")
+def test_it_ends_where_the_allocation_does_and_is_not_freed(peer, memory):
+    source = f"""{OPEN}
+beyond = bytearray(4)
+result = [
+    int(driver.cuMemcpyDtoH(beyond, int(memory) + 2997, 4)[0]),
+    int(driver.cuMemFree(memory)[0]),
+    int(driver.cuIpcCloseMemHandle(memory)[0]),
+    int(driver.cuIpcCloseMemHandle(memory)[0]),
+]
+"""
+    assert peer.run(source, named=named(memory)) == [1, 1, 0, 1]
+
+
+@pytest.mark.usefixtures("emulation")
+def test_a_process_that_has_ended_is_named(new_peer, device):
+    exporter = new_peer()
+    source = """
+import ctypes
+from cuda.bindings import driver
+memory = driver.cuMemAlloc(64)[1]
+result = ctypes.string_at(driver.cuIpcGetMemHandle(memory)[1].getPtr(), 64)
+"""
+    name = exporter.run(source)
+    exporter.kill()
+    handle = driver.CUipcMemHandle()
+    ctypes.memmove(handle.getPtr(), name, 64)
+    assert driver.cuIpcOpenMemHandle(handle, 1)[0] == 400

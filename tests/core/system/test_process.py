@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the module does to a process: imports, threads, forks, its end, and no NVML at all."""
+
+import os
+import sys
+
+import pytest
+from cuda.core import emulation
+
+
+def test_importing_loads_nothing_heavy_and_opens_nothing(run_python):
+    code = """
+import sys
+before = set(sys.modules)
+import cuda.core.system
+new = set(sys.modules) - before
+print(sorted(n for n in new if n.startswith("cuda.bindings")))
+print([n for n in ("numpy", "enum", "ctypes", "typing", "cuda.pathfinder") if n in new])
+from cuda.core.system import *
+import cuda.core.system.typing
+maps = open("/proc/self/maps").read()
+print([n for n in ("libnvidia-ml", "libnvml", "libcuda.", "libcuda_em") if n in maps])
+"""
+    assert run_python(code).splitlines() == ["[]", "[]", "[]"]
+
+
+def test_importing_is_quick(run_python):
+    code = """
+import sys, time
+begun = time.process_time()
+import cuda.core.system
+print(time.process_time() - begun)
+"""
+    assert min(float(run_python(code)) for _ in range(5)) < 0.008
+
+
+def test_threads_begin_once(run_python):
+    code = """
+import threading
+from cuda.core import system
+from cuda.core.system import _nvml_context
+names, begun = [], []
+begin = _nvml_context.nvml.init_v2
+_nvml_context.nvml.init_v2 = lambda: (begun.append(1), begin())
+def ask():
+    names.append(system.Device(index=0).name)
+threads = [threading.Thread(target=ask) for _ in range(16)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(len(names), len(set(names)), len(begun))
+"""
+    assert run_python(code).split() == ["16", "1", "1"]
+
+
+def test_a_child_begins_again(run_python):
+    """Rule 65. An object of the parent goes on, and its events are not freed by the child."""
+    code = """
+import os, gc
+from cuda.core import system
+from cuda.core.system import _nvml_context
+device = system.Device(index=0)
+events = device.register_events([])
+uuid = device.uuid
+if child := os.fork():
+    _, status = os.waitpid(child, 0)
+    print(os.waitstatus_to_exitcode(status), device.uuid == uuid)
+    del events
+else:
+    assert not _nvml_context.is_initialized()
+    again = system.Device(uuid=uuid)
+    assert _nvml_context.is_initialized() and again.uuid == device.uuid
+    assert again.memory_info.total > 0
+    del events
+    gc.collect()
+    os._exit(7)
+"""
+    assert run_python(code).split() == ["7", "True"]
+
+
+def test_a_fork_beside_threads_that_ask_does_not_hang(run_python):
+    code = """
+import os, threading
+from cuda.core import system
+device = system.Device(index=0)
+stop = []
+def ask():
+    while not stop:
+        device.memory_info, device.temperature.get_sensor()
+threads = [threading.Thread(target=ask, daemon=True) for _ in range(3)]
+for t in threads: t.start()
+ended = []
+for _ in range(20):
+    child = os.fork()
+    if not child:
+        ok = system.Device(index=0).memory_info.total > 0
+        os._exit(0 if ok else 1)
+    ended.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+stop.append(1)
+print(set(ended))
+"""
+    assert run_python(code).strip() == "{0}"
+
+
+def test_a_child_waits_for_itself_while_threads_of_the_parent_wait(run_python):
+    if not emulation.is_active():
+        pytest.skip("events come when a test wants them only on the emulator")
+    code = """
+import os, threading
+from cuda.core import emulation, system
+device = system.Device(index=0)
+began = threading.Barrier(4)
+def wait():
+    events = device.register_events("pstate")
+    began.wait()
+    events.wait()
+for _ in range(3):
+    threading.Thread(target=wait, daemon=True).start()
+began.wait()
+ended = []
+for _ in range(5):
+    child = os.fork()
+    if not child:
+        for _ in range(5):
+            events = device.register_events("clock")
+            emulation.post_event("clock")
+            came = events.wait(5000).event_type
+            del events
+        os._exit(0 if came == "clock" else 1)
+    ended.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(set(ended))
+"""
+    assert run_python(code).strip() == "{0}"
+
+
+@pytest.mark.parametrize("wait", ["0", "5000"])
+def test_a_process_ends_beside_a_thread_that_waits(run_silently, wait):
+    code = f"""
+import threading
+from cuda.core import system
+events = system.Device(index=0).register_events([])
+threading.Thread(target=events.wait, args=({wait},), daemon=True).start()
+device = system.Device(index=0)
+held = [device, device.memory_info, system.Device.get_all_devices(), events]
+"""
+    assert run_silently(code) == ""
+
+
+def test_shutting_nvml_down_oneself_is_told_of_and_mended(run_python):
+    code = """
+from cuda.bindings import nvml
+from cuda.core import system
+device = system.Device(index=0)
+nvml.shutdown()
+try:
+    device.name
+except system.UninitializedError as error:
+    print("told")
+nvml.init_v2()
+print(system.Device(index=0).name == device.name)
+"""
+    assert run_python(code).split() == ["told", "True"]
+
+
+NO_NVML = """
+from cuda.core import Device, system
+from cuda.pathfinder import DynamicLibNotFoundError
+def told(ask):
+    try:
+        return ask()
+    except Exception as error:
+        return f"{type(error).__name__}/{isinstance(error, RuntimeError)}"
+print(told(system.get_num_devices))
+print(told(system.get_user_mode_driver_version))
+for _ in range(2):
+    print(told(lambda: system.Device(index=0)), told(system.get_nvml_version))
+print(told(lambda: list(system.Device.get_all_devices())), told(system.get_driver_branch))
+print(told(lambda: system.get_process_name(1)), told(lambda: system.register_events("bind")))
+"""
+
+
+@pytest.fixture
+def run_without_driver(run_python):
+    if os.path.exists("/dev/nvidiactl"):
+        pytest.skip("this machine has a driver")
+    return lambda code: run_python(code, HALFWARP_BACKEND="driver", LD_LIBRARY_PATH="")
+
+
+def test_without_nvml_counts_are_asked_of_cuda_and_the_rest_says_so(run_without_driver):
+    first, second, *others = run_without_driver(NO_NVML).splitlines()
+    assert first == "0"
+    assert second == "RuntimeError/True"
+    assert set(" ".join(others).split()) == {"DynamicLibNotFoundError/True"}
+
+
+def test_a_cuda_device_without_nvml_says_that_it_has_no_other_side(run_python):
+    """A driver without NVML beside it, as some containers have it."""
+    if not emulation.is_active():
+        pytest.skip("the driver of a GPU comes with NVML")
+    code = """
+from cuda.core import Device
+from cuda.core.system import _nvml_context
+from cuda.bindings import nvml
+def fail():
+    raise nvml.LibraryNotFoundError(12)
+_nvml_context.nvml.init_v2 = fail
+try:
+    Device(0).to_system_device()
+except RuntimeError as error:
+    print(error)
+from cuda.core import system
+print(system.get_num_devices(), system.get_user_mode_driver_version())
+"""
+    first, second = run_python(code).splitlines()
+    assert first.startswith("NVML has no device of the UUID ")
+    assert second.startswith("1 (")
+
+
+@pytest.fixture
+def run_silently(run_python):
+    """What a program says on standard error beside the notice of the emulator."""
+    import subprocess
+
+    def run(code):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        said = done.stderr.splitlines()
+        return "\n".join(line for line in said if "is emulated: " not in line)
+
+    return run

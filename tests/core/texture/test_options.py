@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of arrays and textures: what they take, what they make of it, what they refuse."""
+
+import numpy as np
+import pytest
+from cuda.core.texture import MipmappedArrayOptions, OpaqueArrayOptions, TextureObjectOptions
+from cuda.core.texture.options import FORMATS
+from cuda.core.typing import ArrayFormatType
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_format_is_a_member_its_name_or_a_dtype(format):
+    for spelling in (format, ArrayFormatType(format), np.dtype(format), getattr(np, format)):
+        assert OpaqueArrayOptions((3,), spelling, 1).format is ArrayFormatType(format)
+
+
+@pytest.mark.parametrize("format", ["foo", "UINT8", "u1", "", "float64"])
+def test_rule_56_an_unknown_name_lists_the_names(format):
+    said = r"format must be an ArrayFormatType or one of \{'uint8', .*'float32'\}, got '" + format
+    with pytest.raises(ValueError, match=said):
+        OpaqueArrayOptions((3,), format, 1)
+
+
+@pytest.mark.parametrize("format", [np.float64, ">u2", np.dtype(">u2"), np.bool_, np.complex64])
+def test_rule_56_a_dtype_without_a_format_is_refused(format):
+    format = np.dtype(format)
+    with pytest.raises(ValueError, match="has no ArrayFormatType equivalent; supported formats"):
+        OpaqueArrayOptions((3,), format, 1)
+
+
+@pytest.mark.parametrize("format", [object(), 3, {"a": 1}])
+def test_what_is_no_dtype_is_refused(format):
+    with pytest.raises(ValueError, match="must be an ArrayFormatType, str, or NumPy dtype, got"):
+        OpaqueArrayOptions((3,), format, 1)
+
+
+@pytest.mark.parametrize("count", [True, False, 0, 3, -1, "1", None, 2.5])
+def test_rule_57_channels_are_1_2_or_4(count):
+    with pytest.raises(ValueError, match="num_channels must be 1, 2, or 4, got"):
+        OpaqueArrayOptions((3,), "uint8", count)
+
+
+@pytest.mark.parametrize(
+    ("shape", "error", "said"),
+    [
+        (5, TypeError, "shape must be a tuple of ints, got int"),
+        (None, TypeError, "shape must be a tuple of ints, got NoneType"),
+        ((), ValueError, "shape rank must be 1, 2, or 3, got 0"),
+        ((1, 2, 3, 4), ValueError, "shape rank must be 1, 2, or 3, got 4"),
+        ((4, 0), ValueError, r"shape\[1\] must be >= 1, got 0"),
+        ((-1,), ValueError, r"shape\[0\] must be >= 1, got -1"),
+    ],
+)
+@pytest.mark.parametrize("cls", [OpaqueArrayOptions, MipmappedArrayOptions])
+def test_a_shape_is_one_to_three_extents(cls, shape, error, said):
+    more = (1,) if cls is MipmappedArrayOptions else ()
+    with pytest.raises(error, match=said):
+        cls(shape, "uint8", 1, *more)
+
+
+def test_a_shape_becomes_a_tuple_of_ints():
+    assert OpaqueArrayOptions([np.int64(4), 3], "uint8", 1).shape == (4, 3)
+
+
+@pytest.mark.parametrize("levels", [0, -1])
+def test_there_is_at_least_one_level(levels):
+    with pytest.raises(ValueError, match=f"num_levels must be >= 1, got {levels}"):
+        MipmappedArrayOptions((4,), "uint8", 1, levels)
+
+
+def test_options_are_compared_by_value_and_not_hashed():
+    assert OpaqueArrayOptions((4,), "uint8", 1) == OpaqueArrayOptions([4], np.uint8, 1)
+    with pytest.raises(TypeError):
+        hash(OpaqueArrayOptions((4,), "uint8", 1))
+
+
+@pytest.mark.parametrize("name", ["filter_mode", "read_mode", "mipmap_filter_mode"])
+@pytest.mark.parametrize("value", ["foo", "LINEAR", 3, None])
+def test_a_mode_is_one_of_the_modes(name, value):
+    with pytest.raises(
+        ValueError, match=f"{name} must be a .*ModeType or one of .*, got {value!r}"
+    ):
+        TextureObjectOptions(**{name: value})
+
+
+def test_the_defaults_are_those_of_the_driver():
+    plain = TextureObjectOptions()
+    assert (plain.address_mode, plain.filter_mode, plain.read_mode) == (
+        "clamp",
+        "point",
+        "element_type",
+    )
+
+
+def test_the_module_needs_no_numpy(run_python):
+    code = """
+import sys
+from cuda.core.texture import OpaqueArrayOptions, TextureObjectOptions, OpaqueArray
+OpaqueArrayOptions((4, 3), "float32", 1)
+TextureObjectOptions()
+print("numpy" in sys.modules, "libcuda" in open("/proc/self/maps").read())
+"""
+    assert run_python(code).strip() == "False False"

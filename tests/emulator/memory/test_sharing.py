@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the driver answers to calls that share with other processes; what the emulator adds."""
+
+import ctypes
+import os
+
+import pytest
+from cuda.bindings import driver as low
+
+SUCCESS, INVALID_VALUE, INVALID_CONTEXT, INVALID_HANDLE, NOT_SUPPORTED = 0, 1, 201, 400, 801
+DEVICE, HOST, HOST_NUMA = 1, 2, 3
+POSIX_FD, WIN32 = 1, 2
+
+pytestmark = pytest.mark.usefixtures("emulated")
+
+
+def pool_properties(place=DEVICE, handles=POSIX_FD):
+    made = low.CUmemPoolProps()
+    made.allocType = low.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    made.handleTypes = low.CUmemAllocationHandleType(handles)
+    made.location.type = low.CUmemLocationType(place)
+    made.location.id = 0
+    return made
+
+
+@pytest.fixture
+def make_pool(driver):
+    """Makes pools that other processes can import; all go at the end."""
+    made = []
+
+    def make(**how):
+        code, pool = low.cuMemPoolCreate(pool_properties(**how))
+        if code == SUCCESS:
+            made.append(pool)
+        return int(code), pool
+
+    yield make
+    for pool in made:
+        assert low.cuMemPoolDestroy(pool)[0] == SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ({}, SUCCESS),
+        ({"place": HOST_NUMA}, SUCCESS),
+        ({"place": HOST}, INVALID_VALUE),
+        ({"handles": WIN32}, NOT_SUPPORTED),
+    ],
+    ids=["device", "host node", "host", "another kind of handle"],
+)
+def test_which_pools_can_be_shared(make_pool, how, code):
+    assert make_pool(**how)[0] == code
+
+
+def test_the_device_says_what_it_can(driver):
+    attribute = low.CUdevice_attribute
+    for name, value in (
+        ("MEMPOOL_SUPPORTED_HANDLE_TYPES", POSIX_FD),
+        ("IPC_EVENT_SUPPORTED", 1),
+    ):
+        asked = getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        assert low.cuDeviceGetAttribute(asked, 0) == (SUCCESS, value)
+
+
+class TestPools:
+    KIND = low.CUmemAllocationHandleType(POSIX_FD)
+
+    def test_a_pool_that_was_not_made_for_it_is_not_exported(self, make_pool):
+        _, pool = make_pool(handles=0)
+        assert low.cuMemPoolExportToShareableHandle(pool, self.KIND, 0)[0] == INVALID_VALUE
+
+    def test_flags_and_other_kinds_of_handles_are_refused(self, make_pool):
+        _, pool = make_pool()
+        other = low.CUmemAllocationHandleType(WIN32)
+        assert low.cuMemPoolExportToShareableHandle(pool, other, 0)[0] == INVALID_VALUE
+        assert low.cuMemPoolExportToShareableHandle(pool, self.KIND, 1)[0] == INVALID_VALUE
+
+    def test_the_process_that_made_it_does_not_import_it(self, make_pool):
+        _, pool = make_pool()
+        _, descriptor = low.cuMemPoolExportToShareableHandle(pool, self.KIND, 0)
+        code, _ = low.cuMemPoolImportFromShareableHandle(descriptor, self.KIND, 0)
+        os.close(descriptor)
+        assert code == INVALID_VALUE
+        assert low.cuMemPoolImportFromShareableHandle(descriptor, self.KIND, 0)[0] == INVALID_VALUE
+
+    def test_a_file_of_another_kind_is_none(self, driver, tmp_path):
+        for path in (os.devnull, tmp_path / "file"):
+            with open(path, "w+") as file:
+                code, _ = low.cuMemPoolImportFromShareableHandle(file.fileno(), self.KIND, 0)
+            assert code == INVALID_VALUE
+        memory = os.memfd_create("garbage", os.MFD_ALLOW_SEALING)
+        os.write(memory, b"halfwarp-pool-1\0" + bytes(4096))
+        assert low.cuMemPoolImportFromShareableHandle(memory, self.KIND, 0)[0] == INVALID_VALUE
+        os.close(memory)
+
+    def test_only_its_own_memory_is_exported(self, driver, make_pool):
+        _, pool = make_pool()
+        _, shared = low.cuMemAllocFromPoolAsync(100, pool, 0)
+        _, plain = low.cuMemAlloc(100)
+        assert low.cuMemPoolExportPointer(shared)[0] == SUCCESS
+        assert low.cuMemPoolExportPointer(int(shared) + 4)[0] == INVALID_VALUE
+        assert low.cuMemPoolExportPointer(plain)[0] == INVALID_VALUE
+        data = low.cuMemPoolExportPointer(shared)[1]
+        assert low.cuMemPoolImportPointer(pool, data)[0] == INVALID_VALUE
+        asked = low.CUpointer_attribute.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
+        assert low.cuPointerGetAttribute(asked, shared) == (SUCCESS, POSIX_FD)
+        assert low.cuPointerGetAttribute(asked, plain) == (SUCCESS, 0)
+        low.cuMemFreeAsync(shared, 0)
+        low.cuMemFree(plain)
+
+    def test_neighbours_share_no_page_and_accesses_are_checked(self, driver, make_pool):
+        _, pool = make_pool()
+        one, other = (int(low.cuMemAllocFromPoolAsync(100, pool, 0)[1]) for _ in range(2))
+        assert abs(one - other) >= 4096
+        assert low.cuMemsetD8(one, 1, 100)[0] == SUCCESS
+        assert low.cuMemsetD8(one, 1, 101)[0] == INVALID_VALUE
+        for each in (one, other):
+            assert low.cuMemFreeAsync(each, 0)[0] == SUCCESS
+        assert low.cuCtxSynchronize()[0] == SUCCESS
+
+    def test_memory_is_counted_and_given_back(self, driver, make_pool):
+        _, pool = make_pool()
+        before = low.cuMemGetInfo()
+        _, memory = low.cuMemAllocFromPoolAsync(64 << 20, pool, 0)
+        assert low.cuMemGetInfo()[1] <= before[1] - (64 << 20)
+        low.cuMemFreeAsync(memory, 0)
+        low.cuCtxSynchronize()
+        assert low.cuMemGetInfo() == before
+
+
+class TestEvents:
+    def test_only_those_made_for_it_have_a_handle(self, driver):
+        _, plain = low.cuEventCreate(2)
+        assert low.cuIpcGetEventHandle(plain)[0] == INVALID_HANDLE
+        low.cuEventDestroy(plain)
+        assert low.cuEventCreate(4)[0] == INVALID_VALUE
+
+    def test_the_process_that_made_it_does_not_open_it(self, driver):
+        _, event = low.cuEventCreate(6)
+        _, handle = low.cuIpcGetEventHandle(event)
+        assert low.cuIpcOpenEventHandle(handle)[0] == INVALID_CONTEXT
+        low.cuEventDestroy(event)
+
+    def test_garbage_is_none(self, driver):
+        assert low.cuIpcOpenEventHandle(low.CUipcEventHandle())[0] == INVALID_HANDLE
+
+    def test_recording_and_asking_work_as_for_any(self, driver):
+        _, event = low.cuEventCreate(6)
+        assert low.cuEventQuery(event)[0] == SUCCESS
+        assert low.cuEventRecord(event, 0)[0] == SUCCESS
+        assert low.cuStreamWaitEvent(0, event, 0)[0] == SUCCESS
+        assert low.cuEventSynchronize(event)[0] == SUCCESS
+        assert low.cuEventQuery(event)[0] == SUCCESS
+        low.cuEventDestroy(event)
+
+
+class TestMemoryHandles:
+    def test_memory_of_this_process_is_not_opened(self, driver):
+        _, memory = low.cuMemAlloc(100)
+        _, handle = low.cuIpcGetMemHandle(memory)
+        assert low.cuIpcOpenMemHandle(handle, 1)[0] == INVALID_CONTEXT
+        assert low.cuIpcOpenMemHandle(handle, 0)[0] == INVALID_VALUE
+        assert low.cuIpcCloseMemHandle(memory)[0] == INVALID_VALUE
+        low.cuMemFree(memory)
+
+    def test_memory_of_a_pool_has_none(self, driver):
+        _, memory = low.cuMemAllocAsync(100, 0)
+        assert low.cuIpcGetMemHandle(memory)[0] == INVALID_VALUE
+        low.cuMemFreeAsync(memory, 0)
+
+    def test_garbage_is_none(self, driver):
+        handle = low.CUipcMemHandle()
+        ctypes.memset(handle.getPtr(), 0x41, 64)
+        assert low.cuIpcOpenMemHandle(handle, 1)[0] == INVALID_HANDLE

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NVML on the emulator, as C programs meet it: ctypes over the library, in fresh processes."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+TALK = """
+import ctypes as c, os, sys
+from cuda.core.emulation import library as own
+lib = c.CDLL(str(own.management_path()))
+u, handle = c.c_uint, c.c_void_p
+def ask(name, *arguments):
+    return getattr(lib, name)(*arguments)
+def out(kind=u):
+    return kind()
+def device(index=0):
+    found = handle()
+    assert ask("nvmlDeviceGetHandleByIndex_v2", u(index), c.byref(found)) == 0
+    return found
+"""
+
+
+@pytest.fixture
+def talk(run_emulated):
+    return lambda code, **options: run_emulated(TALK + code, **options).stdout.split()
+
+
+def declared():
+    """The functions of the facts, and how the first parameter is declared."""
+    text = (ROOT / "generator" / "api" / "nvml.api").read_text()
+    return dict(re.findall(r"^fn (\w+)\(([^,)]*)", text, re.M))
+
+
+def test_each_function_of_the_api_is_exported_and_answers(talk):
+    functions = {name: first.startswith("nvmlDevice_t") for name, first in declared().items()}
+    functions.pop("nvmlErrorString")
+    code = f"""
+functions = {functions!r}
+before = {{name: ask(name, *[None] * 6) for name in functions if "Init" not in name}}
+assert set(before.values()) == {{1}}, before
+lib.nvmlInit_v2()
+of_devices = [name for name, is_first in functions.items() if is_first]
+wrong = {{name: ask(name, handle(8), *[None] * 5) for name in of_devices}}
+assert set(wrong.values()) == {{2}}, wrong
+first = device()
+functions.pop("nvmlShutdown")
+answers = {{name: ask(name, first, *[None] * 5) for name in of_devices}}
+print(len(functions), sorted(set(answers.values())), sum(v == 3 for v in answers.values()))
+"""
+    count, *codes, refused = talk(code)
+    assert int(count) == len(functions) - 1
+    assert set("".join(codes)) <= set("[0,23]")  # done, no place for the answer, or not there
+    assert int(refused) > 100
+
+
+def test_beginnings_and_ends_are_counted(talk):
+    code = """
+n = out()
+print(lib.nvmlDeviceGetCount_v2(c.byref(n)), lib.nvmlShutdown(), lib.nvmlInit_v2(),
+      lib.nvmlInitWithFlags(1), lib.nvmlShutdown(), lib.nvmlDeviceGetCount_v2(c.byref(n)),
+      lib.nvmlShutdown(), lib.nvmlDeviceGetCount_v2(c.byref(n)), n.value)
+"""
+    assert talk(code, devices="3") == ["1", "1", "0", "0", "0", "0", "0", "1", "3"]
+
+
+def test_texts_need_room(talk):
+    code = """
+lib.nvmlInit_v2()
+d = device()
+for size in (0, 5, 26, 27, 96):
+    text = c.create_string_buffer(96)
+    print(ask("nvmlDeviceGetName", d, text, u(size)), len(text.value))
+lib.nvmlErrorString.restype = c.c_char_p
+print(lib.nvmlErrorString(3).decode().replace(" ", "_"), lib.nvmlErrorString(12345).decode()[:7])
+"""
+    answers = ["7", "0", "7", "0", "7", "0", "0", "26", "0", "26"]
+    assert talk(code) == [*answers, "Not_Supported", "Unknown"]
+
+
+def test_structs_say_their_version(talk):
+    code = """
+lib.nvmlInit_v2()
+d = device()
+for version in (0, 1 << 24 | 40, 2 << 24 | 40, 2 << 24 | 39):
+    memory = (c.c_uint64 * 5)(version)
+    print(ask("nvmlDeviceGetMemoryInfo_v2", d, memory), memory[1])
+"""
+    assert talk(code, memory="1GiB") == ["25", "0", "25", "0", "0", "1073741824", "25", "0"]
+
+
+def test_lists_tell_how_much_room_they_need(talk):
+    code = """
+lib.nvmlInit_v2()
+for room in (0, 1, 2, 3):
+    n, list_ = u(room), (handle * 4)()
+    print(ask("nvmlDeviceGetTopologyNearestGpus", device(1), 30, c.byref(n), list_), n.value)
+print(list_[0] == device(0).value, list_[1] == device(2).value)
+"""
+    assert talk(code, devices="3") == ["7", "2", "7", "2", "0", "2", "0", "2", "True", "True"]
+
+
+@pytest.mark.parametrize(
+    ("capability", "architecture"),
+    [("7.5", 6), ("8.0", 7), ("8.6", 7), ("9.0", 9), ("10.0", 10), ("12.0", 10)],
+)
+def test_architectures(talk, capability, architecture):
+    code = """
+lib.nvmlInit_v2()
+arch, major, minor = out(), c.c_int(), c.c_int()
+ask("nvmlDeviceGetArchitecture", device(), c.byref(arch))
+ask("nvmlDeviceGetCudaComputeCapability", device(), c.byref(major), c.byref(minor))
+print(arch.value, f"{major.value}.{minor.value}")
+"""
+    assert talk(code, cc=capability) == [str(architecture), capability]
+
+
+def test_nvml_alone_starts_no_driver(talk):
+    code = """
+from cuda.core import emulation
+lib.nvmlInit_v2()
+memory = (c.c_uint64 * 5)(2 << 24 | 40)
+ask("nvmlDeviceGetMemoryInfo_v2", device(), memory)
+print(memory[4], own.load().halfwarp_emulator_is_active())
+"""
+    assert talk(code) == ["0", "0"]
+
+
+def test_calls_through_nvml_are_no_calls_of_the_driver(run_emulated):
+    """Fault rules count calls of the program only."""
+    code = """
+from cuda.core import Device, emulation, system
+Device(0).set_current()
+before = emulation.stats()["calls"]
+device = system.Device(index=0)
+device.memory_info, device.name, device.uuid, device.compute_running_processes
+print(emulation.stats()["calls"] == before)
+"""
+    assert run_emulated(code).stdout.split() == ["True"]
+
+
+def test_options_hold_once_nvml_has_told_of_them(run_emulated):
+    code = """
+from cuda.core import emulation, system
+print(system.get_num_devices())
+emulation.enable(devices=2)
+try:
+    emulation.enable(devices=3)
+except RuntimeError as error:
+    print("devices" in str(error))
+"""
+    assert run_emulated(code, devices="2").stdout.split() == ["2", "True"]
+
+
+def test_options_that_are_not_understood_are_no_devices(talk):
+    code = "print(lib.nvmlInit_v2(), lib.nvmlInit_v2())"
+    assert talk(code, devices="many") == ["9", "9"]
+
+
+def test_sensors_are_set_by_name_and_reset(run_emulated):
+    code = """
+from cuda.core import emulation
+before = emulation.sensors(1)
+emulation.set_sensors(1, temperature=77, fan_speed=5)
+assert emulation.sensors(0)["temperature"] == 41
+changed = {k for k, v in emulation.sensors(1).items() if v != before[k]}
+assert changed == {"temperature", "fan_speed"}
+for wrong in ({"temperature": 99, "power": -1}, {"power": 1 << 70}, {"heat": 1}):
+    try:
+        emulation.set_sensors(1, **wrong)
+    except ValueError as error:
+        print(str(error).split()[0])
+assert emulation.sensors(1)["temperature"] == 77
+emulation.reset()
+print(emulation.sensors(1) == before)
+for ask in (emulation.sensors, emulation.set_sensors, lambda i: emulation.post_event("clock", i)):
+    for index in (2, -1, 1 << 40):
+        try:
+            ask(index)
+        except ValueError as error:
+            assert str(error) == f"there is no emulated device {index}"
+        else:
+            raise AssertionError(index)
+"""
+    assert run_emulated(code, devices="2").stdout.split() == ["power", "power", "there", "True"]
+
+
+def test_other_programs_find_it_in_the_folder(tmp_path):
+    """A program of no package of ours: two files and the C library."""
+    run = [sys.executable, "-m", "cuda.core.emulation", "path"]
+    folder = Path(subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip())
+    assert {each.name for each in folder.iterdir()} >= {"libcuda.so.1", "libnvidia-ml.so.1"}
+    code = """
+import ctypes as c
+lib = c.CDLL("libnvidia-ml.so.1")
+cuda = c.CDLL("libcuda.so.1")
+used, d, context, address = (c.c_uint64 * 5)(2 << 24 | 40), c.c_void_p(), c.c_void_p(), c.c_uint64()
+assert lib.nvmlInit_v2() == lib.nvmlDeviceGetHandleByIndex_v2(0, c.byref(d)) == 0
+assert cuda.cuInit(0) == cuda.cuDevicePrimaryCtxRetain(c.byref(context), 0) == 0
+assert cuda.cuCtxSetCurrent(context) == cuda.cuMemAlloc_v2(c.byref(address), c.c_size_t(4096)) == 0
+assert lib.nvmlDeviceGetMemoryInfo_v2(d, used) == 0
+print(used[4])
+cuda.cuMemFree_v2(address)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"LD_LIBRARY_PATH": str(folder)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "4096\n"), done.stderr
+
+
+def test_a_real_nvml_opened_before_the_emulator_was_chosen_is_left(run_plainly):
+    """Nothing of another NVML is asked once kernels are emulated."""
+    code = """
+import contextlib
+from cuda.bindings import nvml
+with contextlib.suppress(RuntimeError):  # there is none
+    nvml.init_v2()
+from cuda.core import Device, emulation, system
+emulation.enable()
+Device(0).set_current()
+print(system.Device(index=0).name)
+"""
+    assert "Emulated" in run_plainly(code)
+
+
+@pytest.fixture
+def run_plainly():
+    import os
+
+    def run(code):
+        plain = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=plain, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_a_number_that_is_no_enumerator_is_refused(talk):
+    said = talk("""
+ask("nvmlInit_v2")
+d, text, number = device(), c.create_string_buffer(64), c.byref(c.c_uint())
+for n in (c.c_int(-1), c.c_int(-2**31), c.c_int(1000)):
+    print(ask("nvmlDeviceGetInforomVersion", d, n, text, u(64)),
+          ask("nvmlDeviceGetClockInfo", d, n, number),
+          ask("nvmlDeviceGetMaxClockInfo", d, n, number),
+          ask("nvmlDeviceGetTemperatureThreshold", d, n, number),
+          ask("nvmlDeviceGetP2PStatus", d, d, n, number),
+          ask("nvmlDeviceSetFanControlPolicy", d, u(0), n))
+""")
+    assert said == ["2"] * 18

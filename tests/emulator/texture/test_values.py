@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What texture and surface instructions give, beside the formulas written once more with NumPy."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from cuda.bindings import driver
+from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, Program, ProgramOptions
+from cuda.core import launch as launch_kernel
+from cuda.core._core import CUDAError
+
+KERNELS = r"""
+#define EACH int i = threadIdx.x; if (i >= n) return; const float* at = p + 4 * i
+extern "C" __global__ void read_1d(unsigned long long t, const float* p, float4* to, int n) {
+    EACH; to[i] = tex1D<float4>(t, at[0]);
+}
+extern "C" __global__ void read_2d(unsigned long long t, const float* p, float4* to, int n) {
+    EACH; to[i] = tex2D<float4>(t, at[0], at[1]);
+}
+extern "C" __global__ void read_3d(unsigned long long t, const float* p, float4* to, int n) {
+    EACH; to[i] = tex3D<float4>(t, at[0], at[1], at[2]);
+}
+extern "C" __global__ void read_layers(unsigned long long t, const float* p, float4* to, int n) {
+    EACH; to[i] = tex2DLayered<float4>(t, at[0], at[1], (int)at[2]);
+}
+extern "C" __global__ void read_rows(unsigned long long t, const float* p, float4* to, int n) {
+    EACH; to[i] = tex1DLayered<float4>(t, at[0], (int)at[2]);
+}
+extern "C" __global__ void read_cube(unsigned long long t, const float* p, float4* to, int n) {
+    EACH; to[i] = texCubemap<float4>(t, at[0], at[1], at[2]);
+}
+extern "C" __global__ void gather(unsigned long long t, const float* p, float4* to, int n) {
+    EACH; to[i] = tex2Dgather<float4>(t, at[0], at[1], 0);
+}
+extern "C" __global__ void ask(unsigned long long t, const float* p, float4* to, int n) {
+    EACH;
+    unsigned width, height, kind, order, normalized;
+    asm("txq.width.b32 %0, [%1];" : "=r"(width) : "l"(t));
+    asm("txq.height.b32 %0, [%1];" : "=r"(height) : "l"(t));
+    asm("txq.channel_data_type.b32 %0, [%1];" : "=r"(kind) : "l"(t));
+    asm("txq.normalized_coords.b32 %0, [%1];" : "=r"(normalized) : "l"(t));
+    asm("txq.channel_order.b32 %0, [%1];" : "=r"(order) : "l"(t));
+    to[i] = make_float4(width, height, normalized, at[0]);
+}
+extern "C" __global__ void write(unsigned long long s, const float* p, float4* to, int n) {
+    EACH; surf3Dwrite((unsigned char)(10 + i), s, (int)at[0], (int)at[1], (int)at[2]);
+}
+extern "C" __global__ void write_zero(unsigned long long s, const float* p, float4* to, int n) {
+    EACH;
+    surf3Dwrite((unsigned char)(10 + i), s, (int)at[0], (int)at[1], (int)at[2],
+                cudaBoundaryModeZero);
+}
+extern "C" __global__ void count(unsigned long long s, const float* p, float4* to, int n) {
+    EACH;
+    int x = 4 * (i % 2);
+    asm volatile("sured.b.add.1d.u32.clamp [%0, {%1}], %2;" :: "l"(s), "r"(x), "r"(i + 1));
+}
+"""
+LAYERED, SURFACE, CUBE, GATHER = 1, 2, 4, 8
+WRAP, CLAMP, MIRROR, BORDER = range(4)
+BORDER_COLOR = (0.5, 1.5, 2.5, 3.5)
+
+
+def ok(answer):
+    assert answer[0] == 0, answer
+    return answer[1] if len(answer) == 2 else answer[1:]
+
+
+class Bench:
+    def __init__(self):
+        self.device = Device(0)
+        self.device.set_current()
+        self.stream = self.device.create_stream()
+        options = ProgramOptions(arch=f"sm_{self.device.arch}")
+        self.code = Program(KERNELS, "c++", options).compile("cubin")
+        self.code.get_kernel("ask")  # loads it, before a test counts what is alive
+        self.memory = LegacyPinnedMemoryResource()
+
+    def run(self, kernel, handle, points):
+        points = np.asarray(points, np.float32)
+        padded = np.zeros((len(points), 4), np.float32)
+        padded[:, : points.shape[1]] = points
+        with self.memory.allocate(padded.nbytes) as at, self.memory.allocate(padded.nbytes) as to:
+            np.from_dlpack(at).view(np.float32)[:] = padded.ravel()
+            entry, config = self.code.get_kernel(kernel), LaunchConfig(grid=1, block=len(points))
+            launch_kernel(self.stream, config, entry, int(handle), at, to, len(points))
+            self.stream.sync()
+            return np.from_dlpack(to).view(np.float32).copy().reshape(-1, 4)
+
+
+@pytest.fixture(scope="module")
+def bench():
+    made = Bench()
+    yield made
+    made.stream.close()
+
+
+class Array:
+    """An array of the driver's with data of shape (depth, height, width)."""
+
+    def __init__(self, data, extents, flags=0):
+        descriptor = driver.CUDA_ARRAY3D_DESCRIPTOR()
+        descriptor.Width, descriptor.Height, descriptor.Depth = extents
+        is_float = data.dtype == np.float32
+        kind = {1: 0x01, 4: 0x20 if is_float else 0x03}[data.itemsize]
+        descriptor.Format = driver.CUarray_format(kind)
+        descriptor.NumChannels, descriptor.Flags = 1, flags
+        self.handle = ok(driver.cuArray3DCreate(descriptor))
+        self.data = np.ascontiguousarray(data)
+        self.copy(True)
+
+    def copy(self, is_filled):
+        width, height, depth = (*self.data.shape[::-1], 1, 1)[:3]
+        copy = driver.CUDA_MEMCPY3D()
+        array, host = ("dst", "src") if is_filled else ("src", "dst")
+        setattr(copy, f"{array}MemoryType", driver.CUmemorytype.CU_MEMORYTYPE_ARRAY)
+        setattr(copy, f"{array}Array", self.handle)
+        setattr(copy, f"{host}MemoryType", driver.CUmemorytype.CU_MEMORYTYPE_HOST)
+        setattr(copy, f"{host}Host", self.data.ctypes.data)
+        setattr(copy, f"{host}Pitch", width * self.data.itemsize)
+        setattr(copy, f"{host}Height", height)
+        copy.WidthInBytes, copy.Height, copy.Depth = width * self.data.itemsize, height, depth
+        ok(driver.cuMemcpy3D(copy))
+        return self.data
+
+    def resource(self):
+        made = driver.CUDA_RESOURCE_DESC()
+        made.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+        made.res.array.hArray = self.handle
+        return made
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        ok(driver.cuArrayDestroy(self.handle))
+
+
+class Texture:
+    def __init__(self, resource, mode=CLAMP, is_linear=False, flags=0):
+        how = driver.CUDA_TEXTURE_DESC()
+        how.addressMode = [driver.CUaddress_mode(mode)] * 3
+        how.filterMode = driver.CUfilter_mode(int(is_linear))
+        how.flags = flags
+        how.borderColor = list(BORDER_COLOR)
+        self.handle = ok(driver.cuTexObjectCreate(resource, how, None))
+
+    def __enter__(self):
+        return self.handle
+
+    def __exit__(self, *exc_info):
+        ok(driver.cuTexObjectDestroy(self.handle))
+
+
+class Surface:
+    def __init__(self, resource):
+        self.handle = ok(driver.cuSurfObjectCreate(resource))
+
+    def __enter__(self):
+        return self.handle
+
+    def __exit__(self, *exc_info):
+        ok(driver.cuSurfObjectDestroy(self.handle))
+
+
+def place(index, count, mode):
+    """The element that an index of one axis names; None for the border."""
+    if mode == WRAP:
+        return index % count
+    if mode == MIRROR:
+        index %= 2 * count
+        return min(index, 2 * count - 1 - index)
+    if mode == BORDER and not 0 <= index < count:
+        return None
+    return min(max(index, 0), count - 1)
+
+
+def expected(data, point, mode, is_linear):
+    """The formulas of the programming guide, in elements; weights have eight bits."""
+    total = 0.0
+    taps = []
+    for at in point:
+        if is_linear:
+            fixed = int(np.floor((float(at) - 0.5) * 256 + 0.5))
+            weight = fixed % 256 / 256
+            taps.append([(fixed // 256, 1 - weight), (fixed // 256 + 1, weight)])
+        else:
+            taps.append([(int(np.floor(at)), 1.0)])
+    for corner in np.ndindex(*map(len, taps)):
+        chosen = [taps[axis][tap] for axis, tap in enumerate(corner)]
+        weight = float(np.prod([each[1] for each in chosen]))
+        places = [
+            place(index, count, mode)
+            for (index, _), count in zip(chosen, data.shape[::-1], strict=True)
+        ]
+        value = BORDER_COLOR[0] if None in places else float(data[tuple(places[::-1])])
+        total += weight * value
+    return total
+
+
+@pytest.mark.parametrize("is_linear", [False, True])
+@pytest.mark.parametrize("mode", [WRAP, CLAMP, MIRROR, BORDER])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_elements_are_addressed_and_mixed_by_the_formulas(bench, axes, mode, is_linear):
+    random = np.random.default_rng(axes * 100 + mode * 10 + is_linear)
+    shape = (3, 5, 8)[3 - axes :]
+    data = random.standard_normal(shape).astype(np.float32)
+    extents = (*shape[::-1], 0, 0)[:3]
+    # A quarter of an element apart, so that scaling by the extents rounds nothing.
+    points = random.integers(-60, 60, (200, axes)) / 4 + 1 / 16
+    scaled = points / np.array(shape[::-1])
+    wants = [expected(data, point, mode, is_linear) for point in points]
+    with (
+        Array(data, extents) as array,
+        Texture(
+            array.resource(), mode, is_linear, driver.CU_TRSF_NORMALIZED_COORDINATES
+        ) as texture,
+    ):
+        found = bench.run(f"read_{axes}d", texture, scaled)[:, 0]
+    # 5 and 3 are no powers of two: a coordinate may round to the next weight.
+    assert np.abs(found - wants).max() <= (2**-6 if is_linear else 0)
+
+
+@pytest.mark.parametrize("mode", [WRAP, MIRROR])
+def test_periods_are_of_normalised_coordinates_only(bench, mode):
+    data = np.arange(4, dtype=np.float32)
+    with Array(data, (4, 0, 0)) as array, Texture(array.resource(), mode) as texture:
+        found = bench.run("read_1d", texture, [[-3.5], [1.5], [9.5]])[:, 0]
+    assert found.tolist() == [0, 1, 3]
+
+
+def test_layers_are_chosen_and_not_mixed(bench):
+    data = np.arange(2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4)
+    with Array(data, (4, 3, 2), LAYERED) as array, Texture(array.resource(), is_linear=True) as t:
+        found = bench.run("read_layers", t, [[0.5, 0.5, 0], [1.0, 0.5, 1], [0.5, 1.5, 9]])[:, 0]
+    assert found.tolist() == [0, 12.5, 16]
+    rows = np.arange(8, dtype=np.float32).reshape(2, 1, 4)
+    with Array(rows, (4, 0, 2), LAYERED) as array, Texture(array.resource()) as texture:
+        found = bench.run("read_rows", texture, [[0.5, 0, 0], [1.5, 0, 1], [2.5, 0, 7]])[:, 0]
+    assert found.tolist() == [0, 5, 6]
+
+
+def test_faces_of_a_cube_are_found_by_the_longest_axis(bench):
+    data = np.arange(6 * 2 * 2, dtype=np.float32).reshape(6, 2, 2)
+    points = [
+        [1, 0.5, -0.5], [-1, 0.5, -0.5], [0.5, 1, 0.5], [0.5, -1, 0.5], [0.5, 0.5, 1],
+        [0.5, 0.5, -1],
+    ]  # fmt: skip
+    # (s, t) of each face, by the table of the guide: (-z, -y), (z, -y), (x, z), (x, -z) ...
+    wants = [0 * 4 + 1, 1 * 4 + 0, 2 * 4 + 3, 3 * 4 + 1, 4 * 4 + 1, 5 * 4 + 0]
+    with Array(data, (2, 2, 6), CUBE) as array, Texture(array.resource(), flags=2) as texture:
+        assert bench.run("read_cube", texture, points)[:, 0].tolist() == wants
+
+
+def test_gathering_gives_four_neighbours(bench):
+    data = np.arange(12, dtype=np.float32).reshape(3, 4)
+    with Array(data, (4, 3, 0), GATHER) as array, Texture(array.resource()) as texture:
+        found = bench.run("gather", texture, [[2.0, 2.0]])
+    assert found[0].tolist() == [9, 10, 6, 5]
+
+
+def test_a_texture_answers_what_it_is(bench):
+    data = np.zeros((3, 4), np.float32)
+    with Array(data, (4, 3, 0)) as array, Texture(array.resource(), flags=2) as texture:
+        assert bench.run("ask", texture, [[7.0]])[0].tolist() == [4, 3, 1, 7]
+
+
+def test_a_surface_is_written_by_bytes_rows_and_slices(bench):
+    data = np.zeros((2, 3, 4), np.uint8)
+    with Array(data, (4, 3, 2), SURFACE) as array, Surface(array.resource()) as surface:
+        bench.run("write", surface, [[0, 0, 0], [3, 2, 1], [1, 1, 0]])
+        found = array.copy(False)
+    assert (found[0, 0, 0], found[1, 2, 3], found[0, 1, 1]) == (10, 11, 12)
+    assert np.count_nonzero(found) == 3
+
+
+def test_a_surface_counts(bench):
+    with Array(np.zeros(4, np.uint32), (4, 0, 0), SURFACE) as array:
+        with Surface(array.resource()) as surface:
+            bench.run("count", surface, np.zeros((32, 1)))
+        assert array.copy(False)[:2].tolist() == [sum(range(1, 33, 2)), sum(range(2, 33, 2))]
+
+
+def test_outside_of_a_surface_nothing_is_written_or_it_is_a_fault(bench):
+    data = np.zeros((1, 1, 4), np.uint8)
+    with Array(data, (4, 1, 1), SURFACE) as array, Surface(array.resource()) as surface:
+        bench.run("write_zero", surface, [[-1, 0, 0], [4, 0, 0], [0, 1, 0], [0, 0, 1]])
+        assert not array.copy(False).any()
+
+
+class TestFaults:
+    @pytest.fixture
+    def emulation(self, bench):
+        from cuda.core import emulation
+
+        if not emulation.is_active():
+            pytest.skip("a fault ends the context of a GPU")
+        return emulation
+
+    def test_an_access_outside_of_a_surface(self, bench, emulation):
+        with (
+            Array(np.zeros((1, 1, 4), np.uint8), (4, 1, 1), SURFACE) as array,
+            Surface(array.resource()) as surface,
+            emulation.expect_fault("out-of-bounds"),
+            pytest.raises(CUDAError, match="outside of the surface"),
+        ):
+            bench.run("write", surface, [[4, 0, 0]])
+
+    def test_a_number_that_names_nothing(self, bench, emulation):
+        with (
+            emulation.expect_fault("unmapped"),
+            pytest.raises(CUDAError, match="handle of no texture object"),
+        ):
+            bench.run("read_1d", 12345, [[0.5]])
+
+    def test_a_surface_in_place_of_a_texture(self, bench, emulation):
+        with (
+            Array(np.zeros((1, 1, 4), np.uint8), (4, 1, 1), SURFACE) as array,
+            Surface(array.resource()) as surface,
+            emulation.expect_fault("unmapped"),
+            pytest.raises(CUDAError, match="handle of no texture object"),
+        ):
+            bench.run("read_1d", surface, [[0.5]])
+
+    def test_an_array_that_was_destroyed(self, bench, emulation):
+        with Array(np.zeros(4, np.float32), (4, 0, 0)) as array:
+            texture = Texture(array.resource())
+        with (
+            texture as handle,
+            emulation.expect_fault("use-after-free"),
+            pytest.raises(CUDAError, match="was given back"),
+        ):
+            bench.run("read_1d", handle, [[0.5]])
+
+
+def test_rows_go_between_arrays_and_memory(bench):
+    data, back = np.arange(8, dtype=np.float32), np.zeros(4, np.float32)
+    with Array(data, (8, 0, 0)) as one, Array(np.zeros(8, np.float32), (8, 0, 0)) as other:
+        ok(driver.cuMemcpyAtoA(other.handle, 0, one.handle, 16, 16))
+        ok(driver.cuMemcpyHtoA(other.handle, 16, data.ctypes.data, 8))
+        ok(driver.cuMemcpyAtoH(back.ctypes.data, other.handle, 8, 16))
+    assert back.tolist() == [6, 7, 0, 1]
+
+
+def code(answer):
+    return answer[0].name.removeprefix("CUDA_ERROR_")
+
+
+def test_wrong_arrays_are_refused(bench):
+    def create(**fields):
+        descriptor = driver.CUDA_ARRAY3D_DESCRIPTOR()
+        descriptor.Width, descriptor.NumChannels = 4, 1
+        descriptor.Format = driver.CUarray_format.CU_AD_FORMAT_FLOAT
+        for name, value in fields.items():
+            setattr(descriptor, name, value)
+        answer = driver.cuArray3DCreate(descriptor)
+        if answer[0] == 0:
+            ok(driver.cuArrayDestroy(answer[1]))
+        return code(answer)
+
+    assert create() == "CUDA_SUCCESS"
+    for fields in (
+        {"Width": 0},
+        {"NumChannels": 3},
+        {"Width": 1 << 20},
+        {"Depth": 3},
+        {"Height": 2, "Depth": 5, "Flags": CUBE},
+        {"Height": 4, "Depth": 5, "Flags": CUBE},
+        {"Flags": LAYERED},
+    ):
+        assert create(**fields) == "INVALID_VALUE", fields
+
+
+def test_a_copy_that_leaves_the_array_is_refused(bench):
+    host = (ctypes.c_float * 8)()
+    with Array(np.zeros(4, np.float32), (4, 0, 0)) as array:
+        for offset, count in ((4, 16), (0, 20), (2, 4), (0, 3), (1 << 62, 4)):
+            answer = driver.cuMemcpyHtoA(array.handle, offset, ctypes.addressof(host), count)
+            assert code(answer) == "INVALID_VALUE"
