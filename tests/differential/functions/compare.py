@@ -104,9 +104,11 @@ class Accepted:
         return all(re.fullmatch(rule.get(c, ".*"), difference[c], re.S) for c in CONDITIONS)
 
     def unused(self, modules):
-        """Titles of the rules for any of these modules that no difference needs."""
+        """Titles of the rules for any of these modules that every run needs and this one did not."""
         return [
             rule["title"]
             for rule, uses in zip(self.rules, self.uses, strict=True)
-            if not uses and any(re.fullmatch(rule.get("module", ".*"), name) for name in modules)
+            if not uses
+            and not rule.get("sometimes")
+            and any(re.fullmatch(rule.get("module", ".*"), name) for name in modules)
         ]
