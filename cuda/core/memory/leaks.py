@@ -27,6 +27,8 @@ class LiveAllocation(namedtuple("LiveAllocation", "address size stream age trace
     __slots__ = ()
 
     def __str__(self):
-        text = (f"{self.size} bytes at {self.address:#x}, allocated on stream {self.stream:#x} "
-                f"{self.age:.3f} s ago")
+        text = (
+            f"{self.size} bytes at {self.address:#x}, allocated on stream {self.stream:#x} "
+            f"{self.age:.3f} s ago"
+        )
         return text if self.traceback is None else f"{text}:\n{''.join(self.traceback)}".rstrip()

@@ -104,7 +104,7 @@ class Accepted:
         return all(re.fullmatch(rule.get(c, ".*"), difference[c], re.S) for c in CONDITIONS)
 
     def unused(self, modules):
-        """Titles of the rules for any of these modules that every run needs and this one did not."""
+        """Titles of the rules for any of these modules that each run needs and this one did not."""
         return [
             rule["title"]
             for rule, uses in zip(self.rules, self.uses, strict=True)
