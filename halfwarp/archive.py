@@ -2,9 +2,9 @@
 """Copies of our files that another distribution may overwrite, compressed, in the wheel.
 
 A wheel cannot be unpacked again from what it installed, and no network is needed this way. The
-large libraries have names that only we use (`_core`, `libcuda_emulated`): nobody overwrites them,
-and without them the copies take a tenth of the wheel. Python files, declarations for `cimport` and
-the modules `cy*` are what NVIDIA's wheels have under the same names.
+large libraries have names that only we use (`_core`, `libcuda_emulated`): nobody overwrites them.
+Nor the stubs and the C++ headers: of NVIDIA's wheels none has such a file at a path of ours. Python
+files, declarations for `cimport` and the modules `cy*` are what those have under the same names.
 """
 
 import io
@@ -12,6 +12,8 @@ import tarfile
 from pathlib import PurePath
 
 NAME = "halfwarp/files.tar.xz"
+OURS_ALONE = (".so", ".pyd", ".pyi", ".hpp")
+NOT_INSTALLED = ".pyc"
 
 
 def pack(root):
@@ -27,7 +29,11 @@ def pack(root):
 def is_kept(path):
     """Whether others may have a file of this name."""
     name = PurePath(path).name
-    return not name.endswith((".so", ".pyd", ".pyc")) or name.startswith("cy")
+    return not name.endswith((*OURS_ALONE, NOT_INSTALLED)) or is_module_for_cimport(name)
+
+
+def is_module_for_cimport(name):
+    return name.startswith("cy") and name.endswith((".so", ".pyd"))
 
 
 def read(root):
