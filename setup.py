@@ -95,6 +95,7 @@ class Part:
 HANDLERS = "exec/handlers/*.cpp"
 VECTORS = ("v3", "v4") if platform.machine() == "x86_64" else ()
 WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
+RARELY = " handlers" if VECTORS else ""  # few machines still have no wider vector units
 CUDART = "libcudart_static.a"
 PARTS = [
     Part(
@@ -130,7 +131,7 @@ PARTS = [
         flags=FLOATS,
         variants=WIDER,
         small="api control device driver graph image link module object observation ptx report "
-        "settings sharing stream work",
+        "settings sharing stream work" + RARELY,
     ),
     Part(RUNTIME, "cpp/emulated_runtime emulated_runtime", small="emulated_runtime"),
     Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
