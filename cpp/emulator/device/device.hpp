@@ -32,9 +32,10 @@ class device {
   CUuuid uuid() const noexcept;
   std::string pci_bus_id() const;
 
-  // Of memory that graphs allocate: what is mapped by them, and what is kept for them.
+  // Of memory that graphs allocate: what executables map, and what is kept until it is trimmed, all
+  // of which drivers call used as well as reserved.
   struct {
-    std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
+    std::uint64_t mapped = 0, kept = 0, used_high = 0, reserved_high = 0;
   } graph_memory;
 
   std::shared_ptr<context> primary;  // made at the first retain; its handle stays the same

@@ -160,10 +160,6 @@ stream_capture* capture_of(stream& in) {
 graph_node& add_captured(driver& d, stream& in, node_work work, bool is_programmatic) {
   auto& state = *capture_of(in);
   auto& into = *state.of->into;
-  if (into.is_in_condition && !may_be_conditional(work.type)) {
-    refuse_and_invalidate(*state.of, CUDA_ERROR_NOT_SUPPORTED,
-                          "the graph of a conditional node has no nodes of this kind");
-  }
   if (!work.where) work.where = in.shared_owner();
   std::vector<CUgraphEdgeData> data;
   std::erase_if(state.frontier, [](const capture_edge& e) { return e.from->is_removed; });

@@ -32,20 +32,20 @@ bool has_twice(std::span<graph_node* const> nodes) {
   return different.size() != nodes.size();
 }
 
-std::shared_ptr<graph> clone_inner(driver& d, const graph& of, graph_owner owner) {
+std::shared_ptr<graph> clone_inner(driver& d, const graph& of, graph_owner owner, const graph& in) {
   auto made = clone(d, of);
-  made->give_to_node(owner);
+  made->give_to_node(owner, in);
   return made;
 }
 
 // The graphs of a node belong to it alone.
-void part(driver& d, node_work& cloned) {
-  if (cloned.child) cloned.child = clone_inner(d, *cloned.child, graph_owner::child_node);
+void part(driver& d, node_work& cloned, const graph& in) {
+  if (cloned.child) cloned.child = clone_inner(d, *cloned.child, graph_owner::child_node, in);
   if (!cloned.branches) return;
   auto own = std::make_shared<node_branches>(*cloned.branches);
   own->handles.clear();
   for (auto& each : own->bodies) {
-    each = clone_inner(d, *each, graph_owner::conditional_node);
+    each = clone_inner(d, *each, graph_owner::conditional_node, in);
     own->handles.push_back(each->handle_as<CUgraph>());
   }
   cloned.branches = std::move(own);
@@ -194,10 +194,26 @@ bool graph::has_nodes_of(CUgraphNodeType type) const {
   return found;
 }
 
-void graph::give_to_node(graph_owner of) noexcept {
+void graph::give_to_node(graph_owner of, const graph& in) noexcept {
   owner_ = of;
+  outer_ = &in;
   is_library_owned = true;
-  is_in_condition = is_in_condition || of == graph_owner::conditional_node;
+}
+
+bool graph::is_in_condition() const noexcept {
+  return owner_ == graph_owner::conditional_node || (outer_ && outer_->is_in_condition());
+}
+
+bool graph::knows(const conditional& handle) const {
+  const graph* top = this;
+  while (top->outer_) top = top->outer_;
+  const auto has = [&](const graph& in) {
+    return std::ranges::any_of(in.conditions,
+                               [&](const auto& each) { return each->of().get() == &handle; });
+  };
+  bool found = has(*top);
+  top->for_each_inner([&](const graph& inner) { found = found || has(inner); });
+  return found;
 }
 
 void graph::take_edges(const graph& of, const std::map<const graph_node*, graph_node*>& twins) {
@@ -208,11 +224,10 @@ std::shared_ptr<graph> clone(driver& d, const graph& of) {
   const auto made = d.objects.make<graph>(&of);
   made->references = of.references;
   made->conditions = of.conditions;
-  made->is_in_condition = of.is_in_condition;
   std::map<const graph_node*, graph_node*> twins;
   for (const auto& each : of.nodes()) {
     auto work = each->work;
-    part(d, work);
+    part(d, work, *made);
     twins[each.get()] = &made->add(d, std::move(work), {}, {}, each.get());
     twins[each.get()]->is_enabled = each->is_enabled;
   }

@@ -90,12 +90,6 @@ struct graph_edge {
   CUgraphEdgeData data{};
 };
 
-// Whether the graphs of conditional nodes take nodes of a kind. The manual names fewer kinds than
-// drivers accept: host and event nodes are accepted too.
-constexpr bool may_be_conditional(CUgraphNodeType type) noexcept {
-  return type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE;
-}
-
 // To whom a graph belongs: to the program, or to a node of another graph, with which it goes.
 enum class graph_owner : std::uint8_t { program, child_node, conditional_node };
 
@@ -139,11 +133,13 @@ class graph : public object {
   // Calls for the graphs that nodes own, and theirs.
   void for_each_inner(const std::function<void(const graph&)>& visit) const;
 
-  void give_to_node(graph_owner of) noexcept;
+  void give_to_node(graph_owner of, const graph& in) noexcept;
   bool is_of_node() const noexcept { return owner_ != graph_owner::program; }
   bool was_moved = false;  // made by the program, then given to a node
   // Also of a child graph inside of one.
-  bool is_in_condition = false;
+  bool is_in_condition() const noexcept;
+  // Whether a conditional handle was made for it, or for a graph around it or inside.
+  bool knows(const conditional& handle) const;
 
   // Those of the graph that this is made a clone of.
   void take_edges(const graph& of, const std::map<const graph_node*, graph_node*>& twins);
@@ -161,6 +157,7 @@ class graph : public object {
   std::uint64_t original_;
   unsigned places_ = 0;
   graph_owner owner_ = graph_owner::program;
+  const graph* outer_ = nullptr;  // which has the node that this belongs to
 };
 
 // A copy of a graph, with the graphs that belong to its nodes.

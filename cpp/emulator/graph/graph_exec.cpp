@@ -94,17 +94,12 @@ void require_alive(driver& d, const graph& of) {
   });
 }
 
-// A conditional node whose handle was made for a graph that is none of these, if there is one.
-graph_node* node_of_foreign_condition(const graph& of) {
-  std::set<const conditional*> own;
-  for_each_graph(of, [&](const graph& each) {
-    for (const auto& handle : each.conditions) own.insert(handle->of().get());
-  });
-  graph_node* found = nullptr;
-  for_each_node(of, [&](graph_node& node) {
-    if (node.work.branches && !own.contains(node.work.branches->decides.get())) found = &node;
-  });
-  return found;
+// Such nodes are added without a word.
+graph_node* memory_node_in_condition(const graph& of) {
+  if (!of.is_in_condition()) return nullptr;
+  const auto found = std::ranges::find_if(
+      of.nodes(), [](const auto& each) { return each->work.memory != nullptr; });
+  return found == of.nodes().end() ? nullptr : found->get();
 }
 
 // A node of a cycle, if there is one.
@@ -149,6 +144,10 @@ instantiation_problem check_instantiation(const graph& of, unsigned long long fl
     if (auto* const node = node_in_cycle(each)) {
       found = {CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, node, CUDA_ERROR_INVALID_VALUE,
                "the dependencies of the graph form a cycle"};
+    } else if (auto* const refused = memory_node_in_condition(each)) {
+      found = {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, refused,
+               CUDA_ERROR_NOT_SUPPORTED,
+               "the graphs of a conditional node neither allocate nor free memory"};
     }
     for (const auto& handle : each.conditions) {
       if (handle->of()->has_node) continue;
@@ -157,10 +156,6 @@ instantiation_problem check_instantiation(const graph& of, unsigned long long fl
     }
   });
   if (found.code != CUDA_SUCCESS) return found;
-  if (auto* const node = node_of_foreign_condition(of)) {
-    return {CUDA_GRAPH_INSTANTIATE_ERROR, node, CUDA_ERROR_INVALID_VALUE,
-            "the conditional handle of a node was made for another graph"};
-  }
   if (!of.executable.expired()) {
     return {CUDA_GRAPH_INSTANTIATE_ERROR, nullptr, CUDA_ERROR_NOT_SUPPORTED,
             "a graph that allocates memory or has conditional nodes can have one executable only"};

@@ -10,7 +10,9 @@
 namespace halfwarp::emulator {
 namespace {
 
-constexpr std::uint64_t page = 2 << 20;  // what a device maps at once
+constexpr std::uint64_t piece = 32 << 20;  // what a device keeps for graphs at once
+
+std::uint64_t whole_pieces(std::uint64_t bytes) { return (bytes + piece - 1) / piece * piece; }
 
 class appearance final : public operation {
  public:
@@ -49,23 +51,23 @@ device& device_of(driver& d, const memory::allocation& made) {
 }  // namespace
 
 std::shared_ptr<graph_mapping> graph_mapping::make(driver& d, device& on, std::uint64_t bytes) {
-  const auto needed = (bytes + page - 1) / page * page;
-  auto& kept = on.graph_memory;
-  const auto free = kept.reserved - kept.used;
-  if (needed > free) {
-    if (!d.memory.charge(on.ordinal(), needed - free)) return nullptr;
-    kept.reserved += needed - free;
-    kept.reserved_high = std::max(kept.reserved_high, kept.reserved);
+  auto& of = on.graph_memory;
+  const auto needed = whole_pieces(of.mapped + bytes);
+  if (needed > of.kept) {
+    if (!d.memory.charge(on.ordinal(), needed - of.kept)) return nullptr;
+    of.kept = needed;
   }
-  kept.used += needed;
-  kept.used_high = std::max(kept.used_high, kept.used);
-  return std::shared_ptr<graph_mapping>{new graph_mapping{on, needed}};
+  of.mapped += bytes;
+  of.used_high = std::max(of.used_high, of.kept);
+  of.reserved_high = std::max(of.reserved_high, of.kept);
+  return std::shared_ptr<graph_mapping>{new graph_mapping{on, bytes}};
 }
 
 void trim_graph_memory(driver& d, device& on) {
-  auto& kept = on.graph_memory;
-  d.memory.discharge(on.ordinal(), kept.reserved - kept.used);
-  kept.reserved = kept.used;
+  auto& of = on.graph_memory;
+  const auto needed = whole_pieces(of.mapped);
+  d.memory.discharge(on.ordinal(), of.kept - needed);
+  of.kept = needed;
 }
 
 graph_memory::graph_memory(driver& d, const memory::allocation& made,

@@ -20,7 +20,7 @@ class graph_mapping {
  public:
   // Null when the device has not so much left.
   static std::shared_ptr<graph_mapping> make(driver& d, device& on, std::uint64_t bytes);
-  ~graph_mapping() { on_.graph_memory.used -= bytes_; }
+  ~graph_mapping() { on_.graph_memory.mapped -= bytes_; }
   graph_mapping(const graph_mapping&) = delete;  // counts once
   graph_mapping& operator=(const graph_mapping&) = delete;
 

@@ -38,7 +38,7 @@ constexpr row rows[] = {
     {CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, launches | nodes},
     {CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, launches},
     {CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, launches | nodes, 0, 1},
-    {CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, launches | nodes, -1, 100},
+    {CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, launches | nodes, 0, 100},
     {CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, launches | nodes | streams, 0, 1},
     {CU_LAUNCH_ATTRIBUTE_PORTABLE_CLUSTER_SIZE_MODE, launches | nodes,
      CU_LAUNCH_PORTABLE_CLUSTER_MODE_DEFAULT, CU_LAUNCH_PORTABLE_CLUSTER_MODE_ALLOW_NON_PORTABLE},
@@ -96,7 +96,6 @@ CUlaunchAttributeValue launch_attributes::get(CUlaunchAttributeID id) const noex
   if (found != set_.end()) return found->second;
   CUlaunchAttributeValue none{};
   if (id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) none.memSyncDomainMap = {0, 1};
-  if (id == CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) none.sharedMemCarveout = ~0u;
   if (id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) none.syncPolicy = CU_SYNC_POLICY_AUTO;
   return none;
 }

@@ -6,6 +6,7 @@ import ctypes
 import gc
 
 import pytest
+from cuda.bindings import driver
 from cuda.core import CUDAError, LaunchConfig, LegacyPinnedMemoryResource, launch
 from cuda.core.graph import GraphDefinition
 
@@ -19,6 +20,16 @@ ADD = """
     st.global.u32 [%rd1], %r2;
 """
 ONE = LaunchConfig(grid=1, block=1)
+
+
+def id_of(what, function):
+    """Its number; None where the driver is older than the function, which the error says."""
+    (_, version) = driver.cuDriverGetVersion()
+    if version >= 13010:
+        return what.id
+    with pytest.raises(RuntimeError, match=f"{function} is not in .* needs a driver of CUDA 13.1"):
+        what.id  # noqa: B018
+    return None
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from cuda.core.graph import (
     MemsetNode,
 )
 
-from .conftest import ONE
+from .conftest import ONE, id_of
 
 
 def count(emulation, function):
@@ -218,8 +218,10 @@ class TestKernelNodes:
 
     def test_ids(self, graph, add, numbers):
         node = graph.launch(ONE, add, numbers.buffer, 1)
-        assert isinstance(node.id, int) and isinstance(graph.id, int)
-        assert graph.id != GraphDefinition().id
+        other = GraphDefinition()
+        numbers = [id_of(each, "cuGraphGetId") for each in (graph, other)]
+        assert id_of(node, "cuGraphNodeGetLocalId") == (None if numbers == [None, None] else 0)
+        assert numbers[0] != numbers[1] or numbers == [None, None]
 
 
 class TestMemoryNodes:

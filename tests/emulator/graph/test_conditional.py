@@ -152,11 +152,26 @@ def test_handles_and_sizes_that_do_not_fit_are_refused(graph):
     assert driver.cuGraphConditionalHandleCreate(graph, context, 0, 2)[0] == INVALID
 
 
-def test_a_handle_of_another_graph_is_refused_by_the_instantiation(graph):
+def test_a_handle_of_another_graph_is_refused(graph):
     other = made(*driver.cuGraphCreate(0))
-    add(graph, condition(other), IF, 1)
-    assert driver.cuGraphInstantiate(graph, 0)[0] != 0
+    parameters = parameters_of(condition(other), IF, 1)
+    assert driver.cuGraphAddNode(graph, [], None, 0, parameters)[0] == INVALID
+    assert made(*driver.cuGraphGetNodes(graph, 1))[1] == 0
     made(*driver.cuGraphDestroy(other))
+
+
+@pytest.mark.skipif(not emulation.is_active(), reason="not known of a GPU's driver")
+def test_the_graph_of_a_condition_takes_memory_nodes_that_no_executable_has(graph):
+    _, (body,) = add(graph, condition(graph), IF, 1)
+    parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
+    parameters.poolProps.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    parameters.poolProps.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    parameters.bytesize = 64
+    made(*driver.cuGraphAddMemAllocNode(body, [], 0, parameters))
+    wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
+    assert driver.cuGraphInstantiateWithParams(graph, wanted)[0] == UNSUPPORTED
+    result = driver.CUgraphInstantiateResult
+    assert wanted.result_out == result.CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED
 
 
 def test_an_unused_handle_is_named_by_the_instantiation(graph):

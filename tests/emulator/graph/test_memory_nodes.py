@@ -14,6 +14,7 @@ Attribute = driver.CUgraphMem_attribute
 AUTO_FREE = driver.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
 CAPTURE = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
 PAGE = 2 << 20
+PIECE = 32 << 20  # what the emulator, as an H200, keeps at once
 
 
 def allocation(size=64, place=None):
@@ -161,17 +162,38 @@ def test_the_device_keeps_memory_for_graphs_until_it_is_trimmed(graph, streams, 
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="drivers differ in the pieces they map")
-def test_the_emulator_maps_whole_pages_for_graphs(graph, streams, executable):
-    node, own = allocate(graph, size=PAGE + 1)
+def test_the_emulator_keeps_whole_pieces_for_graphs(graph, streams, executable):
+    node, own = allocate(graph, size=PIECE + 1)
     free(graph, own, node)
     ready = executable()
     made(*driver.cuGraphUpload(ready, streams[0]))
-    assert usage() == [2 * PAGE] * 4
+    assert usage() == [2 * PIECE] * 4
     run(ready, streams[0])
     made(*driver.cuDeviceGraphMemTrim(0))
-    assert usage() == [0, 0, 2 * PAGE, 2 * PAGE]
+    assert usage() == [0, 0, 2 * PIECE, 2 * PIECE]
     run(ready, streams[0])
-    assert usage() == [2 * PAGE] * 4
+    assert usage() == [2 * PIECE] * 4
+
+
+def test_what_an_executable_used_is_kept_until_it_is_trimmed(graph, streams):
+    node, own = allocate(graph)
+    free(graph, own, node)
+    ready = made(*driver.cuGraphInstantiate(graph, 0))
+    run(ready, streams[0])
+    used = usage()
+    made(*driver.cuGraphExecDestroy(ready))
+    assert usage() == used
+    made(*driver.cuDeviceGraphMemTrim(0))
+    assert usage()[:2] == [0, 0]
+
+
+def test_an_update_exchanges_allocations_that_are_alike(graph, executable):
+    allocate(graph)
+    ready = executable()
+    same = made(*driver.cuGraphCreate(0))
+    allocate(same)
+    made(*driver.cuGraphExecUpdate(ready, same))
+    made(*driver.cuGraphDestroy(same))
 
 
 def test_high_water_marks_alone_are_set_and_to_zero():

@@ -41,7 +41,7 @@ node_work copy_work(call& c, const CUDA_MEMCPY3D& p, CUcontext raw);
 node_work fill_work(call& c, const CUDA_MEMSET_NODE_PARAMS& p, CUcontext raw);
 node_work host_work(CUhostFn function, void* data);
 node_work event_work(const call& c, CUgraphNodeType type, CUevent raw);
-node_work child_work(call& c, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, const graph* in);
+node_work child_work(call& c, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, const graph& in);
 node_work allocation_work(call& c, graph& in, CUDA_MEM_ALLOC_NODE_PARAMS_v2& p);
 node_work free_work(call& c, graph& in, CUdeviceptr at);
 node_work conditional_work(call& c, graph& in, CUDA_CONDITIONAL_NODE_PARAMS& p);

@@ -81,8 +81,11 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) noexcept {
   return answer([&](call& c) {
     const auto what = exec_of(c, hGraphExec);
     const auto in = c.stream_of(hStream);
-    require(!capture_of(*in), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-            "a launch of a graph cannot be captured; add the graph as a child graph node");
+    if (auto* const state = capture_of(*in)) {
+      refuse_and_invalidate(
+          *state->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+          "a launch of a graph cannot be captured; add the graph as a child graph node");
+    }
     require_no_implicit_wait(c.d, *in);
     what->launch(c.d, c.guard, *in, call_site());
   });

@@ -8,16 +8,15 @@ namespace halfwarp::emulator::api {
 namespace {
 
 std::uint64_t& value_of(device& of, CUgraphMem_attribute attribute) {
-  auto& kept = of.graph_memory;
+  auto& all = of.graph_memory;
   switch (attribute) {
     case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-      return kept.used;
-    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-      return kept.used_high;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-      return kept.reserved;
+      return all.kept;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+      return all.used_high;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-      return kept.reserved_high;
+      return all.reserved_high;
     default:
       refuse(CUDA_ERROR_INVALID_VALUE, "cuda.h has no such attribute of graph memory");
   }
@@ -39,15 +38,15 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
                                       void* value) noexcept {
   return answer([&](call& c) {
     require_outputs(value);
-    auto& kept = c.device_of(device).graph_memory;
+    auto& all = c.device_of(device).graph_memory;
     cuuint64_t wanted;
     std::memcpy(&wanted, value, sizeof wanted);
     const bool is_high =
         attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
     require(is_high && wanted == 0, CUDA_ERROR_INVALID_VALUE,
             "the high-water marks alone can be set, to 0");
-    if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) kept.used_high = kept.used;
-    if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) kept.reserved_high = kept.reserved;
+    if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) all.used_high = all.kept;
+    if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) all.reserved_high = all.kept;
   });
 }
 

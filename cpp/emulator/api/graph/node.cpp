@@ -30,15 +30,6 @@ CUresult add(const new_node& wanted, const void* given, const auto& make) {
   });
 }
 
-CUresult add_of_kind(const new_node& wanted, CUgraphNodeType type, const void* given,
-                     const auto& make) {
-  return add(wanted, given, [&](call& c, graph& in) {
-    require(!in.is_in_condition || may_be_conditional(type), CUDA_ERROR_NOT_SUPPORTED,
-            "the graph of a conditional node has no nodes of this kind");
-    return make(c, in);
-  });
-}
-
 }  // namespace
 
 CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph,
@@ -58,33 +49,29 @@ CUresult cuGraphAddNode_v3(CUgraphNode* phGraphNode, CUgraph hGraph,
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph,
                                  const CUgraphNode* dependencies, size_t numDependencies,
                                  const CUDA_KERNEL_NODE_PARAMS* nodeParams) noexcept {
-  return add_of_kind({phGraphNode, hGraph, dependencies, nullptr, numDependencies},
-                     CU_GRAPH_NODE_TYPE_KERNEL, nodeParams,
-                     [&](call& c, graph&) { return kernel_work(c, newer(*nodeParams), {}); });
+  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, nodeParams,
+             [&](call& c, graph&) { return kernel_work(c, newer(*nodeParams), {}); });
 }
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                               const CUgraphNode* dependencies, size_t numDependencies,
                               const CUDA_MEMCPY3D* copyParams, CUcontext ctx) noexcept {
-  return add_of_kind({phGraphNode, hGraph, dependencies, nullptr, numDependencies},
-                     CU_GRAPH_NODE_TYPE_MEMCPY, copyParams,
-                     [&](call& c, graph&) { return copy_work(c, *copyParams, ctx); });
+  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, copyParams,
+             [&](call& c, graph&) { return copy_work(c, *copyParams, ctx); });
 }
 
 CUresult cuGraphAddMemsetNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                               const CUgraphNode* dependencies, size_t numDependencies,
                               const CUDA_MEMSET_NODE_PARAMS* memsetParams, CUcontext ctx) noexcept {
-  return add_of_kind({phGraphNode, hGraph, dependencies, nullptr, numDependencies},
-                     CU_GRAPH_NODE_TYPE_MEMSET, memsetParams,
-                     [&](call& c, graph&) { return fill_work(c, *memsetParams, ctx); });
+  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, memsetParams,
+             [&](call& c, graph&) { return fill_work(c, *memsetParams, ctx); });
 }
 
 CUresult cuGraphAddHostNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                             const CUgraphNode* dependencies, size_t numDependencies,
                             const CUDA_HOST_NODE_PARAMS* nodeParams) noexcept {
-  return add_of_kind(
-      {phGraphNode, hGraph, dependencies, nullptr, numDependencies}, CU_GRAPH_NODE_TYPE_HOST,
-      nodeParams, [&](call&, graph&) { return host_work(nodeParams->fn, nodeParams->userData); });
+  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, nodeParams,
+             [&](call&, graph&) { return host_work(nodeParams->fn, nodeParams->userData); });
 }
 
 CUresult cuGraphAddEmptyNode(CUgraphNode* phGraphNode, CUgraph hGraph,
@@ -98,45 +85,44 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                                   CUgraph childGraph) noexcept {
   const CUDA_CHILD_GRAPH_NODE_PARAMS given{childGraph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE};
   return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
-             [&](call& c, graph& in) { return child_work(c, given, &in); });
+             [&](call& c, graph& in) { return child_work(c, given, in); });
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                                    const CUgraphNode* dependencies, size_t numDependencies,
                                    CUevent event) noexcept {
   constexpr auto type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-  return add_of_kind({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, type,
-                     phGraphNode, [&](call& c, graph&) { return event_work(c, type, event); });
+  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
+             [&](call& c, graph&) { return event_work(c, type, event); });
 }
 
 CUresult cuGraphAddEventWaitNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                                  const CUgraphNode* dependencies, size_t numDependencies,
                                  CUevent event) noexcept {
   constexpr auto type = CU_GRAPH_NODE_TYPE_WAIT_EVENT;
-  return add_of_kind({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, type,
-                     phGraphNode, [&](call& c, graph&) { return event_work(c, type, event); });
+  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
+             [&](call& c, graph&) { return event_work(c, type, event); });
 }
 
 CUresult cuGraphAddMemAllocNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                                 const CUgraphNode* dependencies, size_t numDependencies,
                                 CUDA_MEM_ALLOC_NODE_PARAMS* nodeParams) noexcept {
-  return add_of_kind({phGraphNode, hGraph, dependencies, nullptr, numDependencies},
-                     CU_GRAPH_NODE_TYPE_MEM_ALLOC, nodeParams, [&](call& c, graph& in) {
-                       CUDA_MEM_ALLOC_NODE_PARAMS_v2 same{
-                           nodeParams->poolProps, nodeParams->accessDescs,
-                           nodeParams->accessDescCount, nodeParams->bytesize, 0};
-                       auto made = allocation_work(c, in, same);
-                       nodeParams->dptr = same.dptr;
-                       return made;
-                     });
+  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, nodeParams,
+             [&](call& c, graph& in) {
+               CUDA_MEM_ALLOC_NODE_PARAMS_v2 same{nodeParams->poolProps, nodeParams->accessDescs,
+                                                  nodeParams->accessDescCount, nodeParams->bytesize,
+                                                  0};
+               auto made = allocation_work(c, in, same);
+               nodeParams->dptr = same.dptr;
+               return made;
+             });
 }
 
 CUresult cuGraphAddMemFreeNode(CUgraphNode* phGraphNode, CUgraph hGraph,
                                const CUgraphNode* dependencies, size_t numDependencies,
                                CUdeviceptr dptr) noexcept {
-  return add_of_kind({phGraphNode, hGraph, dependencies, nullptr, numDependencies},
-                     CU_GRAPH_NODE_TYPE_MEM_FREE, phGraphNode,
-                     [&](call& c, graph& in) { return free_work(c, in, dptr); });
+  return add({phGraphNode, hGraph, dependencies, nullptr, numDependencies}, phGraphNode,
+             [&](call& c, graph& in) { return free_work(c, in, dptr); });
 }
 
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* pHandle_out, CUgraph hGraph,

@@ -64,8 +64,8 @@ void move_memory(const graph& moved, const graph& into) {
   }
 }
 
-std::shared_ptr<graph> moved_child(call& c, const std::shared_ptr<graph>& given, const graph* in) {
-  require(in && in != given.get() && !given->is_of_node() && given->executable.expired(),
+std::shared_ptr<graph> moved_child(call& c, const std::shared_ptr<graph>& given, const graph& in) {
+  require(&in != given.get() && !given->is_of_node() && given->executable.expired(),
           CUDA_ERROR_INVALID_VALUE,
           "only a graph of its own that has no executable can be moved into a node");
   require(!given->has_nodes_of(CU_GRAPH_NODE_TYPE_CONDITIONAL), CUDA_ERROR_NOT_SUPPORTED,
@@ -73,8 +73,8 @@ std::shared_ptr<graph> moved_child(call& c, const std::shared_ptr<graph>& given,
   for (const auto& each : c.d.captures) {
     require(each->into != given, CUDA_ERROR_INVALID_VALUE, "a capture into the graph is under way");
   }
-  move_memory(*given, *in);
-  given->give_to_node(graph_owner::child_node);
+  move_memory(*given, in);
+  given->give_to_node(graph_owner::child_node, in);
   given->was_moved = true;
   return given;
 }
@@ -173,8 +173,7 @@ node_work event_work(const call& c, CUgraphNodeType type, CUevent raw) {
   return {.type = type, .recorded = c.find<event>(raw)};
 }
 
-// `in`: where the node is, or null when it may not be moved there.
-node_work child_work(call& c, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, const graph* in) {
+node_work child_work(call& c, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, const graph& in) {
   const auto given = graph_of(c, p.graph);
   node_work made{.type = CU_GRAPH_NODE_TYPE_GRAPH};
   if (p.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {
@@ -185,8 +184,7 @@ node_work child_work(call& c, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, const graph
           "a child graph is cloned or moved");
   require_own_graphs(*given);
   made.child = clone(c.d, *given);
-  made.child->give_to_node(graph_owner::child_node);
-  made.child->is_in_condition = in && in->is_in_condition;
+  made.child->give_to_node(graph_owner::child_node, in);
   return made;
 }
 
@@ -226,9 +224,10 @@ node_work free_work(call& c, graph& in, CUdeviceptr at) {
   return {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .memory = std::move(memory)};
 }
 
-// A handle that was made for another graph is refused by the instantiation.
-node_work conditional_work(call& c, CUDA_CONDITIONAL_NODE_PARAMS& p) {
+node_work conditional_work(call& c, graph& in, CUDA_CONDITIONAL_NODE_PARAMS& p) {
   const auto decides = c.find<conditional>(p.handle, CUDA_ERROR_INVALID_VALUE);
+  require(in.knows(*decides), CUDA_ERROR_INVALID_VALUE,
+          "the conditional handle was made for another graph");
   require(!decides->has_node, CUDA_ERROR_INVALID_VALUE,
           "the conditional handle has a node already");
   require(is_size_of(p.type, p.size), CUDA_ERROR_INVALID_VALUE,
@@ -241,7 +240,7 @@ node_work conditional_work(call& c, CUDA_CONDITIONAL_NODE_PARAMS& p) {
   branches->type = p.type;
   for (unsigned i = 0; i < p.size; ++i) {
     branches->bodies.push_back(c.d.objects.make<graph>());
-    branches->bodies.back()->give_to_node(graph_owner::conditional_node);
+    branches->bodies.back()->give_to_node(graph_owner::conditional_node, in);
     branches->handles.push_back(branches->bodies.back()->handle_as<CUgraph>());
   }
   decides->has_node = true;
@@ -250,8 +249,6 @@ node_work conditional_work(call& c, CUDA_CONDITIONAL_NODE_PARAMS& p) {
 }
 
 node_work work_of(call& c, graph& in, CUgraphNodeParams& given, bool checks_context) {
-  require(!in.is_in_condition || may_be_conditional(given.type), CUDA_ERROR_NOT_SUPPORTED,
-          "the graph of a conditional node has no nodes of this kind");
   switch (given.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
       return kernel_work(c, given.kernel, {}, checks_context);
@@ -262,7 +259,7 @@ node_work work_of(call& c, graph& in, CUgraphNodeParams& given, bool checks_cont
     case CU_GRAPH_NODE_TYPE_HOST:
       return host_work(given.host.fn, given.host.userData);
     case CU_GRAPH_NODE_TYPE_GRAPH:
-      return child_work(c, given.graph, &in);
+      return child_work(c, given.graph, in);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
       return event_work(c, given.type, given.eventRecord.event);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
@@ -272,7 +269,7 @@ node_work work_of(call& c, graph& in, CUgraphNodeParams& given, bool checks_cont
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
       return free_work(c, in, given.free.dptr);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return conditional_work(c, given.conditional);
+      return conditional_work(c, in, given.conditional);
     case CU_GRAPH_NODE_TYPE_EMPTY:
       return {};
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:

@@ -39,10 +39,9 @@ cdef class _Flag(_Kind):
 cdef class _Number(_Kind):
     cdef int least
     cdef int most
-    cdef int unset
 
-    def __init__(self, least, most, unset=0):
-        self.least, self.most, self.unset = least, most, unset
+    def __init__(self, least, most):
+        self.least, self.most = least, most
 
     cdef object fill(self, str what, object value, CUlaunchAttributeValue* out):
         number = as_int(what, value)
@@ -53,13 +52,6 @@ cdef class _Number(_Kind):
 
     cdef object read(self, const CUlaunchAttributeValue* value):
         return value.priority
-
-    cdef bint is_unset(self, const CUlaunchAttributeValue* value) noexcept:
-        return value.priority == self.unset
-
-    cdef int reset(self, CUlaunchAttributeValue* value) except -1:
-        value.priority = self.unset
-        return 0
 
 
 @cython.final

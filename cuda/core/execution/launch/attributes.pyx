@@ -79,9 +79,10 @@ cdef dict LAUNCH_ATTRIBUTES = {
         CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, _Flag(), 12040, OF_LAUNCHES | OF_NODES,
         "Whether kernels may change the node of the graph; for captured launches and nodes only."),
     "preferred_shared_memory_carveout": (
-        CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, _Number(-1, 100, unset=-1), 12050,
+        CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, _Number(-1, 100), 12050,
         OF_LAUNCHES | OF_NODES,
-        "Preferred share of the L1 cache used as shared memory, in percent; -1 is the default."),
+        "Preferred share of the L1 cache used as shared memory, in percent; -1 where the driver "
+        "takes it."),
     "nvlink_util_centric_scheduling": (
         CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, _Flag(), 13000,
         OF_LAUNCHES | OF_NODES | OF_STREAMS,
