@@ -39,6 +39,11 @@ _HOMES = {
         "GraphDefinition"
     ),
     "_views": "TensorMapDescriptor",
+    "memory.adaptors.callback": "CallbackMemoryResource",
+    "memory.adaptors.counting": "StatisticsMemoryResource",
+    "memory.adaptors.limiting": "LimitingMemoryResource",
+    "memory.adaptors.logging": "LoggingMemoryResource",
+    "memory.adaptors.tracking": "TrackingMemoryResource",
     "memory.located.host": "Host",
     "memory.located.options": "ManagedMemoryResourceOptions PinnedMemoryResourceOptions",
     "memory.located.virtual_memory_options": "VirtualMemoryResourceOptions",

@@ -9,7 +9,7 @@ cimport cython
 from collections.abc import Sequence
 from importlib import import_module
 
-from libc.stdint cimport SIZE_MAX
+from libc.stdint cimport SIZE_MAX, uint64_t
 from libc.string cimport memset
 from libcpp.vector cimport vector
 
@@ -106,5 +106,6 @@ include "memory/located/batches.pyx"
 include "memory/located/attributed_copies.pyx"
 include "memory/located/mappings.pyx"
 include "memory/located/virtual_memory.pyx"
+include "memory/adaptors/ledger.pyx"
 
 _complete_classes(globals(), __name__)

@@ -1,30 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environment variables that are still to come; of misspelt ones the doctor tells."""
+"""Environment variables that are not understood are refused; of misspelt ones the doctor tells."""
 
 import os
-import sys
 from importlib import import_module
 
-LATER = {
-    "HALFWARP_REPORT_LEAKS": "reports of live allocations at exit",
+# variable -> the module whose `check_variable` knows its values
+CHECKED = {
+    "HALFWARP_NVTX": "cuda.core.driver.nvtx",
+    "HALFWARP_REPORT_LEAKS": "cuda.core.memory.leak_report",
 }
 
 
-def objections(environment):
-    """One line for each variable that has no effect yet. Host only."""
-    given = {name: environment.get(name, "") for name in LATER}
-    return [
-        f"{name}={value} has no effect: {LATER[name]} are not there yet"
-        for name, value in given.items()
-        if value not in ("", "0")
-    ]
-
-
-def warn_of_ineffective():
-    """Say on standard error which variables have no effect; ValueError for one that is not
-    understood. Host only.
-    """
-    if "HALFWARP_NVTX" in os.environ:
-        import_module("cuda.core.driver.nvtx").check_variable(os.environ)
-    for line in objections(os.environ):
-        print(f"halfwarp: {line}", file=sys.stderr)
+def check():
+    """ValueError for a variable whose value is not understood. Host only."""
+    for name, module in CHECKED.items():
+        if name in os.environ:
+            import_module(module).check_variable(os.environ)

@@ -5,6 +5,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 
 import atexit
 import os
+import sys
 
 from cuda.bindings import _low
 
@@ -56,6 +57,9 @@ def _after_fork():
 
 def _before_exit():
     """Before the interpreter goes: nothing may be left in the middle, nor a reference behind."""
+    leak_report = sys.modules.get("cuda.core.memory.leak_report")
+    if leak_report is not None:
+        leak_report.print_at_exit()
     set_exiting(True)
     stop_reading_the_log()
     set_stuck(not gate.close())

@@ -43,7 +43,7 @@ cdef int initialize_driver() except -1:
         call(driver.cuDriverGetVersion, &version)
     set_driver_initialized(True)
     if any([name.startswith("HALFWARP_") for name in os.environ]):
-        import_module("cuda.core._utils.environment").warn_of_ineffective()
+        import_module("cuda.core._utils.environment").check()
     if version < 13000:
         import_module("cuda.bindings.utils").warn_if_cuda_major_version_mismatch()
     return 0

@@ -1,30 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environment variables of ours that have no effect are told of, once, when the driver is used."""
+"""Environment variables of ours: a value that is not understood is refused when they are read."""
 
 import pytest
 from cuda.core._utils import environment
 
-USE = "from cuda.core import Device; Device(0); Device(0).set_current()"
+
+@pytest.mark.parametrize("name", environment.CHECKED)
+def test_a_value_that_is_not_understood_is_refused(name, monkeypatch):
+    for value in ("", "0", "1"):
+        monkeypatch.setenv(name, value)
+        environment.check()
+    monkeypatch.setenv(name, "yes")
+    with pytest.raises(ValueError, match=f"{name}=yes is not understood: it may be 0 or 1"):
+        environment.check()
 
 
-@pytest.mark.parametrize("name", sorted(environment.LATER))
-def test_what_is_not_there_yet_is_said(run_python, name):
-    said = f"halfwarp: {name}=1 has no effect: "
-    run_python(USE, allowed=(said,), **{name: "1"})
-    assert environment.objections({name: "1"}) == [
-        f"{name}=1 has no effect: {environment.LATER[name]} are not there yet"
-    ]
-    assert not environment.objections({name: "0"})
-
-
-def test_variables_that_are_read_are_not_spoken_of():
-    assert not environment.objections({"HALFWARP_SYNC_LAUNCH": "1", "HALFWARP_NVTX": "1"})
-
-
-def test_the_program_says_it_on_standard_error(run_python):
+@pytest.mark.parametrize("name", environment.CHECKED)
+def test_it_is_read_when_the_driver_is_first_used(run_python, name):
     code = f"""
-import subprocess, sys
-done = subprocess.run([sys.executable, "-c", {USE!r}], capture_output=True, text=True)
-print(done.stderr.count("halfwarp: HALFWARP_REPORT_LEAKS=1 has no effect"))
+import os
+os.environ[{name!r}] = "yes"
+from cuda.core import Device
+try:
+    Device(0)
+except ValueError as refused:
+    print(refused)
 """
-    assert run_python(code, HALFWARP_REPORT_LEAKS="1").strip() == "1"
+    assert run_python(code).strip() == f"{name}=yes is not understood: it may be 0 or 1"

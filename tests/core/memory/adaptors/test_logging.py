@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The log has each call once, in order, in whole lines, whatever happens to the process."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from cuda.core import (
+    CallbackMemoryResource,
+    DeviceMemoryResource,
+    LimitingMemoryResource,
+    LoggingMemoryResource,
+    OutOfMemoryError,
+)
+
+from tests.threads import run_together
+
+HEADER = "time_ns,thread,action,address,size,stream"
+
+
+def rows(path):
+    text = Path(path).read_text()
+    assert text.endswith("\n")
+    head, *lines = text.splitlines()
+    assert head == HEADER
+    return [line.split(",") for line in lines]
+
+
+@pytest.fixture
+def pool(device):
+    return DeviceMemoryResource(device)
+
+
+def test_each_call_is_a_line(pool, stream, tmp_path):
+    path = tmp_path / "log.csv"
+    mr = LoggingMemoryResource(LimitingMemoryResource(pool, 1000), path)
+    assert rows(path) == []
+    buffer = mr.allocate(600, stream=stream)
+    address = buffer.handle
+    with pytest.raises(OutOfMemoryError):
+        mr.allocate(500, stream=stream)
+    buffer.close()
+    mr.close()
+    found = rows(path)
+    handle = hex(int(stream.handle))
+    assert [row[2:] for row in found] == [
+        ["allocate", hex(address), "600", handle],
+        ["fail", "0x0", "500", handle],
+        ["free", hex(address), "600", handle],
+    ]
+    assert {int(row[1]) for row in found} == {threading.get_native_id()}
+    times = [int(row[0]) for row in found]
+    assert times == sorted(times)
+
+
+def test_a_function_gets_the_events(pool, stream):
+    events = []
+    mr = LoggingMemoryResource(pool, events.append)
+    with mr.allocate(64, stream=stream) as buffer:
+        address = buffer.handle
+    mr.flush()
+    assert [event.action for event in events] == ["allocate", "free"]
+    assert events[0]._fields == tuple(HEADER.split(","))
+    assert events[1].address == address and events[1].size == 64
+    assert events[1].stream == int(stream.handle)
+
+
+def test_a_function_that_raises_at_an_allocation_leaves_nothing(pool, stream):
+    def refuse(event):
+        if event.action == "allocate":
+            raise ValueError("no more")
+
+    mr = LoggingMemoryResource(pool, refuse)
+    for _ in range(3):
+        with pytest.raises(ValueError, match="no more"):
+            mr.allocate(64, stream=stream)
+    assert mr.statistics()["allocation_count.total"] == 0
+
+
+def test_a_function_that_raises_at_a_free_does_not_keep_it(stream):
+    freed = []
+    below = CallbackMemoryResource(lambda *_: 64, lambda *given: freed.append(given))
+
+    def refuse(event):
+        if event.action == "free":
+            raise ValueError("no more")
+
+    buffer = LoggingMemoryResource(below, refuse).allocate(8, stream=stream)
+    with pytest.raises(ValueError, match="no more"):
+        buffer.close()
+    assert len(freed) == 1
+
+
+def test_a_function_that_raises_at_a_failure_hides_it_not(stream):
+    def fail(*given):
+        raise ValueError("this is no use")
+
+    mr = LoggingMemoryResource(CallbackMemoryResource(lambda *_: 0, fail), fail)
+    with pytest.raises(OutOfMemoryError) as caught:
+        mr.allocate(8, stream=stream)
+    assert caught.value.__notes__ == ["and the log could not be written: this is no use"]
+
+
+def test_what_is_kept_is_written_at_flush_and_after_many_lines(pool, stream, tmp_path):
+    path = tmp_path / "log.csv"
+    mr = LoggingMemoryResource(pool, os.fspath(path))
+    mr.allocate(64, stream=stream).close()
+    assert rows(path) == []
+    mr.flush()
+    assert len(rows(path)) == 2
+    for _ in range(600):
+        mr.allocate(64, stream=stream).close()
+    assert 1000 < len(rows(path)) <= 1202
+    mr.close()
+    assert len(rows(path)) == 1202
+
+
+def test_after_close_the_log_is_as_it_was(pool, stream, tmp_path):
+    path = tmp_path / "log.csv"
+    mr = LoggingMemoryResource(pool, path)
+    buffer = mr.allocate(64, stream=stream)
+    mr.close()
+    mr.close()
+    mr.flush()
+    buffer.close()
+    assert [row[2] for row in rows(path)] == ["allocate"]
+
+
+def test_a_file_that_cannot_be_written_is_an_error_at_once(pool, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        LoggingMemoryResource(pool, tmp_path / "nowhere" / "log.csv")
+    with pytest.raises(TypeError):
+        LoggingMemoryResource(pool, None)
+
+
+def test_a_full_disk_loses_no_memory(pool, stream):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("the system has no /dev/full")
+    before = set(os.listdir("/proc/self/fd"))
+    with pytest.raises(OSError, match="No space left"):
+        LoggingMemoryResource(pool, "/dev/full")
+    gc.collect()
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+FULL = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+made = 0
+while True:
+    try:
+        mr.allocate(64, stream=device.default_stream).close()
+        made += 1
+    except OSError:
+        break
+assert mr.statistics()["allocation_count.current"] == 1, mr.statistics()
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+mr.flush()
+print(made)
+"""
+
+
+def test_a_log_that_could_not_be_written_for_a_while_is_whole_in_the_end(tmp_path):
+    path = tmp_path / "log.csv"
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM + FULL, path], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    live = 0
+    for row in rows(path):
+        assert len(row) == 6
+        live += {"allocate": 1, "free": -1}[row[2]]
+    assert live == 1  # that which the program keeps
+
+
+def test_the_descriptor_goes_with_the_resource(pool, tmp_path):
+    before = set(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        mr = LoggingMemoryResource(pool, tmp_path / "log.csv")
+    del mr
+    gc.collect()
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_threads_write_whole_lines_and_no_address_is_out_twice(pool, device, tmp_path):
+    path = tmp_path / "log.csv"
+    mr = LoggingMemoryResource(pool, path)
+
+    def work():
+        device.set_current()
+        with device.create_stream() as own:
+            for size in range(1, 400):
+                mr.allocate(size, stream=own).close()
+
+    run_together(*[work] * 4)
+    mr.close()
+    live = set()
+    found = rows(path)
+    assert len(found) == 2 * 4 * 399
+    for _, _, action, address, _, _ in found:
+        if action == "allocate":
+            assert address not in live
+            live.add(address)
+        else:
+            live.remove(address)
+    assert not live
+
+
+PROGRAM = """
+import os, sys
+from cuda.core import Device, DeviceMemoryResource, LoggingMemoryResource
+device = Device(0)
+device.set_current()
+mr = LoggingMemoryResource(DeviceMemoryResource(device), sys.argv[1])
+kept = mr.allocate(64, stream=device.default_stream)
+mr.allocate(32, stream=device.default_stream).close()
+"""
+ALL = ["allocate", "allocate", "free"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "actions"),
+    [
+        ("", ALL),
+        ("raise SystemExit(0)", ALL),
+        ("import atexit; atexit.register(kept.close)", [*ALL, "free"]),
+        ("mr.flush(); mr.allocate(1, stream=device.default_stream); os._exit(0)", ALL),
+        ("mr.flush(); kept.close(); os.kill(os.getpid(), 9)", ALL),
+        ("os._exit(0)", []),
+    ],
+    ids=["end", "exit", "atexit", "_exit", "kill", "unflushed"],
+)
+def test_the_end_of_the_process(tmp_path, ending, actions):
+    path = tmp_path / "log.csv"
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM + ending, path], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode in (0, -9), done.stderr
+    assert [row[2] for row in rows(path)] == actions
+
+
+FORK = """
+import gc, os, sys
+from cuda.core import Device, DeviceMemoryResource, LoggingMemoryResource
+device = Device(0)
+device.set_current()
+mr = LoggingMemoryResource(DeviceMemoryResource(device), sys.argv[1])
+kept = mr.allocate(64, stream=device.default_stream)
+if os.fork() == 0:
+    kept.close()
+    mr.flush()
+    del kept, mr
+    gc.collect()
+    sys.exit(0)
+assert os.wait()[1] == 0
+kept.close()
+"""
+
+
+def test_the_child_of_a_fork_writes_nothing(run_python, tmp_path):
+    path = tmp_path / "log.csv"
+    program = FORK.replace("sys.argv[1]", repr(os.fspath(path)))
+    run_python(program)
+    assert [row[2] for row in rows(path)] == ["allocate", "free"]

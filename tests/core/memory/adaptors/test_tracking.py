@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which memory is in use and where it was asked for; the report at the end of the process."""
+
+import pytest
+from cuda.core import (
+    CallbackMemoryResource,
+    DeviceMemoryResource,
+    LimitingMemoryResource,
+    OutOfMemoryError,
+    StatisticsMemoryResource,
+    TrackingMemoryResource,
+)
+
+
+def make(mr, size, stream):
+    return mr.allocate(size, stream=stream)
+
+
+def test_a_record_says_where_the_memory_is_from(device, stream):
+    mr = TrackingMemoryResource(DeviceMemoryResource(device))
+    with make(mr, 100, stream) as first, make(StatisticsMemoryResource(mr), 50, stream) as second:
+        records = mr.report_leaks()
+        assert [record.address for record in records] == [first.handle, second.handle]
+        assert [record.size for record in records] == [100, 50]
+        assert {record.stream for record in records} == {int(stream.handle)}
+        assert all(0 <= record.age < 60 for record in records)
+        for record in records:
+            assert "in make\n" in record.traceback[-1]
+            assert "return mr.allocate(size, stream=stream)" in record.traceback[-1]
+            assert "test_a_record_says_where" in "".join(record.traceback)
+        assert f"100 bytes at {first.handle:#x}" in str(records[0])
+    assert mr.report_leaks() == []
+
+
+def test_stacks_can_be_left_out(device, stream):
+    mr = TrackingMemoryResource(DeviceMemoryResource(device), stacks=False)
+    with mr.allocate(100, stream=stream):
+        assert mr.report_leaks()[0].traceback is None
+
+
+def test_a_deep_stack_is_cut(device, stream):
+    mr = TrackingMemoryResource(DeviceMemoryResource(device))
+
+    def deep(n):
+        if n % 2:
+            return deep(n - 1)  # two lines in turn: equal ones would be shown as one
+        return deep(n - 1) if n else mr.allocate(8, stream=stream)
+
+    with deep(200):
+        assert len(mr.report_leaks()[0].traceback) == 64
+
+
+def test_an_error_gets_the_largest_allocations(device, stream):
+    limited = LimitingMemoryResource(DeviceMemoryResource(device), 1000)
+    mr = TrackingMemoryResource(limited)
+    buffers = [make(mr, size, stream) for size in range(1, 21)]
+    with pytest.raises(OutOfMemoryError) as caught:
+        mr.allocate(1000, stream=stream)
+    error = caught.value
+    assert [record.size for record in error.largest_allocations] == list(range(20, 10, -1))
+    assert "the largest allocations in use:\n  20 bytes, make() at" in str(error)
+    assert "of its limit of 1000 bytes" in str(error)
+    for buffer in buffers:
+        buffer.close()
+
+
+def test_the_innermost_tracker_explains(stream):
+    below = TrackingMemoryResource(CallbackMemoryResource(lambda size, _: size < 9 and 64, print))
+    below._upstream._free = lambda *_: None
+    mr = TrackingMemoryResource(below)
+    with mr.allocate(8, stream=stream):
+        with pytest.raises(OutOfMemoryError) as caught:
+            mr.allocate(9, stream=stream)
+        assert str(caught.value).count("the largest allocations in use") == 1
+
+
+PROGRAM = """
+from cuda.core import Device, DeviceMemoryResource, TrackingMemoryResource
+device = Device(0)
+device.set_current()
+mr = TrackingMemoryResource(DeviceMemoryResource(device))
+kept = mr.allocate(4321, stream=device.default_stream)
+"""
+
+
+def run(code, **environment):
+    import os
+    import subprocess
+    import sys
+
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM + code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def said(done):
+    assert done.returncode == 0, done.stderr
+    notice = "halfwarp: CUDA is emulated"
+    return [line for line in done.stderr.splitlines() if not line.startswith(notice)]
+
+
+def test_what_is_in_use_at_the_end_is_reported():
+    lines = said(run("", HALFWARP_REPORT_LEAKS="1"))
+    assert lines[0].startswith("halfwarp: 1 allocations of <TrackingMemoryResource of ")
+    assert lines[0].endswith("4321 bytes, were not given back:")
+    assert lines[1].startswith("4321 bytes at 0x") and "<module>" in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("", ""),
+        ("", "0"),
+        ("kept.close()", "1"),
+        ("import atexit; atexit.register(kept.close)", "1"),
+        ("del kept, mr", "1"),
+        ("import sys; sys.stderr = None", "1"),
+    ],
+)
+def test_else_the_end_is_silent(code, value):
+    assert said(run(code, HALFWARP_REPORT_LEAKS=value)) == []
+
+
+def test_a_report_that_fails_is_a_line():
+    code = """
+class Wrong(TrackingMemoryResource):
+    def report_leaks(self):
+        raise KeyError("nothing")
+wrong = Wrong(mr)
+"""
+    assert said(run(code, HALFWARP_REPORT_LEAKS="1")) == [
+        "halfwarp: the report of allocations failed: KeyError('nothing')"
+    ]
+
+
+def test_a_closed_stderr_is_no_mistake():
+    run_closed = "import sys; sys.stderr.close()"
+    assert run(run_closed, HALFWARP_REPORT_LEAKS="1").returncode == 0
+
+
+def test_the_child_of_a_fork_reports_nothing():
+    code = """
+import os, sys
+if os.fork() == 0:
+    sys.exit(0)
+assert os.wait()[1] == 0
+kept.close()
+"""
+    assert said(run(code, HALFWARP_REPORT_LEAKS="1")) == []
