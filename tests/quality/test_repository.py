@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files around the code say what is so: workflows, hooks, recipe, policies, their links."""
+
+import ast
+import importlib.util
+import re
+import shlex
+import tomllib
+
+import pytest
+
+from .test_lint import CHECKS
+
+yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
+
+PAGES = ("README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
+# Modules that `python -m` may run beside those of the tree, by what brings them.
+INSTALLED = {"pip", "pytest", "sphinx"}
+
+
+@pytest.fixture(scope="session")
+def project(root):
+    return tomllib.loads((root / "pyproject.toml").read_text())
+
+
+@pytest.fixture(scope="session")
+def workflows(root):
+    found = (root / ".github" / "workflows").glob("*.yml")
+    return {path.name: yaml.safe_load(path.read_text()) for path in sorted(found)}
+
+
+@pytest.fixture(scope="session")
+def recipe(root):
+    return yaml.safe_load((root / "recipe" / "recipe.yaml").read_text())
+
+
+@pytest.fixture(scope="session")
+def support(root):
+    return (root / "docs" / "guide" / "support.rst").read_text()
+
+
+def assigned(path, name):
+    """The literal that a module assigns to a name."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == name:
+            return ast.literal_eval(node.value)
+    raise LookupError(f"{path}: no {name}")
+
+
+def versions_of_python(project):
+    pattern = r"Programming Language :: Python :: (3\.\d+)"
+    return [m[1] for c in project["project"]["classifiers"] if (m := re.fullmatch(pattern, c))]
+
+
+def jobs_of(workflows):
+    for name, workflow in workflows.items():
+        for job in workflow["jobs"].values():
+            yield name, job
+
+
+def commands_of(workflows):
+    """(workflow, words) of each simple command."""
+    for name, job in jobs_of(workflows):
+        for step in job["steps"]:
+            for line in re.split(r"\n|&&|\|\||;", step.get("run", "")):
+                if line.strip():
+                    yield name, shlex.split(line)
+
+
+def test_there_are_workflows(workflows):
+    assert {"docs.yml", "test.yml"} <= set(workflows)
+
+
+def test_workflows_have_limits_and_few_rights(workflows):
+    for name, workflow in workflows.items():
+        assert workflow["permissions"] == {"contents": "read"}, name
+        assert True in workflow, f"{name}: no `on`, which YAML 1.1 reads as true"
+    assert [name for name, job in jobs_of(workflows) if "timeout-minutes" not in job] == []
+
+
+def test_actions_are_of_a_version(workflows):
+    uses = [s["uses"] for _, job in jobs_of(workflows) for s in job["steps"] if "uses" in s]
+    assert uses and [each for each in uses if not re.search(r"@(v\d+|release/v\d+)$", each)] == []
+
+
+def test_commands_of_workflows_are_there(root, workflows):
+    wrong = []
+    for name, words in commands_of(workflows):
+        if "-m" in words:
+            module = words[words.index("-m") + 1]
+            is_ours = (root / module.split(".")[0]).is_dir() and importlib.util.find_spec(module)
+            if module not in INSTALLED and not is_ours:
+                wrong.append(f"{name}: {module}")
+        paths = [w for w in words[:1] if w.startswith(".")] + [w for w in words if "tests/" in w]
+        wrong += [f"{name}: {path}" for path in paths if not (root / path).exists()]
+    assert wrong == []
+
+
+def test_extras_of_workflows_are_there(project, workflows):
+    lines = [" ".join(words) for _, words in commands_of(workflows)]
+    asked = [e for line in lines for m in re.findall(r"\.\[([\w,]+)\]", line) for e in m.split(",")]
+    assert asked and set(asked) <= set(project["project"]["optional-dependencies"])
+
+
+def test_the_tests_run_on_each_version_of_python_that_is_stated(project, workflows):
+    matrix = workflows["test.yml"]["jobs"]["test"]["strategy"]["matrix"]
+    assert matrix["python"] == versions_of_python(project)
+
+
+def test_the_hooks_run_what_the_tests_run(root, project):
+    config = yaml.safe_load((root / ".pre-commit-config.yaml").read_text())
+    (hooks,) = (each["hooks"] for each in config["repos"])
+    assert {hook["id"]: tuple(hook["entry"].split()) for hook in hooks} == CHECKS
+    needed = {name for hook in hooks for name in hook["additional_dependencies"]}
+    assert needed <= set(project["project"]["optional-dependencies"]["test"])
+
+
+def test_the_recipe_is_of_this_version(root, project, recipe):
+    assert recipe["context"]["version"] == assigned(root / "halfwarp/__init__.py", "__version__")
+    host = dict(each.rsplit(" ", 1) for each in recipe["requirements"]["host"] if " " in each)
+    run = dict(each.split(" ", 1) for each in recipe["requirements"]["run"])
+    assert host["python"] == run.pop("python") == project["project"]["requires-python"]
+    assert [f"{name}{bound}" for name, bound in run.items()] == project["project"]["dependencies"]
+    wanted = project["build-system"]["requires"]
+    assert {f"setuptools{host['setuptools']}", f"Cython{host['cython']}"} <= set(wanted)
+    of_cuda = {bound for name, bound in host.items() if name.startswith("cuda-")}
+    assert of_cuda == {f"{assigned(root / 'setup.py', 'CUDA')}.*"}
+    for name in recipe["about"]["license_file"]:
+        assert (root / name).is_file()
+
+
+def test_the_recipe_has_the_console_scripts(project, recipe):
+    scripts = [f"{name} = {where}" for name, where in project["project"]["scripts"].items()]
+    assert recipe["build"]["python"]["entry_points"] == scripts
+
+
+def test_the_support_page_states_the_versions(root, project, support):
+    table = dict(re.findall(r"\* - ``([\w.]+)``.*\n +- (.+)", support))
+    version = assigned(root / "halfwarp/__init__.py", "__version__")
+    levels = {
+        f"cuda.{name}.__version__": assigned(root / f"cuda/{name}/__init__.py", "__version__")
+        for name in ("bindings", "core")
+    }
+    implementation = {"cuda.core.__implementation__": f"halfwarp {version}"}
+    assert table == {"halfwarp.__version__": version, **levels, **implementation}
+
+
+def test_the_support_page_states_what_it_runs_on(root, project, support):
+    oldest = re.search(r"oldest_driver = (\d+)", (root / "cpp/driver/loader/fill.hpp").read_text())
+    major, minor = divmod(int(oldest[1]), 1000)
+    assert f"CUDA driver\n     - {major}.{minor // 10} and newer" in support
+    assert f"CPython {project['project']['requires-python'].strip('>=')} and newer" in support
+    assert ", ".join(versions_of_python(project)) in support
+    assert f"header packages of CUDA {assigned(root / 'setup.py', 'CUDA')}" in support
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_between_the_pages_lead_somewhere(root, page):
+    text = (root / page).read_text()
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", text) + re.findall(r"`(docs/[\w/.]+)`", text)
+    assert [link for link in links if not (root / link).exists()] == []
+
+
+def test_the_changes_begin_with_this_version(root):
+    first = re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.M)[1]
+    assert first == assigned(root / "halfwarp/__init__.py", "__version__")
+
+
+def test_issue_forms_are_whole(root):
+    forms = sorted((root / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+    forms = [yaml.safe_load(path.read_text()) for path in forms if path.name != "config.yml"]
+    assert len(forms) >= 3
+    for form in forms:
+        assert {"name", "description", "body"} <= set(form)
+        names = [each["id"] for each in form["body"]]
+        assert len(set(names)) == len(names)
+        assert {each["type"] for each in form["body"]} <= {"textarea", "input", "dropdown"}
+        assert all(each["attributes"]["label"] for each in form["body"])
+
+
+def test_the_names_of_options_are_not_booleans(root):
+    """YAML 1.1 reads yes, no, on and off as booleans."""
+    forms = (root / ".github" / "ISSUE_TEMPLATE").glob("*.yml")
+    bodies = [yaml.safe_load(path.read_text()).get("body", []) for path in forms]
+    options = [o for body in bodies for each in body for o in each["attributes"].get("options", [])]
+    assert options and all(isinstance(option, str) for option in options)
+
+
+def test_what_it_promises_of_doctor_is_so():
+    """SECURITY.md says which variables the report shows."""
+    from halfwarp.doctor.probes.environment import SHOWN
+
+    assert SHOWN.match("CUDA_HOME") and SHOWN.match("LD_LIBRARY_PATH")
+    assert not SHOWN.match("AWS_SECRET_ACCESS_KEY") and not SHOWN.match("HOME")
