@@ -126,4 +126,6 @@ def test_it_is_imported_without_a_gpu(name, run, need):
 
 
 def test_every_script_has_its_row():
-    assert {path.stem for path in (HERE / "scripts").glob("*.py")} == CLIENTS.keys()
+    scripts = HERE / "scripts"
+    found = {path.relative_to(scripts).with_suffix("") for path in scripts.rglob("*.py")}
+    assert {path.as_posix() for path in found} == CLIENTS.keys()

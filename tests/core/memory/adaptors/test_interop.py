@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What other libraries call for memory, as they call it; they themselves: tests/clients."""
+
+import ctypes
+import gc
+import subprocess
+import sys
+import types
+import weakref
+
+import pytest
+from cuda.core import (
+    CallbackMemoryResource,
+    DeviceMemoryResource,
+    LimitingMemoryResource,
+    ManagedMemoryResource,
+    OutOfMemoryError,
+    StatisticsMemoryResource,
+    TrackingMemoryResource,
+    interop,
+)
+
+from tests.threads import run_together
+
+
+@pytest.fixture
+def mr(device):
+    return TrackingMemoryResource(DeviceMemoryResource(device))
+
+
+def torch_functions(mr):
+    """As PyTorch finds and calls them: without the interpreter's lock."""
+    path, allocate, free = interop.torch_allocator(mr)
+    library = ctypes.CDLL(path)
+    found = getattr(library, allocate), getattr(library, free)
+    found[0].restype = ctypes.c_void_p
+    found[0].argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+    found[1].argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+    found[1].restype = None
+    return found
+
+
+@pytest.fixture
+def unbound(monkeypatch):
+    """Resources that a test binds to devices are bound for that test."""
+    monkeypatch.setattr(interop, "_of_torch", {})
+
+
+class TestTorch:
+    def test_memory_is_the_resources(self, mr, stream, unbound):
+        allocate, free = torch_functions(mr)
+        handle = int(stream.handle)
+        address = allocate(4096, 0, handle)
+        (record,) = mr.report_leaks()
+        assert (record.address, record.size, record.stream) == (address, 4096, handle)
+        free(address, 4096, 0, handle)
+        assert mr.report_leaks() == []
+
+    def test_no_stream_is_the_default_stream(self, mr, unbound):
+        allocate, free = torch_functions(mr)
+        address = allocate(64, 0, None)
+        assert address
+        free(address, 64, 0, None)
+        assert mr.report_leaks() == []
+
+    def test_nothing_has_no_address(self, mr, stream, unbound):
+        allocate, free = torch_functions(mr)
+        assert allocate(0, 0, int(stream.handle)) is None
+        free(None, 0, 0, int(stream.handle))
+        gc.collect()
+        assert mr.report_leaks() == []
+
+    def test_the_last_resource_of_a_device_counts(self, device, mr, stream, unbound):
+        allocate, free = torch_functions(mr)
+        address = allocate(64, 0, int(stream.handle))
+        other = StatisticsMemoryResource(DeviceMemoryResource(device))
+        watched = weakref.ref(mr)
+        torch_functions(other)
+        assert len(mr.report_leaks()) == 1
+        second = allocate(64, 0, int(stream.handle))
+        assert other.statistics()["allocation_count.current"] == 1
+        assert watched() is mr
+        free(address, 64, 0, int(stream.handle))
+        free(second, 64, 0, int(stream.handle))
+        assert mr.report_leaks() == []
+
+    def test_memory_of_no_device_serves_all_that_have_none(self, device, unbound):
+        interop.torch_allocator(managed := StatisticsMemoryResource(ManagedMemoryResource()))
+        assert managed.device_id == -1
+        allocate, free = torch_functions(managed)
+        address = allocate(64, 0, None)
+        assert managed.statistics()["allocation_count.current"] == 1
+        free(address, 64, 0, None)
+
+    def test_threads(self, mr, device, unbound):
+        allocate, free = torch_functions(mr)
+
+        def work():
+            device.set_current()
+            with device.create_stream() as own:
+                for size in range(1, 100):
+                    free(allocate(size, 0, int(own.handle)), size, 0, int(own.handle))
+
+        run_together(*[work] * 4)
+        assert mr.report_leaks() == []
+
+    def test_an_exception_on_its_way_stays(self, mr, stream, unbound):
+        allocate, free = torch_functions(mr)
+
+        class Tensor:
+            def __init__(self):
+                self.address = allocate(64, 0, int(stream.handle))
+
+            def __del__(self):
+                free(self.address, 64, 0, int(stream.handle))
+
+        with pytest.raises(AttributeError, match="nonsense"):
+            _ = Tensor().nonsense
+        gc.collect()
+        assert mr.report_leaks() == []
+
+    def test_a_free_that_fails_is_told(self, stream, unbound, monkeypatch):
+        def fail(ptr, size, stream):
+            raise ValueError("this one stays")
+
+        told = []
+        monkeypatch.setattr(sys, "unraisablehook", lambda each: told.append(str(each.exc_value)))
+        allocate, free = torch_functions(CallbackMemoryResource(lambda *_: 4096, fail, device_id=0))
+        free(allocate(64, 0, int(stream.handle)), 64, 0, int(stream.handle))
+        assert told == ["this one stays"]
+
+    @pytest.mark.parametrize(
+        ("call", "text"),
+        [
+            ("allocate(2000, 0, None)", "2000 bytes asked of a LimitingMemoryResource"),
+            ("allocate(64, 7, None)", "PyTorch asks for memory of device 7"),
+        ],
+    )
+    def test_it_throws_what_pytorch_shows(self, call, text):
+        """Nobody catches it here: the C++ runtime ends the process, and shows it."""
+        done = subprocess.run(
+            [sys.executable, "-c", THROWING.replace("CALL", call)], capture_output=True, text=True
+        )
+        assert done.returncode == -6, done.stderr
+        assert "std::runtime_error" in done.stderr and text in done.stderr
+
+    def test_the_end_of_the_process_is_silent(self, run_python):
+        run_python(THROWING.replace("CALL", "atexit_free()"))
+
+
+THROWING = """
+import ctypes, sys
+from cuda.core import Device, DeviceMemoryResource, LimitingMemoryResource
+from cuda.core.interop import torch_allocator
+device = Device(0)
+device.set_current()
+mr = LimitingMemoryResource(DeviceMemoryResource(device), 1000)
+path, *names = torch_allocator(mr)
+allocate, free = (getattr(ctypes.CDLL(path), name) for name in names)
+allocate.restype = ctypes.c_void_p
+allocate.argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+free.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+kept = allocate(64, 0, None)
+def atexit_free():
+    # After the interpreter has ended, as destructors of static objects of C++ do.
+    libc = ctypes.CDLL(None)
+    address = ctypes.cast(free, ctypes.c_void_p).value
+    libc.on_exit(ctypes.c_void_p(address), ctypes.c_void_p(kept))
+CALL
+"""
+
+
+class FakeStream:
+    def __init__(self, ptr):
+        self.ptr = ptr
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """The one function of CuPy that is called."""
+    module = types.ModuleType("cupy")
+    module.cuda = types.SimpleNamespace(get_current_stream=lambda: module.current)
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    return module
+
+
+class TestCupy:
+    def test_memory_is_of_the_current_stream(self, mr, stream, cupy):
+        malloc, free = interop.cupy_allocator(mr)
+        cupy.current = FakeStream(int(stream.handle))
+        address = malloc(512, 0)
+        assert isinstance(address, int)
+        (record,) = mr.report_leaks()
+        assert (record.address, record.size, record.stream) == (address, 512, int(stream.handle))
+        watched = weakref.ref(cupy.current)
+        cupy.current = FakeStream(0)
+        assert watched() is not None  # as long as the memory is freed in its order
+        free(address, 0)
+        assert mr.report_leaks() == [] and watched() is None
+
+    def test_the_default_stream(self, mr, cupy):
+        malloc, free = interop.cupy_allocator(mr)
+        cupy.current = FakeStream(0)
+        free(malloc(64, 0), 0)
+        assert malloc(0, 0) == 0
+        gc.collect()
+        assert mr.report_leaks() == []
+
+    def test_another_device_is_refused(self, mr, cupy):
+        malloc, _ = interop.cupy_allocator(mr)
+        with pytest.raises(RuntimeError, match="memory of device 3, and .* of device 0"):
+            malloc(64, 3)
+
+    def test_an_error_is_the_callers(self, mr, stream, cupy):
+        malloc, _ = interop.cupy_allocator(LimitingMemoryResource(mr, 10))
+        cupy.current = FakeStream(int(stream.handle))
+        with pytest.raises(OutOfMemoryError):
+            malloc(11, 0)
+
+    def test_the_functions_keep_the_resource(self, device, stream, cupy):
+        mr = StatisticsMemoryResource(DeviceMemoryResource(device))
+        watched = weakref.ref(mr)
+        malloc, free = interop.cupy_allocator(mr)
+        cupy.current = FakeStream(int(stream.handle))
+        address = malloc(64, 0)
+        del mr, malloc
+        gc.collect()
+        assert watched() is not None
+        free(address, 0)
+        del free
+        gc.collect()
+        assert watched() is None
+
+
+FUNCTIONS = ["cupy_allocator", "torch_allocator", "numba_memory_manager"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_no_resource_of_the_device_is_refused(name):
+    function = getattr(interop, name)
+    with pytest.raises(TypeError, match=rf"{name}\(\) takes a MemoryResource, got str"):
+        function("pool")
+    host = CallbackMemoryResource(print, print, is_device_accessible=False)
+    with pytest.raises(ValueError, match="needs memory that kernels may use"):
+        function(host)
+
+
+def test_nothing_is_imported_before_it_is_called(run_python):
+    code = """
+import sys
+import cuda.core.interop
+print(sorted({"cupy", "torch", "numba", "numpy"} & set(sys.modules)))
+"""
+    assert run_python(code).strip() == "[]"
+
+
+def test_the_public_names():
+    assert sorted(FUNCTIONS) == interop.__all__
