@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python gives or gets for a C parameter: its kind, and a row for each with all that follows.
+"""What Python gives or gets: kinds of parameters, of fields of structs and of values behind
+attributes, and a row for each with all that follows.
 
-Resolution makes kinds of roles and C types; the tables of the engine, stubs, declarations and pages
-read the rows. README.md explains the words.
+Resolution makes kinds of roles and C types, or reads the words of a decision; the tables of the
+engine, stubs, declarations and pages read the rows. README.md explains the words.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +19,9 @@ COLOUR = "float | list[float] | tuple[float, ...]"
 
 @dataclass(frozen=True)
 class Kind:
-    direction: str  # "in", "inout", "out"; "none": Python neither gives nor gets it
+    direction: (
+        str  # "in", "inout", "out"; "none": Python neither gives nor gets it; "field"; "value"
+    )
     shape: str = "number"
     element: str = ""  # class, enumeration or number that the shape is of; a length
     aux: str = ""  # C name of the count, size or attribute parameter that this one depends on
@@ -41,6 +45,14 @@ class Kind:
     def __str__(self) -> str:
         return self.row.words.format(element=self.element, aux=self.aux)
 
+    @classmethod
+    def read(cls, direction: str, words: str) -> Kind:
+        """The kind of a field or a value that is spelled so in a decision."""
+        for way, shape in ROWS:
+            if way == direction and (element := ROWS[way, shape].element_in(words)) is not None:
+                return cls(direction, shape, element)
+        raise ValueError(f"{words!r} is no kind of a {direction}")
+
 
 @dataclass(frozen=True)
 class Row:
@@ -54,6 +66,12 @@ class Row:
     role: str = ""  # in a .api file, where that alone decides, of functions that return a tuple
     is_late: bool = False  # converted when all others have their values
 
+    def element_in(self, words: str) -> str | None:
+        """What stands for the element in words that are spelled as these; None if they are not."""
+        head, gap, tail = self.words.partition("{element}")
+        match = re.fullmatch(f"{re.escape(head)}({'.+' if gap else ''}){re.escape(tail)}", words)
+        return match and match[1]
+
 
 NUMBERS = "i8 u8 i16 u16 i32 u32 i64 u64 f32 f64"
 NUMBERS_OUT = "out_i32 out_u32 out_i64 out_u64 out_f32 out_f64 out_bool"
@@ -64,7 +82,6 @@ LISTS = (
 )
 LISTS_OUT = "out_list_i32 out_list_u32 out_list_handle out_list_structure"
 CALLEE_LISTS = "out_callee_handles out_callee_structures"
-FIELDS = "field_array field_text field_bytes field_pointer_list"
 ARRAY = "std::int16_t(array_kind<{element}>())"
 ENUM, CLASS, TABLE = "enum_{element}", "class_{element}", "attributes_{element}"
 ROWS = {
@@ -190,13 +207,31 @@ ROWS = {
     ),
     ("out", "c bytes"): Row("out:c bytes", "out_c_bytes", stub="builtins.bytes"),
     ("out", "floats"): Row("out:list:float[{element}]", "out_floats", "{element}", "list[float]"),
+    # of fields of structs; the engine has most from parameters
+    ("field", "enum"): Row("enum:{element}", "enumeration", ENUM),
+    ("field", "handle"): Row("handle:{element}", HANDLES, CLASS),
+    ("field", "struct"): Row("struct:{element}", "structure", CLASS),
+    ("field", "voidp"): Row("voidp", "address"),
+    ("field", "void**"): Row("void_ptr", "address"),
+    ("field", "kparams"): Row("kparams", "kernel_params"),
+    ("field", "array"): Row("arr:{element}", "field_array"),
+    ("field", "text"): Row("text[{element}]", "field_text", stub="builtins.bytes"),
+    ("field", "bytes"): Row("bytes[{element}]", "field_bytes", stub="builtins.bytes"),
+    ("field", "list"): Row("ptr[]:{element}", "field_pointer_list"),
+    ("field", "number"): Row("{element}", NUMBERS),
+    # of values behind attributes; what is no class is a row of VALUES
+    ("value", "enum"): Row("enum:{element}", "enumeration", ENUM),
+    ("value", "handle"): Row("handle:{element}", "handle", CLASS),
+    ("value", "struct"): Row("struct:{element}", "structure", CLASS),
+    ("value", "data"): Row("data:{element}", "data", CLASS),
+    ("value", "plain"): Row("{element}"),
 }
 ROLES = {row.role: Kind(*key) for key, row in ROWS.items() if row.role}
 
 
 @dataclass(frozen=True)
 class Value:
-    """What stands behind an attribute."""
+    """What stands behind an attribute, and has no class."""
 
     cpp: str  # member of the C++ enumeration `value_kind`
     given: str = "int"  # Python type that comes out
@@ -228,3 +263,15 @@ def engine_kinds() -> dict[str, list[str]]:
             for name in row.cpp.split() if direction in wanted else ():
                 found.setdefault(name, []).append(row.words.format(element="T", aux="n"))
     return found
+
+
+def field_kinds() -> list[str]:
+    """The further members that fields alone are."""
+    named = [n for (way, _), row in ROWS.items() if way == "field" for n in row.cpp.split()]
+    return [n for n in dict.fromkeys(named) if n not in engine_kinds()]
+
+
+def value_kinds() -> list[str]:
+    """The members of the C++ enumeration of what stands behind an attribute."""
+    classes = [row.cpp for (way, _), row in ROWS.items() if way == "value" and row.cpp]
+    return [*dict.fromkeys(value.cpp for value in VALUES.values()), *classes]

@@ -132,7 +132,7 @@ class Handle:
 @dataclass(slots=True)
 class Field:
     name: str  # Python name
-    kind: str
+    kind: Kind
     readonly: bool = False
     c_path: str = ""  # member designator from the owning struct, as offsetof takes it
     c_type: str = ""  # C type with array extents, as in "unsigned int[16]"
@@ -214,7 +214,7 @@ class Library:
     typedefs: list[Typedef]
     constants: list[FactConstant]
     offered: list[FactConstant]  # constants of the Python module
-    attributes: dict[str, dict[str, str]]  # enum -> member -> kind of the typed value
+    attributes: dict[str, dict[str, Kind]]  # enum -> member -> kind of the typed value
     numpy_structs: list[DataType]  # each after those that it contains
     exceptions: dict[str, str]  # class -> C name of its code
     uses: dict[str, Library]  # whose classes are bases and values here

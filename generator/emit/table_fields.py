@@ -9,8 +9,7 @@ from ..model import Field, Struct
 
 # Padding, which the reference neither lists nor prints; the `pad` of a union gives it its size.
 HIDDEN = re.compile(r"(reserved|padding)\d*|unused")
-PLAIN = {"voidp": "address", "void_ptr": "address", "kparams": "kernel_params"}
-ARRAYS = {"arr": "field_array", "ptr[]": "field_pointer_list"}
+ADDRESSES = ("voidp", "void**", "kparams")
 
 
 class Children:
@@ -35,7 +34,7 @@ def flags_of(field: Field, struct: Struct) -> str:
     flags = {
         "read_only": field.readonly,
         "is_hidden": is_hidden(field, struct),
-        "prints_as_number": field.kind in PLAIN and not is_void,
+        "prints_as_number": field.kind.is_a("field", *ADDRESSES) and not is_void,
     }
     return " | ".join(flag for flag, applies in flags.items() if applies) or "{}"
 
@@ -55,17 +54,15 @@ def field_record(field: Field, struct: Struct, index, children: Children) -> str
 def kinds_of(field: Field, member: str, index) -> tuple[str, str, str]:
     """C++ expressions: kind of the field, kind of its elements, class or enumeration."""
     none = "kind::i8"
-    if field.kind in PLAIN:
-        return f"kind::{PLAIN[field.kind]}", none, "-1"
-    if match := re.fullmatch(r"(bytes|text)\[\d+\]", field.kind):
-        return f"kind::field_{match[1]}", none, "-1"
-    word, _, name = field.kind.partition(":")
-    if word in ARRAYS:
-        return f"kind::{ARRAYS[word]}", *element_kind(name, member, index)
-    if word in ("enum", "handle", "struct"):
-        kind, type_index = element_kind(name, member, index)
+    shape, element = field.kind.shape, field.kind.element
+    if shape in ("array", "list"):
+        return f"kind::{field.kind.row.cpp}", *element_kind(element, member, index)
+    if shape in ("enum", "handle", "struct"):
+        kind, type_index = element_kind(element, member, index)
         return kind, none, type_index
-    return f"scalar_kind<decltype({member})>()", none, "-1"
+    if shape == "number":
+        return f"scalar_kind<decltype({member})>()", none, "-1"
+    return f"kind::{field.kind.row.cpp}", none, "-1"
 
 
 def element_kind(name: str, member: str, index) -> tuple[str, str]:

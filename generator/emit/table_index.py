@@ -32,7 +32,7 @@ class Index:
     def foreign_indices(self, library: str) -> str:
         """Places of the classes of another library that this one names as `library.class`."""
         bases = [h.base for h in self.library.handles if h.base]
-        values = [k.partition(":")[2] for t in self.library.attributes.values() for k in t.values()]
+        values = [k.element for t in self.library.attributes.values() for k in t.values()]
         prefix = f"{library}."
         names = {n.removeprefix(prefix) for n in (*bases, *values) if n.startswith(prefix)}
         classes = self.foreign[library].classes
@@ -61,7 +61,7 @@ class Index:
 
     def children(self, struct: Struct) -> int:
         """Fields of a class, bases included, that are shown by objects of their own."""
-        own = sum(f.kind.startswith("struct:") for f in struct.fields)
+        own = sum(f.kind.shape == "struct" for f in struct.fields)
         return own + (self.children(self.structs[struct.base]) if struct.base else 0)
 
 

@@ -59,13 +59,16 @@ def emit(libraries: dict[str, Library]) -> dict[str, str]:
 def kinds_header() -> str:
     rows = kinds.engine_kinds().items()
     members = "".join(f"  {name},  // {', '.join(words)}\n" for name, words in rows)
-    fields = "".join(f"  {name},\n" for name in kinds.FIELDS.split())
+    fields = "".join(f"  {name},\n" for name in kinds.field_kinds())
+    values = "".join(f"  {name},\n" for name in kinds.value_kinds())
     return (
         f"// {origin_of('generator/kinds.py')}\n#pragma once\n\n#include <cstdint>\n\n"
         "namespace halfwarp::bindings {\n\n"
         "// What a parameter, a field or an element is, with the words of generator/README.md.\n"
         f"enum class kind : std::uint8_t {{\n{members}  count_of_parameter_kinds,\n"
         f"  // of fields alone\n{fields}}};\n\n"
+        "// The Python type of the value behind an attribute.\n"
+        f"enum class value_kind : std::uint8_t {{\n{values}}};\n\n"
         "}  // namespace halfwarp::bindings\n"
     )
 
@@ -143,22 +146,13 @@ def constants_table(library: Library, texts: PackedTexts) -> str:
     return f"constexpr constant constants[] = {{\n{lines}}};\n"
 
 
-TYPED_VALUES = {
-    "enum": "enumeration, enum_",
-    "handle": "handle, class_",
-    "struct": "structure, class_",
-    "data": "data, class_",
-}
-
-
-def value_kind(word: str, index: Index) -> str:
-    if word in kinds.VALUES:
-        return f"value_kind::{kinds.VALUES[word].cpp}"
-    kind, _, name = word.partition(":")
-    if "." in name:
-        owner, place = index.reference(name)
-        return f"value_kind::{kind.replace('struct', 'structure')}, {place}, {owner}"
-    return f"value_kind::{TYPED_VALUES[kind]}{name}"
+def value_kind(kind: kinds.Kind, index: Index) -> str:
+    if kind.shape == "plain":
+        return f"value_kind::{kinds.VALUES[kind.element].cpp}"
+    if "." in kind.element:
+        owner, place = index.reference(kind.element)
+        return f"value_kind::{kind.row.cpp}, {place}, {owner}"
+    return f"value_kind::{kind.row.cpp}, {kind.row.index.format(element=kind.element)}"
 
 
 def attributes_tables(library: Library, index: Index) -> str:
@@ -167,7 +161,7 @@ def attributes_tables(library: Library, index: Index) -> str:
     blocks = []
     for enum in index.attributes:
         rows = library.attributes[enum].items()
-        lines = "".join(f"  {{::{member}, {value_kind(word, index)}}},\n" for member, word in rows)
+        lines = "".join(f"  {{::{member}, {value_kind(kind, index)}}},\n" for member, kind in rows)
         blocks.append(f"constexpr attribute {enum}_values[] = {{\n{lines}}};\n")
     rows = ", ".join(f"{{enum_{e}, {e}_values}}" for e in index.attributes)
     return "".join(blocks) + f"constexpr attribute_table attribute_tables[] = {{{rows}}};\n"

@@ -196,8 +196,8 @@ def variants(functions: list[Function], facts: Facts, make, decisions: Decisions
 
 
 def attribute_tables(
-    tables: dict[str, dict[str, str]], types, structs, decisions: Decisions
-) -> dict[str, dict[str, str]]:
+    tables: dict[str, dict[str, Kind]], types, structs, decisions: Decisions
+) -> dict[str, dict[str, Kind]]:
     """The same values as they are in Python here, under the classes of the enumerations."""
     return {
         class_name(enum, decisions): {
@@ -207,12 +207,12 @@ def attribute_tables(
     }
 
 
-def plain_value(kind: str, types, structs) -> str:
+def plain_value(kind: Kind, types, structs) -> Kind:
     """`handle:driver.CUcontext` -> `address`, `struct:driver.CUuuid` -> `data:Uuid_v1`."""
-    word, _, path = kind.partition(":")
-    name = path.rpartition(".")[2]
-    if word == "handle":
-        return "address" if "*" in types.canonical(name) else "unsigned long long"
-    if word == "enum":
-        return "int"
-    return f"data:{structs(name)}" if word == "struct" else kind
+    name = kind.element.rpartition(".")[2]
+    if kind.shape == "handle":
+        is_pointer = "*" in types.canonical(name)
+        return Kind("value", "plain", "address" if is_pointer else "unsigned long long")
+    if kind.shape == "enum":
+        return Kind("value", "plain", "int")
+    return Kind("value", "data", structs(name)) if kind.shape == "struct" else kind

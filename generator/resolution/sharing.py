@@ -3,23 +3,23 @@
 
 from __future__ import annotations
 
-from ..decisions import Decisions
-from ..model import Enum, Library
+from dataclasses import replace
 
-# kinds of attribute values that name a class
-TYPED = ("handle", "struct", "enum")
+from ..decisions import Decisions
+from ..kinds import Kind
+from ..model import Enum, Library
 
 
 def attribute_tables(
     decisions: Decisions, enums: list[Enum], uses: dict[str, Library]
-) -> dict[str, dict[str, str]]:
+) -> dict[str, dict[str, Kind]]:
     """Enum -> member -> kind of the value behind it. `like` takes the table of another library's
     enum, whose members have the same values, and `types` says what its types are called here."""
     values = {e.name: {m.value: m.name for m in e.members} for e in enums}
     tables = {}
     for enum, rows in decisions.attributes.items():
         if "like" not in rows:
-            tables[enum] = rows
+            tables[enum] = {member: Kind.read("value", words) for member, words in rows.items()}
             continue
         theirs, library = enum_of(rows["like"], uses), rows["like"].partition(".")[0]
         members = {m.name: m.value for m in theirs.members}
@@ -48,9 +48,8 @@ def enum_of(path: str, uses: dict[str, Library]) -> Enum:
     return next(e for e in uses[library].enums if e.name == name)
 
 
-def translated(kind: str, library: str, types: dict[str, str]) -> str:
+def translated(kind: Kind, library: str, types: dict[str, str]) -> Kind:
     """`handle:cuuint64_t` -> `handle:driver.cuuint64_t`, unless `types` has a name for it here."""
-    word, _, name = kind.partition(":")
-    if word not in TYPED:
+    if kind.shape == "plain":
         return kind
-    return f"{word}:{types.get(name) or f'{library}.{name}'}"
+    return replace(kind, element=types.get(kind.element) or f"{library}.{kind.element}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..classify import SCALARS, opaque_handles, split_type
 from ..decisions import Decisions
 from ..facts import FactEnum, FactRecord, Facts, FactTypedef
+from ..kinds import Kind
 from ..model import Enum, Field, Handle, Member, Struct, Typedef
 from .anonymous import Numbering
 
@@ -160,25 +161,28 @@ class TypeTable:
             self.fill(inner, member.record)
             inner.name = member.record.tag = self.numbering.next(member.record.word)
             self.structs.append(inner)
-            struct.fields.append(Field(member.name, f"struct:{inner.name}", False, member.name))
+            kind = Kind("field", "struct", inner.name)
+            struct.fields.append(Field(member.name, kind, False, member.name))
 
     def field(self, struct: str, name: str, c_type: str) -> Field:
         special = self.decisions.fields.get(struct, {}).get(name, {})
-        kind = special.get("kind") or self.field_kind(name, c_type)
-        readonly = special.get("readonly", name.endswith("_out") and kind.startswith("ptr[]"))
+        decided = special.get("kind")
+        kind = Kind.read("field", decided) if decided else self.field_kind(name, c_type)
+        readonly = special.get("readonly", name.endswith("_out") and kind.is_a("field", "list"))
         return Field(name, kind, readonly, name, c_type)
 
-    def field_kind(self, name: str, c_type: str) -> str:
+    def field_kind(self, name: str, c_type: str) -> Kind:
         base, stars = split_type(re.sub(r"\[\d+\]", "", c_type))
         extent = re.search(r"\[(\d+)\]", c_type)
         if extent:
             if base in ("char", "unsigned char") and not stars:
-                return f"bytes[{extent.group(1)}]"
-            return f"arr:{'voidp' if stars else base}"
-        if base == "void" and stars:
-            return {1: "voidp"}.get(stars, "kparams" if name == "kernelParams" else "void_ptr")
+                return Kind("field", "bytes", extent.group(1))
+            return Kind("field", "array", "voidp" if stars else base)
+        if base == "void" and stars > 1:
+            return Kind("field", "kparams" if name == "kernelParams" else "void**")
         kind = self.kind_of(base)
         if stars or "(" in c_type:
-            return f"ptr[]:{base}" if kind in ("handle", "struct") else "voidp"
-        words = {"enum": "enum", "handle": "handle", "callback": "handle", "struct": "struct"}
-        return f"{words[kind]}:{base}" if kind in words else base
+            is_list = kind in ("handle", "struct")
+            return Kind("field", "list", base) if is_list else Kind("field", "voidp")
+        shapes = {"enum": "enum", "handle": "handle", "callback": "handle", "struct": "struct"}
+        return Kind("field", shapes.get(kind, "number"), base)

@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from generator import api_file, decisions
+from generator.kinds import VALUES
 from generator.libraries import HERE, library_names, load
 
 LISTS = ("cimport_only", "keeps_gil", "hot", "wrapped_callbacks")
@@ -76,32 +77,20 @@ def test_every_field_that_a_decision_names_exists(data, name):
 def test_every_attribute_exists_and_its_type_is_known(data, name):
     library = load(name)
     enums = {e.name: {m.name for m in e.members} for e in library.enums}
-    plain = {
-        "int",
-        "unsigned int",
-        "unsigned long long",
-        "size_t",
-        "float",
-        "bool",
-        "address",
-        "text",
-        "buffer",
-        "bytes",
-    }
-    words = {
+    elements = {
+        "plain": VALUES.keys(),
         "enum": set(enums),
         "handle": {h.name for h in library.handles},
         "struct": {s.name for s in library.structs},
-        "list": plain,
+        "data": {t.name for t in library.numpy_structs},
     }
     for used, other in library.uses.items():
-        words["handle"] |= {f"{used}.{h.name}" for h in other.handles}
-        words["struct"] |= {f"{used}.{s.name}" for s in other.structs}
+        elements["handle"] |= {f"{used}.{h.name}" for h in other.handles}
+        elements["struct"] |= {f"{used}.{s.name}" for s in other.structs}
     for enum, members in library.attributes.items():
         assert members.keys() <= enums[enum]
         for kind in members.values():
-            word, _, target = kind.partition(":")
-            assert target in words[word] if target else word in plain, kind
+            assert kind.element in elements[kind.shape], kind
 
 
 def test_every_result_code_is_explained_in_a_sentence(name):

@@ -167,15 +167,15 @@ constexpr value_type types[] = {
     {from_u64, to_u64, 8, false},
     {from_bool, to_bool, 1, false},
     {from_f32, to_f32, 4, false},
-    {from_enum, to_enum, 4, false},
-    {from_handle, to_handle, 0, false},
-    {from_struct, to_struct, 0, true},
     {from_address, to_u64, 8, false},
     {from_text, to_text, longest_text, true},
     {from_buffer, to_text, longest_text, true},
     {from_list<from_i32>, to_list, 4, true},
     {from_list<from_text>, to_u64, 8, true},
     {from_list<from_address>, to_u64, 8, true},
+    {from_enum, to_enum, 4, false},
+    {from_handle, to_handle, 0, false},
+    {from_struct, to_struct, 0, true},
     {from_data, to_data, 0, true},
 };
 static_assert(std::size(types) == std::size_t(value_kind::data) + 1);

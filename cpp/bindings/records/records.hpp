@@ -198,24 +198,6 @@ struct constant {
   std::int64_t value;
 };
 
-// The Python type of the value behind an attribute, per member of the attribute's enumeration.
-enum class value_kind : std::uint8_t {
-  i32,
-  u32,
-  u64,
-  boolean,
-  f32,
-  enumeration,
-  handle,
-  structure,
-  address,
-  text,
-  text_buffer,
-  list_i32,
-  list_text,
-  list_address,
-  data,
-};
 struct attribute {
   std::int64_t member;
   value_kind k;

@@ -231,8 +231,8 @@ class ExceptionsWriter(Writer):
 
     def attribute_type(self, kind: Kind) -> str:
         """Whatever may stand behind an attribute."""
-        words = self.library.attributes[kind.element].values()
-        found = {VALUES[w].given if w in VALUES else w.partition(":")[2] for w in words}
+        values = self.library.attributes[kind.element].values()
+        found = {VALUES[v.element].given if v.shape == "plain" else v.element for v in values}
         found = {"builtins.bytes" if name == "bytes" else name for name in found}
         given = " | ".join(sorted(found))
         return f"list[{given}]" if kind.shape == "attrlist" else given

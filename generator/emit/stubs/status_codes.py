@@ -9,7 +9,7 @@ value is found in either.
 from __future__ import annotations
 
 from ...classify import split_type
-from ...kinds import INTEGER, VALUES
+from ...kinds import INTEGER, VALUES, Kind
 from ...model import Field, Function, Handle, Library, Param, Struct
 from ..data_values import FLOATS
 from .writing import KERNEL_PARAMS, Writer
@@ -121,21 +121,19 @@ class StatusCodesWriter(Writer):
 
     def field_types(self, field: Field) -> tuple[str, str]:
         """What a field gives, and what it takes."""
-        word, _, name = field.kind.partition(":")
-        if word.startswith(("bytes[", "text[")):
-            return "builtins.bytes", NUMBERS["builtins.bytes"]
-        if word in ("arr", "ptr[]"):
+        shape, name = field.kind.shape, field.kind.element
+        if shape in ("array", "list"):
             element = self.value_type(name)
             return f"list[{element}]", f"list[{element}] | tuple[{element}, ...]"
-        if word == "struct":
+        if shape == "struct":
             return self.homes[name], self.homes[name]
-        if word == "handle":
+        if shape == "handle":
             return self.homes[name], self.handle_input(name)
-        if word == "enum":
+        if shape == "enum":
             return self.homes[name], f"{self.homes[name]} | int"
         simple = {"kparams": ("int", "_KernelParams"), "voidp": ("int", "_Address")}
-        got = self.value_type(word)
-        return simple.get(word) or (got, NUMBERS.get(got, got))
+        got = field.kind.row.stub or self.value_type(name)
+        return simple.get(shape) or (got, NUMBERS.get(got, got))
 
     def value_type(self, name: str) -> str:
         return self.homes.get(name) or ("float" if name in FLOATS else "int")
@@ -199,17 +197,18 @@ class StatusCodesWriter(Writer):
             variants.append(f"({self.parameters(function, given)}) -> {result}")
         return variants
 
-    def attribute_type(self, kind: str) -> str:
-        return (
-            VALUES[kind].given if kind in VALUES else self.homes.get(kind.partition(":")[2], "int")
-        )
+    def attribute_type(self, kind: Kind) -> str:
+        name = kind.element
+        return VALUES[name].given if kind.shape == "plain" else self.homes.get(name, "int")
 
-    def attribute_input(self, kind: str) -> str:
+    def attribute_input(self, kind: Kind) -> str:
         """What a setter takes: numbers as they are, wrapped numbers also bare."""
-        name = kind.partition(":")[2]
+        name = kind.element
+        if kind.shape == "plain":
+            return VALUES[name].taken
         if name in self.homes:
             return f"{self.homes[name]} | {'int' if name in self.enums else INTEGER}"
-        return VALUES[kind].taken if kind in VALUES else INTEGER
+        return INTEGER
 
     def input_type(self, param: Param) -> str:
         kind, name = param.kind, param.kind.element

@@ -18,12 +18,13 @@ void add_library(call& c, CUlibrary* out, std::shared_ptr<const ptx::module> sou
 }
 
 // With a context at hand, what cannot be loaded is said at once.
-void load(CUlibrary* out, std::shared_ptr<const ptx::module> source, jit_options& options) {
+CUlibrary add_checked(std::shared_ptr<const ptx::module> source, jit_options& options) {
   call c;
-  add_library(c, out, std::move(source));
+  CUlibrary raw = nullptr;
+  add_library(c, &raw, std::move(source));
   const auto& stack = this_thread().contexts;
-  if (stack.empty() || !stack.back()->is_alive) return;
-  const auto made = c.find<library>(*out);
+  if (stack.empty() || !stack.back()->is_alive) return raw;
+  const auto made = c.find<library>(raw);
   try {
     made->module_in(c.d, stack.back());
   } catch (const refusal& r) {
@@ -32,6 +33,19 @@ void load(CUlibrary* out, std::shared_ptr<const ptx::module> source, jit_options
     c.d.objects.remove(*made);
     throw;
   }
+  return raw;
+}
+
+// `open` reads the code: an image in memory, or the file of that name.
+template <auto open, class Code>
+CUresult load(CUlibrary* out, Code code, jit_options options,
+              const CUlibraryOption* library_options, unsigned library_option_count) noexcept {
+  return answer_unlocked([&] {
+    require_outputs(out);
+    require(library_option_count == 0 || library_options, CUDA_ERROR_INVALID_VALUE,
+            "the list of library options is null");
+    *out = add_checked(open(code, options), options);
+  });
 }
 
 }  // namespace
@@ -40,30 +54,16 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* j
                            void** jitOptionsValues, unsigned int numJitOptions,
                            CUlibraryOption* libraryOptions, void**,
                            unsigned int numLibraryOptions) noexcept {
-  return answer_unlocked([&] {
-    require_outputs(library);
-    require(numLibraryOptions == 0 || libraryOptions, CUDA_ERROR_INVALID_VALUE,
-            "the list of library options is null");
-    jit_options options{numJitOptions, jitOptions, jitOptionsValues};
-    CUlibrary made = nullptr;
-    load(&made, open_image(code, options), options);
-    *library = made;
-  });
+  return load<open_image>(library, code, {numJitOptions, jitOptions, jitOptionsValues},
+                          libraryOptions, numLibraryOptions);
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_option* jitOptions,
                                void** jitOptionsValues, unsigned int numJitOptions,
                                CUlibraryOption* libraryOptions, void**,
                                unsigned int numLibraryOptions) noexcept {
-  return answer_unlocked([&] {
-    require_outputs(library);
-    require(numLibraryOptions == 0 || libraryOptions, CUDA_ERROR_INVALID_VALUE,
-            "the list of library options is null");
-    jit_options options{numJitOptions, jitOptions, jitOptionsValues};
-    CUlibrary made = nullptr;
-    load(&made, open_image_file(fileName, options), options);
-    *library = made;
-  });
+  return load<open_image_file>(library, fileName, {numJitOptions, jitOptions, jitOptionsValues},
+                               libraryOptions, numLibraryOptions);
 }
 
 CUresult cuLibraryUnload(CUlibrary library) noexcept {
