@@ -43,8 +43,8 @@ def typed(word):
 
 
 def first_attribute(enum):
-    member, word = next(iter(LIBRARY.attributes[enum].items()))
-    return int(getattr(getattr(module, enum), member)), word
+    member, kind = next(iter(LIBRARY.attributes[enum].items()))
+    return int(getattr(getattr(module, enum), member)), str(kind)
 
 
 class Arguments:
