@@ -3,7 +3,7 @@
 #include "emulator/api/call.hpp"
 
 #include "emulator/api/entry_points.hpp"
-#include "emulator/driver/lifetime.hpp"
+#include "emulator/driver/misuse.hpp"
 #include "emulator/driver/pools.hpp"
 #include "emulator/work/operations.hpp"
 

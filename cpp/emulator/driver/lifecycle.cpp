@@ -12,7 +12,7 @@
 
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/leaks.hpp"
-#include "emulator/driver/lifetime.hpp"
+#include "emulator/driver/misuse.hpp"
 #include "emulator/driver/thread.hpp"
 
 namespace halfwarp::emulator {

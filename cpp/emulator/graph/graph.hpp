@@ -11,11 +11,11 @@
 #include <span>
 #include <vector>
 
-#include "emulator/driver/conditional.hpp"
 #include "emulator/driver/driver.hpp"
 #include "emulator/graph/graph_memory.hpp"
 #include "emulator/graph/user_object.hpp"
 #include "emulator/object/object.hpp"
+#include "emulator/stream/conditional.hpp"
 #include "emulator/stream/event.hpp"
 #include "emulator/stream/launch_attributes.hpp"
 #include "emulator/stream/operation.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/driver/lifetime.hpp"
+#include "emulator/driver/misuse.hpp"
 #include "emulator/settings/refusal.hpp"
 #include "emulator/work/operations.hpp"
 

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "emulator/image/elf.hpp"
+#include "emulator/image/elf/elf.hpp"
 #include "emulator/image/fat_binary.hpp"
 
 namespace halfwarp::emulator::image {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/image/elf.hpp"
+#include "emulator/image/elf/elf.hpp"
 #include "emulator/image/fat_binary.hpp"
 #include "emulator/image/lz4.hpp"
 

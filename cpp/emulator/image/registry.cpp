@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "emulator/image/elf.hpp"
+#include "emulator/image/elf/elf.hpp"
 
 namespace halfwarp::emulator::image {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "emulator/driver/conditional.hpp"
 #include "emulator/driver/driver.hpp"
+#include "emulator/stream/conditional.hpp"
 #include "emulator/stream/context.hpp"
 
 namespace halfwarp::emulator {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "emulator/image/cubin_writer.hpp"
-#include "emulator/image/elf.hpp"
+#include "emulator/image/elf/cubin_writer.hpp"
+#include "emulator/image/elf/elf.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "emulator/api/module/module_call.hpp"
-#include "emulator/image/elf.hpp"
+#include "emulator/image/elf/elf.hpp"
 #include "emulator/image/file.hpp"
 #include "emulator/ptx/verifier.hpp"
 

@@ -2,7 +2,7 @@
 // The driver's linker: PTX of several inputs joined into a cubin that carries it.
 #include "emulator/api/module/module_call.hpp"
 #include "emulator/exec/builtin/builtin.hpp"
-#include "emulator/image/cubin_writer.hpp"
+#include "emulator/image/elf/cubin_writer.hpp"
 #include "emulator/image/file.hpp"
 #include "emulator/image/image.hpp"
 #include "emulator/link/input.hpp"

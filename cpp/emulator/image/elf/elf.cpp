@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ELF headers and sections, every offset checked.
-#include "emulator/image/elf.hpp"
+#include "emulator/image/elf/elf.hpp"
 
 #include <algorithm>
 
-#include "emulator/image/elf_layout.hpp"
+#include "emulator/image/elf/elf_layout.hpp"
 
 namespace halfwarp::emulator::image {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Appends to an ELF file: new contents, and new tables that name them.
-#include "emulator/image/cubin_writer.hpp"
+#include "emulator/image/elf/cubin_writer.hpp"
 
 #include <algorithm>
 
-#include "emulator/image/elf.hpp"
-#include "emulator/image/elf_layout.hpp"
+#include "emulator/image/elf/elf.hpp"
+#include "emulator/image/elf/elf_layout.hpp"
 #include "emulator/image/image.hpp"
 
 namespace halfwarp::emulator::image {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports by the option `destroyed`: keep the fault, end the process, or only note it.
-#include "emulator/driver/lifetime.hpp"
+#include "emulator/driver/misuse.hpp"
 
 #include <cstdlib>
 #include <utility>
