@@ -110,13 +110,12 @@ class Values:
             target.type = setting.KERNEL_NODE  # else bytes of other members are the driver's array
 
     def field(self, kind):
-        word, _, name = kind.partition(":")
-        if word in ("enum", "handle", "struct"):
-            return self.by_word(word, name)
-        if word in ("voidp", "kparams"):
+        if kind.shape in ("enum", "handle", "struct"):
+            return self.by_word(kind.shape, kind.element)
+        if kind.shape in ("voidp", "kparams"):
             return self.address()
-        if word.startswith("ptr["):
-            return [self.element(name)] * self.pick(0, 1, 2)
+        if kind.shape == "list":
+            return [self.element(kind.element)] * self.pick(0, 1, 2)
         return self.pick(*SMALL)
 
     def address(self):
@@ -147,11 +146,11 @@ class Values:
 
     def option(self, enum):
         """A value for one of the attributes of an enumeration."""
-        words = self.library.attributes.get(enum, {})
-        return self.option_of(self.rng.choice([*words.values(), "int"]))
+        kinds = self.library.attributes.get(enum, {})
+        return self.option_of(self.rng.choice([*map(str, kinds.values()), "int"]))
 
-    def option_of(self, kind):
-        word, _, name = kind.partition(":")
+    def option_of(self, words):
+        word, _, name = words.partition(":")
         if word == "list":
             return [self.option_value(name) for _ in range(self.pick(0, 1, 2))]
         return self.option_value(name or word)
@@ -218,7 +217,7 @@ class Values:
         kinds = list(self.library.attributes[words[2]].items())
         chosen = [self.rng.choice(kinds) for _ in range(self.pick(1, 1, 2, 4))]
         attributes = [members[name] for name, _ in chosen]
-        values = [self.option_of(kind) for _, kind in chosen]
+        values = [self.option_of(str(kind)) for _, kind in chosen]
         if self.rng.random() < 0.2:
             values[-1] = hostile.Empties(values)
         alone = words[1] == "attr"

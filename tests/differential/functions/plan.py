@@ -274,7 +274,7 @@ class Planner:
     def kind_of_value(self, enum, member=None):
         """How the value of an attribute is typed; of the first one, if none is named."""
         member = member or self.enums[enum].members[0].name
-        return self.library.attributes.get(enum, {}).get(member, "int")
+        return str(self.library.attributes.get(enum, {}).get(member, "int"))
 
     def attribute(self, kind):
         word, _, name = kind.partition(":")
