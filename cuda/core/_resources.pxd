@@ -6,7 +6,9 @@ from cuda.core._core cimport Context
 
 
 cdef class SMResource:
-    cdef CUdevResource resource
+    cdef CUdevResource resource  # as the driver made it, which refuses one that was changed
+    cdef unsigned least        # fewest of a group, where the driver leaves that open
+    cdef unsigned together     # what groups are multiples of, likewise
     cdef bint is_dry           # counts only: no context can be made of it
     cdef object __weakref__
 

@@ -20,10 +20,12 @@ struct origin {
   std::int32_t device = 0;
   std::uint32_t first = 0;
   std::uint32_t is_group = 0;
+  CUdevSmResource seen{};  // what the program may read of it, and not change
 };
 static_assert(sizeof(origin) <= sizeof(CUdevResource::_internal_padding));
 
-void set_origin(CUdevResource& of, const origin& from) {
+void set_origin(CUdevResource& of, origin from) {
+  if (of.type == CU_DEV_RESOURCE_TYPE_SM) from.seen = of.sm;
   std::memcpy(of._internal_padding, &from, sizeof from);
 }
 
@@ -32,6 +34,10 @@ origin origin_of(const CUdevResource& resource) {
   std::memcpy(&from, resource._internal_padding, sizeof from);
   require(from.marked == origin::mark, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
           "the resource was not filled in by the driver: ask the device or a context for one");
+  const bool is_changed = resource.type == CU_DEV_RESOURCE_TYPE_SM &&
+                          std::memcmp(&from.seen, &resource.sm, sizeof from.seen) != 0;
+  require(!is_changed, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
+          "the resource is not as the driver filled it in: its fields are to be read only");
   return from;
 }
 
@@ -122,6 +128,7 @@ void join(provision& into, const CUdevResource& next, bool is_first) {
     refuse_configuration("multiprocessors that go together have one co-scheduling alignment");
   }
   into.sm.sm.smCount += next.sm.smCount;
+  set_origin(into.sm, known);
 }
 
 }  // namespace

@@ -361,11 +361,18 @@ cdef object load_error(ObjectCode self, const load_report& report):
         return None
     error = driver_error(report.code, report.function)
     explain_empty(error, self)
-    if self.format == "tile_ir":
-        error.add_note("Tile IR is compiled by drivers of CUDA 13.1 or newer; the emulator runs "
-                       "PTX only")
+    explain_tile_ir(error, self)
     add_log(error, self, text_of(report.log).strip())
     return error
+
+
+cdef bint explain_tile_ir(object error, ObjectCode self) except -1:
+    """An older driver takes it for code without kernels."""
+    if self.format != "tile_ir":
+        return False
+    error.add_note("Tile IR is compiled by drivers of CUDA 13.1 or newer; the emulator runs PTX "
+                   "only")
+    return True
 
 
 cdef bint explain_empty(object error, ObjectCode self) except -1:
@@ -415,6 +422,10 @@ cdef int explain_missing_kernel(object error, ObjectCode self, bytes symbol) exc
     try:
         names = sorted(self.kernels())
     except CUDAError:  # a driver before 12.4: the error at hand matters more
+        names = []
+        if self.format != "tile_ir":
+            return 0
+    if not names and explain_tile_ir(error, self):
         return 0
     shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
     missing = symbol.decode("utf-8", "replace")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tile IR: NVRTC's options for it, the target, loading; without a driver but for the last."""
 
+import functools
 import pickle
 
 import pytest
-from cuda.core import CUDAError, Linker, ObjectCode, Program, ProgramOptions
+from cuda.bindings import nvrtc
+from cuda.core import CUDAError, Linker, NVRTCError, ObjectCode, Program, ProgramOptions
 from cuda.core.utils import InMemoryProgramCache
 
 SOURCE = """
@@ -20,12 +22,40 @@ def make(code=SOURCE, **options):
     return Program(code, "c++", ProgramOptions(arch="sm_100", **options))
 
 
+@functools.cache
+def refusal():
+    """What the compiler says where it is too old for tiles, else empty."""
+    try:
+        make("", enable_tile=True).compile("ptx")
+    except NVRTCError as error:
+        return str(error)
+    return ""
+
+
+@pytest.fixture
+def tiles():
+    if refusal():
+        pytest.skip("NVRTC {}.{} has no tiles".format(*nvrtc.nvrtcVersion()[1:]))
+
+
+def test_a_compiler_without_tiles_says_so():
+    version = nvrtc.nvrtcVersion()[1:]
+    if refusal():
+        assert version < (13, 3)
+        assert "NVRTC {}.{} refuses an option".format(*version) in refusal()
+        assert "--enable-tile" in refusal()
+    else:
+        assert version >= (13, 1)
+
+
+@pytest.mark.usefixtures("tiles")
 @pytest.mark.parametrize("options", [{}, {"enable_tile": True}, {"tile_only": True}])
 def test_the_target_needs_no_option(options):
     code = make(**options).compile("TILE_IR")
     assert code.code.startswith(MAGIC) and code.code_type == "tile_ir"
 
 
+@pytest.mark.usefixtures("tiles")
 def test_the_other_targets_have_the_rest_of_the_source():
     program = make(enable_tile=True)
     ptx = program.compile("ptx").code
@@ -33,27 +63,32 @@ def test_the_other_targets_have_the_rest_of_the_source():
     assert program.compile("tile_ir").code.startswith(MAGIC)
 
 
+@pytest.mark.usefixtures("tiles")
 def test_only_tiles_leave_no_other_code():
     with pytest.raises(RuntimeError, match="NVRTC made no cubin"):
         make(tile_only=True).compile("cubin")
 
 
+@pytest.mark.usefixtures("tiles")
 def test_options_that_leave_no_tiles_are_told_so():
     with pytest.raises(RuntimeError, match="no tile_ir: simt_only=True leaves it out"):
         make(simt_only=True).compile("tile_ir")
 
 
+@pytest.mark.usefixtures("tiles")
 def test_what_is_not_marked_may_be_of_tiles():
     assert make(UNMARKED, default_tile=True).compile("tile_ir").code.startswith(MAGIC)
     with pytest.raises(CUDAError, match="without execution space annotations"):
         make(UNMARKED).compile("tile_ir")
 
 
+@pytest.mark.usefixtures("tiles")
 def test_name_expressions_find_tile_kernels():
     code = make().compile("tile_ir", ("tiles",))
     assert code.symbol_mapping == {"tiles": b"_Z5tilesPi"}
 
 
+@pytest.mark.usefixtures("tiles")
 def test_a_cache_keeps_it():
     cache = InMemoryProgramCache()
     first, second = (make().compile("tile_ir", cache=cache) for _ in range(2))

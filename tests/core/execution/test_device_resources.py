@@ -5,6 +5,7 @@ import ctypes
 import weakref
 
 import pytest
+from cuda.bindings import driver
 from cuda.core import (
     Context,
     ContextOptions,
@@ -27,6 +28,27 @@ def sm(device):
 @pytest.fixture
 def unit(sm):
     return sm.coscheduled_alignment
+
+
+def since_13_1():
+    error, version = driver.cuDriverGetVersion()
+    return error == driver.CUresult.CUDA_SUCCESS and version >= 13010
+
+
+@pytest.fixture
+def structured():
+    if not since_13_1():
+        pytest.skip("a driver before CUDA 13.1 makes groups of one size only")
+
+
+@pytest.fixture
+def workqueue(device):
+    """A new one for each test; drivers before CUDA 13.1 have none, and are told so."""
+    if since_13_1():
+        return device.resources.workqueue
+    with pytest.raises(RuntimeError, match=r"workqueue .* needs a driver of CUDA 13\.1 or newer"):
+        device.resources.workqueue  # noqa: B018
+    pytest.skip("a driver before CUDA 13.1 has no workqueues")
 
 
 @pytest.mark.parametrize("cls", [DeviceResources, SMResource, WorkqueueResource])
@@ -83,6 +105,7 @@ def test_a_count_makes_one_group_and_a_remainder(sm, unit):
     assert rest.sm_count == sm.sm_count - unit
 
 
+@pytest.mark.usefixtures("structured")
 def test_none_takes_what_there_is(sm, unit):
     groups, rest = sm.split(SMResourceOptions(count=[unit, None]))
     assert groups[0].sm_count == unit
@@ -90,6 +113,7 @@ def test_none_takes_what_there_is(sm, unit):
     assert sum(g.sm_count for g in groups) + rest.sm_count == sm.sm_count
 
 
+@pytest.mark.usefixtures("structured")
 def test_a_scalar_goes_for_all_groups(sm, unit):
     groups, _ = sm.split(SMResourceOptions(count=[unit, unit], coscheduled_sm_count=2))
     assert [g.coscheduled_alignment for g in groups] == [2, 2]
@@ -101,7 +125,7 @@ def test_a_dict_will_do(sm, unit):
 
 
 def test_a_dry_run_tells_the_counts_of_a_real_one(sm, unit):
-    options = SMResourceOptions(count=[unit, None])
+    options = SMResourceOptions(count=[unit, None] if since_13_1() else [unit, unit])
     dry, dry_rest = sm.split(options, dry_run=True)
     real, rest = sm.split(options)
     assert [g.sm_count for g in dry] == [g.sm_count for g in real]
@@ -111,6 +135,35 @@ def test_a_dry_run_tells_the_counts_of_a_real_one(sm, unit):
 def test_results_inherit_what_the_driver_leaves_open(sm, unit):
     groups, rest = sm.split({"count": unit})
     assert all(g.min_partition_size == sm.min_partition_size for g in (*groups, rest))
+
+
+@pytest.fixture
+def old_driver(monkeypatch):
+    """Drivers before CUDA 13.1 are asked by the function that they have."""
+    monkeypatch.setattr("cuda.core._utils.version.driver_version", lambda: (13, 0, 0))
+
+
+def test_older_drivers_make_groups_of_one_size(old_driver, device, sm, unit):
+    groups, rest = sm.split({"count": [unit, unit]})
+    assert [g.sm_count for g in groups] == [unit, unit]
+    assert rest.sm_count == sm.sm_count - 2 * unit
+    with device.create_context(ContextOptions(groups[:1])) as context:
+        assert context.resources.sm.sm_count == unit
+    with pytest.raises(RuntimeError, match=r"before CUDA 13\.1 makes homogeneous groups"):
+        sm.split({"count": [unit, None]})
+    with pytest.raises(RuntimeError, match=r"need a driver of CUDA 13\.1 or newer"):
+        sm.split({"count": unit, "coscheduled_sm_count": 2})
+
+
+def test_the_driver_refuses_a_struct_that_was_changed(device, sm, unit):
+    groups, _ = sm.split({"count": unit})
+    numbers = (ctypes.c_uint * 3).from_address(groups[0].handle + 96)  # of CUdevSmResource
+    assert numbers[0] == unit
+    before, numbers[0] = numbers[0], unit - 1
+    with pytest.raises(CUDAError, match="INVALID_RESOURCE_CONFIGURATION"):
+        device.create_context(ContextOptions(groups))
+    numbers[0] = before
+    device.create_context(ContextOptions(groups)).close()
 
 
 REFUSED = {
@@ -145,7 +198,7 @@ def test_split_says_what_is_wrong(sm, case):
 def test_more_than_there_is_is_the_drivers_error(sm):
     with pytest.raises(CUDAError, match=r"INVALID_RESOURCE_CONFIGURATION.*") as raised:
         sm.split({"count": sm.sm_count + sm.coscheduled_alignment})
-    assert raised.value.where == "cuDevSmResourceSplit"
+    assert raised.value.where in ("cuDevSmResourceSplit", "cuDevSmResourceSplitByCount")
 
 
 def test_a_split_that_fails_leaves_the_source(sm, unit, emulation):
@@ -157,16 +210,16 @@ def test_a_split_that_fails_leaves_the_source(sm, unit, emulation):
     assert sm.split({"count": unit})[0][0].sm_count == unit
 
 
-def test_a_workqueue_tells_what_it_is(device):
-    queue = device.resources.workqueue
+def test_a_workqueue_tells_what_it_is(device, workqueue):
+    queue = workqueue
     assert queue.sharing_scope in WorkqueueSharingScopeType
     assert queue.concurrency_limit >= 1
     assert queue.device is device
     assert isinstance(queue.handle, int)
 
 
-def test_a_context_gets_the_workqueue_as_configured(device, sm):
-    queue = device.resources.workqueue
+def test_a_context_gets_the_workqueue_as_configured(device, sm, workqueue):
+    queue = workqueue
     queue.configure(WorkqueueResourceOptions("green_ctx_balanced", 3))
     assert queue.sharing_scope is WorkqueueSharingScopeType.GREEN_CTX_BALANCED
     with device.create_context(ContextOptions([sm, queue])) as context:
@@ -175,8 +228,8 @@ def test_a_context_gets_the_workqueue_as_configured(device, sm):
         assert context.resources.workqueue.sharing_scope == "green_ctx_balanced"
 
 
-def test_what_is_none_stays_as_it_is(device):
-    queue = device.resources.workqueue
+def test_what_is_none_stays_as_it_is(workqueue):
+    queue = workqueue
     before = queue.sharing_scope, queue.concurrency_limit
     queue.configure(WorkqueueResourceOptions())
     assert (queue.sharing_scope, queue.concurrency_limit) == before
@@ -195,17 +248,17 @@ def test_workqueue_options_are_checked_when_made(keywords, error, text):
         WorkqueueResourceOptions(**keywords)
 
 
-def test_fields_assigned_later_are_checked_too(device):
+def test_fields_assigned_later_are_checked_too(workqueue):
     options = WorkqueueResourceOptions()
     options.concurrency_limit = -5
     with pytest.raises(ValueError, match="must be >= 1"):
-        device.resources.workqueue.configure(options)
+        workqueue.configure(options)
 
 
 @pytest.mark.parametrize("options", [None, 3])
-def test_configure_needs_options(device, options):
+def test_configure_needs_options(workqueue, options):
     with pytest.raises(TypeError, match="WorkqueueResourceOptions"):
-        device.resources.workqueue.configure(options)
+        workqueue.configure(options)
 
 
 def test_options_are_mutable_values():

@@ -11,6 +11,8 @@ import pytest
 from cuda.core import LaunchConfig, LegacyPinnedMemoryResource, Program, ProgramOptions, launch
 from cuda.core.utils import StridedMemoryView
 
+from ...libraries import header_options
+
 TYPES = {
     "dims2_right_i32": ("int", "dyn, dyn", "right"),
     "dims2_right_i64": ("long long", "dyn, dyn", "right"),
@@ -49,7 +51,7 @@ ONE = LaunchConfig(grid=1, block=1)
 
 @functools.cache
 def compiled(arch):
-    options = ProgramOptions(arch=arch, std="c++17", use_bundled_headers=True)
+    options = ProgramOptions(arch=arch, std="c++17", **header_options())
     return Program(SOURCE, "c++", options).compile("cubin")
 
 

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from cuda.bindings import nvrtc
 from cuda.core import (
     Device,
     LaunchConfig,
@@ -12,7 +11,8 @@ from cuda.core import (
     ProgramOptions,
     launch,
 )
-from cuda.pathfinder import find_nvidia_header_directory
+
+from ...libraries import header_options
 
 NAMES = ["pass_on", "tiles_of_64", "tiles_of_128", "with_exited"]
 SOURCE = """
@@ -57,21 +57,11 @@ extern "C" __global__ void with_exited(unsigned* out) {
 """
 
 
-def headers():
-    """Where cooperative_groups.h comes from: the compiler has it from 13.3 on."""
-    if nvrtc.nvrtcVersion()[1:] >= (13, 3):
-        return {"use_bundled_headers": True}
-    folders = [find_nvidia_header_directory(name) for name in ("cudart", "cccl")]
-    if None in folders:
-        pytest.skip("no headers of CUDA and CCCL")
-    return {"include_path": folders}
-
-
 @pytest.fixture(scope="module")
 def kernels():
     device = Device()
     device.set_current()
-    options = ProgramOptions(arch=f"sm_{device.arch}", std="c++17", **headers())
+    options = ProgramOptions(arch=f"sm_{device.arch}", std="c++17", **header_options())
     code = Program(SOURCE, "c++", options).compile("cubin")
     return {name: code.get_kernel(name) for name in NAMES}  # loaded before the first test
 

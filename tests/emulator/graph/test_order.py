@@ -6,10 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from cuda.bindings import driver, nvrtc
+from cuda.bindings import driver
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, emulation, launch
 
 from tests.emulator.graph.conftest import copy, fill, in_background, made, read, word
+from tests.libraries import header_options
 
 R = driver.CUresult
 CAPTURE = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
@@ -62,7 +63,6 @@ def test_a_launch_that_nobody_waits_for_is_not_done_in_adversarial_mode():
     assert run(ordered=True, after=query) == "[b'\\x01']"
 
 
-@pytest.mark.skipif(nvrtc.nvrtcVersion()[1:] < (13, 3), reason="this NVRTC carries no headers")
 def test_a_grid_waits_for_all_its_blocks_inside_of_a_graph(streams, memory):
     source = """
     #include <cooperative_groups.h>
@@ -75,7 +75,7 @@ def test_a_grid_waits_for_all_its_blocks_inside_of_a_graph(streams, memory):
       }
     }"""
     device = Device()
-    options = ProgramOptions(std="c++17", arch=f"sm_{device.arch}", use_bundled_headers=True)
+    options = ProgramOptions(std="c++17", arch=f"sm_{device.arch}", **header_options())
     kernel = Program(source, "c++", options).compile("ptx").get_kernel("rounds")
     stream = device.create_stream()
     made(*driver.cuStreamBeginCapture(stream.handle, CAPTURE))

@@ -22,7 +22,7 @@ void require_flags(const CUstreamBatchMemOpParams& each) {
       break;
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-      is_good = each.writeValue.flags <= CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+      is_good = each.writeValue.flags == CU_STREAM_WRITE_VALUE_DEFAULT;  // the rest went with v1
       break;
     case CU_STREAM_MEM_OP_BARRIER:
       is_good = each.memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
@@ -61,6 +61,13 @@ void admit(const call& c, const CUstreamBatchMemOpParams& each, int device) {
   auto area = range(at, bytes, device);
   admit_area(c, area, writes(each));
   require(!area.is_pageable, CUDA_ERROR_INVALID_VALUE, "this is plain host memory");
+  const auto target = c.d.memory.find_known(at);
+  if (target && target->kind == memory::allocation_kind::pool) {
+    refuse(CUDA_ERROR_INVALID_VALUE, "Batch memory operation address " + report::hexadecimal(at) +
+                                         " is not accessible from supplied device: it is memory of a pool");
+  }
+  require(!target || target->kind != memory::allocation_kind::managed, CUDA_ERROR_INVALID_VALUE,
+          "managed memory is no place for values that streams write and wait for");
 }
 
 CUresult submit(CUstream raw, std::span<const CUstreamBatchMemOpParams> given) {

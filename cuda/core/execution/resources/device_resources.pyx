@@ -30,6 +30,8 @@ cdef class DeviceResources:
         require_driver(GREEN_CONTEXTS, "to ask for the multiprocessors of a device or a context")
         cdef SMResource made = SMResource.__new__(SMResource)
         read_resource(self.device, self.context, &made.resource, cydriver.CU_DEV_RESOURCE_TYPE_SM)
+        if made.resource.sm.minSmPartitionSize == 0:  # a driver before CUDA 13.0 does not say
+            made.least = made.together = usual_unit(self.device)
         return made
 
     @property
@@ -56,6 +58,15 @@ cdef class DeviceResources:
     def __repr__(self):
         of = f"device {self.device}" if self.context is None else repr(self.context)
         return f"<DeviceResources of {of}>"
+
+
+cdef unsigned usual_unit(int device) except? 0:
+    """Of how many multiprocessors a group is a multiple."""
+    cdef int major = 0
+    check(cydriver.cuDeviceGetAttribute(
+        &major, cydriver.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+        "cuDeviceGetAttribute")
+    return 8 if major >= 9 else 2
 
 
 def resources_of_device(int ordinal):

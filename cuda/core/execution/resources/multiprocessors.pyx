@@ -32,12 +32,12 @@ cdef class SMResource:
     @property
     def min_partition_size(self):
         """The fewest multiprocessors that a group may have. Host only."""
-        return self.resource.sm.minSmPartitionSize
+        return self.resource.sm.minSmPartitionSize or self.least
 
     @property
     def coscheduled_alignment(self):
         """What the size of a group is a multiple of. Host only."""
-        return self.resource.sm.smCoscheduledAlignment
+        return self.resource.sm.smCoscheduledAlignment or self.together
 
     @property
     def flags(self):
@@ -104,10 +104,8 @@ cdef SMResource part_of(SMResource whole, const CUdevResource& resource, bint is
     cdef SMResource made = SMResource.__new__(SMResource)
     made.resource = resource
     made.is_dry = is_dry
-    if made.resource.sm.minSmPartitionSize == 0:
-        made.resource.sm.minSmPartitionSize = whole.resource.sm.minSmPartitionSize
-    if made.resource.sm.smCoscheduledAlignment == 0:
-        made.resource.sm.smCoscheduledAlignment = whole.resource.sm.smCoscheduledAlignment
+    made.least = whole.resource.sm.minSmPartitionSize or whole.least
+    made.together = whole.resource.sm.smCoscheduledAlignment or whole.together
     return made
 
 

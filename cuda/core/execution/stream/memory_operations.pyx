@@ -26,7 +26,7 @@ cdef dict REDUCTIONS = {
 }
 # How many arguments each needs, and what the others are unless they are given.
 cdef dict OPERATIONS = {
-    "write": (2, (32, True)),
+    "write": (2, (32,)),
     "wait": (2, (">=", 32)),
     "reduce": (3, (32,)),
     "barrier": (0, ("system",)),
@@ -80,11 +80,6 @@ cdef CUstreamBatchMemOpParams value_operation(bint waits, object target, object 
     return made
 
 
-cdef CUstreamBatchMemOpParams write_of(object target, object value, object bits,
-                                       object barrier) except *:
-    return value_operation(False, target, value, bits, 0 if barrier else 1)
-
-
 cdef CUstreamBatchMemOpParams wait_of(object target, object value, object condition,
                                       object bits) except *:
     flags = CONDITIONS.index(word_of_choice("condition", condition, CONDITIONS))
@@ -127,12 +122,22 @@ cdef CUstreamBatchMemOpParams operation_of(object row) except *:
                         f"arguments, got {len(given)}")
     given += defaults[len(given) - required:]
     if name == "write":
-        return write_of(given[0], given[1], given[2], given[3])
+        return value_operation(False, given[0], given[1], given[2], 0)
     if name == "wait":
         return wait_of(given[0], given[1], given[2], given[3])
     if name == "reduce":
         return reduction_of(given[0], given[1], given[2], given[3])
     return barrier_of(given[0])
+
+
+cdef int raise_refused_values(CUresult code) except -1:
+    if PyErr_Occurred() is not NULL or code != CUDA_ERROR_INVALID_VALUE:
+        return raise_driver_error(code, "cuStreamBatchMemOp")
+    error = driver_error(code, "cuStreamBatchMemOp")
+    error.add_note("streams write and wait for values in page-locked memory, as of "
+                   "LegacyPinnedMemoryResource, and in that of cuMemAlloc; not in memory of pools, "
+                   "which Device.allocate gives, nor in managed memory")
+    raise error
 
 
 cdef int submit_values(Stream self, list rows) except -1:
@@ -147,7 +152,8 @@ cdef int submit_values(Stream self, list rows) except -1:
     with nogil:
         code = try_call(driver.cuStreamBatchMemOp, stream.raw(), <unsigned>all.size(), all.data(),
                         0)
-    check(code, "cuStreamBatchMemOp")
+    if code != CUDA_SUCCESS:
+        return raise_refused_values(code)
     if captures_under_way():
         keep_in_capture(stream, operands_of([each for row in rows for each in row]))
     return 0

@@ -310,21 +310,20 @@ cdef class Stream:
             launch_function = public_object("launch")
         launch_function(self, config, kernel, *kernel_args)
 
-    def write_value(self, target, value, bits=32, barrier=True):
+    def write_value(self, target, value, bits=32):
         """Write one number to memory, once all earlier work of the stream is finished.
 
-        Stream-ordered.
+        Stream-ordered. Who sees the number sees all earlier writes of the stream as well.
 
         Parameters
         ----------
         target : Buffer or int
-            Where, an address of device or page-locked memory, a multiple of the width.
+            Where, an address of page-locked or device memory, but for memory of pools and managed
+            memory; a multiple of the width.
         value : int
             Negative numbers are written as two's complement.
         bits : int
             32 or 64.
-        barrier : bool
-            Whether all earlier writes of the stream are seen before this one.
 
         Raises
         ------
@@ -337,7 +336,7 @@ cdef class Stream:
         --------
         cuStreamBatchMemOp : the driver function.
         """
-        submit_values(self, [("write", target, value, bits, barrier)])
+        submit_values(self, [("write", target, value, bits)])
 
     def wait_value(self, target, value, condition=">=", bits=32):
         """Let later work of the stream wait until a number in memory meets a condition.
@@ -347,7 +346,8 @@ cdef class Stream:
         Parameters
         ----------
         target : Buffer or int
-            Where, an address of device or page-locked memory, a multiple of the width.
+            Where, an address of page-locked or device memory, but for memory of pools and managed
+            memory; a multiple of the width.
         value : int
             What the number is compared with.
         condition : str
@@ -379,7 +379,8 @@ cdef class Stream:
         operation : str
             ``"add"``, ``"and"`` or ``"or"``.
         target : Buffer or int
-            Where, an address of device or page-locked memory, a multiple of the width.
+            Where, an address of page-locked or device memory, but for memory of pools and managed
+            memory; a multiple of the width.
         value : int
             The other operand.
         bits : int

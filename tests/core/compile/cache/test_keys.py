@@ -4,6 +4,7 @@
 import subprocess
 import sys
 
+import cuda.core._compile as compile_module
 import pytest
 from cuda.core import CUDAError, ProgramOptions
 from cuda.core.compile.cache import fingerprints, keys
@@ -98,7 +99,6 @@ class TestWhatCounts:
             {"debug": True},
             {"std": "c++17"},
             {"no_cache": True},
-            {"use_bundled_headers": True},
             {"name_expressions": ("f",)},
             {"extra_digest": b""},
             {"extra_digest": b"1"},
@@ -107,6 +107,13 @@ class TestWhatCounts:
     )
     def test_it_changes_the_key(self, given):
         assert key(**given) != key()
+
+    def test_headers_of_the_compiler_change_the_key(self, monkeypatch):
+        monkeypatch.setattr(compile_module, "nvrtc_version", lambda: (13, 3))
+        assert key(use_bundled_headers=True) != key()
+        monkeypatch.setattr(compile_module, "nvrtc_version", lambda: (13, 2))
+        with pytest.raises(RuntimeError, match=r"requires NVRTC >= 13\.3; found 13\.2"):
+            key(use_bundled_headers=True)
 
     @pytest.mark.parametrize(
         "given",

@@ -5,7 +5,13 @@ import ctypes
 import time
 
 import pytest
-from cuda.core import CUDAError, LegacyPinnedMemoryResource
+from cuda.bindings import driver
+from cuda.core import (
+    CUDAError,
+    LegacyPinnedMemoryResource,
+    ManagedMemoryResource,
+    VirtualMemoryResource,
+)
 
 
 @pytest.fixture
@@ -22,21 +28,54 @@ def test_values_are_written_in_stream_order(stream, words):
     numbers, address = words
     stream.write_value(address, 7)
     stream.write_value(address + 4, -1)
-    stream.write_value(address + 8, 2**40 + 3, bits=64, barrier=False)
+    stream.write_value(address + 8, 2**40 + 3, bits=64)
     stream.write_value(address, 9)
     stream.sync()
     assert list(numbers[:4]) == [9, 2**32 - 1, 3, 2**8]
 
 
-def test_a_buffer_is_a_target(device, stream):
-    with device.allocate(16, stream=stream) as buffer:
-        buffer.fill(0, stream=stream)
+def test_a_buffer_is_a_target(stream):
+    with LegacyPinnedMemoryResource().allocate(16) as buffer:
         stream.write_value(buffer, 0x01020304)
         stream.wait_value(buffer, 0x01020304, "==")
-        read = bytearray(16)
-        buffer.copy_to(read, stream=stream)
         stream.sync()
+        assert ctypes.string_at(int(buffer.handle), 4) == b"\x04\x03\x02\x01"
+
+
+def test_device_memory_is_a_target(stream):
+    error, address = driver.cuMemAlloc(16)
+    assert error == driver.CUresult.CUDA_SUCCESS
+    read = bytearray(16)
+    stream.write_value(int(address), 0x01020304)
+    stream.wait_value(int(address), 0x01020304, "==")
+    stream.sync()
+    assert driver.cuMemcpyDtoH(read, address, 16)[0] == driver.CUresult.CUDA_SUCCESS
+    assert driver.cuMemFree(address)[0] == driver.CUresult.CUDA_SUCCESS
     assert read[:4] == b"\x04\x03\x02\x01"
+
+
+def test_mapped_memory_is_a_target(device, stream):
+    with VirtualMemoryResource(device).allocate(16, stream=stream) as buffer:
+        stream.write_value(buffer, 5)
+        stream.wait_value(buffer, 5, "==")
+        stream.sync()
+
+
+@pytest.mark.parametrize("kind", ["pool", "managed"])
+def test_memory_that_cannot_be_a_target_is_told(device, stream, kind):
+    if kind == "pool":
+        buffer = device.allocate(16, stream=stream)
+    else:
+        buffer = ManagedMemoryResource().allocate(16, stream=stream)
+    with buffer, pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE") as caught:
+        stream.write_value(buffer, 1)
+    assert any("LegacyPinnedMemoryResource" in note for note in caught.value.__notes__)
+
+
+def test_the_flag_of_the_first_api_is_refused(stream, words):
+    no_barrier = driver.CUstreamWriteValue_flags.CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER
+    (error,) = driver.cuStreamWriteValue32(stream.handle, words[1], 1, no_barrier)
+    assert error == driver.CUresult.CUDA_ERROR_INVALID_VALUE
 
 
 @pytest.mark.parametrize(
