@@ -6,33 +6,69 @@ import threading
 
 import pytest
 from cuda.bindings import driver
-from cuda.core._core import _explaining_lines
+from cuda.core._core import _explaining_lines, _lines_of
 
-HEAD = "[12:46:23.854][17][CUDA][E] "
-LOG = "\n".join(
-    HEAD + text
-    for text in (
-        "an earlier mistake",
-        "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemFree",
-        "the block is too large",
-        "at most 1024 threads",
-        "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernelEx",
-    )
-)
+LINES = [
+    "an earlier mistake",
+    "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemFree",
+    "the block is too large",
+    "at most 1024 threads",
+    "the block is too large",
+    "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernelEx",
+]
+NAME = "CUDA_ERROR_INVALID_VALUE"
 
 
-def test_the_last_failure_of_the_thread_is_found():
-    assert _explaining_lines(LOG, 17, "") == ["the block is too large", "at most 1024 threads"]
-    assert _explaining_lines(LOG, 18, "") == []
-    assert _explaining_lines("", 17, "") == []
-    assert _explaining_lines("no log line\n[1][x][y][z] text", 17, "") == []
+def test_the_last_failure_is_found():
+    assert _explaining_lines(LINES, NAME) == ["at most 1024 threads", "the block is too large"]
+    assert _explaining_lines([], NAME) == []
 
 
 def test_what_the_text_says_is_not_repeated():
-    assert _explaining_lines(LOG, 17, "at most 1024 threads [emulated]") == [
+    assert _explaining_lines(LINES, f"{NAME}: at most 1024 threads [emulated]") == [
         "the block is too large"
     ]
-    assert _explaining_lines(LOG, 17, "the block is too large: at most 1024 threads") == []
+    assert (
+        _explaining_lines(LINES, f"{NAME}: the block is too large: at most 1024 threads") == []
+    )
+
+
+def test_the_log_of_another_failure_is_left_out():
+    assert _explaining_lines(LINES, "CUDA_ERROR_NOT_FOUND: nothing of that name") == []
+
+
+def test_lines_of_other_threads_are_kept_for_them():
+    text = "\n".join(f"[12:46:23.854][{thread}][CUDA][E] of {thread}" for thread in (17, 18, 17))
+    assert _lines_of("no log line\n[1][x][y][z] text\n" + text, 17) == ["of 17", "of 17"]
+    assert _lines_of("", 17) == []
+    assert _lines_of("", 18) == ["of 18"]
+    assert _lines_of("", 18) == []
+
+
+def test_each_thread_gets_its_own_lines(run_python):
+    """The emulator's log has what its texts have, so all lines are shown here."""
+    code = """
+import threading
+from cuda.core import CUDAError, Device, Stream, _core
+_core._explaining_lines = lambda lines, known: lines
+def fail(number):
+    Device(0).set_current()
+    for round in range(20):
+        handle = 0x5000 + 16 * (20 * number + round)
+        try:
+            Stream.from_handle(handle).sync()
+        except CUDAError as error:
+            lines = error.__notes__[0].splitlines()[1:]
+            wrong = [line for line in lines if "0x" in line and hex(handle) not in line]
+            if wrong or len(lines) < 2 or not any(hex(handle) in line for line in lines):
+                print(number, round, lines)
+threads = [threading.Thread(target=fail, args=(number,)) for number in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print("done")
+"""
+    said = run_python(code, HALFWARP_BACKEND="emulator", allowed=("emulator",))
+    assert said == "done\n"
 
 
 @pytest.fixture
@@ -61,7 +97,7 @@ def test_an_exception_has_what_the_log_says_beyond_its_text(run_python):
     code = """
 from cuda.core import Device, _core, CUDAError
 Device(0).set_current()
-_core._explaining_lines = lambda text, thread, known: text.splitlines()[-1:]
+_core._explaining_lines = lambda lines, known: lines[-1:]
 def fail():
     try:
         Device(0).create_stream().sync() if False else _core.Stream.from_handle(12345).sync()
