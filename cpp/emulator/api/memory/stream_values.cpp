@@ -63,8 +63,9 @@ void admit(const call& c, const CUstreamBatchMemOpParams& each, int device) {
   require(!area.is_pageable, CUDA_ERROR_INVALID_VALUE, "this is plain host memory");
   const auto target = c.d.memory.find_known(at);
   if (target && target->kind == memory::allocation_kind::pool) {
-    refuse(CUDA_ERROR_INVALID_VALUE, "Batch memory operation address " + report::hexadecimal(at) +
-                                         " is not accessible from supplied device: it is memory of a pool");
+    refuse(CUDA_ERROR_INVALID_VALUE,
+           "Batch memory operation address " + report::hexadecimal(at) +
+               " is not accessible from supplied device: it is memory of a pool");
   }
   require(!target || target->kind != memory::allocation_kind::managed, CUDA_ERROR_INVALID_VALUE,
           "managed memory is no place for values that streams write and wait for");
