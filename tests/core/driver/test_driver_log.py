@@ -28,9 +28,7 @@ def test_what_the_text_says_is_not_repeated():
     assert _explaining_lines(LINES, f"{NAME}: at most 1024 threads [emulated]") == [
         "the block is too large"
     ]
-    assert (
-        _explaining_lines(LINES, f"{NAME}: the block is too large: at most 1024 threads") == []
-    )
+    assert _explaining_lines(LINES, f"{NAME}: the block is too large: at most 1024 threads") == []
 
 
 def test_the_log_of_another_failure_is_left_out():
