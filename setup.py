@@ -31,6 +31,9 @@ EMULATOR, RUNTIME = "cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_e
 MANAGEMENT = "cuda.bindings.libnvml_emulated"
 LIBRARIES = (EMULATOR, RUNTIME, MANAGEMENT)
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
+# What the environment asks for comes behind our own flags, and before those of single parts.
+FLAGS = ("CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")
+WANTED = {name: shlex.split(os.environ.get(name, "")) for name in FLAGS}
 DEBUG = os.environ.get("DEBUG") == "1"
 SANITIZE = os.environ.get("HALFWARP_SANITIZE", "")  # "address,undefined": docs/design/robustness.md
 COMMON = ["-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-Wall"]
@@ -198,6 +201,7 @@ class Build(build_ext):
         command = [*CC, "-std=gnu17"] if is_c else [*CXX, "-std=c++20"]
         command += COMMON + (C_ONLY if part.is_c and not is_c else [])
         command += FRAMES if part.is_c else []
+        command += WANTED["CPPFLAGS"] + WANTED["CFLAGS"] + ([] if is_c else WANTED["CXXFLAGS"])
         command += [*part.flags, *flags.split(), *self.includes]
         command += [f"-I{sysconfig.get_path('include')}"] if part.pyx() else []
         command += ["-MMD", "-MF", str(dep), "-c", str(source)]
@@ -212,6 +216,7 @@ class Build(build_ext):
         command = (CC if part.is_c else CXX) + LINK + ([] if part.pyx() else ["-Wl,-z,defs"])
         inputs = [*objects, *(headers.archive(name, CUDA) for name in part.archives.split())]
         command += [*map(str, inputs), *(f"-l{name}" for name in part.libraries.split())]
+        command += WANTED["LDFLAGS"]
         make(target, inputs, command, record=part.objects() / "link.cmd")
 
 

@@ -3,8 +3,11 @@
 
 import importlib.util
 import os
+import shlex
+import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path, PurePath
 
@@ -78,11 +81,36 @@ def test_a_wheel_from_it_holds_what_the_wheel_of_the_tree_holds(sdist, wheel, tm
 
 
 @pytest.mark.slow
-def test_it_builds_in_isolation(sdist, wheel, tmp_path):
-    options = ["--no-deps", "--quiet", "-w", str(tmp_path)]
-    command = [sys.executable, "-m", "pip", "wheel", *options, str(sdist)]
+def test_it_builds_from_its_build_requirements_alone(root, sdist, wheel, tmp_path):
+    """With an environment of its own, and no package index once they were fetched."""
+    required = tomllib.loads((root / "pyproject.toml").read_text())["build-system"]["requires"]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    fetched = [*pip, "download", "--quiet", "-d", str(tmp_path / "fetched"), *required]
+    if subprocess.run(fetched, capture_output=True).returncode != 0:
+        pytest.skip("the build requirements are not to be had")
+    options = ["--no-deps", "--quiet", "--no-index", "--find-links", str(tmp_path / "fetched")]
+    command = [*pip, "wheel", *options, "-w", str(tmp_path), str(sdist)]
     done = subprocess.run(command, cwd="/", capture_output=True, text=True, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
     (made,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(made) as ours, zipfile.ZipFile(wheel) as theirs:
         assert sorted(ours.namelist()) == sorted(theirs.namelist())
+
+
+def test_the_build_takes_the_flags_of_the_environment(sdist, tmp_path):
+    names = {"HALFWARP_EXTENSIONS": "cuda.bindings.cycudla"}
+    flags = {"CPPFLAGS": "-DOF_CPP", "CFLAGS": "-DOF_C", "CXXFLAGS": "-DOF_CXX"}
+    flags["LDFLAGS"] = "-Wl,-soname,chosen.so"
+    tree = shutil.copytree(sdist, tmp_path / "tree")
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    environment = {**os.environ, **names, **flags}
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    (built,) = tree.rglob("cycudla*.so")
+    assert b"chosen.so" in built.read_bytes()
+    records = list((tree / "build" / "objects").rglob("*.o.cmd"))
+    assert records
+    for record in records:
+        words = set(shlex.split(record.read_text()))
+        of_cxx = {"-DOF_CXX"} if ".cpp" in record.name else set()
+        assert words & {"-DOF_CPP", "-DOF_C", "-DOF_CXX"} == {"-DOF_CPP", "-DOF_C"} | of_cxx

@@ -3,6 +3,7 @@
 
 import ast
 import importlib.util
+import itertools
 import re
 import shlex
 import tomllib
@@ -61,25 +62,35 @@ def jobs_of(workflows):
 def commands_of(workflows):
     """(workflow, words) of each simple command."""
     for name, job in jobs_of(workflows):
-        for step in job["steps"]:
-            for line in re.split(r"\n|&&|\|\||;", step.get("run", "")):
-                if line.strip():
-                    yield name, shlex.split(line)
+        for step in job.get("steps", []):
+            for line in step.get("run", "").splitlines():
+                yield from ((name, words) for words in simple_commands(line))
+
+
+def simple_commands(line):
+    """The words of each, without what stands between them."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split = True
+    for is_between, words in itertools.groupby(lexer, lambda word: set(word) <= set(";&|")):
+        if not is_between:
+            yield list(words)
 
 
 def test_there_are_workflows(workflows):
-    assert {"docs.yml", "test.yml"} <= set(workflows)
+    assert {"docs.yml", "release.yml", "test.yml", "wheels.yml"} == set(workflows)
 
 
 def test_workflows_have_limits_and_few_rights(workflows):
     for name, workflow in workflows.items():
         assert workflow["permissions"] == {"contents": "read"}, name
         assert True in workflow, f"{name}: no `on`, which YAML 1.1 reads as true"
-    assert [name for name, job in jobs_of(workflows) if "timeout-minutes" not in job] == []
+    jobs = [(name, job) for name, job in jobs_of(workflows) if "steps" in job]
+    assert [name for name, job in jobs if "timeout-minutes" not in job] == []
 
 
 def test_actions_are_of_a_version(workflows):
-    uses = [s["uses"] for _, job in jobs_of(workflows) for s in job["steps"] if "uses" in s]
+    steps = [step for _, job in jobs_of(workflows) for step in job.get("steps", [])]
+    uses = [step["uses"] for step in steps if "uses" in step]
     assert uses and [each for each in uses if not re.search(r"@(v\d+|release/v\d+)$", each)] == []
 
 
@@ -100,6 +111,26 @@ def test_extras_of_workflows_are_there(project, workflows):
     lines = [" ".join(words) for _, words in commands_of(workflows)]
     asked = [e for line in lines for m in re.findall(r"\.\[([\w,]+)\]", line) for e in m.split(",")]
     assert asked and set(asked) <= set(project["project"]["optional-dependencies"])
+
+
+def test_groups_of_workflows_are_there(project, workflows):
+    asked = [w[w.index("--group") + 1] for _, w in commands_of(workflows) if "--group" in w]
+    assert asked and set(asked) <= set(project["dependency-groups"])
+
+
+def test_wheels_are_built_for_each_version_of_python_that_is_stated(project, workflows):
+    pythons = workflows["wheels.yml"]["jobs"]["wheels"]["env"]["PYTHONS"].split()
+    stated = [f"cp{version.replace('.', '')}" for version in versions_of_python(project)]
+    assert pythons == [*(f"{each}-{each}" for each in stated), "cp313-cp313t"]
+
+
+def test_only_the_job_that_publishes_may_ask_for_a_token(workflows):
+    asking = [(n, j["environment"]) for n, j in jobs_of(workflows) if "permissions" in j]
+    assert asking == [("release.yml", "pypi")]
+    publish = workflows["release.yml"]["jobs"]["publish"]
+    assert publish["permissions"] == {"id-token": "write"}
+    assert publish["steps"][-1]["uses"].startswith("pypa/gh-action-pypi-publish@")
+    assert "secrets" not in str(workflows["release.yml"])  # a trusted publisher needs none
 
 
 def test_the_tests_run_on_each_version_of_python_that_is_stated(project, workflows):

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m build_support.wheels [--python EXE]... [--to DIR] [--platform TAG]
+    [--no-isolation] [--twice]
+
+Builds the sdist and a wheel for each interpreter, repairs the wheels with auditwheel, writes them
+so that the same sources give the same bytes, checks them, and runs them in an empty environment.
+Needs a package index, and what `pip install --group release` brings. SOURCE_DATE_EPOCH is the time
+of the last commit, unless it is set.
+"""
+
+import argparse
+import hashlib
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from . import build, check, normal, trial
+
+
+def main() -> None:
+    arguments = parsed()
+    root = build.ROOT
+    isolated = not arguments.no_isolation
+    builder = build.Builder(
+        root, arguments.to.resolve(), build.epoch_of(root), isolated, arguments.platform
+    )
+    sdist = builder.sdist()
+    say(sdist)
+    wheels = []
+    for python in arguments.python or [Path(sys.executable)]:
+        wheel = builder.wheel(python)
+        say(wheel)
+        wrong = check.problems(wheel, root)
+        if wrong:
+            raise SystemExit("\n".join(wrong))
+        print("   ", trial.try_out(wheel, python))
+        wheels.append(wheel)
+        if arguments.twice:
+            build_again(builder, sdist, wheel, python)
+    twine = [sys.executable, "-m", "twine", "check", "--strict", sdist, *wheels]
+    print(builder.run(*twine).strip())
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m build_support.wheels", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--python", type=Path, action="append", metavar="EXE")
+    parser.add_argument("--to", type=Path, default=Path("dist"), metavar="DIR")
+    parser.add_argument("--platform", default="", metavar="TAG", help="manylinux_2_28_x86_64")
+    parser.add_argument("--no-isolation", action="store_true", help="build with what is installed")
+    parser.add_argument("--twice", action="store_true", help="build again from the sdist; compare")
+    return parser.parse_args()
+
+
+def say(path: Path) -> None:
+    data = path.read_bytes()
+    line = f"{path.name}  {len(data):,} bytes  sha256 {hashlib.sha256(data).hexdigest()[:16]}"
+    if path.suffix == ".whl":
+        line += f"  installed {check.sizes(path, normal.read_wheel(path))['installed']:,} bytes"
+    print(line, flush=True)
+
+
+def build_again(builder: build.Builder, sdist: Path, wheel: Path, python: Path) -> None:
+    """From the sdist, in another folder: the same bytes, or which files differ."""
+    with tempfile.TemporaryDirectory(dir=builder.root / "build") as folder:
+        again = builder.elsewhere(sdist, Path(folder)).wheel(python)
+        if again.read_bytes() == wheel.read_bytes():
+            print("    built again from the sdist: the same bytes")
+            return
+        one, two = normal.read_wheel(wheel), normal.read_wheel(again)
+        names = [name for name in sorted(one.keys() | two) if one.get(name) != two.get(name)]
+        raise SystemExit(f"built again from the sdist, these differ: {', '.join(names) or 'none'}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(str(error)) from error

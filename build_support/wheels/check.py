@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a wheel: its content, sizes, tag, licences, and what it asks of a system."""
+
+from __future__ import annotations
+
+import email
+import io
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePath
+
+from . import normal
+
+MEBIBYTE = 1 << 20
+LIMITS = {"wheel": 4 * MEBIBYTE, "installed": 12 * MEBIBYTE}
+KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp", ".xz"}
+# Shared objects that the wheel needs of a system; each is in manylinux's list of what is there.
+NEEDED = {"libc", "libm", "libdl", "librt", "libpthread", "libstdc++", "libgcc_s"}
+REQUIRED = ("Author", "Keywords", "Summary", "License-Expression", "Requires-Python")
+EXTRAS = {"cu12", "cu13", "numpy", "test", "docs", "bench"}
+
+
+def problems(wheel: Path, root: Path) -> list[str]:
+    """All that is wrong with it, in sentences."""
+    files = normal.read_wheel(wheel)
+    metadata = {PurePath(n).name: d for n, d in files.items() if ".dist-info/" in n}
+    return [
+        *wrong_sizes(wheel, files),
+        *wrong_content(files, root),
+        *wrong_objects(files),
+        *wrong_tags(wheel, metadata["WHEEL"].decode()),
+        *wrong_metadata(metadata["METADATA"].decode(), files, root),
+    ]
+
+
+def sizes(wheel: Path, files: Mapping[str, bytes]) -> dict[str, int]:
+    """In bytes: of the wheel, and of what it installs."""
+    return {"wheel": wheel.stat().st_size, "installed": sum(map(len, files.values()))}
+
+
+def wrong_sizes(wheel: Path, files: Mapping[str, bytes]) -> Iterator[str]:
+    for what, size in sizes(wheel, files).items():
+        if size > LIMITS[what]:
+            yield f"{what}: {size:,} bytes, of at most {LIMITS[what]:,}"
+
+
+def wrong_content(files: Mapping[str, bytes], root: Path) -> Iterator[str]:
+    places = (str(root).encode(), b"/tmp/pip-")
+    for name, data in files.items():
+        top = name.partition("/")[0]
+        if not top.endswith(".dist-info"):
+            if top not in ("cuda", "halfwarp"):
+                yield f"{name}: in neither of the two packages"
+            if PurePath(name).suffix not in KINDS:
+                yield f"{name}: of a kind that nobody needs"
+        if name == "cuda/__init__.py":
+            yield f"{name}: the namespace is shared with other distributions"
+        if any(place in data for place in places):
+            yield f"{name}: has the path of the folder that it was built in"
+
+
+def wrong_objects(files: Mapping[str, bytes]) -> Iterator[str]:
+    """Of extensions and libraries: debug data, and libraries that a system need not have."""
+    for name, data in files.items():
+        if not name.endswith(".so"):
+            continue
+        if b".debug_info" in data:
+            yield f"{name}: has debug data"
+        for library, path in dynamic_section(data):
+            stem = library.partition(".so")[0]
+            if stem and stem not in NEEDED and not stem.startswith("ld-linux-"):
+                yield f"{name}: needs {library}"
+            if path:
+                yield f"{name}: looks for libraries in {path}"
+
+
+def dynamic_section(data: bytes) -> Iterator[tuple[str, str]]:
+    """(needed library, "") and ("", search path)."""
+    from elftools.elf.elffile import ELFFile  # auditwheel requires it
+
+    for tag in ELFFile(io.BytesIO(data)).get_section_by_name(".dynamic").iter_tags():
+        if tag.entry.d_tag == "DT_NEEDED":
+            yield tag.needed, ""
+        elif tag.entry.d_tag in ("DT_RPATH", "DT_RUNPATH"):
+            yield "", getattr(tag, tag.entry.d_tag[3:].lower())
+
+
+def wrong_tags(wheel: Path, text: str) -> Iterator[str]:
+    platforms = wheel.stem.split("-")[-1].split(".")
+    if not all(re.fullmatch(r"manylinux_2_\d+_\w+|manylinux20\d+_\w+", p) for p in platforms):
+        yield f"{wheel.name}: not repaired"
+    stated = {tag.rpartition("-")[2] for tag in re.findall(r"^Tag: (\S+)", text, re.M)}
+    if stated != set(platforms):
+        yield f"{wheel.name}: its metadata has the tags {', '.join(sorted(stated))}"
+
+
+def wrong_metadata(text: str, files: Mapping[str, bytes], root: Path) -> Iterator[str]:
+    metadata = email.message_from_string(text)
+    for field in REQUIRED:
+        if not metadata[field]:
+            yield f"metadata: no {field}"
+    if missing := EXTRAS - set(metadata.get_all("Provides-Extra", [])):
+        yield f"metadata: no extra {', '.join(sorted(missing))}"
+    licences = metadata.get_all("License-File", [])
+    held = [name for name in files if ".dist-info/licenses/" in name]
+    if sorted(licences) != sorted(name.partition("/licenses/")[2] for name in held):
+        yield f"metadata: licence files {licences}, and the wheel has {held}"
+    notice = b"".join(files[name] for name in held if name.endswith("/NOTICE")).decode()
+    for archive in re.findall(r'"(lib\w+\.a)"', (root / "setup.py").read_text()):
+        if archive not in notice:
+            yield f"NOTICE: says nothing of {archive}, which is linked"

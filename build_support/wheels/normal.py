@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Archives whose bytes depend on their files alone: order, times, owners and modes are fixed."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import io
+import tarfile
+import time
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+EARLIEST = 315532800  # 1980, before which a zip archive has no times
+
+
+def read_wheel(path: Path) -> dict[str, bytes]:
+    """Name -> content, of all files of a wheel."""
+    with zipfile.ZipFile(path) as archive:
+        return {i.filename: archive.read(i) for i in archive.infolist() if not i.is_dir()}
+
+
+def write_wheel(path: Path, files: Mapping[str, bytes], epoch: int) -> None:
+    """A wheel of these files, with a record of its own; metadata comes last, as it should."""
+    info = next(name.partition("/")[0] for name in files if name.endswith(".dist-info/METADATA"))
+    record = f"{info}/RECORD"
+    names = sorted(files.keys() - {record}, key=lambda name: (name.startswith(info), name))
+    lines = [f"{name},{digest(files[name])},{len(files[name])}\n" for name in names]
+    content = dict(files) | {record: "".join([*lines, f"{record},,\n"]).encode()}
+    moment = time.gmtime(max(epoch, EARLIEST))[:6]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in [*names, record]:
+            entry = zipfile.ZipInfo(name, moment)
+            entry.external_attr = (0o100755 if name.endswith(".so") else 0o100644) << 16
+            entry.create_system = 3  # Unix
+            archive.writestr(entry, content[name], zipfile.ZIP_DEFLATED, 9)
+
+
+def digest(data: bytes) -> str:
+    """As RECORD has it."""
+    code = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return f"sha256={code}"
+
+
+def rewrite_sdist(path: Path, epoch: int) -> None:
+    """The same files in a fixed order, of nobody, at one time."""
+    with tarfile.open(path) as old:
+        files = {e.name: (e, old.extractfile(e).read()) for e in old if e.isfile()}  # type: ignore[union-attr]
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as new:
+        for name in sorted(files):
+            was, data = files[name]
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mtime, entry.mode = len(data), epoch, 0o755 if was.mode & 1 else 0o644
+            new.addfile(entry, io.BytesIO(data))
+    path.write_bytes(gzip.compress(packed.getvalue(), 9, mtime=epoch))

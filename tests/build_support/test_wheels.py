@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Releases: the same files give the same bytes, and what is wrong with a wheel is found."""
+
+import csv
+import gzip
+import io
+import os
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from build_support.wheels import build, check, normal
+
+ROOT = Path(__file__).resolve().parents[2]
+EPOCH = 1_700_000_000
+TAG = "manylinux_2_28_x86_64"
+INFO = "halfwarp-0.1.0.dist-info"
+METADATA = """Metadata-Version: 2.4
+Name: halfwarp
+Version: 0.1.0
+Author: the halfwarp authors
+Keywords: CUDA
+Summary: An implementation
+License-Expression: Apache-2.0
+License-File: LICENSE
+License-File: NOTICE
+Requires-Python: >=3.11
+""" + "".join(f"Provides-Extra: {extra}\n" for extra in sorted(check.EXTRAS))
+SOUND = {
+    "cuda/core/__init__.py": b"",
+    "halfwarp/__init__.py": b"__version__ = '0.1.0'\n",
+    f"{INFO}/METADATA": METADATA.encode(),
+    f"{INFO}/WHEEL": f"Wheel-Version: 1.0\nTag: cp311-cp311-{TAG}\n".encode(),
+    f"{INFO}/RECORD": b"",
+    f"{INFO}/licenses/LICENSE": b"the licence",
+    f"{INFO}/licenses/NOTICE": b"linked with libcudart_static.a",
+}
+
+
+def made(folder, files=SOUND, platform=TAG):
+    path = folder / f"halfwarp-0.1.0-cp311-cp311-{platform}.whl"
+    normal.write_wheel(path, files, EPOCH)
+    return path
+
+
+def found(folder, files):
+    pytest.importorskip("elftools", reason="auditwheel is not installed")
+    return list(check.problems(made(folder, files), ROOT))
+
+
+def test_the_order_of_files_does_not_matter(tmp_path):
+    turned = dict(reversed(SOUND.items()))
+    (tmp_path / "turned").mkdir()
+    assert made(tmp_path).read_bytes() == made(tmp_path / "turned", turned).read_bytes()
+
+
+def test_a_wheel_is_read_as_it_was_written(tmp_path):
+    files = normal.read_wheel(made(tmp_path))
+    assert {n: d for n, d in files.items() if not n.endswith("/RECORD")} == {
+        name: data for name, data in SOUND.items() if not name.endswith("/RECORD")
+    }
+
+
+def test_the_record_lists_every_file_with_its_digest(tmp_path):
+    files = normal.read_wheel(made(tmp_path))
+    rows = list(csv.reader(io.StringIO(files[f"{INFO}/RECORD"].decode())))
+    assert {row[0] for row in rows} == set(SOUND)
+    for name, digest, size in rows[:-1]:
+        assert (digest, int(size)) == (normal.digest(SOUND[name]), len(SOUND[name]))
+    assert rows[-1] == [f"{INFO}/RECORD", "", ""]
+
+
+def test_the_digest_is_that_of_the_specification():
+    """Of nothing, as FIPS 180-4 and RFC 4648 have it."""
+    assert normal.digest(b"") == "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+
+
+def test_all_times_are_the_one_that_is_asked_for(tmp_path):
+    with zipfile.ZipFile(made(tmp_path)) as archive:
+        assert {info.date_time for info in archive.infolist()} == {(2023, 11, 14, 22, 13, 20)}
+
+
+def test_a_time_before_zip_archives_is_their_first(tmp_path):
+    path = tmp_path / "early-1-py3-none-any.whl"
+    normal.write_wheel(path, SOUND, 0)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.infolist()[0].date_time[:3] == (1980, 1, 1)
+
+
+def packed(path, names, mtime):
+    with tarfile.open(path, "w:gz") as archive:
+        for name in names:
+            entry = tarfile.TarInfo(f"halfwarp-0.1.0/{name}")
+            entry.size, entry.mtime, entry.uname = len(name), mtime, str(mtime)
+            entry.mode = 0o775 if name == "run" else 0o660
+            archive.addfile(entry, io.BytesIO(name.encode()))
+    normal.rewrite_sdist(path, EPOCH)
+    return path.read_bytes()
+
+
+def test_an_sdist_depends_on_its_files_alone(tmp_path):
+    one = packed(tmp_path / "one.tar.gz", ["run", "setup.py"], 1)
+    assert one == packed(tmp_path / "two.tar.gz", ["setup.py", "run"], 2)
+    with tarfile.open(fileobj=io.BytesIO(one)) as archive:
+        modes = {entry.name.rpartition("/")[2]: entry.mode for entry in archive}
+        assert archive.extractfile("halfwarp-0.1.0/setup.py").read() == b"setup.py"
+    assert modes == {"run": 0o755, "setup.py": 0o644}
+    assert gzip.decompress(one)
+
+
+def test_a_sound_wheel_has_no_problem(tmp_path):
+    assert found(tmp_path, SOUND) == []
+
+
+PLANTED = [
+    ("other/__init__.py", b"", "in neither of the two packages"),
+    ("cuda/core/_core.pyx", b"", "of a kind that nobody needs"),
+    ("cuda/__init__.py", b"", "the namespace is shared"),
+    ("cuda/core/place.py", str(ROOT).encode(), "the path of the folder that it was built in"),
+    ("cuda/core/large.py", os.urandom(5 << 20), "wheel: 5,"),
+    ("cuda/core/large.py", bytes(13 << 20), "installed: 13,"),
+    (f"{INFO}/WHEEL", b"Tag: cp311-cp311-linux_x86_64\n", "its metadata has the tags linux_x86_64"),
+    (f"{INFO}/METADATA", METADATA.replace("Author", "Nobody").encode(), "no Author"),
+    (f"{INFO}/METADATA", METADATA.replace("cu12", "cu11").encode(), "no extra cu12"),
+    (f"{INFO}/licenses/more", b"", "licence files"),
+    (f"{INFO}/licenses/NOTICE", b"nothing", "says nothing of libcudart_static.a"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "expected"), PLANTED, ids=[p[2][:20] for p in PLANTED])
+def test_what_is_wrong_is_found(tmp_path, name, data, expected):
+    (wrong,) = found(tmp_path, {**SOUND, name: data})
+    assert expected in wrong
+
+
+def test_a_wheel_that_was_not_repaired_is_found(tmp_path):
+    pytest.importorskip("elftools", reason="auditwheel is not installed")
+    wrong = list(check.problems(made(tmp_path, platform="linux_x86_64"), ROOT))
+    assert "not repaired" in wrong[0]
+
+
+def test_libraries_that_a_system_need_not_have_are_found():
+    """The dynamic section of an extension of ours, and of one that needs another library."""
+    pytest.importorskip("elftools", reason="auditwheel is not installed")
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    data = (ROOT / "cuda" / "bindings" / f"_low{suffix}").read_bytes()
+    needed = {library for library, _ in check.dynamic_section(data)}
+    assert any(library.startswith("libc.so") for library in needed)
+    assert list(check.wrong_objects({"cuda/bindings/_low.so": data})) == []
+    other = data.replace(b"libc.so.6\0", b"libz.so.6\0")
+    assert list(check.wrong_objects({"a.so": other})) == ["a.so: needs libz.so.6"]
+    assert list(check.wrong_objects({"a.so": data + b".debug_info"})) == ["a.so: has debug data"]
+
+
+def test_the_licence_of_what_is_linked_is_added(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "licence_of_linked", lambda: b"its licence")
+    files = build.with_licence(SOUND)
+    assert files[f"{INFO}/licenses/nvidia-cuda-runtime/License.txt"] == b"its licence"
+    assert found(tmp_path, files) == []
+
+
+def test_a_licence_that_is_not_to_be_had_ends_the_build(monkeypatch):
+    monkeypatch.setattr(build, "LINKED", "no-such-package-as-this")
+    with pytest.raises(SystemExit, match="pip install no-such-package-as-this"):
+        build.licence_of_linked()
+
+
+def test_the_time_is_that_of_the_variable_or_of_the_commit(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "42")
+    assert build.epoch_of(ROOT) == 42
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    assert build.epoch_of(tmp_path) == normal.EARLIEST
