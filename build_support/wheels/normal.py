@@ -47,7 +47,7 @@ def digest(data: bytes) -> str:
 def rewrite_sdist(path: Path, epoch: int) -> None:
     """The same files in a fixed order, of nobody, at one time."""
     with tarfile.open(path) as old:
-        files = {e.name: (e, old.extractfile(e).read()) for e in old if e.isfile()}  # type: ignore[union-attr]
+        files = {e.name: (e, content(old, e)) for e in old if e.isfile()}
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as new:
         for name in sorted(files):
@@ -56,3 +56,9 @@ def rewrite_sdist(path: Path, epoch: int) -> None:
             entry.size, entry.mtime, entry.mode = len(data), epoch, 0o755 if was.mode & 1 else 0o644
             new.addfile(entry, io.BytesIO(data))
     path.write_bytes(gzip.compress(packed.getvalue(), 9, mtime=epoch))
+
+
+def content(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
+    """Of a regular file."""
+    file = archive.extractfile(entry)
+    return file.read() if file else b""
