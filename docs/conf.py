@@ -12,25 +12,34 @@ sys.path.insert(0, str(HERE.parent))  # the generator's model is what the refere
 project = "halfwarp"
 copyright = "the halfwarp authors"
 release = cuda.core.__implementation__.split()[-1]
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
-exclude_patterns = ["design/*", "news/*"]
-html_theme = "alabaster"
+extensions = ["sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
+exclude_patterns = ["design/*", "generated/measured.rst", "generated/budget.rst"]
+html_theme = "pydata_sphinx_theme"
+html_title = f"halfwarp {release}"
+html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "icon_links": []}
+html_show_sourcelink = False
+copybutton_exclude = ".linenos, .gp, .go"
+copybutton_prompt_text = "$ "
+autodoc_member_order = "groupwise"
+autodoc_typehints = "none"  # the parameters are described in words
 default_role = "any"
 numpydoc_show_class_members = False
 nitpicky = False
 suppress_warnings = ["ref.any"]  # driver functions in "See Also" are documented by NVIDIA
 
 
-def write_reference(app):
-    """Pages of every module of the low layer; a page is replaced only when its text changes."""
-    from generator import pages
+def write_pages(app):
+    """The reference, the gallery and tables; a page is replaced only when its text changes."""
+    from docs import pages
+    from generator import pages as low_layer
 
-    for name, text in pages.pages().items():
-        path = HERE / "generated" / "bindings" / name
+    texts = {f"bindings/{name}": text for name, text in low_layer.pages().items()}
+    for name, text in (texts | pages.pages()).items():
+        path = HERE / "generated" / name
         if not path.exists() or path.read_text("utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
 
 
 def setup(app):
-    app.connect("builder-inited", write_reference, priority=0)
+    app.connect("builder-inited", write_pages, priority=0)

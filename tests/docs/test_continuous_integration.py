@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page on testing without a GPU: its test passes, its samples run, its workflow is one."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "docs" / "guide"
+PAGE = (GUIDE / "continuous_integration.rst").read_text()
+SAMPLE = GUIDE / "ci" / "test_scale.py"
+
+
+def run_pytest(folder, *arguments):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=kept)
+
+
+@pytest.mark.parametrize("mode", ["async", "adversarial"])
+def test_the_test_passes(tmp_path, mode):
+    done = run_pytest(tmp_path, "--cuda-emulate", "--cuda-mode", mode, SAMPLE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 passed" in done.stdout
+
+
+def test_the_test_finds_the_mistake_that_it_is_for(tmp_path):
+    """Without the comparison, the last threads write past the end."""
+    wrong = SAMPLE.read_text().replace("if (i < n) ", "")
+    (tmp_path / "test_wrong.py").write_text(wrong)
+    done = run_pytest(tmp_path, "--cuda-emulate", "test_wrong.py")
+    assert done.returncode == 1
+    assert "out-of-bounds" in done.stdout
+
+
+def test_the_samples_of_tests_pass(tmp_path):
+    blocks = re.findall(r"^\.\. code-block:: python\n\n((?:(?:   .*)?\n)+)", PAGE, re.M)
+    (tmp_path / "test_page.py").write_text("\n".join(map(textwrap.dedent, blocks)))
+    done = run_pytest(tmp_path, "--cuda-emulate", "test_page.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+def test_the_options_that_it_shows_are_options(tmp_path):
+    shown = set(re.findall(r"--cuda-\w+", PAGE + (GUIDE / "ci" / "workflow.yml").read_text()))
+    assert shown <= set(re.findall(r"--cuda-\w+", run_pytest(tmp_path, "--help").stdout))
+
+
+def test_the_workflow_installs_what_there_is():
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
+    workflow = yaml.safe_load((GUIDE / "ci" / "workflow.yml").read_text())
+    (job,) = workflow["jobs"].values()
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = re.search(r"'halfwarp\[([\w,]+)\]'", commands[0])[1].split(",")
+    assert set(asked) <= set(project["optional-dependencies"])
+    stated = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert job["strategy"]["matrix"]["python"] == stated
+    assert commands[-1].startswith("python -m pytest --cuda-emulate")

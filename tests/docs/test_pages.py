@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages that are written at the build have every name, option, code, example and figure."""
+
+import dataclasses
+import inspect
+import re
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from docs.pages import codes, core_reference, gallery, measured, release_notes
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return core_reference.pages()
+
+
+@pytest.fixture(scope="module")
+def text(reference):
+    return "\n".join(reference.values())
+
+
+def public_things():
+    """(full name, object) of what users import from `cuda.core` and the modules below it."""
+    for module in core_reference.MODULES:
+        found = import_module(f"cuda.core.{module}".rstrip("."))
+        for name in found.__all__:
+            thing = getattr(found, name)
+            if not inspect.ismodule(thing):
+                yield f"{found.__name__}.{name}", thing
+
+
+def test_every_module_below_the_package_has_a_page(reference):
+    below = {n for n in import_module("cuda.core").__all__ if n in core_reference.TITLES}
+    modules = import_module("cuda.core").__all__
+    of_modules = {n for n in modules if inspect.ismodule(getattr(import_module("cuda.core"), n))}
+    assert of_modules == below
+    assert {f"{name}.rst" for name in core_reference.TITLES} <= set(reference)
+
+
+def test_every_public_name_is_there_once(text):
+    placed = re.findall(r"^\.\. auto\w+:: (\S+)$", text, re.M)
+    assert len(placed) == len(set(placed))
+    assert [name for name, _ in public_things() if name not in placed] == []
+
+
+def test_every_method_and_property_of_a_class_is_there(text):
+    missing = []
+    for name, thing in public_things():
+        if not isinstance(thing, type) or issubclass(thing, BaseException):
+            continue
+        bases = [base for base in thing.__mro__ if base.__module__.startswith("cuda.")]
+        own = {n for base in bases for n in vars(base) if not n.startswith("_")}
+        pattern = rf"^\.\. autoclass:: {re.escape(name)}$(.*?)(?=^\.\. auto|\Z)"
+        words = set(re.findall(r"\w+", re.search(pattern, text, re.M | re.S)[1]))
+        missing += [f"{name}.{n}" for n in own.intersection(dir(thing)) if n not in words]
+    assert missing == []
+
+
+def test_every_field_of_an_options_class_is_there_with_its_default(text):
+    from cuda.core import ProgramOptions
+
+    section = text.partition(".. autoclass:: cuda.core.ProgramOptions\n")[2]
+    for field in dataclasses.fields(ProgramOptions):
+        row = re.search(rf"^   \* - ``{field.name}``\n     - (``.+``)\n     - (.*)$", section, re.M)
+        assert row, field.name
+    assert "   * - ``name``\n     - ``str | None``\n     - ``'default_program'``" in section
+
+
+def test_public_things_document_themselves():
+    described = [(n, t) for n, t in public_things() if isinstance(t, type) or inspect.isroutine(t)]
+    assert described
+    assert [name for name, thing in described if not inspect.getdoc(thing)] == []
+
+
+def test_every_code_is_there_with_what_to_do():
+    from cuda.bindings import driver, nvjitlink, nvrtc, runtime
+
+    page = codes.page()
+    for enum in (driver.CUresult, nvrtc.nvrtcResult, runtime.cudaError_t, nvjitlink.Result):
+        assert [n for n in enum.__members__ if f"``{n}``" not in page] == []
+    assert driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY.__doc__.split(".")[0] in page
+
+
+def test_an_example_has_a_page_with_its_output():
+    page = gallery.page(ROOT / "examples" / "vector_add.py", ROOT / "examples")
+    assert page.startswith("One kernel template, several element types\n====")
+    assert "   add<float>: " in page and "correct" in page
+    assert ".. literalinclude:: /../examples/vector_add.py" in page
+
+
+def test_an_example_that_fails_ends_the_build(tmp_path):
+    (tmp_path / "fails.py").write_text('"""Title.\n\nText."""\nraise SystemExit(3)\n')
+    with pytest.raises(RuntimeError, match=r"fails\.py"):
+        gallery.pages(tmp_path)
+
+
+def test_every_example_has_a_page(monkeypatch):
+    monkeypatch.setattr(gallery, "output", lambda path: "")
+    made = gallery.pages(ROOT / "examples")
+    assert set(made) == {f"{p.stem}.rst" for p in (ROOT / "examples").rglob("*.py")} | {"index.rst"}
+    assert all(name == "index.rst" or f"   {name[:-4]}\n" in made["index.rst"] for name in made)
+
+
+def test_the_figures_are_those_of_the_readme():
+    readme = (ROOT / "README.md").read_text()
+    page = measured.measured(readme)
+    rows = re.findall(r"^\| `(.*?)` \| (\d+) \| (\d+) \|", readme, re.M)
+    assert len(rows) > 10
+    for row, theirs, ours in rows:
+        assert f"   * - ``{row}``\n     - {theirs}\n     - {ours}\n" in page
+    assert "python -m benchmarks" in page and "|" not in page
+
+
+def test_the_budget_is_that_of_the_benchmarks():
+    text = (ROOT / "benchmarks" / "budget.toml").read_text()
+    page = measured.budget(text)
+    for row, part in tomllib.loads(text)["ratios"].items():
+        assert f"   * - ``{row}``\n     - {part}\n" in page
+
+
+def test_the_release_notes_are_the_changes():
+    link = "[docs/guide/support.rst](docs/guide/support.rst)"
+    page = release_notes.page(f"# Changes\n\nSee {link}.\n\n## 1.0\n\n- `a`\n")
+    assert page == (
+        "Release notes\n=============\n\n\nSee :doc:`/guide/support`.\n\n1.0\n---\n\n\n- ``a``\n"
+    )
+
+
+def test_the_install_page_has_each_extra():
+    text = (ROOT / "docs" / "guide" / "install.rst").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    table = re.findall(r"^``(\w+)``  ", text, re.M)
+    assert sorted(table) == sorted(project["optional-dependencies"])
+    asked = {e for each in re.findall(r"\.\[([\w,]+)\]", text) for e in each.split(",")}
+    assert asked and asked <= set(table)
+
+
+def test_commands_of_the_guide_are_there():
+    from halfwarp.command_line import COMMANDS
+
+    for path in (ROOT / "docs" / "guide").glob("*.rst"):
+        named = set(
+            re.findall(r"^   (?:HALFWARP_\w+=\w+ )?halfwarp ([a-z]+)", path.read_text(), re.M)
+        )
+        assert named <= set(COMMANDS), path

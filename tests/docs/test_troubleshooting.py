@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page on troubleshooting has every class of error and every kind of fault."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import cuda.core
+import pytest
+
+from generator.libraries import load_all
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "guide" / "troubleshooting.rst").read_text()
+NAMED = set(re.findall(r"``([A-Za-z]\w+)``", PAGE))
+
+
+def exceptions_of(module):
+    things = {name: getattr(module, name) for name in module.__all__}
+    return {n for n, t in things.items() if isinstance(t, type) and issubclass(t, BaseException)}
+
+
+def test_it_has_the_exceptions_of_the_object_layer():
+    assert exceptions_of(cuda.core) and exceptions_of(cuda.core) <= NAMED
+
+
+def test_it_has_those_of_the_low_layer():
+    raised = {lib.decisions.exception for lib in load_all().values() if not lib.is_face}
+    assert raised - {""} and raised - {"", None} <= NAMED
+
+
+def test_it_has_those_of_the_loader():
+    assert exceptions_of(import_module("cuda.bindings._internal.utils")) <= NAMED
+    assert "DynamicLibNotFoundError" in NAMED
+
+
+def test_it_has_the_kinds_of_faults():
+    text = (ROOT / "cpp" / "emulator" / "report" / "fault.cpp").read_text()
+    kinds = set(re.findall(r'\{fault_kind::\w+, "([\w-]+)"', text))
+    section = PAGE.partition("The emulator reports a fault")[2].partition("A result is wrong")[0]
+    assert len(kinds) > 20
+    assert set(re.findall(r"(?<=\* - )(``.*)", section)) and kinds == {
+        kind
+        for row in re.findall(r"(?<=\* - )(``.*)", section)
+        for kind in re.findall("``([a-z-]+)``", row)
+    }
+
+
+@pytest.mark.parametrize("name", ["CUDA_ERROR_NO_DEVICE", "CUDA_ERROR_NOT_INITIALIZED"])
+def test_the_codes_that_it_names_are_codes(name):
+    from cuda.bindings import driver
+
+    assert name in PAGE and name in driver.CUresult.__members__
