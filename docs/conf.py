@@ -14,9 +14,10 @@ copyright = "the halfwarp authors"
 release = cuda.core.__implementation__.split()[-1]
 extensions = ["sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
 exclude_patterns = ["design/*", "generated/measured.rst", "generated/budget.rst"]
-html_theme = "pydata_sphinx_theme"
+html_theme = "furo"
 html_title = f"halfwarp {release}"
-html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "icon_links": []}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 copybutton_exclude = ".linenos, .gp, .go"
 copybutton_prompt_text = "$ "
@@ -29,13 +30,21 @@ suppress_warnings = ["ref.any"]  # driver functions in "See Also" are documented
 
 
 def write_pages(app):
-    """The reference, the gallery and tables; a page is replaced only when its text changes."""
+    """The reference, the gallery and tables; a page is replaced only when its text changes.
+
+    Those of an earlier build that are none any more go.
+    """
     from docs import pages
     from generator import pages as low_layer
 
     texts = {f"bindings/{name}": text for name, text in low_layer.pages().items()}
-    for name, text in (texts | pages.pages()).items():
-        path = HERE / "generated" / name
+    texts |= pages.pages()
+    folder = HERE / "generated"
+    for path in folder.rglob("*.rst"):
+        if path.relative_to(folder).as_posix() not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        path = folder / name
         if not path.exists() or path.read_text("utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-TOOLS = ("sphinx", "numpydoc", "pydata_sphinx_theme", "sphinx_copybutton")
+TOOLS = ("sphinx", "numpydoc", "furo", "sphinx_copybutton")
 
 pytestmark = pytest.mark.slow
 
