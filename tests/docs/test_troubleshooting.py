@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page on troubleshooting has every class of error and every kind of fault."""
 
+import os
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -51,3 +54,24 @@ def test_the_codes_that_it_names_are_codes(name):
     from cuda.bindings import driver
 
     assert name in PAGE and name in driver.CUresult.__members__
+
+
+def test_running_out_of_memory_tells_what_the_page_says():
+    from cuda.core import Device, DeviceMemoryResource, OutOfMemoryError
+
+    device = Device()
+    device.set_current()
+    stream = device.create_stream()
+    with pytest.raises(OutOfMemoryError) as caught:
+        device.allocate(1 << 60, stream=stream)
+    stream.close()
+    assert {f"{1 << 60}", "reserved", "free"} <= set(re.findall(r"\w+", str(caught.value)))
+    assert "``trim()``" in PAGE and callable(DeviceMemoryResource.trim)
+
+
+def test_a_backend_that_is_not_known_tells_what_the_page_says():
+    environment = {**os.environ, "HALFWARP_BACKEND": "other"}
+    command = [sys.executable, "-c", "from cuda.core import Device; Device()"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
+    assert "is not understood" in done.stderr.splitlines()[-1]
+    assert "is not understood" in PAGE
