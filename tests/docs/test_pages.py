@@ -149,3 +149,10 @@ def test_commands_of_the_guide_are_there():
             re.findall(r"^   (?:HALFWARP_\w+=\w+ )?halfwarp ([a-z]+)", path.read_text(), re.M)
         )
         assert named <= set(COMMANDS), path
+
+
+def test_every_page_of_the_guide_has_a_place():
+    index = (ROOT / "docs" / "index.rst").read_text()
+    listed = re.findall(r"^   guide/(\w+)$", index, re.M)
+    there = [path.stem for path in (ROOT / "docs" / "guide").glob("*.rst")]
+    assert sorted(listed) == sorted(there)
