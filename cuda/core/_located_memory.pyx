@@ -9,6 +9,7 @@ cimport cython
 from collections.abc import Sequence
 from importlib import import_module
 
+from cpython.exc cimport PyErr_SetFromErrno
 from libc.stdint cimport SIZE_MAX, uint64_t
 from libc.string cimport memset
 from libcpp.vector cimport vector

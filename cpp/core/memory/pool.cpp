@@ -56,6 +56,28 @@ pool_handle current_pool(const pool_place& place) {
   return pool;
 }
 
+// Devices have access to memory of the whole host without asking, to that of one NUMA node only
+// when they are given it. A device that cannot have it is left out, unless there is no other.
+void let_devices_use(const pool_ref& pool) {
+  int devices = 0;
+  int with_access = 0;
+  CUresult refusal = CUDA_ERROR_NO_DEVICE;
+  driver::call(driver::table->cuDeviceGetCount, &devices);
+  for (int i = 0; i < devices; ++i) {
+    const CUmemAccessDesc who{{CU_MEM_LOCATION_TYPE_DEVICE, {i}},
+                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    const CUresult code = driver::try_call(driver::table->cuMemPoolSetAccess, pool.raw(), &who, 1);
+    if (code == CUDA_SUCCESS) {
+      ++with_access;
+    } else {
+      refusal = code;
+    }
+  }
+  if (with_access == 0) {
+    driver::fail(refusal, reinterpret_cast<const void*>(driver::table->cuMemPoolSetAccess));
+  }
+}
+
 pool_handle create_pool(const pool_place& place, std::size_t max_size, pool_sharing sharing) {
   const gil_release released;
   const relaxed_capture_scope relaxed;
@@ -70,6 +92,9 @@ pool_handle create_pool(const pool_place& place, std::size_t max_size, pool_shar
   pool_handle pool = pool_handle::own({}, std::move(facts), [&properties](CUmemoryPool* raw) {
     driver::call(driver::table->cuMemPoolCreate, raw, &properties);
   });
+  if (place.location == CU_MEM_LOCATION_TYPE_HOST_NUMA && place.type == CU_MEM_ALLOCATION_TYPE_PINNED) {
+    let_devices_use(pool);
+  }
   keep_freed_memory(pool);
   return pool;
 }

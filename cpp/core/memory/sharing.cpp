@@ -84,12 +84,17 @@ pool_handle import_pool(int descriptor, CUdevice device) {
   const relaxed_capture_scope relaxed;
   pool_facts facts{device};
   facts.sharing = pool_sharing::imported;
-  const std::lock_guard lock{sharing_lock};
-  return pool_handle::own({}, std::move(facts), [descriptor](CUmemoryPool* raw) {
-    driver::call(driver::table->cuMemPoolImportFromShareableHandle, raw,
-                 reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)), descriptors,
-                 0ull);
-  });
+  pool_handle pool;
+  {
+    const std::lock_guard lock{sharing_lock};
+    pool = pool_handle::own({}, std::move(facts), [descriptor](CUmemoryPool* raw) {
+      driver::call(driver::table->cuMemPoolImportFromShareableHandle, raw,
+                   reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)), descriptors,
+                   0ull);
+    });
+  }
+  if (device < 0) let_devices_use(pool);
+  return pool;
 }
 
 CUmemPoolPtrExportData export_memory(CUdeviceptr pointer) {

@@ -20,6 +20,15 @@ memory::allocation_kind kind_in(const CUmemPoolProps& properties) {
                                                                  : memory::allocation_kind::pinned;
 }
 
+// Which devices may use the memory before somebody says so. A driver gives nobody that of a NUMA
+// node.
+std::uint32_t first_access(const CUmemPoolProps& properties, int home) {
+  const auto kind = kind_in(properties);
+  if (kind == memory::allocation_kind::pool) return 1u << home;
+  const bool is_of_a_node = properties.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  return kind == memory::allocation_kind::pinned && is_of_a_node ? 0 : memory::every_device;
+}
+
 }  // namespace
 
 memory_pool::memory_pool(const CUmemPoolProps& properties, int home,
@@ -29,9 +38,7 @@ memory_pool::memory_pool(const CUmemPoolProps& properties, int home,
       home_{home},
       file_{std::move(file)},
       is_imported_{is_imported},
-      accessible_from_{kind_in(properties) == memory::allocation_kind::pool
-                           ? 1u << home
-                           : memory::every_device} {}
+      accessible_from_{first_access(properties, home)} {}
 
 bool memory_pool::is_device_pool() const noexcept {
   return kind_in(properties_) == memory::allocation_kind::pool;
@@ -80,9 +87,13 @@ memory::allocation_request memory_pool::request_for(std::uint64_t bytes) const {
   return request;
 }
 
+bool memory_pool::has_access_of_its_own() const noexcept {
+  return first_access(properties_, home_) != memory::every_device;
+}
+
 void memory_pool::grant_access(memory::address_space& space, memory::address to) const {
-  for (int i = 0; is_device_pool() && i < space.devices(); ++i) {
-    if (i != home_ && (accessible_from_ >> i & 1)) space.set_access(to, i, true);
+  for (int i = 0; has_access_of_its_own() && i < space.devices(); ++i) {
+    space.set_access(to, i, accessible_from_ >> i & 1);
   }
 }
 
@@ -108,7 +119,7 @@ CUmemAccess_flags memory_pool::access_from(const CUmemLocation& where) const noe
 void memory_pool::set_access(memory::address_space& space, int device, CUmemAccess_flags flags) {
   const bool enabled = flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
   accessible_from_ = enabled ? accessible_from_ | 1u << device : accessible_from_ & ~(1u << device);
-  if (is_device_pool()) space.set_pool_access(id(), device, enabled);
+  if (has_access_of_its_own()) space.set_pool_access(id(), device, enabled);
 }
 
 }  // namespace halfwarp::emulator

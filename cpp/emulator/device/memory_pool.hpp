@@ -55,9 +55,11 @@ class memory_pool : public object {
   std::uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0;
   std::uint64_t live = 0;  // allocations
   bool is_destroyed = false;
+  bool was_exported = false;  // by this process: before it, no memory of the pool is
 
  private:
   memory::allocation_request request_for(std::uint64_t bytes) const;
+  bool has_access_of_its_own() const noexcept;
   void grant_access(memory::address_space& space, memory::address to) const;
 
   CUmemPoolProps properties_;

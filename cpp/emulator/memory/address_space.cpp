@@ -341,8 +341,9 @@ void address_space::set_pool_access(std::uint64_t pool, int from, bool enabled) 
 }
 
 void address_space::set_bit(allocation& record, int from, bool enabled) {
-  std::uint32_t bit = 1u << from;
-  record.accessible_from = enabled ? record.accessible_from | bit : record.accessible_from & ~bit;
+  const std::uint32_t bit = 1u << from;
+  if (((record.accessible_from & bit) != 0) == enabled) return;
+  record.accessible_from ^= bit;
   generation_.fetch_add(1, std::memory_order_acq_rel);
 }
 

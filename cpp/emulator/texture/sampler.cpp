@@ -13,16 +13,35 @@ using color = std::array<float, 4>;
 
 // Weights of a filter have 8 bits behind the point; 1.0 is one of them.
 constexpr std::int64_t whole = 256;
-// What is farther out is outside of every image, and of every period alike.
-constexpr float far_away = 1073741824.0f;
+// What is farther out is outside of every image.
+constexpr double far_away = 1073741824.0;
+// A device keeps so much of a normalised coordinate: below 0.2 stays what is not 0.2 exactly.
+constexpr double coordinate_steps = 16777216.0;
 constexpr std::int64_t outside = -1;
 
-float bounded(float value) noexcept {
-  return std::isnan(value) ? 0.0f : std::clamp(value, -far_away, far_away);
+double bounded(double value) noexcept {
+  return std::isnan(value) ? 0.0 : std::clamp(value, -far_away, far_away);
 }
 
-std::int64_t fixed_point(float value) noexcept {
-  return static_cast<std::int64_t>(std::floor(static_cast<double>(value) * whole + 0.5));
+std::int64_t fixed_point(double value) noexcept {
+  return static_cast<std::int64_t>(std::floor(value * whole + 0.5));
+}
+
+// A product of weights, as one again.
+constexpr std::int64_t share_of(std::int64_t weight, std::int64_t part) noexcept {
+  return (weight * part + whole / 2) / whole;
+}
+
+// A normalised coordinate, in the first period where there are periods.
+double normalized(float given, CUaddress_mode mode) noexcept {
+  if (std::isnan(given)) return 0;
+  const bool is_periodic = mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR;
+  if (std::isinf(given)) return is_periodic ? 0.0 : static_cast<double>(given);
+  const double at = std::floor(static_cast<double>(given) * coordinate_steps) / coordinate_steps;
+  if (!is_periodic) return at;
+  if (mode == CU_TR_ADDRESS_MODE_WRAP) return at - std::floor(at);
+  const double place = at - 2 * std::floor(at / 2);
+  return place < 1 ? place : 2 - place;
 }
 
 // The element that an index names, or `outside`.
@@ -44,7 +63,7 @@ std::int64_t addressed(std::int64_t index, std::int64_t count, CUaddress_mode mo
 // The elements along one axis, and the weight of the second.
 struct taps {
   std::int64_t first = 0, second = 0;
-  float weight = 0;
+  std::int64_t weight = 0;  // of 256
 };
 
 struct reader {
@@ -58,15 +77,14 @@ struct reader {
     return is_periodic && !from.is_normalized() ? CU_TR_ADDRESS_MODE_CLAMP : given;
   }
 
-  taps taps_of(float at, std::int64_t count, CUaddress_mode how, bool is_linear) const noexcept {
+  taps taps_of(double at, std::int64_t count, CUaddress_mode how, bool is_linear) const noexcept {
     if (!is_linear) {
       const auto index = static_cast<std::int64_t>(std::floor(at));
       return {addressed(index, count, how), outside, 0};
     }
-    const std::int64_t fixed = fixed_point(at - 0.5f);
+    const std::int64_t fixed = fixed_point(at - 0.5);
     const std::int64_t index = fixed >> 8;
-    return {addressed(index, count, how), addressed(index + 1, count, how),
-            static_cast<float>(fixed & (whole - 1)) / static_cast<float>(whole)};
+    return {addressed(index, count, how), addressed(index + 1, count, how), fixed & (whole - 1)};
   }
 
   const std::byte* element(const image_level& in, std::int64_t x, std::int64_t y,
@@ -76,13 +94,14 @@ struct reader {
            static_cast<std::uint64_t>(x) * from.of.format.bytes();
   }
 
+  // Of the components that an element has. Those of integers are the bits of the colour, as many
+  // as there is room for: a device does not convert the floats that it is given.
   texel border() const noexcept {
+    const texel_format& format = from.of.format;
+    const unsigned bits = from.gives_floats() ? 32 : 8 * format.component_bytes();
     texel result{};
-    for (unsigned i = 0; i < 4; ++i) {
-      const float value = from.how.borderColor[i];
-      result[i] = from.gives_floats()
-                      ? std::bit_cast<std::uint32_t>(value)
-                      : static_cast<std::uint32_t>(static_cast<std::int64_t>(bounded(value)));
+    for (unsigned i = 0; i < format.channels; ++i) {
+      result[i] = std::bit_cast<std::uint32_t>(from.how.borderColor[i]) & ~0u >> (32 - bits);
     }
     return result;
   }
@@ -102,8 +121,25 @@ struct reader {
     return raw;
   }
 
+  // What a filter mixes; a device mixes integers, too.
   color load_color(const image_level& in, std::int64_t x, std::int64_t y, std::int64_t z) const {
-    return std::bit_cast<color>(load(in, x, y, z));
+    const texel raw = load(in, x, y, z);
+    if (from.gives_floats()) return std::bit_cast<color>(raw);
+    color result{};
+    for (unsigned i = 0; i < from.of.format.channels; ++i) {
+      result[i] = as_number(from.of.format, raw[i], false);
+    }
+    return result;
+  }
+
+  texel from_color(const color& mixed) const noexcept {
+    if (from.gives_floats()) return std::bit_cast<texel>(mixed);
+    texel result{};
+    for (unsigned i = 0; i < from.of.format.channels; ++i) {
+      const double rounded = std::floor(static_cast<double>(mixed[i]) + 0.5);
+      result[i] = static_cast<std::uint32_t>(static_cast<std::int64_t>(rounded));
+    }
+    return result;
   }
 };
 
@@ -139,7 +175,7 @@ face_point on_cube(const std::array<float, 3>& at) noexcept {
 
 // Coordinates in elements of a level, and the slice that layer and face choose.
 struct placed_point {
-  std::array<float, 3> at{};
+  std::array<double, 3> at{};
   int axes = 1;
   std::int64_t slice = 0;
   bool is_cube = false;
@@ -151,7 +187,8 @@ placed_point place(const binding& from, const fetch_point& point, const image_le
   const auto layer = static_cast<std::int64_t>(std::min(point.layer, last_layer));
   if (point.shape == geometry::cube) {
     const face_point face = on_cube(point.at);
-    result.at = {face.s * static_cast<float>(in.width), face.t * static_cast<float>(in.height), 0};
+    result.at = {static_cast<double>(face.s) * in.width, static_cast<double>(face.t) * in.height,
+                 0};
     result.axes = 2;
     result.slice = from.of.is_cube ? layer * 6 + face.face : layer;
     result.is_cube = true;
@@ -161,9 +198,13 @@ placed_point place(const binding& from, const fetch_point& point, const image_le
   result.axes = coordinates(point.shape);
   result.slice = layer;
   for (int i = 0; i < result.axes; ++i) {
-    const bool is_scaled = from.is_normalized() && !point.is_index;
-    const float at = point.is_index ? static_cast<float>(point.index[i]) : bounded(point.at[i]);
-    result.at[i] = bounded(is_scaled ? at * static_cast<float>(extents[i]) : at);
+    if (point.is_index) {
+      result.at[i] = bounded(point.index[i]);
+    } else if (from.is_normalized()) {
+      result.at[i] = bounded(normalized(point.at[i], from.how.addressMode[i]) * extents[i]);
+    } else {
+      result.at[i] = bounded(static_cast<double>(point.at[i]));
+    }
   }
   return result;
 }
@@ -186,25 +227,43 @@ axis_taps find_taps(const reader& r, const placed_point& at, const image_level& 
   return result;
 }
 
+// Of 256, one for each corner: x counts 1, y 2, z 4. Each is a whole number, and their sum is 256;
+// x and y share theirs exactly, as x and z do in a volume, whose y is the last to divide them.
+std::array<std::int64_t, 8> weights_of(const axis_taps& t, int axes) noexcept {
+  const std::int64_t x = t.of[0].weight;
+  if (axes == 1) return {whole - x, x};
+  const bool is_volume = axes == 3;
+  const std::int64_t other = t.of[is_volume ? 2 : 1].weight;
+  const std::int64_t both = share_of(x, other);
+  const std::int64_t neither = whole - x - other + both;
+  if (!is_volume) return {neither, x - both, other - both, both};
+  const std::array planes{neither, x - both, other - both, both};
+  std::array<std::int64_t, 8> result{};
+  for (unsigned i = 0; i < 4; ++i) {
+    const std::int64_t low = share_of(planes[i], t.of[1].weight);
+    const unsigned corner = (i & 1) | (i & 2) << 1;
+    result[corner] = planes[i] - low;
+    result[corner | 2] = low;
+  }
+  return result;
+}
+
 texel fetch_level(const reader& r, const fetch_point& point, const image_level& in) {
-  const bool is_linear =
-      r.from.how.filterMode == CU_TR_FILTER_MODE_LINEAR && !point.is_index && r.from.gives_floats();
+  const bool is_linear = r.from.how.filterMode == CU_TR_FILTER_MODE_LINEAR && !point.is_index;
   const placed_point at = place(r.from, point, in);
   const axis_taps t = find_taps(r, at, in, is_linear);
   const auto& [x, y, z] = t.of;
   if (!is_linear) return r.load(in, x.first, y.first, z.first);
   color mixed{};
-  for (int corner = 0; corner < 1 << at.axes; ++corner) {
-    const bool is_right = corner & 1, is_low = corner & 2, is_deep = corner & 4;
-    const float weight = (is_right ? x.weight : 1 - x.weight) * (is_low ? y.weight : 1 - y.weight) *
-                         (is_deep ? z.weight : 1 - z.weight);
-    if (weight == 0) continue;
+  const auto weights = weights_of(t, at.axes);
+  for (unsigned corner = 0; corner < 1u << at.axes; ++corner) {
+    if (weights[corner] == 0) continue;
     add(mixed,
-        r.load_color(in, is_right ? x.second : x.first, is_low ? y.second : y.first,
-                     is_deep ? z.second : z.first),
-        weight);
+        r.load_color(in, corner & 1 ? x.second : x.first, corner & 2 ? y.second : y.first,
+                     corner & 4 ? z.second : z.first),
+        static_cast<float>(weights[corner]) / whole);
   }
-  return std::bit_cast<texel>(mixed);
+  return r.from_color(mixed);
 }
 
 // The level at which an element is about as large as the distance between two threads.
@@ -227,7 +286,7 @@ float level_of(const fetch_point& point, const image_level& first, bool is_norma
 float chosen_level(const binding& from, const fetch_point& point) noexcept {
   float level = point.has_level ? point.level : 0;
   if (point.has_gradient) level = level_of(point, from.of.levels[0], from.is_normalized());
-  level = std::isnan(level) ? 0 : level + from.how.mipmapLevelBias;
+  level = (std::isnan(level) ? 0 : level) + from.how.mipmapLevelBias;
   const float last = static_cast<float>(from.of.levels.size() - 1);
   const float least = from.how.minMipmapLevelClamp, most = from.how.maxMipmapLevelClamp;
   return std::clamp(std::min(std::max(level, least), std::max(most, least)), 0.0f, last);
@@ -241,7 +300,8 @@ texel fetch(const binding& from, const std::byte* bytes, const fetch_point& poin
   if (from.of.kind == image_kind::linear) {
     const std::int64_t index = point.is_index
                                    ? point.index[0]
-                                   : static_cast<std::int64_t>(std::floor(bounded(point.at[0])));
+                                   : static_cast<std::int64_t>(
+                                         std::floor(bounded(static_cast<double>(point.at[0]))));
     // Memory that is read without an array has neither filter nor border: zeros are around it.
     if (index < 0 || index >= levels[0].width) return {};
     return r.load(levels[0], index, 0, 0);
@@ -250,7 +310,7 @@ texel fetch(const binding& from, const std::byte* bytes, const fetch_point& poin
   if (from.how.mipmapFilterMode != CU_TR_FILTER_MODE_LINEAR || !from.gives_floats()) {
     return fetch_level(r, point, levels[static_cast<std::size_t>(std::floor(level + 0.5f))]);
   }
-  const std::int64_t fixed = fixed_point(level);
+  const std::int64_t fixed = fixed_point(static_cast<double>(level));
   const auto upper = static_cast<std::size_t>(fixed >> 8);
   const float weight = static_cast<float>(fixed & (whole - 1)) / static_cast<float>(whole);
   const texel first = fetch_level(r, point, levels[upper]);

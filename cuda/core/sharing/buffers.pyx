@@ -23,6 +23,7 @@ def descriptor_of(Buffer buffer not None):
                          "part of, and cut the part out in the other process")
     if is_imported(memory.pointer, &raw):
         return describe_buffer(payload_from(raw), memory.size)
+    allocation_handle(<_MemPool>resource)  # no driver exports memory of a pool before the pool
     payload = payload_from(export_memory(memory.pointer))
     exports[payload] = buffer
     return describe_buffer(payload, memory.size)

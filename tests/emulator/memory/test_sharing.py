@@ -98,6 +98,7 @@ class TestPools:
         _, pool = make_pool()
         _, shared = low.cuMemAllocFromPoolAsync(100, pool, 0)
         _, plain = low.cuMemAlloc(100)
+        os.close(low.cuMemPoolExportToShareableHandle(pool, self.KIND, 0)[1])
         assert low.cuMemPoolExportPointer(shared)[0] == SUCCESS
         assert low.cuMemPoolExportPointer(int(shared) + 4)[0] == INVALID_VALUE
         assert low.cuMemPoolExportPointer(plain)[0] == INVALID_VALUE
@@ -108,6 +109,34 @@ class TestPools:
         assert low.cuPointerGetAttribute(asked, plain) == (SUCCESS, 0)
         low.cuMemFreeAsync(shared, 0)
         low.cuMemFree(plain)
+
+    def test_a_pool_is_exported_before_its_memory(self, driver, make_pool):
+        """As on an H200, with a driver of CUDA 13.0."""
+        _, pool = make_pool()
+        _, memory = low.cuMemAllocFromPoolAsync(100, pool, 0)
+        assert low.cuMemPoolExportPointer(memory)[0] == INVALID_VALUE
+        os.close(low.cuMemPoolExportToShareableHandle(pool, self.KIND, 0)[1])
+        assert low.cuMemPoolExportPointer(memory)[0] == SUCCESS
+        low.cuMemFreeAsync(memory, 0)
+
+    def test_memory_of_a_node_of_the_host_is_given_to_devices_first(self, driver, make_pool):
+        """As on an H200: without, `invalid memset range - no allocation found`."""
+        _, pool = make_pool(place=HOST_NUMA)
+        first, later = (low.cuMemAllocFromPoolAsync(100, pool, 0)[1] for _ in range(2))
+        low.cuCtxSynchronize()
+        where = low.CUmemLocation()
+        where.type = low.CUmemLocationType(DEVICE)
+        assert low.cuMemPoolGetAccess(pool, where) == (SUCCESS, 0)
+        assert low.cuMemsetD8(first, 1, 100)[0] == INVALID_VALUE
+        access = low.CUmemAccessDesc()
+        access.location = where
+        access.flags = low.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+        assert low.cuMemPoolSetAccess(pool, [access], 1)[0] == SUCCESS
+        assert low.cuMemPoolGetAccess(pool, where) == (SUCCESS, 3)
+        _, newer = low.cuMemAllocFromPoolAsync(100, pool, 0)
+        for each in (first, later, newer):
+            assert low.cuMemsetD8(each, 1, 100)[0] == SUCCESS
+            assert low.cuMemFreeAsync(each, 0)[0] == SUCCESS
 
     def test_neighbours_share_no_page_and_accesses_are_checked(self, driver, make_pool):
         _, pool = make_pool()

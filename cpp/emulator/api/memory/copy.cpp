@@ -101,8 +101,9 @@ void admit_area(const call& c, memory_area& area, bool is_write) {
                      report::hexadecimal(area.first) + " on may not be " +
                      (is_write ? "written" : "read");
   if (problem->problem == memory::range_problem::wrong_device) {
-    text += " from device " + std::to_string(area.device) + ": they are memory of device " +
-            std::to_string(c.d.memory.device_of(area.first)) +
+    const int owner = c.d.memory.device_of(area.first);
+    const auto whose = owner < 0 ? "a NUMA node of the host" : "device " + std::to_string(owner);
+    text += " from device " + std::to_string(area.device) + ": they are memory of " + whose +
             ", to which it has no access. cuCtxEnablePeerAccess gives it, cuMemPoolSetAccess to "
             "memory of a pool; cuMemcpyPeerAsync needs none";
   } else if (problem->nearest) {

@@ -71,6 +71,14 @@ void advise(call& c, CUdeviceptr first, std::size_t bytes, CUmem_advise advice,
   }
 }
 
+// As an H200 does with a driver of CUDA 13.0: the one advice that is not refused has no effect.
+void advise_pool(CUmem_advise advice, const CUmemLocation& where) {
+  const bool is_ignored = advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION &&
+                          where.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  require(is_ignored, CUDA_ERROR_NOT_SUPPORTED,
+          "Mem Advise for memory allocated from a managed memory pool is not supported");
+}
+
 void refuse_in_capture(stream& in) {
   if (const auto* const state = capture_of(in)) {
     refuse_and_invalidate(*state->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
@@ -168,6 +176,7 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
                      CUmemLocation location) noexcept {
   return answer([&](call& c) {
     require_managed(c, devPtr, count);
+    if (c.d.memory.find_live(devPtr)->pool != 0) return advise_pool(advice, location);
     advise(c, devPtr, count, advice, location);
   });
 }

@@ -145,6 +145,10 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t size,
     require_outputs(handle);
     require(flags == 0, CUDA_ERROR_INVALID_VALUE, "the flags are not zero");
     const auto properties = require_properties(c, prop);
+    require(prop->location.type != CU_MEM_LOCATION_TYPE_HOST || prop->requestedHandleTypes == 0,
+            CUDA_ERROR_INVALID_VALUE, "Value of requestedHandleTypes for HOST memory must be 0");
+    require(prop->location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, CUDA_ERROR_INVALID_VALUE,
+            "Value of prop->location.type is not valid: must be DEVICE, HOST_NUMA, or HOST");
     require_whole(size, "the size of physical memory");
     auto content = make_memory_file(c.d.memory, size, properties);
     require(content != nullptr, CUDA_ERROR_OUT_OF_MEMORY,

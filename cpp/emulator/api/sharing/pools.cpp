@@ -38,6 +38,14 @@ CUmemPoolProps properties_from(const memory::share_origin& origin) {
   return properties;
 }
 
+// Whether another process can have the pool that the memory is to be imported from.
+bool is_known_outside(const call& c, std::uint64_t pool) {
+  for (const auto& each : c.d.pools) {
+    if (each->id() == pool) return each->was_exported || each->is_imported();
+  }
+  return false;
+}
+
 bool is_imported_already(const call& c, const memory_pool& pool, std::uint64_t offset) {
   for (const auto& each : c.d.memory.live_allocations()) {
     if (each.pool == pool.id() && each.file_offset == offset) return true;
@@ -59,6 +67,7 @@ CUresult cuMemPoolExportToShareableHandle(void* handle_out, CUmemoryPool pool,
     const int descriptor = fcntl(exported->file()->file(), F_DUPFD_CLOEXEC, 0);
     if (descriptor < 0) refuse_by_system("a handle of the pool");
     std::memcpy(handle_out, &descriptor, sizeof descriptor);
+    exported->was_exported = true;
   });
 }
 
@@ -94,6 +103,8 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareData_out, CUdevicep
     const auto found = require_base(c, ptr);
     require(found.is_shared && found.pool != 0, CUDA_ERROR_INVALID_VALUE,
             "the memory is of no pool that was made for handles");
+    require(is_known_outside(c, found.pool), CUDA_ERROR_INVALID_VALUE,
+            "the pool was not exported yet: cuMemPoolExportToShareableHandle comes first");
     const auto file = c.d.memory.backing_of(found.base);
     *shareData_out = read_as<CUmemPoolPtrExportData>(exported_pointer{
         mark, file->token(), found.file_offset, found.size, file->entry(found.file_offset), {}});

@@ -239,13 +239,14 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* pHandle,
     const auto& shape = *pMipmappedArrayDesc;
     auto& owner = *c.current();
     require_shape(owner.on(), shape);
-    require(numMipmapLevels > 0 && numMipmapLevels <= most_levels(shape), CUDA_ERROR_INVALID_VALUE,
-            "there are more levels than halves of the extents, or none");
-    texture::image image = lay_out(shape, numMipmapLevels, owner.on().ordinal());
+    require(numMipmapLevels > 0, CUDA_ERROR_INVALID_VALUE, "there is at least one level");
+    // There are as many as the extents can be halved, whatever is asked for.
+    const unsigned count = std::min(numMipmapLevels, most_levels(shape));
+    texture::image image = lay_out(shape, count, owner.on().ordinal());
     auto memory = allocate_array_memory(c, image.bytes, &image.base);
     const auto made =
         c.d.objects.make<mipmapped_array>(owner.id(), shape, std::move(image), memory);
-    for (unsigned i = 0; i < numMipmapLevels; ++i) {
+    for (unsigned i = 0; i < count; ++i) {
       const auto level = c.d.objects.make<cuda_array>(
           owner.id(), shape_of_level(shape, made->image, i), only_level(made->image, i), memory);
       level->is_view = level->is_library_owned = true;

@@ -97,7 +97,7 @@ image image_of(const call& c, const CUDA_RESOURCE_DESC& of) {
   }
 }
 
-void require_texture(const CUDA_TEXTURE_DESC& how, const texture::binding& of) {
+void require_texture(const CUDA_TEXTURE_DESC& how) {
   const bool is_mode = std::all_of(std::begin(how.addressMode), std::end(how.addressMode),
                                    [](CUaddress_mode each) { return each <= 3; });
   require(is_mode && how.filterMode <= CU_TR_FILTER_MODE_LINEAR &&
@@ -105,12 +105,6 @@ void require_texture(const CUDA_TEXTURE_DESC& how, const texture::binding& of) {
           CUDA_ERROR_INVALID_VALUE, "cuda.h has no such address mode, or no such filter");
   require((how.flags & ~known_texture_flags) == 0, CUDA_ERROR_INVALID_VALUE,
           "these are no flags of a texture");
-  const bool is_filtered = how.filterMode == CU_TR_FILTER_MODE_LINEAR;
-  require(!is_filtered || of.of.kind == image_kind::linear || of.gives_floats(),
-          CUDA_ERROR_INVALID_VALUE,
-          "integers that are read as they are cannot be filtered: read them as fractions");
-  require(of.of.levels.size() == 1 || of.is_normalized(), CUDA_ERROR_INVALID_VALUE,
-          "a texture of several levels has normalised coordinates");
 }
 
 template <class Object>
@@ -143,7 +137,7 @@ CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOURCE_DESC* pR
     require_outputs(pTexObject, pResDesc, pTexDesc);
     require(!pResViewDesc, CUDA_ERROR_NOT_SUPPORTED, "the emulator has no views of resources");
     texture::binding what{false, image_of(c, *pResDesc), *pTexDesc};
-    require_texture(*pTexDesc, what);
+    require_texture(*pTexDesc);
     *pTexObject = make_object<texture_object>(c, *pResDesc, std::move(what));
   });
 }

@@ -95,9 +95,12 @@ def _check_copy_options(options, Stream stream, str call):
 def _copy(CUdeviceptr target, CUdeviceptr source, size_t size, Stream stream, options):
     """Copy bytes as the options say, which were checked. Stream-ordered."""
     cdef CUmemcpyAttributes attributes = attributes_of(options)
-    cdef copy_call given = copy_call(&target, &source, &size, 1, &attributes, NULL, 1)
+    cdef size_t first = 0
+    cdef copy_call given = copy_call(&target, &source, &size, 1, &attributes, &first, 1)
     if driver_version() >= 13020:
         run_on_stream(stream, submit_copy, &given, "cuMemcpyWithAttributesAsync")
+    elif driver_version() >= 13000:
+        run_on_stream(stream, submit_copies, &given, "cuMemcpyBatchAsync")
     else:
         require_kept_order(options, "copy")
         run_on_stream(stream, submit_plain_copy, &given, "cuMemcpyAsync")

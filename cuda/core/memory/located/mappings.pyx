@@ -5,8 +5,8 @@ import os
 
 cdef dict ALLOCATION_TYPES = {
     "pinned": <int>CU_MEM_ALLOCATION_TYPE_PINNED, "managed": <int>CU_MEM_ALLOCATION_TYPE_MANAGED}
-cdef dict PLACES = {
-    **LOCATION_TYPES, "host_numa_current": <int>CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT}
+# Memory is created on a node by its number: that of the calling thread is asked for by us.
+cdef dict PLACES = {**LOCATION_TYPES, "host_numa_current": <int>CU_MEM_LOCATION_TYPE_HOST_NUMA}
 cdef dict HANDLE_TYPES = {
     None: <int>CU_MEM_HANDLE_TYPE_NONE,
     "posix_fd": <int>CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
@@ -62,6 +62,9 @@ cdef CUmemAllocationProp properties_for(object options, int place) except *:
         <cydriver.CUmemLocationType><int>PLACES[options.location_type], place)
     made.requestedHandleTypes = \
         <cydriver.CUmemAllocationHandleType><int>HANDLE_TYPES[options.handle_type]
+    # Drivers export no memory of the host as a whole; what is asked for by default is left out.
+    if options.location_type == "host" and options.handle_type == "posix_fd":
+        made.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE
     made.allocFlags.gpuDirectRDMACapable = bool(options.gpu_direct_rdma)
     return made
 

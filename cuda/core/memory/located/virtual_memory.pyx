@@ -234,7 +234,25 @@ cdef CUmemAllocationProp virtual_properties(VirtualMemoryResource self) except *
         place = Device(self.near).properties.host_numa_id
         if place < 0:
             raise RuntimeError("Cannot determine host NUMA ID: use location_type='host'")
+    elif kind == "host_numa_current":
+        place = numa_node_of_this_thread()
     return properties_for(self.options, place)
+
+
+cdef extern from "sys/syscall.h" nogil:
+    long SYS_getcpu
+
+
+cdef extern from "unistd.h" nogil:
+    long system_call "syscall"(long number, unsigned* processor, unsigned* node, void* unused)
+
+
+cdef int numa_node_of_this_thread() except -1:
+    """By the system call: what wraps it is younger than the C libraries that are supported."""
+    cdef unsigned node = 0
+    if system_call(SYS_getcpu, NULL, &node, NULL) != 0:
+        PyErr_SetFromErrno(OSError)
+    return <int>node
 
 
 cdef int change_allocation(VirtualMemoryResource self, Buffer buffer, size_t wanted) except -1:

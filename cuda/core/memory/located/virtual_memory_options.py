@@ -27,6 +27,7 @@ class VirtualMemoryResourceOptions:
         ``"device"``, ``"host"``, ``"host_numa"`` or ``"host_numa_current"``.
     handle_type : str or VirtualMemoryHandleType, optional
         How the memory may be exported: ``"posix_fd"``, ``"fabric"``, ``"win32_kmt"`` or None.
+        With location ``"host"`` the default means None: drivers export no such memory.
     granularity : str or VirtualMemoryGranularityType
         The unit that sizes are rounded up to: ``"minimum"`` or ``"recommended"``.
     gpu_direct_rdma : bool
