@@ -216,7 +216,6 @@ def pinned_pool(device, stream):
 def managed_pool(device, stream):
     resource = ManagedMemoryResource({})
     with resource.allocate(64, stream=stream) as buffer:
-        buffer.read_mostly = True
         buffer.prefetch(device, stream=stream)
     resource.close()
 

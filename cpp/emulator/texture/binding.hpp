@@ -43,7 +43,10 @@ struct binding {
   image of;
   CUDA_TEXTURE_DESC how{};  // of a texture
 
-  bool is_normalized() const noexcept { return how.flags & CU_TRSF_NORMALIZED_COORDINATES; }
+  // Coordinates on several levels are, whatever the flags say.
+  bool is_normalized() const noexcept {
+    return how.flags & CU_TRSF_NORMALIZED_COORDINATES || of.levels.size() > 1;
+  }
   // Whether what is read are floats; else the bits of integers.
   bool gives_floats() const noexcept {
     return of.format.is_floating() ||

@@ -16,7 +16,7 @@ constexpr std::int64_t whole = 256;
 // What is farther out is outside of every image.
 constexpr double far_away = 1073741824.0;
 // A device keeps so much of a normalised coordinate: below 0.2 stays what is not 0.2 exactly.
-constexpr double coordinate_steps = 16777216.0;
+constexpr double coordinate_steps = 8388608.0;
 constexpr std::int64_t outside = -1;
 
 double bounded(double value) noexcept {
@@ -223,15 +223,16 @@ axis_taps find_taps(const reader& r, const placed_point& at, const image_level& 
     result.of[i] = r.taps_of(at.at[i], extents[i], how, is_linear);
   }
   result.slice = at.slice;
+  if (at.axes == 1) result.of[1] = r.taps_of(0, 1, r.mode(1), is_linear);
   if (at.axes < 3) result.of[2] = {at.slice, outside, 0};
   return result;
 }
 
 // Of 256, one for each corner: x counts 1, y 2, z 4. Each is a whole number, and their sum is 256;
 // x and y share theirs exactly, as x and z do in a volume, whose y is the last to divide them.
+// A line lies at the edge of its one row: beside that is the row again, or the border.
 std::array<std::int64_t, 8> weights_of(const axis_taps& t, int axes) noexcept {
   const std::int64_t x = t.of[0].weight;
-  if (axes == 1) return {whole - x, x};
   const bool is_volume = axes == 3;
   const std::int64_t other = t.of[is_volume ? 2 : 1].weight;
   const std::int64_t both = share_of(x, other);
@@ -256,7 +257,7 @@ texel fetch_level(const reader& r, const fetch_point& point, const image_level& 
   if (!is_linear) return r.load(in, x.first, y.first, z.first);
   color mixed{};
   const auto weights = weights_of(t, at.axes);
-  for (unsigned corner = 0; corner < 1u << at.axes; ++corner) {
+  for (unsigned corner = 0; corner < weights.size(); ++corner) {
     if (weights[corner] == 0) continue;
     add(mixed,
         r.load_color(in, corner & 1 ? x.second : x.first, corner & 2 ? y.second : y.first,

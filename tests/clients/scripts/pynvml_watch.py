@@ -22,12 +22,18 @@ device = Device(0)
 device.set_current()
 stream = device.default_stream
 handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{device.uuid}")
-before = pynvml.nvmlDeviceGetMemoryInfo(handle)
-with device.allocate(64 << 20, stream=stream):
+held = []
+for _ in range(10):  # other processes may free memory of a GPU meanwhile
+    before = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    held.append(device.allocate(64 << 20, stream=stream))
     stream.sync()
     during = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
     processes = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
-assert before.total == during.total and processes
+    assert before.total == during.total and processes
+    if during.used - before.used >= 64 << 20:
+        break
+for buffer in held:
+    buffer.close()
 try:
     pynvml.nvmlDeviceGetHandleByIndex(count)
 except pynvml.NVMLError_InvalidArgument:

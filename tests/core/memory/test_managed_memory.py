@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cuda.bindings import driver
 from cuda.core import (
     Buffer,
     CUDAError,
@@ -15,6 +16,8 @@ from cuda.core import (
     ManagedMemoryResourceOptions,
 )
 from cuda.core.typing import ManagedMemoryLocationType
+
+MEM_ATTACH_GLOBAL = driver.CUmemAttach_flags.CU_MEM_ATTACH_GLOBAL.value
 
 
 @pytest.fixture
@@ -30,6 +33,16 @@ def resource(device):
 def buffer(resource, stream):
     with resource.allocate(1 << 16, stream=stream) as made:
         yield made
+
+
+@pytest.fixture
+def advisable(device):
+    """Managed memory of no pool: the memory of a pool takes no advice."""
+    error, address = driver.cuMemAllocManaged(1 << 16, MEM_ATTACH_GLOBAL)
+    assert not error
+    with ManagedBuffer.from_handle(int(address), 1 << 16) as made:
+        yield made
+    assert driver.cuMemFree(address)[0] == 0
 
 
 class TestResource:
@@ -149,21 +162,33 @@ class TestBuffer:
         assert buffer.__dlpack_device__() == (13, 0)
         assert isinstance(buffer, ManagedBuffer)
 
-    def test_read_mostly_is_remembered(self, buffer):
-        assert buffer.read_mostly is False
-        buffer.read_mostly = True
-        assert buffer.read_mostly is True
-        buffer.read_mostly = False
-        assert buffer.read_mostly is False
+    def test_read_mostly_is_remembered(self, advisable):
+        assert advisable.read_mostly is False
+        advisable.read_mostly = True
+        assert advisable.read_mostly is True
+        advisable.read_mostly = False
+        assert advisable.read_mostly is False
 
     @pytest.mark.parametrize("where", [Host(), Host(0), "device"])
-    def test_the_preferred_location_is_remembered(self, buffer, device, where):
+    def test_the_preferred_location_is_remembered(self, advisable, device, where):
         where = device if where == "device" else where
-        assert buffer.preferred_location is None
-        buffer.preferred_location = where
-        assert buffer.preferred_location == where
-        buffer.preferred_location = None  # rule 23
-        assert buffer.preferred_location is None
+        assert advisable.preferred_location is None
+        advisable.preferred_location = where
+        assert advisable.preferred_location == where
+        advisable.preferred_location = None  # rule 23
+        assert advisable.preferred_location is None
+
+    def test_advice_that_fails_changes_nothing(self, advisable, device, emulation):
+        for name, value in (("read_mostly", True), ("preferred_location", device)):
+            before = getattr(advisable, name)
+            with (
+                emulation.inject("cuMemAdvise", error="CUDA_ERROR_UNKNOWN"),
+                pytest.raises(CUDAError, match="CUDA_ERROR_UNKNOWN"),
+            ):
+                setattr(advisable, name, value)
+            assert getattr(advisable, name) == before
+            setattr(advisable, name, value)
+            assert getattr(advisable, name) == value
 
     @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
     def test_rule_23_prefetches_go_to_the_host_and_the_device_in_either_order(
@@ -192,13 +217,27 @@ class TestBuffer:
         assert set(np.frombuffer(buffer, np.uint8)) == {7}
         assert buffer.last_prefetch_location == device
 
-    def test_rule_22_memory_of_an_owner_supports_the_advice(self, buffer):
+    def test_rule_22_memory_of_an_owner_supports_the_advice(self, advisable):
         owner = object()
-        other = ManagedBuffer.from_handle(buffer.handle, buffer.size, owner=owner)
+        other = ManagedBuffer.from_handle(advisable.handle, advisable.size, owner=owner)
         assert type(other) is ManagedBuffer
         other.read_mostly = True
-        assert buffer.read_mostly
+        assert advisable.read_mostly
         other.close()
+
+    def test_memory_of_a_pool_takes_no_advice(self, buffer, device, emulation):
+        """As an H200 answers, with a driver of CUDA 13.0; later drivers may take it."""
+        for advise in (
+            lambda: setattr(buffer, "read_mostly", True),
+            lambda: setattr(buffer, "preferred_location", Host()),
+            lambda: setattr(buffer, "preferred_location", device),
+            lambda: buffer.accessed_by.add(device),
+        ):
+            with pytest.raises(CUDAError, match=r"(?s)CUDA_ERROR_NOT_SUPPORTED.*\[cuMemAdvise\]"):
+                advise()
+        buffer.preferred_location = Host(0)  # the one that is taken, and forgotten
+        assert (buffer.read_mostly, buffer.preferred_location) == (False, None)
+        assert buffer.accessed_by == set()
 
     @pytest.mark.parametrize(
         ("use", "what"),
@@ -250,23 +289,23 @@ class TestBuffer:
         ):
             empty.prefetch(Host(), stream=stream)
 
-    def test_advice_ends_with_the_memory(self, device, stream):
-        made = ManagedMemoryResource({})
+    def test_advice_ends_with_the_memory(self, device):
         for _ in range(40):  # until the address comes again
-            with made.allocate(1 << 20, stream=stream) as buffer:
+            error, address = driver.cuMemAllocManaged(1 << 20, MEM_ATTACH_GLOBAL)
+            assert not error
+            with ManagedBuffer.from_handle(int(address), 1 << 20) as buffer:
                 assert not buffer.read_mostly
                 buffer.read_mostly = True
-            stream.sync()
-        made.close()
+            assert driver.cuMemFree(address)[0] == 0
 
 
 class TestAccessedBy:
-    def test_it_is_a_live_set(self, buffer, device):
-        live = buffer.accessed_by
+    def test_it_is_a_live_set(self, advisable, device):
+        live = advisable.accessed_by
         assert live == set()
         assert repr(live) == "AccessedBySetProxy(set())"
         live.add(device)
-        buffer.accessed_by.add(Host())
+        advisable.accessed_by.add(Host())
         assert live == {device, Host()}
         assert len(live) == 2
         assert device in live
@@ -278,25 +317,25 @@ class TestAccessedBy:
         live.clear()
         assert not live
 
-    def test_assignment_applies_the_difference_only(self, buffer, device, emulation):
-        buffer.accessed_by = [device]
+    def test_assignment_applies_the_difference_only(self, advisable, device, emulation):
+        advisable.accessed_by = [device]
         before = emulation.stats()["calls"]["cuMemAdvise"]
-        buffer.accessed_by = [device, Host()]
+        advisable.accessed_by = [device, Host()]
         assert emulation.stats()["calls"]["cuMemAdvise"] == before + 1
-        assert buffer.accessed_by == {device, Host()}
+        assert advisable.accessed_by == {device, Host()}
 
     @pytest.mark.parametrize("wrong", [3, Host(0), Host.numa_current()])
-    def test_rule_21_a_bad_element_changes_nothing(self, buffer, device, wrong):
-        buffer.accessed_by = [Host()]
+    def test_rule_21_a_bad_element_changes_nothing(self, advisable, device, wrong):
+        advisable.accessed_by = [Host()]
         with pytest.raises((TypeError, ValueError), match="expected Device or Host|support"):
-            buffer.accessed_by = [device, wrong]
-        assert buffer.accessed_by == {Host()}
+            advisable.accessed_by = [device, wrong]
+        assert advisable.accessed_by == {Host()}
 
-    def test_what_is_absent_cannot_be_removed(self, buffer, device):
+    def test_what_is_absent_cannot_be_removed(self, advisable, device):
         with pytest.raises(KeyError):
-            buffer.accessed_by.remove(device)
+            advisable.accessed_by.remove(device)
         with pytest.raises(KeyError, match="empty"):
-            buffer.accessed_by.pop()
+            advisable.accessed_by.pop()
 
 
 def test_plain_buffers_have_none_of_it():

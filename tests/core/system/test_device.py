@@ -451,8 +451,12 @@ def test_the_most_links_are_deprecated():
 
 
 def test_a_device_and_itself_are_one_board(nvml_device):
-    ancestor = system.get_topology_common_ancestor(nvml_device, nvml_device)
-    assert ancestor is typing.GpuTopologyLevel.INTERNAL
+    try:
+        ancestor = system.get_topology_common_ancestor(nvml_device, nvml_device)
+    except system.NotSupportedError:  # in a virtual machine
+        assert not emulation.is_active()
+    else:
+        assert ancestor is typing.GpuTopologyLevel.INTERNAL
     for level in typing.GpuTopologyLevel:
         try:
             near = list(nvml_device.get_topology_nearest_gpus(level))

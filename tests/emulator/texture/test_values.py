@@ -33,16 +33,6 @@ extern "C" __global__ void read_cube(unsigned long long t, const float* p, float
 extern "C" __global__ void gather(unsigned long long t, const float* p, float4* to, int n) {
     EACH; to[i] = tex2Dgather<float4>(t, at[0], at[1], 0);
 }
-extern "C" __global__ void ask(unsigned long long t, const float* p, float4* to, int n) {
-    EACH;
-    unsigned width, height, kind, order, normalized;
-    asm("txq.width.b32 %0, [%1];" : "=r"(width) : "l"(t));
-    asm("txq.height.b32 %0, [%1];" : "=r"(height) : "l"(t));
-    asm("txq.channel_data_type.b32 %0, [%1];" : "=r"(kind) : "l"(t));
-    asm("txq.normalized_coords.b32 %0, [%1];" : "=r"(normalized) : "l"(t));
-    asm("txq.channel_order.b32 %0, [%1];" : "=r"(order) : "l"(t));
-    to[i] = make_float4(width, height, normalized, at[0]);
-}
 extern "C" __global__ void write(unsigned long long s, const float* p, float4* to, int n) {
     EACH; surf3Dwrite((unsigned char)(10 + i), s, (int)at[0], (int)at[1], (int)at[2]);
 }
@@ -55,6 +45,20 @@ extern "C" __global__ void count(unsigned long long s, const float* p, float4* t
     EACH;
     int x = 4 * (i % 2);
     asm volatile("sured.b.add.1d.u32.clamp [%0, {%1}], %2;" :: "l"(s), "r"(x), "r"(i + 1));
+}
+"""
+# Of its own: a driver of CUDA 13.0 loads no cubin that asks a texture by its handle.
+ASK = r"""
+#define EACH int i = threadIdx.x; if (i >= n) return; const float* at = p + 4 * i
+extern "C" __global__ void ask(unsigned long long t, const float* p, float4* to, int n) {
+    EACH;
+    unsigned width, height, kind, order, normalized;
+    asm("txq.width.b32 %0, [%1];" : "=r"(width) : "l"(t));
+    asm("txq.height.b32 %0, [%1];" : "=r"(height) : "l"(t));
+    asm("txq.channel_data_type.b32 %0, [%1];" : "=r"(kind) : "l"(t));
+    asm("txq.normalized_coords.b32 %0, [%1];" : "=r"(normalized) : "l"(t));
+    asm("txq.channel_order.b32 %0, [%1];" : "=r"(order) : "l"(t));
+    to[i] = make_float4(width, height, normalized, at[0]);
 }
 """
 LAYERED, SURFACE, CUBE, GATHER = 1, 2, 4, 8
@@ -72,18 +76,23 @@ class Bench:
         self.device = Device(0)
         self.device.set_current()
         self.stream = self.device.create_stream()
-        options = ProgramOptions(arch=f"sm_{self.device.arch}")
-        self.code = Program(KERNELS, "c++", options).compile("cubin")
-        self.code.get_kernel("ask")  # loads it, before a test counts what is alive
+        self.code = self.load(KERNELS, "read_1d")
         self.memory = LegacyPinnedMemoryResource()
 
-    def run(self, kernel, handle, points):
+    def load(self, source, first):
+        options = ProgramOptions(arch=f"sm_{self.device.arch}")
+        code = Program(source, "c++", options).compile("cubin")
+        code.get_kernel(first)  # loads it, before a test counts what is alive
+        return code
+
+    def run(self, kernel, handle, points, code=None):
         points = np.asarray(points, np.float32)
         padded = np.zeros((len(points), 4), np.float32)
         padded[:, : points.shape[1]] = points
         with self.memory.allocate(padded.nbytes) as at, self.memory.allocate(padded.nbytes) as to:
             np.from_dlpack(at).view(np.float32)[:] = padded.ravel()
-            entry, config = self.code.get_kernel(kernel), LaunchConfig(grid=1, block=len(points))
+            entry = (code or self.code).get_kernel(kernel)
+            config = LaunchConfig(grid=1, block=len(points))
             launch_kernel(self.stream, config, entry, int(handle), at, to, len(points))
             self.stream.sync()
             return np.from_dlpack(to).view(np.float32).copy().reshape(-1, 4)
@@ -178,6 +187,8 @@ def place(index, count, mode):
 
 def expected(data, point, mode, is_linear):
     """The formulas of the programming guide, in elements; weights have eight bits."""
+    if is_linear and len(point) == 1:  # a line is filtered at the edge of its one row
+        data, point = data[None], (point[0], 0.0)
     total = 0.0
     taps = []
     for at in point:
@@ -260,10 +271,11 @@ def test_gathering_gives_four_neighbours(bench):
     assert found[0].tolist() == [9, 10, 6, 5]
 
 
-def test_a_texture_answers_what_it_is(bench):
+def test_a_texture_answers_what_it_is(bench, emulated):
+    code = bench.load(ASK, "ask")
     data = np.zeros((3, 4), np.float32)
     with Array(data, (4, 3, 0)) as array, Texture(array.resource(), flags=2) as texture:
-        assert bench.run("ask", texture, [[7.0]])[0].tolist() == [4, 3, 1, 7]
+        assert bench.run("ask", texture, [[7.0]], code)[0].tolist() == [4, 3, 1, 7]
 
 
 def test_a_surface_is_written_by_bytes_rows_and_slices(bench):
