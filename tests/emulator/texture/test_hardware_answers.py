@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 # device takes one or the other. Elements of floats are up to 4 apart, fractions up to 2, and the
 # levels of an array 1 more each.
 MIXED = 1 / 64
-LINEAR = ("line", "plane", "volume", "float of", "level", "gradient", "pitched memory linear")
+LINEAR = ("line ", "plane", "volume", "float of", "level", "gradient", "pitched memory linear")
 
 
 def cases(text):
@@ -79,6 +79,6 @@ def test_what_is_mixed_differs_by_a_weight_at_most(answers, recorded):
 def test_a_filter_along_one_axis_or_two_is_that_of_the_device(answers, recorded):
     """But for the last bits of a float."""
     for name in recorded:
-        if name.startswith(("line", "plane")) and "linear " in name and "normalized=" in name:
+        if name.startswith(("line ", "plane")) and "linear " in name and "normalized=" in name:
             error = np.abs(floats(answers[name]) - floats(recorded[name])).max()
             assert error <= 2**-21, name
