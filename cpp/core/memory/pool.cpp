@@ -92,9 +92,8 @@ pool_handle create_pool(const pool_place& place, std::size_t max_size, pool_shar
   pool_handle pool = pool_handle::own({}, std::move(facts), [&properties](CUmemoryPool* raw) {
     driver::call(driver::table->cuMemPoolCreate, raw, &properties);
   });
-  if (place.location == CU_MEM_LOCATION_TYPE_HOST_NUMA && place.type == CU_MEM_ALLOCATION_TYPE_PINNED) {
-    let_devices_use(pool);
-  }
+  const bool is_of_a_node = place.location == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  if (is_of_a_node && place.type == CU_MEM_ALLOCATION_TYPE_PINNED) let_devices_use(pool);
   keep_freed_memory(pool);
   return pool;
 }

@@ -299,10 +299,10 @@ texel fetch(const binding& from, const std::byte* bytes, const fetch_point& poin
   const reader r{from, bytes};
   const auto& levels = from.of.levels;
   if (from.of.kind == image_kind::linear) {
-    const std::int64_t index = point.is_index
-                                   ? point.index[0]
-                                   : static_cast<std::int64_t>(
-                                         std::floor(bounded(static_cast<double>(point.at[0]))));
+    const std::int64_t index =
+        point.is_index
+            ? point.index[0]
+            : static_cast<std::int64_t>(std::floor(bounded(static_cast<double>(point.at[0]))));
     // Memory that is read without an array has neither filter nor border: zeros are around it.
     if (index < 0 || index >= levels[0].width) return {};
     return r.load(levels[0], index, 0, 0);

@@ -46,7 +46,7 @@ def recorded():
 
 
 def is_mixed(name):
-    is_filtered = "linear" in name and name.startswith(LINEAR) or "normalized_float" in name
+    is_filtered = ("linear" in name and name.startswith(LINEAR)) or "normalized_float" in name
     return is_filtered or name.startswith(("weights", "srgb", "level", "gradient"))
 
 
