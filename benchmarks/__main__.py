@@ -25,6 +25,7 @@ ROUNDS = 8
 def rows():
     """The registered rows, in the order of the files that declare them."""
     sys.path.insert(0, str(FOLDER / "worker"))
+    import rows.buffers
     import rows.compiling
     import rows.launch
     import rows.libraries

@@ -8,6 +8,7 @@ path, so the working tree's `cuda/` cannot take the place of an installed packag
 import json
 import sys
 
+import rows.buffers
 import rows.compiling
 import rows.launch
 import rows.libraries

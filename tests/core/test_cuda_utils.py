@@ -142,6 +142,15 @@ class TestTransaction:
             raise KeyError
         assert log == [1]
 
+    def test_a_step_that_cannot_be_undone_leaves_none_out(self):
+        log = []
+        with pytest.raises(ValueError), cuda_utils.Transaction() as steps:
+            steps.append(log.append, 1)
+            steps.append(int, "x")
+            steps.append(log.append, 2)
+            raise KeyError
+        assert log == [2, 1]
+
 
 class TestForkWarning:
     @pytest.fixture(autouse=True)

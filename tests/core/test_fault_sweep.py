@@ -17,6 +17,7 @@ from cuda.core import (
     CUDAError,
     DeviceMemoryResource,
     DeviceMemoryResourceOptions,
+    GraphMemoryResource,
     LaunchConfig,
     LegacyPinnedMemoryResource,
     ManagedMemoryResource,
@@ -26,6 +27,7 @@ from cuda.core import (
     Program,
     ProgramOptions,
     Stream,
+    VirtualMemoryResource,
     launch,
 )
 
@@ -220,6 +222,29 @@ def managed_pool(device, stream):
     resource.close()
 
 
+def pinned_pool_of_a_node(device, stream):
+    resource = PinnedMemoryResource({"numa_id": 0})
+    with resource.allocate(64, stream=stream) as buffer:
+        buffer.fill(1, stream=stream)
+    resource.close()
+
+
+def virtual_memory(device, stream):
+    resource = VirtualMemoryResource(device)
+    with resource.allocate(1, stream=stream) as buffer:
+        buffer.fill(1, stream=stream)
+        resource.modify_allocation(buffer, 2 * buffer.size)
+
+
+def graph_memory(device, stream):
+    builder = stream.create_graph_builder().begin_building()
+    try:
+        with GraphMemoryResource(device).allocate(64, stream=builder) as buffer:
+            buffer.fill(1, stream=builder)
+    finally:
+        builder.close()
+
+
 def share_memory(device, stream):
     resource = DeviceMemoryResource(device, {"ipc_enabled": True})
     with resource.allocate(64, stream=stream) as buffer:
@@ -237,6 +262,9 @@ def share_an_event(device, stream):
 USES = [
     pinned_pool,
     managed_pool,
+    pinned_pool_of_a_node,
+    virtual_memory,
+    graph_memory,
     share_memory,
     share_an_event,
     allocate,
@@ -297,6 +325,14 @@ def test_each_driver_call_may_fail(device, stream, emulation, use, error):
         ("cuMemAllocFromPoolAsync", allocate),
         ("cuMemAllocHost", pinned_memory),
         ("cuMemPoolCreate", own_pool),
+        ("cuMemPoolCreate", pinned_pool),
+        ("cuMemPoolCreate", managed_pool),
+        ("cuMemAllocFromPoolAsync", pinned_pool),
+        ("cuMemAllocFromPoolAsync", pinned_pool_of_a_node),
+        ("cuMemAllocFromPoolAsync", managed_pool),
+        ("cuMemAllocFromPoolAsync", share_memory),
+        ("cuMemAddressReserve", virtual_memory),
+        ("cuMemCreate", virtual_memory),
         ("cuLibraryLoadData", load),
     ],
 )

@@ -108,7 +108,7 @@ class TestContract:
         buffer.fill(1, stream=stream)
         buffer.close()
 
-    def test_threads_may_allocate_at_once(self, resource, device, stream):
+    def test_rule_25_threads_may_allocate_at_once(self, resource, device, stream):
         def work():
             Device(0).set_current()
             for _ in range(50):
@@ -135,7 +135,7 @@ class TestBaseClass:
             lambda mr: mr.device_id,
         ],
     )
-    def test_what_a_subclass_leaves_out_is_a_type_error_on_use(self, use):
+    def test_rule_11_what_a_subclass_leaves_out_is_a_type_error_on_use(self, use):
         with pytest.raises(
             TypeError, match=r"MemoryResource\.\w+ must be implemented by subclasses\."
         ):

@@ -25,7 +25,7 @@ def test_what_is_not_translated_says_so_once(run_python):
         import os
         os.dup2(1, 2)
         for _ in range(3):
-            code, last = runtime.cudaIpcGetMemHandle(0)[0], runtime.cudaGetLastError()[0]
+            code, last = runtime.cudaImportExternalMemory(None)[0], runtime.cudaGetLastError()[0]
             print(code.name, last.name, flush=True)
     """)
     assert said.count("cudaErrorNotSupported cudaErrorNotSupported") == 3

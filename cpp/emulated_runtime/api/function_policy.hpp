@@ -34,7 +34,7 @@ constexpr bool asks_nobody(std::string_view name) {
 
 // Questions about devices, which a program asks before it chooses one, and the choice.
 constexpr bool asks_the_driver_only(std::string_view name) {
-  if (name.starts_with("cudaIpc") || name.starts_with("cudaLogs")) return true;
+  if (name.starts_with("cudaLogs")) return true;
   return is_one_of(
       name, {"cudaGetDeviceCount", "cudaGetDevice", "cudaSetDevice", "cudaInitDevice",
              "cudaChooseDevice", "cudaSetDeviceFlags", "cudaGetDeviceFlags",

@@ -76,6 +76,17 @@ template <>
 inline constexpr bool are_equivalent<cudaArrayMemoryRequirements, CUDA_ARRAY_MEMORY_REQUIREMENTS> =
     true;
 
+// between processes
+template <>
+inline constexpr bool are_equivalent<cudaIpcMemHandle_st, CUipcMemHandle> = true;
+template <>
+inline constexpr bool are_equivalent<cudaIpcEventHandle_st, CUipcEventHandle> = true;
+template <>
+inline constexpr bool are_equivalent<cudaMemPoolPtrExportData, CUmemPoolPtrExportData> = true;
+
+template <>
+inline constexpr bool are_equivalent<cudaMemAllocationHandleType, CUmemAllocationHandleType> = true;
+
 // textures
 template <>
 inline constexpr bool are_equivalent<cudaResourceViewFormat, CUresourceViewFormat> = true;

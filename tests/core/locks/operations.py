@@ -13,6 +13,7 @@ from cuda.core import (
     DeviceMemoryResource,
     Event,
     EventOptions,
+    GraphMemoryResource,
     Kernel,
     LaunchConfig,
     LegacyPinnedMemoryResource,
@@ -135,13 +136,28 @@ def synchronous_memory(t):
 
 
 def memory_at_a_place(t):
-    for resource in (PinnedMemoryResource({}), ManagedMemoryResource({})):
+    of_a_node = PinnedMemoryResource({"numa_id": 0})
+    for resource in (PinnedMemoryResource({}), of_a_node, ManagedMemoryResource({})):
         resource.allocate(64, stream=t.stream).close()
         resource.allocate(64, stream=t.stream)  # goes by collection
         resource.close()
     virtual = VirtualMemoryResource(t.device)
     virtual.allocate(64).close()
     virtual.allocate(64)  # goes by collection
+    with virtual.allocate(64) as grown:
+        virtual.modify_allocation(grown, 2 * grown.size)
+
+
+def memory_of_graphs(t):
+    resource = GraphMemoryResource(t.device)
+    builder = t.device.create_graph_builder().begin_building()
+    resource.allocate(64, stream=builder).close(builder)
+    with builder.end_building().complete() as graph:
+        graph.launch(t.stream)
+        t.stream.sync()
+    builder.close()
+    resource.trim()
+    assert resource.attributes.used_mem_current >= 0
 
 
 def memory_for_other_processes(t):
@@ -265,6 +281,7 @@ OPERATIONS = (
     memory_that_outlives_its_stream,
     synchronous_memory,
     memory_at_a_place,
+    memory_of_graphs,
     memory_for_other_processes,
     copies,
     exports,

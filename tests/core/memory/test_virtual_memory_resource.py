@@ -53,6 +53,10 @@ def occupy_behind(buffer, unit):
     return lambda: driver.cuMemAddressFree(taken, unit)
 
 
+def reservations(emulation):
+    return len([each for each in emulation.leaks() if "address" in each.kind])
+
+
 class TestAllocation:
     def test_sizes_are_rounded_up(self, resource, unit):
         for size in (1, unit - 1, unit, unit + 1):
@@ -296,6 +300,54 @@ class TestGrowth:
             resource.modify_allocation(buffer, 3 * unit)
             assert contents(buffer, stream) == b"\3" * 4
             free()
+
+    @pytest.mark.parametrize("undo", ["cuMemUnmap", "cuMemAddressFree"])
+    @pytest.mark.parametrize("moves", [False, True])
+    def test_what_a_failed_growth_could_not_undo_goes_at_the_next_call(
+        self, emulation, device, resource, unit, moves, undo
+    ):
+        with resource.allocate(1) as buffer:
+            free = occupy_behind(buffer, unit) if moves else lambda: None
+            before, known = device.memory_info.free, (buffer.handle, buffer.size)
+            addresses = reservations(emulation)
+            with (
+                emulation.inject("cuMemSetAccess", error="CUDA_ERROR_UNKNOWN"),
+                emulation.inject(undo, error="CUDA_ERROR_NOT_READY"),
+                pytest.raises(CUDAError, match=undo),
+            ):
+                resource.modify_allocation(buffer, 2 * unit)
+            assert (buffer.handle, buffer.size) == known
+            assert reservations(emulation) == addresses + 1
+            resource.modify_allocation(buffer, 1)
+            assert reservations(emulation) == addresses
+            assert device.memory_info.free == before
+            free()
+
+    def test_what_a_failed_allocation_could_not_undo_goes_at_the_next_call(
+        self, emulation, device, resource, unit
+    ):
+        before, addresses = device.memory_info.free, reservations(emulation)
+        with (
+            emulation.inject("cuMemSetAccess", error="CUDA_ERROR_UNKNOWN"),
+            emulation.inject("cuMemUnmap", error="CUDA_ERROR_NOT_READY"),
+            pytest.raises(CUDAError, match="cuMemUnmap"),
+        ):
+            resource.allocate(1)
+        assert reservations(emulation) == addresses + 1
+        resource.allocate(1).close()
+        assert (device.memory_info.free, reservations(emulation)) == (before, addresses)
+
+    def test_what_could_not_be_freed_is_freed_by_another_call(self, emulation, device, resource):
+        before, addresses = device.memory_info.free, reservations(emulation)
+        buffer = resource.allocate(1)
+        at, size = buffer.handle, buffer.size
+        with (
+            emulation.inject("cuMemUnmap", error="CUDA_ERROR_UNKNOWN"),
+            pytest.raises(CUDAError, match="cuMemUnmap"),
+        ):
+            buffer.close()
+        resource.deallocate(at, size)
+        assert (device.memory_info.free, reservations(emulation)) == (before, addresses)
 
     def test_who_looks_at_it_keeps_it_where_it_is(self, resource, unit):
         with resource.allocate(1) as buffer, buffer.resize_view(0, 16) as part:

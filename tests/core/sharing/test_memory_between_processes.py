@@ -40,7 +40,7 @@ def test_the_host_sees_pinned_memory_of_another_process(peer, device, stream):
         buffer.memory_resource.close()
 
 
-def test_an_imported_resource_says_what_it_is(peer, resource, buffer):
+def test_rule_6_an_imported_buffer_has_the_imported_resource(peer, resource, buffer):
     source = """
 result = (resource.is_mapped, resource.is_ipc_enabled, resource.is_handle_owned, resource.uuid,
           resource.device_id, buffer.is_mapped, buffer.size, buffer.memory_resource is resource,
@@ -152,7 +152,7 @@ theirs.close()
     assert (first, same, content) == ((None, True), True, b"\7" * 1000)
 
 
-def test_buffers_outlive_their_resources_on_both_sides(peer, device, stream):
+def test_rule_14_buffers_outlive_their_resources_on_both_sides(peer, device, stream):
     resource = DeviceMemoryResource(device, {"ipc_enabled": True})
     buffer = resource.allocate(16, stream=stream)
     buffer.fill(3, stream=stream)

@@ -62,7 +62,7 @@ def test_a_name_is_a_number(device, name, error):
         GraphicsResource.from_gl_buffer(name)
 
 
-def test_a_mapped_buffer_is_memory(resource, stream):
+def test_rule_6_a_mapped_buffer_is_memory_of_no_resource(resource, stream):
     buffer = resource.map(stream=stream)
     assert resource.is_mapped and repr(resource).endswith(" mapped>")
     assert (buffer.size, buffer.memory_resource, buffer.is_device_accessible) == (64, None, True)

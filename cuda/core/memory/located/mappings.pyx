@@ -53,6 +53,59 @@ cdef class _Extents:
     def __cinit__(self):
         self.reservations, self.mappings, self.process = [], [], os.getpid()
 
+    cdef CUdeviceptr reserve(self, size_t size, size_t alignment, CUdeviceptr hint) except? 0:
+        cdef CUdeviceptr found = 0
+        with nogil:
+            checked(cydriver.cuMemAddressReserve(&found, size, alignment, hint, 0),
+                    "cuMemAddressReserve")
+        self.reservations.append((found, size))
+        return found
+
+    cdef int map_new(self, CUdeviceptr at, size_t size, const CUmemAllocationProp* how) except -1:
+        cdef CUmemGenericAllocationHandle memory = 0
+        with nogil:
+            checked(cydriver.cuMemCreate(&memory, size, how, 0), "cuMemCreate")
+        return self.map_handle(memory, at, size)
+
+    cdef int map_same(self, CUdeviceptr at, CUdeviceptr mapped_at, size_t size) except -1:
+        """Map what is mapped at another address."""
+        cdef CUmemGenericAllocationHandle memory = 0
+        with nogil:
+            checked(cydriver.cuMemRetainAllocationHandle(&memory, <void*>mapped_at),
+                    "cuMemRetainAllocationHandle")
+        return self.map_handle(memory, at, size)
+
+    cdef int map_handle(self, CUmemGenericAllocationHandle memory, CUdeviceptr at,
+                        size_t size) except -1:
+        """Map memory and release its handle: the mapping keeps it from here on."""
+        cdef CUresult mapped, released
+        with nogil:
+            mapped = cydriver.cuMemMap(at, size, 0, memory, 0)
+            released = cydriver.cuMemRelease(memory)
+            if released != CUDA_SUCCESS:  # once more: a handle that stays keeps the memory for ever
+                released = cydriver.cuMemRelease(memory)
+        checked(mapped, "cuMemMap")
+        self.mappings.append((at, size))
+        return checked(released, "cuMemRelease")
+
+    cdef int give_up(self) except -1:
+        """Unmap all and free the addresses, whatever fails on the way; the first failure is raised.
+
+        What could not be given back stays listed, so that it can be tried again.
+        """
+        failure = None
+        for undo, ranges in ((_unmap, self.mappings), (_free_addresses, self.reservations)):
+            for each in list(ranges):
+                try:
+                    undo(*each)
+                except CUDAError as error:
+                    failure = failure or error
+                else:
+                    ranges.remove(each)
+        if failure is not None:
+            raise failure
+        return 0
+
 
 cdef CUmemAllocationProp properties_for(object options, int place) except *:
     cdef CUmemAllocationProp made
@@ -81,16 +134,6 @@ cdef size_t rounded_up(size_t size, object options, const CUmemAllocationProp* h
     return (size + unit - 1) // unit * unit
 
 
-# Each of these is undone by the next but one.
-
-def _reserve(size_t size, size_t alignment, CUdeviceptr hint):
-    cdef CUdeviceptr found = 0
-    with nogil:
-        checked(cydriver.cuMemAddressReserve(&found, size, alignment, hint, 0),
-                "cuMemAddressReserve")
-    return found
-
-
 def _free_addresses(CUdeviceptr at, size_t size):
     with nogil:
         checked(cydriver.cuMemAddressFree(at, size), "cuMemAddressFree")
@@ -99,36 +142,6 @@ def _free_addresses(CUdeviceptr at, size_t size):
 def _unmap(CUdeviceptr at, size_t size):
     with nogil:
         checked(cydriver.cuMemUnmap(at, size), "cuMemUnmap")
-
-
-cdef int map_handle(CUmemGenericAllocationHandle memory, CUdeviceptr at, size_t size) except -1:
-    """Map memory and release its handle: the mapping keeps it from here on."""
-    cdef CUresult mapped, released
-    with nogil:
-        mapped = cydriver.cuMemMap(at, size, 0, memory, 0)
-        released = cydriver.cuMemRelease(memory)
-        if released != CUDA_SUCCESS:  # once more: a handle that stays keeps the memory for ever
-            released = cydriver.cuMemRelease(memory)
-    checked(mapped, "cuMemMap")
-    if released != CUDA_SUCCESS:
-        _unmap(at, size)
-    return checked(released, "cuMemRelease")
-
-
-cdef int map_new_memory(CUdeviceptr at, size_t size, const CUmemAllocationProp* how) except -1:
-    cdef CUmemGenericAllocationHandle memory = 0
-    with nogil:
-        checked(cydriver.cuMemCreate(&memory, size, how, 0), "cuMemCreate")
-    return map_handle(memory, at, size)
-
-
-cdef int map_same_memory(CUdeviceptr at, CUdeviceptr mapped_at, size_t size) except -1:
-    """Map what is mapped at another address."""
-    cdef CUmemGenericAllocationHandle memory = 0
-    with nogil:
-        checked(cydriver.cuMemRetainAllocationHandle(&memory, <void*>mapped_at),
-                "cuMemRetainAllocationHandle")
-    return map_handle(memory, at, size)
 
 
 cdef int set_virtual_access(CUdeviceptr at, size_t size, object options,
@@ -149,18 +162,4 @@ cdef int set_virtual_access(CUdeviceptr at, size_t size, object options,
         return 0
     with nogil:
         checked(cydriver.cuMemSetAccess(at, size, who.data(), who.size()), "cuMemSetAccess")
-    return 0
-
-
-cdef int give_up_extents(_Extents extents) except -1:
-    """Unmap all and free the addresses, whatever fails on the way; the first failure is raised."""
-    failure = None
-    for undo, ranges in ((_unmap, extents.mappings), (_free_addresses, extents.reservations)):
-        for at, size in ranges:
-            try:
-                undo(at, size)
-            except CUDAError as error:
-                failure = failure or error
-    if failure is not None:
-        raise failure
     return 0

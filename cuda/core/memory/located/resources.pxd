@@ -10,6 +10,7 @@ cdef class ManagedMemoryResource(_MemPool):
 cdef class VirtualMemoryResource(MemoryResource):
     cdef object options       # VirtualMemoryResourceOptions
     cdef dict allocations     # address -> _Extents
+    cdef list stayed          # _Extents of calls that failed, which the driver did not take back
     cdef int near             # ordinal of the device that the memory is of, or used by
     cdef bint is_on_device    # or on the host
 

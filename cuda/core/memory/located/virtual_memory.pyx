@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Memory that is mapped into reserved addresses, and can grow there.
 
-from cuda.core._utils.transaction import Transaction
-
-
 cdef CUresult wait_for_all_work(CUstream stream, void* arguments) \
         except? CUDA_ERROR_NOT_FOUND nogil:
     """What a stream records into a graph is not running: there is nothing to wait for."""
@@ -56,6 +53,7 @@ cdef class VirtualMemoryResource(MemoryResource):
                                "with gpu_direct_rdma=False")
         self.options = options
         self.allocations = {}
+        self.stayed = []
 
     def allocate(self, size, *, stream=None):
         """Map new memory at new addresses; usable at once on any stream.
@@ -87,19 +85,19 @@ cdef class VirtualMemoryResource(MemoryResource):
         cdef CUmemAllocationProp how = virtual_properties(self)
         cdef size_t whole = rounded_up(size_from(size), options, &how)
         cdef _Extents extents = _Extents()
-        with Transaction() as undo:
-            at = _reserve(whole, options.addr_align or 0, options.addr_hint or 0)
-            undo.append(_free_addresses, at, whole)
-            map_new_memory(at, whole, &how)
-            undo.append(_unmap, at, whole)
+        cdef CUdeviceptr at
+        give_up_what_stayed(self)
+        try:
+            at = extents.reserve(whole, options.addr_align or 0, options.addr_hint or 0)
+            extents.map_new(at, whole, &how)
             set_virtual_access(at, whole, options, &how.location)
             if order is None:
                 buffer = wrap_at_once(self, at, whole)
             else:
                 buffer = wrap_memory(Buffer, at, whole, self, None, order)
-            undo.commit()
-        extents.reservations.append((at, whole))
-        extents.mappings.append((at, whole))
+        except BaseException:
+            give_up_or_keep(self, extents)
+            raise
         self.allocations[at] = extents
         return buffer
 
@@ -133,14 +131,22 @@ cdef class VirtualMemoryResource(MemoryResource):
                 run_on_stream(accept_stream(stream), wait_for_all_work, NULL,
                               "cuStreamSynchronize")
         finally:
-            give_up_extents(extents)
+            try:
+                extents.give_up()
+            except CUDAError:
+                self.allocations[ptr] = extents  # the rest goes with another call
+                raise
+            finally:
+                give_up_what_stayed(self)
 
     def modify_allocation(self, buf, new_size, config=None):
         """Let the memory of a buffer grow, or give it the access that the options say now.
 
         Blocks the host. The buffer keeps its contents and stays the same object. It keeps its
         address where the addresses behind it are free; elsewhere it moves to a larger range, after
-        the work of the current context is done. If something fails, it is as it was.
+        the work of the current context is done. If something fails, it is as it was; only where the
+        memory has moved, and the driver does not take the old addresses back, it stays moved. What
+        the driver did not take back is tried again at the next call.
 
         Parameters
         ----------
@@ -176,6 +182,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         check_open(buffer.fields.is_open, "Buffer")
         if buffer.resource is not self or buffer.fields.pointer not in self.allocations:
             raise ValueError("modify_allocation: the buffer was not allocated by this resource")
+        give_up_what_stayed(self)
         before = self.options
         if config is not None:
             self.options = accepted_config(config)
@@ -268,6 +275,30 @@ cdef int change_allocation(VirtualMemoryResource self, Buffer buffer, size_t wan
     return move_to_larger_range(self, buffer, extents, new, &how)
 
 
+cdef int give_up_or_keep(VirtualMemoryResource self, _Extents extents) except -1:
+    """Give back what a call that failed has made; what the driver keeps is tried again later."""
+    try:
+        return extents.give_up()
+    except CUDAError:
+        self.stayed.append(extents)
+        raise
+
+
+cdef int give_up_what_stayed(VirtualMemoryResource self) except -1:
+    """Once more, at each call: that it failed was raised when it happened first."""
+    cdef _Extents each
+    if not self.stayed:
+        return 0
+    pending, self.stayed = self.stayed, []
+    for each in pending:
+        try:
+            if each.process == os.getpid():
+                each.give_up()
+        except CUDAError:
+            self.stayed.append(each)
+    return 0
+
+
 cdef int resize(Buffer buffer, CUdeviceptr at, size_t size) except -1:
     """The buffer, and who keeps its memory for others, see the change."""
     buffer.fields.pointer, buffer.fields.size = at, size
@@ -281,21 +312,24 @@ cdef bint grow_in_place(VirtualMemoryResource self, Buffer buffer, _Extents exte
     """False when the addresses behind the buffer are taken."""
     cdef CUdeviceptr at = buffer.fields.pointer
     cdef size_t old = buffer.fields.size, more = new - buffer.fields.size
-    behind = at + old
-    with Transaction() as undo:
+    cdef _Extents added = _Extents()
+    cdef CUdeviceptr behind = at + old
+    try:
         try:
-            found = _reserve(more, 0, behind)
+            if added.reserve(more, 0, behind) != behind:
+                added.give_up()
+                return False
         except CUDAError:  # no such range: a larger one is tried next, and that error is told
+            if added.reservations:
+                raise
             return False
-        undo.append(_free_addresses, found, more)
-        if found != behind:
-            return False
-        map_new_memory(behind, more, how)
-        undo.append(_unmap, behind, more)
+        added.map_new(behind, more, how)
         set_virtual_access(at, new, self.options, &how.location)
-        undo.commit()
-    extents.reservations.append((behind, more))
-    extents.mappings.append((behind, more))
+    except BaseException:
+        give_up_or_keep(self, added)
+        raise
+    extents.reservations += added.reservations
+    extents.mappings += added.mappings
     resize(buffer, at, new)
     return True
 
@@ -304,28 +338,26 @@ cdef int move_to_larger_range(VirtualMemoryResource self, Buffer buffer, _Extent
                               size_t new, const CUmemAllocationProp* how) except -1:
     cdef CUdeviceptr old = buffer.fields.pointer
     cdef size_t old_size = buffer.fields.size
+    cdef CUdeviceptr at, place
+    cdef size_t size
     cdef _Extents larger = _Extents()
     if buffer.exports or buffer.shared is not None:
         raise BufferError("modify_allocation: the memory has to move, and others look at it: "
                           "release memoryviews, parts and prepared launches first")
     wait_for_context()
-    with Transaction() as undo:
-        at = _reserve(new, self.options.addr_align or 0, 0)
-        undo.append(_free_addresses, at, new)
+    try:
+        at = larger.reserve(new, self.options.addr_align or 0, 0)
         for place, size in extents.mappings:
-            map_same_memory(at + place - old, place, size)
-            undo.append(_unmap, at + place - old, size)
-            larger.mappings.append((at + place - old, size))
-        map_new_memory(at + old_size, new - old_size, how)
-        undo.append(_unmap, at + old_size, new - old_size)
+            larger.map_same(at + place - old, place, size)
+        larger.map_new(at + old_size, new - old_size, how)
         set_virtual_access(at, new, self.options, &how.location)
-        undo.commit()
-    larger.mappings.append((at + old_size, new - old_size))
-    larger.reservations.append((at, new))
+    except BaseException:
+        give_up_or_keep(self, larger)
+        raise
     self.allocations[at] = larger
     del self.allocations[old]
     resize(buffer, at, new)
-    return give_up_extents(extents)
+    return give_up_or_keep(self, extents)
 
 
 cdef int wait_for_context() except -1:

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of memory that hold for every resource; the others are beside what they are about."""
+
+import gc
+
+import pytest
+from cuda.core import (
+    Buffer,
+    CUDAError,
+    DeviceMemoryResource,
+    GraphMemoryResource,
+    LegacyPinnedMemoryResource,
+    ManagedMemoryResource,
+    MemoryResource,
+    OutOfMemoryError,
+    PinnedMemoryResource,
+    VirtualMemoryResource,
+)
+from cuda.core._memory import _SynchronousMemoryResource
+
+# How each is made, and the driver call that takes its memory.
+RESOURCES = {
+    "device pool": (lambda d: DeviceMemoryResource(d, {}), "cuMemAllocFromPoolAsync"),
+    "current pool": (lambda d: DeviceMemoryResource(d), "cuMemAllocFromPoolAsync"),
+    "pinned": (lambda d: PinnedMemoryResource({}), "cuMemAllocFromPoolAsync"),
+    "node of the host": (lambda d: PinnedMemoryResource({"numa_id": 0}), "cuMemAllocFromPoolAsync"),
+    "managed": (lambda d: ManagedMemoryResource({}), "cuMemAllocFromPoolAsync"),
+    "legacy pinned": (lambda d: LegacyPinnedMemoryResource(), "cuMemAllocHost"),
+    "synchronous": (lambda d: _SynchronousMemoryResource(d.device_id), "cuMemAlloc"),
+    "virtual": (lambda d: VirtualMemoryResource(d), "cuMemCreate"),
+}
+POOLS = [name for name, (_, call) in RESOURCES.items() if "Pool" in call]
+
+
+@pytest.fixture(params=RESOURCES, name="name")
+def name_of_a_resource(request):
+    return request.param
+
+
+@pytest.fixture
+def resource(name, device):
+    made = RESOURCES[name][0](device)
+    yield made
+    if name in POOLS:
+        made.close()
+
+
+def test_rule_6_a_part_has_the_resource_of_the_whole(resource, stream):
+    with resource.allocate(64, stream=stream) as whole, whole.resize_view(8, 8) as part:
+        assert part.memory_resource is whole.memory_resource is resource
+
+
+def test_rule_7_memory_of_the_host_alone_is_of_no_device(run_python):
+    code = """
+import ctypes
+from cuda.core import Buffer, Device
+assert len(Device.get_all_devices()) > 0
+for each in Device.get_all_devices():
+    each.set_current()
+    block = ctypes.create_string_buffer(64)
+    with Buffer.from_handle(ctypes.addressof(block), 64, owner=block) as buffer:
+        assert (buffer.device_id, buffer.is_host_accessible) == (-1, True)
+        assert buffer.is_device_accessible is False
+"""
+    run_python(code, HALFWARP_EMULATOR_DEVICES="3")
+
+
+def test_rule_8_a_pointer_is_told_before_there_is_a_context(run_python):
+    code = """
+import ctypes
+from cuda.core import Buffer
+block = ctypes.create_string_buffer(64)
+buffer = Buffer.from_handle(ctypes.addressof(block), 64)
+assert (buffer.is_host_accessible, buffer.is_device_accessible, buffer.device_id) == (
+    True, False, -1)
+from cuda.bindings import driver
+error, context = driver.cuCtxGetCurrent()
+assert error == 0 and int(context) == 0
+"""
+    run_python(code)
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_rule_13_attributes_answer_after_the_resource_was_closed(resource, stream):
+    attributes = resource.attributes
+    with resource.allocate(1 << 20, stream=stream):
+        resource.close()
+        assert attributes.used_mem_current >= 1 << 20
+        assert attributes.reserved_mem_high >= 1 << 20
+
+
+def test_rule_24_no_page_locked_bytes_have_no_address(device):
+    buffer = LegacyPinnedMemoryResource().allocate(0)
+    assert (buffer.handle, buffer.size, buffer.is_closed) == (0, 0, False)
+    buffer.close()
+    buffer.close()
+    assert buffer.is_closed
+
+
+class Failing(MemoryResource):
+    """Its memory is made up; what it is told to raise comes from `allocate` and `deallocate`."""
+
+    is_device_accessible = is_host_accessible = False
+    device_id = -1
+
+    def __init__(self, error):
+        self.error = error
+
+    def allocate(self, size, *, stream=None):
+        if stream is not None:
+            raise self.error
+        return Buffer.from_handle(4096, size, mr=self)
+
+    def deallocate(self, ptr, size, *, stream):
+        raise self.error
+
+
+@pytest.mark.parametrize("kind", [KeyError, MemoryError, OutOfMemoryError, KeyboardInterrupt])
+def test_rule_26_what_an_own_resource_raises_passes_through(device, stream, kind):
+    error = kind("mine")
+    failing = Failing(error)
+    before = device.memory_resource
+    device.memory_resource = failing
+    try:
+        for call in (device.allocate, failing.allocate):
+            with pytest.raises(kind) as caught:
+                call(16, stream=stream)
+            assert caught.value is error
+    finally:
+        device.memory_resource = before
+
+
+def test_rule_26_at_collection_it_is_reported_and_not_raised(capfd, device):
+    buffer = Failing(KeyError("mine")).allocate(16)
+    del buffer
+    gc.collect()
+    said = capfd.readouterr().err
+    assert "KeyError" in said and "mine" in said
+
+
+@pytest.mark.parametrize("error", ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_UNKNOWN"])
+def test_rule_27_after_a_failed_allocation_all_works(
+    name, resource, device, stream, emulation, error
+):
+    kind = OutOfMemoryError if error.endswith("MEMORY") else CUDAError
+    gc.collect()
+    emulation.settle()
+    before, free = len(emulation.leaks()), device.memory_info.free
+    for _ in range(3):
+        with emulation.inject(RESOURCES[name][1], error=error), pytest.raises(kind) as caught:
+            resource.allocate(4096, stream=stream)
+        assert RESOURCES[name][1] in str(caught.value)
+    assert (len(emulation.leaks()), device.memory_info.free) == (before, free)
+    with resource.allocate(4096, stream=stream) as buffer:
+        if name != "virtual":
+            assert buffer.size == 4096
+        buffer.fill(7, stream=stream)
+        stream.sync()
+    stream.sync()
+
+
+@pytest.mark.parametrize("name", ["device pool", "current pool", "pinned", "synchronous", "virtual"])
+def test_rule_27_more_than_there_is_leaves_the_stream_usable(resource, device, stream):
+    with pytest.raises(OutOfMemoryError):
+        resource.allocate(1 << 46, stream=stream)
+    with resource.allocate(64, stream=stream) as buffer:
+        buffer.fill(1, stream=stream)
+        stream.sync()
+
+
+def test_rule_27_a_graphs_memory_that_cannot_be_had_leaves_the_builder_usable(
+    device, stream, emulation
+):
+    resource = GraphMemoryResource(device)
+    builder = stream.create_graph_builder().begin_building()
+    with (
+        emulation.inject("cuMemAllocFromPoolAsync", error="CUDA_ERROR_OUT_OF_MEMORY", optional=True),
+        emulation.inject("cuMemAllocAsync", error="CUDA_ERROR_OUT_OF_MEMORY", optional=True),
+        pytest.raises(OutOfMemoryError),
+    ):
+        resource.allocate(64, stream=builder)
+    resource.allocate(64, stream=builder).close(builder)
+    graph = builder.end_building().complete()
+    graph.launch(stream)
+    stream.sync()
+    graph.close()
+    builder.close()
+
+
+def test_rule_30_a_fork_is_warned_of_where_it_is_pickled(run_python):
+    code = """
+import multiprocessing, pickle, warnings
+from multiprocessing.reduction import ForkingPickler
+from cuda.core import Device, DeviceMemoryResource, EventOptions
+device = Device(0)
+device.set_current()
+stream = device.create_stream()
+multiprocessing.set_start_method("fork")
+resource = DeviceMemoryResource(device, {"ipc_enabled": True})
+event = stream.record(options=EventOptions(ipc_enabled=True))
+for shared in (event, resource.allocation_handle):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            ForkingPickler.dumps(shared)
+        except Exception:  # a descriptor is duplicated while a process is made only
+            pass
+    assert "start method of multiprocessing is" in str(caught[0].message), caught
+    assert caught[0].category is UserWarning
+"""
+    run_python(code)
+
+
+def test_a_buffer_of_an_own_resource_needs_no_device(run_python):
+    """The reference asked for a context where memory of the host alone was freed."""
+    code = """
+import ctypes
+from cuda.core import Buffer, MemoryResource
+class Host(MemoryResource):
+    is_device_accessible, is_host_accessible, device_id = False, True, -1
+    def allocate(self, size, *, stream=None):
+        self.block = ctypes.create_string_buffer(size)
+        return Buffer.from_handle(ctypes.addressof(self.block), size, mr=self)
+    def deallocate(self, ptr, size, *, stream):
+        assert ptr == ctypes.addressof(self.block)
+        self.block = None
+resource = Host()
+buffer = resource.allocate(16)
+memoryview(buffer).cast("B")[0] = 3
+buffer.close()
+assert resource.block is None
+"""
+    run_python(code)
