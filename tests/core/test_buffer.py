@@ -456,7 +456,9 @@ class TestFill:
             (np.int16(258), np.full(4, 258, np.int16).tobytes()),
         ],
     )
-    def test_rule_3_numbers_of_numpy_are_filled_by_their_bits(self, device, stream, pinned, value, expected):
+    def test_rule_3_numbers_of_numpy_are_filled_by_their_bits(
+        self, device, stream, pinned, value, expected
+    ):
         with pinned.allocate(8) as buffer:
             buffer.fill(value, stream=stream)
             stream.sync()

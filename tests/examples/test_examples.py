@@ -13,12 +13,13 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISED = {
     "array_views.py": r"(NumPy.*: \([35], [35]\), correct\n?){3}((PyTorch|CuPy): .*correct\n?)*$",
     "graph_in_place.py": r"0: scale .*\n1: add .* after 0\n20 launches of 2 nodes: correct$",
-    "growing_memory.py": r"(\d+ MiB at 0x[0-9a-f]+\n)+4,194,304 numbers, correct$",
+    "memory/growing_memory.py": r"(\d+ MiB at 0x[0-9a-f]+\n)+4,194,304 numbers, correct$",
     "link_time_optimization.py": r".+: \d+ bytes of linked code, \d+ of PTX$",
-    "managed_memory.py": r"prefetched to <Device .*\nprefetched to Host\(\)\n100,000 .* correct$",
-    "pinned_memory.py": r"65,536 numbers there and back, correct$",
+    "memory/managed_memory.py": r"prefetched to <Device .*\nprefetched to Host\(\)\n"
+    r"100,000 .* correct$",
+    "memory/pinned_memory.py": r"65,536 numbers there and back, correct$",
     "machine/monitor.py": r"(device  .*\n(\d \S.* of \d+ .*\n)+){2}CUDA \d+\.\d+, \d+ in all$",
-    "ping_pong.py": r"5 turns on 10,000 numbers: correct$",
+    "memory/ping_pong.py": r"5 turns on 10,000 numbers: correct$",
     "plain_driver_calls.py": r"device .+\nclassic +256 bytes, _v2 256 bytes\n"
     r"a failure +InvalidDeviceError: ERROR_INVALID_DEVICE \(101\)\nagree$",
     "partition.py": r"groups     \d+, \d+ of \d+ multiprocessors, \d+ left\nverified$",

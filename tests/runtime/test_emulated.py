@@ -25,16 +25,16 @@ def test_what_is_not_translated_says_so_once(run_python):
         import os
         os.dup2(1, 2)
         for _ in range(3):
-            code, last = runtime.cudaImportExternalMemory(None)[0], runtime.cudaGetLastError()[0]
+            code, last = runtime.cudaLogsCurrent(0)[0], runtime.cudaGetLastError()[0]
             print(code.name, last.name, flush=True)
     """)
     assert said.count("cudaErrorNotSupported cudaErrorNotSupported") == 3
-    assert said.count("emulator: cudaIpcGetMemHandle is not emulated") == 1
+    assert said.count("emulator: cudaLogsCurrent is not emulated") == 1
 
 
 def test_a_refusal_takes_up_no_device(run_python):
     said = run_python("""
-        runtime.cudaIpcGetMemHandle(0)
+        runtime.cudaLogsCurrent(0)
         print(ok(driver.cuDevicePrimaryCtxGetState(0))[1])
     """)
     assert said == ["0"]

@@ -159,7 +159,9 @@ def test_rule_27_after_a_failed_allocation_all_works(
     stream.sync()
 
 
-@pytest.mark.parametrize("name", ["device pool", "current pool", "pinned", "synchronous", "virtual"])
+@pytest.mark.parametrize(
+    "name", ["device pool", "current pool", "pinned", "synchronous", "virtual"]
+)
 def test_rule_27_more_than_there_is_leaves_the_stream_usable(resource, device, stream):
     with pytest.raises(OutOfMemoryError):
         resource.allocate(1 << 46, stream=stream)
@@ -174,7 +176,9 @@ def test_rule_27_a_graphs_memory_that_cannot_be_had_leaves_the_builder_usable(
     resource = GraphMemoryResource(device)
     builder = stream.create_graph_builder().begin_building()
     with (
-        emulation.inject("cuMemAllocFromPoolAsync", error="CUDA_ERROR_OUT_OF_MEMORY", optional=True),
+        emulation.inject(
+            "cuMemAllocFromPoolAsync", error="CUDA_ERROR_OUT_OF_MEMORY", optional=True
+        ),
         emulation.inject("cuMemAllocAsync", error="CUDA_ERROR_OUT_OF_MEMORY", optional=True),
         pytest.raises(OutOfMemoryError),
     ):
