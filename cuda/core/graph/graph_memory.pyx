@@ -59,8 +59,10 @@ cdef class GraphMemoryResourceAttributes:
 
 cdef object graph_memory(GraphMemoryResourceAttributes self, CUgraphMem_attribute which):
     cdef cuuint64_t value = 0
+    cdef CUdevice device = self.device
     initialize_driver()
-    call(driver.cuDeviceGetGraphMemAttribute, self.device, which, &value)
+    with nogil:
+        call(driver.cuDeviceGetGraphMemAttribute, device, which, &value)
     return value
 
 

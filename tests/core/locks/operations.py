@@ -160,6 +160,10 @@ def memory_of_graphs(t):
     assert resource.attributes.used_mem_current >= 0
 
 
+# What begins a capture was not measured; it is one step with what the builder remembers of it.
+memory_of_graphs.unmeasured = frozenset({"cuStreamBeginCapture"})
+
+
 def memory_for_other_processes(t):
     for shared in (
         DeviceMemoryResource(t.device, {"ipc_enabled": True}),

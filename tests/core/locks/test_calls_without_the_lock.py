@@ -27,7 +27,8 @@ def test_only_what_returns_at_once_is_called_with_the_lock(things, watch, operat
     watch.forget()
     operation(things)
     gc.collect()
-    assert watch.called(with_lock=True) <= RETURNS_AT_ONCE
+    allowed = RETURNS_AT_ONCE | getattr(operation, "unmeasured", frozenset())
+    assert watch.called(with_lock=True) <= allowed
 
 
 def test_the_watch_tells_calls_with_and_without_the_lock(things, watch):
