@@ -574,6 +574,7 @@ cdef bint find_active_capture(GraphBuilder self, capture_info* found) except -1:
 
 cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except -1:
     cdef capture_info found
+    cdef CUresult code
     cdef borrowed_stream stream = self.native.borrow_open(self)
     if captures_under_way() == 0:
         forget_capture_error()
@@ -588,7 +589,12 @@ cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except
     self.stage = CAPTURING
     count_builder(self, retain_operands)
     if self.kind == PRIMARY:
-        check(find_capture(stream, found), "cuStreamGetCaptureInfo")
+        code = find_capture(stream, found)
+        if code != CUDA_SUCCESS:  # without its graph it is no capture that the builder could end
+            end_capture_quietly(self)
+            count_builder(self, False)
+            self.stage = NOT_STARTED
+            check(code, "cuStreamGetCaptureInfo")
         self.graph = _GraphState.__new__(_GraphState)
         self.graph.raw, self.graph.is_valid = found.graph, True
     return 0
