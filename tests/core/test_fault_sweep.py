@@ -237,7 +237,7 @@ def virtual_memory(device, stream):
 
 
 def graph_memory(device, stream):
-    builder = stream.create_graph_builder().begin_building()
+    builder = device.create_graph_builder().begin_building()
     try:
         with GraphMemoryResource(device).allocate(64, stream=builder) as buffer:
             buffer.fill(1, stream=builder)
