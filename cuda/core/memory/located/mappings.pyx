@@ -91,8 +91,15 @@ cdef class _Extents:
     cdef int give_up(self) except -1:
         """Unmap all and free the addresses, whatever fails on the way; the first failure is raised.
 
-        What could not be given back stays listed, so that it can be tried again.
+        What fails is tried once more, and what fails then stays listed for another call.
         """
+        failure = self.try_to_give_up()
+        if failure is not None:
+            self.try_to_give_up()
+            raise failure
+        return 0
+
+    cdef object try_to_give_up(self):
         failure = None
         for undo, ranges in ((_unmap, self.mappings), (_free_addresses, self.reservations)):
             for each in list(ranges):
@@ -102,9 +109,7 @@ cdef class _Extents:
                     failure = failure or error
                 else:
                     ranges.remove(each)
-        if failure is not None:
-            raise failure
-        return 0
+        return failure
 
 
 cdef CUmemAllocationProp properties_for(object options, int place) except *:

@@ -134,7 +134,8 @@ cdef class VirtualMemoryResource(MemoryResource):
             try:
                 extents.give_up()
             except CUDAError:
-                self.allocations[ptr] = extents  # the rest goes with another call
+                if extents.reservations:
+                    self.allocations[ptr] = extents  # the rest goes with another call
                 raise
             finally:
                 give_up_what_stayed(self)
@@ -280,7 +281,8 @@ cdef int give_up_or_keep(VirtualMemoryResource self, _Extents extents) except -1
     try:
         return extents.give_up()
     except CUDAError:
-        self.stayed.append(extents)
+        if extents.reservations:
+            self.stayed.append(extents)
         raise
 
 
@@ -295,7 +297,8 @@ cdef int give_up_what_stayed(VirtualMemoryResource self) except -1:
             if each.process == os.getpid():
                 each.give_up()
         except CUDAError:
-            self.stayed.append(each)
+            if each.reservations:
+                self.stayed.append(each)
     return 0
 
 
