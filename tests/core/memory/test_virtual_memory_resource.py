@@ -308,9 +308,10 @@ class TestGrowth:
             addresses = reservations(emulation)
             # Where it moves, the addresses that were no use are freed first.
             nth = 2 if moves and undo == "cuMemAddressFree" else 1
+            times = 4 if moves and undo == "cuMemUnmap" else 2  # each of its parts, twice
             with (
                 emulation.inject("cuMemSetAccess", error="CUDA_ERROR_UNKNOWN"),
-                emulation.inject(undo, nth=nth, times=2, error="CUDA_ERROR_NOT_READY"),
+                emulation.inject(undo, nth=nth, times=times, error="CUDA_ERROR_NOT_READY"),
                 pytest.raises(CUDAError, match=undo),
             ):
                 resource.modify_allocation(buffer, 2 * unit)
