@@ -38,7 +38,7 @@ def copy_from(world):
     return lambda: target.copy_from(source, stream=stream)
 
 
-@row("copy_from an ndarray", target=300, ours_only=True, twin="memcpy_async")
+@row("copy_from an ndarray", target=500, ours_only=True, twin="memcpy_async")
 def copy_from_an_array(world):
     import numpy as np
 

@@ -179,8 +179,12 @@ cdef size_t pattern_of(object value, unsigned* pattern) except 0:
     """The width in bytes of a bytes-like pattern, and the pattern as it lies in memory."""
     if isinstance(value, str) or not PyObject_CheckBuffer(value):
         raise TypeError(f"value must be an int or 1, 2 or 4 bytes, got {qualified_name(value)}")
-    cdef bytes content = bytes(memoryview(value))
-    if len(content) not in (1, 2, 4):
-        raise ValueError(f"value must be 1, 2, or 4 bytes, got {len(content)}")
-    pattern[0] = int.from_bytes(content, "little")
-    return len(content)
+    cdef bytes content = <bytes>value if type(value) is bytes else bytes(memoryview(value))
+    cdef Py_ssize_t width = len(content)
+    cdef const unsigned char* byte = content
+    if width != 1 and width != 2 and width != 4:
+        raise ValueError(f"value must be 1, 2, or 4 bytes, got {width}")
+    pattern[0] = 0
+    for i in range(width):
+        pattern[0] |= <unsigned>byte[i] << <unsigned>(8 * i)
+    return width
