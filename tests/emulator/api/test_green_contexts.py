@@ -226,7 +226,8 @@ for wait in (stream.sync, device.sync):
     except CUDAError as error:
         print(error.code)
 """
-    told = ("trap by", "  ", "halfwarp: cuLibraryUnload failed")
+    # unloading may be a warning, or with the interpreter on its way out a line
+    told = ("trap by", "  ", "halfwarp: cuLibraryUnload failed", "<string>:12: CUDAWarning: cuLib")
     first, second = run_python(code, allowed=told).split()
     assert first == second
     assert first in ("715", "719")
