@@ -11,8 +11,9 @@ from importlib import import_module
 
 from .tables import list_table, underlined
 
-MODULES = ("", "graph", "texture", "utils", "typing", "system", "checkpoint", "emulation")
-# Of the names in `cuda.core` itself, by page. A name that is nowhere here is on the last one.
+MODULES = ("", *"graph texture utils typing interop system checkpoint emulation".split())
+# Of the names in `cuda.core` itself, by page. Of others, memory resources are on that page, the
+# rest on the last one.
 THEMES = {
     "devices": (
         "Devices and contexts",
@@ -49,6 +50,7 @@ TITLES = {
     "texture": "Textures",
     "utils": "Views, copies, program caches",
     "typing": "Enumerations and types",
+    "interop": "Allocators for other packages",
     "system": "The machine",
     "checkpoint": "Checkpoints",
     "emulation": "The emulator",
@@ -74,17 +76,22 @@ def public_names(module):
 
 def contents():
     """Page -> (title, the full names on it)."""
-    placed = {name for _, names in THEMES.values() for name in names.split()}
-    left = [name for name in public_names("") if name not in placed]
-    pages = {}
-    for page, (title, names) in THEMES.items():
-        listed = [*names.split(), *(left if page == "others" else ())]
-        pages[page] = title, [f"cuda.core.{name}" for name in listed]
+    pages = {page: (title, names.split()) for page, (title, names) in THEMES.items()}
+    placed = {name for _, names in pages.values() for name in names}
+    for name in public_names(""):
+        if name not in placed:
+            pages["memory" if "MemoryResource" in name else "others"][1].append(name)
+    pages = {page: (title, full("cuda.core", names)) for page, (title, names) in pages.items()}
     for module, title in TITLES.items():
-        pages[module] = title, [f"cuda.core.{module}.{name}" for name in public_names(module)]
+        pages[module] = title, full(f"cuda.core.{module}", public_names(module))
     for page, (module, names) in RETURNED.items():
-        pages[page][1].extend(f"cuda.core.{module}.{name}" for name in names.split())
+        pages[page][1].extend(full(f"cuda.core.{module}", names.split()))
     return pages
+
+
+def full(module, names):
+    """With the module before each."""
+    return [f"{module}.{name}" for name in names]
 
 
 def pages():
