@@ -11,7 +11,6 @@ from importlib import import_module
 
 from .tables import list_table, underlined
 
-MODULES = ("", *"graph texture utils typing interop system checkpoint emulation".split())
 # Of the names in `cuda.core` itself, by page. Of others, memory resources are on that page, the
 # rest on the last one.
 THEMES = {
@@ -55,6 +54,7 @@ TITLES = {
     "checkpoint": "Checkpoints",
     "emulation": "The emulator",
 }
+MODULES = ("", *TITLES)  # below cuda.core
 # Classes whose objects come from methods and properties: page -> module and names.
 RETURNED = {
     "devices": ("_core", "DeviceProperties"),
