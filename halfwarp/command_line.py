@@ -61,6 +61,30 @@ COMMANDS = {
             "--clear": {"action": "store_true", "help": "remove all programs"},
         },
     ),
+    "replay": Command(
+        "make the calls of an allocation log once more, on any memory resource and settings",
+        "replay.command:main",
+        {
+            "log": {
+                "metavar": "LOG",
+                "help": "what a LoggingMemoryResource wrote; it may be compressed by gzip",
+            },
+            "--resource": {
+                "choices": ("pool", "driver", "virtual"),
+                "default": "pool",
+                "help": "PoolMemoryResource (the default), DeviceMemoryResource with a pool of its "
+                "own, or VirtualMemoryResource",
+            },
+            "--option": {
+                "action": "append",
+                "metavar": "NAME=VALUE",
+                "help": "a setting of the resource, initial_size=64M for instance; "
+                "upstream=virtual for a pool on virtual memory",
+            },
+            "--json": {"metavar": "FILE", "help": "write all that was found there"},
+            "--svg": {"metavar": "FILE", "help": "draw in-use and reserved bytes over time there"},
+        },
+    ),
     "emulate": Command(
         "run a script on the emulated driver; the arguments of python -m cuda.core.emulation",
         "forwarded:emulate",

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes, times and the report in words."""
+
+
+def size_text(size):
+    """1536 -> 1.5 KiB."""
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            break
+        size /= 1024
+    else:
+        unit = "TiB"
+    return f"{size:.4g} {unit}" if unit != "bytes" else f"{size} bytes"
+
+
+def time_text(nanoseconds):
+    """1500 -> 1.5 us."""
+    for unit in ("ns", "us", "ms"):
+        if nanoseconds < 1000:
+            return f"{nanoseconds:.3g} {unit}"
+        nanoseconds /= 1000
+    return f"{nanoseconds:.3g} s"
+
+
+def percent(part):
+    return f"{100 * part:.1f} %"
+
+
+def times_of(found):
+    """How many calls, their median, 99th percentile and maximum in nanoseconds."""
+    ordered = sorted(found) or [0]
+    return {
+        "calls": len(found),
+        "median_ns": ordered[len(ordered) // 2],
+        "p99_ns": ordered[len(ordered) * 99 // 100],
+        "max_ns": ordered[-1],
+    }
+
+
+def times_text(found):
+    times = times_of(found)
+    if not times["calls"]:
+        return "no calls"
+    median, p99, most = (time_text(times[key]) for key in ("median_ns", "p99_ns", "max_ns"))
+    return f"{times['calls']} calls, median {median}, 99 % within {p99}, at most {most}"
+
+
+def report(log, calls, resource, outcome, advice):
+    """All that the command prints."""
+    threads = len({call.thread for call in calls})
+    streams = len({call.stream for call in calls})
+    rows = [
+        ("log", f"{log}: {len(calls)} calls, {threads} threads, {streams} streams"),
+        ("resource", repr(resource)),
+        ("in use", f"{size_text(outcome.peak_in_use)} at the peak"),
+        ("reserved", f"{size_text(outcome.peak_reserved)} at the peak"),
+        ("fragmentation", f"{percent(outcome.fragmentation)} at the peak: 1 - in use / reserved"),
+        ("allocate", times_text(outcome.allocate_ns)),
+        ("free", times_text(outcome.free_ns)),
+    ]
+    if outcome.recovered:
+        rows.append(("recovered", f"{outcome.recovered} allocations that failed then do not here"))
+    rows += [("advice", line) for line in advice or ["none: nothing stands out"]]
+    return "\n".join(f"{name:<14} {text}" for name, text in rows)

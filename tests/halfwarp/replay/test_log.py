@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is read as a log, and which line is named when something is wrong with it."""
+
+import gzip
+
+import pytest
+
+from halfwarp.replay import log
+
+HEADER = "time_ns,thread,action,address,size,stream"
+GOOD = ["5,1,allocate,0x10,8,0x1", "6,2,fail,0x0,99,0x7f00", "7,1,free,0x10,8,0x1"]
+
+
+def written(path, lines, end="\n"):
+    path.write_text("\n".join(lines) + end)
+    return path
+
+
+def test_the_calls_of_a_log(tmp_path):
+    path = written(tmp_path / "log.csv", [HEADER, *GOOD])
+    first, second, third = log.read(path)
+    assert first == log.Call(2, 5, 1, "allocate", 16, 8, 1)
+    assert (second.action, second.size, second.stream) == ("fail", 99, 0x7F00)
+    assert (third.line, third.action, third.address) == (4, "free", 16)
+
+
+def test_a_compressed_log(tmp_path):
+    path = tmp_path / "log.csv.gz"
+    path.write_bytes(gzip.compress("\n".join([HEADER, *GOOD, ""]).encode()))
+    assert len(log.read(path)) == 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "number", "text"),
+    [
+        (["a,b,c"], 1, "not a log: its first line must be time_ns,thread"),
+        ([HEADER, "5,1,allocate,0x10,8"], 2, "5 fields instead of 6"),
+        ([HEADER, *GOOD[:2], ""], 4, "1 fields instead of 6: ''"),
+        ([HEADER, "5,1,grow,0x10,8,0x1"], 2, "unknown action 'grow': it may be allocate, free"),
+        ([HEADER, "five,1,allocate,0x10,8,0x1"], 2, "time_ns must be a number, got 'five'"),
+        ([HEADER, "5,1,allocate,0xzz,8,0x1"], 2, "address must be a hexadecimal number"),
+        ([HEADER, "5,1,allocate,0x10,-8,0x1"], 2, "size must not be negative, got '-8'"),
+        ([HEADER, GOOD[0], GOOD[0]], 3, "0x10 is in use since line 2"),
+        ([HEADER, GOOD[2]], 2, "0x10 is freed and was not in use"),
+        ([HEADER, *GOOD, GOOD[2]], 5, "0x10 is freed and was not in use"),
+    ],
+)
+def test_the_line_that_is_wrong_is_named(tmp_path, lines, number, text):
+    path = written(tmp_path / "log.csv", lines)
+    with pytest.raises(log.LogError) as caught:
+        log.read(path)
+    assert str(caught.value).startswith(f"{path}:{number}: ")
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("cut", range(1, 20))
+def test_a_line_that_is_not_whole_is_named(tmp_path, cut):
+    text = "\n".join([HEADER, *GOOD]) + "\n"
+    path = tmp_path / "log.csv"
+    path.write_text(text[:-cut])
+    with pytest.raises(log.LogError, match=f"{path}:4: the line is not whole"):
+        log.read(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"", "not a log"),
+        (f"{HEADER}\n".encode(), "the log has no calls"),
+        (b"\x1f\x8bnonsense", "not a log"),
+        (gzip.compress(b"x" * 1000)[:20], "not a log"),
+        ("\u00e4".encode(), "not a log"),
+    ],
+)
+def test_what_is_no_log(tmp_path, content, text):
+    path = tmp_path / "log.csv"
+    path.write_bytes(content)
+    with pytest.raises(log.LogError, match=text):
+        log.read(path)
+
+
+def test_empty_buffers_have_one_address(tmp_path):
+    empty = "5,1,allocate,0x0,0,0x1"
+    path = written(tmp_path / "log.csv", [HEADER, empty, empty, "6,1,free,0x0,0,0x1"])
+    assert len(log.read(path)) == 3

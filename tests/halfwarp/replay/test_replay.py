@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``halfwarp replay``: what it measures, says, writes and refuses, on each resource."""
+
+import gzip
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import cuda.core
+import pytest
+from cuda.core import (
+    CallbackMemoryResource,
+    Device,
+    DeviceMemoryResource,
+    LimitingMemoryResource,
+    LoggingMemoryResource,
+    OutOfMemoryError,
+)
+
+from halfwarp.command_line import main
+from halfwarp.replay import advice, calls, log, resources, text, timeline
+
+HERE = Path(__file__).parent
+needs_pool = pytest.mark.skipif(
+    not hasattr(cuda.core, "PoolMemoryResource"), reason="there is no PoolMemoryResource yet"
+)
+KINDS = [pytest.param("pool", marks=needs_pool), "driver", "virtual"]
+
+
+@pytest.fixture
+def device():
+    device = Device(0)
+    device.set_current()
+    return device
+
+
+@pytest.fixture
+def recorded(device, tmp_path):
+    """A log of two threads' worth of calls, with a failure, an empty buffer and one that stays."""
+    path = tmp_path / "log.csv"
+    limited = LimitingMemoryResource(DeviceMemoryResource(device), 1 << 20)
+    mr = LoggingMemoryResource(limited, path)
+    with device.create_stream() as one, device.create_stream() as other:
+        first = mr.allocate(300_000, stream=one)
+        second = mr.allocate(500_000, stream=other)
+        mr.allocate(0, stream=one).close()
+        with pytest.raises(OutOfMemoryError):
+            mr.allocate(1 << 20, stream=one)
+        first.close(other)
+        third = mr.allocate(100_000, stream=device.default_stream)
+        third.close()
+        mr.close()
+        second.close()
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_calls_are_made(recorded, kind, capsys, tmp_path):
+    out = tmp_path / "out.json"
+    assert main(["replay", str(recorded), "--resource", kind, "--json", str(out)]) == 0
+    said = capsys.readouterr().out
+    found = json.loads(out.read_text())
+    assert found["calls"] == 8 and found["resource"] == kind
+    assert found["peak_in_use"] == 800_000
+    assert found["peak_reserved"] >= 800_000
+    assert found["fragmentation_at_peak"] == pytest.approx(1 - 800_000 / found["peak_reserved"])
+    assert found["recovered"] == 1 and found["failures"] == []
+    assert found["left"] == 1
+    assert [sample[1] for sample in found["samples"]] == [
+        300_000, 800_000, 800_000, 800_000, 800_000, 500_000, 600_000, 500_000
+    ]  # fmt: skip
+    assert "8 calls, 1 threads, 3 streams" in said
+    assert "in use         781.2 KiB at the peak" in said
+    assert "1 allocations that failed then do not here" in said
+    assert "are not freed in the log" in said
+
+
+@pytest.mark.parametrize("module", ["halfwarp", "cuda.core"])
+def test_the_command_by_both_names(recorded, module):
+    done = subprocess.run(
+        [sys.executable, "-m", module, "replay", str(recorded), "--resource", "driver"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"log            {recorded}: 8 calls")
+
+
+def test_threads_and_streams_are_mapped_one_to_one(device, tmp_path):
+    """Each thread's calls come from one thread, in the order of the log."""
+    import threading
+
+    seen = []
+
+    def alloc(size, stream):
+        seen.append((threading.get_ident(), int(stream.handle), size))
+        return 4096 * size
+
+    class UnderTest:
+        resource = CallbackMemoryResource(alloc, lambda *given: None)
+
+        @staticmethod
+        def reserved():
+            return 0, 0
+
+        @staticmethod
+        def statistics():
+            return {}
+
+    logged = [(1, 0x10), (2, 0x20), (1, 0x10), (3, 0x20), (2, 0x10), (1, 0x0), (1, 0x1), (1, 0x2)]
+    found = [
+        log.Call(i, i, thread, "allocate", i, i, stream)
+        for i, (thread, stream) in enumerate(logged, 1)
+    ]
+    outcome = calls.replay(found, UnderTest, device)
+    assert [each[2] for each in seen] == list(range(1, 9))
+    assert outcome.left == 8
+    for position, values in (
+        (0, [each[0] for each in logged]),
+        (1, [0x10, 0x20, 0x10, 0x20, 0x10]),
+    ):
+        mapped = {}
+        for each, value in zip(seen, values, strict=False):
+            assert mapped.setdefault(value, each[position]) == each[position]
+        assert len(set(mapped.values())) == len(mapped)
+    assert threading.get_ident() not in {each[0] for each in seen}
+    assert [each[1] for each in seen[5:]] == [1, 1, 2]
+
+
+def test_an_allocation_that_fails_here_is_told_and_the_rest_goes_on(recorded, capsys):
+    options = ["--resource", "driver", "--option", "max_size=33554432"]
+    assert main(["replay", str(recorded), *options]) == 0
+    path = recorded.with_name("large.csv")
+    path.write_text(
+        "time_ns,thread,action,address,size,stream\n"
+        f"1,1,allocate,0x10,{1 << 40},0x1\n2,1,free,0x10,{1 << 40},0x1\n"
+        "3,1,allocate,0x20,64,0x1\n4,1,free,0x20,64,0x1\n"
+    )
+    capsys.readouterr()
+    assert main(["replay", str(path), "--resource", "driver"]) == 0
+    said = capsys.readouterr().out
+    assert "1 allocations failed, the first in line 2, 1 TiB: CUDA_ERROR_OUT_OF_MEMORY" in said
+    assert "in use         64 bytes at the peak" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--option", "max_size"], "--option takes NAME=VALUE, got 'max_size'"),
+        (["--option", "nonsense=1"], "the resource driver does not take {'nonsense': 1}"),
+        (["--json", "/nowhere/file"], "No such file"),
+    ],
+)
+def test_what_cannot_be_done_is_said(recorded, capsys, arguments, said):
+    assert main(["replay", str(recorded), "--resource", "driver", *arguments]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("halfwarp replay: ") and said in error
+
+
+def test_a_bad_log_is_said(tmp_path, capsys):
+    assert main(["replay", str(tmp_path / "nothing.csv")]) == 1
+    assert "No such file" in capsys.readouterr().err
+    path = tmp_path / "log.csv"
+    path.write_text("time_ns,thread,action,address,size,stream\n1,2,three\n")
+    assert main(["replay", str(path)]) == 1
+    assert capsys.readouterr().err == (
+        f"halfwarp replay: {path}:2: 3 fields instead of 6: '1,2,three'\n"
+    )
+
+
+def test_without_a_driver_it_says_so(recorded):
+    code = "import sys; from halfwarp.command_line import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "replay", str(recorded), "--resource", "driver"],
+        env={"HALFWARP_BACKEND": "nonsense", "PATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1 and done.stderr.startswith("halfwarp replay: "), done.stderr
+    assert "HALFWARP_BACKEND" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("initial_size=64M", ("initial_size", 64 << 20)),
+        ("max_size=2G", ("max_size", 2 << 30)),
+        ("release_threshold=0", ("release_threshold", 0)),
+        ("capture=private", ("capture", "private")),
+        ("track_allocations=True", ("track_allocations", True)),
+        ("max_size=none", ("max_size", None)),
+    ],
+)
+def test_settings_of_the_command_line(given, expected):
+    assert resources.setting(given) == expected
+
+
+class TestPicture:
+    def test_it_is_drawn(self, recorded, tmp_path):
+        svg = tmp_path / "out.svg"
+        assert main(["replay", str(recorded), "--resource", "driver", "--svg", str(svg)]) == 0
+        root = ElementTree.fromstring(svg.read_text())
+        texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert "log.csv on driver" in texts and "in use" in texts and "reserved" in texts
+
+    def test_steps_hold_their_values(self):
+        picture = timeline.draw("a < b", [(0, 0, 4), (50, 2, 4), (100, 4, 4)])
+        assert "a &lt; b" in picture
+        right, bottom = timeline.WIDTH - timeline.RIGHT, timeline.HEIGHT - timeline.BOTTOM
+        middle = (timeline.LEFT + right) / 2
+        half = (timeline.TOP + bottom) / 2
+        path = f"M{timeline.LEFT:.1f} {bottom:.1f}H{middle:.1f}V{half:.1f}"
+        assert f"{path}H{right:.1f}V{timeline.TOP:.1f}" in picture
+
+    def test_many_samples_are_thinned_and_keep_the_peak(self):
+        samples = [(i, 1000 if i == 7777 else 1, 2000) for i in range(20_000)]
+        found = timeline.thinned(samples)
+        assert len(found) <= timeline.POINTS + 1
+        assert max(sample[1] for sample in found) == 1000
+        assert found[0][0] == 0 and found[-1][0] == 19_999
+
+    def test_one_sample_of_nothing(self):
+        ElementTree.fromstring(timeline.draw("nothing", [(5, 0, 0)]))
+
+
+class TestAdvice:
+    @pytest.fixture
+    def outcome(self):
+        return calls.Outcome(
+            allocate_ns=[100] * 10, samples=[(0, 10, 10)], peak_in_use=10, peak_reserved=10
+        )
+
+    def test_nothing_stands_out(self, outcome):
+        assert advice.advise("pool", outcome) == []
+
+    def test_growth(self, outcome):
+        outcome.statistics = {"upstream_allocs": 4}
+        outcome.allocate_ns[-4:] = [5000] * 4
+        (line,) = advice.advise("pool", outcome)
+        assert "grew 4 times" in line and "97.1 %" in line and "initial_size=10 " in line
+
+    @pytest.mark.parametrize("kind", ["pool", "driver"])
+    def test_memory_that_comes_and_goes(self, outcome, kind):
+        outcome.samples = [(0, 5, 10), (1, 0, 0), (2, 5, 10), (3, 0, 0), (4, 10, 10)]
+        (line,) = advice.advise(kind, outcome)
+        assert line == "20 bytes were given back and taken again: release_threshold=10 keeps them"
+
+    @pytest.mark.parametrize("kind", ["pool", "driver", "virtual"])
+    def test_fragmentation(self, outcome, kind):
+        outcome.peak_reserved = 40
+        assert outcome.fragmentation == 0.75
+        assert any("30 bytes more than the peak" in each for each in advice.advise(kind, outcome))
+
+    def test_streams_that_wait(self, outcome):
+        outcome.statistics = {"cross_stream_waits": 3}
+        (line,) = advice.advise("pool", outcome)
+        assert line.startswith("3 times a stream had to wait")
+
+
+def test_sizes_and_times_in_words():
+    assert [text.size_text(n) for n in (0, 1023, 1536, 5 << 20, 3 << 40, 3 << 50)] == [
+        "0 bytes", "1023 bytes", "1.5 KiB", "5 MiB", "3 TiB", "3072 TiB"
+    ]  # fmt: skip
+    assert [text.time_text(n) for n in (5, 1500, 2_000_000, 3e9)] == [
+        "5 ns",
+        "1.5 us",
+        "2 ms",
+        "3 s",
+    ]
+
+
+TRACES = ["training", "inference", "serving"]
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_the_recorded_traces_are_what_their_script_writes(name):
+    from tests.halfwarp.replay import record_traces
+
+    record, streams = next(each[1:] for each in record_traces.TRACES if each[0] == name)
+    recorder = record_traces.Recorder(streams)
+    record(recorder)
+    recorder.end()
+    written = gzip.decompress((HERE / f"{name}.csv.gz").read_bytes()).decode()
+    assert written == recorder.text()
+
+
+@needs_pool
+@pytest.mark.parametrize("name", TRACES[:2])
+@pytest.mark.parametrize("options", [[], ["--option", "upstream=virtual"]])
+def test_fragmentation_of_the_pool_is_below_a_tenth(name, options, tmp_path):
+    out = tmp_path / "out.json"
+    assert main(["replay", str(HERE / f"{name}.csv.gz"), "--json", str(out), *options]) == 0
+    found = json.loads(out.read_text())
+    assert not found["failures"] and not found["left"]
+    assert found["fragmentation_at_peak"] < 0.1
