@@ -4,13 +4,13 @@
 
 def size_text(size):
     """1536 -> 1.5 KiB."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            break
+    if size < 1024:
+        return f"{size} bytes"
+    for unit in ("KiB", "MiB", "GiB"):
         size /= 1024
-    else:
-        unit = "TiB"
-    return f"{size:.4g} {unit}" if unit != "bytes" else f"{size} bytes"
+        if size < 1024:
+            return f"{size:.4g} {unit}"
+    return f"{size / 1024:.4g} TiB"
 
 
 def time_text(nanoseconds):

@@ -66,7 +66,9 @@ def test_the_same_calls_are_made(recorded, kind, capsys, tmp_path):
     assert found["peak_in_use"] == 800_000
     assert found["peak_reserved"] >= 800_000
     assert found["fragmentation_at_peak"] == pytest.approx(1 - 800_000 / found["peak_reserved"])
-    assert found["recovered"] == 1 and found["failures"] == []
+    assert found["recovered"] == 1
+    refused = [0] if kind == "virtual" else []  # which maps no empty buffer
+    assert [failure["size"] for failure in found["failures"]] == refused
     assert found["left"] == 1
     assert [sample[1] for sample in found["samples"]] == [
         300_000, 800_000, 800_000, 800_000, 800_000, 500_000, 600_000, 500_000
