@@ -18,6 +18,9 @@ PROMISED = {
     "memory/managed_memory.py": r"prefetched to <Device .*\nprefetched to Host\(\)\n"
     r"100,000 .* correct$",
     "memory/pinned_memory.py": r"65,536 numbers there and back, correct$",
+    "memory/out_of_memory.py": r"\d+ bytes asked, \d+ of 6291456 in use\n\d+ bytes are from\n"
+    r" +File .*, in result\n.*\npeak in the log: \d+ bytes$",
+    "memory/shared_pool.py": r"(\S+ +took \d+ bytes: correct\n)+still in use: \d+ bytes$",
     "machine/monitor.py": r"(device  .*\n(\d \S.* of \d+ .*\n)+){2}CUDA \d+\.\d+, \d+ in all$",
     "memory/ping_pong.py": r"5 turns on 10,000 numbers: correct$",
     "plain_driver_calls.py": r"device .+\nclassic +256 bytes, _v2 256 bytes\n"
