@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "python/errors.hpp"
 #include "python/lock/interpreter_lock.hpp"
 #include "python/reference.hpp"
 
@@ -41,10 +42,16 @@ reference call(const char* function, const char* format, auto... arguments) {
   return reference{PyObject_CallMethod(module.get(), function, format, arguments...)};
 }
 
+constexpr const char* AFTER_THE_END = "the interpreter has ended, and the memory resource with it";
+
 // The address; else 0 and why there is none.
 std::uintptr_t allocate(ssize_t size, int device, void* stream, std::string& why) {
   const gil_acquire lock;
   const kept_exception kept;
+  if (is_finalizing()) {
+    why = AFTER_THE_END;
+    return 0;
+  }
   return run_python([&] {
     const reference address =
         call("_allocate_for_torch", "niK", size, device,
@@ -64,7 +71,7 @@ extern "C" [[gnu::visibility("default")]] void* halfwarp_torch_allocate(ssize_t 
                                                                         void* stream) {
   std::string why;
   if (Py_IsInitialized() == 0) {
-    why = "the interpreter has ended, and with it the memory resource";
+    why = halfwarp::python::AFTER_THE_END;
   } else if (const auto found = halfwarp::python::allocate(size, device, stream, why);
              why.empty()) {
     return reinterpret_cast<void*>(found);
@@ -79,6 +86,7 @@ extern "C" [[gnu::visibility("default")]] void halfwarp_torch_free(void* pointer
   if (Py_IsInitialized() == 0 || pointer == nullptr) return;
   const gil_acquire lock;
   const kept_exception kept;
+  if (is_finalizing()) return;
   run_python([=] {
     if (!call("_free_for_torch", "K",
               static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(pointer)))) {

@@ -144,8 +144,9 @@ class TestTorch:
         assert done.returncode == -6, done.stderr
         assert "std::runtime_error" in done.stderr and text in done.stderr
 
-    def test_the_end_of_the_process_is_silent(self, run_python):
-        run_python(THROWING.replace("CALL", "atexit_free()"))
+    @pytest.mark.parametrize("call", ["atexit_free()", "tensor = Tensor()"])
+    def test_the_end_of_the_process_is_silent(self, run_python, call):
+        run_python(THROWING.replace("CALL", call))
 
 
 THROWING = """
@@ -166,6 +167,11 @@ def atexit_free():
     libc = ctypes.CDLL(None)
     address = ctypes.cast(free, ctypes.c_void_p).value
     libc.on_exit(ctypes.c_void_p(address), ctypes.c_void_p(kept))
+class Tensor:
+    address, free = kept, free
+    def __del__(self):
+        # While modules are taken apart, as tensors that a module holds.
+        self.free(self.address, 64, 0, None)
 CALL
 """
 
