@@ -53,6 +53,22 @@ def allocate(world):
     return lambda: resource.allocate(1024, stream=stream).close()
 
 
+@row("allocate+close, counted", target=2500, twin="alloc_free_async", ours_only=True)
+def allocate_counted(world):
+    from cuda.core import StatisticsMemoryResource
+
+    resource, stream = StatisticsMemoryResource(world.device.memory_resource), world.stream
+    return lambda: resource.allocate(1024, stream=stream).close()
+
+
+@row("allocate+close, tracked", target=5500, twin="alloc_free_async", ours_only=True)
+def allocate_tracked(world):
+    from cuda.core import TrackingMemoryResource
+
+    resource, stream = TrackingMemoryResource(world.device.memory_resource), world.stream
+    return lambda: resource.allocate(1024, stream=stream).close()
+
+
 @row("copy_to", target=90, twin="memcpy_async")
 def copy_to(world):
     source, target, stream = world.buffer, world.other, world.stream

@@ -2,13 +2,16 @@
 """What all adaptors share: they stand before another resource and hand its memory on."""
 
 from operator import index
-from time import monotonic
 
-from cuda.core._core import Buffer, MemoryResource, Stream_accept
+from cuda.core._core import (
+    LEGACY_DEFAULT_STREAM,
+    PER_THREAD_DEFAULT_STREAM,
+    Buffer,
+    MemoryResource,
+    Stream_accept,
+)
 from cuda.core._located_memory import _Ledger
 from cuda.core.memory.adaptors.figures import combined, figures_of
-
-PER_THREAD = 2  # the driver's default stream of each thread; 0 and 1 are those of all
 
 
 class Taken:
@@ -22,8 +25,7 @@ class Taken:
         self.asked = asked  # in bytes, as it was asked for
         self.stream = stream
         self.buffer = buffer  # upstream's own, which knows its way back
-        self.stack = self.stream_handle = None  # for who reports them
-        self.time = monotonic()
+        self.time = self.stack = self.stream_handle = None  # for who reports them
 
 
 def size_in_bytes(given):
@@ -41,7 +43,7 @@ def handle_of(stream):
 
 def means_what_was_recorded(stream):
     """Whether a stream no longer says by itself where in its order a free is to be. Host only."""
-    return stream.is_closed or handle_of(stream) == PER_THREAD
+    return stream.is_closed or stream == PER_THREAD_DEFAULT_STREAM
 
 
 def stream_to_record(stream, resource):
@@ -49,9 +51,8 @@ def stream_to_record(stream, resource):
 
     A default stream means nothing without a context, which memory of the host need not have.
     """
-    if stream is None or resource.is_device_accessible:
-        return stream
-    return None if handle_of(stream) <= PER_THREAD else stream
+    is_default = stream in (LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM)
+    return stream if not is_default or resource.is_device_accessible else None
 
 
 class MemoryResourceAdaptor(MemoryResource):

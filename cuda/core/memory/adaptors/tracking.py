@@ -49,6 +49,7 @@ class TrackingMemoryResource(MemoryResourceAdaptor):
         except OutOfMemoryError as error:
             self._explain(error)
             raise
+        taken.time = monotonic()
         taken.stream_handle = handle_of(stream)
         if self._has_stacks:
             taken.stack = stack_here()
