@@ -29,6 +29,8 @@ cdef object share_operand(object operand):
 cdef object memory_to_keep(Buffer buffer):
     """What keeps the memory of a Buffer; None where the memory is a part of a graph itself."""
     resource = resource_of(buffer)
+    while getattr(type(resource), "_hands_memory_on", False):  # an adaptor of another resource
+        resource = resource.upstream
     if resource is not None and getattr(type(resource), "_is_of_graphs", False):
         return None
     return memory_of(buffer)

@@ -62,6 +62,8 @@ class MemoryResourceAdaptor(MemoryResource):
     the order that upstream gives them. It does not own the other resource, and never closes it.
     """
 
+    _hands_memory_on = True  # what a graph does with the memory is for upstream to say
+
     def __init__(self, mr):
         if not (
             isinstance(mr, MemoryResource) or getattr(mr, "__cuda_core_memory_resource__", False)

@@ -11,6 +11,7 @@ from cuda.core import (
     Buffer,
     CallbackMemoryResource,
     DeviceMemoryResource,
+    GraphMemoryResource,
     LegacyPinnedMemoryResource,
     LimitingMemoryResource,
     LoggingMemoryResource,
@@ -258,6 +259,37 @@ class TestOrderOfTheFree:
         builder.end_building().complete().close()
         builder.close()
         mr.allocate(64, stream=stream).close()  # what waited for the capture goes back as well
+        assert mr.statistics()["allocation_count.current"] == 0
+
+    def test_memory_of_a_graph_is_freed_in_the_graph(self, device, stream):
+        mr = StatisticsMemoryResource(TrackingMemoryResource(GraphMemoryResource(device)))
+        builder = stream.create_graph_builder().begin_building()
+        buffer = mr.allocate(256, stream=builder)
+        buffer.fill(1, stream=builder)
+        buffer.close(builder)
+        assert mr.statistics()["allocation_count.current"] == 0
+        graph = builder.end_building().complete()
+        for _ in range(2):  # which fails where the first launch has left the memory allocated
+            graph.launch(stream)
+        stream.sync()
+        graph.close()
+        builder.close()
+        mr.upstream.upstream.trim()
+
+    def test_a_graph_keeps_other_memory_and_it_is_counted(self, device, stream):
+        mr = StatisticsMemoryResource(DeviceMemoryResource(device))
+        buffer = mr.allocate(256, stream=stream)
+        builder = stream.create_graph_builder().begin_building()
+        buffer.fill(1, stream=builder)
+        graph = builder.end_building().complete()
+        buffer.close()
+        assert mr.statistics()["allocation_count.current"] == 1
+        graph.launch(stream)
+        stream.sync()
+        graph.close()
+        builder.close()
+        device.sync()
+        mr.allocate(1, stream=stream).close()  # what the driver gave up is let go by a later call
         assert mr.statistics()["allocation_count.current"] == 0
 
     def test_an_exception_on_its_way_stays(self, device, stream):
