@@ -41,6 +41,13 @@ def _check(mr, function):
         raise ValueError(f"{function}() needs memory that kernels may use, which {mr!r} has not")
 
 
+def _make_current(device):
+    """A thread that PyTorch made, or that did nothing with CUDA yet, has no context."""
+    status, current = import_module("cuda.bindings.driver").cuCtxGetDevice()
+    if status or int(current) != device:
+        Device(device).set_current()
+
+
 def cupy_allocator(mr):
     """Functions by which CuPy takes its memory from a resource.
 
@@ -72,6 +79,7 @@ def cupy_allocator(mr):
                 f"CuPy asks for memory of device {device_id}, and {mr!r} has that of device "
                 f"{mr.device_id}: set an allocator on each device"
             )
+        _make_current(device_id)
         stream = import_module("cupy").cuda.get_current_stream()
         return memory.take(mr, size, stream.ptr, kept=stream)
 
@@ -121,6 +129,7 @@ def _allocate_for_torch(size, device, stream):
             f"PyTorch asks for memory of device {device}, for which torch_allocator() was given "
             "no resource"
         )
+    _make_current(device)
     return _torch_memory.take(mr, size, stream)
 
 

@@ -92,6 +92,14 @@ class TestTorch:
         assert managed.statistics()["allocation_count.current"] == 1
         free(address, 64, 0, None)
 
+    def test_a_thread_without_a_context(self, mr, in_new_thread, unbound):
+        """As that of a backward pass, which has not used CUDA before."""
+        allocate, free = torch_functions(mr)
+        address = in_new_thread(lambda: allocate(64, 0, None))
+        assert [record.address for record in mr.report_leaks()] == [address]
+        in_new_thread(lambda: free(address, 64, 0, None))
+        assert mr.report_leaks() == []
+
     def test_threads(self, mr, device, unbound):
         allocate, free = torch_functions(mr)
 
@@ -210,6 +218,13 @@ class TestCupy:
         free(malloc(64, 0), 0)
         assert malloc(0, 0) == 0
         gc.collect()
+        assert mr.report_leaks() == []
+
+    def test_a_thread_without_a_context(self, mr, cupy, in_new_thread):
+        malloc, free = interop.cupy_allocator(mr)
+        cupy.current = FakeStream(0)
+        address = in_new_thread(lambda: malloc(64, 0))
+        in_new_thread(lambda: free(address, 0))
         assert mr.report_leaks() == []
 
     def test_another_device_is_refused(self, mr, cupy):
