@@ -136,3 +136,109 @@ def test_a_cycle_is_told_with_its_node(graph):
     invalid = runtime.cudaGraphInstantiateResult.cudaGraphInstantiateInvalidStructure
     assert wanted.result_out == invalid
     assert int(wanted.errNode_out) in (int(first), int(second))
+
+
+def copy_of(target, source, size=16):
+    """Parameters of a copy of one row on the device."""
+    made = runtime.cudaMemcpy3DParms()
+    made.srcPtr = runtime.make_cudaPitchedPtr(source, size, size, 1)
+    made.dstPtr = runtime.make_cudaPitchedPtr(target, size, size, 1)
+    made.extent = runtime.make_cudaExtent(size, 1, 1)
+    made.kind = runtime.cudaMemcpyKind.cudaMemcpyDeviceToDevice
+    return made
+
+
+@pytest.fixture
+def sources(memory):
+    """Addresses of 16 bytes each: of ones, of twos, of threes."""
+    made = [memory(16) for _ in range(3)]
+    for value, address in enumerate(made, 1):
+        ok(runtime.cudaMemset(address, value, 16))
+    ok(runtime.cudaDeviceSynchronize())
+    return made
+
+
+def test_a_copy_takes_other_parameters_in_the_graph_and_in_what_was_made_of_it(
+    graph, stream, memory, sources
+):
+    target, (ones, twos, threes) = memory(16), sources
+    node = ok(runtime.cudaGraphAddMemcpyNode(graph, [], 0, copy_of(target, ones)))
+    told = ok(runtime.cudaGraphMemcpyNodeGetParams(node))
+    assert (told.srcPtr.ptr, told.dstPtr.ptr, told.extent.width) == (ones, target, 16)
+    ok(runtime.cudaGraphMemcpyNodeSetParams(node, copy_of(target, twos)))
+    executable = ok(runtime.cudaGraphInstantiate(graph, 0))
+    run(executable, stream)
+    assert read(target) == b"\2"
+    ok(runtime.cudaGraphExecMemcpyNodeSetParams(executable, node, copy_of(target, threes)))
+    run(executable, stream)
+    assert read(target) == b"\3"
+    assert ok(runtime.cudaGraphMemcpyNodeGetParams(node)).srcPtr.ptr == twos
+    ok(runtime.cudaGraphExecDestroy(executable))
+
+
+def test_a_copy_of_one_row_takes_other_addresses(graph, stream, memory, sources):
+    target, (ones, twos, threes) = memory(16), sources
+    kind = runtime.cudaMemcpyKind.cudaMemcpyDeviceToDevice
+    node = ok(runtime.cudaGraphAddMemcpyNode1D(graph, [], 0, target, ones, 16, kind))
+    ok(runtime.cudaGraphMemcpyNodeSetParams1D(node, target, twos, 16, kind))
+    executable = ok(runtime.cudaGraphInstantiate(graph, 0))
+    run(executable, stream)
+    assert read(target, 16) == b"\2" * 16
+    ok(runtime.cudaGraphExecMemcpyNodeSetParams1D(executable, node, target, threes, 16, kind))
+    run(executable, stream)
+    assert read(target, 16) == b"\3" * 16
+    ok(runtime.cudaGraphExecDestroy(executable))
+
+
+def filling(address, value):
+    made = runtime.cudaGraphNodeParams()
+    made.type = Type.cudaGraphNodeTypeMemset
+    made.memset.dst, made.memset.value, made.memset.elementSize = address, value, 1
+    made.memset.width, made.memset.height = 16, 1
+    return made
+
+
+def test_a_node_of_any_type_takes_other_parameters(graph, stream, memory):
+    address = memory(16)
+    node = ok(runtime.cudaGraphAddNode(graph, [], None, 0, filling(address, 1)))
+    ok(runtime.cudaGraphNodeSetParams(node, filling(address, 2)))
+    executable = ok(runtime.cudaGraphInstantiate(graph, 0))
+    run(executable, stream)
+    assert read(address) == b"\2"
+    ok(runtime.cudaGraphExecNodeSetParams(executable, node, filling(address, 3)))
+    run(executable, stream)
+    assert read(address) == b"\3"
+    assert ok(runtime.cudaGraphMemsetNodeGetParams(node)).value == 2
+    ok(runtime.cudaGraphExecDestroy(executable))
+
+
+def test_a_kernel_takes_other_arguments_in_the_graph_and_in_what_was_made_of_it(
+    graph, stream, memory, library
+):
+    n, target, source = 4, memory(16), memory(16)
+    ok(runtime.cudaMemset(target, 0, 16))
+    ok(runtime.cudaMemset(source, 0, 16))
+    ok(runtime.cudaMemset(source + 3, 0x40, 1))  # 2.0 in front
+    ok(runtime.cudaDeviceSynchronize())
+    kernel = ok(runtime.cudaLibraryGetKernel(library, b"saxpy"))
+
+    def calling(a):
+        made = runtime.cudaKernelNodeParams()
+        made.func = int(kernel)
+        made.gridDim.x, made.gridDim.y, made.gridDim.z = 1, 1, 1
+        made.blockDim.x, made.blockDim.y, made.blockDim.z = n, 1, 1
+        types = (ctypes.c_float, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+        made.kernelParams = ((a, source, target, n), types)
+        return made
+
+    node = ok(runtime.cudaGraphAddKernelNode(graph, [], 0, calling(1.0)))
+    ok(runtime.cudaGraphKernelNodeSetParams(node, calling(3.0)))
+    told = ok(runtime.cudaGraphKernelNodeGetParams(node))
+    assert (told.blockDim.x, told.sharedMemBytes) == (n, 0)
+    executable = ok(runtime.cudaGraphInstantiate(graph, 0))
+    run(executable, stream)
+    assert ctypes.c_float.from_buffer_copy(read(target, 4)).value == 6.0
+    ok(runtime.cudaGraphExecKernelNodeSetParams(executable, node, calling(10.0)))
+    run(executable, stream)
+    assert ctypes.c_float.from_buffer_copy(read(target, 4)).value == 26.0
+    ok(runtime.cudaGraphExecDestroy(executable))

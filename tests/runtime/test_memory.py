@@ -172,6 +172,29 @@ def test_rows_are_copied_in_a_stream(memory, stream):
     assert np.array_equal(got, sent[1::2, :8])
 
 
+def test_rows_and_slices_are_set_in_a_stream(memory, stream):
+    address = upload(memory, np.zeros((3, 4, 32), np.uint8))
+    ok(runtime.cudaDeviceSynchronize())
+    pitched = runtime.make_cudaPitchedPtr(address, 32, 16, 4)
+    ok(runtime.cudaMemset3DAsync(pitched, 9, runtime.make_cudaExtent(16, 2, 3), stream))
+    ok(runtime.cudaMemset2DAsync(address, 32, 7, 5, 3, stream))
+    ok(runtime.cudaStreamSynchronize(stream))
+    wanted = np.zeros((3, 4, 32), np.uint8)
+    wanted[:, :2, :16] = 9
+    wanted[0, :3, :5] = 7
+    assert np.array_equal(download(address, 3, 4, 32), wanted)
+
+
+def test_copies_between_a_device_and_itself_keep_the_order_of_their_stream(memory, stream):
+    sent = bytes_of(100)
+    source, middle, target = upload(memory, sent), memory(100), memory(100)
+    ok(runtime.cudaDeviceSynchronize())
+    ok(runtime.cudaMemcpyPeerAsync(middle, 0, source, 0, 100, stream))
+    ok(runtime.cudaMemcpyPeerAsync(target, 0, middle, 0, 100, stream))
+    ok(runtime.cudaStreamSynchronize(stream))
+    assert np.array_equal(download(target, 100), sent)
+
+
 def test_a_pitch_smaller_than_a_row_is_refused(memory):
     address = memory(1024)
     code = runtime.cudaMemcpy2D(address, 8, address + 512, 16, 16, 2, Kind.cudaMemcpyDefault)[0]
