@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is set of a context, a stream, a function or a device is what is told of it afterwards."""
+
+import pytest
+from cuda.bindings import driver as cu
+
+pytestmark = pytest.mark.usefixtures("driver")
+INVALID_VALUE = cu.CUresult.CUDA_ERROR_INVALID_VALUE
+MODULE = b""".version 8.0
+.target sm_75
+.address_size 64
+.visible .global .attribute(.managed) .u32 word = 7;
+.visible .entry first() { ret; }
+.visible .entry second() { ret; }
+"""
+
+
+def ok(result):
+    code, *outputs = result
+    assert int(code) == 0, code
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+@pytest.fixture
+def module():
+    loaded = ok(cu.cuModuleLoadData(MODULE))
+    yield loaded
+    ok(cu.cuModuleUnload(loaded))
+
+
+@pytest.fixture
+def stream():
+    made = ok(cu.cuStreamCreate(1))
+    yield made
+    ok(cu.cuStreamDestroy(made))
+
+
+class TestContext:
+    @pytest.mark.parametrize("name", ["STACK_SIZE", "PRINTF_FIFO_SIZE", "MALLOC_HEAP_SIZE"])
+    def test_a_limit_is_at_least_what_was_set(self, name):
+        limit = getattr(cu.CUlimit, f"CU_LIMIT_{name}")
+        before = ok(cu.cuCtxGetLimit(limit))
+        ok(cu.cuCtxSetLimit(limit, before * 2))
+        assert before * 2 <= ok(cu.cuCtxGetLimit(limit)) < before * 4
+        ok(cu.cuCtxSetLimit(limit, before))
+
+    def test_a_cache_preference_stays(self):
+        before = ok(cu.cuCtxGetCacheConfig())
+        wanted = cu.CUfunc_cache.CU_FUNC_CACHE_PREFER_L1
+        ok(cu.cuCtxSetCacheConfig(wanted))
+        assert ok(cu.cuCtxGetCacheConfig()) == wanted
+        ok(cu.cuCtxSetCacheConfig(before))
+
+    def test_flags_are_changed_while_the_context_is_in_use(self):
+        before = ok(cu.cuCtxGetFlags())
+        yielding = cu.CUctx_flags.CU_CTX_SCHED_YIELD
+        ok(cu.cuCtxSetFlags(yielding))
+        assert ok(cu.cuCtxGetFlags()) & cu.CUctx_flags.CU_CTX_SCHED_MASK == yielding
+        ok(cu.cuCtxSetFlags(before))
+
+    def test_a_device_knows_one_kind_of_affinity(self):
+        kinds = cu.CUexecAffinityType
+        assert ok(cu.cuDeviceGetExecAffinitySupport(kinds.CU_EXEC_AFFINITY_TYPE_SM_COUNT, 0)) in (
+            0,
+            1,
+        )
+        code = cu.cuDeviceGetExecAffinitySupport(kinds.CU_EXEC_AFFINITY_TYPE_MAX, 0)[0]
+        assert code == INVALID_VALUE
+
+
+class TestCode:
+    def test_a_module_lists_its_functions(self, module):
+        functions = ok(cu.cuModuleEnumerateFunctions(2, module))
+        assert {ok(cu.cuFuncGetName(f)) for f in functions} == {b"first", b"second"}
+
+    def test_a_function_that_was_loaded_is(self, module):
+        function = ok(cu.cuModuleGetFunction(module, b"first"))
+        ok(cu.cuFuncLoad(function))
+        loaded = cu.CUfunctionLoadingState.CU_FUNCTION_LOADING_STATE_LOADED
+        assert ok(cu.cuFuncIsLoaded(function)) == loaded
+
+    def test_what_prefers_a_cache_is_a_function_or_a_kernel(self, module):
+        prefers = cu.CUfunc_cache.CU_FUNC_CACHE_PREFER_SHARED
+        ok(cu.cuFuncSetCacheConfig(ok(cu.cuModuleGetFunction(module, b"first")), prefers))
+        library = ok(cu.cuLibraryLoadData(MODULE, [], [], 0, [], [], 0))
+        ok(cu.cuKernelSetCacheConfig(ok(cu.cuLibraryGetKernel(library, b"first")), prefers, 0))
+        ok(cu.cuLibraryUnload(library))
+
+    def test_a_managed_variable_of_a_library_is_one_for_both_sides(self):
+        library = ok(cu.cuLibraryLoadData(MODULE, [], [], 0, [], [], 0))
+        address, size = ok(cu.cuLibraryGetManaged(library, b"word"))
+        word = bytearray(4)
+        ok(cu.cuMemcpyDtoH(word, address, 4))
+        assert (size, word) == (4, b"\7\0\0\0")
+        code = cu.cuLibraryGetManaged(library, b"first")[0]
+        assert code == cu.CUresult.CUDA_ERROR_NOT_FOUND
+        ok(cu.cuLibraryUnload(library))
+
+
+class TestStream:
+    def test_attributes_are_copied_from_another_stream(self, stream):
+        policy = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
+        blocking = cu.CUsynchronizationPolicy.CU_SYNC_POLICY_BLOCKING_SYNC
+        value = cu.CUstreamAttrValue()
+        value.syncPolicy = blocking
+        other = ok(cu.cuStreamCreate(1))
+        ok(cu.cuStreamSetAttribute(other, policy, value))
+        assert ok(cu.cuStreamGetAttribute(stream, policy)).syncPolicy != blocking
+        ok(cu.cuStreamCopyAttributes(stream, other))
+        assert ok(cu.cuStreamGetAttribute(stream, policy)).syncPolicy == blocking
+        ok(cu.cuStreamDestroy(other))
+
+    def test_an_event_is_recorded_by_flags_that_there_are(self, stream):
+        event = ok(cu.cuEventCreate(0))
+        ok(cu.cuEventRecordWithFlags(event, stream, 0))
+        ok(cu.cuEventSynchronize(event))
+        assert cu.cuEventRecordWithFlags(event, stream, 2)[0] == INVALID_VALUE
+        ok(cu.cuEventDestroy(event))
+
+    def test_a_stream_of_a_device_has_all_its_processors(self, stream):
+        kind = cu.CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM
+        code, own = cu.cuStreamGetDevResource(stream, kind)
+        if code == cu.CUresult.CUDA_ERROR_NOT_FOUND:
+            pytest.skip("the driver lacks cuStreamGetDevResource")
+        assert code == 0
+        assert own.sm.smCount == ok(cu.cuDeviceGetDevResource(0, kind)).sm.smCount
+
+
+class TestPools:
+    LOCATION, PINNED = cu.CUmemLocation(), cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    LOCATION.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+
+    def test_the_pool_of_a_device_is_found_by_its_place_and_changed(self):
+        own = ok(cu.cuDeviceGetDefaultMemPool(0))
+        assert int(ok(cu.cuMemGetDefaultMemPool(self.LOCATION, self.PINNED))) == int(own)
+        properties = cu.CUmemPoolProps()
+        properties.allocType, properties.location = self.PINNED, self.LOCATION
+        other = ok(cu.cuMemPoolCreate(properties))
+        ok(cu.cuMemSetMemPool(self.LOCATION, self.PINNED, other))
+        try:
+            assert int(ok(cu.cuMemGetMemPool(self.LOCATION, self.PINNED))) == int(other)
+            assert int(ok(cu.cuDeviceGetMemPool(0))) == int(other)
+            assert int(ok(cu.cuDeviceGetDefaultMemPool(0))) == int(own)
+        finally:
+            ok(cu.cuDeviceSetMemPool(0, own))
+            ok(cu.cuMemPoolDestroy(other))
+
+    def test_a_pool_of_another_type_is_not_for_a_device(self):
+        managed = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED
+        own = ok(cu.cuDeviceGetDefaultMemPool(0))
+        assert cu.cuMemSetMemPool(self.LOCATION, managed, own)[0] == INVALID_VALUE
+        assert int(ok(cu.cuDeviceGetMemPool(0))) == int(own)
