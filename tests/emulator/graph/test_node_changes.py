@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that take other parameters: in the graph for later executables, in an executable alone."""
+
+import ctypes
+import threading
+
+from cuda.bindings import driver
+
+from tests.emulator.graph.conftest import fill, in_background, made, read
+
+R = driver.CUresult
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def host(called, data=0):
+    """Parameters of a host node."""
+    found = driver.CUDA_HOST_NODE_PARAMS()
+    found.fn = ctypes.cast(called, ctypes.c_void_p).value
+    found.userData = data
+    return found
+
+
+def test_a_host_node_calls_what_it_was_given_last(graph, streams, executable):
+    seen = []
+    calls = [CALLBACK(lambda data, i=i: seen.append((i, data))) for i in range(2)]
+    node = made(*driver.cuGraphAddHostNode(graph, [], 0, host(calls[0], 1)))
+    before = executable()
+    made(*driver.cuGraphHostNodeSetParams(node, host(calls[1], 2)))
+    assert int(made(*driver.cuGraphHostNodeGetParams(node)).userData) == 2
+    for each in (before, executable()):
+        made(*driver.cuGraphLaunch(each, streams[0]))
+        made(*driver.cuStreamSynchronize(streams[0]))
+    assert seen == [(0, 1), (1, 2)]
+
+
+@in_background
+def test_an_executable_waits_for_the_event_that_it_was_given(
+    graph, streams, events, memory, executable
+):
+    waiting = made(*driver.cuGraphAddEventWaitNode(graph, [], 0, events[0]))
+    fill(graph, memory, 5, waiting)
+    ready = executable()
+    made(*driver.cuGraphExecEventWaitNodeSetEvent(ready, waiting, events[1]))
+    assert int(made(*driver.cuGraphEventWaitNodeGetEvent(waiting))) == int(events[0])
+    go = threading.Event()
+    held = CALLBACK(lambda data: go.wait(30))
+    function = driver.CUhostFn(ctypes.cast(held, ctypes.c_void_p).value)
+    made(*driver.cuLaunchHostFunc(streams[1], function, 0))
+    made(*driver.cuEventRecord(events[1], streams[1]))
+    try:
+        made(*driver.cuGraphLaunch(ready, streams[0]))
+        made(*driver.cuMemsetD8Async(memory + 512, 1, 1, streams[2]))
+        made(*driver.cuStreamSynchronize(streams[2]))  # time in which a graph would be done
+        assert driver.cuStreamQuery(streams[0])[0] == R.CUDA_ERROR_NOT_READY
+    finally:
+        go.set()
+        made(*driver.cuCtxSynchronize())
+    assert read(memory, 1) == b"\5"
+
+
+def test_flags_of_an_instantiation_are_those_that_there_are(graph, memory):
+    fill(graph, memory, 5)
+    usual = driver.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
+    ready = made(*driver.cuGraphInstantiate(graph, usual))
+    assert int(made(*driver.cuGraphExecGetFlags(ready))) == int(usual)
+    made(*driver.cuGraphExecDestroy(ready))
+    assert driver.cuGraphInstantiate(graph, 1 << 20)[0] == R.CUDA_ERROR_INVALID_VALUE
