@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each option of a texture is what the driver tells of it."""
+
+import pytest
+from cuda.bindings import driver
+from cuda.core.texture import MipmappedArrayOptions, ResourceDescriptor, TextureObjectOptions
+
+# flags of CUDA_TEXTURE_DESC
+AS_INTEGER, NORMALIZED, SRGB, NO_OPTIMIZATION, SEAMLESS = (
+    driver.CU_TRSF_READ_AS_INTEGER,
+    driver.CU_TRSF_NORMALIZED_COORDINATES,
+    driver.CU_TRSF_SRGB,
+    driver.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
+    driver.CU_TRSF_SEAMLESS_CUBEMAP,
+)
+USUAL = AS_INTEGER | NORMALIZED  # of several levels, coordinates are normalised
+CHANGES = {
+    "srgb": (True, "flags", USUAL | SRGB),
+    "disable_trilinear_optimization": (True, "flags", USUAL | NO_OPTIMIZATION),
+    "seamless_cubemap": (True, "flags", USUAL | SEAMLESS),
+    "read_mode": ("normalized_float", "flags", NORMALIZED),
+    "max_anisotropy": (4, "maxAnisotropy", 4),
+    "mipmap_filter_mode": ("linear", "mipmapFilterMode", driver.CUfilter_mode(1)),
+    "mipmap_level_bias": (0.5, "mipmapLevelBias", 0.5),
+    "min_mipmap_level_clamp": (0.25, "minMipmapLevelClamp", 0.25),
+    "max_mipmap_level_clamp": (1.5, "maxMipmapLevelClamp", 1.5),
+    "border_color": ((1, 2, 3, 4), "borderColor", [1.0, 2.0, 3.0, 4.0]),
+    "address_mode": (
+        ("wrap", "mirror", "border"),
+        "addressMode",
+        [driver.CUaddress_mode(0), driver.CUaddress_mode(2), driver.CUaddress_mode(3)],
+    ),
+}
+
+
+def described(device, resource, **options):
+    wanted = TextureObjectOptions(normalized_coords=True, **options)
+    with device.create_texture_object(resource=resource, options=wanted) as texture:
+        code, told = driver.cuTexObjectGetTextureDesc(int(texture.handle))
+        assert code == 0
+        names = [name for name in dir(told) if not name.startswith("_") and name != "getPtr"]
+        return {name: getattr(told, name) for name in names}
+
+
+@pytest.fixture
+def colors(device):
+    """Mipmapped: options of levels are those of such alone."""
+    wanted = MipmappedArrayOptions((8, 8), "uint8", 4, num_levels=2)
+    with device.create_mipmapped_array(wanted) as made:
+        yield ResourceDescriptor.from_mipmapped_array(made)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_option_changes_one_thing(device, colors, name):
+    value, member, expected = CHANGES[name]
+    usual, changed = described(device, colors), described(device, colors, **{name: value})
+    assert usual["flags"] == USUAL
+    assert changed[member] == expected != usual[member]
+    assert {**changed, member: usual[member]} == usual
