@@ -5,8 +5,6 @@
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
-using u16 = uint16_t;
-
 struct addition {
   static float of(float a, float b) { return a + b; }
 };

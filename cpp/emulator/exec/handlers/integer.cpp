@@ -5,13 +5,6 @@
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
-using i16 = int16_t;
-using i32 = int32_t;
-using i64 = int64_t;
-using u16 = uint16_t;
-using u32 = uint32_t;
-using u64 = uint64_t;
-
 // 16-bit factors are promoted to int, whose overflow is undefined: widen them without sign first.
 constexpr u32 wrapping(u16 value) { return value; }
 constexpr u32 wrapping(u32 value) { return value; }

@@ -5,10 +5,6 @@
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
-using u32 = uint32_t;
-using u64 = uint64_t;
-using i32 = int32_t;
-
 // Lanes may arrive in several splits with registers of their own: each first gives its values
 // to warp::exchange, and takes its result when all have.
 template <class T>

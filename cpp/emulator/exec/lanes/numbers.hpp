@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer types of twice the width, and the bits of floating-point numbers.
+// Short names of integers, integers of twice the width, and the bits of floating-point numbers.
 #pragma once
 
 #include "emulator/exec/lanes/lanes.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
+
+// For tables of handlers, which name a type in each line.
+using i8 = int8_t;
+using i16 = int16_t;
+using i32 = int32_t;
+using i64 = int64_t;
+using u8 = uint8_t;
+using u16 = uint16_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
 
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
