@@ -36,7 +36,7 @@ def pytest_addoption(parser):
         "--shuffle",
         type=int,
         metavar="SEED",
-        default=os.environ.get("TEST_SEED"),
+        default=os.environ.get("TEST_SEED") or None,
         help="run the tests in the order that a number makes (default: TEST_SEED, if it is set)",
     )
 

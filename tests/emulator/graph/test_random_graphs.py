@@ -306,6 +306,6 @@ def test_random_graphs_do_what_a_model_says(kernels, streams, memory, seed):
 
 @pytest.mark.slow
 def test_many_random_graphs_do_what_a_model_says(kernels, streams, memory):
-    first = int(os.environ.get("TEST_SEED", 0))
+    first = int(os.environ.get("TEST_SEED") or 0)
     for seed in range(first, first + 100_000):
         check(seed, kernels, streams, memory)
