@@ -121,7 +121,7 @@ PARTS = [
         "cuda.core._core",
         "cpp/core cpp/python",
         modules="cuda.core._graph cuda.core._texture cuda.core._sharing",
-        small="_texture.cpp _sharing.cpp texture",
+        small="_texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp",
     ),
     Part("cuda.core._compile", small="_compile.cpp"),
     Part("cuda.core._views", "cpp/views", small="copies layout tensor_maps"),

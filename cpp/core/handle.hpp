@@ -61,6 +61,7 @@ inline bool (*give_clean_up_warning)(const std::string& text) noexcept = nullptr
 //     static constexpr const char* destroyer = "cuEventDestroy";  // null: it goes with its parent
 //     static CUresult destroy(CUevent raw, const event_facts&) noexcept;
 //     static constexpr bool is_registered = false;  // left out: true; whether find() is wanted
+//     static void before_end(const event_facts&) noexcept;  // left out: nothing is to be done
 //     // Left out: false. Whether a capture in progress survives the destruction in any mode.
 //     static constexpr bool is_safe_in_capture = true;
 //   };
@@ -245,6 +246,9 @@ class handle : public handle_ref<Traits> {
   // It leaves the registry before the driver has it: the next object may get the same raw value,
   // and must not be taken for this one.
   __attribute__((noinline)) static void destroy(node* last) noexcept {
+    if constexpr (requires { Traits::before_end(last->facts); }) {
+      if (last->is_of_this_process()) Traits::before_end(last->facts);
+    }
     if (last->owns == ownership::owned && last->is_of_this_process()) {
       if constexpr (is_registered) live_handles.remove(*last);
       if constexpr (Traits::destroyer != nullptr) {

@@ -72,14 +72,18 @@ event_handle record_event(const stream_ref& stream, unsigned flags) {
   context_instance context = stream.parent();
   if (!context) context = context_instance{context_of(stream)};
   if (!context) return {};
+  return record_event(std::move(context), stream.raw(), flags);
+}
+
+event_handle record_event(context_instance context, CUstream raw, unsigned flags) {
   const current_scope scope{context.raw()};
   // One step: where the stream is gone with its context, the event is of the next one, and goes
   // back here.
-  return event_handle::own(std::move(context), event_facts{flags}, [flags, &stream](CUevent* raw) {
-    driver::call(driver::table->cuEventCreate, raw, flags);
-    const CUresult code = driver::try_call(driver::table->cuEventRecord, *raw, stream.raw());
+  return event_handle::own(std::move(context), event_facts{flags}, [flags, raw](CUevent* event) {
+    driver::call(driver::table->cuEventCreate, event, flags);
+    const CUresult code = driver::try_call(driver::table->cuEventRecord, *event, raw);
     if (code == CUDA_SUCCESS) return;
-    static_cast<void>(driver::try_call(driver::table->cuEventDestroy, *raw));
+    static_cast<void>(driver::try_call(driver::table->cuEventDestroy, *event));
     throw driver::driver_error{code, "cuEventRecord"};
   });
 }

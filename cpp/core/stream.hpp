@@ -6,6 +6,8 @@
 
 namespace halfwarp::core {
 
+class stream_blocks;
+
 struct stream_facts {
   // What the driver would answer, asked at most once; a stream made here knows from the start.
   static constexpr int unknown = -1;
@@ -13,6 +15,7 @@ struct stream_facts {
   mutable std::atomic<bool> has_priority{false};
   mutable std::atomic<int> priority{0};
   CUdevice device = -1;  // -1: whichever is current (default streams), or not known (foreign ones)
+  mutable std::atomic<stream_blocks*> blocks{nullptr};  // what pools have free in its order
 
   constexpr stream_facts() noexcept = default;
   constexpr stream_facts(CUdevice on_device, int with_flags, int with_priority) noexcept
@@ -24,12 +27,19 @@ struct stream_facts {
         device{other.device} {}
 };
 
+// Where a stream ends, before it is destroyed: pools keep what they have free in its order.
+void leave_pools(const stream_facts& facts) noexcept;
+
 struct stream_traits {
   using raw_type = CUstream;
   using parent_type = context_instance;  // null for foreign streams and tokens: the driver is asked
   using facts_type = stream_facts;
   static constexpr const char* destroyer = "cuStreamDestroy";
   static constexpr bool is_safe_in_capture = true;
+  static void before_end(const stream_facts& facts) noexcept {
+    if (facts.blocks.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+      leave_pools(facts);
+  }
   static CUresult destroy(CUstream raw, const stream_facts&) noexcept {
     return driver::try_call(driver::table->cuStreamDestroy, raw);
   }
@@ -61,6 +71,7 @@ void forget_priority(const stream_ref& stream) noexcept;
 // Records a new event of the stream's context. Null when there is none: for a default stream,
 // while no context is current.
 [[nodiscard]] event_handle record_event(const stream_ref& stream, unsigned flags);
+[[nodiscard]] event_handle record_event(context_instance context, CUstream raw, unsigned flags);
 
 // `later` waits for all that `earlier` was given so far.
 void wait_for_stream(const stream_ref& later, const stream_ref& earlier);

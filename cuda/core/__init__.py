@@ -17,8 +17,8 @@ _HOMES = {
     "_core": (
         "Buffer CUDAError CUDAWarning Context Device DeviceMemoryResource Event Kernel "
         "LEGACY_DEFAULT_STREAM LaunchConfig LegacyPinnedMemoryResource MemoryResource "
-        "NVRTCError ObjectCode OutOfMemoryError PER_THREAD_DEFAULT_STREAM PreparedLaunch Stream "
-        "host_launch launch recent_launches"
+        "NVRTCError ObjectCode OutOfMemoryError PER_THREAD_DEFAULT_STREAM PoolMemoryResource "
+        "PreparedLaunch Stream host_launch launch recent_launches"
     ),
     "_compile": "Linker Program",
     "_graph": "GraphMemoryResource",

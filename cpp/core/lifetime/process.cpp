@@ -3,12 +3,14 @@
 #include "core/lifetime/process.hpp"
 
 #include "core/lifetime/registry.hpp"
+#include "core/memory/pool/stream_blocks.hpp"
 
 namespace halfwarp::core {
 
 void after_fork_in_child() noexcept {
   fork_generation.fetch_add(1, std::memory_order_relaxed);
   live_handles.abandon();
+  pool_attachments.unlock();
 }
 
 }  // namespace halfwarp::core

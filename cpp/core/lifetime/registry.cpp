@@ -5,26 +5,6 @@
 #include "core/lifetime/process.hpp"
 
 namespace halfwarp::core {
-namespace {
-
-class spin_guard {
- public:
-  explicit spin_guard(std::atomic_flag& lock) noexcept : lock_{lock} {
-    while (lock_.test_and_set(std::memory_order_acquire)) {
-      while (lock_.test(std::memory_order_relaxed)) {
-      }
-    }
-  }
-  ~spin_guard() { lock_.clear(std::memory_order_release); }
-  spin_guard(const spin_guard&) = delete;  // one guard, one lock
-  spin_guard& operator=(const spin_guard&) = delete;
-
- private:
-  std::atomic_flag& lock_;
-};
-
-}  // namespace
-
 bool counted::try_add_reference() noexcept {
   std::uint32_t seen = count.load(std::memory_order_relaxed);
   while (seen != 0) {
@@ -72,7 +52,7 @@ counted* registry::find(const void* kind, void* key) noexcept {
 void registry::abandon() noexcept {
   for (bucket& each : buckets_) {
     each.first = nullptr;
-    each.lock.clear();
+    each.lock.unlock();
   }
 }
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/lifetime/spin_lock.hpp"
+
 namespace halfwarp::core {
 
 // The part of every handle's node that needs no type: its count and its place in a registry.
@@ -41,7 +43,7 @@ class registry {
  private:
   static constexpr std::size_t bucket_count = 1024;
   struct bucket {
-    std::atomic_flag lock;
+    spin_lock lock;
     counted* first = nullptr;
   };
   bucket& bucket_of(void* key) noexcept;

@@ -556,6 +556,8 @@ CUDAError
         with nogil:
             synchronize_context(context)
         tidy_after_waiting()
+        if pools_with_threshold:
+            release_beyond_thresholds(self.ordinal)
 
     def __int__(self):
         return self.ordinal

@@ -58,6 +58,7 @@ cdef int give_back(Buffer self, Stream stream) except -1:
     cdef buffer_fields memory
     cdef pool_handle pool
     cdef free_order order
+    cdef pool_block* block
     cdef Buffer shared
     if self.exports:
         release_finished_arrays()
@@ -65,7 +66,7 @@ cdef int give_back(Buffer self, Stream stream) except -1:
         if self.exports:
             raise BufferError("Buffer.close() with existing exports: release the memoryview first")
         memory, shared = self.fields, self.shared
-        resource, recorded = self.resource, self.stream
+        resource, recorded, block = self.resource, self.stream, self.block
         pool.swap(self.pool)
         order.swap(self.order)
         forget(self)
@@ -73,6 +74,8 @@ cdef int give_back(Buffer self, Stream stream) except -1:
         if stream is not None:
             redirect(shared, stream)
         return 0
+    if block is not NULL:
+        return give_block_back(<PoolMemoryResource>resource, block, order, stream)
     if pool.is_open():
         if stream is not None:
             return free_on_stream(memory.pointer, order, stream)
@@ -86,6 +89,7 @@ cdef int forget(Buffer self) except -1:
     """Become closed, without giving anything back."""
     self.fields = buffer_fields(0, 0, False)
     self.pool.reset()
+    self.block = NULL
     self.order = free_order()
     if self.guard is not None:
         (<_CycleGuard>self.guard).buffer = NULL
@@ -97,6 +101,8 @@ cdef int forget(Buffer self) except -1:
 cdef int redirect(Buffer self, Stream stream) except -1:
     """Order the free on another stream than the recorded one."""
     cdef free_order order = recorded_order(stream)
+    if self.block is not NULL:
+        move_block(<PoolMemoryResource>self.resource, self, stream)
     with cython.critical_section(self):
         self.order.swap(order)
         if self.stream is not None:
@@ -174,6 +180,8 @@ cdef object share_allocation(Buffer self):
         if self.shared is None:
             taken = Buffer.__new__(Buffer)
             taken.fields, taken.pool, taken.order = self.fields, self.pool, self.order
+            taken.block = self.block
+            self.block = NULL
             taken.resource, taken.kept, taken.stream = self.resource, self.kept, self.stream
             move_guard(self.guard, taken)
             self.guard = None

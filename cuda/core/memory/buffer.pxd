@@ -9,11 +9,13 @@ cdef struct pointer_facts:
     bint is_managed
     int device
 
-# The way back is one of: `pool` (a driver pool), `resource` alone (its deallocate), none.
+# The way back is one of: `pool` (a driver pool), `block` (of a PoolMemoryResource, which is
+# `resource`), `resource` alone (its deallocate), none.
 cdef class Buffer:
     cdef buffer_fields fields   # what C++ reads
     cdef free_order order       # recorded when the memory came; empty for what needs none
     cdef pool_handle pool
+    cdef pool_block* block
     cdef object resource        # the MemoryResource that the memory came from, or None
     cdef object kept            # the object that owns the memory instead, or None
     cdef object stream          # the Stream that `resource.deallocate` is given, or None
@@ -31,6 +33,9 @@ cdef int give_back(Buffer self, Stream stream) except -1
 
 # An object that keeps the memory of an open Buffer, also when the Buffer is closed.
 cdef object share_allocation(Buffer self)
+
+# Orders the free on another stream than the recorded one.
+cdef int redirect(Buffer self, Stream stream) except -1
 
 # The order of a free on a stream, as of now; RuntimeError for a default stream without a context.
 cdef free_order recorded_order(Stream stream) except *

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The free blocks of one stream, by size.
+#include "core/memory/pool/free_blocks.hpp"
+
+#include <algorithm>
+
+namespace halfwarp::core {
+
+void free_blocks::insert(block& given) noexcept {
+  const unsigned bin = std::min(bin_of(given.size), bin_count - 1);
+  block*& first = first_[bin];
+  given.next = first;
+  if (first != nullptr) first->place = &given.next;
+  given.place = &first;
+  first = &given;
+  given.is_free = true;
+  has_blocks_[bin / word_bits] |= std::uint64_t{1} << bin % word_bits;
+}
+
+void free_blocks::remove(block& taken) noexcept {
+  *taken.place = taken.next;
+  if (taken.next != nullptr) taken.next->place = taken.place;
+  taken.is_free = false;
+  const unsigned bin = std::min(bin_of(taken.size), bin_count - 1);
+  if (first_[bin] == nullptr) {
+    has_blocks_[bin / word_bits] &= ~(std::uint64_t{1} << bin % word_bits);
+  }
+}
+
+unsigned free_blocks::next_bin(unsigned bin) const noexcept {
+  while (bin < bin_count) {
+    const std::uint64_t rest = has_blocks_[bin / word_bits] >> bin % word_bits;
+    if (rest != 0) return bin + static_cast<unsigned>(__builtin_ctzll(rest));
+    bin = (bin / word_bits + 1) * word_bits;
+  }
+  return bin_count;
+}
+
+block* free_blocks::best_fit(std::size_t size, unsigned long long latest) const noexcept {
+  for (unsigned bin = next_bin(std::min(bin_of(size), bin_count - 1)); bin < bin_count;
+       bin = next_bin(bin + 1)) {
+    block* best = nullptr;
+    for (block* each = first_[bin]; each != nullptr; each = each->next) {
+      if (each->size < size || each->freed > latest) continue;
+      if (best == nullptr || each->size < best->size) best = each;
+      if (best->size == size) break;
+    }
+    if (best != nullptr) return best;
+  }
+  return nullptr;
+}
+
+bool free_blocks::is_empty() const noexcept { return next_bin(0) == bin_count; }
+
+}  // namespace halfwarp::core

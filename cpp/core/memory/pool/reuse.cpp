@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens where a stream finds nothing free: memory that other streams freed, and memory that
+// goes back upstream. Rare, and made of driver calls.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/memory/copied_arrays.hpp"
+#include "core/memory/free_order.hpp"
+#include "core/memory/pool/segment_pool.hpp"
+
+namespace halfwarp::core {
+namespace {
+
+constexpr auto any_time = std::numeric_limits<unsigned long long>::max();
+
+}  // namespace
+
+void stream_blocks::complete(unsigned long long up_to) noexcept {
+  const spin_guard taken{lock};
+  completed = std::max(completed, up_to);
+}
+
+void stream_blocks::guard_with(event_handle event, unsigned long long up_to) noexcept {
+  const spin_guard taken{lock};
+  if (up_to <= guarded) return;
+  guard.swap(event);  // the older one goes after the lock
+  guarded = up_to;
+}
+
+stream_blocks::state stream_blocks::look() noexcept {
+  const spin_guard taken{lock};
+  return {guard, freed, guarded, completed};
+}
+
+void stream_blocks::clear() noexcept {
+  bins = {};
+  std::fill(std::begin(quick), std::end(quick), nullptr);
+  has_quick = false;
+  releasable = live = freed = guarded = completed = allocations = allocated_bytes = frees = reused = 0;
+}
+
+// Goes through the lists of the streams, each pinned while it is the current one: the driver is
+// called meanwhile, without a lock.
+class segment_pool::each_home {
+ public:
+  explicit each_home(segment_pool& of) noexcept : of_{of} {}
+  ~each_home() {
+    if (current_ != nullptr) {
+      const spin_guard guard{of_.lock_};
+      of_.unpin(*current_);
+    }
+    of_.bury();
+  }
+  each_home(const each_home&) = delete;  // what is pinned is let go once
+  each_home& operator=(const each_home&) = delete;
+
+  [[nodiscard]] stream_blocks* next() noexcept {
+    const spin_guard guard{of_.lock_};
+    stream_blocks* const following = current_ == nullptr ? of_.homes_ : current_->next_of_pool;
+    if (following != nullptr) ++following->pins;
+    if (current_ != nullptr) of_.unpin(*current_);
+    return current_ = following;
+  }
+
+ private:
+  segment_pool& of_;
+  stream_blocks* current_ = nullptr;
+};
+
+bool segment_pool::has_fit(stream_blocks& in, std::size_t size,
+                           unsigned long long latest) noexcept {
+  const spin_guard guard{lock_};
+  settle(in);
+  return in.bins.best_fit(size, latest) != nullptr;
+}
+
+// Finds out which frees are done, and records an event after those that matter: after any, or where
+// `wanted` bytes are not free among those that have one.
+void segment_pool::learn(stream_blocks& of, std::size_t wanted) noexcept {
+  stream_blocks::state seen = of.look();
+  if (seen.is_complete()) return;
+  if (of.context.is_gone()) return of.complete(seen.freed);  // and all work with it
+  if (seen.guard && was_reached(seen.guard)) of.complete(seen.guarded);
+  if (seen.freed == seen.guarded || (wanted != 0 && has_fit(of, wanted, seen.guarded))) return;
+  if (!record_guard(of, seen.freed)) return;
+  seen = of.look();
+  if (seen.guard && was_reached(seen.guard)) of.complete(seen.guarded);
+}
+
+// False where the stream cannot be asked now: it is being captured, or it failed, which whoever
+// uses it is told.
+bool segment_pool::record_guard(stream_blocks& of, unsigned long long freed) noexcept {
+  const std::lock_guard naming{of.naming};
+  if (!of.is_attached || of.is_per_thread()) return false;
+  try {
+    const current_scope scope{of.context.raw()};
+    if (is_capturing(of.raw)) return false;
+    of.guard_with(record_event(of.context, of.raw, CU_EVENT_DISABLE_TIMING), freed);
+  } catch (const driver::driver_error&) {
+    return false;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+block* segment_pool::take_from_others(std::size_t requested, const stream_ref& stream) {
+  const std::size_t size = rounded_to_unit(requested);
+  if (size < requested) return nullptr;
+  const relaxed_capture_scope relaxed;
+  stream_blocks& home = home_of(stream);
+  block* found = nullptr;
+  for (each_home others{*this}; stream_blocks* other = others.next();) {
+    if (other == &home || !has_fit(*other, size, any_time)) continue;
+    learn(*other, size);
+    const stream_blocks::state seen = other->look();
+    found = take(*other, home, size, seen.completed);
+    if (other->is_orphan && seen.is_complete()) gather(*other, any_time);
+    if (found != nullptr) break;
+  }
+  if (found == nullptr) found = take(anyones_, home, size, any_time);
+  for (each_home others{*this}; found == nullptr;) {
+    stream_blocks* const other = others.next();
+    if (other == nullptr) return nullptr;
+    const stream_blocks::state seen = other->look();
+    if (other == &home || !seen.guard || !has_fit(*other, size, seen.guarded)) continue;
+    driver::call(driver::table->cuStreamWaitEvent, stream.raw(), seen.guard.raw(), 0u);
+    ++totals_->cross_stream_waits;
+    found = take(*other, home, size, seen.guarded);
+  }
+  {
+    const spin_guard guard{home.lock};
+    home.count_allocation(requested);
+  }
+  ++totals_->reuse_cross_stream;
+  hand_out(*found, requested, stream.raw());
+  return found;
+}
+
+bool segment_pool::free_on_this_thread(block& given, const stream_ref& stream) {
+  stream_blocks& home = home_of(stream);
+  const bool was_last = free(given, home);
+  const unsigned long long freed = home.look().freed;
+  const relaxed_capture_scope relaxed;
+  if (!is_capturing(home.raw)) {
+    home.guard_with(record_event(home.context, home.raw, CU_EVENT_DISABLE_TIMING), freed);
+  }
+  return was_last;
+}
+
+// Lets what nothing uses any more be anyone's.
+void segment_pool::gather(stream_blocks& from, unsigned long long latest) noexcept {
+  const spin_guard guard{lock_};
+  settle(from);
+  while (block* const each = from.bins.best_fit(block_unit, latest)) {
+    from.bins.remove(*each);
+    each->home = &anyones_;
+    each->freed = 0;
+    give_home(*each);
+  }
+}
+
+void segment_pool::synchronize() {
+  const relaxed_capture_scope relaxed;
+  for (each_home homes{*this}; stream_blocks* each = homes.next();) {
+    const unsigned long long freed = each->look().freed;
+    if (!each->context.is_gone()) synchronize_context(each->context.context());
+    each->complete(freed);
+    gather(*each, freed);
+  }
+}
+
+bool segment_pool::reserve(std::size_t size, std::size_t limit) noexcept {
+  std::size_t before = totals_->reserved.load();
+  do {
+    if (size > limit || before > limit - size) return false;
+  } while (!totals_->reserved.compare_exchange_weak(before, before + size));
+  return true;
+}
+
+bool segment_pool::is_free(const segment& of) noexcept {
+  for (const block* each = of.first; each != nullptr; each = each->after) {
+    if (!each->is_free || each->freed > each->home->releasable) return false;
+  }
+  return true;
+}
+
+void segment_pool::take_out(segment& of) noexcept {
+  for (block* each = of.first; each != nullptr;) {
+    block* const next = each->after;
+    if (each->is_free) each->home->bins.remove(*each);
+    each->next = spare_;
+    spare_ = each;
+    ++spares_;
+    each = next;
+  }
+  totals_->reserved -= of.size;
+  ++totals_->upstream_frees;
+}
+
+segment* segment_pool::take_segments(std::size_t keep, const stream_ref& order) {
+  const relaxed_capture_scope relaxed;
+  for (each_home homes{*this}; stream_blocks* each = homes.next();) {
+    learn(*each, 0);
+    const stream_blocks::state seen = each->look();
+    if (!seen.is_complete() && seen.guard) {
+      driver::call(driver::table->cuStreamWaitEvent, order.raw(), seen.guard.raw(), 0u);
+    }
+    const spin_guard guard{lock_};
+    settle(*each);
+    each->releasable = std::max(seen.guarded, seen.completed);
+  }
+  segment* taken = nullptr;
+  const spin_guard guard{lock_};
+  for (segment** at = &segments_; *at != nullptr;) {
+    segment* const each = *at;
+    if (!is_free(*each) || totals_->reserved - each->size < keep) {
+      at = &each->next;
+      continue;
+    }
+    *at = each->next;
+    take_out(*each);
+    each->next = taken;
+    taken = each;
+  }
+  return taken;
+}
+
+segment* segment_pool::take_all_segments() noexcept {
+  const spin_guard guard{lock_};
+  for (stream_blocks* each = homes_; each != nullptr; each = each->next_of_pool) settle(*each);
+  for (segment* each = segments_; each != nullptr; each = each->next) take_out(*each);
+  return std::exchange(segments_, nullptr);
+}
+
+pool_figures segment_pool::figures() noexcept {
+  pool_figures all{totals_->allocations, totals_->allocated_bytes, totals_->frees, totals_->reused};
+  const spin_guard guard{lock_};
+  for (stream_blocks* each = homes_; each != nullptr; each = each->next_of_pool) {
+    settle(*each);
+    const spin_guard inner{each->lock};
+    all.allocations += each->allocations;
+    all.allocated_bytes += each->allocated_bytes;
+    all.frees += each->frees;
+    all.reuse_same_stream += each->reused;
+  }
+  for (const segment* of = segments_; of != nullptr; of = of->next) {
+    for (const block* each = of->first; each != nullptr; each = each->after) {
+      if (!each->is_free) continue;
+      all.free_bytes += each->size;
+      all.largest_free_block = std::max(all.largest_free_block, each->size);
+    }
+  }
+  return all;
+}
+
+std::vector<live_block> segment_pool::live_blocks() {
+  timespec at{};
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  const std::int64_t now = at.tv_sec * std::int64_t{1'000'000'000} + at.tv_nsec;
+  std::vector<live_block> found;
+  const spin_guard guard{lock_};
+  for (const segment* of = segments_; of != nullptr; of = of->next) {
+    for (const block* each = of->first; each != nullptr; each = each->after) {
+      const std::size_t requested = each->requested.load(std::memory_order_relaxed);
+      if (requested == 0) continue;
+      const std::int64_t age = now - each->since.load(std::memory_order_relaxed);
+      found.push_back({each->address, requested, each->stream.load(std::memory_order_relaxed),
+                       static_cast<double>(age) * 1e-9});
+    }
+  }
+  return found;
+}
+
+block* segment_pool::find(CUdeviceptr address) noexcept {
+  const spin_guard guard{lock_};
+  for (const segment* of = segments_; of != nullptr; of = of->next) {
+    if (address - of->address >= of->size) continue;
+    for (block* each = of->first; each != nullptr; each = each->after) {
+      if (each->address == address && each->requested.load() != 0) return each;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace halfwarp::core

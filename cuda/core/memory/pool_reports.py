@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a PoolMemoryResource says of its memory: in use, where from, and why there is no more."""
+
+import sys
+import traceback
+
+from cuda.core.memory.leaks import LiveAllocation
+
+
+def live_allocations(rows, stacks):
+    """The records of a pool's blocks, the oldest first; `stacks` has the stack of an address."""
+    return sorted(
+        (
+            LiveAllocation(*row, stacks[row[0]].format() if row[0] in stacks else None)
+            for row in rows
+        ),
+        key=lambda record: -record.age,
+    )
+
+
+def stack_of_caller():
+    """The stack of the Python code that called, without the text of its lines yet."""
+    frames = traceback.walk_stack(sys._getframe(1))
+    stack = traceback.StackSummary.extract(frames, lookup_lines=False)
+    stack.reverse()
+    return stack
+
+
+def out_of_memory(pool, requested, error, is_tracked):
+    """The OutOfMemoryError of a pool that could not find `requested` bytes."""
+    from cuda.core import OutOfMemoryError
+
+    figures = pool.statistics()
+    known = {
+        "used": figures["allocated_bytes.current"],
+        "reserved": figures["reserved_bytes.current"],
+        "peak": figures["allocated_bytes.peak"],
+        "limit": pool.max_size,
+        "largest_free_block": figures["largest_free_block"],
+        "device_free": getattr(error, "device_free", None),
+        "device_total": getattr(error, "device_total", None),
+    }
+    listed = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in known.items() if v is not None)
+    largest = sorted(pool.report_leaks(), key=lambda record: -record.size)[:10]
+    text = (
+        f"CUDA_ERROR_OUT_OF_MEMORY: {requested} bytes asked of {pool!r} ({listed}, all in bytes); "
+        f"free buffers, trim() other pools, raise max_size, or ask for less. Upstream: {error}"
+    )
+    return OutOfMemoryError(
+        text,
+        code=2,
+        name="CUDA_ERROR_OUT_OF_MEMORY",
+        where=getattr(error, "where", None),
+        requested=requested,
+        device_id=pool.device_id,
+        largest_allocations=largest if is_tracked else (),
+        **known,
+    )
