@@ -417,14 +417,18 @@ cdef pool_block* add_segment(PoolMemoryResource self, size_t size, size_t wanted
 
 cdef Buffer from_upstream(PoolMemoryResource self, size_t size, Stream given):
     cdef borrowed_stream order
+    cdef Stream last
     memory = self.upstream.allocate(size + self.slack, stream=given)
     if not isinstance(memory, Buffer) or (<Buffer>memory).fields.size < size:
         raise TypeError(f"{qualified_name(self.upstream)}.allocate() must give a Buffer of at "
                         f"least {size} bytes, got {memory!r}")
-    if self.order is None:
+    last = order_of(self)
+    if last is None:
         order = given.native.borrow_open(given)
-        self.order = create_stream_in(Stream, context_of_stream(order), None)
-    redirect(<Buffer>memory, self.order)
+        last = create_stream_in(Stream, context_of_stream(order), None)
+        with cython.critical_section(self):
+            self.order = last
+    redirect(<Buffer>memory, last)
     return memory
 
 
@@ -441,12 +445,23 @@ cdef size_t give_segments_back(PoolMemoryResource self, size_t keep) except? 0:
     """What is free as a whole goes upstream after its last use, as long as `keep` is left."""
     cdef borrowed_stream order
     cdef pool_segment* taken
-    if self.order is None:
+    cdef size_t size
+    cdef Stream last = order_of(self)
+    if last is None:
         return 0
-    order = self.order.native.borrow_open(self.order)
+    order = last.native.borrow_open(last)
     with nogil:
         taken = self.native.take_segments(keep, order)
-    return drop_segments(taken)
+    size = drop_segments(taken)
+    if self.native.is_closed() and self.native.totals().reserved.load() == 0:
+        with cython.critical_section(self):
+            self.order = None
+    return size
+
+
+cdef Stream order_of(PoolMemoryResource self):
+    with cython.critical_section(self):
+        return self.order
 
 
 cdef size_t drop_segments(pool_segment* first) except? 0:

@@ -17,8 +17,10 @@ constexpr auto any_time = std::numeric_limits<unsigned long long>::max();
 }  // namespace
 
 void stream_blocks::complete(unsigned long long up_to) noexcept {
+  event_handle reached;  // goes after the lock
   const spin_guard taken{lock};
   completed = std::max(completed, up_to);
+  if (guarded <= completed) guard.swap(reached);
 }
 
 void stream_blocks::guard_with(event_handle event, unsigned long long up_to) noexcept {
@@ -212,7 +214,7 @@ segment* segment_pool::take_segments(std::size_t keep, const stream_ref& order) 
     each->releasable = std::max(seen.guarded, seen.completed);
   }
   segment* taken = nullptr;
-  const spin_guard guard{lock_};
+  lock_.lock();
   for (segment** at = &segments_; *at != nullptr;) {
     segment* const each = *at;
     if (!is_free(*each) || totals_->reserved - each->size < keep) {
@@ -223,6 +225,10 @@ segment* segment_pool::take_segments(std::size_t keep, const stream_ref& order) 
     take_out(*each);
     each->next = taken;
     taken = each;
+  }
+  lock_.unlock();
+  each_home unused{*this};  // of streams that are gone
+  while (unused.next() != nullptr) {
   }
   return taken;
 }
