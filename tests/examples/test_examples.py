@@ -23,6 +23,8 @@ PROMISED = {
     "memory/shared_pool.py": r"(\S+ +took \d+ bytes: correct\n)+still in use: \d+ bytes$",
     "machine/monitor.py": r"(device  .*\n(\d \S.* of \d+ .*\n)+){2}CUDA \d+\.\d+, \d+ in all$",
     "memory/ping_pong.py": r"5 turns on 10,000 numbers: correct$",
+    "memory/pool.py": r"20 allocations, \d upstream\n32 MiB asked, 40 of 64 used\n"
+    r"the largest has 40 MiB:\n.*pool.py.*\n(.*\n)*1 in use, \d+ MiB went back: correct$",
     "plain_driver_calls.py": r"device .+\nclassic +256 bytes, _v2 256 bytes\n"
     r"a failure +InvalidDeviceError: ERROR_INVALID_DEVICE \(101\)\nagree$",
     "partition.py": r"groups     \d+, \d+ of \d+ multiprocessors, \d+ left\nverified$",

@@ -69,6 +69,14 @@ def allocate_tracked(world):
     return lambda: resource.allocate(1024, stream=stream).close()
 
 
+@row("allocate+close, our pool", target=150, twin="alloc_free_async", ours_only=True)
+def allocate_from_pool(world):
+    from cuda.core import PoolMemoryResource
+
+    resource, stream = PoolMemoryResource(world.device), world.stream
+    return lambda: resource.allocate(1024, stream=stream).close()
+
+
 @row("copy_to", target=90, twin="memcpy_async")
 def copy_to(world):
     source, target, stream = world.buffer, world.other, world.stream

@@ -90,7 +90,7 @@ graph_exec_handle instantiate(CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS& how)
 
 CUresult find_capture(const stream_ref& stream, capture_info& found) noexcept {
   return driver::try_call(driver::table->cuStreamGetCaptureInfo, stream.raw(), &found.status,
-                          nullptr, &found.graph, &found.last, &found.edges, &found.count);
+                          &found.id, &found.graph, &found.last, &found.edges, &found.count);
 }
 
 CUresult continue_after(const stream_ref& stream, CUgraphNode node) noexcept {

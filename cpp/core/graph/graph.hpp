@@ -47,6 +47,7 @@ using graph_exec_handle = handle<graph_exec_traits>;
 // The capture of a stream: none of the members counts unless it is active.
 struct capture_info {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t id = 0;  // of this capture alone
   CUgraph graph = nullptr;
   const CUgraphNode* last = nullptr;  // valid until the next call on the stream
   const CUgraphEdgeData* edges = nullptr;

@@ -37,6 +37,7 @@ cdef extern from "core/graph/graph.hpp" namespace "halfwarp::core" nogil:
         graph_exec_handle take() noexcept
     struct capture_info:
         CUstreamCaptureStatus status
+        unsigned long long id
         CUgraph graph
         const CUgraphNode* last
         const CUgraphEdgeData* edges

@@ -207,6 +207,8 @@ cdef class Buffer:
     @cython.critical_section
     def memory_resource(self):
         """The `MemoryResource` that the memory came from; None without one or when closed."""
+        if self.block is not NULL and (<PoolMemoryResource>self.resource).whole is not None:
+            return (<PoolMemoryResource>self.resource).whole
         return None if getattr(type(self.resource), "_is_hidden", False) else self.resource
 
     @property

@@ -13,6 +13,8 @@ cdef class PoolMemoryResource(MemoryResource):
     cdef size_t limit          # of what is held from upstream; SIZE_MAX: none
     cdef object threshold
     cdef readonly str capture
+    cdef PoolMemoryResource whole  # of one that serves a capture: whose capture it is; else None
+    cdef object captures       # number of a capture -> what serves it, as long as that is in use
     cdef dict stacks           # address -> stack, or None where they are not recorded
 
 # Gives a block back that a Buffer held: on `stream`, or where it came from for None.

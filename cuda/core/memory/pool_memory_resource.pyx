@@ -9,10 +9,16 @@ import weakref
 
 cdef extern from *:
     """
+    static inline void halfwarp_synchronize(const halfwarp::core::stream_ref& stream) {
+      const halfwarp::core::relaxed_capture_scope relaxed;
+      halfwarp::driver::call(halfwarp::driver::table->cuStreamSynchronize, stream.raw());
+    }
     static inline void halfwarp_count_retry(halfwarp::core::segment_pool* pool) {
       ++pool->totals().oom_retries;
     }
     """
+    void synchronize_stream "halfwarp_synchronize"(const stream_ref&) \
+        except +translate_exception nogil
     void count_oom_retry "halfwarp_count_retry"(segment_pool*) noexcept
 
 
@@ -80,14 +86,20 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         self.upstream, self.limit, self.capture = upstream, most, capture
         self.stacks = {} if track_allocations else None
         self.native = new segment_pool(new_totals())
+        self.captures = weakref.WeakValueDictionary()
         self.release_threshold = threshold
+        import_module("cuda.core.memory.leak_report").watch(self)
         if first:
             fill_at_first(self, on, first)
 
     def __dealloc__(self):
         if self.native is NULL or not self.native.is_of_this_process() or is_finalizing():
             return
-        drop_segments(self.native.take_all_segments())
+        try:
+            give_segments_back(self, 0)  # in order, which needs the driver
+            drop_segments(self.native.take_all_segments())
+        except Exception as error:
+            report_line(f"Warning: a PoolMemoryResource could not give its memory back: {error}")
         self.native.release()
 
     @cython.binding(True)
@@ -142,10 +154,14 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         cdef Stream given = stream_or_default(stream, "deallocate()")
         if address == 0 or self.native is NULL or not self.native.is_of_this_process():
             return
-        cdef pool_block* found = self.native.find(address)
-        if found is NULL:
-            raise ValueError(f"no memory of this pool that is in use begins at {address:#x}")
-        give_block_back(self, found, free_order(), given)
+        cdef pool_block* found
+        cdef PoolMemoryResource each
+        for each in parts_of(self):
+            found = each.native.find(address)
+            if found is not NULL:
+                give_block_back(each, found, free_order(), given)
+                return
+        raise ValueError(f"no memory of this pool that is in use begins at {address:#x}")
 
     def close(self):
         """Refuse further allocations, and give back what is free.
@@ -195,25 +211,33 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
             ``fragmentation``: the part of the free bytes that the largest free block has not.
         """
         require_native(self)
-        cdef block_figures seen = self.native.figures()
         cdef pool_totals* totals = &self.native.totals()
+        cdef block_figures own = self.native.figures()
+        cdef PoolMemoryResource each
+        made, given, freed, reused = (
+            totals.allocations.load(), totals.allocated_bytes.load(), totals.frees.load(),
+            totals.reused.load())
+        for each in parts_of(self):
+            seen = each.native.figures()
+            made, given = made + seen.allocations, given + seen.allocated_bytes
+            freed, reused = freed + seen.frees, reused + seen.reuse_same_stream
         return {
             "allocated_bytes.current": totals.allocated.load(),
             "allocated_bytes.peak": totals.allocated_peak.load(),
-            "allocated_bytes.total": seen.allocated_bytes,
-            "allocation_count.current": seen.allocations - seen.frees,
-            "allocation_count.total": seen.allocations,
+            "allocated_bytes.total": given,
+            "allocation_count.current": made - freed,
+            "allocation_count.total": made,
             "reserved_bytes.current": totals.reserved.load(),
             "reserved_bytes.peak": totals.reserved_peak.load(),
-            "reuse_same_stream": seen.reuse_same_stream,
+            "reuse_same_stream": reused,
             "reuse_cross_stream": totals.reuse_cross_stream.load(),
             "cross_stream_waits": totals.cross_stream_waits.load(),
             "upstream_allocs": totals.upstream_allocs.load(),
             "upstream_frees": totals.upstream_frees.load(),
             "oom_retries": totals.oom_retries.load(),
-            "largest_free_block": seen.largest_free_block,
-            "fragmentation": (0.0 if seen.free_bytes == 0 else
-                              1 - <double>seen.largest_free_block / <double>seen.free_bytes),
+            "largest_free_block": own.largest_free_block,
+            "fragmentation": (0.0 if own.free_bytes == 0 else
+                              1 - <double>own.largest_free_block / <double>own.free_bytes),
         }
 
     def report_leaks(self):
@@ -228,9 +252,14 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
             stream, seconds to some milliseconds, and with ``track_allocations`` the Python stack.
         """
         require_native(self)
-        cdef vector[live_block] found = self.native.live_blocks()
+        cdef vector[live_block] found
         cdef live_block each
-        rows = [(each.address, each.size, <uintptr_t>each.stream, each.age) for each in found]
+        cdef PoolMemoryResource part
+        rows = []
+        for part in parts_of(self):
+            found = part.native.live_blocks()
+            for each in found:
+                rows.append((each.address, each.size, <uintptr_t>each.stream, each.age))
         return import_module("cuda.core.memory.pool_reports").live_allocations(rows, self.stacks or {})
 
     @property
@@ -307,15 +336,14 @@ cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream given):
         require_native(self)
         check_open(False, "PoolMemoryResource")
     call(driver.cuStreamIsCapturing, order.raw(), &status)
-    if status != CU_STREAM_CAPTURE_STATUS_NONE:
-        raise RuntimeError("cannot perform memory operations on a capturing stream (consider "
-                           "using GraphMemoryResource, or a pool with capture='private')")
+    if status != CU_STREAM_CAPTURE_STATUS_NONE and self.whole is None:
+        return allocate_block(part_for_capture(self, order), size, given)
     if wanted:
         found = self.native.allocate(wanted, order)
         if found is NULL:
             found = find_memory(self, wanted, given)
         if self.stacks is not None:
-            self.stacks[found.address] = import_module("cuda.core.memory.pool_reports").stack_of_caller()
+            self.stacks[found.address] = import_module("cuda.core.memory.stacks").stack_here()
         buffer.fields = buffer_fields(found.address, wanted, True)
         buffer.block = found
     else:
@@ -325,11 +353,37 @@ cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream given):
     return buffer
 
 
+cdef list parts_of(PoolMemoryResource self):
+    """The pool and what serves its captures."""
+    return [self, *self.captures.values()]
+
+
+cdef PoolMemoryResource part_for_capture(PoolMemoryResource self, const stream_ref& stream):
+    """Memory of its own for one capture: in use as long as a graph of it, or a buffer."""
+    cdef capture_info found
+    cdef PoolMemoryResource part
+    if self.capture == "refuse":
+        raise RuntimeError("cannot perform memory operations on a capturing stream (consider "
+                           "using GraphMemoryResource, or a pool with capture='private')")
+    check(find_capture(stream, found), "cuStreamGetCaptureInfo")
+    part = self.captures.get(found.id)
+    if part is None:
+        part = PoolMemoryResource.__new__(PoolMemoryResource)
+        part.native = new segment_pool(self.native.shared_totals())
+        part.whole, part.upstream, part.stacks = self, self.upstream, self.stacks
+        part.limit, part.slack, part.device = self.limit, self.slack, self.device
+        part.is_for_device, part.is_for_host = self.is_for_device, self.is_for_host
+        part.is_moving, part.capture, part.captures = self.is_moving, self.capture, {}
+        keep_in_capture(stream, part)
+        self.captures[found.id] = part
+    return part
+
+
 cdef pool_block* find_free(PoolMemoryResource self, size_t wanted, Stream given) except? NULL:
     """Steps 1 to 3 of the order: of this stream, done with on others, after a wait for others."""
     cdef borrowed_stream order = given.native.borrow_open(given)
     cdef pool_block* found = self.native.allocate(wanted, order)
-    if found is NULL:
+    if found is NULL and self.whole is None:  # what a capture has is in its order alone
         with nogil:
             found = self.native.take_from_others(wanted, order)
     return found
@@ -342,16 +396,17 @@ cdef pool_block* find_memory(PoolMemoryResource self, size_t wanted, Stream give
     if self.native.is_inert():
         raise RuntimeError("the context of this pool's memory was reset or destroyed: make a new "
                            "PoolMemoryResource")
+    cdef PoolMemoryResource whole = self if self.whole is None else self.whole
     error = None
     for step in range(4):
         if step == 1:
-            give_segments_back(self, 0)
+            give_segments_back(whole, 0)
         elif step == 2:
             import_module("gc").collect()
         elif step == 3:
             with nogil:
-                self.native.synchronize()
-            give_segments_back(self, 0)
+                whole.native.synchronize()
+            give_segments_back(whole, 0)
         if step:
             count_oom_retry(self.native)
         found = find_free(self, wanted, given)
@@ -362,7 +417,7 @@ cdef pool_block* find_memory(PoolMemoryResource self, size_t wanted, Stream give
         except MemoryError as failure:
             error = failure
     raise import_module("cuda.core.memory.pool_reports").out_of_memory(
-        self, wanted, error, self.stacks is not None) from error
+        whole, wanted, error, self.stacks is not None) from error
 
 
 cdef pool_block* grow(PoolMemoryResource self, size_t wanted, Stream given) except NULL:
@@ -417,19 +472,31 @@ cdef pool_block* add_segment(PoolMemoryResource self, size_t size, size_t wanted
 
 cdef Buffer from_upstream(PoolMemoryResource self, size_t size, Stream given):
     cdef borrowed_stream order
-    cdef Stream last
-    memory = self.upstream.allocate(size + self.slack, stream=given)
+    cdef Stream last = order_of(self)
+    if last is None and self.whole is not None:
+        last = create_order(self, given)
+    memory = self.upstream.allocate(size + self.slack,
+                                    stream=given if self.whole is None else last)
     if not isinstance(memory, Buffer) or (<Buffer>memory).fields.size < size:
         raise TypeError(f"{qualified_name(self.upstream)}.allocate() must give a Buffer of at "
                         f"least {size} bytes, got {memory!r}")
-    last = order_of(self)
     if last is None:
-        order = given.native.borrow_open(given)
-        last = create_stream_in(Stream, context_of_stream(order), None)
-        with cython.critical_section(self):
-            self.order = last
+        last = create_order(self, given)
     redirect(<Buffer>memory, last)
+    if self.whole is not None:  # a graph does not wait for what is not captured
+        order = last.native.borrow_open(last)
+        with nogil:
+            synchronize_stream(order)
     return memory
+
+
+cdef Stream create_order(PoolMemoryResource self, Stream given):
+    cdef borrowed_stream order = given.native.borrow_open(given)
+    cdef Stream made = create_stream_in(Stream, context_of_stream(order), None)
+    with cython.critical_section(self):
+        if self.order is None:
+            self.order = made
+        return self.order
 
 
 cdef int fill_at_first(PoolMemoryResource self, Device on, size_t size) except -1:

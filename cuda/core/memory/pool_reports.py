@@ -1,29 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a PoolMemoryResource says of its memory: in use, where from, and why there is no more."""
 
-import sys
-import traceback
-
 from cuda.core.memory.leaks import LiveAllocation
+from cuda.core.memory.stacks import format_stack
 
 
 def live_allocations(rows, stacks):
     """The records of a pool's blocks, the oldest first; `stacks` has the stack of an address."""
     return sorted(
         (
-            LiveAllocation(*row, stacks[row[0]].format() if row[0] in stacks else None)
+            LiveAllocation(*row, format_stack(stacks[row[0]]) if row[0] in stacks else None)
             for row in rows
         ),
         key=lambda record: -record.age,
     )
-
-
-def stack_of_caller():
-    """The stack of the Python code that called, without the text of its lines yet."""
-    frames = traceback.walk_stack(sys._getframe(1))
-    stack = traceback.StackSummary.extract(frames, lookup_lines=False)
-    stack.reverse()
-    return stack
 
 
 def out_of_memory(pool, requested, error, is_tracked):

@@ -28,6 +28,10 @@ cdef extern from "core/memory/pool/segment_pool.hpp" namespace "halfwarp::core" 
         pool_total upstream_allocs
         pool_total upstream_frees
         pool_total oom_retries
+        pool_total allocations
+        pool_total allocated_bytes
+        pool_total frees
+        pool_total reused
     struct block_figures "halfwarp::core::pool_figures":
         unsigned long long allocations
         unsigned long long allocated_bytes

@@ -24,6 +24,7 @@ def test_the_level_has_its_public_names_once():
         "LoggingMemoryResource",
         "NVRTCError",
         "OutOfMemoryError",
+        "PoolMemoryResource",
         "PreparedLaunch",
         "StatisticsMemoryResource",
         "TensorMapDataType",

@@ -123,6 +123,13 @@ void segment_pool::abandon(stream_blocks& of) noexcept {
   bury();
 }
 
+void segment_pool::add_up(const stream_blocks& last) noexcept {
+  totals_->allocations += last.allocations;
+  totals_->allocated_bytes += last.allocated_bytes;
+  totals_->frees += last.frees;
+  totals_->reused += last.reused;
+}
+
 // What belongs to no stream and has nothing any more goes, but not here: its event is given to the
 // driver, which nobody does with a lock of spinning.
 void segment_pool::unpin(stream_blocks& of) noexcept {
@@ -137,10 +144,7 @@ void segment_pool::unpin(stream_blocks& of) noexcept {
     *at = of.next_of_pool;
     break;
   }
-  totals_->allocations += of.allocations;
-  totals_->allocated_bytes += of.allocated_bytes;
-  totals_->frees += of.frees;
-  totals_->reused += of.reused;
+  add_up(of);
   of.next_of_pool = dead_;
   dead_ = &of;
 }
@@ -162,6 +166,7 @@ void segment_pool::release() noexcept {
     while (homes_ != nullptr) {
       stream_blocks& each = *homes_;
       homes_ = each.next_of_pool;
+      add_up(each);
       if (each.is_orphan || each.id != 0) {
         each.next_of_pool = gone;
         gone = &each;

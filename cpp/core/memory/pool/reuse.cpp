@@ -241,7 +241,7 @@ segment* segment_pool::take_all_segments() noexcept {
 }
 
 pool_figures segment_pool::figures() noexcept {
-  pool_figures all{totals_->allocations, totals_->allocated_bytes, totals_->frees, totals_->reused};
+  pool_figures all;
   const spin_guard guard{lock_};
   for (stream_blocks* each = homes_; each != nullptr; each = each->next_of_pool) {
     settle(*each);

@@ -102,6 +102,7 @@ class segment_pool {
   void close() noexcept { is_closed_.store(true); }
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(); }
 
+  // Of this pool alone; all else is in the totals.
   [[nodiscard]] pool_figures figures() noexcept;
   [[nodiscard]] std::vector<live_block> live_blocks();
   // The live block that begins there; null: none.
@@ -124,6 +125,7 @@ class segment_pool {
   void learn(stream_blocks& of, std::size_t wanted) noexcept;
   [[nodiscard]] bool record_guard(stream_blocks& of, unsigned long long freed) noexcept;
   void abandon(stream_blocks& of) noexcept;
+  void add_up(const stream_blocks& last) noexcept;
   void bury() noexcept;
 
   // Under lock_:

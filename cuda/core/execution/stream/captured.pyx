@@ -33,6 +33,8 @@ cdef object memory_to_keep(Buffer buffer):
         resource = resource.upstream
     if resource is not None and getattr(type(resource), "_is_of_graphs", False):
         return None
+    if type(resource) is PoolMemoryResource and (<PoolMemoryResource>resource).whole is not None:
+        return resource  # the capture may use the memory again, and nobody else does
     return memory_of(buffer)
 
 

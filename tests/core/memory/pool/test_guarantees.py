@@ -4,6 +4,7 @@
 import gc
 import pickle
 import threading
+from itertools import pairwise
 
 import pytest
 from cuda.core import (
@@ -154,7 +155,7 @@ class TestBlocks:
         buffers = [pool.allocate(size, stream=stream) for size in (1, 511, 512, 513, 3 * MIB, 7)]
         spans = sorted((buffer.handle, buffer.handle + buffer.size) for buffer in buffers)
         assert all(start % 512 == 0 for start, _ in spans)
-        assert all(one[1] <= two[0] for one, two in zip(spans, spans[1:], strict=False))
+        assert all(one[1] <= two[0] for one, two in pairwise(spans))
         for buffer in buffers:
             buffer.close()
 

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pool that cuts large segments into blocks, and what it says when memory runs out.
+
+Ten rounds use the same blocks again on two streams; then more is asked for than the pool may hold.
+Prints how often the pool went upstream, what the error knows, and what was left in use.
+"""
+
+import sys
+
+from cuda.core import Device, OutOfMemoryError, PoolMemoryResource
+
+MIB = 1 << 20
+
+
+def main() -> int:
+    device = Device()
+    device.set_current()
+    device.memory_resource = pool = PoolMemoryResource(
+        device, max_size=64 * MIB, track_allocations=True
+    )
+    streams = [device.create_stream() for _ in range(2)]
+    for turn in range(10):
+        for stream in streams:
+            with device.allocate(3 * MIB, stream=stream) as buffer:
+                buffer.fill(turn, stream=stream)
+    seen = pool.statistics()
+    print(f"{seen['allocation_count.total']} allocations, {seen['upstream_allocs']} upstream")
+
+    kept = device.allocate(40 * MIB, stream=streams[0])
+    explained = False
+    try:
+        device.allocate(32 * MIB, stream=streams[1])
+    except OutOfMemoryError as error:
+        largest = error.largest_allocations[0]
+        explained = largest.address == kept.handle and "pool.py" in largest.traceback[-1]
+        print(f"{error.requested >> 20} MiB asked, {error.used >> 20} of {error.limit >> 20} used")
+        print(
+            f"the largest has {largest.size >> 20} MiB, made at{largest.traceback[-1][6:].rstrip()}"
+        )
+
+    in_use = len(pool.report_leaks())
+    kept.close()
+    gone = pool.trim()
+    print(f"{in_use} in use, {gone >> 20} MiB went back: {'correct' if explained else 'WRONG'}")
+    for stream in streams:
+        stream.close()
+    pool.close()
+    return not explained
+
+
+if __name__ == "__main__":
+    sys.exit(main())
