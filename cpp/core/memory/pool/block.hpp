@@ -27,22 +27,23 @@ struct segment {
 
 struct block {
   CUdeviceptr address = 0;
-  std::size_t size = 0;            // a multiple of block_unit
-  stream_blocks* home = nullptr;   // on whose stream it goes back, or lies free
-  unsigned long long freed = 0;    // which free of its home; of a merged one, the last
+  std::size_t size = 0;           // a multiple of block_unit
+  stream_blocks* home = nullptr;  // on whose stream it goes back, or lies free
+  unsigned long long freed = 0;   // which free of its home; of a merged one, the last
   segment* of = nullptr;
-  block* before = nullptr;         // the neighbours in the segment
+  block* before = nullptr;  // the neighbours in the segment
   block* after = nullptr;
-  block* next = nullptr;           // in a list
-  block** place = nullptr;         // the pointer that points here, in a list of free_blocks
-  bool is_free = false;            // whether it lies in the free_blocks of its home
+  block* next = nullptr;    // in a list
+  block** place = nullptr;  // the pointer that points here, in a list of free_blocks
+  bool is_free = false;     // whether it lies in the free_blocks of its home
   // Of a live block; others read them for reports.
   std::atomic<std::size_t> requested{0};  // 0: not live
   std::atomic<CUstream> stream{nullptr};  // that it was allocated on
   std::atomic<std::int64_t> since{0};     // in nanoseconds of the monotonic clock
 };
 
-// Which bin a size belongs to: one for each of the first sixteen multiples, then eight to an octave.
+// Which bin a size belongs to: one for each of the first sixteen multiples, then eight to an
+// octave.
 [[nodiscard]] constexpr unsigned bin_of(std::size_t size) noexcept {
   const std::size_t units = size / block_unit;
   if (units < 8) return static_cast<unsigned>(units);

@@ -39,7 +39,8 @@ void stream_blocks::clear() noexcept {
   bins = {};
   std::fill(std::begin(quick), std::end(quick), nullptr);
   has_quick = false;
-  releasable = live = freed = guarded = completed = allocations = allocated_bytes = frees = reused = 0;
+  releasable = live = freed = guarded = completed = allocations = allocated_bytes = frees = reused =
+      0;
 }
 
 // Goes through the lists of the streams, each pinned while it is the current one: the driver is

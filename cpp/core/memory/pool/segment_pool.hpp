@@ -148,13 +148,13 @@ class segment_pool {
   std::atomic<stream_blocks*> last_default_{nullptr};
   unsigned holders_ = 1;  // under the lock of the attachments
 
-  spin_lock lock_;  // what is below, and the bins and neighbours of all blocks
+  spin_lock lock_;            // what is below, and the bins and neighbours of all blocks
   context_instance context_;  // of the first stream
   segment* segments_ = nullptr;
   stream_blocks* homes_ = nullptr;
-  stream_blocks anyones_;  // what no stream uses any more
+  stream_blocks anyones_;          // what no stream uses any more
   stream_blocks* dead_ = nullptr;  // to be deleted without the lock
-  block* spare_ = nullptr;  // nodes of blocks that were joined
+  block* spare_ = nullptr;         // nodes of blocks that were joined
   unsigned spares_ = 0;
   std::vector<std::unique_ptr<block[]>> nodes_;
 };

@@ -42,9 +42,9 @@ pool.allocate(100, stream=device.default_stream).close()
 """
 
 
-def run_model(seed, operations, threads=4, upstream="driver", timeout=120, **environment):
+def run_model(seed, operations, threads=4, upstream="driver", most=24, timeout=120, **environment):
     done = subprocess.run(
-        [sys.executable, str(MODEL), *map(str, (seed, operations, threads, upstream))],
+        [sys.executable, str(MODEL), *map(str, (seed, operations, threads, upstream, most))],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -61,7 +61,7 @@ class TestModel:
         run_model(1, 2500, upstream=upstream, HALFWARP_EMULATOR_MODE=mode)
 
     def test_one_thread_that_runs_out_of_memory(self):
-        assert "'failures': 0" not in run_model(5, 2500, 1)
+        assert "'failures': 0" not in run_model(5, 2500, 1, most=8)
 
     @pytest.mark.slow
     def test_a_million_operations_agree_with_the_model(self):

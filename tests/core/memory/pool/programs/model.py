@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random operations on a pool, over threads and streams, against a model of what is in use.
 
-    python model.py SEED OPERATIONS THREADS [UPSTREAM]
+    python model.py SEED OPERATIONS THREADS [UPSTREAM [MIB]]
 
 Each block gets a pattern when it comes, on its stream, and is copied to the host before it goes:
 another pattern in it means that it was handed out too early. The model knows which addresses are in
@@ -25,7 +25,6 @@ from cuda.core import (
 
 KIB, MIB = 1 << 10, 1 << 20
 SAMPLE = 64  # bytes of a block that are looked at: its beginning and its end
-MOST = 24 * MIB  # of what the pool may hold: memory runs out from time to time
 
 
 class Model:
@@ -147,11 +146,11 @@ class Worker:
         self.expected.clear()
 
 
-def main(seed, operations, threads, upstream="driver"):
+def main(seed, operations, threads, upstream="driver", most=24):
     device = Device(0)
     device.set_current()
     below = {"driver": lambda: None, "virtual": lambda: VirtualMemoryResource(device)}[upstream]()
-    pool = PoolMemoryResource(device, max_size=MOST, upstream=below)
+    pool = PoolMemoryResource(device, max_size=most * MIB, upstream=below)
     model = Model()
     workers = [Worker(device, pool, model, seed + i, operations // threads) for i in range(threads)]
     errors = []
@@ -174,7 +173,7 @@ def main(seed, operations, threads, upstream="driver"):
     assert seen["allocated_bytes.current"] == seen["allocation_count.current"] == 0
     assert seen["allocation_count.total"] == model.allocations
     assert seen["allocated_bytes.total"] == model.total
-    assert seen["reserved_bytes.peak"] <= MOST
+    assert seen["reserved_bytes.peak"] <= most * MIB
     device.sync()
     held = seen["reserved_bytes.current"]
     assert pool.trim() == held, (held, pool.statistics())
@@ -184,4 +183,10 @@ def main(seed, operations, threads, upstream="driver"):
 
 if __name__ == "__main__":
     sys.setswitchinterval(1e-5)
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
+    main(
+        int(sys.argv[1]),
+        int(sys.argv[2]),
+        int(sys.argv[3]),
+        *sys.argv[4:5],
+        *map(int, sys.argv[5:]),
+    )

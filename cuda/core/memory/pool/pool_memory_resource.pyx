@@ -260,7 +260,7 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
             found = part.native.live_blocks()
             for each in found:
                 rows.append((each.address, each.size, <uintptr_t>each.stream, each.age))
-        return import_module("cuda.core.memory.pool_reports").live_allocations(rows, self.stacks or {})
+        return import_module("cuda.core.memory.pool.reports").live_allocations(rows, self.stacks or {})
 
     @property
     def max_size(self):
@@ -416,7 +416,7 @@ cdef pool_block* find_memory(PoolMemoryResource self, size_t wanted, Stream give
             return grow(self, wanted, given)
         except MemoryError as failure:
             error = failure
-    raise import_module("cuda.core.memory.pool_reports").out_of_memory(
+    raise import_module("cuda.core.memory.pool.reports").out_of_memory(
         whole, wanted, error, self.stacks is not None) from error
 
 
