@@ -70,6 +70,7 @@ constexpr slot slots[] = {
     {"cuStreamCreateWithPriority", offsetof(table_of, cuStreamCreateWithPriority)},
     {"cuStreamDestroy", offsetof(table_of, cuStreamDestroy)},
     {"cuStreamGetCtx", offsetof(table_of, cuStreamGetCtx)},
+    {"cuStreamGetId", offsetof(table_of, cuStreamGetId)},
     {"cuStreamGetFlags", offsetof(table_of, cuStreamGetFlags)},
     {"cuStreamGetPriority", offsetof(table_of, cuStreamGetPriority)},
     {"cuStreamIsCapturing", offsetof(table_of, cuStreamIsCapturing)},
@@ -118,7 +119,10 @@ class open_library {
     for (const slot& each : slots) {
       void* function = nullptr;
       CUdriverProcAddressQueryResult found{};
-      if (ask(each.name, &function, CUDA_VERSION, 0, &found) != CUDA_SUCCESS) {
+      // The variant that takes a context came with CUDA 13.
+      const bool is_older = each.name == std::string{"cuCtxSynchronize"};
+      const int version = is_older ? 12000 : CUDA_VERSION;
+      if (ask(each.name, &function, version, 0, &found) != CUDA_SUCCESS) {
         throw std::runtime_error{each.name};
       }
       std::memcpy(reinterpret_cast<std::byte*>(&table_) + each.offset, &function, sizeof function);

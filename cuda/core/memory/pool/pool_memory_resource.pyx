@@ -52,8 +52,8 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
     upstream : MemoryResource, optional
         What gives the segments; None for a `DeviceMemoryResource` on the device's current pool.
     capture : str
-        What an allocation does on a stream that is being captured: ``"refuse"`` raises RuntimeError,
-        ``"private"`` takes memory that only the graphs of this capture use.
+        What an allocation does on a stream that is being captured: ``"refuse"`` raises
+        RuntimeError, ``"private"`` takes memory that only the graphs of this capture use.
     track_allocations : bool
         Whether the Python stack of each allocation is kept for `report_leaks`.
 
@@ -260,7 +260,8 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
             found = part.native.live_blocks()
             for each in found:
                 rows.append((each.address, each.size, <uintptr_t>each.stream, each.age))
-        return import_module("cuda.core.memory.pool.reports").live_allocations(rows, self.stacks or {})
+        reports = import_module("cuda.core.memory.pool.reports")
+        return reports.live_allocations(rows, self.stacks or {})
 
     @property
     def max_size(self):
@@ -463,7 +464,7 @@ cdef pool_block* add_segment(PoolMemoryResource self, size_t size, size_t wanted
         order = given.native.borrow_open(given)
         found = self.native.add_segment(memory.fields.pointer + beyond, size, <void*>memory,
                                         order, wanted)
-    except:
+    except BaseException:
         self.native.unreserve(size)
         raise
     Py_INCREF(memory)
@@ -556,7 +557,6 @@ cdef int give_block_back(PoolMemoryResource self, pool_block* block, const free_
                          Stream stream) except -1:
     """Once, whatever fails on the way: on `stream`, or where it came from for None."""
     cdef bint was_last
-    cdef borrowed_stream given
     if not self.native.is_of_this_process():
         return 0
     if self.stacks is not None:

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pool that cuts segments: who gets which block when. Its segments are made-up addresses.
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "core/memory/pool/segment_pool.hpp"
+#include "core_on_driver/open_driver.hpp"
+
+namespace halfwarp::core {
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+class pool_test : public testing::driver_test {
+ protected:
+  void SetUp() override {
+    driver_test::SetUp();
+    context = retain_primary_context(0);
+    driver::call(driver::table->cuCtxSetCurrent, context.raw());
+    pool = new segment_pool{std::make_shared<pool_totals>()};
+    stream = make();
+    other = make();
+  }
+
+  void TearDown() override {
+    testing::settle();
+    forget(pool->take_all_segments());
+    pool->release();
+    stream.reset();
+    other.reset();
+    context.reset();
+    driver_test::TearDown();
+  }
+
+  stream_handle make() { return create_stream(context, CU_STREAM_NON_BLOCKING, 0); }
+
+  static std::size_t forget(segment* each) {
+    std::size_t size = 0;
+    while (each != nullptr) {
+      size += each->size;
+      delete std::exchange(each, each->next);
+    }
+    return size;
+  }
+
+  block* grow(std::size_t size, std::size_t requested, const stream_ref& on) {
+    EXPECT_TRUE(pool->reserve(size, std::size_t{1} << 40));
+    const CUdeviceptr at = next_address.fetch_add(size + mib);
+    return pool->add_segment(at, size, nullptr, on, requested);
+  }
+
+  bool free(block* given) { return pool->free(*given, *given->home); }
+
+  std::atomic<CUdeviceptr> next_address{std::size_t{1} << 40};
+  context_handle context;
+  segment_pool* pool = nullptr;
+  stream_handle stream;
+  stream_handle other;
+};
+
+TEST(bins, sizes_of_a_bin_are_near_each_other) {
+  unsigned last = 0;
+  for (std::size_t units = 1; units < 5000; ++units) {
+    const unsigned bin = bin_of(units * block_unit);
+    EXPECT_TRUE(bin == last || bin == last + 1) << units;
+    last = bin;
+  }
+  EXPECT_LT(bin_of(std::size_t{1} << 48), 320u);
+}
+
+TEST(bins, the_best_fit_is_the_smallest_that_is_large_enough) {
+  free_blocks blocks;
+  block made[5];
+  const std::size_t sizes[] = {40, 37, 36, 100, 3};
+  for (int i = 0; i < 5; ++i) {
+    made[i].size = sizes[i] * block_unit;
+    made[i].freed = static_cast<unsigned long long>(i);
+    blocks.insert(made[i]);
+  }
+  EXPECT_EQ(blocks.best_fit(36 * block_unit, 9), &made[2]);
+  EXPECT_EQ(blocks.best_fit(36 * block_unit, 1), &made[1]);
+  EXPECT_EQ(blocks.best_fit(36 * block_unit, 0), &made[0]);
+  EXPECT_EQ(blocks.best_fit(41 * block_unit, 9), &made[3]);
+  EXPECT_EQ(blocks.best_fit(101 * block_unit, 9), nullptr);
+  for (block& each : made) blocks.remove(each);
+  EXPECT_TRUE(blocks.is_empty());
+}
+
+TEST_F(pool_test, nothing_is_there_before_a_segment) {
+  EXPECT_EQ(pool->allocate(1, stream), nullptr);
+  EXPECT_EQ(pool->take_from_others(1, stream), nullptr);
+  EXPECT_EQ(pool->allocate(~std::size_t{0}, stream), nullptr);
+}
+
+TEST_F(pool_test, a_free_block_is_used_again_and_joined) {
+  block* const first = grow(2 * mib, 1000, stream);
+  const CUdeviceptr at = first->address;
+  block* const second = pool->allocate(1, stream);
+  EXPECT_EQ(second->address, at + 1024);
+  free(first);
+  EXPECT_EQ(pool->allocate(1024, stream)->address, at);
+  free(first);
+  free(second);
+  block* const whole = pool->allocate(2 * mib, stream);
+  ASSERT_NE(whole, nullptr);
+  EXPECT_EQ(whole->address, at);
+  free(whole);
+}
+
+TEST_F(pool_test, another_stream_leaves_the_rest_of_a_large_block) {
+  free(grow(16 * mib, 16 * mib, stream));
+  EXPECT_EQ(pool->allocate(1, other), nullptr);
+  block* const taken = pool->take_from_others(1, other);
+  ASSERT_NE(taken, nullptr);
+  EXPECT_EQ(taken->home, &pool->home_of(other));
+  EXPECT_NE(pool->allocate(14 * mib, stream), nullptr);
+  EXPECT_NE(pool->allocate(mib, other), nullptr);
+}
+
+TEST_F(pool_test, what_a_stream_leaves_is_found) {
+  {
+    stream_handle leaving = make();
+    free(grow(2 * mib, 2 * mib, leaving));
+    block* const kept = grow(2 * mib, 1, leaving);
+    pool->move_home(*kept, pool->home_of(stream));
+    leaving.reset();
+    free(kept);
+  }
+  block* const taken = pool->take_from_others(2 * mib, other);
+  ASSERT_NE(taken, nullptr);
+  free(taken);
+  EXPECT_EQ(pool->figures().frees + pool->totals().frees, 3u);
+}
+
+TEST_F(pool_test, segments_go_when_all_of_them_is_free) {
+  block* const one = grow(2 * mib, 1, stream);
+  block* const two = grow(4 * mib, 1, other);
+  EXPECT_EQ(pool->take_segments(0, stream), nullptr);
+  free(one);
+  EXPECT_EQ(forget(pool->take_segments(5 * mib, stream)), 0u);
+  EXPECT_EQ(forget(pool->take_segments(4 * mib, stream)), 2 * mib);
+  EXPECT_FALSE(free(two));
+  block* const three = pool->allocate(1, other);
+  pool->close();
+  EXPECT_TRUE(free(three));
+  EXPECT_EQ(forget(pool->take_segments(0, stream)), 4 * mib);
+  EXPECT_EQ(pool->totals().reserved, 0u);
+}
+
+TEST_F(pool_test, streams_remember_no_pool_that_is_gone) {
+  for (int i = 0; i < 10; ++i) {
+    auto* const brief = new segment_pool{std::make_shared<pool_totals>()};
+    static_cast<void>(brief->home_of(stream));
+    brief->release();
+  }
+  int hung_up = 0;
+  for (auto* each = stream.facts().blocks.load(); each != nullptr; each = each->next_of_stream) {
+    ++hung_up;
+  }
+  EXPECT_EQ(hung_up, 1);
+}
+
+// What is in use, by address: no two blocks may share any.
+class live_ranges {
+ public:
+  void add(const block& given, std::size_t size) {
+    const std::lock_guard guard{lock_};
+    const auto after = ranges_.upper_bound(given.address);
+    EXPECT_TRUE(after == ranges_.end() || given.address + size <= after->first);
+    EXPECT_TRUE(after == ranges_.begin() || std::prev(after)->second <= given.address);
+    EXPECT_EQ(given.address % block_unit, 0u);
+    ranges_[given.address] = given.address + size;
+  }
+  void remove(const block& given) {
+    const std::lock_guard guard{lock_};
+    ranges_.erase(given.address);
+  }
+
+ private:
+  std::mutex lock_;
+  std::map<CUdeviceptr, CUdeviceptr> ranges_;
+};
+
+TEST_F(pool_test, threads_and_streams_share_it) {
+  live_ranges in_use;
+  std::atomic<unsigned long long> made{0};
+  const auto work = [&](unsigned seed) {
+    driver::call(driver::table->cuCtxSetCurrent, context.raw());
+    std::mt19937 random{seed};
+    std::vector<stream_handle> streams{make(), stream_of(CU_STREAM_LEGACY), stream};
+    std::vector<block*> held;
+    for (int turn = 0; turn < 5000; ++turn) {
+      if (random() % 100 == 0) streams[0] = make();
+      const stream_handle& on = streams[random() % streams.size()];
+      if (held.size() < 30 && random() % 2 == 0) {
+        const std::size_t size = 1 + random() % (random() % 4 == 0 ? 3 * mib : 5000);
+        block* found = pool->allocate(size, on);
+        if (found == nullptr) found = pool->take_from_others(size, on);
+        if (found == nullptr) found = grow(std::max(4 * mib, rounded_to_unit(size)), size, on);
+        in_use.add(*found, size);
+        held.push_back(found);
+        ++made;
+      } else if (!held.empty()) {
+        std::swap(held[random() % held.size()], held.back());
+        in_use.remove(*held.back());
+        pool->free(*held.back(), pool->home_of(on));
+        held.pop_back();
+      } else if (random() % 50 == 0) {
+        forget(pool->take_segments(8 * mib, streams[2]));
+      }
+    }
+    for (block* const each : held) {
+      in_use.remove(*each);
+      pool->free(*each, pool->home_of(stream));
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < 4; ++seed) threads.emplace_back(work, seed);
+  for (std::thread& each : threads) each.join();
+  const pool_figures seen = pool->figures();
+  EXPECT_EQ(seen.allocations + pool->totals().allocations, made);
+  EXPECT_EQ(seen.frees + pool->totals().frees, made);
+  EXPECT_EQ(pool->totals().allocated, 0u);
+  EXPECT_EQ(seen.free_bytes, pool->totals().reserved);
+  pool->synchronize();
+  const std::size_t reserved = pool->totals().reserved;
+  EXPECT_EQ(forget(pool->take_segments(0, stream)), reserved);
+}
+
+}  // namespace
+}  // namespace halfwarp::core
