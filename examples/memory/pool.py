@@ -34,9 +34,7 @@ def main() -> int:
         largest = error.largest_allocations[0]
         explained = largest.address == kept.handle and "pool.py" in largest.traceback[-1]
         print(f"{error.requested >> 20} MiB asked, {error.used >> 20} of {error.limit >> 20} used")
-        print(
-            f"the largest has {largest.size >> 20} MiB, made at{largest.traceback[-1][6:].rstrip()}"
-        )
+        print(f"the largest has {largest.size >> 20} MiB:\n{largest.traceback[-1].rstrip()}")
 
     in_use = len(pool.report_leaks())
     kept.close()
