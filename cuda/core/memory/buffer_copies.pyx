@@ -28,12 +28,49 @@ cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source, Stream
         return 0
     cdef CUdeviceptr destination = to.pointer, origin = source.pointer
     cdef size_t size = source.size
+    cdef CUresult code
     if options is not None:
-        attributed_copies()._copy(destination, origin, size, stream, options)
+        try:
+            attributed_copies()._copy(destination, origin, size, stream, options)
+        except CUDAError as error:
+            note_other_devices(error, destination, origin, stream)
+            raise
         return 0
     cdef borrowed_stream order = stream.native.borrow_open(stream)
     with nogil:
-        call(driver.cuMemcpyAsync, destination, origin, size, order.raw())
+        code = try_call(driver.cuMemcpyAsync, destination, origin, size, order.raw())
+    if code != CUDA_SUCCESS:
+        refuse_use(code, b"cuMemcpyAsync", destination, origin, stream)
+    return 0
+
+
+cdef int refuse_use(CUresult code, const char* function, CUdeviceptr first, CUdeviceptr second,
+                    Stream stream) except -1:
+    """The driver's error, with a word about memory that the device of the stream may not use."""
+    try:
+        raise_driver_error(code, function)
+    except CUDAError as error:
+        note_other_devices(error, first, second, stream)
+        raise
+
+
+cdef int note_other_devices(object error, CUdeviceptr first, CUdeviceptr second,
+                            Stream stream) except -1:
+    """Nothing that this asks may take the place of the error."""
+    cdef pointer_facts facts
+    if error.code != CUDA_ERROR_INVALID_VALUE:
+        return 0
+    try:
+        own = stream.device.device_id
+        for pointer in {first, second}:
+            facts = classify_pointer(pointer)
+            if facts.is_device_accessible and not facts.is_host_accessible and facts.device != own:
+                error.add_note(
+                    f"the memory at {pointer:#x} is of device {facts.device}, the stream of "
+                    f"device {own}: if it is of a pool, let device {own} use it with "
+                    f"peer_accessible_by.add({own}) of its resource")
+    except CUDAError:
+        return 0
     return 0
 
 
@@ -157,13 +194,20 @@ cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) ex
     cdef CUdeviceptr pointer = memory.pointer
     cdef size_t count = memory.size // width
     cdef borrowed_stream order = stream.native.borrow_open(stream)
+    cdef CUresult code
+    cdef const char* function
     with nogil:
         if width == 1:
-            call(driver.cuMemsetD8Async, pointer, pattern, count, order.raw())
+            function = b"cuMemsetD8Async"
+            code = try_call(driver.cuMemsetD8Async, pointer, pattern, count, order.raw())
         elif width == 2:
-            call(driver.cuMemsetD16Async, pointer, pattern, count, order.raw())
+            function = b"cuMemsetD16Async"
+            code = try_call(driver.cuMemsetD16Async, pointer, pattern, count, order.raw())
         else:
-            call(driver.cuMemsetD32Async, pointer, pattern, count, order.raw())
+            function = b"cuMemsetD32Async"
+            code = try_call(driver.cuMemsetD32Async, pointer, pattern, count, order.raw())
+    if code != CUDA_SUCCESS:
+        refuse_use(code, function, pointer, pointer, stream)
     return 0
 
 

@@ -134,6 +134,52 @@ memory.copy_to(seen, stream=stream)
 stream.sync()
 assert seen[0] == 7
 """,
+    "a copy or a fill without access says how to get it": """
+from cuda.core import CUDAError
+from cuda.core.utils import CopyOptions, copy_batch
+other = DeviceMemoryResource(second, {})
+second.set_current()
+there = second.create_stream()
+far = other.allocate(64, stream=there)
+far.fill(2, stream=there)
+there.sync()
+first.set_current()
+here = first.create_stream()
+near = resource.allocate(64, stream=here)
+calls = {
+    "cuMemcpyAsync": lambda: near.copy_to(far, stream=here),
+    "cuMemcpyAsync ": lambda: near.copy_from(far, stream=here),
+    "cuMemcpyWithAttributesAsync": lambda: far.copy_to(
+        near, stream=here, options=CopyOptions()),
+    "cuMemsetD8Async": lambda: far.fill(3, stream=here),
+    "cuMemsetD16Async": lambda: far.fill(b"ab", stream=here),
+    "cuMemsetD32Async": lambda: far.fill(b"abcd", stream=here),
+}
+for function, call in calls.items():
+    try:
+        call()
+    except CUDAError as error:
+        assert error.where == function.strip() and error.code == 1, error
+        [note] = error.__notes__
+        assert note.startswith(f"the memory at {int(far.handle):#x} is of device 1, the stream of")
+        assert "peer_accessible_by.add(0)" in note
+    else:
+        raise AssertionError(function)
+assert "[cuMemcpyBatchAsync]" in raised(CUDAError, copy_batch, here, [near], [far])
+other.peer_accessible_by.add(0)
+for call in calls.values():
+    call()
+near.fill(7, stream=here)
+near.copy_to(far, stream=here)
+copy_batch(here, [near], [far])
+here.sync()
+seen = bytearray(64)
+second.set_current()
+far.copy_to(seen, stream=there)
+there.sync()
+assert seen == bytes([7]) * 64
+near.close(); far.close(there)
+""",
     "access is taken back before an owned pool goes": """
 peers.update([1, 2])
 before = set_calls()
