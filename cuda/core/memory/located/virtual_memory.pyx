@@ -3,14 +3,22 @@
 
 cdef CUresult wait_for_all_work(CUstream stream, void* arguments) \
         except? CUDA_ERROR_NOT_FOUND nogil:
-    """What a stream records into a graph is not running: there is nothing to wait for."""
+    """What a stream records into a graph is not running: there is nothing to wait for.
+
+    The memory goes in any case, so that what fails is tried once more; the failure is told.
+    """
     cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
-    cdef CUresult code = cydriver.cuStreamIsCapturing(stream, &status)
-    if code == CUDA_ERROR_INVALID_CONTEXT or code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+    cdef CUresult asked = cydriver.cuStreamIsCapturing(stream, &status), waited
+    if asked == CUDA_ERROR_INVALID_CONTEXT or asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
         return CUDA_SUCCESS  # a default stream of no context, or one that waits for a capture
-    if code != CUDA_SUCCESS or status != CU_STREAM_CAPTURE_STATUS_NONE:
-        return code
-    return cydriver.cuStreamSynchronize(stream)
+    if asked != CUDA_SUCCESS and cydriver.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS:
+        return asked
+    if status != CU_STREAM_CAPTURE_STATUS_NONE:
+        return asked
+    waited = cydriver.cuStreamSynchronize(stream)
+    if waited != CUDA_SUCCESS:
+        cydriver.cuStreamSynchronize(stream)
+    return waited if asked == CUDA_SUCCESS else asked
 
 
 cdef class VirtualMemoryResource(MemoryResource):
