@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "core/memory/copied_arrays.hpp"
 #include "core/memory/free_order.hpp"
 #include "core/memory/pool/segment_pool.hpp"
 
@@ -13,6 +12,11 @@ namespace halfwarp::core {
 namespace {
 
 constexpr auto any_time = std::numeric_limits<unsigned long long>::max();
+
+// What cannot be found out counts as not reached: whoever waits for it is told why.
+bool is_reached(const event_ref& event) noexcept {
+  return driver::try_call(driver::table->cuEventQuery, event.raw()) == CUDA_SUCCESS;
+}
 
 }  // namespace
 
@@ -84,11 +88,11 @@ void segment_pool::learn(stream_blocks& of, std::size_t wanted) noexcept {
   stream_blocks::state seen = of.look();
   if (seen.is_complete()) return;
   if (of.context.is_gone()) return of.complete(seen.freed);  // and all work with it
-  if (seen.guard && was_reached(seen.guard)) of.complete(seen.guarded);
+  if (seen.guard && is_reached(seen.guard)) of.complete(seen.guarded);
   if (seen.freed == seen.guarded || (wanted != 0 && has_fit(of, wanted, seen.guarded))) return;
   if (!record_guard(of, seen.freed)) return;
   seen = of.look();
-  if (seen.guard && was_reached(seen.guard)) of.complete(seen.guarded);
+  if (seen.guard && is_reached(seen.guard)) of.complete(seen.guarded);
 }
 
 // False where the stream cannot be asked now: it is being captured, or it failed, which whoever

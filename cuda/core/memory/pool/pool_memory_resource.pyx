@@ -96,8 +96,10 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
         if self.native is NULL or not self.native.is_of_this_process() or is_finalizing():
             return
         try:
-            give_segments_back(self, 0)  # in order, which needs the driver
-            drop_segments(self.native.take_all_segments())
+            try:
+                give_segments_back(self, 0)  # in order, which needs the driver
+            finally:
+                drop_segments(self.native.take_all_segments())
         except Exception as error:
             report_line(f"Warning: a PoolMemoryResource could not give its memory back: {error}")
         self.native.release()

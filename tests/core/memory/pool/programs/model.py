@@ -5,7 +5,8 @@
 
 Each block gets a pattern when it comes, on its stream, and is copied to the host before it goes:
 another pattern in it means that it was handed out too early. The model knows which addresses are in
-use, so that no two blocks share any.
+use, so that no two blocks share any. With "careless" the pool is one that regards no stream: the
+program must fail.
 """
 
 import random
@@ -16,8 +17,10 @@ from bisect import bisect
 from cuda.core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
+    Buffer,
     Device,
     LegacyPinnedMemoryResource,
+    MemoryResource,
     OutOfMemoryError,
     PoolMemoryResource,
     VirtualMemoryResource,
@@ -51,6 +54,22 @@ class Model:
         with self.lock:
             del self.starts[bisect(self.starts, address) - 1]
             self.bytes -= self.ends.pop(address) - address
+
+
+class Careless(MemoryResource):
+    """Hands out what was freed last, whatever stream may still use it."""
+
+    is_device_accessible, is_host_accessible, device_id = True, False, 0
+
+    def __init__(self, device):
+        self.whole = device.memory_resource.allocate(512 * MIB, stream=device.default_stream)
+        self.free = [self.whole.handle + at * 4 * MIB for at in range(128)]
+
+    def allocate(self, size, *, stream):
+        return Buffer.from_handle(self.free.pop(), size, mr=self, stream=stream)
+
+    def deallocate(self, ptr, size, *, stream):
+        self.free.append(int(ptr))
 
 
 class Worker:
@@ -149,8 +168,14 @@ class Worker:
 def main(seed, operations, threads, upstream="driver", most=24):
     device = Device(0)
     device.set_current()
+    if upstream == "careless":
+        return run(device, Careless(device), threads, operations, seed, most)
     below = {"driver": lambda: None, "virtual": lambda: VirtualMemoryResource(device)}[upstream]()
     pool = PoolMemoryResource(device, max_size=most * MIB, upstream=below)
+    return run(device, pool, threads, operations, seed, most)
+
+
+def run(device, pool, threads, operations, seed, most):
     model = Model()
     workers = [Worker(device, pool, model, seed + i, operations // threads) for i in range(threads)]
     errors = []
