@@ -78,7 +78,7 @@ def __getattr__(name):
         globals()[name] = value
         return value
     if name in _OLDER:
-        return getattr(import_module(f"{__name__}.{_OLDER[name]}"), name)
+        return import_module(f"{__name__}.{_OLDER[name]}")._older(name, 3)
     if name in _SUBMODULES or _is_private_module(name):
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -80,9 +80,6 @@ MODULES = {
     ),
 }
 
-# What older `cimport` lines take from modules that are Python files here: name today -> then.
-CIMPORTED_FUNCTIONS = {"_utils.cuda_utils": {"check_status": "HANDLE_RETURN"}}
-
 # Paths above `cuda.core`, which nothing of ours is asked for: the generator writes files for them.
 # cuda.<old>: cuda.bindings.<new>
 OLD_MODULES = {"cuda": "driver", "cudart": "runtime", "nvrtc": "nvrtc"}

@@ -6,3 +6,4 @@ cimport cython
 include "views/layout.pxd"
 include "views/exchange_table.pxd"
 include "views/view.pxd"
+include "views/tensor_map.pxd"

@@ -37,9 +37,6 @@ def emit(root: Path) -> dict[str, str]:
         ]
         if lines:
             files[f"cuda/core/{module}.pxd"] = HEAD + "".join(lines)
-    for module, renamed in literal(root / TABLE, "CIMPORTED_FUNCTIONS").items():
-        lines = [f"from cuda.core._core cimport {old} as {new}\n" for old, new in renamed.items()]
-        files[f"cuda/core/{module.replace('.', '/')}.pxd"] = HEAD + "".join(lines)
     classes = [name for name in homes if name in public_names(root)]
     exported = [f"from {homes[name]} cimport {name}\n" for name in classes]
     files["cuda/core/__init__.pxd"] = HEAD + "".join(exported)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 FOLDER = "cuda/core/_include"
+PUBLIC = Path("cpp/python/foreign/utility.hpp")  # what clients name themselves, without a folder
 ONCE = "#pragma once\n"
 QUIET = "#pragma GCC system_header\n"  # no warnings of ours in other people's builds
 EXTERN = re.compile(r'^\s*cdef extern from "([^"]+)"', re.M)
@@ -27,6 +28,7 @@ def emit(root: Path, generated: dict[str, str]) -> dict[str, str]:
         if text is not None:
             copies[f"{FOLDER}/{name}"] = text.replace(ONCE, ONCE + QUIET, 1)
             pending += INCLUDE.findall(text)
+    copies[f"{FOLDER}/{PUBLIC.name}"] = read(root / PUBLIC)
     return dict(sorted({**copies, **foreign_types(root)}.items()))
 
 

@@ -78,3 +78,11 @@ def stream_context(world):
 def set_current_context(world):
     device, context = world.device, world.stream.context
     return lambda: device.set_current(context)
+
+
+@row("LinkerOptions.as_bytes()", target=1_500)
+def linker_options(world):
+    from cuda.core import LinkerOptions
+
+    options = LinkerOptions(arch="sm_80", lineinfo=True)
+    return lambda: options.as_bytes()

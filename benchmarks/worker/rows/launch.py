@@ -73,6 +73,22 @@ def prepared_launch(world):
     return lambda: prepared(stream)
 
 
+@row("launch with 2 attributes", target=130, twin="launch_4", ours_only=True)
+def with_attributes(world):
+    from cuda.core import LaunchConfig, launch
+
+    config = LaunchConfig(grid=1, block=1, priority=-1, mem_sync_domain="remote")
+    stream, kernel = world.stream, world.kernel("k4")
+    return lambda: launch(stream, config, kernel, 1.0, 2.0, 3, 4)
+
+
+@row("LaunchConfig with 2 attributes", target=3_000, ours_only=True)
+def config_with_attributes(world):
+    from cuda.core import LaunchConfig
+
+    return lambda: LaunchConfig(grid=1, block=1, priority=-1, mem_sync_domain="remote")
+
+
 @row("LaunchConfig(grid=1, block=1)", target=90)
 def launch_config(world):
     from cuda.core import LaunchConfig

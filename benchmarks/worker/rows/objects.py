@@ -47,6 +47,12 @@ def wait(world):
     return lambda: stream.wait(event)
 
 
+@row("write_value(buffer, 1)", target=900, ours_only=True)
+def write_value(world):
+    stream, buffer = world.stream, world.buffer
+    return lambda: stream.write_value(buffer, 1)
+
+
 @row("allocate+close, driver pool", target=350, twin="alloc_free_async")
 def allocate(world):
     resource, stream = world.device.memory_resource, world.stream

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the extension exports for other Cython code: handles out of objects, and launches.
 
+cdef extern from "python/foreign/abi.hpp":
+    const int HALFWARP_CORE_ABI
+
+_abi_number = HALFWARP_CORE_ABI
+
 
 cdef CUstream Stream_as_cu(Stream stream) except? NULL:
     return stream.native.borrow_open(stream).raw()

@@ -8,6 +8,21 @@ cdef extern from "python/classes/methods.hpp" namespace "halfwarp::python":
     int check_self_in_methods(object) except -1
 
 
+from cpython.ref cimport Py_INCREF
+
+
+cdef extern from "Python.h":
+    const unsigned long Py_TPFLAGS_HAVE_VECTORCALL
+
+
+cdef PyObject* call_in_range(PyObject* self, PyObject* arguments, PyObject* keywords) except NULL:
+    """What calling an object does where its class has a range around `__call__`."""
+    given = <dict>keywords if keywords is not NULL else {}
+    result = type(<object>self).__dict__["__call__"](<object>self, *<tuple>arguments, **given)
+    Py_INCREF(result)
+    return <PyObject*>result
+
+
 cdef int put_ranges_around_calls(dict names, str module) except -1:
     nvtx = import_module("cuda.core.driver.nvtx")
     listener = nvtx.functions()
@@ -20,6 +35,9 @@ cdef int put_ranges_around_calls(dict names, str module) except -1:
             members = <dict>(<mutable_type*><PyObject*>each).tp_dict
             for key, member, call in list(nvtx.members(each)):
                 members[key] = nvtx.wrapped(member, call, f"{name}.{key}", *listener)
+            if "__call__" in members:  # a slot: the interpreter does not look it up
+                (<mutable_type*><PyObject*>each).tp_call = call_in_range
+                (<mutable_type*><PyObject*>each).tp_flags &= ~Py_TPFLAGS_HAVE_VECTORCALL
             PyType_Modified(<PyTypeObject*>each)
         elif nvtx.is_public_function(each):
             names[name] = nvtx.ranged(each, name, *listener)

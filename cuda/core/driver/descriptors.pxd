@@ -20,5 +20,7 @@ cdef extern from "Python.h":
     # Spelt out: Cython's own declaration of PyTypeObject lacks these members.
     ctypedef struct mutable_type "PyTypeObject":
         PyObject* tp_dict
+        PyObject* (*tp_call)(PyObject*, PyObject*, PyObject*) except NULL
+        unsigned long tp_flags
         vectorcallfunc tp_vectorcall
         newfunc tp_new

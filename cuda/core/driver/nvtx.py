@@ -16,8 +16,7 @@ CORE_CALLBACKS, CORE_MODULE = 16, 1
 CALLBACK_TABLE, VERSION_TABLE = 1, 3  # what an injection library may ask for
 NVTX_VERSION = 3
 OLDER_LIBRARIES = ("libnvToolsExt.so.1", "libnvToolsExt.so")
-# Called at any time, also while the interpreter ends: a range there tells nothing.
-UNWRAPPED = frozenset({"__init__", "__new__", "__del__", "__getattr__", "__getattribute__"})
+SPECIAL = frozenset({"__call__", "__enter__", "__exit__", "__dlpack__"})  # that do work
 
 
 class _Callbacks(ctypes.Structure):
@@ -134,9 +133,7 @@ def ranged(call, name, push, pop):
 def members(cls):
     """The public methods of a class that a range is put around, by name. Host only."""
     for name, member in list(vars(cls).items()):
-        if name.startswith("_") and name != "__call__":
-            continue
-        if name in UNWRAPPED:
+        if name.startswith("_") and name not in SPECIAL:
             continue
         call = member.__func__ if isinstance(member, (staticmethod, classmethod)) else member
         if inspect.isroutine(call):

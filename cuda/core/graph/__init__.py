@@ -4,6 +4,7 @@
 Every name is loaded when it is first used.
 """
 
+import sys
 from importlib import import_module
 
 _HOMES = {
@@ -27,16 +28,25 @@ __all__ = sorted(_HOME_OF)
 
 def __getattr__(name):
     if name in _OLD_NAMES:
-        new = _OLD_NAMES[name]
-        text = f"cuda.core.graph.{name} is deprecated: use cuda.core.graph.{new}"
-        import_module("warnings").warn(text, DeprecationWarning, stacklevel=2)
-        return __getattr__(new)
+        return _older(name, 3)
     home = _HOME_OF.get(name) or _SILENT.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(home), name)
     globals()[name] = value
     return value
+
+
+def _older(name, level):
+    """An object by its older name; `level` is that of who asked.
+
+    ``from module import name`` asks twice, first for the import system, which is not told.
+    """
+    new = _OLD_NAMES[name]
+    if sys._getframe(level - 1).f_globals.get("__name__") != "importlib._bootstrap":
+        text = f"cuda.core.graph.{name} is deprecated: use cuda.core.graph.{new}"
+        import_module("warnings").warn(text, DeprecationWarning, stacklevel=level)
+    return __getattr__(new)
 
 
 def __dir__():

@@ -60,10 +60,17 @@ IGNORED_BY_THE_DRIVER = {
 }
 
 
+_ROW_OF = {row.field: row for row in NVJITLINK_ROWS}
+
+
 def for_nvjitlink(options, arch):
     """The options of nvJitLink, in order, as bytes; `arch` where the options have none."""
-    made = options_of(options, NVJITLINK_ROWS)
-    return made if options.arch is not None else [f"-arch={arch()}".encode(), *made]
+    given = [field for field, value in vars(options).items() if value is not None]
+    made = [f"-arch={arch()}".encode()] if "arch" not in given else []
+    for field in given:  # few of them; the fields of the class are in the order of the rows
+        if (row := _ROW_OF.get(field)) is not None:
+            made += [text.encode() for text in row.form(row.flag, getattr(options, field))]
+    return made
 
 
 def for_driver(options, arch):

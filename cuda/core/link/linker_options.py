@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of `Linker`, and what they are called by each library that links."""
 
+import functools
 import warnings
 from dataclasses import dataclass
 
@@ -111,13 +112,12 @@ class LinkerOptions:
         RuntimeError
             If nvJitLink is missing or too old.
         """
-        from cuda.core._compile import _decide_nvjitlink_or_driver
-
-        if str(backend).lower() != "nvjitlink":
+        if backend != "nvjitlink" and str(backend).lower() != "nvjitlink":
             raise ValueError(f"as_bytes() only supports 'nvjitlink' backend, got {str(backend)!r}")
-        if _decide_nvjitlink_or_driver():
+        if not has_nvjitlink():
             raise RuntimeError("nvJitLink backend is not available")
-        self._warn_of_ignored(stacklevel=3)
+        if self.numba_debug is not None:
+            self._warn_of_ignored(stacklevel=3)
         return link_rows.for_nvjitlink(self, current_arch)
 
     def _warn_of_ignored(self, stacklevel):
@@ -128,6 +128,14 @@ class LinkerOptions:
                 DeprecationWarning,
                 stacklevel=stacklevel,
             )
+
+
+@functools.cache
+def has_nvjitlink():
+    """Whether nvJitLink links, which is decided once."""
+    from cuda.core._compile import _decide_nvjitlink_or_driver
+
+    return not _decide_nvjitlink_or_driver()
 
 
 def current_arch():

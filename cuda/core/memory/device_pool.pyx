@@ -461,6 +461,16 @@ cdef class _ShareablePool(_MemPool):
         """
         return sharing_module().allocation_handle(self)
 
+    def get_allocation_handle(self):
+        """Older spelling of `allocation_handle`. Host only.
+
+        Returns
+        -------
+        IPCAllocationHandle
+        """
+        warn_deprecated(f"{type(self).__name__}.get_allocation_handle()", "allocation_handle")
+        return self.allocation_handle
+
 
 cdef class DeviceMemoryResource(_ShareablePool):
     """DeviceMemoryResource(device_id, options=None)\n--\n

@@ -137,7 +137,8 @@ cdef class KernelOccupancy:
                  num_blocks_per_multiprocessor, block_size)
         return size
 
-    def max_potential_cluster_size(self, config, *, stream):
+    @cython.binding(True)
+    def max_potential_cluster_size(self, config, stream=NOT_GIVEN):
         """The largest cluster that can be launched.
 
         Host only.
@@ -160,7 +161,7 @@ cdef class KernelOccupancy:
         """
         cdef CUlaunchConfig native = accept_config(config).fields.native
         cdef int size = 0
-        cdef Stream given = accept_stream(stream)
+        cdef Stream given = stream_or_default(stream, "max_potential_cluster_size()")
         cdef borrowed_stream on = given.native.borrow_open(given)
         native.hStream = on.raw()
         native.numAttrs = 0
@@ -170,7 +171,8 @@ cdef class KernelOccupancy:
                  &native)
         return size
 
-    def max_active_clusters(self, config, *, stream):
+    @cython.binding(True)
+    def max_active_clusters(self, config, stream=NOT_GIVEN):
         """Clusters that the device holds at once.
 
         Host only.
@@ -193,7 +195,7 @@ cdef class KernelOccupancy:
         cdef LaunchConfig accepted = accept_config(config)
         cdef CUlaunchConfig native = accepted.fields.native
         cdef int clusters = 0
-        cdef Stream given = accept_stream(stream)
+        cdef Stream given = stream_or_default(stream, "max_active_clusters()")
         cdef borrowed_stream on = given.native.borrow_open(given)
         native.hStream = on.raw()
         with nogil:

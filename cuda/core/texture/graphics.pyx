@@ -162,7 +162,8 @@ cdef class GraphicsResource:
             made = register_graphics_image(name, kind, how)
         return wrap_graphics(made, None)
 
-    def map(self, *, stream):
+    @cython.binding(True)
+    def map(self, stream=NOT_GIVEN):
         """Let kernels use the buffer.
 
         Stream-ordered, after what OpenGL was given before.
@@ -189,7 +190,8 @@ cdef class GraphicsResource:
         cuGraphicsMapResources, cuGraphicsResourceGetMappedPointer : the driver functions.
         """
         cdef mapped_range range
-        cdef _Mapping mapping = begin_mapping(self, accept_stream(stream))
+        cdef _Mapping mapping = begin_mapping(
+            self, stream_or_default(stream, "GraphicsResource.map()"))
         try:
             range = pointer_of(mapping.native)
             buffer = wrap_memory(Buffer, range.pointer, range.size, mapping, None, mapping.order)

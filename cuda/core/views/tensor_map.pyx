@@ -41,8 +41,6 @@ cdef extern from "views/tensor_maps/encode.hpp" namespace "halfwarp::views":
         int promotion
         int fill
         int mode
-    cppclass tensor_map:
-        tensor_map() noexcept
     CUresult encode_map "halfwarp::views::encode"(const map_request&, tensor_map&,
                                                   const char** function) noexcept
     CUresult replace_map_address "halfwarp::views::replace_address"(tensor_map&, uint64_t) noexcept
@@ -72,13 +70,6 @@ cdef class TensorMapDescriptor:
     It comes from `StridedMemoryView.as_tensor_map`. `launch` passes its 128 bytes by value, to a
     parameter ``const __grid_constant__ CUtensorMap``. It keeps the tensor alive.
     """
-
-    cdef tensor_map* native
-    cdef StridedMemoryView view     # what it is of
-    cdef object tensor              # the object that was given
-    cdef uintptr_t context          # that was current when it was made
-    cdef str text                   # what `repr` says
-    cdef object __weakref__
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError("TensorMapDescriptor cannot be instantiated directly. Use "

@@ -40,7 +40,12 @@ device = Device(0)
 device.set_current()
 stream = device.create_stream()
 code = b".version 8.0\\n.target sm_75\\n.address_size 64\\n.visible .entry f() { ret; }"
-launch(stream, LaunchConfig(grid=1, block=1), ObjectCode.from_ptx(code).get_kernel("f"))
+kernel = ObjectCode.from_ptx(code).get_kernel("f")
+launch(stream, LaunchConfig(grid=1, block=1), kernel)
+with device.create_stream() as other:
+    prepared = kernel.prepare(LaunchConfig(grid=1, block=1))
+    prepared(other)
+    prepared(stream=other)
 stream.sync()
 try:
     Stream.sync(3)
@@ -67,6 +72,8 @@ def test_public_calls_are_ranges(run_python, profiler):
     said = run_python(PROGRAM, HALFWARP_NVTX="1", NVTX_INJECTION64_PATH=profiler).splitlines()
     for name in ("Device.set_current", "Device.create_stream", "ObjectCode.get_kernel", "launch"):
         assert f"0 {name}" in said
+    assert said.count("0 PreparedLaunch.__call__") == 2
+    assert "0 Stream.__exit__" in said
     assert said.index("0 launch") < said.index("0 Stream.sync")
     assert said[-1] == "TypeError"  # the checks of the call are those of the call
 

@@ -126,7 +126,7 @@ class TestWhatIsAsked:
 
 
 class TestFlags:
-    def test_read_only_and_copied_are_told(self):
+    def test_rule_14_read_only_and_copied_are_told(self):
         for flags in range(4):
             view = view_of(Producer(flags=flags))
             assert view.readonly == bool(flags & 1)
@@ -214,7 +214,7 @@ class TestContents:
         assert view.dtype.name == name
         assert view.itemsize == 1
 
-    def test_what_is_not_there_is_said_to_need_ml_dtypes(self, run_python):
+    def test_rule_14_what_is_not_there_is_said_to_need_ml_dtypes(self, run_python):
         code = """
 import sys
 sys.modules["ml_dtypes"] = None

@@ -54,7 +54,7 @@ class TestOurTable:
         assert cls.__c_dlpack_exchange_api__ is cls.__dlpack_c_exchange_api__
         assert (table.major, table.previous) == (1, None)
 
-    def test_a_tensor_goes_out_and_comes_back(self, table):
+    def test_rule_14_a_tensor_goes_out_and_comes_back(self, table):
         array = np.arange(12.0).reshape(3, 4)[:, ::2]
         view = view_of(array)
         out, back = ctypes.c_void_p(), ctypes.c_void_p()

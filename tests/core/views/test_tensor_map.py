@@ -3,16 +3,20 @@
 tests/differential."""
 
 import gc
+import math
 import pickle
 import weakref
 
 import cuda.core
 import numpy as np
 import pytest
+from cuda.bindings import driver
 from cuda.core import (
     CUDAError,
     LaunchConfig,
     LegacyPinnedMemoryResource,
+    Program,
+    ProgramOptions,
     TensorMapDataType,
     TensorMapDescriptor,
     TensorMapDescriptorOptions,
@@ -34,7 +38,7 @@ def view(buffer):
 
 
 class TestOptions:
-    def test_names_of_members_do_for_members(self, view):
+    def test_rule_16_names_of_members_do_for_members(self, view):
         options = TensorMapDescriptorOptions([16, 16], swizzle="SWIZZLE_64B", data_type="TFLOAT32")
         assert options.box_dim == (16, 16)
         assert options.swizzle is TensorMapSwizzle.SWIZZLE_64B
@@ -88,7 +92,7 @@ class TestTensors:
             ((16, 16), (64, 2), "f4", (4, 4), "innermost axis of a tensor map must be contiguous"),
         ],
     )
-    def test_what_a_map_does_not_take_is_refused(self, buffer, shape, strides, dtype, box, text):
+    def test_rule_16_what_a_map_does_not_take_is_refused(self, buffer, shape, strides, dtype, box, text):
         view = StridedMemoryView.from_buffer(buffer, shape, strides, dtype=dtype)
         with pytest.raises(ValueError, match=text):
             view.as_tensor_map(box)
@@ -127,6 +131,33 @@ class TestTensors:
         with pytest.raises(CUDAError, match="cuTensorMapEncodeTiled") as caught:
             view.as_tensor_map((16, 3))
         assert caught.value.where == "cuTensorMapEncodeTiled"
+
+
+    @pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
+    def test_rule_16_the_bytes_are_those_of_the_drivers_encoder(
+        self, buffer, argument_in_kernel, rank
+    ):
+        shape = (2, 4, 2, 8, 16)[-rank:]
+        view = StridedMemoryView.from_buffer(buffer, shape, dtype="f4")
+        made = view.as_tensor_map((2,) * (rank - 1) + (8,), swizzle="SWIZZLE_32B")
+        numbers = [driver.cuuint64_t(n) for n in reversed(shape)]
+        steps = [4 * math.prod(shape[axis:]) for axis in range(rank - 1, 0, -1)]
+        error, encoded = driver.cuTensorMapEncodeTiled(
+            driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+            rank,
+            int(buffer.handle),
+            numbers,
+            [driver.cuuint64_t(n) for n in steps],
+            [driver.cuuint32_t(n) for n in (8, *(2,) * (rank - 1))],
+            [driver.cuuint32_t(1)] * rank,
+            driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+            driver.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_32B,
+            driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,
+            driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        )
+        assert error == driver.CUresult.CUDA_SUCCESS
+        expected = b"".join(int(word).to_bytes(8, "little") for word in encoded.opaque)
+        assert argument_in_kernel(made, 128, ".align 64 .b8 value[128]") == expected
 
 
 class TestObjects:
@@ -202,6 +233,49 @@ class TestLaunches:
         buffer.close()
         with pytest.raises(RuntimeError, match="Buffer has been closed"):
             launch(stream, LaunchConfig(grid=1, block=1), store, 0, made)
+
+
+# Thread 0 lets the copy unit bring a box of 16 x 16 numbers; all threads write it out.
+READER = r"""
+struct alignas(64) Map { unsigned long long words[16]; };
+extern "C" __global__ void read(const __grid_constant__ Map map, float* out, int x, int y) {
+    __shared__ alignas(128) float box[16 * 16];
+    __shared__ alignas(8) unsigned long long arrived;
+    unsigned to = (unsigned)__cvta_generic_to_shared(box);
+    unsigned bar = (unsigned)__cvta_generic_to_shared(&arrived);
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(bar));
+        asm volatile("fence.proxy.async.shared::cta;");
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 1024;" :: "r"(bar) : "memory");
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile"
+            ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+            :: "r"(to), "l"(&map), "r"(x), "r"(y), "r"(bar) : "memory");
+    }
+    __syncthreads();
+    unsigned done = 0;
+    while (!done)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0;"
+            " selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(bar) : "memory");
+    for (int i = threadIdx.x; i < 256; i += blockDim.x) out[i] = box[i];
+}
+"""
+
+
+@pytest.mark.gpu("the emulator refuses copies of tensors")
+def test_rule_16_a_kernel_reads_through_the_map(device, stream):
+    if device.compute_capability < (9, 0):
+        pytest.skip("copies of tensors need compute capability 9.0")
+    options = ProgramOptions(arch=f"sm_{device.arch}", std="c++17")
+    kernel = Program(READER, "c++", options).compile("cubin").get_kernel("read")
+    pinned = LegacyPinnedMemoryResource()
+    with device.allocate(64 * 64 * 4, stream=stream) as tensor, pinned.allocate(1024) as out:
+        numbers = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
+        tensor.copy_from(numbers, stream=stream)
+        made = StridedMemoryView.from_buffer(tensor, (64, 64), dtype="f4").as_tensor_map((16, 16))
+        launch(stream, LaunchConfig(grid=1, block=32), kernel, made, out, 8, 24)
+        stream.sync()
+        found = np.from_dlpack(out).view(np.float32).reshape(16, 16)
+        assert (found == numbers[24:40, 8:24]).all()
 
 
 class TestOtherMaps:

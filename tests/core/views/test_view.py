@@ -31,7 +31,7 @@ def view_of(obj, stream=-1):
 
 @pytest.mark.parametrize("name", ARRAYS)
 class TestArrays:
-    def test_it_says_what_numpy_says(self, name):
+    def test_rule_14_it_says_what_numpy_says(self, name):
         array = ARRAYS[name]
         view = view_of(array)
         assert view.ptr == array.__array_interface__["data"][0]
@@ -252,7 +252,7 @@ class TestObjects:
 
 
 class TestDeprecatedConstruction:
-    def test_of_an_array_it_warns(self):
+    def test_rule_14_of_an_array_it_warns(self):
         with pytest.warns(DeprecationWarning, match=r"^Constructing a StridedMemoryView directly"):
             view = StridedMemoryView(np.zeros((2, 3)), -1)
         assert view.shape == (2, 3)

@@ -124,7 +124,7 @@ class TestLimit:
         with pytest.raises(ValueError, match="must be positive or None"):
             make(max_size_bytes=size)
 
-    def test_what_was_not_used_for_the_longest_time_goes_first(self, make):
+    def test_rule_13_what_was_not_used_for_the_longest_time_goes_first(self, make):
         cache = make(max_size_bytes=10)
         cache["a"], cache["b"] = b"12345", b"12345"
         assert cache["a"]

@@ -122,7 +122,7 @@ class TestUses:
         status = entry_of(root).stat()
         assert abs(status.st_atime - time.time()) < 60 and status.st_mtime == 2000
 
-    def test_the_oldest_access_time_goes_first_whoever_set_it(self, root):
+    def test_rule_13_the_oldest_access_time_goes_first_whoever_set_it(self, root):
         cache = FileStreamProgramCache(root)
         for key in "abcd":
             cache[key] = b"12345"
@@ -142,7 +142,7 @@ class TestUses:
         cache["c"] = b"1234"
         assert [key for key in "abc" if cache.get(key)] == ["a", "c"]
 
-    def test_the_total_of_others_is_found_by_a_scan(self, root):
+    def test_rule_13_the_total_of_others_is_found_by_a_scan(self, root):
         limited = FileStreamProgramCache(root, max_size_bytes=10)
         FileStreamProgramCache(root)["other"] = b"x" * 100  # which the running total knows not of
         limited["a"] = b"12345"

@@ -105,7 +105,7 @@ cache["key"] = b"new"
 
 
 @pytest.mark.parametrize("step", ["fsync", "utime", "replace"])
-def test_a_crash_between_write_and_rename_leaves_the_old_entry(tmp_path, step):
+def test_rule_13_a_crash_between_write_and_rename_leaves_the_old_entry(tmp_path, step):
     cache = FileStreamProgramCache(tmp_path)
     cache["key"] = b"old"
     done = subprocess.run([sys.executable, "-c", CRASH, str(tmp_path), step], check=False)
@@ -116,7 +116,7 @@ def test_a_crash_between_write_and_rename_leaves_the_old_entry(tmp_path, step):
     assert cache["key"] == b"newer"
 
 
-def test_two_processes_that_write_one_key_agree_on_one_value(tmp_path):
+def test_rule_13_two_processes_that_write_one_key_agree_on_one_value(tmp_path):
     finish([start(tmp_path, n, 1, "write") for n in range(2)])
     cache = FileStreamProgramCache(tmp_path)
     assert {len(cache[f"key {n}"]) for n in range(6)} <= {20000, 21000}

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+# Driver handles with shared owners, for C++ outside of this package: the last copy destroys.
+#
+# Compile as C++20, with `cuda/core/_include` and the CUDA headers as include paths. A function that
+# makes a handle gives an empty one where the driver refuses; `get_last_error()` then tells why.
+
+from cuda.bindings cimport cydriver
+from libc.stdint cimport intptr_t
+from libcpp.memory cimport shared_ptr
+
+ctypedef shared_ptr[const cydriver.CUcontext] ContextHandle
+ctypedef shared_ptr[const cydriver.CUgreenCtx] GreenCtxHandle
+ctypedef shared_ptr[const cydriver.CUstream] StreamHandle
+ctypedef shared_ptr[const cydriver.CUevent] EventHandle
+ctypedef shared_ptr[const cydriver.CUmemoryPool] MemoryPoolHandle
+ctypedef shared_ptr[const cydriver.CUdeviceptr] DevicePtrHandle
+ctypedef shared_ptr[const cydriver.CUlibrary] LibraryHandle
+ctypedef shared_ptr[const cydriver.CUkernel] KernelHandle
+ctypedef shared_ptr[const cydriver.CUgraph] GraphHandle
+ctypedef shared_ptr[const cydriver.CUgraphExec] GraphExecHandle
+ctypedef shared_ptr[const cydriver.CUgraphNode] GraphNodeHandle
+ctypedef shared_ptr[const void] KeptHandle
+
+cdef extern from "python/foreign/resource_handles.hpp" namespace "halfwarp::foreign" nogil:
+    cydriver.CUresult get_last_error() noexcept
+    KeptHandle keep(object owner)
+
+    cydriver.CUcontext as_cu(ContextHandle) noexcept
+    intptr_t as_intptr(ContextHandle) noexcept
+    ContextHandle own_context "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUcontext,
+        cydriver.CUresult (*)(cydriver.CUcontext) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    cydriver.CUgreenCtx as_cu(GreenCtxHandle) noexcept
+    intptr_t as_intptr(GreenCtxHandle) noexcept
+    GreenCtxHandle own_greenctx "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUgreenCtx,
+        cydriver.CUresult (*)(cydriver.CUgreenCtx) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    cydriver.CUstream as_cu(StreamHandle) noexcept
+    intptr_t as_intptr(StreamHandle) noexcept
+    StreamHandle own_stream "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUstream,
+        cydriver.CUresult (*)(cydriver.CUstream) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    cydriver.CUevent as_cu(EventHandle) noexcept
+    intptr_t as_intptr(EventHandle) noexcept
+    EventHandle own_event "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUevent,
+        cydriver.CUresult (*)(cydriver.CUevent) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    cydriver.CUmemoryPool as_cu(MemoryPoolHandle) noexcept
+    intptr_t as_intptr(MemoryPoolHandle) noexcept
+    MemoryPoolHandle own_memorypool "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUmemoryPool,
+        cydriver.CUresult (*)(cydriver.CUmemoryPool) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    cydriver.CUdeviceptr as_cu(DevicePtrHandle) noexcept
+    intptr_t as_intptr(DevicePtrHandle) noexcept
+    DevicePtrHandle own_deviceptr "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUdeviceptr,
+        cydriver.CUresult (*)(cydriver.CUdeviceptr) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    cydriver.CUlibrary as_cu(LibraryHandle) noexcept
+    intptr_t as_intptr(LibraryHandle) noexcept
+    LibraryHandle own_library "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUlibrary,
+        cydriver.CUresult (*)(cydriver.CUlibrary) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    cydriver.CUkernel as_cu(KernelHandle) noexcept
+    intptr_t as_intptr(KernelHandle) noexcept
+    KernelHandle own_kernel "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUkernel,
+        cydriver.CUresult (*)(cydriver.CUkernel) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    cydriver.CUgraph as_cu(GraphHandle) noexcept
+    intptr_t as_intptr(GraphHandle) noexcept
+    GraphHandle own_graph "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUgraph,
+        cydriver.CUresult (*)(cydriver.CUgraph) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    cydriver.CUgraphExec as_cu(GraphExecHandle) noexcept
+    intptr_t as_intptr(GraphExecHandle) noexcept
+    GraphExecHandle own_graphexec "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUgraphExec,
+        cydriver.CUresult (*)(cydriver.CUgraphExec) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    cydriver.CUgraphNode as_cu(GraphNodeHandle) noexcept
+    intptr_t as_intptr(GraphNodeHandle) noexcept
+    GraphNodeHandle own_graphnode "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUgraphNode,
+        cydriver.CUresult (*)(cydriver.CUgraphNode) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+    object _as_object "halfwarp::foreign::as_object"(ContextHandle, const char*)
+    object _as_object "halfwarp::foreign::as_object"(StreamHandle, const char*)
+    object _as_object "halfwarp::foreign::as_object"(EventHandle, const char*)
+    object _as_object "halfwarp::foreign::as_object"(LibraryHandle, const char*)
+    object _as_object "halfwarp::foreign::as_object"(KernelHandle, const char*)
+
+ctypedef fused _Handle:
+    ContextHandle
+    StreamHandle
+    EventHandle
+    LibraryHandle
+    KernelHandle
+
+
+# The same handle as an object of `cuda.bindings.driver`, which owns nothing.
+cdef inline object as_py(_Handle handle):
+    if _Handle is ContextHandle:
+        return _as_object(handle, b"CUcontext")
+    elif _Handle is StreamHandle:
+        return _as_object(handle, b"CUstream")
+    elif _Handle is EventHandle:
+        return _as_object(handle, b"CUevent")
+    elif _Handle is LibraryHandle:
+        return _as_object(handle, b"CUlibrary")
+    else:
+        return _as_object(handle, b"CUkernel")
+
+
+# The context that is current on this thread, which its maker keeps.
+cdef inline ContextHandle get_current_context() noexcept nogil:
+    cdef cydriver.CUcontext raw = NULL
+    cdef cydriver.CUresult code = cydriver.cuCtxGetCurrent(&raw)
+    return own_context(code, raw, NULL, KeptHandle())
+
+
+# The primary context of a device, retained for the life of the process.
+cdef inline ContextHandle get_primary_context(int device) noexcept nogil:
+    cdef cydriver.CUcontext raw = NULL
+    cdef cydriver.CUresult code = cydriver.cuDevicePrimaryCtxRetain(&raw, device)
+    return own_context(code, raw, NULL, KeptHandle())
+
+
+# A stream in the context, which it keeps; destroyed with its last handle.
+cdef inline StreamHandle create_stream_handle(ContextHandle context, unsigned int flags,
+                                              int priority) noexcept nogil:
+    cdef cydriver.CUstream raw = NULL
+    cdef cydriver.CUcontext before = NULL
+    cdef cydriver.CUresult code = cydriver.cuCtxPushCurrent(as_cu(context))
+    if code == cydriver.CUDA_SUCCESS:
+        code = cydriver.cuStreamCreateWithPriority(&raw, flags, priority)
+        cydriver.cuCtxPopCurrent(&before)
+    return own_stream(code, raw, cydriver.cuStreamDestroy, <KeptHandle>context)
+
+
+# A stream that a Python object owns: the handle keeps the object, and destroys nothing.
+cdef inline StreamHandle create_stream_handle_with_owner(cydriver.CUstream stream, object owner):
+    return own_stream(cydriver.CUDA_SUCCESS, stream, NULL, keep(owner))
+
+
+# An event in the context, which it keeps; destroyed with its last handle.
+cdef inline EventHandle create_event_handle(ContextHandle context,
+                                            unsigned int flags) noexcept nogil:
+    cdef cydriver.CUevent raw = NULL
+    cdef cydriver.CUcontext before = NULL
+    cdef cydriver.CUresult code = cydriver.cuCtxPushCurrent(as_cu(context))
+    if code == cydriver.CUDA_SUCCESS:
+        code = cydriver.cuEventCreate(&raw, flags)
+        cydriver.cuCtxPopCurrent(&before)
+    return own_event(code, raw, cydriver.cuEventDestroy, <KeptHandle>context)
+
+
+# An event without timing in the current context.
+cdef inline EventHandle create_event_handle_noctx(unsigned int flags) noexcept nogil:
+    cdef cydriver.CUevent raw = NULL
+    cdef cydriver.CUresult code = cydriver.cuEventCreate(&raw, flags)
+    return own_event(code, raw, cydriver.cuEventDestroy, KeptHandle())
+
+
+# Code that is loaded, and unloaded with the last handle of it or of one of its kernels.
+cdef inline LibraryHandle create_library_handle_from_data(const void* data) noexcept nogil:
+    cdef cydriver.CUlibrary raw = NULL
+    cdef cydriver.CUresult code = cydriver.cuLibraryLoadData(&raw, data, NULL, NULL, 0, NULL, NULL,
+                                                             0)
+    return own_library(code, raw, cydriver.cuLibraryUnload, KeptHandle())
+
+
+cdef inline LibraryHandle create_library_handle_from_file(const char* path) noexcept nogil:
+    cdef cydriver.CUlibrary raw = NULL
+    cdef cydriver.CUresult code = cydriver.cuLibraryLoadFromFile(&raw, path, NULL, NULL, 0, NULL,
+                                                                 NULL, 0)
+    return own_library(code, raw, cydriver.cuLibraryUnload, KeptHandle())
+
+
+cdef inline KernelHandle create_kernel_handle(LibraryHandle library,
+                                              const char* name) noexcept nogil:
+    cdef cydriver.CUkernel raw = NULL
+    cdef cydriver.CUresult code = cydriver.cuLibraryGetKernel(&raw, as_cu(library), name)
+    return own_kernel(code, raw, NULL, <KeptHandle>library)

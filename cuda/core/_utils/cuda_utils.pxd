@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Checks of what C functions return, for Cython code.
+
+from cuda.bindings cimport cynvrtc
+from cuda.core._core cimport check_status as HANDLE_RETURN
+from libc.stdint cimport intptr_t
+
+
+# NVRTCError, with the log of the program unless it is NULL.
+cdef inline int HANDLE_RETURN_NVRTC(cynvrtc.nvrtcProgram program,
+                                    cynvrtc.nvrtcResult status) except?-1 nogil:
+    if status == cynvrtc.NVRTC_SUCCESS:
+        return 0
+    with gil:
+        from cuda.bindings import nvrtc
+        from cuda.core._utils.cuda_utils import handle_return
+        handle = None if program is NULL else nvrtc.nvrtcProgram(<intptr_t>program)
+        handle_return((nvrtc.nvrtcResult(<int>status),), handle)
+    return -1
+
+
+# The exceptions of `cuda.bindings.nvvm` and `cuda.bindings.nvjitlink`.
+cdef inline int HANDLE_RETURN_NVVM(int status) except?-1 nogil:
+    if status == 0:
+        return 0
+    with gil:
+        from cuda.bindings.nvvm import check_status
+        check_status(status)
+    return -1
+
+
+cdef inline int HANDLE_RETURN_NVJITLINK(int status) except?-1 nogil:
+    if status == 0:
+        return 0
+    with gil:
+        from cuda.bindings.nvjitlink import check_status
+        check_status(status)
+    return -1
+
+
+cdef inline object check_or_create_options(type cls, object options, str what="", bint keep_none=False):
+    from cuda.core._core import check_or_create_options as check
+    return check(cls, options, what, keep_none=keep_none)
+
+
+# The ordinal of the device whose context is current; CUDAError without one.
+cdef inline int _get_current_device_id() except? -1:
+    from cuda.bindings import driver
+    from cuda.core._utils.cuda_utils import handle_return
+    return int(handle_return(driver.cuCtxGetDevice()))

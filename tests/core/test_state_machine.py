@@ -1,0 +1,474 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random sequences of calls over the execution side of `cuda.core`, right and wrong, in any order.
+
+Objects are made, used, closed and used again by calls that do not fit them; what is raised must be
+an error for users, the bytes of memory must be those of a model, and a sequence leaves nothing
+alive. ``-m slow`` runs 100,000 sequences; HALFWARP_RANDOM_SEQUENCES names another number.
+"""
+
+import contextlib
+import gc
+import os
+import pickle
+import random
+
+import pytest
+from cuda.bindings.nvjitlink import nvJitLinkError
+from cuda.bindings.nvvm import nvvmError
+from cuda.core import (
+    ContextOptions,
+    CUDAError,
+    Device,
+    EventOptions,
+    GraphCompleteOptions,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    Linker,
+    LinkerOptions,
+    ObjectCode,
+    Program,
+    ProgramOptions,
+    Stream,
+    StreamOptions,
+    emulation,
+    launch,
+)
+from cuda.core.utils import InMemoryProgramCache, StridedMemoryView, make_program_cache_key
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+
+# What a wrong call may raise; anything else, as SystemError, is a mistake of ours.
+FOR_USERS = (
+    CUDAError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    BufferError,
+    IndexError,
+    nvJitLinkError,
+    nvvmError,
+)
+SIZE = 64
+
+
+class NothingThere(Exception):
+    """The sequence has made no such object yet."""
+
+
+PTX = """
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry add(.param .u64 out, .param .u32 value)
+{
+    .reg .u64 %rd<2>;
+    .reg .u32 %r<3>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [value];
+    atom.global.add.u32 %r2, [%rd1], %r1;
+    ret;
+}
+.visible .entry empty() { ret; }
+"""
+WRONG = (None, 0, -1, 2**70, 1.5, "x", b"x", (), [1], {}, object(), True, float("nan"))
+
+
+class World:
+    """The objects of a sequence; closed ones stay, to be used again."""
+
+    def __init__(self):
+        self.device = Device(0)
+        self.device.set_current()
+        self.code = ObjectCode.from_ptx(PTX, name="random")
+        self.kernels = [self.code.get_kernel("add"), self.code.get_kernel("empty")]
+        self.pinned = LegacyPinnedMemoryResource()
+        self.cache = InMemoryProgramCache()
+        self.streams = [self.device.create_stream(), self.device.create_stream()]
+        timed = EventOptions(timing_enabled=True)
+        self.events = [self.streams[0].record(options=timed) for _ in range(2)]
+        self.buffers = [self.pinned.allocate(SIZE) for _ in range(2)]
+        self.prepared, self.views, self.builders, self.graphs, self.contexts = [], [], [], [], []
+        self.total, self.cell = 0, self.pinned.allocate(8)
+        self.cell.fill(0, stream=self.streams[0])
+
+    def any(self, random):
+        """One of the objects, or something that is none of them."""
+        kinds = (self.streams, self.events, self.buffers, self.prepared, self.views, self.builders)
+        kinds += (self.graphs, self.contexts, self.kernels, [self.device, self.code], WRONG)
+        return random.choice(random.choice(kinds) or WRONG)
+
+    def of(self, random, kind):
+        """One of a kind, seldom something else."""
+        return random.choice(kind) if kind and random.random() < 0.95 else self.any(random)
+
+    def one(self, random, kind):
+        """One of a kind, as the owner of a method."""
+        if not kind:
+            raise NothingThere
+        return random.choice(kind)
+
+    def is_capturing(self):
+        return any(builder.is_building for builder in self.builders)
+
+    def quiet(self):
+        """Wait for all work; False while a capture forbids it."""
+        if self.is_capturing():
+            return False
+        self.device.sync()
+        return True
+
+    def close(self):
+        for builder in self.builders:
+            with contextlib.suppress(*FOR_USERS):
+                builder.end_building()
+            builder.close()
+        self.device.sync()
+        assert int.from_bytes(memoryview(self.cell)[:4], "little") == self.total % 2**32
+        for each in (*self.graphs, *self.buffers, *self.events, *self.streams, *self.contexts):
+            each.close()
+        self.cell.close()
+
+
+OPERATIONS = []
+
+
+def operation(function):
+    OPERATIONS.append(function)
+    return function
+
+
+@operation
+def make_stream(w, r):
+    options = StreamOptions(nonblocking=r.random() < 0.8, priority=r.choice((None, 0, -1, 7)))
+    w.streams.append(w.device.create_stream(options=r.choice((None, options, {"priority": 0}))))
+
+
+@operation
+def wrap_stream(w, r):
+    stream = w.of(r, w.streams)
+    w.streams.append(w.device.create_stream(stream))
+
+
+@operation
+def make_event(w, r):
+    options = EventOptions(timing_enabled=r.random() < 0.5, blocking_sync=r.random() < 0.5)
+    w.events.append(w.device.create_event(options))
+
+
+@operation
+def record(w, r):
+    stream = w.one(r, w.streams)
+    event = stream.record(w.of(r, [None, *w.events]))
+    if all(event is not known for known in w.events):
+        w.events.append(event)
+
+
+@operation
+def wait(w, r):
+    w.one(r, w.streams).wait(w.of(r, w.events + w.streams))
+
+
+@operation
+def synchronize(w, r):
+    w.one(r, [*w.streams, *w.events, w.device]).sync()
+
+
+@operation
+def ask_stream(w, r):
+    stream = w.one(r, w.streams)
+    name = r.choice(("is_done", "priority", "device", "context", "is_nonblocking", "attributes"))
+    getattr(stream, name)
+
+
+@operation
+def set_stream_attributes(w, r):
+    values = {"mem_sync_domain": ("default", "remote", 3), "priority": (0, -1, -2, "x")}
+    name = r.choice(list(values))
+    w.one(r, w.streams).set_attributes(**{name: r.choice(values[name])})
+
+
+@operation
+def time_between(w, r):
+    elapsed = w.one(r, w.events) - w.of(r, w.events)
+    assert isinstance(elapsed, float)
+
+
+@operation
+def allocate(w, r):
+    """Memory of a capture is there inside of the graph only: nothing here would be ordered so."""
+    stream = w.of(r, w.streams)
+    if r.random() < 0.5 and not w.is_capturing():
+        w.buffers.append(w.device.allocate(r.choice((0, 1, SIZE, SIZE)), stream=stream))
+        w.quiet()
+    else:
+        w.buffers.append(w.pinned.allocate(r.choice((1, SIZE)), stream=stream))
+
+
+@operation
+def fill(w, r):
+    w.one(r, w.buffers).fill(w.of(r, [0, 7, b"\1\2"]), stream=w.of(r, w.streams))
+
+
+@operation
+def copy(w, r):
+    source, target = w.one(r, w.buffers), w.of(r, w.buffers)
+    source.copy_to(target, stream=w.of(r, w.streams))
+
+
+@operation
+def copy_to_host(w, r):
+    stream = w.one(r, w.streams)
+    w.one(r, w.buffers).copy_to(bytearray(r.choice((SIZE, 1))), stream=stream)
+    stream.sync()
+
+
+@operation
+def view(w, r):
+    buffer = w.of(r, w.buffers)
+    shape = r.choice(((SIZE,), (4, 16), (4, 16), (0,), (2, -1), (1 << 40,)))
+    w.views.append(StridedMemoryView.from_buffer(buffer, shape, dtype=r.choice(("u1", "i1"))))
+
+
+@operation
+def use_view(w, r):
+    view = w.one(r, w.views)
+    made = r.choice(
+        (
+            lambda: view[r.choice((0, slice(None, None, -1), slice(1, 3), 99, None))],
+            lambda: view.view(shape=r.choice(((8, 8), (3,), (-1,)))),
+            lambda: view.copy_from(w.of(r, w.views), stream=w.of(r, w.streams)),
+            lambda: StridedMemoryView.from_dlpack(view, stream_ptr=-1),
+        )
+    )()
+    if isinstance(made, StridedMemoryView):
+        w.views.append(made)
+
+
+@operation
+def look(w, r):
+    each, other = w.any(r), w.any(r)
+    assert isinstance(repr(each), str)
+    assert isinstance(each == other, bool)
+    with contextlib.suppress(TypeError):
+        hash(each)
+
+
+@operation
+def close(w, r):
+    each = w.one(r, [*w.streams[1:], *w.events, *w.buffers, *w.graphs, *w.contexts])
+    if w.quiet():
+        each.close()
+
+
+@operation
+def closing_with_a_stream(w, r):
+    if w.quiet():
+        w.one(r, w.buffers).close(w.of(r, w.streams))
+
+
+def configuration(w, r):
+    given = {"grid": w.of(r, [1, 2, (1, 2)]), "block": r.choice((1, 1, 32, 4096))}
+    if r.random() < 0.3:
+        given[r.choice(("shmem_size", "cluster", "priority", "is_cooperative"))] = w.of(
+            r, [0, 1, 2, 10**6]
+        )
+    return LaunchConfig(**given)
+
+
+@operation
+def launch_the_counter(w, r):
+    """The one call whose effect is known: what it adds is counted."""
+    stream = w.of(r, w.streams)
+    value = r.choice((0, 1, 1000, w.any(r)))
+    if not w.is_capturing():
+        launch(stream, LaunchConfig(grid=1, block=1), w.kernels[0], w.cell, value)
+        w.total += int(value)
+
+
+@operation
+def launch_anything(w, r):
+    launch(w.of(r, w.streams), configuration(w, r), w.of(r, w.kernels[1:]))
+    launch(w.of(r, w.streams), configuration(w, r), w.kernels[0], w.any(r))
+
+
+@operation
+def prepare(w, r):
+    w.prepared.append(w.kernels[1].prepare(configuration(w, r)))
+
+
+@operation
+def launch_prepared(w, r):
+    prepared = w.one(r, w.prepared)
+    prepared(w.of(r, w.streams))
+
+
+@operation
+def replace_an_argument(w, r):
+    prepared = w.kernels[0].prepare(LaunchConfig(grid=1, block=1), w.cell, 0)
+    prepared(w.of(r, w.streams))
+    prepared[r.choice((0, 1, 5, -1))] = w.any(r)
+
+
+@operation
+def values_in_memory(w, r):
+    stream = w.one(r, w.streams)
+    target = w.of(r, w.buffers)
+    stream.write_value(target, r.choice((0, 5, 2**40, -1)), r.choice((32, 64, 64, 8)))
+    stream.memory_barrier(r.choice(("system", "device", "x")))
+
+
+@operation
+def begin_capture(w, r):
+    builder = w.one(r, w.streams).create_graph_builder()
+    w.builders.append(builder)
+    builder.begin_building()
+
+
+@operation
+def build(w, r):
+    builder = w.of(r, w.builders)
+    launch(builder, LaunchConfig(grid=1, block=1), w.kernels[1])
+
+
+@operation
+def end_capture(w, r):
+    w.one(r, w.builders).end_building()
+
+
+@operation
+def make_a_graph(w, r):
+    builder = w.one(r, w.streams).create_graph_builder().begin_building()
+    w.builders.append(builder)
+    for _ in range(r.randrange(3)):
+        launch(builder, LaunchConfig(grid=1, block=1), w.of(r, w.kernels[1:]))
+    w.graphs.append(builder.end_building().complete())
+
+
+@operation
+def complete(w, r):
+    graph = w.one(r, w.builders).complete(r.choice((None, GraphCompleteOptions())))
+    if graph is not None:
+        w.graphs.append(graph)
+
+
+@operation
+def run_graph(w, r):
+    w.one(r, w.graphs).launch(w.of(r, w.streams))
+
+
+@operation
+def ask_kernel(w, r):
+    kernel = w.one(r, w.kernels)
+    assert kernel.num_arguments >= 0
+    attributes = kernel.attributes
+    getattr(attributes, r.choice(("num_regs", "max_threads_per_block", "ptx_version")))
+    kernel.occupancy.max_active_blocks_per_multiprocessor(r.choice((1, 32, -1)), 0)
+
+
+@operation
+def code(w, r):
+    again = pickle.loads(pickle.dumps(w.code))
+    again.get_kernel(r.choice(("add", b"empty", "none", "", w.any(r))))
+
+
+@operation
+def options(w, r):
+    made = r.choice((ProgramOptions, LinkerOptions))(arch="sm_80", debug=r.choice((None, True)))
+    made.as_bytes(r.choice(("nvrtc", "nvvm", "nvjitlink", w.any(r))))
+
+
+@operation
+def cached_code(w, r):
+    key = make_program_cache_key(
+        code=r.choice(("a", "b", w.any(r))),
+        code_type=r.choice(("c++", "ptx", "x")),
+        options=ProgramOptions(arch="sm_80"),
+        target_type=r.choice(("ptx", "cubin")),
+    )
+    w.cache[key] = w.code
+    assert w.cache.get(key) is not None
+
+
+@operation
+def open_compilers(w, r):
+    made = r.choice(
+        (
+            lambda: Program(
+                w.of(r, ["", PTX]), r.choice(("c++", "ptx", "nvvm", "x")), w.of(r, [None, {}])
+            ),
+            lambda: Linker(w.of(r, [w.code]), options=LinkerOptions(arch="sm_80")),
+        )
+    )()
+    made.close()
+
+
+@operation
+def context(w, r):
+    if len(w.contexts) > 2:
+        raise NothingThere
+    sm = w.device.resources.sm
+    groups, _ = sm.split({"count": r.choice((sm.coscheduled_alignment, 10**6, w.any(r)))})
+    made = w.device.create_context(ContextOptions(groups))
+    w.contexts.append(made)
+    w.streams.append(made.create_stream())
+
+
+@operation
+def foreign_handles(w, r):
+    stream = w.one(r, w.streams)
+    w.streams.append(Stream.from_handle(int(stream.handle)))
+
+
+@operation
+def host_call(w, r):
+    w.one(r, w.streams).launch_host(r.choice((int, lambda: None, 3, None, "x")))
+
+
+class Calls(RuleBasedStateMachine):
+    """Each step is one operation, with choices that its number makes."""
+
+    def __init__(self):
+        super().__init__()
+        self.world = World()
+
+    @rule(which=st.integers(0, len(OPERATIONS) - 1), number=st.integers(0, 2**32 - 1))
+    def call(self, which, number):
+        with contextlib.suppress(NothingThere, *FOR_USERS):
+            OPERATIONS[which](self.world, random.Random(number))
+
+    def teardown(self):
+        self.world.close()
+        self.world = None
+
+
+def run_sequences(count, steps):
+    """Nothing is alive afterwards that was not before: see also what conftest.py checks."""
+    before = len(emulation.leaks()) if emulation.is_active() else 0
+    run_state_machine_as_test(
+        Calls,
+        settings=settings(
+            max_examples=count,
+            stateful_step_count=steps,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate, Phase.shrink],
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    gc.collect()
+    if emulation.is_active():
+        emulation.settle()
+        assert len(emulation.leaks()) <= before
+
+
+@pytest.mark.usefixtures("device")
+def test_some_sequences():
+    run_sequences(60, 30)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("device")
+def test_many_sequences():
+    run_sequences(int(os.environ.get("HALFWARP_RANDOM_SEQUENCES", "100000")), 12)
