@@ -1,26 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names and calls of 0.x releases: each is what it is called today, with one deprecation or none."""
+"""Names and calls of 0.x releases: each is what is there today, with one deprecation or none."""
 
 import warnings
 
-import cuda.core
-import cuda.core.graph
-import cuda.core.system
-import cuda.core.typing
-import numpy as np
 import pytest
 from cuda.core import (
     Device,
-    EventOptions,
-    Kernel,
     LaunchConfig,
-    Linker,
     ObjectCode,
-    Program,
-    Stream,
-    launch,
 )
-from cuda.core.utils import StridedMemoryView
 
 PTX = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry f() { ret; }"
 ARCH = {"arch": "sm_80"}
@@ -49,10 +37,7 @@ def names():
 SILENT = {
     **{
         f"cuda.core.{name}": f"cuda.core.graph.{name}"
-        for name in (
-            "Graph GraphBuilder GraphCompleteOptions GraphDebugPrintOptions GraphCondition "
-            "GraphDefinition"
-        ).split()
+        for name in ["Graph", "GraphBuilder", "GraphCompleteOptions", "GraphDebugPrintOptions", "GraphCondition", "GraphDefinition"]
     },
     "cuda.core.IsStreamT": "cuda.core.typing.IsStreamType",
     "cuda.core.typing.IsStreamT": "cuda.core.typing.IsStreamType",

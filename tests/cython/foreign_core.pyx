@@ -3,7 +3,7 @@
 # cython: language_level=3
 """A module of somebody else that cimports the classes of `cuda.core`, by all of their paths."""
 
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport intptr_t, uintptr_t
 
 from cuda.bindings cimport cydriver
 from cuda.core cimport Buffer, Context, Event, Kernel, LaunchConfig, PreparedLaunch, Stream
@@ -14,7 +14,49 @@ from cuda.core._launch_config cimport LaunchConfig as PrivateLaunchConfig
 from cuda.core._memory cimport Buffer as PrivateBuffer
 from cuda.core._module cimport Kernel as PrivateKernel, ObjectCode
 from cuda.core._stream cimport Stream as PrivateStream, Stream_is_legacy_default_token
-from cuda.core._utils.cuda_utils cimport HANDLE_RETURN
+from cuda.core._device_resources cimport DeviceResources, SMResource, WorkqueueResource
+from cuda.core._dlpack cimport DLManagedTensorVersioned, DLTensor, kDLCUDA
+from cuda.core._kernel_arg_handler cimport ParamHolder
+from cuda.core._layout cimport _StridedLayout
+from cuda.core._linker cimport Linker
+from cuda.core._memoryview cimport StridedMemoryView
+from cuda.core._program cimport Program
+from cuda.core._resource_handles cimport (
+    ContextHandle,
+    EventHandle,
+    KernelHandle,
+    LibraryHandle,
+    StreamHandle,
+    as_cu,
+    as_intptr,
+    as_py,
+    create_event_handle,
+    create_kernel_handle,
+    create_library_handle_from_data,
+    create_stream_handle,
+    create_stream_handle_with_owner,
+    get_current_context,
+    get_last_error,
+    get_primary_context,
+)
+from cuda.core._tensor_map cimport TensorMapDescriptor
+from cuda.core._utils.cuda_utils cimport (
+    HANDLE_RETURN,
+    HANDLE_RETURN_NVJITLINK,
+    HANDLE_RETURN_NVRTC,
+    HANDLE_RETURN_NVVM,
+    _get_current_device_id,
+)
+from cuda.core._utils.version cimport cy_binding_version, cy_driver_version
+from cuda.bindings.driver cimport CUevent as pyCUevent, CUstream as pyCUstream
+from cuda.bindings.nvrtc cimport nvrtcProgram as pyNvrtcProgram
+from cuda.bindings cimport cynvrtc
+
+
+cdef extern from "utility.hpp":
+    cydriver.CUstream get_cuda_native_handle(pyCUstream)
+    cydriver.CUevent get_cuda_native_handle(pyCUevent)
+    cynvrtc.nvrtcProgram get_cuda_native_handle(pyNvrtcProgram)
 
 
 def addresses(Stream stream, Event event, Context context, Buffer buffer, Kernel kernel):
@@ -87,6 +129,64 @@ def is_legacy(Stream stream):
 
 def grid_of(PrivateLaunchConfig config):
     return config.grid
+
+
+def native_handles(pyCUstream stream, pyCUevent event, pyNvrtcProgram program):
+    """The C values inside of objects of `cuda.bindings`."""
+    return (
+        <uintptr_t>get_cuda_native_handle(stream),
+        <uintptr_t>get_cuda_native_handle(event),
+        <uintptr_t>get_cuda_native_handle(program),
+    )
+
+
+def shared_handles(const unsigned char[:] code, owner, uintptr_t owned):
+    """Handles that live by their last copy, and what the driver says of one that it refuses."""
+    cdef ContextHandle context = get_current_context()
+    cdef StreamHandle made = create_stream_handle(context, 1, 0)
+    cdef StreamHandle kept = create_stream_handle_with_owner(<cydriver.CUstream>owned, owner)
+    cdef EventHandle event = create_event_handle(get_primary_context(0), 2)
+    cdef LibraryHandle library = create_library_handle_from_data(&code[0])
+    cdef KernelHandle kernel = create_kernel_handle(library, b"store")
+    library.reset()  # the kernel keeps it
+    cdef KernelHandle missing = create_kernel_handle(LibraryHandle(), b"none")
+    assert as_cu(made) is not NULL and as_cu(event) is not NULL and as_cu(kernel) is not NULL
+    assert as_cu(missing) is NULL and <int>get_last_error() != 0 and <int>get_last_error() == 0
+    assert as_intptr(kept) == <intptr_t>owned and int(as_py(made)) == as_intptr(made)
+    return type(as_py(kernel)).__name__, type(as_py(context)).__name__
+
+
+def checks_of_status():
+    """The exceptions of a status of each library."""
+    found = []
+    for check in range(3):
+        try:
+            if check == 0:
+                HANDLE_RETURN_NVRTC(NULL, cynvrtc.NVRTC_ERROR_INVALID_INPUT)
+            elif check == 1:
+                HANDLE_RETURN_NVVM(4)
+            else:
+                HANDLE_RETURN_NVJITLINK(3)
+        except Exception as error:
+            found.append(type(error).__name__)
+    return found
+
+
+def declared_elsewhere():
+    """Classes and types whose declarations are all that is asked of them."""
+    classes = (DeviceResources, SMResource, WorkqueueResource, ParamHolder, _StridedLayout, Linker,
+               StridedMemoryView, Program, TensorMapDescriptor)
+    sizes = sizeof(DLTensor), sizeof(DLManagedTensorVersioned), <int>kDLCUDA
+    return [each.__name__ for each in classes], sizes
+
+
+def first_word_of(TensorMapDescriptor descriptor):
+    """The address that a tensor map begins with."""
+    return (<unsigned long long*>&descriptor.native.native)[0]
+
+
+def versions():
+    return cy_binding_version(), cy_driver_version(), _get_current_device_id()
 
 
 def code_type_of(ObjectCode code):

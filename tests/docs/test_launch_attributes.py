@@ -8,7 +8,9 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "cuda/core/execution/launch/attributes.pyx"
 GUIDE = ROOT / "docs/guide/launch_attributes.rst"
 # "name": (CU_..., kind, version, owners, ...
-ROW = re.compile(r'^    "(\w+)": \(\s*CU_LAUNCH_\w+,\s*(.*?),\s*(\d{5}),\s*([A-Z_| \n]+),', re.M | re.S)
+ROW = re.compile(
+    r'^    "(\w+)": \(\s*CU_LAUNCH_\w+,\s*(.*?),\s*(\d{5}),\s*([A-Z_| \n]+),', re.M | re.S
+)
 OWNERS = {"OF_NODES": "nodes", "OF_STREAMS": "streams"}
 OF_ITS_OWN = ("cluster", "is_cooperative", "programmatic_stream_serialization")
 

@@ -58,6 +58,24 @@ assert bytes(buffer) == bytes([42, 0, 0, 0])
 assert foreign_core.is_legacy(LEGACY_DEFAULT_STREAM) and not foreign_core.is_legacy(stream)
 assert foreign_core.grid_of(config) == (1, 1, 1)
 assert foreign_core.code_type_of(code) == "ptx"
+from cuda.core import Program
+program = Program("", "c++", {{"arch": "sm_80"}})
+handles = stream.handle, event.handle, program.handle
+assert foreign_core.native_handles(*handles) == tuple(int(each) for each in handles)
+import sys
+count = sys.getrefcount(stream)
+kinds = foreign_core.shared_handles({PTX!r}.encode() + b"\\0", stream, int(stream.handle))
+assert kinds == ("CUkernel", "CUcontext")
+assert sys.getrefcount(stream) == count
+assert foreign_core.checks_of_status() == ["NVRTCError", "nvvmError", "nvJitLinkError"]
+names, sizes = foreign_core.declared_elsewhere()
+assert "TensorMapDescriptor" in names and sizes == (48, 80, 2)
+from cuda.core.utils import StridedMemoryView
+tensor = LegacyPinnedMemoryResource().allocate(4096)
+view = StridedMemoryView.from_buffer(tensor, (32, 32), dtype="f4")
+assert foreign_core.first_word_of(view.as_tensor_map((8, 8))) == view.ptr
+binding, there, ordinal = foreign_core.versions()
+assert len(binding) == len(there) == 3 and ordinal == 0
 foreign_core.check(event)
 assert foreign_core.set_device(0) == 0
 try:
@@ -84,20 +102,48 @@ def installation(request):
     return request.getfixturevalue(request.param)
 
 
-def test_it_reaches_the_objects_and_launches(installation, root, tmp_path):
+def build(installation, source, folder, *flags):
+    """A module of somebody else, compiled as C++ against an installation."""
     pytest.importorskip("Cython", reason="cimport needs Cython")
     cuda = headers.find(libraries.load("driver").facts.version)
     if not cuda:
         pytest.skip("no CUDA headers")
-    made = tmp_path / "foreign_core.cpp"
-    source = root / "tests" / "cython" / "foreign_core.pyx"
+    made = folder / f"{source.stem}.cpp"
     cython = [sys.executable, "-m", "cython", "--cplus", "-I", installation.packages]
-    subprocess.run([*cython, source, "-o", made], check=True, cwd=tmp_path)
+    subprocess.run([*cython, source, "-o", made], check=True, cwd=folder)
     includes = [installation.packages / "cuda/core/_include", cuda, sysconfig.get_path("include")]
     compiler = [*shlex.split(os.environ.get("CXX", "g++")), "-std=c++20", "-O1", "-Wall", "-Werror"]
     compiler += ["-Wno-deprecated-declarations", "-shared", "-fPIC"]
-    target = tmp_path / f"foreign_core{sysconfig.get_config_var('EXT_SUFFIX')}"
-    subprocess.run([*compiler, *(f"-I{i}" for i in includes), made, "-o", target], check=True)
+    target = folder / f"{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
+    paths = [f"-I{i}" for i in includes]
+    subprocess.run([*compiler, *flags, *paths, made, "-o", target], check=True)
+
+
+def test_rule_18_it_reaches_the_objects_and_launches(installation, root, tmp_path):
+    build(installation, root / "tests" / "cython" / "foreign_core.pyx", tmp_path)
     path = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); "
     output = installation.run("-W", "error", "-c", path + f"exec({CLIENT!r})")
     assert output.split() == ["done"]
+
+
+def test_rule_18_a_module_for_another_interface_is_told_so(in_tree, tmp_path):
+    source = tmp_path / "older.pyx"
+    source.write_text(
+        "# cython: language_level=3\n"
+        "from cuda.core._stream cimport Stream, Stream_as_cu\n"
+        "def address(Stream stream): return <unsigned long long>Stream_as_cu(stream)\n"
+    )
+    code = f"""
+import sys; sys.path.insert(0, {str(tmp_path)!r})
+try:
+    import older
+    print("imported")
+except ImportError as error:
+    print(error)
+"""
+    build(in_tree, source, tmp_path)
+    assert in_tree.run("-c", code) == "imported\n"
+    build(in_tree, source, tmp_path, "-DHALFWARP_CORE_ABI=999")
+    said = in_tree.run("-c", code)
+    assert said.startswith("older was compiled for number 999 of the C interface of cuda.core, and")
+    assert "is installed has number 1: compile it again" in said

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace halfwarp::foreign {
@@ -20,8 +21,9 @@ inline CUresult get_last_error() noexcept { return std::exchange(last_error, CUD
 // Takes a raw handle, and destroys it with `destroy`, which may be null, when the last copy goes.
 // `kept` lives as long. Empty, with the error noted, where the driver made none.
 template <class Raw>
-std::shared_ptr<const Raw> own(CUresult code, Raw raw, CUresult (*destroy)(Raw),
-                               std::shared_ptr<const void> kept = nullptr) {
+std::shared_ptr<const Raw> own(CUresult code, Raw raw,
+                               std::type_identity_t<CUresult (*)(Raw)> destroy,
+                               std::shared_ptr<const void> kept) {
   if (code != CUDA_SUCCESS) {
     last_error = code;
     return {};

@@ -24,18 +24,16 @@ cdef inline int HANDLE_RETURN_NVVM(int status) except?-1 nogil:
     if status == 0:
         return 0
     with gil:
-        from cuda.bindings.nvvm import check_status
-        check_status(status)
-    return -1
+        from cuda.bindings.nvvm import nvvmError
+        raise nvvmError(status)
 
 
 cdef inline int HANDLE_RETURN_NVJITLINK(int status) except?-1 nogil:
     if status == 0:
         return 0
     with gil:
-        from cuda.bindings.nvjitlink import check_status
-        check_status(status)
-    return -1
+        from cuda.bindings.nvjitlink import nvJitLinkError
+        raise nvJitLinkError(status)
 
 
 cdef inline object check_or_create_options(type cls, object options, str what="", bint keep_none=False):

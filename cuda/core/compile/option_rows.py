@@ -180,7 +180,9 @@ def _is_refused(row, options):
 
 
 def _text(given):
-    return os.fsdecode(given) if isinstance(given, os.PathLike | bytes) else str(given)
+    if type(given) in (str, int):  # most are; an abstract class takes a microsecond to ask
+        return str(given)
+    return os.fsdecode(given) if isinstance(given, (os.PathLike, bytes)) else str(given)
 
 
 def _macro(given):

@@ -3,7 +3,7 @@
 
 import warnings
 
-from cuda.core.compile.option_rows import Row, for_each, if_true, options_of, with_truth
+from cuda.core.compile.option_rows import Row, for_each, if_true, with_truth
 
 
 def _level(flag, given):
@@ -61,15 +61,19 @@ IGNORED_BY_THE_DRIVER = {
 
 
 _ROW_OF = {row.field: row for row in NVJITLINK_ROWS}
+_SWITCHES = {row.field: row.flag.encode() for row in NVJITLINK_ROWS if row.form is if_true}
 
 
 def for_nvjitlink(options, arch):
     """The options of nvJitLink, in order, as bytes; `arch` where the options have none."""
-    given = [field for field, value in vars(options).items() if value is not None]
-    made = [f"-arch={arch()}".encode()] if "arch" not in given else []
-    for field in given:  # few of them; the fields of the class are in the order of the rows
-        if (row := _ROW_OF.get(field)) is not None:
-            made += [text.encode() for text in row.form(row.flag, getattr(options, field))]
+    made = [f"-arch={arch()}".encode()] if options.arch is None else []
+    for field, value in vars(options).items():  # in the order of the rows
+        if value is not None and field != "name":
+            if field in _SWITCHES:
+                if value:
+                    made.append(_SWITCHES[field])
+            elif row := _ROW_OF.get(field):
+                made += [text.encode() for text in row.form(row.flag, value)]
     return made
 
 

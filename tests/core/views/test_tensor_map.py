@@ -92,7 +92,9 @@ class TestTensors:
             ((16, 16), (64, 2), "f4", (4, 4), "innermost axis of a tensor map must be contiguous"),
         ],
     )
-    def test_rule_16_what_a_map_does_not_take_is_refused(self, buffer, shape, strides, dtype, box, text):
+    def test_rule_16_what_a_map_does_not_take_is_refused(
+        self, buffer, shape, strides, dtype, box, text
+    ):
         view = StridedMemoryView.from_buffer(buffer, shape, strides, dtype=dtype)
         with pytest.raises(ValueError, match=text):
             view.as_tensor_map(box)
@@ -131,7 +133,6 @@ class TestTensors:
         with pytest.raises(CUDAError, match="cuTensorMapEncodeTiled") as caught:
             view.as_tensor_map((16, 3))
         assert caught.value.where == "cuTensorMapEncodeTiled"
-
 
     @pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
     def test_rule_16_the_bytes_are_those_of_the_drivers_encoder(
