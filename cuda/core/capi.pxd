@@ -3,8 +3,9 @@
 #
 # Compile as C++20, with the folder `cuda/core/_include` and the CUDA headers as include paths. None
 # of these functions is compiled into the client, so that no client knows a layout that may change.
-# When the client is imported it compares HALFWARP_CORE_ABI with the number of the extension, and says
-# so where they differ; Cython then looks whether the functions are there, with the same signatures.
+# When the client is imported it compares HALFWARP_CORE_ABI with the number of the extension, and
+# says so where they differ; Cython then looks whether the functions are there, with the same
+# signatures.
 
 cdef extern from "python/foreign/abi_check.hpp":
     const int HALFWARP_CORE_ABI

@@ -13,6 +13,11 @@ from . import cython_source
 EXTENSIONS = ("_core", "_compile", "_graph", "_resources", "_views")
 TABLE = "cuda/core/_forwarding.py"
 CAPI = "cuda/core/capi.pxd"
+# Declarations that lie with their concept here, and that clients know by another path.
+COPIES = {
+    "_dlpack": "cuda/core/memory/dlpack_types.pxd",
+    "_resource_handles": "cuda/core/driver/resource_handles.pxd",
+}
 HEAD = f"# {origin_of('cuda/core/_forwarding.py')}\n"
 CLASS = re.compile(r"^cdef class (\w+)", re.M)
 FUNCTION = re.compile(r"^(?:cdef (?:inline )?[\w* ]+?\b|    )(\w+)[(,]", re.M)  # or a cimported one
@@ -37,6 +42,8 @@ def emit(root: Path) -> dict[str, str]:
         ]
         if lines:
             files[f"cuda/core/{module}.pxd"] = HEAD + "".join(lines)
+    for module, source in COPIES.items():
+        files[f"cuda/core/{module}.pxd"] = (root / source).read_text("utf-8")
     classes = [name for name in homes if name in public_names(root)]
     exported = [f"from {homes[name]} cimport {name}\n" for name in classes]
     files["cuda/core/__init__.pxd"] = HEAD + "".join(exported)

@@ -34,11 +34,16 @@ def names():
         }
 
 
+OF_GRAPHS = (
+    "Graph",
+    "GraphBuilder",
+    "GraphCompleteOptions",
+    "GraphCondition",
+    "GraphDebugPrintOptions",
+    "GraphDefinition",
+)
 SILENT = {
-    **{
-        f"cuda.core.{name}": f"cuda.core.graph.{name}"
-        for name in ["Graph", "GraphBuilder", "GraphCompleteOptions", "GraphDebugPrintOptions", "GraphCondition", "GraphDefinition"]
-    },
+    **{f"cuda.core.{name}": f"cuda.core.graph.{name}" for name in OF_GRAPHS},
     "cuda.core.IsStreamT": "cuda.core.typing.IsStreamType",
     "cuda.core.typing.IsStreamT": "cuda.core.typing.IsStreamType",
     "cuda.core._stream.IsStreamT": "cuda.core.typing.IsStreamType",

@@ -31,7 +31,7 @@ PROMISED = {
     "runtime_saxpy.py": r"elements   1,000,000\n.*\nmax error  \S+ against NumPy\nverified$",
     "program_cache.py": r"first .* compiled .*\nsecond .* found .*\n2 entries, .*, correct$",
     "saxpy.py": r"elements   1,000,000\n.*\n.*max error  \S+ against NumPy\nverified$",
-    "stream_values.py": r"turns +(1 2 ?){4}\ncorrect$",
+    "streams/stream_values.py": r"turns +(1 2 ?){4}\ncorrect$",
     "texture_filter.py": r"128 x 128 pixels, at most [0-2]\.\d+ of 255 from NumPy, in .*\.ppm$",
     "vector_add.py": r"add<int>: .* correct\nadd<float>: .* correct\nadd<double>: .* correct$",
     "show_devices.py": r"device 0: .+(\n.*)+\n\d+ devices?$",

@@ -11,7 +11,8 @@
 #if defined(__GNUC__)
 __attribute__((unused))
 #endif
-static PyObject* halfwarp_checked_module(struct PyModuleDef* made) {
+static PyObject*
+halfwarp_checked_module(struct PyModuleDef* made) {
   PyObject* const core = PyImport_ImportModule("cuda.core._core");
   if (core == NULL) return NULL;
   PyObject* const number = PyObject_GetAttrString(core, "_abi_number");
@@ -20,10 +21,11 @@ static PyObject* halfwarp_checked_module(struct PyModuleDef* made) {
   Py_XDECREF(number);
   PyErr_Clear();
   if (found == HALFWARP_CORE_ABI) return PyModuleDef_Init(made);
-  PyErr_Format(PyExc_ImportError,
-               "%s was compiled for number %d of the C interface of cuda.core, and the cuda.core that "
-               "is installed has number %ld: compile it again, against the one that is installed",
-               made->m_name, HALFWARP_CORE_ABI, found);
+  PyErr_Format(
+      PyExc_ImportError,
+      "%s was compiled for number %d of the C interface of cuda.core, and the cuda.core that "
+      "is installed has number %ld: compile it again, against the one that is installed",
+      made->m_name, HALFWARP_CORE_ABI, found);
   return NULL;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared handles of driver objects for C++ outside of this package: `cuda/core/_resource_handles.pxd`
-// declares them. They are of the standard library alone, so that no layout of ours is compiled in.
+// Shared handles of driver objects for C++ outside of this package:
+// `cuda/core/_resource_handles.pxd` declares them. They are of the standard library alone, so that
+// no layout of ours is compiled in.
 #pragma once
 
 #include <Python.h>
@@ -52,8 +53,10 @@ Raw as_cu(const std::shared_ptr<const Raw>& handle) noexcept {
 
 template <class Raw>
 std::intptr_t as_intptr(const std::shared_ptr<const Raw>& handle) noexcept {
-  if constexpr (std::is_pointer_v<Raw>) return reinterpret_cast<std::intptr_t>(as_cu(handle));
-  else return static_cast<std::intptr_t>(as_cu(handle));
+  if constexpr (std::is_pointer_v<Raw>)
+    return reinterpret_cast<std::intptr_t>(as_cu(handle));
+  else
+    return static_cast<std::intptr_t>(as_cu(handle));
 }
 
 // The object of `cuda.bindings.driver` for a handle: a new reference, or null with an error set.
@@ -61,8 +64,8 @@ template <class Raw>
 PyObject* as_object(const std::shared_ptr<const Raw>& handle, const char* name) {
   PyObject* const module = PyImport_ImportModule("cuda.bindings.driver");
   if (module == nullptr) return nullptr;
-  PyObject* const made = PyObject_CallMethod(
-      module, name, "K", static_cast<unsigned long long>(as_intptr(handle)));
+  PyObject* const made =
+      PyObject_CallMethod(module, name, "K", static_cast<unsigned long long>(as_intptr(handle)));
   Py_DECREF(module);
   return made;
 }

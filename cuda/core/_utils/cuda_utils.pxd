@@ -36,7 +36,8 @@ cdef inline int HANDLE_RETURN_NVJITLINK(int status) except?-1 nogil:
         raise nvJitLinkError(status)
 
 
-cdef inline object check_or_create_options(type cls, object options, str what="", bint keep_none=False):
+cdef inline object check_or_create_options(type cls, object options, str what="",
+                                           bint keep_none=False):
     from cuda.core._core import check_or_create_options as check
     return check(cls, options, what, keep_none=keep_none)
 

@@ -21,64 +21,56 @@ ctypedef shared_ptr[const cydriver.CUgraphExec] GraphExecHandle
 ctypedef shared_ptr[const cydriver.CUgraphNode] GraphNodeHandle
 ctypedef shared_ptr[const void] KeptHandle
 
+ctypedef cydriver.CUresult (*_destroy_context)(
+    cydriver.CUcontext) except? cydriver.CUDA_ERROR_NOT_FOUND nogil
+ctypedef cydriver.CUresult (*_destroy_stream)(
+    cydriver.CUstream) except? cydriver.CUDA_ERROR_NOT_FOUND nogil
+ctypedef cydriver.CUresult (*_destroy_event)(
+    cydriver.CUevent) except? cydriver.CUDA_ERROR_NOT_FOUND nogil
+ctypedef cydriver.CUresult (*_destroy_library)(
+    cydriver.CUlibrary) except? cydriver.CUDA_ERROR_NOT_FOUND nogil
+ctypedef cydriver.CUresult (*_destroy_kernel)(
+    cydriver.CUkernel) except? cydriver.CUDA_ERROR_NOT_FOUND nogil
+
 cdef extern from "python/foreign/resource_handles.hpp" namespace "halfwarp::foreign" nogil:
     cydriver.CUresult get_last_error() noexcept
     KeptHandle keep(object owner)
 
     cydriver.CUcontext as_cu(ContextHandle) noexcept
-    intptr_t as_intptr(ContextHandle) noexcept
-    ContextHandle own_context "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUcontext,
-        cydriver.CUresult (*)(cydriver.CUcontext) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
-
     cydriver.CUgreenCtx as_cu(GreenCtxHandle) noexcept
-    intptr_t as_intptr(GreenCtxHandle) noexcept
-    GreenCtxHandle own_greenctx "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUgreenCtx,
-        cydriver.CUresult (*)(cydriver.CUgreenCtx) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
-
     cydriver.CUstream as_cu(StreamHandle) noexcept
-    intptr_t as_intptr(StreamHandle) noexcept
-    StreamHandle own_stream "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUstream,
-        cydriver.CUresult (*)(cydriver.CUstream) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
-
     cydriver.CUevent as_cu(EventHandle) noexcept
-    intptr_t as_intptr(EventHandle) noexcept
-    EventHandle own_event "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUevent,
-        cydriver.CUresult (*)(cydriver.CUevent) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
-
     cydriver.CUmemoryPool as_cu(MemoryPoolHandle) noexcept
-    intptr_t as_intptr(MemoryPoolHandle) noexcept
-    MemoryPoolHandle own_memorypool "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUmemoryPool,
-        cydriver.CUresult (*)(cydriver.CUmemoryPool) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
-
     cydriver.CUdeviceptr as_cu(DevicePtrHandle) noexcept
-    intptr_t as_intptr(DevicePtrHandle) noexcept
-    DevicePtrHandle own_deviceptr "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUdeviceptr,
-        cydriver.CUresult (*)(cydriver.CUdeviceptr) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
-
     cydriver.CUlibrary as_cu(LibraryHandle) noexcept
-    intptr_t as_intptr(LibraryHandle) noexcept
-    LibraryHandle own_library "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUlibrary,
-        cydriver.CUresult (*)(cydriver.CUlibrary) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
-
     cydriver.CUkernel as_cu(KernelHandle) noexcept
-    intptr_t as_intptr(KernelHandle) noexcept
-    KernelHandle own_kernel "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUkernel,
-        cydriver.CUresult (*)(cydriver.CUkernel) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
-
     cydriver.CUgraph as_cu(GraphHandle) noexcept
-    intptr_t as_intptr(GraphHandle) noexcept
-    GraphHandle own_graph "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUgraph,
-        cydriver.CUresult (*)(cydriver.CUgraph) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
-
     cydriver.CUgraphExec as_cu(GraphExecHandle) noexcept
-    intptr_t as_intptr(GraphExecHandle) noexcept
-    GraphExecHandle own_graphexec "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUgraphExec,
-        cydriver.CUresult (*)(cydriver.CUgraphExec) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
-
     cydriver.CUgraphNode as_cu(GraphNodeHandle) noexcept
+
+    intptr_t as_intptr(ContextHandle) noexcept
+    intptr_t as_intptr(GreenCtxHandle) noexcept
+    intptr_t as_intptr(StreamHandle) noexcept
+    intptr_t as_intptr(EventHandle) noexcept
+    intptr_t as_intptr(MemoryPoolHandle) noexcept
+    intptr_t as_intptr(DevicePtrHandle) noexcept
+    intptr_t as_intptr(LibraryHandle) noexcept
+    intptr_t as_intptr(KernelHandle) noexcept
+    intptr_t as_intptr(GraphHandle) noexcept
+    intptr_t as_intptr(GraphExecHandle) noexcept
     intptr_t as_intptr(GraphNodeHandle) noexcept
-    GraphNodeHandle own_graphnode "halfwarp::foreign::own"(cydriver.CUresult, cydriver.CUgraphNode,
-        cydriver.CUresult (*)(cydriver.CUgraphNode) except? cydriver.CUDA_ERROR_NOT_FOUND nogil, KeptHandle)
+
+    ContextHandle own_context "halfwarp::foreign::own"(
+        cydriver.CUresult, cydriver.CUcontext, _destroy_context, KeptHandle)
+    StreamHandle own_stream "halfwarp::foreign::own"(
+        cydriver.CUresult, cydriver.CUstream, _destroy_stream, KeptHandle)
+    EventHandle own_event "halfwarp::foreign::own"(
+        cydriver.CUresult, cydriver.CUevent, _destroy_event, KeptHandle)
+    LibraryHandle own_library "halfwarp::foreign::own"(
+        cydriver.CUresult, cydriver.CUlibrary, _destroy_library, KeptHandle)
+    KernelHandle own_kernel "halfwarp::foreign::own"(
+        cydriver.CUresult, cydriver.CUkernel, _destroy_kernel, KeptHandle)
+
     object _as_object "halfwarp::foreign::as_object"(ContextHandle, const char*)
     object _as_object "halfwarp::foreign::as_object"(StreamHandle, const char*)
     object _as_object "halfwarp::foreign::as_object"(EventHandle, const char*)
