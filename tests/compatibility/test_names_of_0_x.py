@@ -3,12 +3,26 @@
 
 import warnings
 
+import cuda.core
+import cuda.core._stream
+import cuda.core._utils.cuda_utils
+import cuda.core.graph
+import cuda.core.system
+import cuda.core.typing
+import numpy as np
 import pytest
 from cuda.core import (
     Device,
+    EventOptions,
+    Kernel,
     LaunchConfig,
+    Linker,
     ObjectCode,
+    Program,
+    Stream,
+    launch,
 )
+from cuda.core.utils import StridedMemoryView
 
 PTX = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry f() { ret; }"
 ARCH = {"arch": "sm_80"}
@@ -22,7 +36,19 @@ def names():
     code = ObjectCode.from_ptx(PTX)
     with dev.create_stream() as stream, dev.create_event() as event:
         foreign = type("Foreign", (), {"__cuda_stream__": (0, int(stream.handle))})()
-        yield globals() | {
+        yield {
+            "ARCH": ARCH,
+            "EventOptions": EventOptions,
+            "Kernel": Kernel,
+            "LaunchConfig": LaunchConfig,
+            "Linker": Linker,
+            "Program": Program,
+            "ObjectCode": ObjectCode,
+            "Stream": Stream,
+            "StridedMemoryView": StridedMemoryView,
+            "cuda": cuda,
+            "launch": launch,
+            "np": np,
             "dev": dev,
             "stream": stream,
             "event": event,
@@ -112,9 +138,6 @@ REFUSED = {
 
 def evaluate(row, names):
     """What a row gives, and what was said of it."""
-    import cuda.core._stream
-    import cuda.core._utils.cuda_utils  # noqa: F401
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = eval(compile(row, "client.py", "eval"), names)

@@ -117,14 +117,13 @@ class TestClusters:
         assert kernel.occupancy.max_active_clusters(config, stream=stream) > 0
 
     @pytest.mark.parametrize("name", ["max_potential_cluster_size", "max_active_clusters"])
-    def test_the_stream_is_given_by_keyword(self, kernel, stream, name):
+    def test_the_stream_may_be_positional_or_left_out(self, kernel, stream, name):
+        """As in 0.x: what is left out is the default stream, with a deprecation."""
         config = LaunchConfig(grid=4, cluster=2, block=64)
         query = getattr(kernel.occupancy, name)
-        assert query(config, stream=stream) > 0
-        with pytest.raises(TypeError, match=f"{name}.. needs keyword-only argument stream"):
-            query(config)
-        with pytest.raises(TypeError, match=f"{name}.. takes exactly 1 positional argument"):
-            query(config, stream)
+        assert query(config, stream=stream) == query(config, stream) > 0
+        with pytest.warns(DeprecationWarning, match=f"{name}.. without a stream is deprecated"):
+            assert query(config) == query(config, stream)
         with pytest.raises(TypeError, match="must not be None"):
             query(config, stream=None)
         with pytest.raises(TypeError):
