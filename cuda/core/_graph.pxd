@@ -2,7 +2,7 @@
 # The cimport contract of graphs, part by part.
 
 from cuda.bindings.cydriver cimport CUgraph, CUgraphNode, CUuserObject
-from cuda.core._core cimport graph_handle
+from cuda.core._core cimport LaunchConfig, graph_handle, shared_graph_lock
 from libc.stdint cimport uintptr_t
 
 include "graph/graph_state.pxd"

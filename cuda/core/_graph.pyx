@@ -5,7 +5,7 @@ cimport cython
 from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from libc.stdint cimport SIZE_MAX, uintptr_t
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 from libcpp.vector cimport vector
 
 from importlib import import_module

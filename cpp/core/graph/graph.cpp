@@ -80,11 +80,11 @@ graph_handle own_graph(CUgraph raw) {
   return graph_handle::own({}, {}, [raw](CUgraph* made) noexcept { *made = raw; });
 }
 
-graph_exec_handle instantiate(CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS& how) {
+graph_exec_handle instantiate(graph_lock& lock, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS& how) {
   return graph_exec_handle::own(
-      context_instance{current_context()}, {}, [graph, &how](CUgraphExec* raw) {
+      context_instance{current_context()}, {}, [graph, &lock, &how](CUgraphExec* raw) {
         const gil_release released;
-        driver::call(driver::table->cuGraphInstantiateWithParams, raw, graph, &how);
+        call_alone(lock, driver::table->cuGraphInstantiateWithParams, raw, graph, &how);
       });
 }
 
@@ -99,7 +99,7 @@ CUresult continue_after(const stream_ref& stream, CUgraphNode node) noexcept {
                           static_cast<unsigned>(CU_STREAM_SET_CAPTURE_DEPENDENCIES));
 }
 
-CUuserObject retain_in_graph(CUgraph graph, void* object, CUhostFn release) {
+CUuserObject retain_in_graph(graph_lock* lock, CUgraph graph, void* object, CUhostFn release) {
   CUuserObject made = nullptr;
   const CUresult code =
       driver::try_call(driver::table->cuUserObjectCreate, &made, object, release, 1u,
@@ -109,6 +109,7 @@ CUuserObject retain_in_graph(CUgraph graph, void* object, CUhostFn release) {
     driver::fail(code, reinterpret_cast<const void*>(driver::table->cuUserObjectCreate));
   }
   try {
+    const auto guard = lock != nullptr ? std::unique_lock{*lock} : std::unique_lock<graph_lock>{};
     driver::call(driver::table->cuGraphRetainUserObject, graph, made, 1u,
                  static_cast<unsigned>(CU_GRAPH_USER_OBJECT_MOVE));
   } catch (const driver::driver_error&) {
@@ -116,6 +117,13 @@ CUuserObject retain_in_graph(CUgraph graph, void* object, CUhostFn release) {
     throw;
   }
   return made;
+}
+
+CUresult update_executable(graph_lock& lock, graph_lock& source_lock, CUgraphExec updated,
+                           CUgraph source, CUgraphExecUpdateResultInfo& result) noexcept {
+  const gil_release released;
+  const std::lock_guard guard{lock};
+  return try_call_alone(source_lock, driver::table->cuGraphExecUpdate, updated, source, &result);
 }
 
 void abandon_capture(const stream_ref& stream) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/graph/graph_lock.hpp"
 #include "core/stream.hpp"
 
 namespace halfwarp::core {
@@ -41,8 +42,9 @@ struct graph_exec_traits {
 using graph_exec_ref = handle_ref<graph_exec_traits>;
 using graph_exec_handle = handle<graph_exec_traits>;
 
-// Throws driver_error; `parameters` says why then.
-[[nodiscard]] graph_exec_handle instantiate(CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS& how);
+// Throws driver_error; `how` says why then.
+[[nodiscard]] graph_exec_handle instantiate(graph_lock& lock, CUgraph graph,
+                                            CUDA_GRAPH_INSTANTIATE_PARAMS& how);
 
 // The capture of a stream: none of the members counts unless it is active.
 struct capture_info {
@@ -60,8 +62,14 @@ struct capture_info {
 [[nodiscard]] CUresult continue_after(const stream_ref& stream, CUgraphNode node) noexcept;
 
 // Lets a graph hold an object, which `release` gets when the last graph, executable and launch made
-// of it is gone, on any thread; or now, where the driver refuses. Throws driver_error then.
-CUuserObject retain_in_graph(CUgraph graph, void* object, CUhostFn release);
+// of it is gone, on any thread; or now, where the driver refuses. Throws driver_error then. The
+// lock is null for a graph that is being captured.
+CUuserObject retain_in_graph(graph_lock* lock, CUgraph graph, void* object, CUhostFn release);
+
+// As cuGraphExecUpdate, with both locks, and without the interpreter lock.
+[[nodiscard]] CUresult update_executable(graph_lock& lock, graph_lock& source_lock,
+                                         CUgraphExec updated, CUgraph source,
+                                         CUgraphExecUpdateResultInfo& result) noexcept;
 
 // For clean-up: ends a capture, whatever state it is in, and drops what was recorded.
 void abandon_capture(const stream_ref& stream) noexcept;

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "driver/call.hpp"
+#include "core/graph/graph_lock.hpp"
 
 namespace halfwarp::core {
 
@@ -16,7 +16,8 @@ struct neighbours {
   std::vector<CUgraphEdgeData> edges;  // one for each; without room for it drivers refuse any data
 };
 
-[[nodiscard]] inline neighbours neighbours_of(CUgraphNode node, bool behind) {
+[[nodiscard]] inline neighbours neighbours_of(graph_lock& lock, CUgraphNode node, bool behind) {
+  const std::lock_guard guard{lock};
   const auto function = behind ? driver::table->cuGraphNodeGetDependentNodes
                                : driver::table->cuGraphNodeGetDependencies;
   neighbours found;

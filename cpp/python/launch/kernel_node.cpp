@@ -66,12 +66,13 @@ CUgraphNodeParams packed_launch::parameters() noexcept {
   return made;
 }
 
-CUresult set_attributes(CUgraphNode node, const config_fields& config) noexcept {
+CUresult set_attributes(core::graph_lock& lock, CUgraphNode node,
+                        const config_fields& config) noexcept {
   CUlaunchAttribute all[most_attributes];
   for (const CUlaunchAttribute& each :
        std::span{all, gather_attributes(config, config.further, all)}) {
-    const CUresult code =
-        driver::try_call(driver::table->cuGraphKernelNodeSetAttribute, node, each.id, &each.value);
+    const CUresult code = core::try_call_alone(lock, driver::table->cuGraphKernelNodeSetAttribute,
+                                               node, each.id, &each.value);
     if (code != CUDA_SUCCESS) return code;
   }
   return CUDA_SUCCESS;

@@ -5,6 +5,7 @@
 #include <Python.h>
 #include <cuda.h>
 
+#include "core/graph/graph_lock.hpp"
 #include "python/arguments/argument_block.hpp"
 #include "python/objects.hpp"
 #include "python/reference.hpp"
@@ -37,6 +38,7 @@ class packed_launch {
 
 // What a kernel node cannot be given with its parameters: cluster, cooperative and the like. The
 // first error; the node has what came before.
-[[nodiscard]] CUresult set_attributes(CUgraphNode node, const config_fields& config) noexcept;
+[[nodiscard]] CUresult set_attributes(core::graph_lock& lock, CUgraphNode node,
+                                      const config_fields& config) noexcept;
 
 }  // namespace halfwarp::python

@@ -20,6 +20,18 @@ cdef extern from "cuda.h" nogil:
         int result_out
 
 
+cdef extern from "core/graph/graph_lock.hpp" namespace "halfwarp::core" nogil:
+    cppclass graph_lock:
+        graph_lock() noexcept
+    cppclass shared_graph_lock:
+        shared_graph_lock() noexcept
+        graph_lock* get() noexcept
+    shared_graph_lock make_graph_lock() except +
+    # call_alone(lock, driver.cuX, ...) and try_call_alone are call and try_call with a lock.
+    void call_alone(...) except +translate_exception
+    CUresult try_call_alone(...) noexcept
+
+
 cdef extern from "core/graph/graph.hpp" namespace "halfwarp::core" nogil:
     cppclass graph_handle:
         graph_handle() noexcept
@@ -44,11 +56,11 @@ cdef extern from "core/graph/graph.hpp" namespace "halfwarp::core" nogil:
         size_t count
     graph_handle create_graph() except +translate_exception
     graph_handle own_graph(CUgraph) except +translate_exception
-    graph_exec_handle instantiate(CUgraph, CUDA_GRAPH_INSTANTIATE_PARAMS&) \
+    graph_exec_handle instantiate(graph_lock&, CUgraph, CUDA_GRAPH_INSTANTIATE_PARAMS&) \
         except +translate_exception
     CUresult find_capture(const stream_ref&, capture_info&) noexcept
     CUresult continue_after(const stream_ref&, CUgraphNode) noexcept
-    CUuserObject retain_in_graph(CUgraph, void*, void (*release)(void*)) \
+    CUuserObject retain_in_graph(graph_lock*, CUgraph, void*, void (*release)(void*)) \
         except +translate_exception
     void abandon_capture(const stream_ref&) noexcept
     void leave_capture(const stream_ref&) noexcept

@@ -258,7 +258,7 @@ cdef class GraphBuilder:
         cuGraphDebugDotPrint : the driver function.
         """
         check_ended(self, "Graph has not finished building.")
-        print_dot(self.graph.raw, path, options)
+        print_dot(self.graph, path, options)
 
     def debug_print(self, path=None, options=None):
         """Deprecated spelling of `debug_dot_print`; without a path, returns the text."""
@@ -709,7 +709,8 @@ cdef tuple add_bodies(GraphBuilder self, object cls, object given, size_t count)
         raise RuntimeError("Cannot add conditional node when not actively capturing")
     cdef borrowed_stream stream = self.native.borrow_open(self)
     how = conditional_parameters(cls, condition, count)
-    call(driver.cuGraphAddNode, &made, found.graph, found.last, found.edges, found.count, &how)
+    call_alone(root_of(self).graph.lock, driver.cuGraphAddNode, &made, found.graph, found.last,
+               found.edges, found.count, &how)
     check(continue_after(stream, made), "cuStreamUpdateCaptureDependencies")
     whole = root_of(self).graph
     bodies = tuple([part_of(whole, how.conditional.phGraph_out[i]) for i in range(count)])
@@ -750,7 +751,8 @@ cdef int embed_builder(GraphBuilder self, object given) except -1:
     cdef borrowed_stream stream = self.native.borrow_open(self)
     seal(child.graph)
     how = child_parameters(child.graph)
-    call(driver.cuGraphAddNode, &made, found.graph, found.last, found.edges, found.count, &how)
+    call_alone(root_of(self).graph.lock, driver.cuGraphAddNode, &made, found.graph, found.last,
+               found.edges, found.count, &how)
     check(continue_after(stream, made), "cuStreamUpdateCaptureDependencies")
     return 0
 

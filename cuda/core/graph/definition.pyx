@@ -8,7 +8,7 @@ cdef class GraphDefinition(_NodeMaker):
 
     ``GraphDefinition()`` is an empty one; `GraphBuilder.graph_definition`, child nodes and
     conditional nodes give theirs. It lives as long as any object for it, for a part of it or for
-    one of its nodes. Several threads may read it at once; changes need the caller's lock.
+    one of its nodes. Calls of several threads on one graph go one after the other.
     """
 
     def __init__(self):
@@ -128,7 +128,7 @@ cdef class GraphDefinition(_NodeMaker):
         cuGraphDebugDotPrint : the driver function.
         """
         self.check_usable()
-        print_dot(self.state.raw, path, options)
+        print_dot(self.state, path, options)
 
     def nodes(self):
         """All nodes, as a set. Host only.
@@ -253,10 +253,10 @@ cdef GraphDefinition wrap_graph(_GraphState state):
 cdef list nodes_of(_GraphState graph):
     cdef vector[CUgraphNode] found
     cdef size_t count = 0
-    call(driver.cuGraphGetNodes, graph.raw, NULL, &count)
+    call_alone(graph.lock, driver.cuGraphGetNodes, graph.raw, NULL, &count)
     found.resize(count)
     if count:
-        call(driver.cuGraphGetNodes, graph.raw, found.data(), &count)
+        call_alone(graph.lock, driver.cuGraphGetNodes, graph.raw, found.data(), &count)
     return [node_of(graph, found[i]) for i in range(min(count, found.size()))]
 
 
@@ -265,12 +265,13 @@ cdef list edges_of(_GraphState graph):
     cdef vector[CUgraphNode] sources, targets
     cdef vector[CUgraphEdgeData] data
     cdef size_t count = 0
-    call(driver.cuGraphGetEdges, graph.raw, NULL, NULL, NULL, &count)
+    call_alone(graph.lock, driver.cuGraphGetEdges, graph.raw, NULL, NULL, NULL, &count)
     sources.resize(count)
     targets.resize(count)
     data.resize(count)
     if count:
-        call(driver.cuGraphGetEdges, graph.raw, sources.data(), targets.data(), data.data(), &count)
+        call_alone(graph.lock, driver.cuGraphGetEdges, graph.raw, sources.data(), targets.data(),
+                   data.data(), &count)
     return [(node_of(graph, sources[i]), node_of(graph, targets[i]),
              (data[i].from_port, data[i].to_port, data[i].type))
             for i in range(min(count, sources.size()))]
@@ -285,11 +286,12 @@ cdef int add_edge(_GraphState graph, object first, object second, unsigned char 
         raise ValueError("The virtual graph entry node cannot be used in an edge")
     memset(&data, 0, sizeof(data))
     data.from_port, data.to_port, data.type = from_port, to_port, kind
-    call(driver.cuGraphAddDependencies, graph.raw, &source.raw, &target.raw, &data, <size_t>1)
+    call_alone(graph.lock, driver.cuGraphAddDependencies, graph.raw, &source.raw, &target.raw,
+               &data, <size_t>1)
     return 0
 
 
-cdef int print_dot(CUgraph graph, object path, object options) except -1:
+cdef int print_dot(_GraphState graph, object path, object options) except -1:
     cls = import_module("cuda.core.graph.options").GraphDebugPrintOptions
     if isinstance(options, dict):
         options = cls(**options)
@@ -300,5 +302,5 @@ cdef int print_dot(CUgraph graph, object path, object options) except -1:
     cdef bytes name = os.fsencode(path)
     cdef const char* file = name
     with nogil:
-        call(driver.cuGraphDebugDotPrint, graph, file, flags)
+        call_alone(graph.lock, driver.cuGraphDebugDotPrint, graph.raw, file, flags)
     return 0

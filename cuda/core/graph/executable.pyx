@@ -7,7 +7,6 @@ from cuda.bindings.cydriver cimport (
     CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD,
     CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY,
     CUDA_GRAPH_INSTANTIATE_SUCCESS,
-    CUgraphExecUpdateResultInfo,
 )
 
 cdef object update_error_class = None
@@ -33,6 +32,7 @@ cdef class Graph:
     """
 
     cdef held_graph_exec native
+    cdef graph_lock lock        # launches and changes come one at a time
     cdef uintptr_t identity
     cdef object source          # a weak reference to the state of what it was made from
     cdef dict changed           # address of a node: what its change through a view keeps
@@ -110,7 +110,7 @@ cdef class Graph:
         cdef borrowed_graph_exec native = self.native.borrow_open(self)
         cdef borrowed_stream on = order.native.borrow_open(order)
         with nogil:
-            call(driver.cuGraphLaunch, native.raw(), on.raw())
+            call_alone(self.lock, driver.cuGraphLaunch, native.raw(), on.raw())
         if self.changed:  # what a change through a view keeps must outlive this launch
             self.reached = order.record()
 
@@ -131,7 +131,7 @@ cdef class Graph:
         cdef borrowed_graph_exec native = self.native.borrow_open(self)
         cdef borrowed_stream on = order.native.borrow_open(order)
         with nogil:
-            call(driver.cuGraphUpload, native.raw(), on.raw())
+            call_alone(self.lock, driver.cuGraphUpload, native.raw(), on.raw())
 
     def update(self, source):
         """Take the parameters of a graph of the same topology over, and what it keeps.
@@ -209,7 +209,7 @@ cdef Graph instantiate_graph(_GraphState graph, object options):
         raise RuntimeError("GraphDefinition is no longer valid")
     seal(graph)
     try:
-        native = instantiate(graph.raw, how)
+        native = instantiate(graph.lock.get()[0], graph.raw, how)
     except CUDAError as error:
         if <int>how.result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS:
             raise
@@ -250,8 +250,7 @@ cdef int update_graph(Graph self, _GraphState source) except -1:
     cdef borrowed_graph_exec native = self.native.borrow_open(self)
     memset(&answer, 0, sizeof(answer))
     seal(source)
-    with nogil:
-        code = try_call(driver.cuGraphExecUpdate, native.raw(), source.raw, &answer)
+    code = update_executable(self.lock, source.lock.get()[0], native.raw(), source.raw, answer)
     if code != CUDA_SUCCESS:
         if <int>answer.result == 0:
             check(code, "cuGraphExecUpdate")

@@ -45,8 +45,7 @@ cdef class _SwitchableNode(ExecutableGraphNode):
         --------
         cuGraphNodeSetEnabled : the driver function.
         """
-        check_view(self)
-        call(driver.cuGraphNodeSetEnabled, self.native.raw(), self.node.raw, 1)
+        switch_node(self, 1)
 
     def disable(self):
         """Let later launches skip the node; its edges stay. Host only.
@@ -55,8 +54,14 @@ cdef class _SwitchableNode(ExecutableGraphNode):
         --------
         cuGraphNodeSetEnabled : the driver function.
         """
-        check_view(self)
-        call(driver.cuGraphNodeSetEnabled, self.native.raw(), self.node.raw, 0)
+        switch_node(self, 0)
+
+
+cdef int switch_node(ExecutableGraphNode view, unsigned is_enabled) except -1:
+    check_view(view)
+    call_alone(view.graph.lock, driver.cuGraphNodeSetEnabled, view.native.raw(), view.node.raw,
+               is_enabled)
+    return 0
 
 
 @cython.final
@@ -91,7 +96,9 @@ cdef class ExecutableKernelNode(_SwitchableNode):
                 "updating clustered or cooperative kernel nodes, or others with launch attributes, "
                 "is not supported in an executable: change the definition and use Graph.update()")
         how = packed.parameters()
-        set_in_executable(self, &how, (launched, *operands_of(values)))
+        kept = [launched]
+        add_operands(kept, values)
+        set_in_executable(self, &how, kept)
 
 
 @cython.final
@@ -172,7 +179,7 @@ cdef class ExecutableChildGraphNode(ExecutableGraphNode):
         given = graph_to_embed(child)
         seal(given)
         how = child_parameters(given)
-        set_in_executable(self, &how, ())
+        set_in_executable(self, &how, [])
 
 
 cdef class _ExecutableEventNode(ExecutableGraphNode):
@@ -195,7 +202,7 @@ cdef class _ExecutableEventNode(ExecutableGraphNode):
         check_view(self)
         kept = event_to_keep(event)
         how = event_parameters(kind_of_event_node(<_EventNode>self.node), kept)
-        set_in_executable(self, &how, (kept,))
+        set_in_executable(self, &how, [kept])
 
 
 @cython.final
@@ -231,7 +238,7 @@ cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
         check_view(self)
         held = hold_call(fn, user_data)
         how = host_parameters(held)
-        set_in_executable(self, &how, (held,))
+        set_in_executable(self, &how, [held])
 
 
 cdef dict VIEWS = {
@@ -286,13 +293,13 @@ cdef int check_view(ExecutableGraphNode view) except -1:
 
 
 cdef int set_in_executable(ExecutableGraphNode view, CUgraphNodeParams* how,
-                           tuple kept) except -1:
+                           list kept) except -1:
     """The graph keeps the new operands before the driver has them, and the old ones as long as a
     launch may use them."""
     cdef Graph graph = view.graph
     check_view(view)
     before = graph.changed.get(view.node.identity) if graph.changed else None
-    call(driver.cuGraphExecNodeSetParams, view.native.raw(), view.node.raw, how)
+    call_alone(graph.lock, driver.cuGraphExecNodeSetParams, view.native.raw(), view.node.raw, how)
     if graph.changed is None:
         graph.changed = {}
     graph.changed[view.node.identity] = kept

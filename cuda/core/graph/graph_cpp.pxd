@@ -27,6 +27,7 @@ from cuda.bindings.cydriver cimport (
     CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS,
     CUgraphConditionalHandle,
+    CUgraphExecUpdateResultInfo,
     CUgraphNodeParams,
     CUgraphNodeType,
     CUmemAccessDesc,
@@ -40,11 +41,16 @@ cdef extern from "python/launch/kernel_node.hpp" namespace "halfwarp::python":
         CUgraphNodeParams parameters() noexcept
         const config_fields& config() noexcept
         bint has_attributes() noexcept
-    CUresult set_attributes(CUgraphNode, const config_fields&) noexcept
+    CUresult set_attributes(graph_lock&, CUgraphNode, const config_fields&) noexcept
+
+
+cdef extern from "core/graph/graph.hpp" namespace "halfwarp::core":
+    CUresult update_executable(graph_lock&, graph_lock&, CUgraphExec, CUgraph,
+                               CUgraphExecUpdateResultInfo&) noexcept
 
 
 cdef extern from "core/graph/neighbours.hpp" namespace "halfwarp::core" nogil:
     cppclass neighbours:
         vector[CUgraphNode] nodes
         vector[CUgraphEdgeData] edges
-    neighbours neighbours_of(CUgraphNode, bint behind) except +translate_exception
+    neighbours neighbours_of(graph_lock&, CUgraphNode, bint behind) except +translate_exception

@@ -87,7 +87,6 @@ class GraphMemoryResource(MemoryResource):
     """
 
     __slots__ = ("_device",)
-    _is_of_graphs = True  # no graph keeps this memory: each frees it, or leaves it, as it says
 
     def __new__(cls, device_id):
         ordinal = (<Device>device_id).ordinal if isinstance(device_id, Device) \
@@ -188,6 +187,9 @@ class GraphMemoryResource(MemoryResource):
 
     def __repr__(self):
         return f"<GraphMemoryResource device={self._device}>"
+
+
+set_graph_memory_class(GraphMemoryResource)
 
 
 cdef int check_captures(const stream_ref& stream) except -1:

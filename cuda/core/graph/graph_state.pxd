@@ -5,13 +5,15 @@
 # that the driver makes of the graph keep it as well. A list is only ever added to.
 cdef class _KeptObjects:
     cdef list objects
+    cdef Py_ssize_t users      # how many nodes have objects there
     cdef CUuserObject native
 
 # What is known of one node beside what the driver tells.
 cdef class _NodeState:
     cdef object wrapper        # a weak reference to the GraphNode, or None
-    cdef object kept           # what the node uses, in a tuple; None for nothing
-    cdef _KeptObjects among    # where `kept` is
+    cdef _KeptObjects among    # where what the node uses is kept; None for nothing
+    cdef Py_ssize_t first      # the first of its objects there
+    cdef Py_ssize_t count
     cdef object made_as        # of conditional nodes: (class, GraphCondition, bodies)
 
 cdef class _GraphState:
@@ -19,8 +21,10 @@ cdef class _GraphState:
     # driver has it.
     cdef graph_handle top
     cdef CUgraph raw
+    cdef shared_graph_lock lock    # of the whole graph; for every call that is given a part of it
     cdef bint is_valid             # False after its owner went
     cdef dict nodes                # address of the node: _NodeState
     cdef dict parts                # address of a child graph or body: its _GraphState
     cdef _KeptObjects kept         # with room for more; None: the next one gets a new list
+    cdef LaunchConfig shape        # of the last kernel node, never changed: shared by those alike
     cdef object __weakref__

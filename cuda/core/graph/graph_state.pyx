@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What all wrappers of one graph share: the graph itself, its nodes, and what it keeps alive.
 
-# In one list of kept objects; a replaced one costs copying that many references.
-ROOM = 32
+# In one list of kept objects; a node that goes costs copying that many references.
+cdef Py_ssize_t ROOM = 64
 
 
 @cython.final
@@ -20,6 +20,7 @@ cdef class _NodeState:
 cdef class _GraphState:
     def __cinit__(self):
         self.nodes, self.parts = {}, {}
+        self.lock = make_graph_lock()
 
 
 cdef _GraphState new_graph_state():
@@ -38,6 +39,7 @@ cdef _GraphState part_of(_GraphState whole, CUgraph raw):
         if part is None:
             part = _GraphState.__new__(_GraphState)
             part.top, part.raw, part.is_valid = whole.top, raw, whole.is_valid
+            part.lock = whole.lock
             whole.parts[<uintptr_t>raw] = part
     return part
 
@@ -79,44 +81,84 @@ cdef int seal(_GraphState self) except -1:
     return 0
 
 
+cdef _KeptObjects new_room(_GraphState graph, list objects):
+    cdef _KeptObjects room = _KeptObjects.__new__(_KeptObjects)
+    room.objects = objects
+    room.native = hold(graph, objects)
+    return room
+
+
+cdef CUuserObject hold(_GraphState graph, list objects) except NULL:
+    return retain_in_graph(graph.lock.get(), graph.raw, make_host_call(objects), give_up_host_call)
+
+
 cdef _KeptObjects room_to_keep(_GraphState graph):
     """Where what a new node uses can be put; made before the node, since it may fail."""
     cdef _KeptObjects room = graph.kept
     if room is None or len(room.objects) >= ROOM:
-        room = _KeptObjects.__new__(_KeptObjects)
-        room.objects = []
-        room.native = keep_in_graph(graph.raw, room.objects)
-        graph.kept = room
+        room = graph.kept = new_room(graph, [])
     return room
+
+
+cdef int keep_among(_GraphState graph, _NodeState state, _KeptObjects room,
+                    list objects) except -1:
+    with cython.critical_section(graph):
+        if room.native is NULL:  # its last node went meanwhile
+            room = room_to_keep(graph)
+        state.first, state.count = len(room.objects), len(objects)
+        room.objects.extend(objects)
+        room.users += 1
+        state.among = room
+    return 0
 
 
 cdef int release_kept(_GraphState graph, _NodeState state) except -1:
     """Let go of what a node used; executables that were made before keep it."""
     cdef _KeptObjects among = state.among
-    cdef CUuserObject before
-    kept, state.kept, state.among = state.kept, None, None
+    cdef CUuserObject gone, new
+    cdef list rest
     if among is None or not graph.is_valid:
         return 0
-    # The list itself is shared with all clones, so the rest gets a list of its own.
-    rest = [each for each in among.objects if each is not kept]
-    before = among.native
-    among.native = keep_in_graph(graph.raw, rest) if rest else NULL
-    among.objects = rest
-    if graph.kept is among and not rest:
-        graph.kept = None
-    call(driver.cuGraphReleaseUserObject, graph.raw, before, 1)
+    with cython.critical_section(graph):
+        while True:
+            # The list itself is shared with all clones, so the rest gets a list of its own.
+            new = NULL
+            gone, rest = among.native, list(among.objects)
+            rest[state.first:state.first + state.count] = [None] * state.count
+            if among.users > 1:
+                new = hold(graph, rest)
+            if gone == among.native and len(rest) == len(among.objects):
+                break
+            if new is not NULL:  # the collector may run wherever an object is made
+                release_room(graph, new)
+        state.among, among.native, among.objects = None, new, rest
+        among.users -= 1
+        if graph.kept is among and among.users == 0:
+            graph.kept = None
+    return release_room(graph, gone)
+
+
+cdef int release_room(_GraphState graph, CUuserObject room) except -1:
+    call_alone(graph.lock, driver.cuGraphReleaseUserObject, graph.raw, room, 1)
     return 0
 
 
-cdef int replace_kept(_GraphState graph, _NodeState state, object kept,
-                      _KeptObjects room) except -1:
+cdef int set_node(GraphNode node, CUgraphNodeParams* how, list kept) except -1:
+    """Give a node other parameters; what it used before goes, and it keeps other objects."""
+    cdef _GraphState graph = node.state
+    cdef _NodeState state = state_of_node(graph, node.raw)
+    # Of its own, so that the next change of the node need not copy what others keep.
+    cdef _KeptObjects room = new_room(graph, []) if kept else None
+    node.check_usable()
+    try:
+        call_alone(graph.lock, driver.cuGraphNodeSetParams, node.raw, how)
+    except BaseException:
+        if room is not None:
+            release_room(graph, room.native)
+        raise
     release_kept(graph, state)
-    if kept:
-        # Where the release emptied the list that had room, that list is the graph's no more.
-        if room.native is NULL:
-            room = room_to_keep(graph)
-        room.objects.append(kept)
-        state.kept, state.among = kept, room
+    if room is not None:
+        keep_among(graph, state, room, kept)
     return 0
 
 

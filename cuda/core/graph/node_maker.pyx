@@ -2,27 +2,33 @@
 # Adding nodes: to a definition, or behind one of its nodes.
 
 
-cdef CUgraphNode add_node(_NodeMaker after, CUgraphNodeParams* how, _KeptObjects room,
-                          object kept) except NULL:
-    """Add a node that keeps what it uses; `room` was made before, and is None for nothing."""
+cdef _NodeState add_node(GraphNode node, _NodeMaker after, CUgraphNodeParams* how, list kept):
+    """Add a node that keeps what it uses; `node` stands for it from now on."""
+    cdef _NodeState state = new_state_for(node)
     cdef CUgraphNode made = NULL
-    cdef CUgraphNode* before = &after.raw
-    cdef _NodeState state
+    cdef _KeptObjects room = None
     after.check_usable()
-    call(driver.cuGraphAddNode, &made, after.state.raw, before, NULL,
-         <size_t>(after.raw is not NULL), how)
-    state = _NodeState.__new__(_NodeState)
+    if kept:
+        room = room_to_keep(after.state)
+        after.check_usable()  # the collector may run wherever an object is made
+    call_alone(after.state.lock, driver.cuGraphAddNode, &made, after.state.raw, &after.raw, NULL,
+               <size_t>(after.raw is not NULL), how)
     if room is not None:
-        room.objects.append(kept)
-        state.kept, state.among = kept, room
-    after.state.nodes[<uintptr_t>made] = state
-    return made
+        keep_among(after.state, state, room, kept)
+    place(node, after.state, made, state)
+    return state
 
 
-cdef int place(GraphNode node, _GraphState graph, CUgraphNode raw) except -1:
+cdef _NodeState new_state_for(GraphNode node):
+    cdef _NodeState state = _NodeState.__new__(_NodeState)
+    state.wrapper = PyWeakref_NewRef(node, None)
+    return state
+
+
+cdef int place(GraphNode node, _GraphState graph, CUgraphNode raw, _NodeState state) except -1:
     """Make an object the one that stands for a node from now on."""
     node.state, node.raw, node.identity = graph, raw, <uintptr_t>raw
-    state_of_node(graph, raw).wrapper = PyWeakref_NewRef(node, None)
+    graph.nodes[node.identity] = state
     return 0
 
 
@@ -465,7 +471,10 @@ cdef object join_nodes(_NodeMaker after, tuple nodes):
             before.push_back(node.raw)
     memset(&how, 0, sizeof(how))
     how.type = CU_GRAPH_NODE_TYPE_EMPTY
-    call(driver.cuGraphAddNode, &made, after.state.raw, before.data(), NULL, before.size(), &how)
     node = EmptyNode.__new__(EmptyNode)
-    place(node, after.state, made)
+    state = new_state_for(node)
+    after.check_usable()
+    call_alone(after.state.lock, driver.cuGraphAddNode, &made, after.state.raw, before.data(), NULL,
+               before.size(), &how)
+    place(node, after.state, made, state)
     return node

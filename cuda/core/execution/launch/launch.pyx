@@ -21,7 +21,9 @@ cdef void raise_failed_launch(CUresult code, const char* function, object kernel
 
 cdef int keep_captured_launch(const stream_ref& stream, object kernel,
                               object arguments) except -1:
-    keep_in_capture(stream, (kernel, *operands_of(arguments)))
+    kept = [kernel]
+    add_operands(kept, arguments)
+    keep_in_capture(stream, kept)
     return 0
 
 

@@ -12,11 +12,14 @@ cdef object share_operand(object operand)
 # What keeps the memory of an open Buffer; None where the memory is a part of a graph itself.
 cdef object memory_to_keep(Buffer buffer)
 
-# The same for all of a tuple, without what keeps nothing alive: numbers and the like.
-cdef tuple operands_of(object operands)
+# Adds to a list the same for all of some, without what keeps nothing alive: numbers and the like.
+cdef int add_operands(list kept, object operands) except -1
 
 # The event, also after the object was closed.
 cdef Event share_event(Event event)
+
+# No graph keeps memory of such resources: each frees it, or leaves it, as it says.
+cdef int set_graph_memory_class(object cls) except -1
 
 # Lets the graph that a stream is being captured into keep an object; whether there is one.
 cdef int keep_in_capture(const stream_ref& stream, object kept) except -1

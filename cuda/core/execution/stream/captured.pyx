@@ -1,16 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is recorded into a graph keeps what it uses: memory, kernels, events, arrays.
 
+from cpython.bool cimport PyBool_Check
+from cpython.complex cimport PyComplex_CheckExact
+from cpython.float cimport PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport Py_TYPE, PyTypeObject
+
 from cuda.bindings.cydriver cimport (
     CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
 )
 
+cdef extern from "Python.h":
+    bint PyType_IsSubtype(PyTypeObject*, PyTypeObject*) noexcept
+    bint PyType_HasFeature(PyTypeObject*, unsigned long) noexcept
+    const unsigned long Py_TPFLAGS_HEAPTYPE
+
 
 cdef object breaking_call = None  # what is said of the last call that broke a capture
+cdef object graph_memory_class = None
 
-# What keeps nothing alive, and most arguments of kernels are.
-cdef tuple PLAIN = (int, float, bool, complex, type(None))
+
+cdef int set_graph_memory_class(object cls) except -1:
+    global graph_memory_class
+    graph_memory_class = cls
+    return 0
 
 
 cdef Event share_event(Event event):
@@ -26,24 +41,41 @@ cdef object share_operand(object operand):
     return operand
 
 
+cdef inline bint is_of_python(object value) noexcept:
+    """Whether its class was made in Python, as those of adaptors are."""
+    return PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_HEAPTYPE)
+
+
 cdef object memory_to_keep(Buffer buffer):
     """What keeps the memory of a Buffer; None where the memory is a part of a graph itself."""
     resource = resource_of(buffer)
-    while getattr(type(resource), "_hands_memory_on", False):  # an adaptor of another resource
-        resource = resource.upstream
-    if resource is not None and getattr(type(resource), "_is_of_graphs", False):
+    while is_of_python(resource) and getattr(type(resource), "_hands_memory_on", False):
+        resource = resource.upstream  # of an adaptor
+    if graph_memory_class is not None and PyType_IsSubtype(
+            Py_TYPE(resource), <PyTypeObject*>graph_memory_class):
         return None
     if type(resource) is PoolMemoryResource and (<PoolMemoryResource>resource).whole is not None:
         return resource  # the capture may use the memory again, and nobody else does
     return memory_of(buffer)
 
 
-cdef tuple operands_of(object operands):
-    return tuple([share_operand(each) for each in operands if type(each) not in PLAIN])
+cdef inline bint is_plain(object value) noexcept:
+    """Whether it keeps nothing alive, as most arguments of kernels."""
+    return (PyLong_CheckExact(value) or PyFloat_CheckExact(value) or PyBool_Check(value)
+            or value is None or PyComplex_CheckExact(value))
+
+
+cdef int add_operands(list kept, object operands) except -1:
+    for each in operands:
+        if not is_plain(each):
+            shared = share_operand(each)
+            if shared is not None:
+                kept.append(shared)
+    return 0
 
 
 cdef CUuserObject keep_in_graph(CUgraph graph, object kept) except NULL:
-    return retain_in_graph(graph, make_host_call(kept), give_up_host_call)
+    return retain_in_graph(NULL, graph, make_host_call(kept), give_up_host_call)
 
 
 cdef int keep_in_capture(const stream_ref& stream, object kept) except -1:
@@ -69,7 +101,9 @@ cdef bint is_captured(object given) except -1:
 
 cdef int keep_operands(Stream stream, tuple operands) except -1:
     cdef borrowed_stream order = stream.native.borrow_open(stream)
-    keep_in_capture(order, operands_of(operands))
+    kept = []
+    add_operands(kept, operands)
+    keep_in_capture(order, kept)
     return 0
 
 

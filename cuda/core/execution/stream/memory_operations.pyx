@@ -155,5 +155,7 @@ cdef int submit_values(Stream self, list rows) except -1:
     if code != CUDA_SUCCESS:
         return raise_refused_values(code)
     if captures_under_way():
-        keep_in_capture(stream, operands_of([each for row in rows for each in row]))
+        kept = []
+        add_operands(kept, [each for row in rows for each in row])
+        keep_in_capture(stream, kept)
     return 0

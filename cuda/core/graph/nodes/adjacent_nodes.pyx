@@ -17,17 +17,17 @@ cdef list adjacent(GraphNode node, bint behind):
         return []
     if node.raw is NULL:
         return roots_of(node.state) if behind else []
-    found = neighbours_of(node.raw, behind)
+    found = neighbours_of(node.state.lock.get()[0], node.raw, behind)
     return [node_of(node.state, found.nodes[i]) for i in range(found.nodes.size())]
 
 
 cdef list roots_of(_GraphState graph):
     cdef vector[CUgraphNode] found
     cdef size_t count = 0
-    call(driver.cuGraphGetRootNodes, graph.raw, NULL, &count)
+    call_alone(graph.lock, driver.cuGraphGetRootNodes, graph.raw, NULL, &count)
     found.resize(count)
     if count:
-        call(driver.cuGraphGetRootNodes, graph.raw, found.data(), &count)
+        call_alone(graph.lock, driver.cuGraphGetRootNodes, graph.raw, found.data(), &count)
     return [node_of(graph, found[i]) for i in range(min(count, found.size()))]
 
 
@@ -51,11 +51,11 @@ cdef int change_edges(GraphNode node, bint behind, list others, bint adds) excep
         sources.push_back(node.raw if behind else (<GraphNode>each).raw)
         targets.push_back((<GraphNode>each).raw if behind else node.raw)
     if adds:
-        call(driver.cuGraphAddDependencies, node.state.raw, sources.data(), targets.data(), NULL,
-             sources.size())
+        call_alone(node.state.lock, driver.cuGraphAddDependencies, node.state.raw, sources.data(),
+                   targets.data(), NULL, sources.size())
     else:
-        call(driver.cuGraphRemoveDependencies, node.state.raw, sources.data(), targets.data(), NULL,
-             sources.size())
+        call_alone(node.state.lock, driver.cuGraphRemoveDependencies, node.state.raw,
+                   sources.data(), targets.data(), NULL, sources.size())
     return 0
 
 
@@ -182,7 +182,7 @@ cdef object edge_data_of(GraphNode node, bint behind, object other):
     node.check_usable()
     if node.raw is NULL or not isinstance(other, GraphNode):
         return None
-    found = neighbours_of(node.raw, behind)
+    found = neighbours_of(node.state.lock.get()[0], node.raw, behind)
     for i in range(found.nodes.size()):
         if found.nodes[i] == (<GraphNode>other).raw:
             return found.edges[i].from_port, found.edges[i].to_port, found.edges[i].type

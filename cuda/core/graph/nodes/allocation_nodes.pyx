@@ -113,12 +113,13 @@ cdef AllocNode add_alloc_node(_NodeMaker after, object size, object device, obje
         access[i].location.id = peer
         access[i].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE
     how.accessDescs, how.accessDescCount = access.data(), access.size()
+    state = new_state_for(node)
     after.check_usable()
     with nogil:
-        call(driver.cuGraphAddMemAllocNode, &made, after.state.raw, &after.raw,
-             <size_t>(after.raw is not NULL), &how)
+        call_alone(after.state.lock, driver.cuGraphAddMemAllocNode, &made, after.state.raw,
+                   &after.raw, <size_t>(after.raw is not NULL), &how)
     node.address = how.dptr
-    place(node, after.state, made)
+    place(node, after.state, made, state)
     return node
 
 
@@ -136,10 +137,11 @@ cdef FreeNode add_free_node(_NodeMaker after, object dptr):
     if not PyIndex_Check(dptr):
         raise TypeError(f"dptr must be an int, AllocNode.dptr, got {qualified_name(dptr)}")
     node.address = address_from(dptr)
+    state = new_state_for(node)
     after.check_usable()
-    call(driver.cuGraphAddMemFreeNode, &made, after.state.raw, &after.raw,
-         <size_t>(after.raw is not NULL), node.address)
-    place(node, after.state, made)
+    call_alone(after.state.lock, driver.cuGraphAddMemFreeNode, &made, after.state.raw, &after.raw,
+               <size_t>(after.raw is not NULL), node.address)
+    place(node, after.state, made, state)
     return node
 
 

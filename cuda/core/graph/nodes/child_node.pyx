@@ -65,9 +65,8 @@ cdef ChildGraphNode add_child_node(_NodeMaker after, object given):
     child = graph_to_embed(given)
     seal(child)
     how = child_parameters(child)
-    cdef CUgraphNode made = add_node(after, &how, None, None)
-    node.child = child_of(after.state, made)
-    place(node, after.state, made)
+    add_node(node, after, &how, None)
+    node.child = child_of(after.state, node.raw)
     return node
 
 
@@ -77,7 +76,7 @@ cdef int update_child_node(ChildGraphNode node, object given) except -1:
     child = graph_to_embed(given)
     seal(child)
     how = child_parameters(child)
-    call(driver.cuGraphNodeSetParams, node.raw, &how)
+    call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &how)
     end_part(node.state, node.child.raw)
     node.child = child_of(node.state, node.raw)
     return 0

@@ -165,11 +165,10 @@ cdef ConditionalNode add_conditional_node(_NodeMaker after, object cls, object g
     node.asked = condition_from(given)
     after.check_usable()
     how = conditional_parameters(cls, node.asked, count)
-    cdef CUgraphNode made = add_node(after, &how, None, None)
+    state = add_node(node, after, &how, None)
     node.bodies = tuple([part_of(after.state, how.conditional.phGraph_out[i])
                          for i in range(count)])
-    state_of_node(after.state, made).made_as = (cls, node.asked, node.bodies)
-    place(node, after.state, made)
+    state.made_as = (cls, node.asked, node.bodies)
     return node
 
 

@@ -84,9 +84,8 @@ cdef _EventNode add_event_node(_NodeMaker after, object cls, CUgraphNodeType kin
     cdef _EventNode node = cls.__new__(cls)
     after.check_usable()
     node.kept = event_to_keep(event)
-    room = room_to_keep(after.state)
     how = event_parameters(kind, node.kept)
-    place(node, after.state, add_node(after, &how, room, (node.kept,)))
+    add_node(node, after, &how, [node.kept])
     return node
 
 
@@ -94,10 +93,8 @@ cdef int update_event_node(_EventNode node, object event) except -1:
     cdef CUgraphNodeParams how
     node.check_usable()
     cdef Event kept = event_to_keep(event)
-    room = room_to_keep(node.state)
     how = event_parameters(kind_of_event_node(node), kept)
-    call(driver.cuGraphNodeSetParams, node.raw, &how)
-    replace_kept(node.state, state_of_node(node.state, node.raw), (kept,), room)
+    set_node(node, &how, [kept])
     node.kept = kept
     return 0
 

@@ -91,9 +91,8 @@ cdef HostCallbackNode add_host_node(_NodeMaker after, object fn, object user_dat
     held = hold_call(fn, user_data)
     after.check_usable()
     describe_call(node, held.native)
-    room = room_to_keep(after.state)
     how = host_parameters(held)
-    place(node, after.state, add_node(after, &how, room, (held,)))
+    add_node(node, after, &how, [held])
     return node
 
 
@@ -102,11 +101,9 @@ cdef int update_host_node(HostCallbackNode node, object fn, object user_data) ex
     node.check_usable()
     held = hold_call(fn, user_data)
     node.check_usable()
-    room = room_to_keep(node.state)
     how = host_parameters(held)
-    call(driver.cuGraphNodeSetParams, node.raw, &how)
+    set_node(node, &how, [held])
     describe_call(node, held.native)
-    replace_kept(node.state, state_of_node(node.state, node.raw), (held,), room)
     return 0
 
 

@@ -138,18 +138,30 @@ cdef KernelNode add_kernel_node(_NodeMaker after, object config, object kernel, 
     packed.prepare(shape, launched, args)
     after.check_usable()  # converting an argument may have changed that
     check_attributes_of_nodes(shape)
-    kept = (launched, *operands_of(args)) if args else (launched,)
-    room = room_to_keep(after.state)
+    kept = [launched]
+    add_operands(kept, args)
     how = packed.parameters()
     node = KernelNode.__new__(KernelNode)
-    node.launched, node.shape = launched, copy_config(shape)
-    place(node, after.state, add_node(after, &how, room, kept))
+    node.launched, node.shape = launched, shape_in(after.state, shape)
+    add_node(node, after, &how, kept)
     if packed.has_attributes():
-        code = set_attributes(node.raw, packed.config())
+        code = give_attributes(node, packed.config())
         if code != CUDA_SUCCESS:
             destroy_node(node)
             check(code, "cuGraphKernelNodeSetAttribute")
     return node
+
+
+cdef LaunchConfig shape_in(_GraphState graph, LaunchConfig given):
+    """A copy that nobody changes; nodes of one shape, one after the other, have the same."""
+    cdef LaunchConfig last = graph.shape
+    if last is None or memcmp(&last.fields, &given.fields, sizeof(config_fields)) != 0:
+        last = graph.shape = copy_config(given)
+    return last
+
+
+cdef CUresult give_attributes(KernelNode node, const config_fields& config) noexcept:
+    return set_attributes(node.state.lock.get()[0], node.raw, config)
 
 
 cdef int check_attributes_of_nodes(LaunchConfig shape) except -1:
@@ -169,8 +181,8 @@ cdef int reset_attributes(KernelNode node, LaunchConfig shape) except -1:
             memset(&value, 0, sizeof(value))
             row = LAUNCH_ATTRIBUTES[name]
             (<_Kind>row[1]).reset(&value)
-            call(driver.cuGraphKernelNodeSetAttribute, node.raw, <CUlaunchAttributeID><int>row[0],
-                 &value)
+            call_alone(node.state.lock, driver.cuGraphKernelNodeSetAttribute, node.raw,
+                       <CUlaunchAttributeID><int>row[0], &value)
     return 0
 
 
@@ -186,14 +198,14 @@ cdef int update_kernel_node(KernelNode node, object config, object kernel, objec
     check_attributes_of_nodes(shape)
     packed.prepare(shape, launched, values)
     node.check_usable()
-    kept = (launched, *operands_of(values))
-    room = room_to_keep(node.state)
+    kept = [launched]
+    add_operands(kept, values)
     how = packed.parameters()
-    call(driver.cuGraphNodeSetParams, node.raw, &how)
+    set_node(node, &how, kept)
+    node.launched = launched
     reset_attributes(node, shape)
-    check(set_attributes(node.raw, packed.config()), "cuGraphKernelNodeSetAttribute")
-    node.launched, node.shape = launched, copy_config(shape)
-    replace_kept(node.state, state_of_node(node.state, node.raw), kept, room)
+    check(give_attributes(node, packed.config()), "cuGraphKernelNodeSetAttribute")
+    node.shape = shape_in(node.state, shape)
     return 0
 
 
@@ -206,10 +218,10 @@ cdef int update_kernel_shape(KernelNode node, LaunchConfig shape) except -1:
     now.gridDimX, now.gridDimY, now.gridDimZ = native.gridDimX, native.gridDimY, native.gridDimZ
     now.blockDimX, now.blockDimY = native.blockDimX, native.blockDimY
     now.blockDimZ, now.sharedMemBytes = native.blockDimZ, native.sharedMemBytes
-    call(driver.cuGraphKernelNodeSetParams, node.raw, &now)
+    call_alone(node.state.lock, driver.cuGraphKernelNodeSetParams, node.raw, &now)
     reset_attributes(node, shape)
-    check(set_attributes(node.raw, shape.fields), "cuGraphKernelNodeSetAttribute")
-    node.shape = copy_config(shape)
+    check(give_attributes(node, shape.fields), "cuGraphKernelNodeSetAttribute")
+    node.shape = shape_in(node.state, shape)
     return 0
 
 

@@ -34,8 +34,8 @@ cdef object object_to_keep(object given, object owner):
     return owner
 
 
-cdef tuple objects_to_keep(object first, object second):
-    return tuple([each for each in (first, second) if each is not None])
+cdef list objects_to_keep(object first, object second):
+    return [each for each in (first, second) if each is not None]
 
 
 cdef int check_fits(memory_range memory, str name, object needed) except -1:
@@ -145,15 +145,12 @@ cdef MemsetNode add_memset_node(_NodeMaker after, object dst, object value, obje
                                 object height, object pitch, object owner):
     cdef CUgraphNodeParams how
     cdef MemsetNode node = MemsetNode.__new__(MemsetNode)
-    cdef _KeptObjects room = None
     after.check_usable()
     node.fill = fill_of(range_of(dst, owner, "dst"), value, width, height, pitch)
     after.check_usable()
     kept = objects_to_keep(object_to_keep(dst, owner), None)
-    if kept:
-        room = room_to_keep(after.state)
     how = memset_parameters(node.fill)
-    place(node, after.state, add_node(after, &how, room, kept))
+    add_node(node, after, &how, kept)
     return node
 
 
@@ -172,13 +169,12 @@ cdef int update_memset_node(MemsetNode node, object dst, object value, object wi
                    node.fill.height if height is None else height,
                    node.fill.pitch if pitch is None else pitch)
     node.check_usable()
-    kept = None if dst is None else objects_to_keep(object_to_keep(dst, owner), None)
-    room = room_to_keep(node.state) if kept else None
     how = memset_parameters(fill)
-    call(driver.cuGraphNodeSetParams, node.raw, &how)
-    node.fill = fill
     if dst is not None:
-        replace_kept(node.state, state_of_node(node.state, node.raw), kept, room)
+        set_node(node, &how, objects_to_keep(object_to_keep(dst, owner), None))
+    else:
+        call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &how)
+    node.fill = fill
     return 0
 
 
@@ -325,17 +321,14 @@ cdef MemcpyNode add_memcpy_node(_NodeMaker after, object dst, object src, tuple 
                                 tuple pitches, object dst_owner, object src_owner):
     cdef CUgraphNodeParams how
     cdef MemcpyNode node = MemcpyNode.__new__(MemcpyNode)
-    cdef _KeptObjects room = None
+    cdef _NodeState state
     after.check_usable()
     node.copy = copy_of(dst, src, extent, pitches, dst_owner, src_owner)
     after.check_usable()
     sides = ((object_to_keep(dst, dst_owner),), (object_to_keep(src, src_owner),))
-    kept = objects_to_keep(sides[0][0], sides[1][0])
-    if kept:
-        room = room_to_keep(after.state)
     how = memcpy_parameters(node.copy)
-    place(node, after.state, add_node(after, &how, room, kept))
-    state_of_node(after.state, node.raw).made_as = sides
+    state = add_node(node, after, &how, objects_to_keep(sides[0][0], sides[1][0]))
+    state.made_as = sides
     return node
 
 
@@ -369,16 +362,13 @@ cdef int set_memcpy_node(MemcpyNode node, CUDA_MEMCPY3D copy, object dst, object
                          object dst_owner, object src_owner) except -1:
     cdef CUgraphNodeParams how
     cdef _NodeState state = state_of_node(node.state, node.raw)
-    # The side that is left out keeps what it has: both are kept under one tuple.
+    # The side that is left out keeps what it has.
     sides = state.made_as or ((None,), (None,))
     new = (sides[0] if dst is None else (object_to_keep(dst, dst_owner),),
            sides[1] if src is None else (object_to_keep(src, src_owner),))
-    kept = tuple([each for side in new for each in side if each is not None])
-    room = room_to_keep(node.state) if kept else None
     how = memcpy_parameters(copy)
-    call(driver.cuGraphNodeSetParams, node.raw, &how)
+    set_node(node, &how, [each for side in new for each in side if each is not None])
     node.copy = copy
-    replace_kept(node.state, state, kept, room)
     state.made_as = new
     return 0
 

@@ -165,7 +165,7 @@ cdef int destroy_node(GraphNode node) except -1:
     cdef _GraphState graph = node.state
     cdef vector[CUgraph] parts = parts_of_node(node)
     cdef size_t i
-    call(driver.cuGraphDestroyNode, node.raw)
+    call_alone(graph.lock, driver.cuGraphDestroyNode, node.raw)
     node.is_destroyed = True
     state = graph.nodes.pop(node.identity, None)
     for i in range(parts.size()):

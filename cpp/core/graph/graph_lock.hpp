@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread at a time is inside the driver with a graph or an executable: drivers guard neither.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <type_traits>
+
+#include "core/lifetime/interpreter.hpp"
+#include "core/lifetime/process.hpp"
+#include "driver/call.hpp"
+
+namespace halfwarp::core {
+
+// Who waits does so without the interpreter lock, which the one inside may want. The child of a
+// fork, where nobody would ever give it back, goes without: the driver answers no calls there.
+class graph_lock {
+ public:
+  void lock() noexcept {
+    if (is_of_parent() || inside_.try_lock()) return;
+    const gil_release released;
+    inside_.lock();
+  }
+  void unlock() noexcept {
+    if (!is_of_parent()) inside_.unlock();
+  }
+
+ private:
+  bool is_of_parent() const noexcept {
+    return generation_ != fork_generation.load(std::memory_order_relaxed);
+  }
+
+  std::mutex inside_;
+  std::uint32_t generation_ = fork_generation.load(std::memory_order_relaxed);
+};
+
+// A graph and all that is a part of it have one.
+using shared_graph_lock = std::shared_ptr<graph_lock>;
+
+[[nodiscard]] inline shared_graph_lock make_graph_lock() { return std::make_shared<graph_lock>(); }
+
+// As driver::call and driver::try_call, with the lock.
+template <class... Params>
+inline void call_alone(graph_lock& lock, CUresult (*function)(Params...),
+                       std::type_identity_t<Params>... arguments) {
+  const std::lock_guard guard{lock};
+  driver::call(function, arguments...);
+}
+
+template <class... Params>
+inline void call_alone(const shared_graph_lock& lock, CUresult (*function)(Params...),
+                       std::type_identity_t<Params>... arguments) {
+  call_alone(*lock, function, arguments...);
+}
+
+template <class... Params>
+inline CUresult try_call_alone(graph_lock& lock, CUresult (*function)(Params...),
+                               std::type_identity_t<Params>... arguments) noexcept {
+  const std::lock_guard guard{lock};
+  return function(arguments...);
+}
+
+}  // namespace halfwarp::core
