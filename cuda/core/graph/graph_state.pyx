@@ -5,12 +5,17 @@
 cdef Py_ssize_t ROOM = 64
 
 
+# The collector need not look into the next two: what the driver holds too is in no cycle for it.
+
 @cython.final
+@cython.no_gc
+@cython.freelist(64)
 cdef class _KeptObjects:
     pass
 
 
 @cython.final
+@cython.no_gc
 @cython.freelist(64)
 cdef class _NodeState:
     pass
@@ -120,17 +125,21 @@ cdef int release_kept(_GraphState graph, _NodeState state) except -1:
     if among is None or not graph.is_valid:
         return 0
     with cython.critical_section(graph):
-        while True:
+        gone = among.native
+        new = NULL
+        rest = None
+        while among.users > 1:
             # The list itself is shared with all clones, so the rest gets a list of its own.
-            new = NULL
-            gone, rest = among.native, list(among.objects)
+            gone = among.native
+            rest = list(among.objects)
             rest[state.first:state.first + state.count] = [None] * state.count
-            if among.users > 1:
-                new = hold(graph, rest)
+            new = hold(graph, rest)
             if gone == among.native and len(rest) == len(among.objects):
                 break
-            if new is not NULL:  # the collector may run wherever an object is made
-                release_room(graph, new)
+            release_room(graph, new)  # the collector ran meanwhile, and something of the user
+            gone = among.native
+            new = NULL
+            rest = None
         state.among, among.native, among.objects = None, new, rest
         among.users -= 1
         if graph.kept is among and among.users == 0:
