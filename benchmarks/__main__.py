@@ -27,6 +27,7 @@ def rows():
     sys.path.insert(0, str(FOLDER / "worker"))
     import rows.buffers
     import rows.compiling
+    import rows.graphs
     import rows.launch
     import rows.libraries
     import rows.low_level

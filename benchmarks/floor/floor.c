@@ -15,6 +15,8 @@ static CUstream stream, other_stream;
 static CUevent event;
 static CUdeviceptr memory, other_memory;
 static CUfunction kernels[4];
+static CUgraph small_graph;
+static CUgraphExec small_executable, large_executable;
 static long long values[MAX_ARGS];
 static void* pointers[MAX_ARGS];
 
@@ -30,21 +32,25 @@ static void check(CUresult code, const char* what) {
 }
 
 /* As every binding does: the driver is asked for its functions, so that each is called directly. */
-#define DRIVER_FUNCTIONS(X)     \
-  X(cuCtxGetCurrent)            \
-  X(cuDeviceGetAttribute)       \
-  X(cuStreamQuery)              \
-  X(cuEventRecord)              \
-  X(cuStreamWaitEvent)          \
-  X(cuMemAllocAsync)            \
-  X(cuMemFreeAsync)             \
-  X(cuMemcpyAsync)              \
-  X(cuMemsetD8Async)            \
-  X(cuStreamCreateWithPriority) \
-  X(cuStreamDestroy)            \
-  X(cuEventCreate)              \
-  X(cuEventDestroy)             \
-  X(cuLaunchKernelEx)
+#define DRIVER_FUNCTIONS(X)      \
+  X(cuCtxGetCurrent)             \
+  X(cuDeviceGetAttribute)        \
+  X(cuStreamQuery)               \
+  X(cuEventRecord)               \
+  X(cuStreamWaitEvent)           \
+  X(cuMemAllocAsync)             \
+  X(cuMemFreeAsync)              \
+  X(cuMemcpyAsync)               \
+  X(cuMemsetD8Async)             \
+  X(cuStreamCreateWithPriority)  \
+  X(cuStreamDestroy)             \
+  X(cuEventCreate)               \
+  X(cuEventDestroy)              \
+  X(cuLaunchKernelEx)            \
+  X(cuGraphInstantiateWithFlags) \
+  X(cuGraphExecDestroy)          \
+  X(cuGraphLaunch)               \
+  X(cuStreamSynchronize)
 
 #define DECLARE(name) static __typeof__(&name) p_##name;
 DRIVER_FUNCTIONS(DECLARE)
@@ -71,17 +77,19 @@ static double now(void) {
   return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-static void time_twin(const char* name, void (*call)(void)) {
+static void time_calls(const char* name, void (*call)(void), int calls) {
   double best = 1e30;
   for (int r = 0; r < REPEATS; ++r) {
     const double start = now();
-    for (int i = 0; i < CALLS; ++i) call();
-    const double each = (now() - start) / CALLS;
+    for (int i = 0; i < calls; ++i) call();
+    const double each = (now() - start) / calls;
     if (each < best) best = each;
     check(cuCtxSynchronize(), "cuCtxSynchronize");
   }
   printf("{\"row\": \"%s\", \"ns\": %.1f}\n", name, best);
 }
+
+static void time_twin(const char* name, void (*call)(void)) { time_calls(name, call, CALLS); }
 
 static void ctx_get_current(void) {
   CUcontext c;
@@ -149,6 +157,45 @@ static void load_kernels(void) {
   check(cuModuleGetFunction(&kernels[2], module, "k16"), "cuModuleGetFunction");
   check(cuModuleGetFunction(&kernels[3], module, "k64"), "cuModuleGetFunction");
   for (int i = 0; i < MAX_ARGS; ++i) pointers[i] = &values[i];
+}
+
+static void graph_launch(void) { p_cuGraphLaunch(small_executable, stream); }
+static void graph_instantiate_destroy(void) {
+  CUgraphExec e;
+  p_cuGraphInstantiateWithFlags(&e, small_graph, 0);
+  p_cuGraphExecDestroy(e);
+}
+static void graph_of_1000(void) {
+  p_cuGraphLaunch(large_executable, stream);
+  p_cuStreamSynchronize(stream);
+}
+
+/* A chain of kernels without arguments. */
+static CUgraph make_graph(int count) {
+  CUDA_KERNEL_NODE_PARAMS how = {.func = kernels[0],
+                                 .gridDimX = 1,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 1,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1};
+  CUgraph made;
+  CUgraphNode node = NULL, before;
+  check(cuGraphCreate(&made, 0), "cuGraphCreate");
+  for (int i = 0; i < count; ++i) {
+    before = node;
+    check(cuGraphAddKernelNode(&node, made, &before, i > 0, &how), "cuGraphAddKernelNode");
+  }
+  return made;
+}
+
+static void time_graphs(void) {
+  small_graph = make_graph(1);
+  check(cuGraphInstantiate(&small_executable, small_graph, 0), "cuGraphInstantiate");
+  check(cuGraphInstantiate(&large_executable, make_graph(1000), 0), "cuGraphInstantiate");
+  time_twin("graph_launch", graph_launch);
+  time_calls("graph_instantiate_destroy", graph_instantiate_destroy, 1000);
+  time_calls("graph_of_1000", graph_of_1000, 50);
 }
 
 /* The management library: found when the program runs, since a machine may lack it. */
@@ -236,6 +283,7 @@ int main(void) {
   time_twin("launch_4", launch_4);
   time_twin("launch_16", launch_16);
   time_twin("launch_64", launch_64);
+  time_graphs();
   time_nvml();
   return 0;
 }

@@ -10,6 +10,7 @@ import sys
 
 import rows.buffers
 import rows.compiling
+import rows.graphs
 import rows.launch
 import rows.libraries
 import rows.low_level

@@ -41,6 +41,7 @@ def call(text, **names):
 
 SIGNATURES = {
     "k0": "",
+    "k2": "float* x, int n",
     "k4": "float a, double b, int c, long long d",
     "k4_buffers": "float a, const float* x, float* y, long long n",
     "k16": ", ".join(f"long long a{i}" for i in range(16)),

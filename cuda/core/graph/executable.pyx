@@ -191,9 +191,9 @@ cdef Graph instantiate_graph(_GraphState graph, object options):
     cdef Stream upload = None
     cdef borrowed_stream on
     memset(&how, 0, sizeof(how))
-    options = as_options(options, import_module("cuda.core.graph.options").GraphCompleteOptions,
-                         "graph options")
     if options is not None:
+        options = as_options(options, import_module("cuda.core.graph.options").GraphCompleteOptions,
+                             "graph options")
         if options.auto_free_on_launch:
             how.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
         if options.device_launch:

@@ -108,7 +108,7 @@ cdef _KeptObjects room_to_keep(_GraphState graph):
 cdef int keep_among(_GraphState graph, _NodeState state, _KeptObjects room,
                     list objects) except -1:
     with cython.critical_section(graph):
-        if room.native is NULL:  # its last node went meanwhile
+        if room is None or room.native is NULL:  # its last node went meanwhile
             room = room_to_keep(graph)
         state.first, state.count = len(room.objects), len(objects)
         room.objects.extend(objects)
@@ -156,19 +156,36 @@ cdef int set_node(GraphNode node, CUgraphNodeParams* how, list kept) except -1:
     """Give a node other parameters; what it used before goes, and it keeps other objects."""
     cdef _GraphState graph = node.state
     cdef _NodeState state = state_of_node(graph, node.raw)
-    # Of its own, so that the next change of the node need not copy what others keep.
-    cdef _KeptObjects room = new_room(graph, []) if kept else None
-    node.check_usable()
+    cdef _KeptObjects room = None
+    cdef bint is_kept = keeps_already(state, kept)
+    if kept and not is_kept:
+        # Of its own, so that the next change of the node need not copy what others keep.
+        room = new_room(graph, [])
+        node.check_usable()
     try:
         call_alone(graph.lock, driver.cuGraphNodeSetParams, node.raw, how)
     except BaseException:
         if room is not None:
             release_room(graph, room.native)
         raise
+    if is_kept and keeps_already(state, kept):
+        return 0
     release_kept(graph, state)
-    if room is not None:
+    if kept:
         keep_among(graph, state, room, kept)
     return 0
+
+
+cdef bint keeps_already(_NodeState state, list kept) except -1:
+    """Whether these are the objects: as a rule, numbers alone change."""
+    cdef _KeptObjects among = state.among
+    cdef Py_ssize_t i
+    if among is None or state.count != len(kept):
+        return False
+    for i in range(state.count):
+        if among.objects[state.first + i] is not kept[i]:
+            return False
+    return True
 
 
 cdef _NodeState state_of_node(_GraphState graph, CUgraphNode raw):

@@ -102,6 +102,47 @@ except RuntimeError as error:
     )
 
 
+def test_graphs_node_by_node_and_conditions_need_a_driver_of_12_3(on_driver):
+    code = """
+from cuda.core.graph import GraphDefinition
+graph = GraphDefinition()
+for call in (lambda: graph.create_condition(1), graph.empty):
+    try:
+        call()
+    except RuntimeError as error:
+        print(error)
+"""
+    text = (
+        "{} is not in the CUDA driver, which is of CUDA 12.2: "
+        "it needs a driver of CUDA 12.3 or newer"
+    )
+    words = on_driver(12020, code)
+    names = "cuGraphConditionalHandleCreate", "cuGraphAddNode"
+    assert words == " ".join(text.format(name) for name in names).split()
+
+
+@pytest.mark.parametrize("version", [12030, 12040, 12080, 13000])
+def test_graphs_are_built_captured_changed_and_drawn(on_driver, version):
+    code = """
+from cuda.core.graph import GraphDefinition
+buffer = device.allocate(64, stream=stream)
+builder = device.create_graph_builder().begin_building()
+buffer.fill(1, stream=builder)
+graph = builder.end_building().graph_definition
+(node,) = graph.nodes()
+behind = node.callback(lambda: print("called"))
+executable = graph.instantiate()
+executable[node].update(dst=buffer, value=2, width=64)
+node.update(value=3)
+executable.update(graph)
+executable.launch(stream)
+stream.sync()
+body = graph.if_then(graph.create_condition(1)).then
+print(body.memset(buffer, 1, 64).is_valid, graph.tree().count("memset"))
+"""
+    assert on_driver(version, code) == ["called", "True", "2"]
+
+
 @pytest.mark.parametrize("version", [11040, 11080])
 def test_drivers_of_cuda_11_are_refused_with_what_to_do(run_python, version):
     code = f"""

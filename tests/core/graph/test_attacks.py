@@ -11,11 +11,12 @@ import pytest
 from cuda.core import CUDAError, launch
 from cuda.core.graph import GraphDefinition
 
+from ...threads import run_together
 from .conftest import ONE
 
 PRELUDE = """
     import os, threading
-    from cuda.core import Device
+    from cuda.core import CUDAError, Device
     from cuda.core.graph import GraphDefinition
     device = Device(0)
     device.set_current()
@@ -135,8 +136,86 @@ class TestOtherThreads:
             each.join()
         assert set(errors) <= {"Graph has been closed"}
 
+    def test_one_thread_changes_what_others_launch(self, graph, add, numbers, device):
+        node = graph.launch(ONE, add, numbers.buffer, 1)
+        executable = graph.instantiate()
+        view, turns, values = executable[node], 60, set()
+
+        def go():
+            device.set_current()
+            stream = device.create_stream()
+            for _ in range(turns):
+                executable.launch(stream)
+                stream.sync()
+
+        def change():
+            device.set_current()
+            for value in range(1, turns + 1):
+                view.update(config=ONE, kernel=add, args=(numbers.buffer, 1))
+                node.update(args=(numbers.buffer, 1))
+                executable.update(graph)
+                values.add(value)
+
+        run_together(go, go, change, change)
+        assert numbers[0] == 2 * turns and len(values) == turns
+
+    def test_threads_build_one_definition_and_make_executables_of_it(
+        self, graph, add, numbers, device
+    ):
+        count = 40
+
+        def build():
+            device.set_current()
+            for _ in range(count):
+                node = graph.launch(ONE, add, numbers.buffer, 1)
+                node.update(args=(numbers.buffer, 2))
+                graph.launch(ONE, add, numbers.buffer, 1).destroy()
+
+        def instantiate():
+            device.set_current()
+            for _ in range(count):
+                graph.instantiate().close()
+                assert len(graph.edges()) == 0 and len(graph.nodes()) <= 3 * count + 3
+
+        run_together(build, build, build, instantiate, instantiate)
+        assert len(graph.nodes()) == 3 * count
+
+    def test_a_launch_that_waits_for_a_callback_holds_up_no_other_thread(self, graph, device):
+        """The callback wants the interpreter's lock, which nobody who waits may hold."""
+        entered, goes_on = threading.Event(), threading.Event()
+        graph.callback(lambda: entered.set() or goes_on.wait(30))
+        executable = graph.instantiate()
+
+        def go():
+            device.set_current()
+            with device.create_stream() as stream:
+                executable.launch(stream)
+                stream.sync()
+
+        def release():
+            assert entered.wait(30)
+            threading.Timer(0.05, goes_on.set).start()
+
+        run_together(go, go, release)
+        executable.close()
+
 
 class TestCallbacks:
+    def test_a_callback_that_changes_its_graph(self, graph, numbers, stream):
+        told = []
+
+        def change():
+            try:
+                graph.memset(numbers.buffer, 1, 64)
+            except CUDAError as error:  # a GPU's driver permits no calls inside a callback
+                told.append(error)
+
+        graph.callback(change)
+        with graph.instantiate() as executable:
+            executable.launch(stream)
+            stream.sync()
+        assert len(graph.nodes()) == 2 - len(told)
+
     def test_a_callback_that_closes_its_graph(self, graph, stream):
         made = []
         graph.callback(lambda: made[0].close())
@@ -180,6 +259,60 @@ class TestProcess:
             """
         )
         assert (status, said) == (0, [])
+
+    def test_exit_while_threads_launch_and_change_a_graph(self):
+        status, _, said = run_program(
+            """
+            graph = GraphDefinition()
+            node = graph.callback(dict)
+            executable = graph.instantiate()
+            def go():
+                device.set_current()
+                own = device.create_stream()
+                while True:
+                    executable.launch(own)
+                    own.sync()
+            def change():
+                device.set_current()
+                while True:
+                    node.update(list)
+                    executable.update(graph)
+            for each in (go, go, change):
+                threading.Thread(target=each, daemon=True).start()
+            threading.Event().wait(0.2)
+            """
+        )
+        assert status == 0 and [line for line in said if "still queued" not in line] == []
+
+    def test_the_child_of_a_fork_while_a_thread_is_in_the_driver(self):
+        status, out, said = run_program(
+            """
+            graph = GraphDefinition()
+            graph.empty()
+            graph.instantiate()  # nothing is imported in the thread
+            ends = threading.Event()
+            def go():
+                device.set_current()
+                while not ends.is_set():
+                    graph.instantiate().close()
+            thread = threading.Thread(target=go)
+            thread.start()
+            statuses = []
+            for _ in range(5):
+                child = os.fork()
+                if child == 0:
+                    try:
+                        graph.empty()
+                    except CUDAError:
+                        os._exit(0)
+                    os._exit(1)
+                statuses.append(os.waitpid(child, 0)[1])
+            ends.set()
+            thread.join()
+            print(statuses)
+            """
+        )
+        assert (status, out, said) == (0, "[0, 0, 0, 0, 0]\n", [])
 
     def test_exit_while_a_callback_never_returns(self):
         status, out, _ = run_program(

@@ -106,6 +106,16 @@ class TestDefinition:
             graph.if_then(other.create_condition())
             graph.instantiate()
 
+    def test_rule_42_bodies_allocate_as_the_driver_allows(self, graph, stream):
+        body = graph.if_then(graph.create_condition(1)).then
+        try:
+            allocated = body.allocate(64)
+            allocated.memset(allocated.dptr, 7, 64).deallocate(allocated.dptr)
+            run(graph, stream)
+        except (CUDAError, RuntimeError) as error:
+            assert "CUDA_ERROR_" in str(error)
+            assert graph.empty() in graph.nodes()  # a graph that cannot be run can be changed
+
     def test_rule_41_bodies_go_with_the_node(self, graph):
         node = graph.if_then(graph.create_condition())
         body = node.then
