@@ -83,8 +83,9 @@ graph_handle own_graph(CUgraph raw) {
 graph_exec_handle instantiate(graph_lock& lock, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS& how) {
   return graph_exec_handle::own(
       context_instance{current_context()}, {}, [graph, &lock, &how](CUgraphExec* raw) {
+        const std::lock_guard guard{lock};
         const gil_release released;
-        call_alone(lock, driver::table->cuGraphInstantiateWithParams, raw, graph, &how);
+        driver::call(driver::table->cuGraphInstantiateWithParams, raw, graph, &how);
       });
 }
 
@@ -121,9 +122,10 @@ CUuserObject retain_in_graph(graph_lock* lock, CUgraph graph, void* object, CUho
 
 CUresult update_executable(graph_lock& lock, graph_lock& source_lock, CUgraphExec updated,
                            CUgraph source, CUgraphExecUpdateResultInfo& result) noexcept {
-  const gil_release released;
   const std::lock_guard guard{lock};
-  return try_call_alone(source_lock, driver::table->cuGraphExecUpdate, updated, source, &result);
+  const std::lock_guard source_guard{source_lock};
+  const gil_release released;
+  return driver::try_call(driver::table->cuGraphExecUpdate, updated, source, &result);
 }
 
 void abandon_capture(const stream_ref& stream) noexcept {

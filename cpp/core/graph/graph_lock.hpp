@@ -2,6 +2,7 @@
 // One thread at a time is inside the driver with a graph or an executable: drivers guard neither.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <type_traits>
@@ -17,12 +18,24 @@ namespace halfwarp::core {
 class graph_lock {
  public:
   void lock() noexcept {
-    if (is_of_parent() || inside_.try_lock()) return;
-    const gil_release released;
-    inside_.lock();
+    if (is_of_parent()) return;
+    if (!inside_.try_lock()) {
+      const gil_release released;
+      inside_.lock();
+    }
+    is_taken_.store(true, std::memory_order_relaxed);
   }
   void unlock() noexcept {
-    if (!is_of_parent()) inside_.unlock();
+    if (is_of_parent()) return;
+    is_taken_.store(false, std::memory_order_relaxed);
+    inside_.unlock();
+  }
+  // Before a check of what the call is about to use: another thread may destroy it while one waits.
+  // Nobody takes the lock from then on until the interpreter lock is given back.
+  void wait() noexcept {
+    if (!is_taken_.load(std::memory_order_relaxed)) return;
+    lock();
+    unlock();
   }
 
  private:
@@ -31,6 +44,7 @@ class graph_lock {
   }
 
   std::mutex inside_;
+  std::atomic<bool> is_taken_{false};
   std::uint32_t generation_ = fork_generation.load(std::memory_order_relaxed);
 };
 

@@ -23,6 +23,7 @@ cdef extern from "cuda.h" nogil:
 cdef extern from "core/graph/graph_lock.hpp" namespace "halfwarp::core" nogil:
     cppclass graph_lock:
         graph_lock() noexcept
+        void wait() noexcept
     cppclass shared_graph_lock:
         shared_graph_lock() noexcept
         graph_lock* get() noexcept

@@ -21,6 +21,7 @@ cdef class GraphDefinition(_NodeMaker):
     cdef int check_usable(self) except -1:
         if self.state is None:
             raise RuntimeError("GraphDefinition was not initialised")
+        self.state.lock.get().wait()
         if not self.state.is_valid:
             raise RuntimeError("GraphDefinition is no longer valid")
         return 0
@@ -301,6 +302,7 @@ cdef int print_dot(_GraphState graph, object path, object options) except -1:
     cdef unsigned flags = 0 if options is None else options._to_flags()
     cdef bytes name = os.fsencode(path)
     cdef const char* file = name
+    cdef graph_handle _top = graph.top  # stays for the time of the call
     with nogil:
         call_alone(graph.lock, driver.cuGraphDebugDotPrint, graph.raw, file, flags)
     return 0

@@ -188,6 +188,7 @@ cdef Graph instantiate_graph(_GraphState graph, object options):
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS how
     cdef Graph made = Graph.__new__(Graph)
     cdef graph_exec_handle native
+    cdef graph_handle _top
     cdef Stream upload = None
     cdef borrowed_stream on
     memset(&how, 0, sizeof(how))
@@ -205,9 +206,11 @@ cdef Graph instantiate_graph(_GraphState graph, object options):
             on = upload.native.borrow_open(upload)
             how.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
             how.hUploadStream = on.raw()
+    seal(graph)
+    graph.lock.get().wait()
     if not graph.is_valid:  # reading the options may have ended it
         raise RuntimeError("GraphDefinition is no longer valid")
-    seal(graph)
+    _top = graph.top  # stays for the time of the call
     try:
         native = instantiate(graph.lock.get()[0], graph.raw, how)
     except CUDAError as error:
@@ -248,8 +251,14 @@ cdef int update_graph(Graph self, _GraphState source) except -1:
     cdef CUgraphExecUpdateResultInfo answer
     cdef CUresult code
     cdef borrowed_graph_exec native = self.native.borrow_open(self)
+    cdef graph_handle _top
     memset(&answer, 0, sizeof(answer))
     seal(source)
+    self.lock.wait()
+    source.lock.get().wait()
+    if not source.is_valid:
+        raise RuntimeError("GraphDefinition is no longer valid")
+    _top = source.top  # stays for the time of the call
     code = update_executable(self.lock, source.lock.get()[0], native.raw(), source.raw, answer)
     if code != CUDA_SUCCESS:
         if <int>answer.result == 0:

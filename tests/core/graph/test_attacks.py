@@ -180,6 +180,27 @@ class TestOtherThreads:
         run_together(build, build, build, instantiate, instantiate)
         assert len(graph.nodes()) == 3 * count
 
+    def test_a_node_that_is_destroyed_while_another_thread_waits_to_change_it(
+        self, graph, add, numbers, device
+    ):
+        def use(node):
+            device.set_current()
+            executable = graph.instantiate()
+            for _ in range(20):
+                try:
+                    node.update(args=(numbers.buffer, 2))
+                    executable[node].update(config=ONE, kernel=add, args=(numbers.buffer, 1))
+                    node.join()
+                except (RuntimeError, ValueError) as error:
+                    assert "destroyed" in str(error) or "not a node" in str(error)
+                    return
+
+        for _ in range(10):
+            node = graph.launch(ONE, add, numbers.buffer, 1)
+            instantiate = lambda: [graph.instantiate().close() for _ in range(5)]  # noqa: E731
+            run_together(lambda: use(node), lambda: use(node), instantiate, node.destroy)
+            assert not node.is_valid
+
     def test_a_launch_that_waits_for_a_callback_holds_up_no_other_thread(self, graph, device):
         """The callback wants the interpreter's lock, which nobody who waits may hold."""
         entered, goes_on = threading.Event(), threading.Event()

@@ -19,6 +19,7 @@ cdef class GraphNode(_NodeMaker):
     cdef int check_usable(self) except -1:
         if self.state is None:
             raise RuntimeError(f"{type(self).__name__} was not initialised")
+        self.state.lock.get().wait()
         if self.is_destroyed:
             raise RuntimeError("GraphNode has been destroyed")
         if not self.state.is_valid:
@@ -118,6 +119,8 @@ cdef class GraphNode(_NodeMaker):
         --------
         cuGraphDestroyNode : the driver function.
         """
+        if self.state is not None:
+            self.state.lock.get().wait()
         if is_live(self) and self.raw is not NULL:
             destroy_node(self)
 
