@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs as their worst user treats them: closed in the middle, forked, left running at the end."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -195,10 +196,14 @@ class TestOtherThreads:
                     assert "destroyed" in str(error) or "not a node" in str(error)
                     return
 
+        def instantiate():
+            for _ in range(5):
+                graph.instantiate().close()
+
         for _ in range(10):
             node = graph.launch(ONE, add, numbers.buffer, 1)
-            instantiate = lambda: [graph.instantiate().close() for _ in range(5)]  # noqa: E731
-            run_together(lambda: use(node), lambda: use(node), instantiate, node.destroy)
+            change = functools.partial(use, node)
+            run_together(change, change, instantiate, node.destroy)
             assert not node.is_valid
 
     def test_a_launch_that_waits_for_a_callback_holds_up_no_other_thread(self, graph, device):

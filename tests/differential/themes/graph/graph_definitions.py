@@ -122,7 +122,7 @@ def of_an_allocation(**given):
 
 
 def of_a_free():
-    graph, node = graph_of(allocated)
+    _, node = graph_of(allocated)
     freed = node.deallocate(node.dptr)
     return shown(freed), freed.dptr == node.dptr, freed.pred == {node}
 
@@ -244,7 +244,7 @@ def destroyed():
 
 
 def used_after_the_end(use):
-    graph, node = graph_of(launched)
+    _, node = graph_of(launched)
     node.destroy()
     return use(node)
 

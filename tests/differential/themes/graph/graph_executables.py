@@ -5,8 +5,14 @@ import ctypes
 import gc
 import pickle
 
-from cuda.core import Device, GraphMemoryResource, LaunchConfig, LegacyPinnedMemoryResource
-from cuda.core import ObjectCode, launch
+from cuda.core import (
+    Device,
+    GraphMemoryResource,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    ObjectCode,
+    launch,
+)
 from cuda.core.graph import Graph, GraphDefinition
 
 device = Device(0)
