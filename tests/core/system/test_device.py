@@ -91,7 +91,7 @@ def read(device, path):
     try:
         for name in path.split("."):
             value = getattr(value, name)
-    except (system.NotSupportedError, system.NoPermissionError):
+    except (system.NotSupportedError, system.NoPermissionError, system.NotReadyError):
         assert path in LACKING or not emulation.is_active()
         return None
     assert path not in LACKING or not emulation.is_active()
