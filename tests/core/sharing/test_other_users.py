@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Descriptors in the hands of another user: refused by name, and all else still works."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+from cuda.bindings import driver
+from cuda.core import EventOptions
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+
+# What is imported is imported first: the other user may not be able to read the modules.
+ANOTHER_USER = """
+import os, pickle, sys
+from cuda.core import CUDAError, Device, Event
+from cuda.bindings import driver
+event, memory = pickle.loads(bytes.fromhex(sys.argv[1]))
+device = Device(0)
+device.set_current()
+for wrong in (type(event)._init(bytes(64), False), None):
+    try:
+        Event.from_ipc_descriptor(wrong)
+    except (RuntimeError, TypeError):
+        pass
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+try:
+    Event.from_ipc_descriptor(event)
+except RuntimeError as error:
+    print(error)
+handle = driver.CUipcMemHandle()
+handle.reserved = memory
+print(int(driver.cuIpcOpenMemHandle(handle, 1)[0]))
+device.create_stream().sync()
+print("usable")
+"""
+
+
+def test_another_user_opens_neither_event_nor_memory(device, stream, emulation):
+
+    error, address = driver.cuMemAlloc(64)
+    assert not error
+    error, handle = driver.cuIpcGetMemHandle(address)
+    assert not error
+    with stream.record(options=EventOptions(ipc_enabled=True)) as event:
+        given = pickle.dumps((event.ipc_descriptor, bytes(handle.reserved))).hex()
+        done = subprocess.run(
+            [sys.executable, "-c", ANOTHER_USER, given],
+            env=os.environ | {"HALFWARP_BACKEND": "emulator"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert said[0].startswith("Failed to open IPC event handle: CUDA_ERROR_NOT_PERMITTED")
+    assert "it belongs to another user (Permission denied)" in done.stdout
+    assert said[-2:] == [str(int(driver.CUresult.CUDA_ERROR_NOT_PERMITTED)), "usable"]
+    assert driver.cuMemFree(address)[0] == 0
