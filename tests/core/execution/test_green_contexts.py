@@ -145,6 +145,7 @@ REFUSED = {
     "no options": (None, ValueError, "resources must be provided"),
     "no resources": (ContextOptions(None), ValueError, "resources must be provided"),
     "an empty sequence": (ContextOptions([]), ValueError, "must not be empty"),
+    "one resource": (lambda d: ContextOptions(d.resources.sm), TypeError, r"ContextOptions\(\["),
     "another type": (ContextOptions([1]), TypeError, "Unsupported context resource type"),
     "no options at all": (3, TypeError, "must be provided as an object of type ContextOptions"),
 }
@@ -154,7 +155,7 @@ REFUSED = {
 def test_create_context_says_what_is_wrong(device, case):
     options, error, text = REFUSED[case]
     with pytest.raises(error, match=text):
-        device.create_context(options)
+        device.create_context(options(device) if callable(options) else options)
 
 
 def test_counts_of_a_dry_run_make_no_context(device):

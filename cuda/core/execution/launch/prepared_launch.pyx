@@ -66,7 +66,8 @@ cdef class PreparedLaunch:
         if place < 0:
             place += len(self.values)
         if not 0 <= place < len(self.values):
-            raise IndexError(f"argument {index} of a kernel with {len(self.values)} arguments")
+            raise IndexError(f"a prepared launch of {len(self.values)} arguments, counted from 0, "
+                             f"has none of number {index}")
         kept = memory_of(value)
         with cython.critical_section(self):
             self.fields.launch.replace(place, value)

@@ -14,6 +14,9 @@ def create_context(int ordinal, options):
     options = as_options(options, public_object("ContextOptions"), "context options")
     if options.resources is None:
         raise ValueError("ContextOptions.resources must be provided to create a green context")
+    if isinstance(options.resources, (SMResource, WorkqueueResource)):
+        raise TypeError("ContextOptions.resources must be a sequence of resources: "
+                        "ContextOptions([resource])")
     given = list(options.resources)
     if not given:
         raise ValueError("ContextOptions.resources must not be empty")
