@@ -58,12 +58,6 @@ CUgraphExecUpdateResult check_kernel(const node_work& now, const node_work& then
   return is_same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
 }
 
-bool is_same_memory(const graph_memory& now, const graph_memory& then) {
-  return now.bytes() == then.bytes() &&
-         std::memcmp(&now.parameters().poolProps, &then.parameters().poolProps,
-                     sizeof(CUmemPoolProps)) == 0;
-}
-
 CUgraphExecUpdateResult if_same(bool is_same, CUgraphExecUpdateResult otherwise) {
   return is_same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : otherwise;
 }
@@ -186,10 +180,6 @@ CUgraphExecUpdateResult check_change(const node_work& now, const node_work& then
           parameters);
     case CU_GRAPH_NODE_TYPE_MEMSET:
       return if_same(is_same_fill(described(now).memset, described(then).memset), parameters);
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-      return if_same(is_same_memory(*now.memory, *then.memory),
-                     CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
       return if_same(now.branches->type == then.branches->type &&
                          now.branches->bodies.size() == then.branches->bodies.size() &&

@@ -94,12 +94,13 @@ void require_alive(driver& d, const graph& of) {
   });
 }
 
-// Such nodes are added without a word.
-graph_node* memory_node_in_condition(const graph& of) {
-  if (!of.is_in_condition()) return nullptr;
-  const auto found = std::ranges::find_if(
-      of.nodes(), [](const auto& each) { return each->work.memory != nullptr; });
-  return found == of.nodes().end() ? nullptr : found->get();
+// Nodes of any kind are added to the graph of a condition, without a word.
+bool is_refused_in_condition(const graph& of) {
+  return of.is_in_condition() && std::ranges::any_of(of.nodes(), [](const auto& each) {
+           const auto type = each->work.type;
+           return type > CU_GRAPH_NODE_TYPE_MEMSET && type != CU_GRAPH_NODE_TYPE_GRAPH &&
+                  type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_CONDITIONAL;
+         });
 }
 
 // A node of a cycle, if there is one.
@@ -144,10 +145,10 @@ instantiation_problem check_instantiation(const graph& of, unsigned long long fl
     if (auto* const node = node_in_cycle(each)) {
       found = {CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, node, CUDA_ERROR_INVALID_VALUE,
                "the dependencies of the graph form a cycle"};
-    } else if (auto* const refused = memory_node_in_condition(each)) {
-      found = {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, refused,
-               CUDA_ERROR_NOT_SUPPORTED,
-               "the graphs of a conditional node neither allocate nor free memory"};
+    } else if (is_refused_in_condition(each)) {
+      found = {CUDA_GRAPH_INSTANTIATE_ERROR, nullptr, CUDA_ERROR_INVALID_VALUE,
+               "the graph of a conditional node has kernels, copies, memsets, empty nodes, child "
+               "graphs and conditional nodes alone"};
     }
     for (const auto& handle : each.conditions) {
       if (handle->of()->has_node) continue;

@@ -29,7 +29,10 @@ class graph_exec : public object {
   graph_node* twin_of(const graph_node& node) const noexcept;
 
   // Called after the source was changed. Launches that are under way are not.
-  void change() noexcept { plan_.reset(); }
+  void change() noexcept {
+    plan_.reset();
+    unmap_memory();  // an update may bring allocations of other sizes
+  }
 
   // Takes the memory that the allocations need, or refuses.
   void map_memory(driver& d);

@@ -187,13 +187,17 @@ def test_what_an_executable_used_is_kept_until_it_is_trimmed(graph, streams):
     assert usage()[:2] == [0, 0]
 
 
-def test_an_update_exchanges_allocations_that_are_alike(graph, executable):
+@pytest.mark.parametrize("size", [64, PIECE + 1])
+def test_an_update_exchanges_allocations(graph, streams, executable, size):
     allocate(graph)
     ready = executable()
-    same = made(*driver.cuGraphCreate(0))
-    allocate(same)
-    made(*driver.cuGraphExecUpdate(ready, same))
-    made(*driver.cuGraphDestroy(same))
+    other = made(*driver.cuGraphCreate(0))
+    _, theirs = allocate(other, size=size)
+    made(*driver.cuGraphExecUpdate(ready, other))
+    run(ready, streams[0])
+    assert usage()[0] >= size
+    made(*driver.cuMemFree(theirs))
+    made(*driver.cuGraphDestroy(other))
 
 
 def test_high_water_marks_alone_are_set_and_to_zero():
