@@ -92,6 +92,7 @@ class World:
         self.prepared, self.views, self.builders, self.graphs, self.contexts = [], [], [], [], []
         self.total, self.cell = 0, self.pinned.allocate(8)
         self.cell.fill(0, stream=self.streams[0])
+        self.device.sync()  # launches on other streams are not ordered behind the fill
 
     def any(self, random):
         """One of the objects, or something that is none of them."""
