@@ -43,7 +43,8 @@ def emit(root: Path) -> dict[str, str]:
         if lines:
             files[f"cuda/core/{module}.pxd"] = HEAD + "".join(lines)
     for module, source in COPIES.items():
-        files[f"cuda/core/{module}.pxd"] = (root / source).read_text("utf-8")
+        text = (root / source).read_text("utf-8")
+        files[f"cuda/core/{module}.pxd"] = f"# {origin_of(source)}\n{text}"
     classes = [name for name in homes if name in public_names(root)]
     exported = [f"from {homes[name]} cimport {name}\n" for name in classes]
     files["cuda/core/__init__.pxd"] = HEAD + "".join(exported)

@@ -15,16 +15,15 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become 
 # What is imported is imported first: the other user may not be able to read the modules.
 ANOTHER_USER = """
 import os, pickle, sys
+from contextlib import suppress
 from cuda.core import CUDAError, Device, Event
 from cuda.bindings import driver
 event, memory = pickle.loads(bytes.fromhex(sys.argv[1]))
 device = Device(0)
 device.set_current()
 for wrong in (type(event)._init(bytes(64), False), None):
-    try:
+    with suppress(RuntimeError, TypeError):
         Event.from_ipc_descriptor(wrong)
-    except (RuntimeError, TypeError):
-        pass
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
     Event.from_ipc_descriptor(event)

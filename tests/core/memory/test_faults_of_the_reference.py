@@ -4,8 +4,8 @@
 import pytest
 from cuda.core import Device, DeviceMemoryResource, ManagedMemoryResource, PinnedMemoryResource
 
-from ..threads import run_together
-from .sharing.peers import Peer
+from ...threads import run_together
+from ..sharing.peers import Peer
 
 MAKERS = {
     "current pool": lambda: DeviceMemoryResource(0),
