@@ -3,8 +3,9 @@
 
 A wheel cannot be unpacked again from what it installed, and no network is needed this way. The
 large libraries have names that only we use (`_core`, `libcuda_emulated`): nobody overwrites them.
-Nor the stubs and the C++ headers: of NVIDIA's wheels none has such a file at a path of ours. Python
-files, declarations for `cimport` and the modules `cy*` are what those have under the same names.
+Nor the stubs and most C++ headers: of NVIDIA's wheels none has such a file at a path of ours. Python
+files, declarations for `cimport`, the modules `cy*` and the headers of `_include` itself are what
+those have under the same names.
 """
 
 import io
@@ -12,8 +13,7 @@ import tarfile
 from pathlib import PurePath
 
 NAME = "halfwarp/files.tar.xz"
-OURS_ALONE = (".so", ".pyd", ".pyi", ".hpp")
-NOT_INSTALLED = ".pyc"
+NOT_KEPT = (".so", ".pyd", ".pyi", ".hpp", ".pyc")
 
 
 def pack(root):
@@ -28,12 +28,9 @@ def pack(root):
 
 def is_kept(path):
     """Whether others may have a file of this name."""
-    name = PurePath(path).name
-    return not name.endswith((*OURS_ALONE, NOT_INSTALLED)) or is_module_for_cimport(name)
-
-
-def is_module_for_cimport(name):
-    return name.startswith("cy") and name.endswith((".so", ".pyd"))
+    path = PurePath(path)
+    is_for_cimport = path.name.startswith("cy") and path.suffix in (".so", ".pyd")
+    return path.suffix not in NOT_KEPT or is_for_cimport or path.parent.name == "_include"
 
 
 def read(root):

@@ -8,17 +8,18 @@ namespace {
 class refusal_test : public runtime_test {};
 
 TEST_F(refusal_test, a_function_that_is_not_translated_says_so_once) {
-  cudaIpcMemHandle_t handle{};
+  cudaExternalMemory_t memory = nullptr;
+  cudaExternalMemoryHandleDesc described{};
   ::testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaIpcGetMemHandle(&handle, nullptr), cudaErrorNotSupported);
-  EXPECT_EQ(cudaIpcGetMemHandle(&handle, nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(cudaImportExternalMemory(&memory, &described), cudaErrorNotSupported);
+  EXPECT_EQ(cudaImportExternalMemory(&memory, &described), cudaErrorNotSupported);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "emulator: cudaIpcGetMemHandle is not emulated\n");
+            "emulator: cudaImportExternalMemory is not emulated\n");
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 
-TEST_F(refusal_test, a_refusal_of_handles_between_processes_takes_no_context) {
-  cudaIpcCloseMemHandle(nullptr);
+TEST_F(refusal_test, a_refusal_takes_no_context) {
+  cudaDestroyExternalMemory(nullptr);
   EXPECT_EQ(noted.current, nullptr);
 }
 
