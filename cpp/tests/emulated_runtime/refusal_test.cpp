@@ -18,8 +18,8 @@ TEST_F(refusal_test, a_function_that_is_not_translated_says_so_once) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 
-TEST_F(refusal_test, a_refusal_takes_no_context) {
-  cudaDestroyExternalMemory(nullptr);
+TEST_F(refusal_test, a_refusal_of_the_log_takes_no_context) {
+  cudaLogsUnregisterCallback(nullptr);
   EXPECT_EQ(noted.current, nullptr);
 }
 
