@@ -66,7 +66,8 @@ TEST_F(module_test, a_plan_knows_the_parameters_as_the_driver_lays_them_out) {
 }
 
 TEST_F(module_test, a_kernel_without_parameters_is_known_to_have_none) {
-  const parameter_layout& layout = find_kernel(library, "nothing").facts().plan->load_layout();
+  const kernel_handle kernel = find_kernel(library, "nothing");
+  const parameter_layout& layout = kernel.facts().plan->load_layout();
   EXPECT_TRUE(layout.is_known);
   EXPECT_TRUE(layout.parameters.empty());
 }
