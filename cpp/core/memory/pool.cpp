@@ -27,6 +27,11 @@ pool_facts facts_of(const pool_place& place) {
   return pool_facts{place.location == CU_MEM_LOCATION_TYPE_DEVICE ? place.id : -1};
 }
 
+constexpr bool is_pinned_host_memory(const pool_place& place) {
+  return place.type == CU_MEM_ALLOCATION_TYPE_PINNED &&
+         place.location != CU_MEM_LOCATION_TYPE_DEVICE;
+}
+
 constexpr bool is_four_bytes_wide(CUmemPool_attribute attribute) {
   return attribute == CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES ||
          attribute == CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC ||
@@ -52,12 +57,13 @@ pool_handle current_pool(const pool_place& place) {
   CUmemLocation where = location_of(place);
   driver::call(driver::table->cuMemGetMemPool, &raw, &where, place.type);
   pool_handle pool = pool_handle::borrow(raw, {}, facts_of(place));
+  if (is_pinned_host_memory(place)) let_devices_use(pool);
   keep_freed_memory(pool);
   return pool;
 }
 
-// Devices have access to memory of the whole host without asking, to that of one NUMA node only
-// when they are given it. A device that cannot have it is left out, unless there is no other.
+// A driver of CUDA 13 gives devices no access to pools of the host: a kernel or a fill fails there
+// until somebody does. A device that cannot have it is left out, unless there is no other.
 void let_devices_use(const pool_ref& pool) {
   int devices = 0;
   int with_access = 0;
@@ -92,8 +98,7 @@ pool_handle create_pool(const pool_place& place, std::size_t max_size, pool_shar
   pool_handle pool = pool_handle::own({}, std::move(facts), [&properties](CUmemoryPool* raw) {
     driver::call(driver::table->cuMemPoolCreate, raw, &properties);
   });
-  const bool is_of_a_node = place.location == CU_MEM_LOCATION_TYPE_HOST_NUMA;
-  if (is_of_a_node && place.type == CU_MEM_ALLOCATION_TYPE_PINNED) let_devices_use(pool);
+  if (is_pinned_host_memory(place)) let_devices_use(pool);
   keep_freed_memory(pool);
   return pool;
 }

@@ -197,6 +197,7 @@ class TestOtherThreads:
                     return
 
         def instantiate():
+            device.set_current()
             for _ in range(5):
                 graph.instantiate().close()
 
