@@ -185,6 +185,7 @@ CASES = [
     lambda: d.stream_create(-1),
     lambda: d.stream_create(99),
     lambda: d.stream_create_with_priority(1, 0) > 0,
+    lambda: d.stream_synchronize(0),  # what the copies above have begun
     lambda: d.stream_query(0),
     lambda: d.stream_query(12345),
     lambda: d.stream_query("x"),
