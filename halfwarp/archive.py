@@ -3,7 +3,7 @@
 
 A wheel cannot be unpacked again from what it installed, and no network is needed this way. The
 large libraries have names that only we use (`_core`, `libcuda_emulated`): nobody overwrites them.
-Nor the stubs and most C++ headers: of NVIDIA's wheels none has such a file at a path of ours. Python
+Nor the stubs and most headers: of NVIDIA's wheels none has such a file at a path of ours. Python
 files, declarations for `cimport`, the modules `cy*` and the headers of `_include` itself are what
 those have under the same names.
 """
