@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <mutex>
 
 namespace halfwarp::core {
 
@@ -24,15 +25,6 @@ class spin_lock {
   std::atomic_flag taken_;
 };
 
-class spin_guard {
- public:
-  explicit spin_guard(spin_lock& lock) noexcept : lock_{lock} { lock_.lock(); }
-  ~spin_guard() { lock_.unlock(); }
-  spin_guard(const spin_guard&) = delete;  // one guard, one lock
-  spin_guard& operator=(const spin_guard&) = delete;
-
- private:
-  spin_lock& lock_;
-};
+using spin_guard = std::lock_guard<spin_lock>;
 
 }  // namespace halfwarp::core

@@ -6,13 +6,6 @@
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
-using i16 = int16_t;
-using i32 = int32_t;
-using i64 = int64_t;
-using u16 = uint16_t;
-using u32 = uint32_t;
-using u64 = uint64_t;
-
 struct equal {
   template <class T>
   static bool of(T a, T b) {

@@ -11,15 +11,6 @@
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
 
-using i8 = int8_t;
-using i16 = int16_t;
-using i32 = int32_t;
-using i64 = int64_t;
-using u8 = uint8_t;
-using u16 = uint16_t;
-using u32 = uint32_t;
-using u64 = uint64_t;
-
 template <class T>
 T integral(T value, int rounding) {
   switch (rounding) {

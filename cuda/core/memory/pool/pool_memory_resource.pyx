@@ -427,11 +427,10 @@ cdef pool_block* grow(PoolMemoryResource self, size_t wanted, Stream given) exce
     """Take a segment from upstream, first a generous one, then one that is just large enough."""
     cdef size_t held = self.native.totals().reserved.load()
     cdef size_t step = min(max(held // 4, SEGMENT), LARGEST_STEP) // SEGMENT * SEGMENT
-    cdef size_t needed = rounded_up_to(wanted, UNIT)
+    cdef size_t whole = rounded_up_to(wanted, SEGMENT)
     cdef size_t each
     error = MemoryError("that is more than max_size allows")
-    for each in (max(step, rounded_up_to(wanted, SEGMENT)), rounded_up_to(wanted, SEGMENT),
-                 needed):
+    for each in sorted({max(step, whole), whole, rounded_up_to(wanted, UNIT)}, reverse=True):
         if each < wanted or not self.native.reserve(each, self.limit):
             continue
         try:
@@ -576,11 +575,10 @@ cdef bint free_elsewhere(PoolMemoryResource self, pool_block* block, const free_
                          Stream stream) except -1:
     """On another stream than its own, or on the default stream of a thread."""
     cdef borrowed_stream given
-    cdef Stream token
+    cdef Stream token = PER_THREAD_DEFAULT_STREAM
     cdef bint was_last
     try:
         if stream is None:
-            token = import_module("cuda.core").PER_THREAD_DEFAULT_STREAM
             given = token.native.borrow_open(token)
             order.come_before(given)
         else:
