@@ -77,7 +77,7 @@ void trim_pool(const pool_ref& pool, std::size_t bytes_to_keep);
 
 // Who may use the memory of a pool.
 [[nodiscard]] CUmemAccess_flags pool_access(const pool_ref& pool, CUdevice from);
-// For a pool of a NUMA node of the host, in each process that has it.
+// For a pool of the host, in each process that has it.
 void let_devices_use(const pool_ref& pool);
 void set_pool_access(const pool_ref& pool, const CUmemAccessDesc* who, std::size_t count);
 

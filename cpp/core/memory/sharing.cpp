@@ -152,14 +152,16 @@ free_result let_go(CUdeviceptr pointer, const free_order& order) noexcept {
   return freed.code != CUDA_SUCCESS ? freed : waited;
 }
 
+// RANGE_SIZE alone would not do: for a pool of the host it is what addresses are reserved for.
 std::size_t extent_of(CUdeviceptr pointer) {
   const gil_release released;
   std::size_t size = 0;
   CUdeviceptr first = 0;
-  driver::call(driver::table->cuPointerGetAttribute, &size, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-               pointer);
-  driver::call(driver::table->cuPointerGetAttribute, &first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-               pointer);
+  const auto ask = driver::table->cuPointerGetAttribute;
+  if (driver::try_call(driver::table->cuMemGetAddressRange, &first, &size, pointer)) {
+    driver::call(ask, &size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, pointer);
+    driver::call(ask, &first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, pointer);
+  }
   return size - (pointer - first);
 }
 

@@ -20,13 +20,16 @@ memory::allocation_kind kind_in(const CUmemPoolProps& properties) {
                                                                  : memory::allocation_kind::pinned;
 }
 
-// Which devices may use the memory before somebody says so. A driver gives nobody that of a NUMA
-// node.
+// Which devices may use the memory before somebody says so: for that of the host, none.
 std::uint32_t first_access(const CUmemPoolProps& properties, int home) {
-  const auto kind = kind_in(properties);
-  if (kind == memory::allocation_kind::pool) return 1u << home;
-  const bool is_of_a_node = properties.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
-  return kind == memory::allocation_kind::pinned && is_of_a_node ? 0 : memory::every_device;
+  switch (kind_in(properties)) {
+    case memory::allocation_kind::pool:
+      return 1u << home;
+    case memory::allocation_kind::pinned:
+      return 0;
+    default:
+      return memory::every_device;
+  }
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ def import_buffer(cls, resource, descriptor, stream):
     buffer.resource = resource
     buffer.order.swap(order)
     try:
-        require_extent(pointer, buffer.fields.size)
+        require_extent(buffer.fields.size, extent_of(pointer))
     except BaseException:
         buffer.close()
         raise
@@ -71,16 +71,15 @@ cdef Buffer own_buffer(object cls, object resource, bytes payload, size_t size):
     cdef Buffer whole = exports.get(payload)
     if whole is None or not whole.fields.is_open or whole.memory_resource is not resource:
         return None
-    require_extent(whole.fields.pointer, size)
     cdef Buffer second = cls.__new__(cls)
     cdef Buffer memory = share_allocation(whole)
+    require_extent(size, memory.fields.size)
     second.resource, second.kept, second.shared = memory.resource, memory.kept, memory
     second.fields = buffer_fields(memory.fields.pointer, size, True)
     return second
 
 
-cdef int require_extent(CUdeviceptr pointer, size_t size) except -1:
-    cdef size_t extent = extent_of(pointer)
+cdef int require_extent(size_t size, size_t extent) except -1:
     if size > extent:
         raise ValueError(f"IPC buffer descriptor size ({size}) exceeds mapped allocation extent "
                          f"({extent} bytes)")

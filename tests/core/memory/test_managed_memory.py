@@ -14,10 +14,12 @@ from cuda.core import (
     ManagedBuffer,
     ManagedMemoryResource,
     ManagedMemoryResourceOptions,
+    emulation,
 )
 from cuda.core.typing import ManagedMemoryLocationType
 
 MEM_ATTACH_GLOBAL = driver.CUmemAttach_flags.CU_MEM_ATTACH_GLOBAL.value
+NO_LOCATION, HOST_NUMA = 0, 3
 
 
 @pytest.fixture
@@ -169,7 +171,7 @@ class TestBuffer:
         advisable.read_mostly = False
         assert advisable.read_mostly is False
 
-    @pytest.mark.parametrize("where", [Host(), Host(0), "device"])
+    @pytest.mark.parametrize("where", [Host(), "device"])
     def test_the_preferred_location_is_remembered(self, advisable, device, where):
         where = device if where == "device" else where
         assert advisable.preferred_location is None
@@ -177,6 +179,15 @@ class TestBuffer:
         assert advisable.preferred_location == where
         advisable.preferred_location = None  # rule 23
         assert advisable.preferred_location is None
+
+    def test_a_preferred_node_of_the_host_is_what_the_driver_tells(self, advisable):
+        """A driver of CUDA 13.0 takes the advice, and tells no location on an H200."""
+        advisable.preferred_location = Host(0)
+        asked = driver.CUmem_range_attribute.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE
+        error, kind = driver.cuMemRangeGetAttribute(4, asked, advisable.handle, 1 << 16)
+        assert not error
+        assert kind == HOST_NUMA or (kind == NO_LOCATION and not emulation.is_active())
+        assert advisable.preferred_location == (Host(0) if kind == HOST_NUMA else None)
 
     def test_advice_that_fails_changes_nothing(self, advisable, device, emulation):
         for name, value in (("read_mostly", True), ("preferred_location", device)):

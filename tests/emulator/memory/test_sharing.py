@@ -119,9 +119,10 @@ class TestPools:
         assert low.cuMemPoolExportPointer(memory)[0] == SUCCESS
         low.cuMemFreeAsync(memory, 0)
 
-    def test_memory_of_a_node_of_the_host_is_given_to_devices_first(self, driver, make_pool):
+    @pytest.mark.parametrize("place", [HOST, HOST_NUMA])
+    def test_memory_of_the_host_is_given_to_devices_first(self, driver, make_pool, place):
         """As on an H200: without, `invalid memset range - no allocation found`."""
-        _, pool = make_pool(place=HOST_NUMA)
+        _, pool = make_pool(place=place, handles=0)
         first, later = (low.cuMemAllocFromPoolAsync(100, pool, 0)[1] for _ in range(2))
         low.cuCtxSynchronize()
         where = low.CUmemLocation()

@@ -102,7 +102,7 @@ void admit_area(const call& c, memory_area& area, bool is_write) {
                      (is_write ? "written" : "read");
   if (problem->problem == memory::range_problem::wrong_device) {
     const int owner = c.d.memory.device_of(area.first);
-    const auto whose = owner < 0 ? "a NUMA node of the host" : "device " + std::to_string(owner);
+    const auto whose = owner < 0 ? "a pool of the host" : "device " + std::to_string(owner);
     text += " from device " + std::to_string(area.device) + ": they are memory of " + whose +
             ", to which it has no access. cuCtxEnablePeerAccess gives it, cuMemPoolSetAccess to "
             "memory of a pool; cuMemcpyPeerAsync needs none";
