@@ -126,15 +126,14 @@ def test_a_function_of_the_driver_is_found_by_name():
     assert (found, status) == (0, Status.cudaDriverEntryPointSymbolNotFound)
 
 
-def test_a_kernel_is_its_own_kernel_and_nothing_is_none(kernel):
-    assert int(ok(runtime.cudaGetKernel(int(kernel)))) == int(kernel)
-    assert runtime.cudaGetKernel(0)[0] == Error.cudaErrorInvalidDeviceFunction
+def test_entry_points_are_of_compiled_programs(kernel):
+    """The handle of a kernel is none, and so this process has none."""
+    assert runtime.cudaGetKernel(int(kernel))[0] == Error.cudaErrorInvalidDeviceFunction
 
 
-def test_a_function_of_the_driver_has_the_attributes_of_its_kernel(kernel):
+def test_a_function_of_the_driver_is_no_kernel(kernel):
     function = int(ok(driver.cuKernelGetFunction(kernel)))
-    ok(runtime.cudaFuncSetCacheConfig(function, runtime.cudaFuncCache.cudaFuncCachePreferL1))
-    told = ok(runtime.cudaFuncGetAttributes(function))
-    assert told.sharedSizeBytes == ok(runtime.cudaFuncGetAttributes(int(kernel))).sharedSizeBytes
-    code = runtime.cudaFuncSetCacheConfig(0, runtime.cudaFuncCache.cudaFuncCachePreferL1)[0]
-    assert code == Error.cudaErrorInvalidDeviceFunction
+    wanted = runtime.cudaFuncCache.cudaFuncCachePreferL1
+    ok(runtime.cudaFuncSetCacheConfig(int(kernel), wanted))
+    code = runtime.cudaFuncSetCacheConfig(function, wanted)[0]
+    assert code == Error.cudaErrorInvalidResourceHandle

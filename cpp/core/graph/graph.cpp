@@ -84,6 +84,8 @@ graph_exec_handle instantiate(graph_lock& lock, CUgraph graph, CUDA_GRAPH_INSTAN
   return graph_exec_handle::own(
       context_instance{current_context()}, {}, [graph, &lock, &how](CUgraphExec* raw) {
         const std::lock_guard guard{lock};
+        require_usable(
+            lock, reinterpret_cast<const void*>(driver::table->cuGraphInstantiateWithParams));
         const gil_release released;
         driver::call(driver::table->cuGraphInstantiateWithParams, raw, graph, &how);
       });
@@ -124,6 +126,7 @@ CUresult update_executable(graph_lock& lock, graph_lock& source_lock, CUgraphExe
                            CUgraph source, CUgraphExecUpdateResultInfo& result) noexcept {
   const std::lock_guard guard{lock};
   const std::lock_guard source_guard{source_lock};
+  if (const CUresult refused = lock.refusal()) return refused;
   const gil_release released;
   return driver::try_call(driver::table->cuGraphExecUpdate, updated, source, &result);
 }

@@ -20,6 +20,7 @@ struct neighbours {
   const std::lock_guard guard{lock};
   const auto function = behind ? driver::table->cuGraphNodeGetDependentNodes
                                : driver::table->cuGraphNodeGetDependencies;
+  require_usable(lock, reinterpret_cast<const void*>(function));
   neighbours found;
   std::size_t count = 0;
   driver::call(function, node, nullptr, nullptr, &count);

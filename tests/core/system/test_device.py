@@ -222,8 +222,8 @@ def test_memory_that_is_allocated_is_used(nvml_device):
     with device.allocate(64 << 20, stream=stream):
         stream.sync()
         during = seen.memory_info.used
-    assert during >= before
-    if emulation.is_active():  # a pool of a GPU may have had the memory before
+    assert 64 << 20 <= during <= seen.memory_info.total
+    if emulation.is_active():  # others use a GPU, too, and its pool may have had the memory before
         assert during - before >= 64 << 20
 
 

@@ -3,6 +3,7 @@
 
 import pytest
 from cuda.bindings import driver
+from cuda.core._utils.cuda_utils import CUDAError
 from cuda.core.texture import MipmappedArrayOptions, ResourceDescriptor, TextureObjectOptions
 
 # flags of CUDA_TEXTURE_DESC
@@ -17,14 +18,12 @@ USUAL = AS_INTEGER | NORMALIZED  # of several levels, coordinates are normalised
 CHANGES = {
     "srgb": (True, "flags", USUAL | SRGB),
     "disable_trilinear_optimization": (True, "flags", USUAL | NO_OPTIMIZATION),
-    "seamless_cubemap": (True, "flags", USUAL | SEAMLESS),
     "read_mode": ("normalized_float", "flags", NORMALIZED),
     "max_anisotropy": (4, "maxAnisotropy", 4),
     "mipmap_filter_mode": ("linear", "mipmapFilterMode", driver.CUfilter_mode(1)),
     "mipmap_level_bias": (0.5, "mipmapLevelBias", 0.5),
     "min_mipmap_level_clamp": (0.25, "minMipmapLevelClamp", 0.25),
     "max_mipmap_level_clamp": (1.5, "maxMipmapLevelClamp", 1.5),
-    "border_color": ((1, 2, 3, 4), "borderColor", [1.0, 2.0, 3.0, 4.0]),
     "address_mode": (
         ("wrap", "mirror", "border"),
         "addressMode",
@@ -48,6 +47,31 @@ def colors(device):
     wanted = MipmappedArrayOptions((8, 8), "uint8", 4, num_levels=2)
     with device.create_mipmapped_array(wanted) as made:
         yield ResourceDescriptor.from_mipmapped_array(made)
+
+
+def test_a_border_has_its_color(device, colors, emulation):
+    """Drivers of CUDA 13 tell no color of a texture without a border."""
+    color = (1, 2, 3, 4)
+    assert described(device, colors, border_color=color)["borderColor"] == [0.0] * 4
+    told = described(device, colors, border_color=color, address_mode="border")
+    assert told["borderColor"] == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_seamless_filtering_is_of_cubes(device, colors):
+    with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE"):
+        described(device, colors, seamless_cubemap=True)
+    shape = driver.CUDA_ARRAY3D_DESCRIPTOR()
+    shape.Width, shape.Height, shape.Depth, shape.NumChannels = 4, 4, 6, 1
+    shape.Format, shape.Flags = driver.CUarray_format.CU_AD_FORMAT_FLOAT, driver.CUDA_ARRAY3D_CUBEMAP
+    resource, how = driver.CUDA_RESOURCE_DESC(), driver.CUDA_TEXTURE_DESC()
+    resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+    _, resource.res.array.hArray = driver.cuArray3DCreate(shape)
+    how.flags = NORMALIZED | SEAMLESS
+    code, texture = driver.cuTexObjectCreate(resource, how, None)
+    assert code == 0
+    assert driver.cuTexObjectGetTextureDesc(texture)[1].flags == NORMALIZED | SEAMLESS
+    assert driver.cuTexObjectDestroy(texture)[0] == 0
+    assert driver.cuArrayDestroy(resource.res.array.hArray)[0] == 0
 
 
 @pytest.mark.parametrize("name", CHANGES)

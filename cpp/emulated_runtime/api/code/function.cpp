@@ -63,15 +63,7 @@ int attribute(CUfunction of, CUfunction_attribute which) {
 cudaError_t find_function(const void* func, CUfunction* out) {
   if (!func) return cudaErrorInvalidDeviceFunction;
   const auto kernel = static_cast<cudaKernel_t>(const_cast<void*>(func));
-  const cudaError_t code = forward(table->cuKernelGetFunction, out, kernel);
-  if (code != cudaErrorInvalidResourceHandle) return code;
-  CUmodule owner = nullptr;
-  const auto function = static_cast<cudaFunction_t>(const_cast<void*>(func));
-  if (table->cuFuncGetModule(&owner, function) != CUDA_SUCCESS) {
-    return cudaErrorInvalidDeviceFunction;
-  }
-  *out = function;
-  return cudaSuccess;
+  return forward(table->cuKernelGetFunction, out, kernel);
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attr, const void* func) noexcept {
@@ -113,15 +105,9 @@ cudaError_t cudaFuncGetName(const char** name, const void* func) noexcept {
   return forward(table->cuFuncGetName, name, found);
 }
 
-cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr) noexcept {
-  CUfunction found = nullptr;
-  if (!kernelPtr) return cudaErrorInvalidValue;
-  const auto kernel = static_cast<cudaKernel_t>(const_cast<void*>(entryFuncAddr));
-  if (!kernel || table->cuKernelGetFunction(&found, kernel) != CUDA_SUCCESS) {
-    return cudaErrorInvalidDeviceFunction;
-  }
-  *kernelPtr = kernel;
-  return cudaSuccess;
+// Of symbols of compiled programs only.
+cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void*) noexcept {
+  return kernelPtr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attr, int value,

@@ -7,9 +7,10 @@
 
 namespace halfwarp::emulated_runtime::api {
 
-// `func` is a cudaKernel_t, or a cudaFunction_t. Symbols of compiled programs, which the runtime
-// takes first of all, there are none: no program registers its kernels with this library.
-// cudaErrorInvalidDeviceFunction for anything else.
+// `func` is a cudaKernel_t. Symbols of compiled programs, which the runtime takes first of all,
+// there are none: no program registers its kernels with this library. For null
+// cudaErrorInvalidDeviceFunction; cudaErrorInvalidResourceHandle for anything else, so for a
+// cudaFunction_t as well.
 cudaError_t find_function(const void* func, CUfunction* out);
 
 }  // namespace halfwarp::emulated_runtime::api

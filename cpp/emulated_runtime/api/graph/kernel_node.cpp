@@ -33,8 +33,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
   if (const cudaError_t code = forward(table->cuGraphKernelNodeGetParams, node, &told)) {
     return code;
   }
-  read_launch(told, pNodeParams);
-  return cudaSuccess;
+  return cudaErrorInvalidDeviceFunction;  // its kernel is no symbol of a compiled program
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,

@@ -97,7 +97,7 @@ image image_of(const call& c, const CUDA_RESOURCE_DESC& of) {
   }
 }
 
-void require_texture(const CUDA_TEXTURE_DESC& how) {
+void require_texture(const CUDA_TEXTURE_DESC& how, const image& of) {
   const bool is_mode = std::all_of(std::begin(how.addressMode), std::end(how.addressMode),
                                    [](CUaddress_mode each) { return each <= 3; });
   require(is_mode && how.filterMode <= CU_TR_FILTER_MODE_LINEAR &&
@@ -105,6 +105,8 @@ void require_texture(const CUDA_TEXTURE_DESC& how) {
           CUDA_ERROR_INVALID_VALUE, "cuda.h has no such address mode, or no such filter");
   require((how.flags & ~known_texture_flags) == 0, CUDA_ERROR_INVALID_VALUE,
           "these are no flags of a texture");
+  require(!(how.flags & CU_TRSF_SEAMLESS_CUBEMAP) || of.is_cube, CUDA_ERROR_INVALID_VALUE,
+          "seamless filtering is of arrays that were made with CUDA_ARRAY3D_CUBEMAP");
 }
 
 template <class Object>
@@ -137,7 +139,7 @@ CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOURCE_DESC* pR
     require_outputs(pTexObject, pResDesc, pTexDesc);
     require(!pResViewDesc, CUDA_ERROR_NOT_SUPPORTED, "the emulator has no views of resources");
     texture::binding what{false, image_of(c, *pResDesc), *pTexDesc};
-    require_texture(*pTexDesc);
+    require_texture(*pTexDesc, what.of);
     *pTexObject = make_object<texture_object>(c, *pResDesc, std::move(what));
   });
 }
@@ -157,6 +159,8 @@ CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* pTexDesc, CUtexObject texO
   return answer([&](call& c) {
     require_outputs(pTexDesc);
     *pTexDesc = find_object<texture_object>(c, texObject)->how;
+    const bool has_border = std::ranges::count(pTexDesc->addressMode, CU_TR_ADDRESS_MODE_BORDER);
+    if (!has_border) std::ranges::fill(pTexDesc->borderColor, 0.0f);  // drivers forget it then
   });
 }
 
@@ -175,10 +179,8 @@ CUresult cuSurfObjectCreate(CUsurfObject* pSurfObject,
     require_outputs(pSurfObject, pResDesc);
     require(pResDesc->resType == CU_RESOURCE_TYPE_ARRAY, CUDA_ERROR_INVALID_VALUE,
             "a surface is of an array");
-    const auto of = c.find<cuda_array>(pResDesc->res.array.hArray);
-    require(of->shape.Flags & CUDA_ARRAY3D_SURFACE_LDST, CUDA_ERROR_INVALID_VALUE,
-            "the array was made without CUDA_ARRAY3D_SURFACE_LDST");
     texture::binding what{true, image_of(c, *pResDesc), {}};
+    // Drivers of CUDA 13 do not ask for CUDA_ARRAY3D_SURFACE_LDST.
     *pSurfObject = make_object<surface_object>(c, *pResDesc, std::move(what));
   });
 }
