@@ -62,7 +62,10 @@ def test_seamless_filtering_is_of_cubes(device, colors):
         described(device, colors, seamless_cubemap=True)
     shape = driver.CUDA_ARRAY3D_DESCRIPTOR()
     shape.Width, shape.Height, shape.Depth, shape.NumChannels = 4, 4, 6, 1
-    shape.Format, shape.Flags = driver.CUarray_format.CU_AD_FORMAT_FLOAT, driver.CUDA_ARRAY3D_CUBEMAP
+    shape.Format, shape.Flags = (
+        driver.CUarray_format.CU_AD_FORMAT_FLOAT,
+        driver.CUDA_ARRAY3D_CUBEMAP,
+    )
     resource, how = driver.CUDA_RESOURCE_DESC(), driver.CUDA_TEXTURE_DESC()
     resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
     _, resource.res.array.hArray = driver.cuArray3DCreate(shape)

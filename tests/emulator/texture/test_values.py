@@ -385,7 +385,7 @@ def test_wrong_arrays_are_refused(bench):
 
 
 def test_a_copy_that_leaves_the_array_is_refused(bench, emulated):
-    """By the emulator; a driver of CUDA 13.0 takes some of these (the probe's "row of an array")."""
+    """A driver of CUDA 13.0 takes some of these: the probe records which."""
     host = (ctypes.c_float * 8)()
     with Array(np.zeros(4, np.float32), (4, 0, 0)) as array:
         for offset, count in ((4, 16), (0, 20), (2, 4), (0, 3), (1 << 62, 4)):
