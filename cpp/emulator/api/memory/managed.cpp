@@ -44,9 +44,6 @@ std::uint32_t bit_of(const CUmemLocation& where) {
   return 1u << (where.type == CU_MEM_LOCATION_TYPE_DEVICE ? where.id : host_bit);
 }
 
-// One that drivers of CUDA 13.0 take and forget.
-bool is_node(const CUmemLocation& where) { return where.type == CU_MEM_LOCATION_TYPE_HOST_NUMA; }
-
 void advise(call& c, CUdeviceptr first, std::size_t bytes, CUmem_advise advice,
             CUmemLocation where) {
   const auto change = [&](auto&& how) { c.d.managed.change(first, bytes, how); };
@@ -57,7 +54,6 @@ void advise(call& c, CUdeviceptr first, std::size_t bytes, CUmem_advise advice,
           [=](managed_settings& s) { s.is_read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY; });
     case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
       where = require_location(c, where);
-      if (is_node(where)) return;  // so does an H200, whose host has no part in it
       return change([=](managed_settings& s) { s.preferred = where; });
     case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
       return change([](managed_settings& s) { s.preferred = {}; });
@@ -77,7 +73,9 @@ void advise(call& c, CUdeviceptr first, std::size_t bytes, CUmem_advise advice,
 
 // As an H200 does with a driver of CUDA 13.0: the one advice that is not refused has no effect.
 void advise_pool(CUmem_advise advice, const CUmemLocation& where) {
-  require(advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION && is_node(where), CUDA_ERROR_NOT_SUPPORTED,
+  const bool is_ignored = advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION &&
+                          where.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  require(is_ignored, CUDA_ERROR_NOT_SUPPORTED,
           "Mem Advise for memory allocated from a managed memory pool is not supported");
 }
 
