@@ -84,8 +84,8 @@ graph_exec_handle instantiate(graph_lock& lock, CUgraph graph, CUDA_GRAPH_INSTAN
   return graph_exec_handle::own(
       context_instance{current_context()}, {}, [graph, &lock, &how](CUgraphExec* raw) {
         const std::lock_guard guard{lock};
-        require_usable(
-            lock, reinterpret_cast<const void*>(driver::table->cuGraphInstantiateWithParams));
+        require_usable(lock,
+                       reinterpret_cast<const void*>(driver::table->cuGraphInstantiateWithParams));
         const gil_release released;
         driver::call(driver::table->cuGraphInstantiateWithParams, raw, graph, &how);
       });
