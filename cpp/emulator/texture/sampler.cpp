@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 
+#include "emulator/texture/cube.hpp"
+
 namespace halfwarp::emulator::texture {
 namespace {
 
@@ -18,6 +20,8 @@ constexpr double far_away = 1073741824.0;
 // A device keeps so much of a normalised coordinate: below 0.2 stays what is not 0.2 exactly.
 constexpr double coordinate_steps = 8388608.0;
 constexpr std::int64_t outside = -1;
+// Of an anisotropic filter; more may be asked for.
+constexpr unsigned most_samples = 16;
 
 double bounded(double value) noexcept {
   return std::isnan(value) ? 0.0 : std::clamp(value, -far_away, far_away);
@@ -148,31 +152,6 @@ void add(color& to, const color& what, float weight) noexcept {
   for (unsigned i = 0; i < 4; ++i) to[i] += weight * what[i];
 }
 
-// A cube's face, and coordinates on it between 0 and 1.
-struct face_point {
-  std::uint32_t face;
-  float s, t;
-};
-
-face_point on_cube(const std::array<float, 3>& at) noexcept {
-  const float x = at[0], y = at[1], z = at[2];
-  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
-  std::uint32_t face;
-  float s, t, m;
-  if (ax >= ay && ax >= az) {
-    face = x >= 0 ? 0 : 1;
-    s = x >= 0 ? -z : z, t = -y, m = ax;
-  } else if (ay >= az) {
-    face = y >= 0 ? 2 : 3;
-    s = x, t = y >= 0 ? z : -z, m = ay;
-  } else {
-    face = z >= 0 ? 4 : 5;
-    s = z >= 0 ? x : -x, t = -y, m = az;
-  }
-  if (m == 0) return {0, 0.5f, 0.5f};
-  return {face, (s / m + 1) / 2, (t / m + 1) / 2};
-}
-
 // Coordinates in elements of a level, and the slice that layer and face choose.
 struct placed_point {
   std::array<double, 3> at{};
@@ -249,9 +228,46 @@ std::array<std::int64_t, 8> weights_of(const axis_taps& t, int axes) noexcept {
   return result;
 }
 
+// An element of a face or beside it. Three faces meet at a corner, where no fourth element is.
+color load_around(const reader& r, const image_level& in, std::int64_t slice, face_element at) {
+  const std::int64_t count = in.width, first_face = slice - at.face;
+  const auto load = [&](const face_element& e) {
+    return r.load_color(in, e.x, e.y, first_face + e.face);
+  };
+  const std::int64_t x = std::clamp<std::int64_t>(at.x, 0, count - 1);
+  const std::int64_t y = std::clamp<std::int64_t>(at.y, 0, count - 1);
+  if (x == at.x && y == at.y) return load(at);
+  if (x == at.x || y == at.y) return load(across_edge(at, count));
+  color mixed{};
+  add(mixed, load({at.face, x, y}), 1.0f / 3);
+  add(mixed, load(across_edge({at.face, at.x, y}, count)), 1.0f / 3);
+  add(mixed, load(across_edge({at.face, x, at.y}, count)), 1.0f / 3);
+  return mixed;
+}
+
+// The linear filter of a face whose edges are those of its neighbours.
+texel fetch_seamless(const reader& r, const placed_point& at, const image_level& in) {
+  axis_taps t;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t fixed = fixed_point(at.at[i] - 0.5);
+    t.of[i] = {fixed >> 8, outside, fixed & (whole - 1)};
+  }
+  const auto face = static_cast<std::uint32_t>(at.slice % 6);
+  const auto weights = weights_of(t, at.axes);
+  color mixed{};
+  for (unsigned corner = 0; corner < 4; ++corner) {
+    if (weights[corner] == 0) continue;
+    const face_element element{face, t.of[0].first + (corner & 1), t.of[1].first + (corner >> 1)};
+    add(mixed, load_around(r, in, at.slice, element), static_cast<float>(weights[corner]) / whole);
+  }
+  return r.from_color(mixed);
+}
+
 texel fetch_level(const reader& r, const fetch_point& point, const image_level& in) {
   const bool is_linear = r.from.how.filterMode == CU_TR_FILTER_MODE_LINEAR && !point.is_index;
   const placed_point at = place(r.from, point, in);
+  const bool is_seamless = at.is_cube && (r.from.how.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
+  if (is_linear && is_seamless) return fetch_seamless(r, at, in);
   const axis_taps t = find_taps(r, at, in, is_linear);
   const auto& [x, y, z] = t.of;
   if (!is_linear) return r.load(in, x.first, y.first, z.first);
@@ -267,30 +283,92 @@ texel fetch_level(const reader& r, const fetch_point& point, const image_level& 
   return r.from_color(mixed);
 }
 
-// The level at which an element is about as large as the distance between two threads.
-float level_of(const fetch_point& point, const image_level& first, bool is_normalized) noexcept {
-  const std::array extents{first.width, first.height, first.depth};
-  const int axes = coordinates(point.shape);
-  float longest = 0;
-  for (int direction = 0; direction < 2; ++direction) {
-    float sum = 0;
-    for (int i = 0; i < axes; ++i) {
-      const float scale = is_normalized ? static_cast<float>(extents[i]) : 1.0f;
-      const float step = point.gradient[static_cast<std::size_t>(direction * axes + i)] * scale;
-      sum += step * step;
-    }
-    longest = std::max(longest, std::sqrt(sum));
+// What one thread sees: how far its two neighbours are, in elements of the first level.
+struct footprint {
+  std::array<float, 2> lengths{};
+
+  int major() const noexcept { return lengths[0] >= lengths[1] ? 0 : 1; }
+  float longest() const noexcept { return lengths[static_cast<std::size_t>(major())]; }
+  float shortest() const noexcept { return lengths[static_cast<std::size_t>(1 - major())]; }
+};
+
+float length_of(const fetch_point& point, const std::array<float, 3>& step,
+                const std::array<float, 3>& scale) noexcept {
+  if (point.shape == geometry::cube) {
+    const auto [s, t] = step_on_face(point.at, step);
+    return std::hypot(s * scale[0], t * scale[1]);
   }
-  return std::log2(longest);
+  return std::hypot(step[0] * scale[0], step[1] * scale[1], step[2] * scale[2]);
 }
 
-float chosen_level(const binding& from, const fetch_point& point) noexcept {
-  float level = point.has_level ? point.level : 0;
-  if (point.has_gradient) level = level_of(point, from.of.levels[0], from.is_normalized());
+footprint footprint_of(const binding& from, const fetch_point& point) noexcept {
+  const image_level& in = from.of.levels[0];
+  const auto axes = static_cast<std::size_t>(coordinates(point.shape));
+  std::array<float, 3> scale{1, 1, 1};
+  if (from.is_normalized()) {
+    scale = {static_cast<float>(in.width), static_cast<float>(in.height),
+             static_cast<float>(in.depth)};
+  }
+  footprint result;
+  for (std::size_t direction = 0; direction < 2; ++direction) {
+    std::array<float, 3> step{};
+    std::copy_n(point.gradient.begin() + static_cast<std::ptrdiff_t>(direction * axes), axes,
+                step.begin());
+    result.lengths[direction] = length_of(point, step, scale);
+  }
+  return result;
+}
+
+// How many times a plane is read along the longer side of the footprint.
+int samples_of(const binding& from, const fetch_point& point, const footprint& seen) noexcept {
+  const float most = static_cast<float>(std::min(from.how.maxAnisotropy, most_samples));
+  if (point.shape != geometry::plane || !from.gives_floats() || !(seen.longest() > 0)) return 1;
+  return static_cast<int>(
+      std::max(1.0f, std::min(std::ceil(seen.longest() / seen.shortest()), most)));
+}
+
+float clamped_level(const binding& from, float level) noexcept {
   level = (std::isnan(level) ? 0 : level) + from.how.mipmapLevelBias;
   const float last = static_cast<float>(from.of.levels.size() - 1);
   const float least = from.how.minMipmapLevelClamp, most = from.how.maxMipmapLevelClamp;
   return std::clamp(std::min(std::max(level, least), std::max(most, least)), 0.0f, last);
+}
+
+texel fetch_between(const reader& r, const fetch_point& point, float wanted) {
+  const auto& levels = r.from.of.levels;
+  const float level = levels.size() == 1 ? 0 : clamped_level(r.from, wanted);
+  if (r.from.how.mipmapFilterMode != CU_TR_FILTER_MODE_LINEAR || !r.from.gives_floats()) {
+    return fetch_level(r, point, levels[static_cast<std::size_t>(std::floor(level + 0.5f))]);
+  }
+  const std::int64_t fixed = fixed_point(static_cast<double>(level));
+  const auto upper = static_cast<std::size_t>(fixed >> 8);
+  const float weight = static_cast<float>(fixed & (whole - 1)) / static_cast<float>(whole);
+  const texel first = fetch_level(r, point, levels[upper]);
+  if (weight == 0) return first;
+  color mixed{};
+  add(mixed, std::bit_cast<color>(first), 1 - weight);
+  add(mixed, std::bit_cast<color>(fetch_level(r, point, levels[upper + 1])), weight);
+  return std::bit_cast<texel>(mixed);
+}
+
+// The level at which an element is about as large as the footprint; where the footprint is long,
+// several points along it at the level of a part, as GL_EXT_texture_filter_anisotropic has it.
+texel fetch_footprint(const reader& r, const fetch_point& point) {
+  const footprint seen = footprint_of(r.from, point);
+  const int samples = samples_of(r.from, point, seen);
+  const float level = std::log2(seen.longest() / static_cast<float>(samples));
+  if (samples == 1) return fetch_between(r, point, level);
+  const std::size_t major = 2 * static_cast<std::size_t>(seen.major());
+  color mixed{};
+  for (int i = 1; i <= samples; ++i) {
+    const float part = static_cast<float>(i) / static_cast<float>(samples + 1) - 0.5f;
+    fetch_point moved = point;
+    for (std::size_t axis = 0; axis < 2; ++axis)
+      moved.at[axis] += point.gradient[major + axis] * part;
+    add(mixed, std::bit_cast<color>(fetch_between(r, moved, level)),
+        1 / static_cast<float>(samples));
+  }
+  return std::bit_cast<texel>(mixed);
 }
 
 }  // namespace
@@ -307,19 +385,8 @@ texel fetch(const binding& from, const std::byte* bytes, const fetch_point& poin
     if (index < 0 || index >= levels[0].width) return {};
     return r.load(levels[0], index, 0, 0);
   }
-  const float level = levels.size() == 1 ? 0 : chosen_level(from, point);
-  if (from.how.mipmapFilterMode != CU_TR_FILTER_MODE_LINEAR || !from.gives_floats()) {
-    return fetch_level(r, point, levels[static_cast<std::size_t>(std::floor(level + 0.5f))]);
-  }
-  const std::int64_t fixed = fixed_point(static_cast<double>(level));
-  const auto upper = static_cast<std::size_t>(fixed >> 8);
-  const float weight = static_cast<float>(fixed & (whole - 1)) / static_cast<float>(whole);
-  const texel first = fetch_level(r, point, levels[upper]);
-  if (weight == 0) return first;
-  color mixed{};
-  add(mixed, std::bit_cast<color>(first), 1 - weight);
-  add(mixed, std::bit_cast<color>(fetch_level(r, point, levels[upper + 1])), weight);
-  return std::bit_cast<texel>(mixed);
+  if (point.has_gradient) return fetch_footprint(r, point);
+  return fetch_between(r, point, point.has_level ? point.level : 0);
 }
 
 texel gather(const binding& from, const std::byte* bytes, const fetch_point& point,

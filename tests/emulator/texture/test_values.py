@@ -6,9 +6,24 @@ import ctypes
 import numpy as np
 import pytest
 from cuda.bindings import driver
-from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, Program, ProgramOptions
-from cuda.core import launch as launch_kernel
 from cuda.core._core import CUDAError
+
+from tests.emulator.texture.bench import (
+    BORDER,
+    BORDER_COLOR,
+    CLAMP,
+    CUBE,
+    GATHER,
+    LAYERED,
+    MIRROR,
+    SURFACE,
+    WRAP,
+    Array,
+    Bench,
+    Surface,
+    Texture,
+    ok,
+)
 
 KERNELS = r"""
 #define EACH int i = threadIdx.x; if (i >= n) return; const float* at = p + 4 * i
@@ -61,116 +76,13 @@ extern "C" __global__ void ask(unsigned long long t, const float* p, float4* to,
     to[i] = make_float4(width, height, normalized, at[0]);
 }
 """
-LAYERED, SURFACE, CUBE, GATHER = 1, 2, 4, 8
-WRAP, CLAMP, MIRROR, BORDER = range(4)
-BORDER_COLOR = (0.5, 1.5, 2.5, 3.5)
-
-
-def ok(answer):
-    assert answer[0] == 0, answer
-    return answer[1] if len(answer) == 2 else answer[1:]
-
-
-class Bench:
-    def __init__(self):
-        self.device = Device(0)
-        self.device.set_current()
-        self.stream = self.device.create_stream()
-        self.code = self.load(KERNELS, "read_1d")
-        self.memory = LegacyPinnedMemoryResource()
-
-    def load(self, source, first):
-        options = ProgramOptions(arch=f"sm_{self.device.arch}")
-        code = Program(source, "c++", options).compile("cubin")
-        code.get_kernel(first)  # loads it, before a test counts what is alive
-        return code
-
-    def run(self, kernel, handle, points, code=None):
-        points = np.asarray(points, np.float32)
-        padded = np.zeros((len(points), 4), np.float32)
-        padded[:, : points.shape[1]] = points
-        with self.memory.allocate(padded.nbytes) as at, self.memory.allocate(padded.nbytes) as to:
-            np.from_dlpack(at).view(np.float32)[:] = padded.ravel()
-            entry = (code or self.code).get_kernel(kernel)
-            config = LaunchConfig(grid=1, block=len(points))
-            launch_kernel(self.stream, config, entry, int(handle), at, to, len(points))
-            self.stream.sync()
-            return np.from_dlpack(to).view(np.float32).copy().reshape(-1, 4)
 
 
 @pytest.fixture(scope="module")
 def bench():
-    made = Bench()
+    made = Bench(KERNELS, "read_1d")
     yield made
     made.stream.close()
-
-
-class Array:
-    """An array of the driver's with data of shape (depth, height, width)."""
-
-    def __init__(self, data, extents, flags=0):
-        descriptor = driver.CUDA_ARRAY3D_DESCRIPTOR()
-        descriptor.Width, descriptor.Height, descriptor.Depth = extents
-        is_float = data.dtype == np.float32
-        kind = {1: 0x01, 4: 0x20 if is_float else 0x03}[data.itemsize]
-        descriptor.Format = driver.CUarray_format(kind)
-        descriptor.NumChannels, descriptor.Flags = 1, flags
-        self.handle = ok(driver.cuArray3DCreate(descriptor))
-        self.data = np.ascontiguousarray(data)
-        self.copy(True)
-
-    def copy(self, is_filled):
-        width, height, depth = (*self.data.shape[::-1], 1, 1)[:3]
-        copy = driver.CUDA_MEMCPY3D()
-        array, host = ("dst", "src") if is_filled else ("src", "dst")
-        setattr(copy, f"{array}MemoryType", driver.CUmemorytype.CU_MEMORYTYPE_ARRAY)
-        setattr(copy, f"{array}Array", self.handle)
-        setattr(copy, f"{host}MemoryType", driver.CUmemorytype.CU_MEMORYTYPE_HOST)
-        setattr(copy, f"{host}Host", self.data.ctypes.data)
-        setattr(copy, f"{host}Pitch", width * self.data.itemsize)
-        setattr(copy, f"{host}Height", height)
-        copy.WidthInBytes, copy.Height, copy.Depth = width * self.data.itemsize, height, depth
-        ok(driver.cuMemcpy3D(copy))
-        return self.data
-
-    def resource(self):
-        made = driver.CUDA_RESOURCE_DESC()
-        made.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
-        made.res.array.hArray = self.handle
-        return made
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc_info):
-        ok(driver.cuArrayDestroy(self.handle))
-
-
-class Texture:
-    def __init__(self, resource, mode=CLAMP, is_linear=False, flags=0):
-        how = driver.CUDA_TEXTURE_DESC()
-        how.addressMode = [driver.CUaddress_mode(mode)] * 3
-        how.filterMode = driver.CUfilter_mode(int(is_linear))
-        how.flags = flags
-        how.borderColor = list(BORDER_COLOR)
-        self.handle = ok(driver.cuTexObjectCreate(resource, how, None))
-
-    def __enter__(self):
-        return self.handle
-
-    def __exit__(self, *exc_info):
-        ok(driver.cuTexObjectDestroy(self.handle))
-
-
-class Surface:
-    def __init__(self, resource):
-        self.handle = ok(driver.cuSurfObjectCreate(resource))
-
-    def __enter__(self):
-        return self.handle
-
-    def __exit__(self, *exc_info):
-        ok(driver.cuSurfObjectDestroy(self.handle))
 
 
 def place(index, count, mode):
