@@ -63,3 +63,33 @@ def test_the_workflow_installs_what_there_is():
     stated = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
     assert job["strategy"]["matrix"]["python"] == stated
     assert commands[-1].startswith("python -m pytest --cuda-emulate")
+
+
+def test_the_farm_runs_every_file_of_tests_once(tmp_path):
+    """Its command, in a repository of three files, in each of the parts."""
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
+    (job,) = yaml.safe_load((GUIDE / "ci" / "farm.yml").read_text())["jobs"].values()
+    for number in range(3):
+        text = "from cuda.core import Device\n\n\ndef test_devices():\n"
+        text += "    assert len(Device.get_all_devices()) == 8\n"
+        (tmp_path / f"test_{number}.py").write_text(text)
+    subprocess.run("git init -q . && git add .", shell=True, cwd=tmp_path, check=True)
+    values = {"devices": "8", "cc": "9.0", "shard": ""}
+    passed = 0
+    for shard in job["strategy"]["matrix"]["shard"]:
+        settings = {
+            name: re.sub(r"\$\{\{ matrix\.(\w+) \}\}", lambda m: values[m[1]], str(value))
+            for name, value in job["env"].items()
+        } | {"SHARD": str(shard), "HALFWARP_EMULATOR_SEED": "7"}
+        settings["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        settings["PYTHONPATH"] = str(ROOT)
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-ec", job["steps"][-1]["run"]],
+            cwd=tmp_path,
+            env=os.environ | settings,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        passed += sum(map(int, re.findall(r"(\d+) passed", done.stdout)))
+    assert passed == 3

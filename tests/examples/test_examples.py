@@ -27,6 +27,12 @@ PROMISED = {
     "memory/ping_pong.py": r"5 turns on 10,000 numbers: correct$",
     "memory/pool.py": r"20 allocations, \d upstream\n32 MiB asked, 40 of 64 used\n"
     r"the largest has 40 MiB:\n.*pool.py.*\n(.*\n)*1 in use, \d+ MiB went back: correct$",
+    "recipes/actors.py": r"((device \d+: \d+ chunks\n)+12 MiB .*\nsum \d+: correct|nothing .*)$",
+    "recipes/mpi_sum.py": r"(rank 0: device 0, 20,000 .*\nsum \d+: correct|nothing to do: .*)$",
+    "recipes/nccl_sum.py": r"(\w+: \d+ devices, sum \d+: correct|nothing to do: .*)$",
+    "recipes/neighbours.py": r"(device \d+: [1-4] of 4 parts\n)+20 steps, off by .*: correct$",
+    "recipes/processes.py": r"(device \d+: [\d,]+ numbers\n)+correct$",
+    "recipes/threads_over_devices.py": r"(device \d+: [\d,]+ numbers\n)+correct$",
     "plain_driver_calls.py": r"device .+\nclassic +256 bytes, _v2 256 bytes\n"
     r"a failure +InvalidDeviceError: ERROR_INVALID_DEVICE \(101\)\nagree$",
     "partition.py": r"groups     \d+, \d+ of \d+ multiprocessors, \d+ left\nverified$",
