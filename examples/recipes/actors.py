@@ -2,8 +2,8 @@
 """An actor of Dask or Ray for each device, and more data than the memory of a device takes.
 
 The actor owns the device in a process of its own, and keeps stream, kernel and a limited resource
-from one call to the next; numbers of chunks and results are all that travels. `python actors.py ray`
-takes Ray, Dask otherwise. Prints how many chunks each device had, and the sum.
+from one call to the next; numbers of chunks and results are all that travels. `actors.py ray` takes
+Ray, Dask otherwise. Prints how many chunks each device had, and the sum.
 """
 
 import sys

@@ -3,7 +3,7 @@
 
 Run as `mpiexec -n 2 python -m mpi4py mpi_sum.py`. The result of a rank lies in page-locked memory,
 which its kernel writes and any MPI reads. Where MPI reads memory of the device, as you say by
-`CUDA_AWARE_MPI=1`, the same call gets a device buffer. Rank 0 prints the sum, and whether it is right.
+`CUDA_AWARE_MPI=1`, the same call gets a device buffer. Rank 0 prints the sum.
 """
 
 import os
