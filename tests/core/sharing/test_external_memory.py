@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory and semaphores of other APIs, by file descriptor: what the driver takes, and that nothing
+is lost where it does not. There is no Vulkan here: the memory is exported from CUDA itself.
+"""
+
+import os
+
+import numpy as np
+import pytest
+from cuda.bindings import driver
+from cuda.core import VirtualMemoryResource, emulation
+
+SIZE = 2 << 20
+POSIX = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+REFUSALS = ("INVALID_VALUE", "INVALID_HANDLE", "NOT_SUPPORTED", "OPERATING_SYSTEM", "UNKNOWN")
+
+
+def name_of(answer):
+    return answer[0].name.removeprefix("CUDA_ERROR_")
+
+
+@pytest.fixture
+def exported(device, stream):
+    """Memory of ours with a pattern, and a file descriptor of it."""
+    resource = VirtualMemoryResource(device, {"handle_type": "posix_fd"})
+    with resource.allocate(SIZE, stream=stream) as buffer:
+        buffer.fill(0x5A, stream=stream)
+        stream.sync()
+        code, allocation = driver.cuMemRetainAllocationHandle(int(buffer.handle))
+        assert code == 0
+        code, descriptor = driver.cuMemExportToShareableHandle(allocation, POSIX, 0)
+        assert code == 0
+        assert driver.cuMemRelease(allocation)[0] == 0
+        yield buffer, int(descriptor)
+
+
+def memory_of(descriptor):
+    kind = driver.CUexternalMemoryHandleType
+    made = driver.CUDA_EXTERNAL_MEMORY_HANDLE_DESC()
+    made.type = kind.CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD
+    made.handle.fd, made.size = descriptor, SIZE
+    return driver.cuImportExternalMemory(made)
+
+
+def test_memory_is_shared_or_refused_with_its_descriptor_whole(exported, stream):
+    buffer, descriptor = exported
+    answer = memory_of(descriptor)
+    if emulation.is_active():
+        assert name_of(answer) == "NOT_SUPPORTED"
+    if name_of(answer) != "CUDA_SUCCESS":
+        assert name_of(answer) in REFUSALS
+        os.close(descriptor)  # which is still ours
+        return
+    wanted = driver.CUDA_EXTERNAL_MEMORY_BUFFER_DESC()
+    wanted.offset, wanted.size = 0, SIZE
+    code, address = driver.cuExternalMemoryGetMappedBuffer(answer[1], wanted)
+    assert code == 0
+    back = np.zeros(SIZE, np.uint8)
+    assert driver.cuMemcpyDtoH(back.ctypes.data, address, SIZE)[0] == 0
+    assert set(back) == {0x5A}
+    assert driver.cuMemsetD8(address, 7, SIZE)[0] == 0
+    buffer.copy_to(back, stream=stream)
+    stream.sync()
+    assert set(back) == {7}
+    assert driver.cuMemFree(address)[0] == 0
+    assert driver.cuDestroyExternalMemory(answer[1])[0] == 0
+
+
+def test_what_is_no_memory_or_semaphore_is_refused():
+    reader, writer = os.pipe()
+    semaphore = driver.CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC()
+    kind = driver.CUexternalSemaphoreHandleType
+    semaphore.type = kind.CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD
+    semaphore.handle.fd = writer
+    assert name_of(memory_of(reader)) in REFUSALS
+    assert name_of(driver.cuImportExternalSemaphore(semaphore)) in REFUSALS
+    assert os.write(writer, b"x") == 1 and os.read(reader, 1) == b"x"
+    os.close(reader)
+    os.close(writer)
+
+
+def test_a_descriptor_keeps_its_fields():
+    signal = driver.CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS()
+    signal.params.fence.value, signal.flags = 1 << 40, 1
+    assert (signal.params.fence.value, signal.flags) == (1 << 40, 1)
+    image = driver.CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC()
+    image.arrayDesc.Width, image.numLevels = 640, 3
+    assert (image.arrayDesc.Width, image.numLevels) == (640, 3)
