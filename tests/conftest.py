@@ -252,3 +252,25 @@ def run_python():
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def handle_of():
+    """Reads `handle` of an ObjectCode or a Kernel; the end of the test unloads their library.
+
+    That a program was given a handle keeps the library loaded, so somebody has to.
+    """
+    from cuda.bindings import driver
+
+    libraries = {}
+
+    def read(thing):
+        handle = library = thing.handle
+        if isinstance(handle, driver.CUkernel):
+            _, library = driver.cuKernelGetLibrary(handle)
+        libraries[int(library)] = library
+        return handle
+
+    yield read
+    for library in libraries.values():
+        assert driver.cuLibraryUnload(library) == (driver.CUresult.CUDA_SUCCESS,)

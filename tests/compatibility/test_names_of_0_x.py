@@ -29,11 +29,12 @@ ARCH = {"arch": "sm_80"}
 
 
 @pytest.fixture
-def names():
+def names(handle_of):
     """What the rows below may name."""
     dev = Device(0)
     dev.set_current()
     code = ObjectCode.from_ptx(PTX)
+    handle_of(code)  # a row reads its kernel's
     with dev.create_stream() as stream, dev.create_event() as event:
         foreign = type("Foreign", (), {"__cuda_stream__": (0, int(stream.handle))})()
         yield {

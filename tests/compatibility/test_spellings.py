@@ -139,13 +139,13 @@ class TestLowLayer:
         nvrtc.nvrtcDestroyProgram(prog)
 
     @pytest.mark.parametrize("form", ["values and types", "array of addresses", "objects"])
-    def test_kernel_arguments(self, dev, saxpy, stream, form):
+    def test_kernel_arguments(self, dev, saxpy, stream, form, handle_of):
         with dev.memory_resource.allocate(64, stream=stream) as block:
             block.copy_from(np.full(16, 2, np.float32), stream=stream)
             address = int(block.handle)
             params = self.arguments(form, address)
             result = driver.cuLaunchKernel(
-                int(driver.cuKernelGetFunction(saxpy.handle)[1]),
+                int(driver.cuKernelGetFunction(handle_of(saxpy))[1]),
                 *(1, 1, 1),
                 *(16, 1, 1),
                 0,

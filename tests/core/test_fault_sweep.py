@@ -157,8 +157,14 @@ def compile_and_get_a_kernel(device, stream):
 
 def load(device, stream):
     code = ObjectCode.from_ptx(PTX)
-    _ = code.handle, code.kernels(), code.get_kernel("store")
-    _ = code.get_module(), code.get_global("counter").size
+    _ = code.kernels(), code.get_kernel("store"), code.get_global("counter").size
+
+
+def load_for_older_calls(device, stream):
+    code = ObjectCode.from_ptx(PTX)
+    code.get_module()
+    while driver.cuLibraryUnload(code.handle) != (driver.CUresult.CUDA_SUCCESS,):
+        pass  # the injected failure may be this one's
 
 
 def describe_a_kernel(device, stream):
@@ -282,6 +288,7 @@ USES = [
     current_pool,
     compile_and_get_a_kernel,
     load,
+    load_for_older_calls,
     describe_a_kernel,
     run,
     run_prepared,

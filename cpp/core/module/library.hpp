@@ -2,6 +2,7 @@
 // Libraries of device code: loading them, and what is in them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace halfwarp::core {
 
 struct library_facts {
   kernel_signatures signatures;  // empty when there is no PTX that tells them
+  // Its raw handle, or that of one of its kernels, was given to the program, which may use it when
+  // our objects are gone, or unload the library by itself: it is never unloaded here from then on.
+  bool stays_loaded = false;
 };
 
 struct library_traits {
@@ -22,12 +26,19 @@ struct library_traits {
   using parent_type = no_parent;
   using facts_type = library_facts;
   static constexpr const char* destroyer = "cuLibraryUnload";
-  static CUresult destroy(CUlibrary raw, const library_facts&) noexcept {
+  static CUresult destroy(CUlibrary raw, const library_facts& facts) noexcept {
+    if (facts.stays_loaded) return CUDA_SUCCESS;
     return driver::try_call(driver::table->cuLibraryUnload, raw);
   }
 };
 
 using library_handle = handle<library_traits>;
+
+// To be called of the library whose raw handle is given to the program, or a kernel's of it; a
+// library that is null, or somebody else's, is never unloaded here anyway.
+inline void keep_loaded(const library_handle& library) noexcept {
+  if (library) std::atomic_ref{library.facts().stays_loaded}.store(true, std::memory_order_relaxed);
+}
 
 // How loading went: `code` says whether, the log of the driver's compiler why not.
 struct load_report {

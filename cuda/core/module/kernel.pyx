@@ -52,7 +52,11 @@ cdef class Kernel:
 
     @property
     def handle(self):
-        """The kernel as `cuda.bindings.driver.CUkernel`. Host only."""
+        """The kernel as `cuda.bindings.driver.CUkernel`. Host only.
+
+        Its code then stays loaded until the process ends, since the handle may outlive this object.
+        """
+        keep_loaded(self.native.parent())
         return as_bindings("CUkernel", self.native.raw())
 
     @property

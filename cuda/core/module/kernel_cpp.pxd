@@ -40,6 +40,7 @@ cdef extern from "core/module/library.hpp" namespace "halfwarp::core" nogil:
         CUresult code
         const char* function
         native_text log
+    void keep_loaded(const library_handle&) noexcept
     struct global_variable:
         CUdeviceptr address
         size_t size

@@ -122,8 +122,13 @@ cdef class ObjectCode:
 
     @property
     def handle(self):
-        """The library as `cuda.bindings.driver.CUlibrary`; loads the code. Blocks the host."""
+        """The library as `cuda.bindings.driver.CUlibrary`; loads the code. Blocks the host.
+
+        Whoever has the handle may use it when this object is gone, or unload the library: from now
+        on it stays loaded until then, or until the process ends.
+        """
         load(self)
+        keep_loaded(self.native)
         return as_bindings("CUlibrary", self.native.raw())
 
     def get_kernel(self, name):
@@ -167,7 +172,7 @@ cdef class ObjectCode:
     def get_module(self):
         """The code as `cuda.bindings.driver.CUmodule` of the current context, for older calls.
 
-        Blocks the host while the code is loaded.
+        Blocks the host while the code is loaded. As with `handle`, the code then stays loaded.
 
         See Also
         --------
@@ -177,6 +182,7 @@ cdef class ObjectCode:
         load(self)
         with nogil:
             call(driver.cuLibraryGetModule, &module, self.native.raw())
+        keep_loaded(self.native)
         return as_bindings("CUmodule", module)
 
     def get_global(self, name):

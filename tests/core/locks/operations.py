@@ -6,6 +6,7 @@ import threading
 from contextlib import suppress
 
 import pytest
+from cuda.bindings import driver
 from cuda.core import (
     Buffer,
     CUDAError,
@@ -227,6 +228,8 @@ def code(t):
     assert Kernel.from_handle(int(kernel.handle)) == kernel
     assert kernel.attributes.num_regs >= 0
     kernel.attributes.max_dynamic_shared_size_bytes = 1024
+    # it stays loaded for whoever has a handle
+    assert driver.cuLibraryUnload(code.handle) == (driver.CUresult.CUDA_SUCCESS,)
 
 
 def occupancy(t):

@@ -63,20 +63,20 @@ def test_no_context_is_an_error_and_not_the_end_of_the_list(load_kernel, in_new_
 
 
 class TestIdentity:
-    def test_wrappers_of_one_kernel_are_equal(self, load_kernel):
+    def test_wrappers_of_one_kernel_are_equal(self, load_kernel, handle_of):
         kernel = load_kernel()
-        other = Kernel.from_handle(int(kernel.handle))
+        other = Kernel.from_handle(int(handle_of(kernel)))
         assert other is not kernel and other == kernel and hash(other) == hash(kernel)
         assert len({kernel, other}) == 1
 
-    def test_others_are_not(self, load_kernel):
+    def test_others_are_not(self, load_kernel, handle_of):
         kernel = load_kernel()
         assert kernel != load_kernel()
-        assert kernel != kernel.handle and kernel != int(kernel.handle)
+        assert kernel != handle_of(kernel) and kernel != int(handle_of(kernel))
 
-    def test_the_handle_is_that_of_the_driver(self, load_kernel):
+    def test_the_handle_is_that_of_the_driver(self, load_kernel, handle_of):
         kernel = load_kernel()
-        assert type(kernel.handle) is driver.CUkernel and kernel._handle == kernel.handle
+        assert type(handle_of(kernel)) is driver.CUkernel and kernel._handle == kernel.handle
         assert repr(kernel) == f"<Kernel handle={int(kernel.handle):#x} name='kernel'>"
 
     def test_weak_references_work_and_pickling_does_not(self, load_kernel):
@@ -107,13 +107,13 @@ class TestFromHandle:
     def test_nothing_is_asked_of_the_driver(self):
         assert int(Kernel.from_handle(0x10).handle) == 0x10
 
-    def test_a_bindings_handle_is_accepted(self, load_kernel):
+    def test_a_bindings_handle_is_accepted(self, load_kernel, handle_of):
         kernel = load_kernel()
-        assert Kernel.from_handle(kernel.handle) == kernel
+        assert Kernel.from_handle(handle_of(kernel)) == kernel
 
-    def test_a_wrapper_of_a_live_kernel_shares_its_library(self, stream, load_kernel):
+    def test_a_wrapper_of_a_live_kernel_shares_its_library(self, stream, load_kernel, handle_of):
         kernel = load_kernel(".param .u32 n", name="shared")
-        other = Kernel.from_handle(int(kernel.handle))
+        other = Kernel.from_handle(int(handle_of(kernel)))
         del kernel
         gc.collect()
         launch(stream, ONE, other, 1)
@@ -144,13 +144,13 @@ class TestFromHandle:
         gc.collect()
         assert alive() is None
 
-    def test_another_library_than_the_kernels_is_a_warning(self, load_kernel, device):
+    def test_another_library_than_the_kernels_is_a_warning(self, load_kernel, handle_of):
         kernel = load_kernel()
         text = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry g() { ret; }\n"
         other = ObjectCode.from_ptx(text)
-        assert int(other.handle) != 0
+        assert int(handle_of(other)) != 0
         with pytest.warns(UserWarning, match="does not match"):
-            assert Kernel.from_handle(int(kernel.handle), other) == kernel
+            assert Kernel.from_handle(int(handle_of(kernel)), other) == kernel
 
     def test_the_older_name(self):
         with pytest.warns(DeprecationWarning, match=r"Kernel\.from_handle"):

@@ -37,9 +37,11 @@ ASSIGNABLE = [
 
 
 @pytest.fixture
-def kernel(load_kernel):
+def kernel(load_kernel, handle_of):
     body = ".reg .u64 %rd<2>; mov.u64 %rd1, block; st.shared.u64 [%rd1], %rd1;"
-    return load_kernel(module=".shared .align 8 .b8 block[256];", body=body)
+    loaded = load_kernel(module=".shared .align 8 .b8 block[256];", body=body)
+    handle_of(loaded)  # the tests ask the driver of it
+    return loaded
 
 
 def driver_value(kernel, name, device=0):
