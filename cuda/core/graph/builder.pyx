@@ -602,7 +602,7 @@ cdef int begin_capture(GraphBuilder self, int mode, bint retain_operands) except
 
 cdef int count_builder(GraphBuilder self, bint counts) except -1:
     if counts != self.counts:
-        count_capture(1 if counts else -1)
+        count_builder_captures(1 if counts else -1)
         self.counts = counts
     return 0
 

@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # What all wrappers of one graph share: the graph itself, its nodes, and what it keeps alive.
 
+from cpython.object cimport PyObject
+
+
+cdef extern from "python/lock/weak_reference.hpp" namespace "halfwarp::python":
+    cppclass weak_reference:
+        weak_reference() noexcept
+        PyObject* get() noexcept
+        int set(object) except -1
+        void forget(PyObject*) noexcept
+
+
 # Some of what a graph keeps, behind one user object of the driver: clones, executables and launches
 # that the driver makes of the graph keep it as well. A list is only ever added to.
 cdef class _KeptObjects:
@@ -10,7 +21,7 @@ cdef class _KeptObjects:
 
 # What is known of one node beside what the driver tells.
 cdef class _NodeState:
-    cdef object wrapper        # a weak reference to the GraphNode, or None
+    cdef weak_reference wrapper  # the GraphNode, as long as anybody holds it
     cdef _KeptObjects among    # where what the node uses is kept; None for nothing
     cdef Py_ssize_t first      # the first of its objects there
     cdef Py_ssize_t count

@@ -11,4 +11,5 @@ cdef class _NodeMaker:
 
 # A node of a graph.
 cdef class GraphNode(_NodeMaker):
+    cdef _NodeState known     # where the graph finds this object; None for the entry
     cdef bint is_destroyed

@@ -21,8 +21,14 @@ cdef _NodeState add_node(GraphNode node, _NodeMaker after, CUgraphNodeParams* ho
 
 cdef _NodeState new_state_for(GraphNode node):
     cdef _NodeState state = _NodeState.__new__(_NodeState)
-    state.wrapper = PyWeakref_NewRef(node, None)
+    stand_for(node, state)
     return state
+
+
+cdef inline int stand_for(GraphNode node, _NodeState state) except -1:
+    state.wrapper.set(node)
+    node.known = state
+    return 0
 
 
 cdef int place(GraphNode node, _GraphState graph, CUgraphNode raw, _NodeState state) except -1:

@@ -21,9 +21,10 @@ cdef void raise_failed_launch(CUresult code, const char* function, object kernel
 
 cdef int keep_captured_launch(const stream_ref& stream, object kernel,
                               object arguments) except -1:
-    kept = [kernel]
-    add_operands(kept, arguments)
-    keep_in_capture(stream, kept)
+    cdef list kept = list_in_capture(stream)
+    if kept is not None:
+        kept.append(kernel)
+        add_operands(kept, arguments)
     return 0
 
 

@@ -21,6 +21,12 @@ cdef Event share_event(Event event)
 # No graph keeps memory of such resources: each frees it, or leaves it, as it says.
 cdef int set_graph_memory_class(object cls) except -1
 
+# The same, for a builder of whose capture that is to begin or has ended: the list is let go of.
+cdef int count_builder_captures(int change) except -1
+
+# The list of what the graph keeps that a stream is being captured into, to add to; None: no graph.
+cdef list list_in_capture(const stream_ref& stream)
+
 # Lets the graph that a stream is being captured into keep an object; whether there is one.
 cdef int keep_in_capture(const stream_ref& stream, object kept) except -1
 

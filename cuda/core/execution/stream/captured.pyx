@@ -78,12 +78,54 @@ cdef CUuserObject keep_in_graph(CUgraph graph, object kept) except NULL:
     return retain_in_graph(NULL, graph, make_host_call(kept), give_up_host_call)
 
 
-cdef int keep_in_capture(const stream_ref& stream, object kept) except -1:
+@cython.final
+cdef class _CaptureKeeper:
+    """The list of what a capture keeps: one for all that is recorded, which the graph holds."""
+
+    cdef unsigned long long id
+    cdef CUgraph graph
+    cdef list objects   # None: of no capture
+
+    cdef list find(self, const capture_info& capture):
+        cdef list objects
+        if captures_under_way() == 0:  # nobody would say when the capture has ended
+            objects = []
+            keep_in_graph(capture.graph, objects)
+            return objects
+        with cython.critical_section(self):
+            objects = self.objects
+            if objects is None or self.id != capture.id or self.graph != capture.graph:
+                objects = []
+                keep_in_graph(capture.graph, objects)
+                self.id, self.graph, self.objects = capture.id, capture.graph, objects
+        return objects
+
+
+# Of the last capture that anything was kept in, until a builder ends.
+cdef _CaptureKeeper capture_keeper = _CaptureKeeper.__new__(_CaptureKeeper)
+
+
+cdef int count_builder_captures(int change) except -1:
+    count_capture(change)
+    if change < 0:
+        with cython.critical_section(capture_keeper):
+            capture_keeper.objects = None
+    return 0
+
+
+cdef list list_in_capture(const stream_ref& stream):
     cdef capture_info found
     check(find_capture(stream, found), "cuStreamGetCaptureInfo")
     if found.status != CU_STREAM_CAPTURE_STATUS_ACTIVE:
+        return None
+    return capture_keeper.find(found)
+
+
+cdef int keep_in_capture(const stream_ref& stream, object kept) except -1:
+    cdef list objects = list_in_capture(stream)
+    if objects is None:
         return 0
-    keep_in_graph(found.graph, kept)
+    objects.append(kept)
     return 1
 
 
@@ -101,10 +143,12 @@ cdef bint is_captured(object given) except -1:
 
 cdef int keep_operands(Stream stream, tuple operands) except -1:
     cdef borrowed_stream order = stream.native.borrow_open(stream)
-    kept = []
-    add_operands(kept, operands)
-    keep_in_capture(order, kept)
-    return 0
+    return keep_operands_in_capture(order, operands)
+
+
+cdef int keep_operands_in_capture(const stream_ref& stream, tuple operands) except -1:
+    cdef list objects = list_in_capture(stream)
+    return 0 if objects is None else add_operands(objects, operands)
 
 
 cdef int note_capture_error(object error, CUresult code) except -1:

@@ -155,7 +155,5 @@ cdef int submit_values(Stream self, list rows) except -1:
     if code != CUDA_SUCCESS:
         return raise_refused_values(code)
     if captures_under_way():
-        kept = []
-        add_operands(kept, [each for row in rows for each in row])
-        keep_in_capture(stream, kept)
+        keep_operands_in_capture(stream, tuple([each for row in rows for each in row]))
     return 0

@@ -2,9 +2,11 @@
 # GraphNode: a node of a graph, one object for each as long as anybody holds it.
 
 from cpython.exc cimport PyErr_Clear
-from cpython.weakref cimport PyWeakref_NewRef
+from cpython.ref cimport Py_DECREF
 
 
+# no_gc_clear: `known` has the address of the object until it goes.
+@cython.no_gc_clear
 cdef class GraphNode(_NodeMaker):
     """A node of a graph: something that is done, after the nodes that it depends on.
 
@@ -15,6 +17,10 @@ cdef class GraphNode(_NodeMaker):
     def __init__(self, *args, **kwargs):
         raise RuntimeError(f"{type(self).__name__} objects cannot be instantiated directly: nodes "
                            "come from the methods of GraphDefinition and GraphNode")
+
+    def __dealloc__(self):
+        if self.known is not None:
+            self.known.wrapper.forget(<PyObject*>self)
 
     cdef int check_usable(self) except -1:
         if self.state is None:
@@ -204,15 +210,18 @@ cdef GraphNode node_of(_GraphState graph, CUgraphNode raw):
     """The object for a node: the one that there is, or one that is made of what the driver says."""
     cdef _NodeState state
     cdef GraphNode node
+    cdef PyObject* found
     with cython.critical_section(graph):
         state = state_of_node(graph, raw)
-        found = None if state.wrapper is None else state.wrapper()
-        if found is None:
+        found = state.wrapper.get()
+        if found is not NULL:
+            node = <GraphNode>found
+            Py_DECREF(node)
+        else:
             node = inspect_node(graph, raw, state)
             node.state, node.raw, node.identity = graph, raw, <uintptr_t>raw
-            state.wrapper = PyWeakref_NewRef(node, None)
-            found = node
-    return <GraphNode>found
+            stand_for(node, state)
+    return node
 
 
 cdef GraphNode inspect_node(_GraphState graph, CUgraphNode raw, _NodeState state):
