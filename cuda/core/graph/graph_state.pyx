@@ -24,7 +24,7 @@ cdef class _NodeState:
 @cython.final
 cdef class _GraphState:
     def __cinit__(self):
-        self.nodes, self.parts = {}, {}
+        self.added, self.nodes, self.parts = [], {}, {}
         self.lock = make_graph_lock()
 
 
@@ -60,6 +60,7 @@ cdef int end_parts(_GraphState whole) except -1:
 cdef int end_graph(_GraphState gone) except -1:
     gone.is_valid = False
     gone.top.reset()
+    gone.added.clear()
     gone.nodes.clear()
     gone.kept = None
     return end_parts(gone)
@@ -97,23 +98,51 @@ cdef CUuserObject hold(_GraphState graph, list objects) except NULL:
     return retain_in_graph(graph.lock.get(), graph.raw, make_host_call(objects), give_up_host_call)
 
 
-cdef _KeptObjects room_to_keep(_GraphState graph):
-    """Where what a new node uses can be put; made before the node, since it may fail."""
-    cdef _KeptObjects room = graph.kept
-    if room is None or len(room.objects) >= ROOM:
-        room = graph.kept = new_room(graph, [])
+cdef _KeptObjects take_room(_GraphState graph):
+    """Where what a new node uses is put, behind `first`: nobody else puts anything there meanwhile.
+
+    Before the node is made, since it may fail.
+    """
+    cdef _KeptObjects room
+    with cython.critical_section(graph):
+        room, graph.kept = graph.kept, None
+    if room is None:
+        room = new_room(graph, [])
+    room.first = len(room.objects)
+    room.users += 1
     return room
 
 
-cdef int keep_among(_GraphState graph, _NodeState state, _KeptObjects room,
-                    list objects) except -1:
-    with cython.critical_section(graph):
-        if room is None or room.native is NULL:  # its last node went meanwhile
-            room = room_to_keep(graph)
-        state.first, state.count = len(room.objects), len(objects)
-        room.objects.extend(objects)
-        room.users += 1
-        state.among = room
+cdef _KeptObjects room_with(_GraphState graph, object kernel, tuple operands):
+    """Room with a kernel and what keeps its arguments alive, which may run code of Python."""
+    cdef _KeptObjects room = take_room(graph)
+    cdef list objects = room.objects
+    try:
+        objects.append(kernel)
+        add_operands(objects, operands)
+    except BaseException:
+        give_room_back(graph, room)
+        raise
+    if room.objects is not objects:  # another node of the list went meanwhile
+        objects = objects[room.first:]
+        give_room_back(graph, room)
+        room = new_room(graph, objects)
+        room.users = 1
+    return room
+
+
+cdef int give_room_back(_GraphState graph, _KeptObjects room) except -1:
+    """Without a node: the driver refused it."""
+    del room.objects[room.first:]
+    room.users -= 1
+    graph.kept = room
+    return 0
+
+
+cdef int settle(_GraphState graph, _NodeState state, _KeptObjects room) except -1:
+    """What lies behind `first` is the node's."""
+    state.first, state.count = room.first, len(room.objects) - room.first
+    state.among = room
     return 0
 
 
@@ -155,12 +184,13 @@ cdef int release_room(_GraphState graph, CUuserObject room) except -1:
 cdef int set_node(GraphNode node, CUgraphNodeParams* how, list kept) except -1:
     """Give a node other parameters; what it used before goes, and it keeps other objects."""
     cdef _GraphState graph = node.state
-    cdef _NodeState state = state_of_node(graph, node.raw)
+    cdef _NodeState state = node.known
     cdef _KeptObjects room = None
     cdef bint is_kept = keeps_already(state, kept)
     if kept and not is_kept:
         # Of its own, so that the next change of the node need not copy what others keep.
-        room = new_room(graph, [])
+        room = new_room(graph, kept)
+        room.users = 1
         node.check_usable()
     try:
         call_alone(graph.lock, driver.cuGraphNodeSetParams, node.raw, how)
@@ -171,8 +201,8 @@ cdef int set_node(GraphNode node, CUgraphNodeParams* how, list kept) except -1:
     if is_kept and keeps_already(state, kept):
         return 0
     release_kept(graph, state)
-    if kept:
-        keep_among(graph, state, room, kept)
+    if room is not None:
+        settle(graph, state, room)
     return 0
 
 
@@ -188,9 +218,23 @@ cdef bint keeps_already(_NodeState state, list kept) except -1:
     return True
 
 
+cdef dict nodes_by_address(_GraphState graph):
+    """All that is known of the graph's nodes: an index that is made when it is first needed."""
+    cdef _NodeState state
+    with cython.critical_section(graph):
+        if graph.added:
+            for each in graph.added:
+                state = <_NodeState>each
+                graph.nodes[<uintptr_t>state.raw] = state
+            graph.added.clear()
+    return graph.nodes
+
+
 cdef _NodeState state_of_node(_GraphState graph, CUgraphNode raw):
-    cdef _NodeState state = graph.nodes.get(<uintptr_t>raw)
+    cdef dict nodes = nodes_by_address(graph)
+    cdef _NodeState state = nodes.get(<uintptr_t>raw)
     if state is None:
         state = _NodeState.__new__(_NodeState)
-        graph.nodes[<uintptr_t>raw] = state
+        state.raw = raw
+        nodes[<uintptr_t>raw] = state
     return state

@@ -4,18 +4,31 @@
 
 cdef _NodeState add_node(GraphNode node, _NodeMaker after, CUgraphNodeParams* how, list kept):
     """Add a node that keeps what it uses; `node` stands for it from now on."""
-    cdef _NodeState state = new_state_for(node)
-    cdef CUgraphNode made = NULL
     cdef _KeptObjects room = None
     after.check_usable()
     if kept:
-        room = room_to_keep(after.state)
+        room = take_room(after.state)
+        room.objects.extend(kept)
+    return add_node_with(node, after, how, room)
+
+
+cdef _NodeState add_node_with(GraphNode node, _NodeMaker after, CUgraphNodeParams* how,
+                              _KeptObjects room):
+    cdef _GraphState graph = after.state
+    cdef _NodeState state = new_state_for(node)
+    try:
         after.check_usable()  # the collector may run wherever an object is made
-    call_alone(after.state.lock, driver.cuGraphAddNode, &made, after.state.raw, &after.raw, NULL,
-               <size_t>(after.raw is not NULL), how)
+        call_alone(graph.lock, driver.cuGraphAddNode, &state.raw, graph.raw, &after.raw, NULL,
+                   <size_t>(after.raw is not NULL), how)
+    except BaseException:
+        if room is not None:
+            give_room_back(graph, room)
+        raise
     if room is not None:
-        keep_among(after.state, state, room, kept)
-    place(node, after.state, made, state)
+        settle(graph, state, room)
+        if len(room.objects) < ROOM:
+            graph.kept = room
+    place(node, graph, state)
     return state
 
 
@@ -31,10 +44,10 @@ cdef inline int stand_for(GraphNode node, _NodeState state) except -1:
     return 0
 
 
-cdef int place(GraphNode node, _GraphState graph, CUgraphNode raw, _NodeState state) except -1:
-    """Make an object the one that stands for a node from now on."""
-    node.state, node.raw, node.identity = graph, raw, <uintptr_t>raw
-    graph.nodes[node.identity] = state
+cdef int place(GraphNode node, _GraphState graph, _NodeState state) except -1:
+    """Make an object the one that stands for a new node."""
+    node.state, node.raw, node.identity = graph, state.raw, <uintptr_t>state.raw
+    graph.added.append(state)
     return 0
 
 
@@ -466,7 +479,7 @@ cdef object join_nodes(_NodeMaker after, tuple nodes):
     """An empty node behind all of them, and behind `after` where that is a node."""
     cdef vector[CUgraphNode] before
     cdef CUgraphNodeParams how
-    cdef CUgraphNode made = NULL
+    cdef _NodeState state
     cdef GraphNode node
     after.check_usable()
     if after.raw is not NULL:
@@ -480,7 +493,7 @@ cdef object join_nodes(_NodeMaker after, tuple nodes):
     node = EmptyNode.__new__(EmptyNode)
     state = new_state_for(node)
     after.check_usable()
-    call_alone(after.state.lock, driver.cuGraphAddNode, &made, after.state.raw, before.data(), NULL,
-               before.size(), &how)
-    place(node, after.state, made, state)
+    call_alone(after.state.lock, driver.cuGraphAddNode, &state.raw, after.state.raw, before.data(),
+               NULL, before.size(), &how)
+    place(node, after.state, state)
     return node

@@ -80,6 +80,23 @@ class TestIdentity:
         gc.collect()
         assert reference() is None and len(graph.nodes()) == 1
 
+    def test_what_goes_with_an_object_may_ask_for_the_node_again(self, graph):
+        class Asks:
+            def __call__(self):
+                pass
+
+            def __del__(self):
+                found.append(graph.nodes())
+
+        found = []
+        node = graph.callback(Asks())
+        other = graph.empty()
+        node.destroy()
+        del node
+        gc.collect()
+        ctypes.pythonapi.Py_MakePendingCalls()
+        assert found == [{other}]
+
     def test_the_entry_is_no_node(self, graph):
         assert repr(graph._entry) == "<GraphNode entry>"
         assert graph._entry.type is None and graph._entry.handle is None

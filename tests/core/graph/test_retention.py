@@ -401,6 +401,98 @@ def test_many_nodes_share_a_few_user_objects(device, add, numbers, emulation):
     assert calls.matches == 10
 
 
+def test_all_launches_of_a_capture_share_a_user_object(device, add, numbers, emulation):
+    builder = device.create_graph_builder().begin_building()
+    with emulation.inject(
+        "cuUserObjectCreate", nth=10**6, error="CUDA_ERROR_UNKNOWN", optional=True
+    ) as calls:
+        for _ in range(320):
+            launch(builder, ONE, add, numbers.buffer, 1)
+        numbers.buffer.fill(0, stream=builder)
+    assert calls.matches == 1
+    builder.end_building().close()
+
+
+def test_captures_in_turns_keep_each_its_own(device, add, memory, stream, settled):
+    """What one capture keeps goes with its graph, while the other one goes on."""
+    first, second = (device.create_graph_builder().begin_building("relaxed") for _ in range(2))
+    buffers = [memory.allocate(4) for _ in range(4)]
+    for builder, buffer in zip((first, second, first, second), buffers, strict=True):
+        launch(builder, ONE, add, buffer, 1)
+        buffer.close()
+    first.end_building().close()
+    for _ in range(100):
+        gc.collect()
+        ctypes.pythonapi.Py_MakePendingCalls()
+        if len(memory.taken) == 2:
+            break
+    assert len(memory.taken) == 2
+    graph = second.end_building().complete()
+    second.close()
+    graph.launch(stream)
+    stream.sync()
+    assert len(memory.taken) == 2
+    graph.close()
+    del graph
+    assert settled(memory)
+
+
+class HandsOn(Watched):
+    """A resource that says what is behind it, and does something first."""
+
+    _hands_memory_on = True
+    action = staticmethod(lambda: None)
+
+    @property
+    def upstream(self):
+        self.action()
+        return self.below
+
+
+def test_a_node_that_goes_while_the_operands_of_another_are_kept(device, add, stream, settled):
+    memory, graph = HandsOn(), GraphDefinition()
+    buffers = [memory.allocate(4) for _ in range(3)]
+    numbers = [number_of(buffer) for buffer in buffers]
+    for number in numbers:
+        number.value = 0
+    node = graph.launch(ONE, add, buffers[0], 1)
+    memory.action = node.destroy
+    later = graph.launch(ONE, add, buffers[1], 1)
+    memory.action = HandsOn.action
+    graph.launch(ONE, add, buffers[2], 1)
+    for buffer in buffers:
+        buffer.close()
+    assert len(graph.nodes()) == 2
+    graph.instantiate().launch(stream)
+    stream.sync()
+    assert [number.value for number in numbers[1:]] == [1, 1]
+    later.destroy()
+    for _ in range(100):
+        gc.collect()
+        ctypes.pythonapi.Py_MakePendingCalls()
+        if len(memory.taken) == 1:
+            break
+    assert len(memory.taken) == 1
+    del graph, node, later
+    assert settled(memory)
+
+
+def test_an_operand_that_cannot_be_kept_adds_no_node(device, add, settled):
+    memory, graph = HandsOn(), GraphDefinition()
+    buffers = [memory.allocate(4) for _ in range(2)]
+    graph.launch(ONE, add, buffers[0], 1)
+    memory.action = {}.popitem
+    with pytest.raises(KeyError):
+        graph.launch(ONE, add, buffers[1], 1)
+    memory.action = HandsOn.action
+    buffers[1].close()
+    assert len(graph.nodes()) == 1
+    assert len(memory.taken) == 1
+    buffers[0].close()
+    del graph
+    assert settled(memory)
+
+
 def test_a_captured_array_stays(device, stream, is_gone):
     numpy = pytest.importorskip("numpy")
     target = LegacyPinnedMemoryResource().allocate(16)

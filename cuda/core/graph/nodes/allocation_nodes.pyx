@@ -89,7 +89,7 @@ cdef AllocNode add_alloc_node(_NodeMaker after, object size, object device, obje
                               object peer_access):
     cdef CUDA_MEM_ALLOC_NODE_PARAMS how
     cdef vector[CUmemAccessDesc] access
-    cdef CUgraphNode made = NULL
+    cdef _NodeState state
     cdef AllocNode node = AllocNode.__new__(AllocNode)
     if memory_type not in MEMORY_TYPES:
         raise ValueError(f"{memory_type!r} is not a valid GraphMemoryType. Must be 'device', "
@@ -116,10 +116,10 @@ cdef AllocNode add_alloc_node(_NodeMaker after, object size, object device, obje
     state = new_state_for(node)
     after.check_usable()
     with nogil:
-        call_alone(after.state.lock, driver.cuGraphAddMemAllocNode, &made, after.state.raw,
-                   &after.raw, <size_t>(after.raw is not NULL), &how)
+        call_alone(after.state.lock, driver.cuGraphAddMemAllocNode, &state.raw,
+                   after.state.raw, &after.raw, <size_t>(after.raw is not NULL), &how)
     node.address = how.dptr
-    place(node, after.state, made, state)
+    place(node, after.state, state)
     return node
 
 
@@ -132,16 +132,16 @@ cdef int ordinal_of_current() except -1:
 
 
 cdef FreeNode add_free_node(_NodeMaker after, object dptr):
-    cdef CUgraphNode made = NULL
+    cdef _NodeState state
     cdef FreeNode node = FreeNode.__new__(FreeNode)
     if not PyIndex_Check(dptr):
         raise TypeError(f"dptr must be an int, AllocNode.dptr, got {qualified_name(dptr)}")
     node.address = address_from(dptr)
     state = new_state_for(node)
     after.check_usable()
-    call_alone(after.state.lock, driver.cuGraphAddMemFreeNode, &made, after.state.raw, &after.raw,
-               <size_t>(after.raw is not NULL), node.address)
-    place(node, after.state, made, state)
+    call_alone(after.state.lock, driver.cuGraphAddMemFreeNode, &state.raw, after.state.raw,
+               &after.raw, <size_t>(after.raw is not NULL), node.address)
+    place(node, after.state, state)
     return node
 
 

@@ -138,12 +138,10 @@ cdef KernelNode add_kernel_node(_NodeMaker after, object config, object kernel, 
     packed.prepare(shape, launched, args)
     after.check_usable()  # converting an argument may have changed that
     check_attributes_of_nodes(shape)
-    kept = [launched]
-    add_operands(kept, args)
     how = packed.parameters()
     node = KernelNode.__new__(KernelNode)
     node.launched, node.shape = launched, shape_in(after.state, shape)
-    add_node(node, after, &how, kept)
+    add_node_with(node, after, &how, room_with(after.state, launched, args))
     if packed.has_attributes():
         code = give_attributes(node, packed.config())
         if code != CUDA_SUCCESS:

@@ -361,7 +361,7 @@ cdef int update_memcpy_node(MemcpyNode node, object dst, object src, object size
 cdef int set_memcpy_node(MemcpyNode node, CUDA_MEMCPY3D copy, object dst, object src,
                          object dst_owner, object src_owner) except -1:
     cdef CUgraphNodeParams how
-    cdef _NodeState state = state_of_node(node.state, node.raw)
+    cdef _NodeState state = node.known
     # The side that is left out keeps what it has.
     sides = state.made_as or ((None,), (None,))
     new = (sides[0] if dst is None else (object_to_keep(dst, dst_owner),),

@@ -176,12 +176,12 @@ cdef int destroy_node(GraphNode node) except -1:
     cdef size_t i
     call_alone(graph.lock, driver.cuGraphDestroyNode, node.raw)
     node.is_destroyed = True
-    state = graph.nodes.pop(node.identity, None)
+    nodes = nodes_by_address(graph)
+    if nodes.get(node.identity) is node.known:
+        del nodes[node.identity]
     for i in range(parts.size()):
         end_part(graph, parts[i])
-    if state is not None:
-        release_kept(graph, <_NodeState>state)
-    return 0
+    return release_kept(graph, node.known)
 
 
 cdef vector[CUgraph] parts_of_node(GraphNode node):
