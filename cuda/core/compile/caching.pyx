@@ -44,28 +44,20 @@ cdef ObjectCode recall(Compiler compiler, object cache, bytes key, str target, t
         return None
     if isinstance(image, ObjectCode):
         image = (<ObjectCode>image).image
-    beside = side_file_hook(cache, "_side_file")(cache, key, bool(names))
-    if beside is None:
-        symbols, declarations = {}, b""
-        is_whole = not names and is_image(image)
-    else:
-        known = cache_function("side_file", "unpack")(beside, image)
-        symbols, declarations = known or ({}, b"")
-        is_whole = known is not None and symbols.keys() == set(names)
-    if not is_whole:
+    if isinstance(image, (bytearray, memoryview)):
+        image = bytes(image)
+    if not isinstance(image, bytes):  # a path
+        return None if names else make_object_code(image, target, compiler.name, {})
+    known = side_file_hook(cache, "_side_file")(cache, key, image, bool(names))
+    if known is None or (<dict>known[0]).keys() != set(names):
         return None
-    return make_object_code(image, target, compiler.name, symbols, declarations)
+    return make_object_code(image, target, compiler.name, known[0], known[1])
 
 
 cdef object side_file_hook(object cache, str name):
     """A method of the cache, or of its base class: a class may be registered as a cache only."""
     found = getattr(type(cache), name, None)
     return found or getattr(cache_function("resource", "ProgramCacheResource"), name)
-
-
-cdef bint is_image(object given) except -1:
-    """Whether there is anything in it: a file that was never written out has zeros."""
-    return not isinstance(given, (bytes, bytearray)) or bool(given.strip(b"\0"))
 
 
 cdef int keep(object cache, bytes key, ObjectCode made, bint has_names) except -1:

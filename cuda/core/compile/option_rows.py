@@ -4,26 +4,10 @@
 import os
 from dataclasses import dataclass
 
+from cuda.core._core import _options_as_bytes
 from cuda.core.compile.cache.folders import user_cache_folder
 
 BUNDLED_HEADERS_SINCE = (13, 3)  # of NVRTC
-
-
-def with_value(flag, given):
-    return [f"{flag}={_text(given)}"]
-
-
-def with_truth(flag, given):
-    return [f"{flag}={'true' if given else 'false'}"]
-
-
-def if_true(flag, given):
-    return [flag] if given else []
-
-
-def for_each(flag, given):
-    elements = given if isinstance(given, list | tuple) else (given,)
-    return [f"{flag}={_text(element)}" for element in elements]
 
 
 def _macros(flag, given):
@@ -47,79 +31,94 @@ def _bundled_headers(flag, given):
 
 @dataclass(frozen=True)
 class Row:
-    """`nvvm` says when NVVM refuses the field: if it is set, if it is true, or never ("")."""
+    """`form` says how the field is written: ``flag=value``, ``flag=true`` or ``flag=false``
+    ("truth"), ``flag`` if it is true ("switch"), ``flag=element`` for each of a list, or as a
+    function of the flag and the value says. `nvvm` says when NVVM refuses the field: if it is set,
+    if it is true, or never ("").
+    """
 
     field: str
     flag: str
-    form: object = with_value
+    form: object = "value"
     nvvm: str = "set"
+
+
+def table(rows):
+    """The rows as `_options_as_bytes` reads them: field -> place, form and beginning."""
+    return {row.field: (place, row.form, _beginning(row)) for place, row in enumerate(rows)}
+
+
+def _beginning(row):
+    if callable(row.form):
+        return row.flag
+    return (row.flag if row.form == "switch" else f"{row.flag}=").encode()
 
 
 # In the order in which the options are given to NVRTC.
 NVRTC_ROWS = (
     Row("arch", "-arch", nvvm=""),
-    Row("relocatable_device_code", "--relocatable-device-code", with_truth),
-    Row("extensible_whole_program", "--extensible-whole-program", if_true, "true"),
-    Row("debug", "--device-debug", if_true, ""),
-    Row("lineinfo", "--generate-line-info", if_true, "true"),
-    Row("device_code_optimize", "--dopt=on", if_true, ""),
-    Row("ptxas_options", "--ptxas-options", for_each),
+    Row("relocatable_device_code", "--relocatable-device-code", "truth"),
+    Row("extensible_whole_program", "--extensible-whole-program", "switch", "true"),
+    Row("debug", "--device-debug", "switch", ""),
+    Row("lineinfo", "--generate-line-info", "switch", "true"),
+    Row("device_code_optimize", "--dopt=on", "switch", ""),
+    Row("ptxas_options", "--ptxas-options", "each"),
     Row("max_register_count", "--maxrregcount"),
-    Row("ftz", "--ftz", with_truth, ""),
-    Row("prec_sqrt", "--prec-sqrt", with_truth, ""),
-    Row("prec_div", "--prec-div", with_truth, ""),
-    Row("fma", "--fmad", with_truth, ""),
-    Row("use_fast_math", "--use_fast_math", if_true, "true"),
-    Row("extra_device_vectorization", "--extra-device-vectorization", if_true, "true"),
-    Row("link_time_optimization", "--dlink-time-opt", if_true, ""),
-    Row("gen_opt_lto", "--gen-opt-lto", if_true, "true"),
+    Row("ftz", "--ftz", "truth", ""),
+    Row("prec_sqrt", "--prec-sqrt", "truth", ""),
+    Row("prec_div", "--prec-div", "truth", ""),
+    Row("fma", "--fmad", "truth", ""),
+    Row("use_fast_math", "--use_fast_math", "switch", "true"),
+    Row("extra_device_vectorization", "--extra-device-vectorization", "switch", "true"),
+    Row("link_time_optimization", "--dlink-time-opt", "switch", ""),
+    Row("gen_opt_lto", "--gen-opt-lto", "switch", "true"),
     Row("define_macro", "--define-macro", _macros),
-    Row("undefine_macro", "--undefine-macro", for_each),
+    Row("undefine_macro", "--undefine-macro", "each"),
     # Before the include paths: of two headers of one name, the compiler's own is taken.
     Row("use_bundled_headers", "--use-bundled-headers", _bundled_headers, "true"),
-    Row("include_path", "--include-path", for_each),
-    Row("pre_include", "--pre-include", for_each),
-    Row("no_source_include", "--no-source-include", if_true, "true"),
+    Row("include_path", "--include-path", "each"),
+    Row("pre_include", "--pre-include", "each"),
+    Row("no_source_include", "--no-source-include", "switch", "true"),
     Row("std", "--std"),
-    Row("builtin_move_forward", "--builtin-move-forward", with_truth),
-    Row("builtin_initializer_list", "--builtin-initializer-list", with_truth),
-    Row("disable_warnings", "--disable-warnings", if_true, "true"),
-    Row("restrict", "--restrict", if_true, "true"),
+    Row("builtin_move_forward", "--builtin-move-forward", "truth"),
+    Row("builtin_initializer_list", "--builtin-initializer-list", "truth"),
+    Row("disable_warnings", "--disable-warnings", "switch", "true"),
+    Row("restrict", "--restrict", "switch", "true"),
     Row(
         "device_as_default_execution_space",
         "--device-as-default-execution-space",
-        if_true,
+        "switch",
         "true",
     ),
-    Row("device_int128", "--device-int128", if_true, "true"),
-    Row("device_float128", "--device-float128", if_true, ""),
+    Row("device_int128", "--device-int128", "switch", "true"),
+    Row("device_float128", "--device-float128", "switch", ""),
     Row("optimization_info", "--optimization-info"),
-    Row("no_display_error_number", "--no-display-error-number", if_true, "true"),
-    Row("diag_error", "--diag-error", for_each),
-    Row("diag_suppress", "--diag-suppress", for_each),
-    Row("diag_warn", "--diag-warn", for_each),
-    Row("brief_diagnostics", "--brief-diagnostics", with_truth),
+    Row("no_display_error_number", "--no-display-error-number", "switch", "true"),
+    Row("diag_error", "--diag-error", "each"),
+    Row("diag_suppress", "--diag-suppress", "each"),
+    Row("diag_warn", "--diag-warn", "each"),
+    Row("brief_diagnostics", "--brief-diagnostics", "truth"),
     Row("time", "--time"),
     Row("split_compile", "--split-compile"),
-    Row("fdevice_syntax_only", "--fdevice-syntax-only", if_true, "true"),
-    Row("minimal", "--minimal", if_true, "true"),
-    Row("no_cache", "--no-cache", if_true, ""),
+    Row("fdevice_syntax_only", "--fdevice-syntax-only", "switch", "true"),
+    Row("minimal", "--minimal", "switch", "true"),
+    Row("no_cache", "--no-cache", "switch", ""),
     Row("fdevice_time_trace", "--fdevice-time-trace", nvvm=""),
     Row("frandom_seed", "--frandom-seed", nvvm=""),
     Row("ofast_compile", "--Ofast-compile", nvvm=""),
-    Row("pch", "--pch", if_true, ""),
+    Row("pch", "--pch", "switch", ""),
     Row("create_pch", "--create-pch", nvvm=""),
     Row("use_pch", "--use-pch", nvvm=""),
     Row("pch_dir", "--pch-dir", nvvm=""),
-    Row("pch_verbose", "--pch-verbose", with_truth, ""),
-    Row("pch_messages", "--pch-messages", with_truth, ""),
-    Row("instantiate_templates_in_pch", "--instantiate-templates-in-pch", with_truth, ""),
-    Row("numba_debug", "--numba-debug", if_true, ""),
-    Row("enable_tile", "--enable-tile", if_true, "true"),
-    Row("tile_only", "--tile-only", if_true, "true"),
-    Row("simt_only", "--simt-only", if_true, "true"),
-    Row("default_tile", "-default-tile", if_true, "true"),  # NVRTC 13.5 has no longer spelling
-    Row("diagnose_implicit_tile_var", "--diagnose-implicit-tile-var", if_true, "true"),
+    Row("pch_verbose", "--pch-verbose", "truth", ""),
+    Row("pch_messages", "--pch-messages", "truth", ""),
+    Row("instantiate_templates_in_pch", "--instantiate-templates-in-pch", "truth", ""),
+    Row("numba_debug", "--numba-debug", "switch", ""),
+    Row("enable_tile", "--enable-tile", "switch", "true"),
+    Row("tile_only", "--tile-only", "switch", "true"),
+    Row("simt_only", "--simt-only", "switch", "true"),
+    Row("default_tile", "-default-tile", "switch", "true"),  # NVRTC 13.5 has no longer spelling
+    Row("diagnose_implicit_tile_var", "--diagnose-implicit-tile-var", "switch", "true"),
     Row("tile_preview", "--tile-preview"),
 )
 
@@ -138,8 +137,8 @@ def _bit(flag, given):
 
 NVVM_ROWS = (
     Row("arch", "-arch", _virtual_architecture),
-    Row("debug", "-g", if_true),
-    Row("numba_debug", "-numba-debug", if_true),
+    Row("debug", "-g", "switch"),
+    Row("numba_debug", "-numba-debug", "switch"),
     Row("device_code_optimize", "-opt", _level),
     Row("ftz", "-ftz", _bit),
     Row("prec_sqrt", "-prec-sqrt", _bit),
@@ -148,9 +147,12 @@ NVVM_ROWS = (
 )
 
 
+_NVRTC_TABLE, _NVVM_TABLE = table(NVRTC_ROWS), table(NVVM_ROWS)
+
+
 def for_nvrtc(options):
     """The options of NVRTC, in order, as bytes."""
-    return options_of(options, NVRTC_ROWS)
+    return _options_as_bytes(options, _NVRTC_TABLE)
 
 
 def for_nvvm(options, target_type):
@@ -161,28 +163,13 @@ def for_nvvm(options, target_type):
         raise CUDAError(
             f"The following options are not supported by NVVM backend: {', '.join(refused)}"
         )
-    made = options_of(options, NVVM_ROWS)
+    made = _options_as_bytes(options, _NVVM_TABLE)
     return [*made, b"-gen-lto"] if target_type == "ltoir" else made
-
-
-def options_of(options, rows):
-    made = []
-    for row in rows:  # some fifty, few of which are set: each lookup in a program cache runs this
-        value = getattr(options, row.field)
-        if value is not None:
-            made += [text.encode() for text in row.form(row.flag, value)]
-    return made
 
 
 def _is_refused(row, options):
     value = getattr(options, row.field)
     return row.nvvm and value is not None and (row.nvvm == "set" or bool(value))
-
-
-def _text(given):
-    if type(given) in (str, int):  # most are; an abstract class takes a microsecond to ask
-        return str(given)
-    return os.fsdecode(given) if isinstance(given, (os.PathLike, bytes)) else str(given)
 
 
 def _macro(given):

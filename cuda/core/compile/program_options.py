@@ -152,7 +152,7 @@ class ProgramOptions:
         RuntimeError
             If `define_macro` is malformed.
         """
-        match str(backend).lower():
+        match backend if backend == "nvrtc" else str(backend).lower():
             case "nvrtc":
                 return option_rows.for_nvrtc(self)
             case "nvvm":

@@ -3,7 +3,8 @@
 
 import warnings
 
-from cuda.core.compile.option_rows import Row, for_each, if_true, with_truth
+from cuda.core._core import _options_as_bytes
+from cuda.core.compile.option_rows import Row, table
 
 
 def _level(flag, given):
@@ -14,25 +15,25 @@ def _level(flag, given):
 NVJITLINK_ROWS = (
     Row("arch", "-arch"),
     Row("max_register_count", "-maxrregcount"),
-    Row("time", "-time", if_true),
-    Row("verbose", "-verbose", if_true),
-    Row("link_time_optimization", "-lto", if_true),
-    Row("ptx", "-ptx", if_true),
+    Row("time", "-time", "switch"),
+    Row("verbose", "-verbose", "switch"),
+    Row("link_time_optimization", "-lto", "switch"),
+    Row("ptx", "-ptx", "switch"),
     Row("optimization_level", "-O", _level),
-    Row("debug", "-g", if_true),
-    Row("lineinfo", "-lineinfo", if_true),
-    Row("ftz", "-ftz", with_truth),
-    Row("prec_div", "-prec-div", with_truth),
-    Row("prec_sqrt", "-prec-sqrt", with_truth),
-    Row("fma", "-fma", with_truth),
-    Row("kernels_used", "-kernels-used", for_each),
-    Row("variables_used", "-variables-used", for_each),
-    Row("optimize_unused_variables", "-optimize-unused-variables", if_true),
-    Row("ptxas_options", "-Xptxas", for_each),
+    Row("debug", "-g", "switch"),
+    Row("lineinfo", "-lineinfo", "switch"),
+    Row("ftz", "-ftz", "truth"),
+    Row("prec_div", "-prec-div", "truth"),
+    Row("prec_sqrt", "-prec-sqrt", "truth"),
+    Row("fma", "-fma", "truth"),
+    Row("kernels_used", "-kernels-used", "each"),
+    Row("variables_used", "-variables-used", "each"),
+    Row("optimize_unused_variables", "-optimize-unused-variables", "switch"),
+    Row("ptxas_options", "-Xptxas", "each"),
     Row("split_compile", "-split-compile"),
     Row("split_compile_extended", "-split-compile-extended"),
-    Row("no_cache", "-no-cache", if_true),
-    Row("incremental", "-r", if_true),
+    Row("no_cache", "-no-cache", "switch"),
+    Row("incremental", "-r", "switch"),
 )
 
 # Field -> option of the driver, and the value that it has when the field is true.
@@ -60,21 +61,13 @@ IGNORED_BY_THE_DRIVER = {
 }
 
 
-_ROW_OF = {row.field: row for row in NVJITLINK_ROWS}
-_SWITCHES = {row.field: row.flag.encode() for row in NVJITLINK_ROWS if row.form is if_true}
+NVJITLINK_TABLE = table(NVJITLINK_ROWS)
 
 
 def for_nvjitlink(options, arch):
     """The options of nvJitLink, in order, as bytes; `arch` where the options have none."""
-    made = [f"-arch={arch()}".encode()] if options.arch is None else []
-    for field, value in vars(options).items():  # in the order of the rows
-        if value is not None and field != "name":
-            if field in _SWITCHES:
-                if value:
-                    made.append(_SWITCHES[field])
-            elif row := _ROW_OF.get(field):
-                made += [text.encode() for text in row.form(row.flag, value)]
-    return made
+    made = _options_as_bytes(options, NVJITLINK_TABLE)
+    return made if options.arch is not None else [f"-arch={arch()}".encode(), *made]
 
 
 def for_driver(options, arch):

@@ -15,6 +15,7 @@ from cuda.core.compile.cache.resource import (
     image_bytes,
     key_bytes,
 )
+from cuda.core.compile.cache.side_file import read
 from cuda.core.compile.cache.statistics import Counted
 
 if TYPE_CHECKING:
@@ -184,8 +185,8 @@ class FileStreamProgramCache(ProgramCacheResource):
     def _keep_side_file(self, key, content, has_names):
         self._symbols.write(_digest(key), content, is_durable=False)
 
-    def _side_file(self, key, has_names):
-        return self._symbols.read(_digest(key), is_use=False)
+    def _side_file(self, key, image, has_names):
+        return read(self._symbols.read(_digest(key), is_use=False), image, has_names)
 
 
 def _digest(key):

@@ -11,6 +11,7 @@ from cuda.core.compile.cache.resource import (
     image_bytes,
     key_bytes,
 )
+from cuda.core.compile.cache.side_file import read
 from cuda.core.compile.cache.statistics import Counted
 
 if TYPE_CHECKING:
@@ -37,21 +38,21 @@ class InMemoryProgramCache(ProgramCacheResource):
     def __init__(self, *, max_size_bytes: int | None = None) -> None:
         self._max_size_bytes = check_limit(max_size_bytes)
         self._entries = {}  # key -> image; the one that was used last is last
-        self._side_files = {}
+        self._side_files = {}  # key -> content, and the image that it was read with, or None
         self._total_bytes = 0
         self._counted = Counted()
 
     def __getitem__(self, key: Key) -> bytes:
-        name = key_bytes(key)
-        with self._counted.lock:
-            try:
-                image = self._entries.pop(name)
-            except KeyError:
-                self._counted.count("misses")
-                raise KeyError(key) from None
-            self._entries[name] = image
-            self._counted.count("hits")
-            return image
+        name = key if type(key) is bytes else key_bytes(key)
+        counted = self._counted
+        with counted.lock:
+            image = self._entries.pop(name, None)
+            if image is not None:
+                self._entries[name] = image
+                counted.counts["hits"] += 1
+                return image
+            counted.counts["misses"] += 1
+        raise KeyError(key)
 
     def __setitem__(self, key: Key, value: Value) -> None:
         name, image = key_bytes(key), image_bytes(value)
@@ -102,10 +103,17 @@ class InMemoryProgramCache(ProgramCacheResource):
         self._side_files.pop(name, None)
 
     def _keep_side_file(self, key, content, has_names):
-        self._side_files[key_bytes(key)] = content
+        self._side_files[key_bytes(key)] = content, None, None
 
-    def _side_file(self, key, has_names):
-        return self._side_files.get(key_bytes(key))
+    def _side_file(self, key, image, has_names):
+        content, read_with, known = self._side_files.get(key, (None, None, None))
+        if read_with is image:  # which nobody changes: it is read once
+            return known
+        known = read(content, image, has_names)
+        with self._counted.lock:
+            if key in self._side_files:
+                self._side_files[key] = content, image, known
+        return known
 
 
 InMemoryProgramCache.__module__ = "cuda.core.utils"

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import hashlib
+import marshal
 import os
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from cuda.bindings import _low
 from cuda.core.compile.cache.fingerprints import compiler_fingerprint, linker_is_driver
+from cuda.core.compile.program_options import ProgramOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cuda.core import ProgramOptions
-
-SCHEMA = b"halfwarp 1"  # another one where the parts below change
+SCHEMA = b"halfwarp 2"  # another one where the parts below change
 
 # Code type -> targets, in the order in which messages name them.
 TARGETS = {
@@ -26,6 +28,8 @@ ALL_TARGETS = TARGETS["c++"]
 
 SIDE_EFFECTS = ("create_pch", "time", "fdevice_time_trace")
 EXTERNAL_FILES = ("include_path", "pre_include", "pch", "use_pch", "pch_dir")
+_suspects = attrgetter("extra_sources", *SIDE_EFFECTS, *EXTERNAL_FILES)
+_NO_SUSPECTS = (None,) * (1 + len(SIDE_EFFECTS) + len(EXTERNAL_FILES))
 
 # What a linker gets of the options of a PTX program, and when two values of it are the same.
 _TRUTH = ("debug", "lineinfo", "link_time_optimization", "no_cache")
@@ -87,37 +91,26 @@ def make_program_cache_key(
     if isinstance(extra_files, str | bytes | os.PathLike):
         raise TypeError(f"extra_files must be a sequence of paths: write ({extra_files!r},)")
     _refuse(code_type, options, extra_digest is not None or len(extra_files) > 0)
-    parts = [
-        (b"compiler", compiler_fingerprint(code_type).encode()),
-        (b"code type", code_type.encode()),
-        (b"target", target.encode()),
-        (b"code", _code_bytes(code, code_type)),
-        *((b"option", option) for option in _option_parts(options, code_type, target)),
-        *((b"name expression", name) for name in _names(name_expressions, code_type)),
-        *_extra_sources(options, code_type),
-        (b"name", options.name.encode()),
-        *_platform(target),
-    ]
-    if extra_digest is not None:
-        if not isinstance(extra_digest, bytes | bytearray | memoryview):
-            raise TypeError(f"extra_digest must be bytes, got {type(extra_digest).__name__}")
-        parts.append((b"extra digest", bytes(extra_digest)))
-    parts += [(b"extra file", _file_digest(path)) for path in extra_files]
-    return _digest(parts)
-
-
-def _digest(parts):
-    """SHA-256 over parts that cannot be mistaken for one another: each has its label and length."""
-    made = hashlib.sha256(SCHEMA)
-    for label, content in parts:
-        made.update(b"%s %d:" % (label, len(content)))
-        made.update(content)
-    return made.digest()
+    parts = (
+        SCHEMA,
+        compiler_fingerprint(code_type),
+        code_type,
+        target,
+        _code_bytes(code, code_type),
+        _option_parts(options, code_type, target),
+        _names(name_expressions, code_type),
+        _extra_sources(options) if code_type == "nvvm" else None,
+        str(options.name),
+        # On the emulator cubins carry the PTX that it runs: they are others than those of a GPU.
+        "emulator" if target == "cubin" and _low.is_emulated() else None,
+        _digest_bytes(extra_digest),
+        [_file_digest(path) for path in extra_files] if extra_files else None,
+    )
+    # As version 2, which does not depend on which objects are shared: parts have their lengths.
+    return hashlib.sha256(marshal.dumps(parts, 2)).digest()
 
 
 def _checked_options(options):
-    from cuda.core import ProgramOptions
-
     if isinstance(options, dict):
         return ProgramOptions(**options)
     if not isinstance(options, ProgramOptions):
@@ -162,6 +155,8 @@ def _code_bytes(code, code_type):
 
 def _refuse(code_type, options, has_digest):
     """Refuse what a digest of the source and the options does not stand for."""
+    if code_type == "c++" and _suspects(options) == _NO_SUSPECTS:
+        return _refuse_folder(options, has_digest)
     if code_type != "nvvm" and options.extra_sources is not None:
         raise ValueError(f"extra_sources is only valid for code_type='nvvm', not for {code_type!r}")
     if code_type == "nvvm" and options.use_libdevice and not has_digest:
@@ -185,6 +180,12 @@ def _refuse(code_type, options, has_digest):
             f"file content ({', '.join(external)}) without an extra_digest: give a digest of the "
             "files that are read, or the files as extra_files"
         )
+    return _refuse_folder(options, has_digest)
+
+
+def _refuse_folder(options, has_digest):
+    if has_digest:
+        return
     if "/" in options.name or "\\" in options.name:
         raise ValueError(
             "make_program_cache_key() refuses to build a key for "
@@ -231,8 +232,8 @@ def _link_options(options):
 
 def _names(expressions, code_type):
     """Name expressions as bytes, in one order; str and bytes of one text are two."""
-    if code_type != "c++":
-        return []
+    if code_type != "c++" or expressions == ():
+        return None
     if isinstance(expressions, str | bytes):
         raise TypeError(
             f"name_expressions must be a tuple or list of str or bytes: write ({expressions!r},)"
@@ -244,23 +245,20 @@ def _names(expressions, code_type):
                 f"name_expressions elements must be str or bytes; got {type(one).__name__}"
             )
         made.append(b"str " + one.encode() if isinstance(one, str) else b"bytes " + one)
-    return sorted(made)
+    return sorted(made) or None
 
 
-def _extra_sources(options, code_type):
-    if code_type != "nvvm":
-        return
-    for name, source in options.extra_sources or ():
-        yield b"extra source name", name.encode()
-        yield b"extra source", source.encode() if isinstance(source, str) else bytes(source)
+def _extra_sources(options):
+    return [
+        (str(name), source.encode() if isinstance(source, str) else bytes(source))
+        for name, source in options.extra_sources or ()
+    ]
 
 
-def _platform(target):
-    """On the emulator cubins carry the PTX that it runs: they are others than those of a GPU."""
-    from cuda.bindings import _low
-
-    if target == "cubin" and _low.is_emulated():
-        yield b"platform", b"emulator"
+def _digest_bytes(given):
+    if given is not None and not isinstance(given, bytes | bytearray | memoryview):
+        raise TypeError(f"extra_digest must be bytes, got {type(given).__name__}")
+    return given if given is None else bytes(given)
 
 
 def _file_digest(path):

@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from cuda.core.compile.cache.side_file import read
+
 if TYPE_CHECKING:
     from typing import Self, TypeAlias
 
@@ -95,8 +97,9 @@ class ProgramCacheResource(ABC):
         if has_names:
             self[_key_of_side_file(key)] = content
 
-    def _side_file(self, key, has_names):
-        return self.get(_key_of_side_file(key)) if has_names else None
+    def _side_file(self, key, image, has_names):
+        content = self.get(_key_of_side_file(key)) if has_names else None
+        return read(content, image, has_names)
 
 
 def _key_of_side_file(key):

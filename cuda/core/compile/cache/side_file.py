@@ -31,8 +31,18 @@ def pack(image, names, declarations):
     return b"%s %d %d %d %d\n%s%s" % (MAGIC, *sizes, table, declarations)
 
 
-def unpack(content, image):
-    """The names and the declarations of an image; None where the text is not about this one."""
+def read(content, image, has_names):
+    """The names and the declarations of an image.
+
+    Without a text (None) there are none, for which names must not be needed (`has_names`). None
+    where the text is not about this image, or where that was never written out and has zeros.
+    """
+    if content is not None:
+        return _unpack(content, image)
+    return None if has_names or not image.strip(b"\0") else ({}, b"")
+
+
+def _unpack(content, image):
     line, _, rest = content.partition(b"\n")
     try:
         size, checksum, table, declarations = map(int, line.removeprefix(MAGIC).split(b" ")[1:])
