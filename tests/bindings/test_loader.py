@@ -158,10 +158,12 @@ def test_auto_takes_the_emulator_when_the_driver_cannot_be_opened(no_driver):
     ]
 
 
-def test_auto_takes_a_driver_that_has_a_device(tmp_path):
+def test_auto_knows_the_emulator_where_the_search_paths_lead_to_it(tmp_path):
+    """Programs that open libcuda.so.1 themselves are given it so."""
     (tmp_path / "libcuda.so.1").symlink_to(EMULATOR)
-    lines = run('call("cuInit", 0); print(_low.backend())', tmp_path, HALFWARP_BACKEND="auto")
-    assert lines == ["driver"]
+    code = 'call("cuInit", 0); print(_low.is_emulated()); print(_low.backend())'
+    assert run(code, tmp_path, HALFWARP_BACKEND="auto") == ["True", "emulator"]
+    assert run(code, tmp_path, HALFWARP_BACKEND="driver") == ["False", "driver"]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 
     python tests/clients/install.py DIR WHEELS...
 
-DIR gets one folder for each distribution that clients.toml names and a wheel in one of the folders
-WHEELS holds. No dependency is followed, so NVIDIA's cuda.bindings never lies beside ours.
+DIR gets one folder for each distribution that the tables beside this file name and a wheel in one
+of the folders WHEELS holds. No dependency is followed, so NVIDIA's cuda.bindings never lies beside
+ours.
 """
 
 import re
@@ -13,11 +14,11 @@ import sys
 import tomllib
 from pathlib import Path
 
-CLIENTS = Path(__file__).with_name("clients.toml")
+TABLES = [Path(__file__).with_name(name) for name in ("clients.toml", "own_tests.toml")]
 
 
 def wanted():
-    clients = tomllib.loads(CLIENTS.read_text()).values()
+    clients = [client for table in TABLES for client in tomllib.loads(table.read_text()).values()]
     return {name for client in clients for name in client.get("wheels", ())}
 
 

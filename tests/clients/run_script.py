@@ -45,15 +45,15 @@ def print_missing(modules, libraries):
     print(", ".join(absent))
 
 
-def foreign_bindings():
-    """Modules of `cuda.bindings` that lie elsewhere than our loader."""
+def foreign_modules(*packages):
+    """Modules below `packages` that lie elsewhere than beside our loader."""
     from cuda.bindings import _low
 
-    ours = os.path.dirname(_low.__file__) + os.sep
+    ours = os.path.dirname(os.path.dirname(_low.__file__)) + os.sep
     files = {
         name: getattr(module, "__file__", None)
         for name, module in list(sys.modules.items())
-        if name.startswith("cuda.bindings.")
+        if name.startswith(tuple(f"{package}." for package in packages))
     }
     return [f"{name} ({file})" for name, file in files.items() if file and ours not in file]
 
@@ -68,7 +68,8 @@ def main(script, *rest):
         sys.argv[:] = [script, *rest]
         sys.path[:1] = [os.path.dirname(script), os.path.join(os.path.dirname(__file__), "shared")]
         runpy.run_path(script, run_name="__main__")
-    if strangers := foreign_bindings():
+    core = os.environ.get("HALFWARP_CLIENT_CORE") == "ours"
+    if strangers := foreign_modules("cuda.bindings", *["cuda.core"] * core):
         sys.exit(f"not ours: {', '.join(strangers)}")
 
 

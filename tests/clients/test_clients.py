@@ -1,125 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 """Foreign packages, as they were published, on top of ours: each script does real work."""
 
-import os
 import re
-import subprocess
-import sys
 import tomllib
-import zipfile
-from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+from .conftest import CORE, HERE
+
 CLIENTS = tomllib.loads((HERE / "clients.toml").read_text())
-FOLDER = Path(os.environ.get("HALFWARP_CLIENTS") or HERE.parents[1] / ".clients" / "site")
 
 
-def parameter(name):
-    reason = CLIENTS[name].get("gpu")
-    return pytest.param(name, id=name, marks=[pytest.mark.gpu(reason)] if reason else [])
+def on_our_core(client):
+    """The same client where NVIDIA's cuda-core is not installed."""
+    wheels = [wheel for wheel in client["wheels"] if wheel != CORE]
+    modules = [name for name in client["modules"] if not name.startswith("cuda.core.")]
+    return client | {"wheels": wheels, "modules": modules}
 
 
-@pytest.fixture(scope="session")
-def home():
-    """Where our packages are: the source tree, or an installation."""
-    import cuda.bindings
-
-    return Path(cuda.bindings.__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="session")
-def command(home):
-    """What a command of ours prints; not run in the source tree, which `-m` would put first."""
-
-    def output_of(*arguments):
-        environment = os.environ | {"PYTHONPATH": str(home)}
-        call = [sys.executable, "-m", *map(str, arguments)]
-        done = subprocess.run(call, cwd="/", env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    return output_of
+ROWS = CLIENTS | {
+    f"{name} on our cuda.core": on_our_core(client)
+    for name, client in CLIENTS.items()
+    if CORE in client.get("wheels", ())
+}
 
 
-@pytest.fixture(scope="session")
-def stand_ins(command, tmp_path_factory):
-    """The distributions whose version some clients ask for."""
-    folder = tmp_path_factory.mktemp("stand-ins")
-    command("cuda.core", "shims", folder)
-    for wheel in folder.glob("*.whl"):
-        zipfile.ZipFile(wheel).extractall(folder)
-    return folder
+def script_of(row):
+    return str(HERE / "scripts" / f"{row.split()[0]}.py")
 
 
-@pytest.fixture(scope="session")
-def driver_folder(command):
-    """Where the emulator is a `libcuda.so.1`, for packages that open that themselves."""
-    return command("cuda.core.emulation", "path")
+def parameter(row):
+    reason = ROWS[row].get("gpu")
+    return pytest.param(row, id=row, marks=[pytest.mark.gpu(reason)] if reason else [])
 
 
-@pytest.fixture
-def run(home, stand_ins, driver_folder):
-    """`run_script.py` with the client's folders first and ours after them."""
-    from cuda.core import emulation
-
-    def run_with(client, *arguments):
-        laid_out = [FOLDER / name for name in client.get("wheels", ()) if (FOLDER / name).is_dir()]
-        before = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-        path = os.pathsep.join(map(str, [*laid_out, home, stand_ins, *before]))
-        variables = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-        if client.get("opens_driver") and emulation.is_active():
-            variables["LD_LIBRARY_PATH"] = driver_folder
-        return subprocess.run(
-            [sys.executable, str(HERE / "run_script.py"), *arguments],
-            env=os.environ | variables,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-
-    return run_with
-
-
-@pytest.fixture
-def missing(run):
-    """What a client needs and is not there, as a text."""
-
-    def missing_of(client):
-        needed = (",".join(client.get(kind, ())) for kind in ("modules", "libraries"))
-        done = run(client, "--missing", *needed)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    return missing_of
-
-
-@pytest.fixture
-def need(missing):
-    """The client of that name, or the test is skipped."""
-
-    def client_of(name):
-        client = CLIENTS[name]
-        if absent := missing(client):
-            wheels = f" (wheels: {', '.join(client['wheels'])})" if "wheels" in client else ""
-            pytest.skip(f"not at hand: {absent}{wheels}; see tests/clients/README.md")
-        return client
-
-    return client_of
-
-
-@pytest.mark.parametrize("name", [parameter(name) for name in CLIENTS])
-def test_it_runs_on_ours(name, run, need):
-    client = need(name)
-    done = run(client, str(HERE / "scripts" / f"{name}.py"))
+@pytest.mark.parametrize("row", [parameter(row) for row in ROWS])
+def test_it_runs_on_ours(row, run, need):
+    client = need(ROWS[row])
+    done = run(client, script_of(row))
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(client["prints"], done.stdout.strip()), done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", [name for name, each in CLIENTS.items() if "imports" in each])
-def test_it_is_imported_without_a_gpu(name, run, need):
-    client = need(name)
+@pytest.mark.parametrize("row", [row for row, each in ROWS.items() if "imports" in each])
+def test_it_is_imported_without_a_gpu(row, run, need):
+    client = need(ROWS[row])
     done = run(client, "--import", client["imports"])
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == client["imports"].split(",")

@@ -200,6 +200,10 @@ class TestPools:
         host = driver.made("cuMemPoolCreate", pool_props(location_type=2))
         address = driver.made("cuMemAllocFromPoolAsync", 64, host, stream)
         assert driver.cuMemsetD8Async(address, 7, 64, stream) == INVALID_VALUE
+        source = ctypes.create_string_buffer(b"\5" * 64, 64)
+        assert driver.cuMemcpyAsync(address, ctypes.addressof(source), 64, stream) == SUCCESS
+        driver.cuStreamSynchronize(stream)
+        assert ctypes.string_at(address, 64) == b"\5" * 64
         of_device, read_and_write = 1, 3
         access = (ctypes.c_int * 3)(of_device, 0, read_and_write)
         assert driver.cuMemPoolSetAccess(host, access, 1) == SUCCESS

@@ -62,8 +62,16 @@ void tell_reason(void* emulator, const char* reason) noexcept {
   }
 }
 
+// Whether the search paths lead to our own emulator, which is there for other programs' sake.
+bool is_our_emulator(void* handle) noexcept {
+  if (!find<int()>(handle, "halfwarp_emulator_is_active")) return false;
+  loader_failure unused{};
+  return open_emulator(unused) == handle;  // one file has one handle
+}
+
 open_driver open_best(loader_failure& failure) noexcept {
   void* const real = open_real_driver(failure);
+  if (real && is_our_emulator(real)) return {real, BACKEND_EMULATOR};
   const char* const reason = real ? why_unusable(real) : failure.detail;
   if (!reason) return {real, BACKEND_DRIVER};
   char because[sizeof failure.detail];

@@ -110,6 +110,7 @@ kernel_attributes attributes_of(const program& owner, std::uint32_t index,
   std::uint32_t most = all_registers / ((a.max_threads + warp_group - 1) / warp_group * warp_group);
   a.registers = std::min(registers, most);
   if (f.directives.maxnreg) a.registers = std::min(a.registers, f.directives.maxnreg);
+  if (f.machine_registers) a.registers = f.machine_registers;
   a.maximum_block = f.directives.maxntid.value;
   a.required_block = f.directives.reqntid.value;
   a.cluster = f.directives.reqnctapercluster.value;

@@ -31,7 +31,7 @@ struct kernel_attributes {
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t constant_bytes = 0;  // .const variables of the module
   std::uint32_t local_bytes = 0;     // per thread, of the deepest frame without recursion
-  std::uint32_t registers = 16;      // per thread, an estimate
+  std::uint32_t registers = 16;      // per thread; an estimate where only the PTX is known
   std::uint32_t max_threads = 1024;  // per block
   std::array<std::uint32_t, 3> maximum_block{};   // .maxntid; zeros: absent
   std::array<std::uint32_t, 3> required_block{};  // .reqntid; zeros: absent

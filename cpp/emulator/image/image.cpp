@@ -26,8 +26,8 @@ image_result failed(failure reason, std::string message) {
   return {std::nullopt, {reason, std::move(message)}};
 }
 
-image_result found(std::string text, origin from) {
-  return {ptx_source{std::move(text), from}, {}};
+image_result found(std::string text, origin from, register_counts registers = {}) {
+  return {ptx_source{std::move(text), from, std::move(registers)}, {}};
 }
 
 bool is_blank(char c) noexcept {
@@ -58,12 +58,14 @@ image_result machine_code(bytes cubin) {
 
 image_result from_cubin(bytes cubin, cubin_registry& registry) {
   // The registered text is preferred: it still has its .loc lines.
-  if (const auto text = registry.find(cubin)) return found(*text, origin::registered);
+  if (const auto text = registry.find(cubin)) {
+    return found(*text, origin::registered, find_register_counts(cubin));
+  }
   const auto section = find_section(cubin, ptx_section);
   if (!section || section->empty()) return machine_code(cubin);
   std::string text{as_text(*section)};
   std::ranges::replace(text, '\0', '\n');
-  return found(std::move(text), origin::debug_section);
+  return found(std::move(text), origin::debug_section, find_register_counts(cubin));
 }
 
 image_result unpacked_text(const fat_binary_entry& e) {

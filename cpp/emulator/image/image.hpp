@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "emulator/image/bytes.hpp"
+#include "emulator/image/elf/register_counts.hpp"
 #include "emulator/image/registry.hpp"
 
 namespace halfwarp::emulator::image {
@@ -21,6 +22,7 @@ enum class origin : std::uint8_t { ptx_text, debug_section, registered, fat_bina
 struct ptx_source {
   std::string text;
   origin from = origin::ptx_text;
+  register_counts registers;  // of the machine code beside the text
 };
 
 enum class failure : std::uint8_t {

@@ -226,6 +226,7 @@ struct function {
   std::uint64_t parameter_bytes = 0, return_bytes = 0;  // size of the blocks, C struct layout
   std::uint32_t parameter_alignment = 1, return_alignment = 1;
   function_directives directives;
+  std::uint32_t machine_registers = 0;  // of its machine code, where that is known; else 0
 
   std::vector<register_declaration> register_declarations;
   std::vector<register_info> registers;

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 from cuda.bindings import driver
-from cuda.core import CUDAError, Device
+from cuda.core import CUDAError, Device, Program, ProgramOptions
 from cuda.core._module import KernelAttributes
 
 INTEGERS = [
@@ -150,3 +150,28 @@ class TestOlderCallForm:
         assert repr(value) == repr(plain) and operator.index(value) == plain
         assert type(pickle.loads(pickle.dumps(value))) is int
         assert list(range(10))[: kernel.attributes.const_size_bytes] == []
+
+
+SUMS = """
+extern "C" __global__ void sums(double* a, int n)
+{
+    double s[32], total = 0;
+    for (int i = 0; i < 32; i++) s[i] = a[i * n + threadIdx.x];
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < 32; i++) s[i] = s[i] * s[(i + 7) % 32] + s[(i + 3) % 32];
+    for (int i = 0; i < 32; i++) total += s[i];
+    a[threadIdx.x] = total;
+}
+"""
+
+
+def test_the_registers_are_those_of_the_machine_code(device):
+    def registers(**options):
+        given = ProgramOptions(arch=f"sm_{device.arch}", lineinfo=True, **options)
+        with Program(SUMS, "c++", given) as program:
+            attributes = program.compile("cubin").get_kernel("sums").attributes
+        return int(attributes.num_regs), int(attributes.max_threads_per_block)
+
+    count, threads = registers()
+    assert count > 64 and threads < 1024  # 65,536 registers are not enough for 1,024 threads
+    assert registers(max_register_count=40) == (40, 1024)

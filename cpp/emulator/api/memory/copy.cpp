@@ -90,7 +90,10 @@ CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, wai
 void admit_area(const call& c, memory_area& area, bool is_write) {
   const auto problem = check_area(area);
   if (!problem) return;
-  if (problem->problem == memory::range_problem::host_memory) {
+  const bool is_other = problem->problem == memory::range_problem::wrong_device;
+  const int owner = is_other ? c.d.memory.device_of(area.first) : 0;
+  // A pool of the host to which the device has no access: copies take it like any host memory.
+  if (problem->problem == memory::range_problem::host_memory || owner < 0) {
     area.is_pageable = true;
     return;
   }
@@ -100,10 +103,9 @@ void admit_area(const call& c, memory_area& area, bool is_write) {
   std::string text = std::to_string(area.span()) + " bytes from " +
                      report::hexadecimal(area.first) + " on may not be " +
                      (is_write ? "written" : "read");
-  if (problem->problem == memory::range_problem::wrong_device) {
-    const int owner = c.d.memory.device_of(area.first);
-    const auto whose = owner < 0 ? "a pool of the host" : "device " + std::to_string(owner);
-    text += " from device " + std::to_string(area.device) + ": they are memory of " + whose +
+  if (is_other) {
+    text += " from device " + std::to_string(area.device) + ": they are memory of device " +
+            std::to_string(owner) +
             ", to which it has no access. cuCtxEnablePeerAccess gives it, cuMemPoolSetAccess to "
             "memory of a pool; cuMemcpyPeerAsync needs none";
   } else if (problem->nearest) {

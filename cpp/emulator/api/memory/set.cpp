@@ -23,7 +23,7 @@ memory_area checked_area(const call& c, CUdeviceptr first, std::size_t element,
   area.pitch = shape.pitch;
   admit_area(c, area, true);
   require(!area.is_pageable || area.bytes() == 0, CUDA_ERROR_INVALID_VALUE,
-          "this is plain host memory");
+          "this is host memory to which the device was given no access");
   return area;
 }
 

@@ -60,7 +60,8 @@ void admit(const call& c, const CUstreamBatchMemOpParams& each, int device) {
           "the address of a value is a multiple of its size");
   auto area = range(at, bytes, device);
   admit_area(c, area, writes(each));
-  require(!area.is_pageable, CUDA_ERROR_INVALID_VALUE, "this is plain host memory");
+  require(!area.is_pageable, CUDA_ERROR_INVALID_VALUE,
+          "this is host memory to which the device was given no access");
   const auto target = c.d.memory.find_known(at);
   if (target && target->kind == memory::allocation_kind::pool) {
     refuse(CUDA_ERROR_INVALID_VALUE,

@@ -46,7 +46,7 @@ void require_known_version(const ptx::module& parsed, jit_options& options) {
                    " and older");
 }
 
-std::shared_ptr<const ptx::module> parse(const std::string& text, jit_options& options) {
+std::shared_ptr<ptx::module> parse(const std::string& text, jit_options& options) {
   auto parsed = ptx::parse_verified(text);
   if (!parsed) refuse_image(options, CUDA_ERROR_INVALID_PTX, parsed.log);
   require_known_version(*parsed.value, options);
@@ -63,7 +63,12 @@ std::shared_ptr<const ptx::module> parse(const std::string& text, jit_options& o
 std::shared_ptr<const ptx::module> open_bytes(image::bytes data, jit_options& options) {
   const auto found = image::find_ptx(data, device_architecture(), the_driver().cubins);
   if (!found) refuse_image(options, code_of(found.error.reason), found.error.message);
-  return parse(found.source->text, options);
+  auto parsed = parse(found.source->text, options);
+  for (ptx::function& each : parsed->functions) {
+    const auto known = found.source->registers.find(each.name);
+    if (known != found.source->registers.end()) each.machine_registers = known->second;
+  }
+  return parsed;
 }
 
 }  // namespace
