@@ -25,7 +25,16 @@ def find_reference():
 
 
 @pytest.fixture(scope="session")
+def on_gpu(request):
+    """Whether both are to run on a GPU, and not on the emulated driver."""
+    return request.config.getoption("backend") == "gpu"
+
+
+@pytest.fixture(scope="session")
 def reference():
+    """The interpreter; this one, if a variable names a folder of theirs to be put first."""
+    if os.environ.get("HALFWARP_REFERENCE_PATH"):
+        return sys.executable
     python = find_reference()
     if python is None:
         pytest.skip(
@@ -38,9 +47,9 @@ def reference():
 def run_workers(python, out, **variables):
     """The outcomes of every theme, in one process for each folder of themes."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
-    environment |= variables
     if python != sys.executable:
         environment.pop("PYTHONPATH", None)  # a working tree would take the reference's place
+    environment |= variables
     outcomes = {}
     for folder in sorted({theme.parent for theme in THEMES}):
         themes = [str(theme) for theme in THEMES if theme.parent == folder]
@@ -52,7 +61,13 @@ def run_workers(python, out, **variables):
 
 
 @pytest.fixture(scope="session")
-def theirs(reference, tmp_path_factory):
+def theirs(reference, on_gpu, tmp_path_factory):
+    out = tmp_path_factory.mktemp("reference") / "outcomes.json"
+    variables = {}
+    if path := os.environ.get("HALFWARP_REFERENCE_PATH"):
+        variables["PYTHONPATH"] = path
+    if on_gpu:
+        return run_workers(reference, out, **variables)
     found = subprocess.run(
         [sys.executable, "-m", "cuda.core.emulation", "path"],
         check=True,
@@ -60,11 +75,10 @@ def theirs(reference, tmp_path_factory):
         text=True,
     )
     folder = found.stdout.strip().splitlines()[-1]
-    out = tmp_path_factory.mktemp("reference") / "outcomes.json"
-    return run_workers(reference, out, LD_LIBRARY_PATH=folder)
+    return run_workers(reference, out, LD_LIBRARY_PATH=folder, **variables)
 
 
 @pytest.fixture(scope="session")
-def ours(reference, tmp_path_factory):
+def ours(reference, on_gpu, tmp_path_factory):
     out = tmp_path_factory.mktemp("ours") / "outcomes.json"
-    return run_workers(sys.executable, out, HALFWARP_BACKEND="emulator")
+    return run_workers(sys.executable, out, HALFWARP_BACKEND="driver" if on_gpu else "emulator")
