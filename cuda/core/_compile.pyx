@@ -18,12 +18,14 @@ from cuda.core._core cimport (
     make_object_code,
     nvrtc_error,
     public_object,
+    tell,
 )
 
 import os
 import sys
 
 from _thread import RLock
+from time import monotonic
 
 from cuda.bindings import _low
 from cuda.core._core import CUDAError, _complete_classes

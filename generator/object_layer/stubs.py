@@ -61,6 +61,7 @@ TYPES = {
     "cuda.core.memory.located.copy_options": "CopyOptions",
     "cuda.core.memory.located.live_sets": "AccessedBySetProxy PeerAccessibleBySetProxy",
     "cuda.core.module.mdspan": "Mdspan",
+    "cuda.core.module.occupancy_curve": "OccupancyCurve",
 }
 FINAL = re.compile(r"^@cython\.final\n(?:@.*\n)*cdef class (\w+)", re.M)
 

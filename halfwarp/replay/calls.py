@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 
+from halfwarp.progress import progress
+
 PER_THREAD = 2  # what the driver calls its default streams; 0 and 1 are the legacy one
 
 
@@ -120,8 +122,10 @@ def replay(calls, under_test, device):
     """Make the calls; what was found."""
     state = Replay(under_test, device)
     try:
-        for call in calls:
-            state.make(call)
+        with progress("calls", len(calls)) as counted:
+            for call in calls:
+                state.make(call)
+                counted.step()
     finally:
         outcome = state.end()
     return outcome

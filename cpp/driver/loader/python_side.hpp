@@ -37,6 +37,7 @@ struct python_side {
   void* (*open)(enum library_id library,
                 const char* function);      /* dlopen handle, or NULL and error */
   int (*hand_out)(enum library_id library); /* fills a table from its extension; -1 and error */
+  void (*opened_backend)(enum backend_id backend); /* tells who listens */
 };
 
 void loader_connect(const struct python_side* python);

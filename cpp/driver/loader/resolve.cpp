@@ -137,7 +137,9 @@ bool fill(library_id library, loader_failure& failure) noexcept {
   if (is_full(library)) return true;
   switch (library_records[library]->how) {
     case opening::backend:
-      return fill_from_driver(failure);
+      if (!fill_from_driver(failure)) return false;
+      python.opened_backend(loader_backend());  // without the lock: it may run any code
+      return true;
     case opening::pathfinder:
       return fill_from_pathfinder(library, failure);
     case opening::extension:

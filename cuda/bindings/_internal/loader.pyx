@@ -46,6 +46,7 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
         int (*raise_ "raise")(const loader_failure*) except -1
         void* (*open)(library_id, const char*) except NULL
         int (*hand_out)(library_id) except -1
+        void (*opened_backend)(backend_id) noexcept
     void loader_connect(const python_side*)
     const loader_api* loader_interface()
     void* loader_address(library_id, const char*)
@@ -280,12 +281,26 @@ cdef void forget_searches():
                 forget()
 
 
+cdef void tell_opened(str name, object what) noexcept:
+    """To who listens (`halfwarp.logs`); what that raises is printed."""
+    if "logging" in sys.modules:
+        from halfwarp.logs import note_library
+
+        note_library(name, what)
+
+
+cdef void opened_backend(backend_id used) noexcept with gil:
+    tell_opened("driver", "the emulator" if used == BACKEND_EMULATOR else "libcuda.so.1")
+
+
 cdef void* open_library(library_id library, const char* function) except NULL with gil:
     from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
 
     name = loader_source(library).decode()
     try:
-        return <void*><size_t>load_nvidia_dynamic_lib(name)._handle_uint
+        found = load_nvidia_dynamic_lib(name)
+        tell_opened(name, found.abs_path)
+        return <void*><size_t>found._handle_uint
     except DynamicLibNotFoundError as error:
         forget_searches()
         why = without_listings(str(error)).rstrip(". \n")
@@ -316,6 +331,7 @@ cdef python_side side
 side.raise_ = raise_failure
 side.open = open_library
 side.hand_out = hand_out
+side.opened_backend = opened_backend
 loader_connect(&side)
 
 _api = PyCapsule_New(<void*>loader_interface(), HALFWARP_LOADER_CAPSULE, NULL)

@@ -200,9 +200,12 @@ cdef class Program:
 
 
 cdef object compile_now(Program self, str target, object name_expressions, object logs):
+    begin = monotonic()
     with self.lock:
         check_open(self.is_open, "Program")
-        return compiler_of(self).compile(target, name_expressions, logs)
+        made = compiler_of(self).compile(target, name_expressions, logs)
+    tell("note_compiled", (compiler_of(self).backend, target, monotonic() - begin, len(made.code)))
+    return made
 
 
 cdef Compiler compiler_of(Program self):

@@ -7,3 +7,4 @@ cdef object as_options(object given, object cls, str what)
 
 # A class or function by its public name, for what is loaded at the first use.
 cdef object public_object(str name)
+cdef void tell(str what, tuple values) noexcept

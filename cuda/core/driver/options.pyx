@@ -70,3 +70,9 @@ cdef bytes option_text(object given):
     if type(given) is not str and isinstance(given, (os.PathLike, bytes)):
         given = os.fsdecode(given)
     return str(given).encode()
+
+
+cdef void tell(str what, tuple values) noexcept:
+    """Say what was done to who listens (`halfwarp.logs`); what that raises is printed."""
+    if "logging" in sys.modules:
+        getattr(import_module("halfwarp.logs"), what)(*values)

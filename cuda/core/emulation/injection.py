@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from cuda.core.emulation import library
 from cuda.core.emulation.control import last_fault, repair, settle, stats
 
+from halfwarp.progress import progress
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import SupportsInt
@@ -178,14 +180,16 @@ def sweep(
         from cuda.core import CUDAError
 
         expected = (CUDAError, RuntimeError)
-    for nth in range(1, limit + 1):
-        before = _Footprint()
-        with inject(functions, nth=nth, error=error, optional=True) as rule:
-            raised = _run_once(function, expected, rule)
-        _Footprint().require_clean_since(before, f"{rule.text} ({raised or 'no exception'})")
-        library.probe(rule.text)
-        if not rule.hits:
-            return nth - 1
+    with progress("calls that failed") as counted:
+        for nth in range(1, limit + 1):
+            before = _Footprint()
+            with inject(functions, nth=nth, error=error, optional=True) as rule:
+                raised = _run_once(function, expected, rule)
+            _Footprint().require_clean_since(before, f"{rule.text} ({raised or 'no exception'})")
+            library.probe(rule.text)
+            if not rule.hits:
+                return nth - 1
+            counted.step()
     raise AssertionError(f"sweep: still failing calls after {limit} runs")
 
 

@@ -576,6 +576,10 @@ CUDAError
     def __reduce__(self):
         return Device, (self.ordinal,)
 
+    def _repr_html_(self):
+        """The table that a notebook shows. Host only."""
+        return import_module("cuda.core._utils.display").device_html(self)
+
     def __repr__(self):
         return f"<Device {self.ordinal} ({self.name})>"
 

@@ -227,6 +227,7 @@ cdef int check_formats(list codes, object cls, str library) except -1:
 
 cdef ObjectCode link_to(Linker self, str target):
     cdef LinkSession session = session_of(self)
+    begin = monotonic()
     with self.lock:
         check_open(self.is_open, "Linker")
         if target not in session.targets:
@@ -234,6 +235,7 @@ cdef ObjectCode link_to(Linker self, str target):
                              f"{', '.join(session.targets)}")
         image = make_image(session, target)
         declarations = parameters_of_inputs(self) if target == "cubin" else b""
+    tell("note_linked", (len(self.codes), target, monotonic() - begin, len(image)))
     return make_object_code(image, target, self.name, None, declarations)
 
 

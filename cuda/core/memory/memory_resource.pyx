@@ -74,6 +74,10 @@ cdef class MemoryResource:
         """Whether the memory moves between host and device by itself. Host only."""
         return False
 
+    def _repr_html_(self):
+        """The table that a notebook shows of `statistics`, or of the pool. Host only."""
+        return import_module("cuda.core._utils.display").resource_html(self)
+
 
 cdef int require_memory_resource(object given) except -1:
     """Refuse what is neither a `MemoryResource` nor declares to be as good as one."""

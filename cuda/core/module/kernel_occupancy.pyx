@@ -62,6 +62,25 @@ cdef class KernelOccupancy:
                  function_of(self.native), block_size, dynamic_shared_memory_size)
         return blocks
 
+    def plot(self, dynamic_shared_memory_size=0):
+        """Occupancy over the block size, on the current device.
+
+        Host only.
+
+        Parameters
+        ----------
+        dynamic_shared_memory_size : int or callable
+            Of a block, in bytes, or a function of the block size that returns it.
+
+        Returns
+        -------
+        OccupancyCurve
+            A picture in a notebook, a table as text, and the numbers.
+        """
+        name = text_of(self.native.facts().plan.get().readable_name())
+        return import_module("cuda.core.module.occupancy_curve").measure(
+            self, name, public_object("Device")(), dynamic_shared_memory_size)
+
     def max_potential_block_size(self, dynamic_shared_memory_needed, int block_size_limit):
         """The block size of most occupancy.
 

@@ -469,6 +469,7 @@ cdef pool_block* add_segment(PoolMemoryResource self, size_t size, size_t wanted
         self.native.unreserve(size)
         raise
     Py_INCREF(memory)
+    tell("note_pool", (self.device, size, self.native.totals().reserved.load()))
     return found
 
 
