@@ -24,6 +24,8 @@ PROMISED = {
     r" +File .*, in result\n.*\npeak in the log: \d+ bytes$",
     "memory/shared_pool.py": r"(\S+ +took \d+ bytes: correct\n)+still in use: \d+ bytes$",
     "machine/monitor.py": r"(device  .*\n(\d \S.* of \d+ .*\n)+){2}CUDA \d+\.\d+, \d+ in all$",
+    "machine/occupancy.py": r"compiled to cubin by NVRTC in .*\noccupancy of spread\n(.*\n){33}"
+    r"best with \d+ threads: \d+ %, in .*\.svg$",
     "memory/ping_pong.py": r"5 turns on 10,000 numbers: correct$",
     "memory/pool.py": r"20 allocations, \d upstream\n32 MiB asked, 40 of 64 used\n"
     r"the largest has 40 MiB:\n.*pool.py.*\n(.*\n)*1 in use, \d+ MiB went back: correct$",
