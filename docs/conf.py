@@ -34,10 +34,12 @@ def write_pages(app):
 
     Those of an earlier build that are none any more go.
     """
+    from build_support import headers
     from docs import pages
     from generator import pages as low_layer
 
-    texts = {f"bindings/{name}": text for name, text in low_layer.pages().items()}
+    made = low_layer.pages(headers.find()).items()
+    texts = {f"bindings/{name}": text for name, text in made}
     texts |= pages.pages()
     folder = HERE / "generated"
     for path in folder.rglob("*.rst"):

@@ -6,21 +6,28 @@ The documentation's build asks for them; nothing of this is kept.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ..libraries import load_all
 from ..model import Library
 from .functions import functions_page
 from .text import title
+from .themes import manual_of
 from .types import enums_page, types_page
 
 PARTS = {"functions": functions_page, "types": types_page, "enumerations": enums_page}
 
 
-def pages() -> dict[str, str]:
-    """Path below the folder of reference pages -> text."""
+def pages(headers: Path | None = None) -> dict[str, str]:
+    """Path below the folder of reference pages -> text.
+
+    `headers` is the folder of the CUDA headers, which know the themes of the functions.
+    """
     libraries = load_all()
     made = {"index.rst": index(libraries)}
     for name, library in libraries.items():
         parts = {part: write(library) for part, write in PARTS.items()}
+        parts["functions"] = functions_page(library, headers)
         parts = {part: text for part, text in parts.items() if text}
         made |= {f"{name}/{part}.rst": text for part, text in parts.items()}
         made[f"{name}/index.rst"] = module_page(library, list(parts))
@@ -32,7 +39,7 @@ def index(libraries: dict[str, Library]) -> str:
     return (
         f"{title('Reference of the low layer', '=')}\n"
         "Every name of the modules of ``cuda.bindings``, from the same facts as the modules.\n"
-        "What the functions do is in the manuals of the libraries.\n\n"
+        "What the functions do is in NVIDIA's manuals: each module and theme has a link.\n\n"
         f".. toctree::\n   :maxdepth: 1\n\n{entries}\n"
     )
 
@@ -47,7 +54,8 @@ def module_page(library: Library, parts: list[str]) -> str:
             f"A function returns a tuple: a ``{library.decisions.result_enum}``, then the outputs,"
         )
         convention = f"{code}\nwhich are None on an error."
+    manual = f"`NVIDIA's manual <{manual_of(library.module)}>`__ says what the functions do."
     return (
         f"{title(f'{library.package}.{library.module}', '=')}\n"
-        f"{convention}\n\n.. toctree::\n   :maxdepth: 1\n\n{entries}\n"
+        f"{convention}\n\n{manual}\n\n.. toctree::\n   :maxdepth: 1\n\n{entries}\n"
     )

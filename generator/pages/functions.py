@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a module's functions: signature, result, C function, release, interpreter lock."""
+"""The page of a module's functions, by theme: signature, result, release, interpreter lock."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ..emit.stubs import writer_of
 from ..model import Function, Library
-from .text import directive, escaped, head, plain_type
+from .text import directive, escaped, head, plain_type, title
+from .themes import WITH_A_PAGE_FOR_EACH, by_theme, page_of
 
 
-def functions_page(library: Library) -> str:
+def functions_page(library: Library, headers: Path | None = None) -> str:
+    """With a section for each theme, where the headers say what is of which."""
     writer = writer_of(library)
-    found = sorted((f for f in library.functions if f.in_python), key=name_of)
-    return "\n".join([head(library, "functions"), *(entry(writer, f) for f in found)])
+    themes = by_theme((f for f in library.functions if f.in_python), headers)
+    parts = [head(library, "functions")]
+    for (group, name), functions in themes.items():
+        if len(themes) > 1:
+            parts.append(title(name))
+        if group and library.module in WITH_A_PAGE_FOR_EACH:
+            parts.append(f"`{name} in NVIDIA's manual <{page_of(library.module, group)}>`__.\n")
+        parts += [entry(writer, function) for function in sorted(functions, key=name_of)]
+    return "\n".join(parts)
 
 
 def name_of(function: Function) -> str:

@@ -2,6 +2,7 @@
 """The pages that are written at the build have every name, option, code, example and figure."""
 
 import dataclasses
+import enum
 import inspect
 import re
 import tomllib
@@ -78,12 +79,56 @@ def test_public_things_document_themselves():
     assert [name for name, thing in described if not inspect.getdoc(thing)] == []
 
 
+PLACEHOLDERS = {"self", "cls", "type", "args", "kwargs", "removed", "old"}
+
+
+def parameters_of(thing):
+    try:
+        names = set(inspect.signature(thing).parameters)
+    except (ValueError, TypeError):  # a compiled class that says nothing
+        return set()
+    return names - PLACEHOLDERS
+
+
+def described(thing, owner):
+    """The words of a docstring, and of the one whose parameters it says are its own."""
+    text = " ".join((inspect.getdoc(thing) or "").split())
+    other = re.search(r"(?:Deprecated(?: spelling of|:)|those of|another name of) `(\w+)`", text)
+    if other and owner is not None:
+        text += inspect.getdoc(getattr(owner, other[1])) or ""
+    return set(re.findall(r"\w+", text))
+
+
+def callables():
+    """(name, function, class or None) of all that users call and that is no exception."""
+    for name, thing in public_things():
+        if not isinstance(thing, type):
+            if callable(thing):
+                yield name, thing, None
+        elif not issubclass(thing, (BaseException, enum.Enum)):
+            yield name, thing, None
+            for member in filter(lambda n: core_reference.is_public_member(thing, n), dir(thing)):
+                found = getattr(thing, member)
+                if callable(found) and not isinstance(found, type):
+                    yield f"{name}.{member}", found, thing
+
+
+def test_every_parameter_is_described():
+    missing = {
+        name: sorted(absent)
+        for name, thing, owner in callables()
+        if (absent := parameters_of(thing) - described(thing, owner))
+        and not isinstance(getattr(thing, "__self__", None), enum.EnumMeta)
+    }
+    assert missing == {}, missing
+
+
 def test_every_code_is_there_with_what_to_do():
     from cuda.bindings import driver, nvjitlink, nvrtc, runtime
 
     page = codes.page()
-    for enum in (driver.CUresult, nvrtc.nvrtcResult, runtime.cudaError_t, nvjitlink.Result):
-        assert [n for n in enum.__members__ if f"``{n}``" not in page] == []
+    for codes_of in (driver.CUresult, nvrtc.nvrtcResult, runtime.cudaError_t, nvjitlink.Result):
+        assert [n for n in codes_of.__members__ if f"``{n}``" not in page] == []
     assert driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY.__doc__.split(".")[0] in page
 
 

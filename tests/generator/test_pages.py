@@ -5,15 +5,17 @@ import re
 
 import pytest
 
+from build_support import headers
 from generator import libraries, pages
 from generator.pages.text import escaped
+from generator.pages.themes import MANUALS, OTHERS, by_theme
 
 LIBRARIES = libraries.load_all()
 
 
 @pytest.fixture(scope="module")
 def written():
-    return pages.pages()
+    return pages.pages(headers.find())
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -64,3 +66,36 @@ def test_what_only_type_checkers_need_is_left_out(written):
 )
 def test_plain_text_marks_nothing_up(text, written_as):
     assert escaped(text) == written_as
+
+
+@pytest.mark.parametrize("name", ["driver", "runtime"])
+def test_functions_stand_below_their_theme_with_a_link(written, name):
+    text = written[f"{name}/functions.rst"]
+    memory = text.partition("\nMemory Management\n---")[2].partition("\n---")[0]
+    group = {"driver": "group__CUDA__MEM.html", "runtime": "group__CUDART__MEMORY.html"}[name]
+    manual = f"https://docs.nvidia.com/cuda/cuda-{name}-api/"
+    assert f"<{manual}{group}>" in memory
+    assert {"driver": "py:function:: cuMemAlloc(", "runtime": "cudaMalloc("}[name] in memory
+    assert len(re.findall(r"NVIDIA's manual <", text)) > 20
+
+
+@pytest.mark.parametrize("name", ["driver", "runtime", "nvrtc", "nvvm"])
+def test_few_functions_are_without_a_theme(name):
+    themes = by_theme(LIBRARIES[name].functions, headers.find())
+    others = [function.name for function in themes.get(OTHERS, [])]
+    assert [n for n in others if not n.startswith(("make_cuda", "getLocal"))] == []
+
+
+def test_without_headers_all_functions_are_there():
+    text = pages.pages()["driver/functions.rst"]
+    functions = [f for f in LIBRARIES["driver"].functions if f.in_python]
+    assert text.count(".. py:function::") == len(functions)
+    assert "Memory Management" not in text
+
+
+def test_every_module_has_its_manual(written):
+    assert set(MANUALS) == {library.module for library in LIBRARIES.values()}
+    for name, library in LIBRARIES.items():
+        assert (
+            f"<https://docs.nvidia.com/{MANUALS[library.module]}>" in written[f"{name}/index.rst"]
+        )

@@ -27,8 +27,68 @@ class ProgramOptions:
     arch
         ``"sm_90"``, or ``"compute_90"`` for PTX only. None is replaced by the architecture of the
         current device, for which a driver is needed.
-    define_macro
-        ``"NAME"``, ``"NAME=VALUE"``, ``("NAME", "VALUE")``, or a list of these.
+    relocatable_device_code, extensible_whole_program
+        Code that can be linked with other code; whole programs that can be extended by it.
+    debug, lineinfo, numba_debug
+        Debug information; source lines alone; what Numba's debugger expects.
+    device_code_optimize
+        Optimisation in spite of `debug`.
+    ptxas_options
+        Options of the assembler, as one text or several.
+    max_register_count
+        Most registers of a thread.
+    ftz, prec_sqrt, prec_div, fma
+        Denormal floats become 0; IEEE square roots and divisions; a product and a sum are one
+        instruction.
+    use_fast_math
+        All of these for speed, and fast versions of functions such as ``sinf``.
+    extra_device_vectorization
+        More vector instructions.
+    link_time_optimization, gen_opt_lto
+        LTO-IR, which a `Linker` optimises; that it is optimised before as well.
+    define_macro, undefine_macro
+        ``"NAME"``, ``"NAME=VALUE"``, ``("NAME", "VALUE")``, or a list of these; names.
+    include_path, pre_include
+        Folders of headers; headers that come before the source.
+    use_bundled_headers
+        CUDA's and libcu++'s headers that NVRTC 13.3 and newer brings are put into a folder and
+        found there.
+    no_source_include
+        The folder of the source is not searched for headers.
+    std
+        The dialect, as ``"c++17"``.
+    builtin_move_forward, builtin_initializer_list
+        ``std::move``, ``std::forward``, ``std::initializer_list`` without a header; True if None.
+    disable_warnings, brief_diagnostics, no_display_error_number
+        No warnings; short messages; no number in messages.
+    diag_error, diag_suppress, diag_warn
+        Numbers of messages that are errors, are not written, are warnings.
+    restrict
+        No two pointer parameters of a kernel lead to the same memory.
+    device_as_default_execution_space
+        What has no annotation is ``__device__``.
+    device_int128, device_float128
+        ``__int128`` and ``__float128`` in device code.
+    optimization_info
+        Which optimisations are told of: ``"inline"``.
+    time, fdevice_time_trace
+        Files for the time that each phase took: a table; a trace for a browser.
+    split_compile
+        Threads of the optimiser; 0 for as many as there are processors.
+    fdevice_syntax_only
+        Nothing but the check of the source.
+    minimal
+        Fewer features, for a shorter compilation.
+    no_cache
+        No cache of the compiler's own.
+    frandom_seed
+        Takes the place of random parts of names.
+    ofast_compile
+        Shorter compilation for slower code: ``"0"``, ``"min"``, ``"mid"``, ``"max"``.
+    pch, create_pch, use_pch, pch_dir
+        Precompiled headers: by themselves; to and from a file; the folder.
+    pch_verbose, pch_messages, instantiate_templates_in_pch
+        Why a precompiled header was not used; a message when one is; templates in it.
     extra_sources
         Further NVVM modules: a sequence of pairs of name and source, in order.
     use_libdevice
@@ -39,6 +99,8 @@ class ProgramOptions:
     default_tile, diagnose_implicit_tile_var
         Whether functions and variables without annotation are ``__tile__``, and whether to say
         which variables cannot be.
+    tile_preview
+        What of tiles is not final: ``"simt"``.
 
     Raises
     ------

@@ -12,7 +12,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Allocation:
-    """The allocation nearest to a faulty address. Sizes and addresses in bytes."""
+    """The allocation nearest to a faulty address. Sizes and addresses in bytes.
+
+    Attributes
+    ----------
+    base, size : int
+    is_live : bool
+        Whether it was not freed.
+    stream, freed_stream : int
+        Handles of the streams that ordered it and its free; 0 for none.
+    name : str
+        Of a variable of a module.
+    created_at, freed_at : str
+        The lines of the program, with ``trace="site"``.
+    """
 
     base: int
     size: int
@@ -28,7 +41,30 @@ class Allocation:
 class Fault:
     """A mistake of a kernel, of a copy in a stream, or with what was given back.
 
-    ``is_of_lifetime``: a destroyed handle or freed memory was used. ``str()`` gives the report.
+    ``str()`` gives the report. What does not apply is 0, empty or None.
+
+    Attributes
+    ----------
+    kind, code : str, int
+        The kind (:doc:`/guide/troubleshooting`), and the ``CUresult`` that calls answer.
+    is_sticky, is_of_lifetime : bool
+        Whether the context is lost; whether a destroyed handle or freed memory was used.
+    access, bytes, address : str, int, int
+        ``"read"``, ``"write"`` or ``"atomic"``, how much, and where.
+    kernel, instruction, ptx_line : str, str, int
+    source_file, source_line : str, int
+        With line information.
+    device, stream : int
+        The ordinal, and the handle.
+    grid, block, block_index, thread : tuple of int
+        The launch, and the first thread that did it.
+    other_threads : int
+        How many more of its warp did.
+    nearest : Allocation or None
+    detail, hint, first_line, text : str
+        What more there is to say, what to do, and the report.
+    seed : int
+        With which the emulator runs.
     """
 
     kind: str
@@ -63,7 +99,17 @@ class Fault:
 
 @dataclass(frozen=True)
 class Leak:
-    """Something that was made and not given back. ``id``: number, or address of memory."""
+    """Something that was made and not given back.
+
+    Attributes
+    ----------
+    kind, name, created_at : str
+        As in ``emulation.leaks``; of a pool or variable; the line, with ``trace="site"``.
+    id, bytes : int
+        The number, or the address of memory; how much.
+    device, pool, stream : int
+        Where it is from.
+    """
 
     kind: str
     id: int

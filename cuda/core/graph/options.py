@@ -29,7 +29,26 @@ class GraphCompleteOptions:
 
 @dataclass
 class GraphDebugPrintOptions:
-    """What `debug_dot_print` writes of the nodes."""
+    """What `debug_dot_print` writes of the nodes.
+
+    Attributes
+    ----------
+    verbose : bool
+        All that follows.
+    runtime_types : bool
+        Structures of the runtime in place of those of the driver.
+    kernel_node_params, memcpy_node_params, memset_node_params, host_node_params, \
+event_node_params, ext_semas_signal_node_params, ext_semas_wait_node_params, \
+mem_alloc_node_params, mem_free_node_params, batch_mem_op_node_params, \
+conditional_node_params : bool
+        The parameters of nodes of that kind.
+    kernel_node_attributes : bool
+        The attributes of kernel nodes.
+    handles : bool
+        The handles of nodes and graphs.
+    extra_topo_info : bool
+        The data of edges.
+    """
 
     verbose: bool = False
     runtime_types: bool = False

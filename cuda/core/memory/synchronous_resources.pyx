@@ -54,7 +54,7 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
     def deallocate(self, ptr, size_t size=0, stream=None):
         """Give memory back, after waiting for `stream` when one is given.
 
-        Blocks the host.
+        Blocks the host. `ptr` is what was allocated, `size` is not needed.
 
         See Also
         --------
@@ -113,7 +113,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
         """Give memory back, after waiting for `stream`.
 
-        Blocks the host.
+        Blocks the host. `ptr` is what was allocated, `size` is not needed.
 
         See Also
         --------

@@ -139,7 +139,7 @@ class _MaxLinks(Hiding):
 
 
 class NvlinkInfo(OfDevice, metaclass=_MaxLinks):
-    """One NVLink of a device; each question asks the device."""
+    """One NVLink of a device, by the number `link`; each question asks the device."""
 
     __slots__ = ("_link",)
 

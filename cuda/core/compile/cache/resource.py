@@ -55,7 +55,7 @@ class ProgramCacheResource(ABC):
         """Remove all images."""
 
     def get(self, key: Key, default: bytes | None = None) -> bytes | None:
-        """The image, or `default` where there is none.
+        """The image of `key`, or `default` where there is none.
 
         Host only.
         """

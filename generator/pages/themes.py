@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Themes of functions, as the headers and NVIDIA's manuals have them, and links to the manuals."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ..model import Function
+
+MANUALS = {
+    "driver": "cuda/cuda-driver-api/",
+    "runtime": "cuda/cuda-runtime-api/",
+    "nvrtc": "cuda/nvrtc/",
+    "nvjitlink": "cuda/nvjitlink/",
+    "nvvm": "cuda/libnvvm-api/",
+    "nvfatbin": "cuda/nvfatbin/",
+    "nvml": "deploy/nvml-api/",
+    "cufile": "gpudirect-storage/api-reference-guide/",
+    "cudla": "cuda/cudla-api/",
+}
+WITH_A_PAGE_FOR_EACH = ("driver", "runtime")
+GROUP = re.compile(r"\\(?:defgroup|addtogroup) (\w+) ([^\n*]+)")
+DECLARATION = re.compile(r"\b((?:cu|nv)\w+)\s*\(")
+OTHERS = ("", "Others")
+MISSPELT = {"Managment": "Management"}
+
+
+def manual_of(module: str) -> str:
+    """Where NVIDIA describes the functions of a module."""
+    return f"https://docs.nvidia.com/{MANUALS[module]}"
+
+
+def page_of(module: str, group: str) -> str:
+    """The page of a theme, as Doxygen calls it; the manual where themes have no pages."""
+    manual = manual_of(module)
+    if not group or module not in WITH_A_PAGE_FOR_EACH:
+        return manual
+    return f"{manual}group__{group.replace('_', '__')}.html"
+
+
+def by_theme(
+    functions: Iterable[Function], headers: Path | None
+) -> Mapping[tuple[str, str], list[Function]]:
+    """(group, title) -> its functions, the themes in the order of the headers.
+
+    Without headers, all are `OTHERS`.
+    """
+    known: dict[str, dict[str, tuple[str, str]]] = {}
+    found: dict[tuple[str, str], list[Function]] = {}
+    for function in functions:
+        header = function.header
+        if header not in known:
+            known[header] = groups_in(headers / header if headers else None)
+            found |= {group: found.get(group, []) for group in known[header].values()}
+        found.setdefault(known[header].get(function.name, OTHERS), []).append(function)
+    found[OTHERS] = found.pop(OTHERS, [])  # at the end
+    return {group: members for group, members in found.items() if members}
+
+
+def groups_in(header: Path | None) -> dict[str, tuple[str, str]]:
+    """C function -> its group, by the place of its declaration among the groups of a header."""
+    if header is None or not header.is_file():
+        return {}
+    text = header.read_text("utf-8", "replace")
+    groups = [(m.end(), (m[1], corrected(m[2]))) for m in GROUP.finditer(text)]
+    starts = [start for start, _ in groups]
+    code = re.sub(r"/\*.*?\*/", lambda m: " " * len(m[0]), text, flags=re.S)
+    found: dict[str, tuple[str, str]] = {}
+    for declared in DECLARATION.finditer(code):
+        place = bisect(starts, declared.start()) - 1
+        if place >= 0:
+            found.setdefault(declared[1], groups[place][1])
+    return found
+
+
+def corrected(title: str) -> str:
+    words = (MISSPELT.get(word, word) for word in title.split() if word != "[DEPRECATED]")
+    return " ".join(words) + (", deprecated" if "[DEPRECATED]" in title else "")
