@@ -25,7 +25,6 @@ WITH_A_PAGE_FOR_EACH = ("driver", "runtime")
 GROUP = re.compile(r"\\(?:defgroup|addtogroup) (\w+) ([^\n*]+)")
 DECLARATION = re.compile(r"\b((?:cu|nv)\w+)\s*\(")
 OTHERS = ("", "Others")
-MISSPELT = {"Managment": "Management"}
 
 
 def manual_of(module: str) -> str:
@@ -77,5 +76,6 @@ def groups_in(header: Path | None) -> dict[str, tuple[str, str]]:
 
 
 def corrected(title: str) -> str:
-    words = (MISSPELT.get(word, word) for word in title.split() if word != "[DEPRECATED]")
-    return " ".join(words) + (", deprecated" if "[DEPRECATED]" in title else "")
+    """A title of a header, where some lack a letter."""
+    words = " ".join(word for word in title.split() if word != "[DEPRECATED]")
+    return re.sub(r"gment\b", "gement", words) + (", deprecated" if "[DEPRECATED]" in title else "")
