@@ -17,14 +17,19 @@ ROOT = "cuda.core"
 EXPERIMENTAL = f"{ROOT}.experimental"
 
 MODULES = {
-    "_context": "Context ContextOptions DeviceResourcesType",
-    "_device": "Device DeviceProperties _tls",
+    "_context": "Context ContextOptions DeviceResourcesType Stream StreamOptions",
+    "_device": (
+        "CUDAError ContextOptions Device DeviceProperties Event EventOptions IsStreamType Stream "
+        "StreamOptions _tls"
+    ),
     "_device_resources": (
         "DeviceResources SMResource SMResourceOptions WorkqueueResource WorkqueueResourceOptions"
     ),
     "_dlpack": "DLDeviceType",
     "_event": "Event EventOptions IPCEventDescriptor",
+    "_graphics": "GraphicsResource",
     "_host": "Host",
+    "graph._adjacency_set_proxy": "AdjacencySetProxy",
     "graph._graph_builder": "Graph GraphBuilder GraphCompleteOptions GraphDebugPrintOptions",
     "graph._graph_definition": "GraphCondition GraphDefinition",
     "graph._graph_node": "GraphNode",
@@ -54,13 +59,14 @@ MODULES = {
     "_memory._copy_ops": "copy_batch",
     "_memory._device_memory_resource": "DeviceMemoryResource DeviceMemoryResourceOptions",
     "_memory._graph_memory_resource": "GraphMemoryResource",
-    "_memory._managed_buffer": "ManagedBuffer",
+    "_memory._managed_buffer": "AccessedBySetProxy ManagedBuffer",
     "_memory._managed_memory_ops": "discard_batch discard_prefetch_batch prefetch_batch",
     "_memory._managed_memory_resource": "ManagedMemoryResource ManagedMemoryResourceOptions",
     "_memory._pinned_memory_resource": "PinnedMemoryResource PinnedMemoryResourceOptions",
     "_memory._virtual_memory_resource": "VirtualMemoryResource VirtualMemoryResourceOptions",
     "_memory._legacy": "LegacyPinnedMemoryResource MemoryResource _SynchronousMemoryResource",
-    "_memory._memory_pool": "_MemPool",
+    "_memory._memory_pool": "_MemPool _MemPoolAttributes",
+    "_memory._peer_access_utils": "PeerAccessibleBySetProxy",
     "_memoryview": (
         "StridedMemoryView _StridedMemoryViewProxy args_viewable_as_strided_memory "
         "view_as_array_interface view_as_cai"
@@ -70,13 +76,22 @@ MODULES = {
         "ParamInfo"
     ),
     "_program": "Program ProgramOptions _can_load_generated_ptx _get_nvvm_module",
+    "_resource_handles": "",  # for cimport
     "_stream": (
-        "IsStreamT IsStreamType LEGACY_DEFAULT_STREAM PER_THREAD_DEFAULT_STREAM Stream "
-        "Stream_accept StreamOptions default_stream"
+        "Event EventOptions IsStreamT IsStreamType LEGACY_DEFAULT_STREAM PER_THREAD_DEFAULT_STREAM "
+        "Stream Stream_accept StreamOptions default_stream"
     ),
     "_tensor_map": (
         "TensorMapDataType TensorMapDescriptor TensorMapDescriptorOptions TensorMapIm2ColWideMode "
         "TensorMapInterleave TensorMapL2Promotion TensorMapOOBFill TensorMapSwizzle"
+    ),
+    "_version": "__version__",
+    "texture._array": "OpaqueArray OpaqueArrayOptions",
+    "texture._mipmapped_array": "MipmappedArray MipmappedArrayOptions",
+    "texture._surface": "ResourceDescriptor SurfaceObject",
+    "texture._texture": "ResourceDescriptor TextureObject TextureObjectOptions",
+    "utils._program_cache": (
+        "FileStreamProgramCache InMemoryProgramCache ProgramCacheResource make_program_cache_key"
     ),
 }
 
@@ -88,7 +103,7 @@ OLD_CIMPORTS = {"ccuda": "cydriver", "ccudart": "cyruntime", "cnvrtc": "cynvrtc"
 PRIVATE = {
     "_core": (
         "DeviceProperties KernelAttributes KernelOccupancy ParamHolder Stream_accept _MemPool "
-        "_SynchronousMemoryResource _tls _to_native_launch_config default_stream"
+        "_MemPoolAttributes _SynchronousMemoryResource _tls _to_native_launch_config default_stream"
     ),
     "_sharing": "IPCAllocationHandle IPCBufferDescriptor IPCEventDescriptor",
     "_views": (
@@ -96,6 +111,8 @@ PRIVATE = {
         "view_as_array_interface view_as_cai"
     ),
     "views.device_types": "DLDeviceType",
+    "memory.located.live_sets": "AccessedBySetProxy PeerAccessibleBySetProxy",
+    "_graph": "AdjacencySetProxy",
     "graph": (
         "AllocNode ChildGraphNode ConditionalNode EmptyNode EventRecordNode EventWaitNode "
         "ExecutableChildGraphNode ExecutableEventRecordNode ExecutableEventWaitNode "
@@ -103,9 +120,14 @@ PRIVATE = {
         "ExecutableMemsetNode FreeNode GraphNode HostCallbackNode IfElseNode IfNode KernelNode "
         "MemcpyNode MemsetNode SwitchNode WhileNode"
     ),
+    "texture": (
+        "MipmappedArray MipmappedArrayOptions OpaqueArray OpaqueArrayOptions ResourceDescriptor "
+        "SurfaceObject TextureObject TextureObjectOptions"
+    ),
     "utils": (
-        "CopyOptions MemcpyOverlapMode MemcpySrcAccessOrder copy_batch discard_batch "
-        "discard_prefetch_batch prefetch_batch"
+        "CopyOptions FileStreamProgramCache InMemoryProgramCache MemcpyOverlapMode "
+        "MemcpySrcAccessOrder ProgramCacheResource copy_batch discard_batch "
+        "discard_prefetch_batch make_program_cache_key prefetch_batch"
     ),
     "_compile": "_can_load_generated_ptx _decide_nvjitlink_or_driver _get_nvvm_module",
     "module.records": "MaxPotentialBlockSizeOccupancyResult ParamInfo",

@@ -18,6 +18,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = sorted(_HOME_OF)
+__path__ = []  # old paths below it are rows of `_forwarding`
 
 
 def __getattr__(name):

@@ -387,7 +387,7 @@ CUDAError
         """
         return texture_module().create_mipmapped(self, options)
 
-    def create_texture_object(self, *, resource, options):
+    def create_texture_object(self, *, resource, options=None):
         """Create a texture on this device, which must be current.
 
         Host only.
@@ -396,8 +396,8 @@ CUDAError
         ----------
         resource : ResourceDescriptor
             What it is of.
-        options : TextureObjectOptions or dict
-            How it is read; None for the defaults.
+        options : TextureObjectOptions or dict, optional
+            How it is read.
 
         Returns
         -------
