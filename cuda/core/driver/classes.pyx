@@ -23,6 +23,14 @@ cdef PyObject* call_in_range(PyObject* self, PyObject* arguments, PyObject* keyw
     return <PyObject*>result
 
 
+cdef PyObject* subtract_in_range(PyObject* one, PyObject* other) except NULL:
+    """As `call_in_range`, of ``one - other``."""
+    subtract = type(<object>one).__dict__.get("__sub__")
+    result = NotImplemented if subtract is None else subtract(<object>one, <object>other)
+    Py_INCREF(result)
+    return <PyObject*>result
+
+
 cdef int put_ranges_around_calls(dict names, str module) except -1:
     nvtx = import_module("cuda.core.driver.nvtx")
     listener = nvtx.functions()
@@ -38,6 +46,8 @@ cdef int put_ranges_around_calls(dict names, str module) except -1:
             if "__call__" in members:  # a slot: the interpreter does not look it up
                 (<mutable_type*><PyObject*>each).tp_call = call_in_range
                 (<mutable_type*><PyObject*>each).tp_flags &= ~Py_TPFLAGS_HAVE_VECTORCALL
+            if "__sub__" in members and (<mutable_type*><PyObject*>each).tp_as_number:
+                (<mutable_type*><PyObject*>each).tp_as_number.nb_subtract = subtract_in_range
             PyType_Modified(<PyTypeObject*>each)
         elif nvtx.is_public_function(each):
             names[name] = nvtx.ranged(each, name, *listener)

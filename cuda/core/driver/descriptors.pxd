@@ -17,9 +17,12 @@ cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
     ctypedef void* vectorcallfunc
     ctypedef void* newfunc
+    ctypedef struct number_slots "PyNumberMethods":
+        PyObject* (*nb_subtract)(PyObject*, PyObject*) except NULL
     # Spelt out: Cython's own declaration of PyTypeObject lacks these members.
     ctypedef struct mutable_type "PyTypeObject":
         PyObject* tp_dict
+        number_slots* tp_as_number
         PyObject* (*tp_call)(PyObject*, PyObject*, PyObject*) except NULL
         unsigned long tp_flags
         vectorcallfunc tp_vectorcall

@@ -16,7 +16,7 @@ CORE_CALLBACKS, CORE_MODULE = 16, 1
 CALLBACK_TABLE, VERSION_TABLE = 1, 3  # what an injection library may ask for
 NVTX_VERSION = 3
 OLDER_LIBRARIES = ("libnvToolsExt.so.1", "libnvToolsExt.so")
-SPECIAL = frozenset({"__call__", "__enter__", "__exit__", "__dlpack__"})  # that do work
+SPECIAL = frozenset({"__call__", "__enter__", "__exit__", "__dlpack__", "__sub__"})  # that do work
 
 
 class _Callbacks(ctypes.Structure):

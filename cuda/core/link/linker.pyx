@@ -197,6 +197,8 @@ cdef int begin_link(Linker self, list codes, object options) except -1:
         session = DriverSession.create(native)
     else:
         check_formats(codes, NvJitLinkSession, "nvJitLink")
+        if options.arch is not None:
+            check_arch(options.arch)
         native = link_rows.for_nvjitlink(options, current_arch)
         session = NvJitLinkSession.create(native)
     try:
@@ -239,15 +241,27 @@ cdef ObjectCode link_to(Linker self, str target):
     return make_object_code(image, target, self.name, None, declarations)
 
 
+NEEDS_LTOIR = ("link_time_optimization=True needs at least one input of LTO-IR, which "
+               "Program(code, 'c++', {'link_time_optimization': True}).compile('ltoir') makes")
+WHY_NOT = {  # where the linker has nothing to say
+    "cubin": "no cubin is made where the options have ptx=True",
+    "ltoir": "LTO-IR is made of LTO-IR only, with the option link_time_optimization=True",
+    "ptx": "PTX is made of LTO-IR only, with the options link_time_optimization=True, ptx=True",
+}
+
+
 cdef bytes make_image(LinkSession session, str target):
     try:
         return session.make(target)
     except Exception as error:
-        if target == "ptx" and not session.error_log:
-            error.add_note("PTX is made of LTO-IR only, with the options "
-                           "link_time_optimization=True, ptx=True")
-        elif target == "cubin" and not session.error_log:
-            error.add_note("no cubin is made where the options have ptx=True")
+        log = session.error_log
+        if "Undefined reference" in log:
+            error.add_note("no input defines what is named: give the code that does to the Linker, "
+                           "too, under the very name (extern \"C\", or the mangled one)")
+        elif "NO_MODULE" in log:
+            error.add_note(NEEDS_LTOIR)
+        elif not log and target in WHY_NOT:
+            error.add_note(WHY_NOT[target])
         raise
 
 

@@ -167,7 +167,13 @@ cdef class NvJitLinkSession(LinkSession):
         self.inputs.append((content, name))
         call.data = content
         call.size = len(content)
-        return self.run(call_add_data, &call, "nvJitLinkAddData")
+        try:
+            return self.run(call_add_data, &call, "nvJitLinkAddData")
+        except Exception as error:
+            if code.format == "ptx" and b".version" not in content:
+                error.add_note("this is no PTX, which begins with .version; C++ is compiled with "
+                               "code_type='c++'")
+            raise
 
     cdef bytes make(self, str target):
         self.complete()

@@ -111,11 +111,17 @@ def _handle_of_uuid(given):
 
 
 def _find(index, uuid, pci_bus_id):
-    if index is not None:
-        return nvml.device_get_handle_by_index_v2(integer(index, "index"))
-    if uuid is not None:
-        return _handle_of_uuid(uuid)
-    return nvml.device_get_handle_by_pci_bus_id_v2(_text(pci_bus_id, "pci_bus_id"))
+    try:
+        if index is not None:
+            return nvml.device_get_handle_by_index_v2(integer(index, "index"))
+        if uuid is not None:
+            return _handle_of_uuid(uuid)
+        return nvml.device_get_handle_by_pci_bus_id_v2(_text(pci_bus_id, "pci_bus_id"))
+    except nvml.NvmlError as error:
+        given = next(each for each in (index, uuid, pci_bus_id) if each is not None)
+        count = nvml.device_get_count_v2()
+        error.add_note(f"NVML has no device {given!r}: it has {count}, with indices from 0")
+        raise
 
 
 def _from_uuid(uuid):

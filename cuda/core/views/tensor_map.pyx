@@ -281,13 +281,29 @@ cdef int finish_map(map_request* request, StridedMemoryView view, object element
     return 0
 
 
+cdef int refuse_map(map_request* request, CUresult code, const char* function) except -1:
+    """Raise with the rules of TMA that are broken, which the driver does not name."""
+    module = map_options()
+    size = MAP_SIZES[request.data_type]
+    strides = [request.strides[axis] for axis in range(request.rank - 1)]
+    # The box of the other kinds has all channels innermost.
+    row = size * (request.box[0] if request.kind == map_kind.tiled else request.channels)
+    try:
+        check_status_of(code, function)
+    except Exception as error:
+        for rule in module.broken_rules(row, strides, request.interleave, request.swizzle):
+            error.add_note(rule)
+        raise
+
+
 cdef TensorMapDescriptor make_map(map_request* request, StridedMemoryView view, str kind):
     cdef const char* function = NULL
     cdef TensorMapDescriptor made = TensorMapDescriptor.__new__(TensorMapDescriptor)
     made.native = new tensor_map()
     made.context = current_context_number()
     cdef CUresult code = encode_map(request[0], made.native[0], &function)
-    check_status_of(code, function)
+    if code:
+        refuse_map(request, code, function)
     check_memory(view)  # converting an option may have closed it
     made.view, made.tensor = view, view.source
     module = map_options()

@@ -148,3 +148,36 @@ class TensorMapDescriptorOptions:
         self.data_type = data_type(self.data_type)
         for name, cls in _ENUMS.items():
             setattr(self, name, member(name, getattr(self, name), cls))
+
+
+def broken_rules(row, strides, interleave, swizzle):
+    """Which rules of the copy unit a map breaks, as sentences.
+
+    Host only.
+
+    Parameters
+    ----------
+    row : int
+        The innermost extent of the box, in bytes.
+    strides : list of int
+        Of all axes but the innermost, in bytes.
+    interleave, swizzle : int
+
+    Returns
+    -------
+    list of str
+    """
+    unit = 32 if interleave == TensorMapInterleave.INTERLEAVE_32B else 16
+    broken = []
+    if interleave == TensorMapInterleave.NONE:
+        most = 16 << swizzle if swizzle else row
+        if row % 16:
+            broken.append(f"the innermost extent of the box must be a multiple of 16 bytes: {row}")
+        if row > most:
+            name = TensorMapSwizzle(swizzle).name
+            broken.append(f"{name} takes an innermost extent of the box up to {most} bytes: {row}")
+    elif unit == 32 and swizzle != TensorMapSwizzle.SWIZZLE_32B:
+        broken.append("INTERLEAVE_32B needs SWIZZLE_32B")
+    if any(stride % unit for stride in strides):
+        broken.append(f"strides must be multiples of {unit} bytes: {strides}")
+    return broken

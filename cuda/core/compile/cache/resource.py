@@ -140,7 +140,12 @@ def image_bytes(value):
 
 def check_limit(max_size_bytes):
     """Refuse a limit that nothing could be stored under."""
-    if max_size_bytes is not None and not max_size_bytes > 0:
+    if max_size_bytes is None:
+        return None
+    if not hasattr(max_size_bytes, "__float__"):
+        what = type(max_size_bytes).__name__
+        raise TypeError(f"max_size_bytes must be an int, a number of bytes, or None, got {what}")
+    if not max_size_bytes > 0:
         raise ValueError("max_size_bytes must be positive or None (0 would evict every write)")
     return max_size_bytes
 

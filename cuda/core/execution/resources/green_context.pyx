@@ -17,7 +17,11 @@ def create_context(int ordinal, options):
     if isinstance(options.resources, (SMResource, WorkqueueResource)):
         raise TypeError("ContextOptions.resources must be a sequence of resources: "
                         "ContextOptions([resource])")
-    given = list(options.resources)
+    try:
+        given = list(options.resources)
+    except TypeError as error:
+        raise TypeError("ContextOptions.resources must be a sequence of what Device.resources "
+                        f"gives: {error}") from error
     if not given:
         raise ValueError("ContextOptions.resources must not be empty")
     require_driver(GREEN_CONTEXTS, "a green context")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Likely mistakes whose cause the driver or a library does not name: ours says what to do."""
+
+import re
+
+import cuda.core
+import numpy as np
+import pytest
+from cuda.core import ContextOptions, Device, Linker, LinkerOptions, Program
+from cuda.core.utils import InMemoryProgramCache, StridedMemoryView
+
+KERNEL = 'extern "C" __global__ void f(float* a) { a[threadIdx.x] = 1; }'
+CALLER = 'extern "C" __device__ int g(); extern "C" __global__ void h(int* a) { *a = g(); }'
+
+MISTAKES = {
+    "device.create_context(ContextOptions(resources=8))": (
+        "ContextOptions.resources must be a sequence of what Device.resources gives"
+    ),
+    "Program(KERNEL, 'ptx', {'arch': ARCH}).compile('cubin')": "begins with .version; C",
+    "Linker(code, options={'arch': ARCH}).link('ltoir')": "with the option link_time_optimization",
+    "Linker(code, options={'arch': ARCH}).link('ptx')": "link_time_optimization=True, ptx=True",
+    "Linker(code, options=LinkerOptions(arch='90'))": "got '90': write 'sm_90'",
+    "Linker(code, options=LinkerOptions(arch=90))": "got 90: write 'sm_90'",
+    "Linker(code, options={'arch': ARCH, 'link_time_optimization': True}).link('cubin')": (
+        "needs at least one input of LTO-IR"
+    ),
+    "Linker(caller, options={'arch': ARCH}).link('cubin')": "no input defines what is named",
+    "InMemoryProgramCache(max_size_bytes='1G')": "must be an int, a number of bytes, or None",
+    "view.as_tensor_map(box_dim=(16, 3))": "must be a multiple of 16 bytes: 12",
+    "view.as_tensor_map(box_dim=(16, 16), swizzle=TILES.SWIZZLE_32B)": (
+        "SWIZZLE_32B takes an innermost extent of the box up to 32 bytes: 64"
+    ),
+    "narrow.as_tensor_map(box_dim=(4, 4))": r"strides must be multiples of 16 bytes: \[12\]",
+    "cuda.core.system.Device(index=700)": "no device 700: it has",
+    "cuda.core.system.Device(uuid='GPU-x')": "no device 'GPU-x'",
+}
+
+
+@pytest.fixture(scope="module")
+def names():
+    """What the mistakes may name."""
+    device = Device(0)
+    device.set_current()
+    arch = f"sm_{device.arch}"
+    options = {"arch": arch, "relocatable_device_code": True}
+    with device.create_stream() as stream, device.allocate(1024, stream=stream) as buffer:
+        yield {
+            "ARCH": arch,
+            "KERNEL": KERNEL,
+            "TILES": cuda.core.TensorMapSwizzle,
+            "ContextOptions": ContextOptions,
+            "InMemoryProgramCache": InMemoryProgramCache,
+            "Linker": Linker,
+            "LinkerOptions": LinkerOptions,
+            "Program": Program,
+            "cuda": cuda,
+            "device": device,
+            "code": Program(KERNEL, "c++", options).compile("cubin"),
+            "caller": Program(CALLER, "c++", options).compile("cubin"),
+            "view": StridedMemoryView.from_buffer(buffer, (16, 16), dtype=np.float32),
+            "narrow": StridedMemoryView.from_buffer(buffer, (16, 3), dtype=np.float32),
+        }
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_the_cause_is_named(names, mistake):
+    with pytest.raises(Exception) as caught:
+        eval(mistake, names)
+    said = "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+    assert re.search(MISTAKES[mistake], said), said
