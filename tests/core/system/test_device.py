@@ -374,8 +374,7 @@ def test_a_device_that_is_not_divided_has_no_parts(nvml_device):
 # --- fields ---
 
 
-def test_a_field_that_the_device_lacks_hides_no_other(nvml_device):
-    """Rule 63."""
+def test_rule_63_a_field_that_the_device_lacks_hides_no_other(nvml_device):
     instant, nothing = typing.FieldId.DEV_POWER_INSTANT, 1 << 20
     values = nvml_device.get_field_values([instant, nothing, (instant, 0)])
     assert len(values) == len(list(values)) == 3
@@ -472,3 +471,12 @@ def test_what_is_no_device_has_no_relation_to_one(nvml_device, wrong):
         system.get_topology_common_ancestor(nvml_device, wrong)
     with pytest.raises(TypeError, match="device1 must be a cuda.core.system.Device"):
         system.get_p2p_status(wrong, nvml_device, "read")
+
+
+def test_rule_62_a_uuid_is_found_with_and_without_its_prefix_and_as_bytes(nvml_device):
+    whole, bare = nvml_device.uuid, nvml_device.uuid_without_prefix
+    assert whole == f"GPU-{bare}"
+    for given in (whole, bare, whole.encode(), bare.encode()):
+        assert system.Device(uuid=given).uuid == whole
+    with pytest.raises(system.NotFoundError):
+        system.Device(uuid=f"MIG-{bare}")

@@ -39,8 +39,7 @@ def test_an_event_that_there_is_not_is_refused(nvml_device, given):
         nvml_device.register_events(given)
 
 
-def test_nothing_happens_in_time(nvml_device):
-    """Rule 64."""
+def test_rule_64_nothing_happens_in_time(nvml_device):
     events = nvml_device.register_events(supported(nvml_device)[0])
     begun = time.monotonic()
     with pytest.raises(system.TimeoutError):
@@ -90,7 +89,7 @@ def test_every_event_arrives(nvml_device, post_event):
         assert events.wait(1000).event_type is kind
 
 
-def test_waiting_lets_other_threads_run(nvml_device, post_event):
+def test_rule_64_waiting_lets_other_threads_run(nvml_device, post_event):
     events = nvml_device.register_events("pstate")
     seen = []
     waiting = threading.Thread(target=lambda: seen.append(events.wait().event_type))

@@ -34,7 +34,7 @@ print(time.process_time() - begun)
     assert min(float(run_python(code)) for _ in range(5)) < 0.008
 
 
-def test_threads_begin_once(run_python):
+def test_rule_65_threads_begin_once(run_python):
     code = """
 import threading
 from cuda.core import system
@@ -52,8 +52,8 @@ print(len(names), len(set(names)), len(begun))
     assert run_python(code).split() == ["16", "1", "1"]
 
 
-def test_a_child_begins_again(run_python):
-    """Rule 65. An object of the parent goes on, and its events are not freed by the child."""
+def test_rule_65_a_child_begins_again(run_python):
+    """An object of the parent goes on, and its events are not freed by the child."""
     code = """
 import os, gc
 from cuda.core import system
