@@ -27,6 +27,7 @@ MODULES = {  # targets in ms
     "cuda.bindings.cynvjitlink": 1.0,
     "cuda.bindings.cynvml": 5.0,
     "cuda.core": 20.0,
+    "cuda.core.system": 8.0,
 }
 # What making all classes of a module adds is in the target of the second line.
 CLASSES = {
