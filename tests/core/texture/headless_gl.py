@@ -25,7 +25,7 @@ class NoOpenGL(Exception):
 
 
 def _library(name):
-    for place in [name, *map(str, sorted(ROOT.glob(f".gl/**/{name}")))]:
+    for place in [name, *map(str, sorted(ROOT.glob(f".gl/**/{name}*")))]:
         with contextlib.suppress(OSError):
             return ctypes.CDLL(place, ctypes.RTLD_GLOBAL)
     raise NoOpenGL(f"{name} is not here")
