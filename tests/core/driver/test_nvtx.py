@@ -35,6 +35,7 @@ int InitializeInjectionNvtx2(const void* (*table)(uint32_t)) {
 }
 """
 PROGRAM = """
+import contextlib
 from cuda.core import Device, LaunchConfig, ObjectCode, Stream, launch
 device = Device(0)
 device.set_current()
@@ -50,10 +51,8 @@ stream.sync()
 start, end = (stream.record(options={"timing_enabled": True}) for _ in range(2))
 end.sync()
 assert end - start >= 0
-try:
+with contextlib.suppress(TypeError):
     start - 1
-except TypeError:
-    print("no event")
 try:
     Stream.sync(3)
 except TypeError as error:
@@ -81,7 +80,7 @@ def test_public_calls_are_ranges(run_python, profiler):
         assert f"0 {name}" in said
     assert said.count("0 PreparedLaunch.__call__") == 2
     assert "0 Stream.__exit__" in said
-    assert said.count("0 Event.__sub__") == 2 and "no event" in said
+    assert said.count("0 Event.__sub__") == 2
     assert said.index("0 launch") < said.index("0 Stream.sync")
     assert said[-1] == "TypeError"  # the checks of the call are those of the call
 
