@@ -62,6 +62,8 @@ inline bool (*give_clean_up_warning)(const std::string& text) noexcept = nullptr
 //     static CUresult destroy(CUevent raw, const event_facts&) noexcept;
 //     static constexpr bool is_registered = false;  // left out: true; whether find() is wanted
 //     static void before_end(const event_facts&) noexcept;  // left out: nothing is to be done
+//     // Left out: parent_type::is_gone(), if there is such; whether it was destroyed already.
+//     static bool is_gone(const context_instance&, const event_facts&) noexcept;
 //     // Left out: false. Whether a capture in progress survives the destruction in any mode.
 //     static constexpr bool is_safe_in_capture = true;
 //   };
@@ -224,10 +226,12 @@ class handle : public handle_ref<Traits> {
 
   static void* as_key(raw_type raw) noexcept { return reinterpret_cast<void*>(raw); }
 
-  // Whether the driver has taken it down already, with the context that it was made in: its raw
-  // value may be another object's by now.
+  // Whether it was taken down already, by the driver with the context that it was made in, or by
+  // the program: its raw value may be another object's by now.
   static bool is_gone(const node& of) noexcept {
-    if constexpr (requires { of.parent.is_gone(); }) {
+    if constexpr (requires { Traits::is_gone(of.parent, of.facts); }) {
+      return Traits::is_gone(of.parent, of.facts);
+    } else if constexpr (requires { of.parent.is_gone(); }) {
       return of.parent.is_gone();
     } else {
       return false;

@@ -19,6 +19,9 @@ struct kernel_traits {
   using parent_type = library_handle;
   using facts_type = kernel_facts;
   static constexpr const char* destroyer = nullptr;  // it goes with its library
+  static bool is_gone(const library_handle& library, const kernel_facts&) noexcept {
+    return library && library_traits::is_gone({}, library.facts());
+  }
 };
 
 using kernel_ref = handle_ref<kernel_traits>;

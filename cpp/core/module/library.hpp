@@ -2,7 +2,6 @@
 // Libraries of device code: loading them, and what is in them.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -19,6 +18,8 @@ struct library_facts {
   // Its raw handle, or that of one of its kernels, was given to the program, which may use it when
   // our objects are gone, or unload the library by itself: it is never unloaded here from then on.
   bool stays_loaded = false;
+  // The program did: the driver has given the same handle to a library that was loaded later.
+  bool is_unloaded = false;
 };
 
 struct library_traits {
@@ -30,6 +31,9 @@ struct library_traits {
     if (facts.stays_loaded) return CUDA_SUCCESS;
     return driver::try_call(driver::table->cuLibraryUnload, raw);
   }
+  static bool is_gone(const no_parent&, const library_facts& facts) noexcept {
+    return __atomic_load_n(&facts.is_unloaded, __ATOMIC_RELAXED);
+  }
 };
 
 using library_handle = handle<library_traits>;
@@ -37,7 +41,7 @@ using library_handle = handle<library_traits>;
 // To be called of the library whose raw handle is given to the program, or a kernel's of it; a
 // library that is null, or somebody else's, is never unloaded here anyway.
 inline void keep_loaded(const library_handle& library) noexcept {
-  if (library) std::atomic_ref{library.facts().stays_loaded}.store(true, std::memory_order_relaxed);
+  if (library) __atomic_store_n(&library.facts().stays_loaded, true, __ATOMIC_RELAXED);
 }
 
 // How loading went: `code` says whether, the log of the driver's compiler why not.

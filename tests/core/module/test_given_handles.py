@@ -64,6 +64,18 @@ def test_a_program_that_unloads_is_not_repeated(emulated, way):
     assert len(emulated.faults()) == before
 
 
+def test_a_handle_that_comes_again_is_another_kernels(device):
+    """A driver may give a library that is loaded later the handle of one that was unloaded."""
+    kept = []
+    for count in [0, 3, 1, 14, 2] * 4:
+        parameters = ", ".join(f".param .u32 p{i}" for i in range(count))
+        code = ObjectCode.from_ptx(f"{HEAD}.visible .entry f({parameters}) {{ ret; }}\n")
+        kernel = code.get_kernel("f")
+        assert kernel.num_arguments == count
+        kept += [code, kernel]
+        succeed(driver.cuLibraryUnload(code.handle))
+
+
 def test_the_module_outlives_our_objects(device):
     code = ObjectCode.from_ptx(PTX)
     module, library = code.get_module(), code.handle
