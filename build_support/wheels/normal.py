@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
-import hashlib
 import io
 import tarfile
 import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+
+from halfwarp.installation import hash_of
 
 EARLIEST = 315532800  # 1980, before which a zip archive has no times
 
@@ -27,7 +27,7 @@ def write_wheel(path: Path, files: Mapping[str, bytes], epoch: int) -> None:
     info = next(name.partition("/")[0] for name in files if name.endswith(".dist-info/METADATA"))
     record = f"{info}/RECORD"
     names = sorted(files.keys() - {record}, key=lambda name: (name.startswith(info), name))
-    lines = [f"{name},{digest(files[name])},{len(files[name])}\n" for name in names]
+    lines = [f"{name},{hash_of(files[name])},{len(files[name])}\n" for name in names]
     content = dict(files) | {record: "".join([*lines, f"{record},,\n"]).encode()}
     moment = time.gmtime(max(epoch, EARLIEST))[:6]
     with zipfile.ZipFile(path, "w") as archive:
@@ -36,12 +36,6 @@ def write_wheel(path: Path, files: Mapping[str, bytes], epoch: int) -> None:
             entry.external_attr = (0o100755 if name.endswith(".so") else 0o100644) << 16
             entry.create_system = 3  # Unix
             archive.writestr(entry, content[name], zipfile.ZIP_DEFLATED, 9)
-
-
-def digest(data: bytes) -> str:
-    """As RECORD has it."""
-    code = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-    return f"sha256={code}"
 
 
 def rewrite_sdist(path: Path, epoch: int) -> None:

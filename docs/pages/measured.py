@@ -4,7 +4,7 @@
 import re
 import tomllib
 
-from .tables import list_table
+from .tables import list_table, literal
 
 
 def measured(readme):
@@ -24,11 +24,6 @@ def measured(readme):
             "",
         ]
     )
-
-
-def literal(text):
-    """Markdown's code as that of reStructuredText."""
-    return re.sub(r"`([^`]+)`", r"``\1``", text)
 
 
 def budget(text):

@@ -3,7 +3,7 @@
 
 import re
 
-from .tables import underlined
+from .tables import literal, underlined
 
 
 def page(markdown):
@@ -16,5 +16,5 @@ def page(markdown):
             lines.append(underlined(text, "=-"[len(heading[1]) - 1]))
         else:
             lines.append(line)
-    text = re.sub(r"`([^`]+)`", r"``\1``", "\n".join(lines))
+    text = literal("\n".join(lines))
     return re.sub(r"\[docs/(guide/\w+)\.rst\]\([^)]*\)", r":doc:`/\1`", text) + "\n"

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headings and tables in reStructuredText."""
+"""Headings, tables and code in reStructuredText."""
+
+import re
 
 
 def underlined(text, mark):
     """A heading."""
     return f"{text}\n{mark * len(text)}\n"
+
+
+def literal(text):
+    """Markdown's code as that of reStructuredText."""
+    return re.sub(r"`([^`]+)`", r"``\1``", text)
 
 
 def list_table(head, rows, widths=None):

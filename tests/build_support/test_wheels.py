@@ -69,13 +69,13 @@ def test_the_record_lists_every_file_with_its_digest(tmp_path):
     rows = list(csv.reader(io.StringIO(files[f"{INFO}/RECORD"].decode())))
     assert {row[0] for row in rows} == set(SOUND)
     for name, digest, size in rows[:-1]:
-        assert (digest, int(size)) == (normal.digest(SOUND[name]), len(SOUND[name]))
+        assert (digest, int(size)) == (normal.hash_of(SOUND[name]), len(SOUND[name]))
     assert rows[-1] == [f"{INFO}/RECORD", "", ""]
 
 
 def test_the_digest_is_that_of_the_specification():
     """Of nothing, as FIPS 180-4 and RFC 4648 have it."""
-    assert normal.digest(b"") == "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+    assert normal.hash_of(b"") == "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
 
 
 def test_all_times_are_the_one_that_is_asked_for(tmp_path):

@@ -13,11 +13,11 @@ from pathlib import PurePath
 
 import pytest
 
+from build_support.wheels.check import KINDS
 from generator import libraries
 from halfwarp.archive import read as copies_in
 
 MEGABYTE = 1 << 20
-KINDS = {".py", ".pyi", ".pxd", ".so", ".typed", ".h", ".hpp", ".xz"}
 LIBRARIES = libraries.library_names()
 EXTENSIONS = {"bindings/_low", "bindings/_runtime"}
 EXTENSIONS |= {"core/_core", "core/_compile", "core/_views", "core/_located_memory"}
