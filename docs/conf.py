@@ -42,7 +42,7 @@ def write_pages(app):
     texts = {f"bindings/{name}": text for name, text in made}
     texts |= pages.pages()
     folder = HERE / "generated"
-    for path in folder.rglob("*.rst"):
+    for path in filter(Path.is_file, folder.rglob("*")):
         if path.relative_to(folder).as_posix() not in texts:
             path.unlink()
     for name, text in texts.items():

@@ -133,10 +133,24 @@ def test_every_code_is_there_with_what_to_do():
 
 
 def test_an_example_has_a_page_with_its_output():
-    page = gallery.page(ROOT / "examples" / "vector_add.py", ROOT / "examples")
+    path = ROOT / "examples" / "vector_add.py"
+    page = gallery.page(path, ROOT / "examples", gallery.output(path))
     assert page.startswith("One kernel template, several element types\n====")
     assert "   add<float>: " in page and "correct" in page
     assert ".. literalinclude:: /../examples/vector_add.py" in page
+
+
+def test_what_an_example_draws_is_on_its_page(tmp_path):
+    picture = tmp_path / "made" / "drawn.svg"
+    picture.parent.mkdir()
+    for shown in (picture, picture.parent):
+        text = f"from pathlib import Path\nPath({str(picture)!r}).write_text('<svg/>')\n"
+        text = f'"""Title.\n\nText."""\n{text}print("in", {str(shown)!r})\n'
+        (tmp_path / "draws.py").write_text(text)
+        made = gallery.pages(tmp_path)
+        assert made["draws.svg"] == "<svg/>"
+        assert ".. image:: draws.svg\n" in made["draws.rst"]
+    assert gallery.picture_in("") is gallery.picture_in("12 numbers, correct") is None
 
 
 def test_an_example_that_fails_ends_the_build(tmp_path):

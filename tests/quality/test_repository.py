@@ -16,7 +16,7 @@ yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`
 
 PAGES = ("README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
 # Modules that `python -m` may run beside those of the tree, by what brings them.
-INSTALLED = {"pip", "pytest", "sphinx"}
+INSTALLED = {"pip", "playwright", "pytest", "sphinx"}
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The built pages in a browser at three widths: nothing is wider than the page or cut off.
+
+The pages of the tree's last build are looked at, or of one that is made here, where Playwright is
+installed and finds Chromium: its own, or the system's.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+WIDTHS = {"telephone": 390, "tablet": 820, "desktop": 1440}
+TOO_WIDE = """() => {
+  const found = [], right = document.documentElement.clientWidth + 1;
+  if (document.documentElement.scrollWidth > right) found.push("the page is wider than the window");
+  for (const block of document.querySelectorAll("pre")) {
+    const scrolls = ["auto", "scroll"].includes(getComputedStyle(block).overflowX);
+    const text = block.innerText.slice(0, 30);
+    if (block.scrollWidth > block.clientWidth + 1 && !scrolls) found.push(`cut off: ${text}`);
+    if (block.getBoundingClientRect().right > right) found.push(`beyond the window: ${text}`);
+  }
+  for (const image of document.querySelectorAll("img"))
+    if (!image.naturalWidth) found.push(`no picture: ${image.src}`);
+  return found;
+}"""
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the pages; HALFWARP_SITE names one that is built already."""
+    pytest.importorskip("playwright", reason="Playwright is not installed: pip install playwright")
+    if built := os.environ.get("HALFWARP_SITE"):
+        return Path(built)
+    pytest.importorskip("furo", reason="Furo is not installed: pip install halfwarp[docs]")
+    folder = tmp_path_factory.mktemp("html")
+    subprocess.run([sys.executable, "-m", "sphinx", "-q", str(DOCS), str(folder)], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import Error, sync_playwright
+
+    system = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    with sync_playwright() as started:
+        try:
+            found = started.chromium.launch(executable_path=system, args=["--no-sandbox"])
+        except Error as error:
+            pytest.skip(f"there is no Chromium: {str(error).splitlines()[0]}")
+        yield found
+        found.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_nothing_is_cut_off(site, browser, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    mistakes = []
+    page.on("pageerror", lambda error: mistakes.append(str(error)))
+    paths = [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
+    assert len(paths) > 60
+    for path in paths:
+        page.goto(path.as_uri())
+        name = path.relative_to(site).as_posix()
+        mistakes += [f"{name}: {each}" for each in page.evaluate(TOO_WIDE)]
+    page.close()
+    assert mistakes == []
+
+
+def test_a_code_block_that_is_cut_off_is_found(site, browser):
+    """The check itself, on a page that has the mistake."""
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.set_content(f"<pre style='overflow: hidden; width: 300px'>{'x' * 400}</pre>")
+    assert any(each.startswith("cut off: xxx") for each in page.evaluate(TOO_WIDE))
+    page.set_content(f"<pre style='width: 3000px'>{'x' * 40}</pre>")
+    assert any(each.startswith("beyond the window") for each in page.evaluate(TOO_WIDE))
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_has_both_colour_schemes_and_a_search(site, browser, scheme):
+    page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
+    page.goto((site / "index.html").as_uri())
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    channels = [int(part) for part in background.strip("rgba()").split(",")[:3]]
+    assert (sum(channels) > 384) == (scheme == "light")
+    assert page.locator("input[name=q]").count() >= 1
+    page.close()
