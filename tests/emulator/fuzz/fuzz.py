@@ -15,6 +15,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from halfwarp.progress import progress
+
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE.parent / "corpus"
 ARCHITECTURES = ("75", "90")
@@ -50,25 +52,28 @@ class Run:
         self.problems, self.counts, self.peak = [], Counter(), 0
 
     def mutants(self, first, end):
-        while first < end:
-            first = self.child(first, min(end, first + BATCH))
+        with progress("mutants", end - first) as counted:
+            while first < end:
+                following = self.child(first, min(end, first + BATCH))
+                counted.step(following - first)
+                first = following
         return self
 
     def child(self, first, end):
         """Run some; the number of the next one to run."""
-        with tempfile.NamedTemporaryFile() as progress:
-            progress.write(struct.pack("<q", first))
-            progress.flush()
+        with tempfile.NamedTemporaryFile() as place:
+            place.write(struct.pack("<q", first))
+            place.flush()
             command = [sys.executable, HERE / "worker.py", self.library, self.corpus]
             command += ["--seed", str(self.seed), "--mutants", f"{first}:{end}"]
             process = subprocess.Popen(
-                [*command, "--progress", progress.name],
+                [*command, "--progress", place.name],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
-            *texts, has_hung = self.wait(process, progress.name)
+            *texts, has_hung = self.wait(process, place.name)
             out, err = (text.decode(errors="replace") for text in texts)  # kernels print anything
-            at = number_in(progress.name)
+            at = number_in(place.name)
         if process.returncode == 0 and not has_hung:
             found = json.loads(out.splitlines()[-1])
             self.peak = max(self.peak, found.pop("peak_kib"))
@@ -79,14 +84,14 @@ class Run:
         return at + 1
 
     @staticmethod
-    def wait(process, progress):
+    def wait(process, place):
         """Output of a process, and whether it had to be ended since a mutant took too long."""
         last, since = -1, time.monotonic()
         while True:
             try:
                 return *process.communicate(timeout=1), False
             except subprocess.TimeoutExpired:
-                now = number_in(progress)
+                now = number_in(place)
                 if now != last:
                     last, since = now, time.monotonic()
                 elif time.monotonic() - since > PATIENCE:
