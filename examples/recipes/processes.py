@@ -52,7 +52,7 @@ class Worker:
 
     def __init__(self, device: Device, first: int, n: int):
         device.set_current()
-        self.first, self.stream = first, device.create_stream()
+        self.device, self.first, self.stream = device, first, device.create_stream()
         self.pool = DeviceMemoryResource(device, {"ipc_enabled": True})
         self.buffer = self.pool.allocate(4 * n, stream=self.stream)
         self.pipe, theirs = multiprocessing.Pipe()
@@ -61,12 +61,14 @@ class Worker:
         self.process.start()
 
     def begin(self) -> None:
+        self.device.set_current()
         self.buffer.fill(0, stream=self.stream)
         self.ready = self.stream.record(options=SHARED)  # lives until the worker has it
         self.pipe.send((self.buffer, self.ready, self.first))
 
     def finish(self, numbers: np.ndarray) -> int:
         """The exit code of the process."""
+        self.device.set_current()
         with self.pipe.recv() as done:
             self.stream.wait(done)
         self.buffer.copy_to(numbers, stream=self.stream)
