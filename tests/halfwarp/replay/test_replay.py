@@ -289,7 +289,7 @@ def test_the_recorded_traces_are_what_their_script_writes(name):
 
 
 @needs_pool
-@pytest.mark.parametrize("name", TRACES[:2])
+@pytest.mark.parametrize("name", TRACES)
 @pytest.mark.parametrize("options", [[], ["--option", "upstream=virtual"]])
 def test_fragmentation_of_the_pool_is_below_a_tenth(name, options, tmp_path):
     out = tmp_path / "out.json"

@@ -109,7 +109,7 @@ void leave_pools(const stream_facts& facts) noexcept {
 }
 
 void segment_pool::abandon(stream_blocks& of) noexcept {
-  learn(of, 0);
+  learn(of);
   {
     const std::lock_guard naming{of.naming};
     of.is_attached = false;

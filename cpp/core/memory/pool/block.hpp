@@ -16,10 +16,26 @@ struct block;
 // Blocks are multiples of this, and begin at multiples of it.
 inline constexpr std::size_t block_unit = 512;
 
+// Blocks up to this size are small.
+inline constexpr std::size_t small_limit = std::size_t{1} << 20;
+
+// Which blocks a segment is for: small ones that stay would keep what is between them from being
+// joined for large ones.
+enum class segment_use : unsigned char { small_blocks = 1, large_blocks = 2, all_blocks = 3 };
+
+[[nodiscard]] constexpr segment_use use_for(std::size_t size) noexcept {
+  return size <= small_limit ? segment_use::small_blocks : segment_use::large_blocks;
+}
+
+[[nodiscard]] constexpr bool is_for(segment_use one, segment_use other) noexcept {
+  return (static_cast<unsigned>(one) & static_cast<unsigned>(other)) != 0;
+}
+
 // A piece of memory from upstream.
 struct segment {
   CUdeviceptr address;
   std::size_t size;
+  segment_use use;
   void* keeper;  // what gives it back: the layer above knows
   block* first;
   segment* next = nullptr;
@@ -40,6 +56,13 @@ struct block {
   std::atomic<std::size_t> requested{0};  // 0: not live
   std::atomic<CUstream> stream{nullptr};  // that it was allocated on
   std::atomic<std::int64_t> since{0};     // in nanoseconds of the monotonic clock
+};
+
+// What is looked for: not in use since a free up to that one, in a segment for such blocks.
+struct wanted_block {
+  std::size_t size;
+  segment_use in = segment_use::all_blocks;
+  unsigned long long latest = ~0ull;
 };
 
 // Which bin a size belongs to: one for each of the first sixteen multiples, then eight to an

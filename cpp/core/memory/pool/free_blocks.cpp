@@ -36,14 +36,15 @@ unsigned free_blocks::next_bin(unsigned bin) const noexcept {
   return bin_count;
 }
 
-block* free_blocks::best_fit(std::size_t size, unsigned long long latest) const noexcept {
-  for (unsigned bin = next_bin(std::min(bin_of(size), bin_count - 1)); bin < bin_count;
+block* free_blocks::best_fit(const wanted_block& wanted) const noexcept {
+  for (unsigned bin = next_bin(std::min(bin_of(wanted.size), bin_count - 1)); bin < bin_count;
        bin = next_bin(bin + 1)) {
     block* best = nullptr;
     for (block* each = first_[bin]; each != nullptr; each = each->next) {
-      if (each->size < size || each->freed > latest) continue;
+      if (each->size < wanted.size || each->freed > wanted.latest) continue;
+      if (!is_for(each->of->use, wanted.in)) continue;
       if (best == nullptr || each->size < best->size) best = each;
-      if (best->size == size) break;
+      if (best->size == wanted.size) break;
     }
     if (best != nullptr) return best;
   }

@@ -11,8 +11,8 @@ class free_blocks {
   void insert(block& given) noexcept;
   void remove(block& taken) noexcept;
 
-  // The smallest of at least `size` bytes that was freed no later than `latest`; null: none.
-  [[nodiscard]] block* best_fit(std::size_t size, unsigned long long latest) const noexcept;
+  // The smallest that is large enough; null: none.
+  [[nodiscard]] block* best_fit(const wanted_block& wanted) const noexcept;
   [[nodiscard]] bool is_empty() const noexcept;
 
  private:

@@ -2,7 +2,6 @@
 // What happens where a stream finds nothing free: memory that other streams freed, and memory that
 // goes back upstream. Rare, and made of driver calls.
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "core/memory/free_order.hpp"
@@ -10,8 +9,6 @@
 
 namespace halfwarp::core {
 namespace {
-
-constexpr auto any_time = std::numeric_limits<unsigned long long>::max();
 
 // What cannot be found out counts as not reached: whoever waits for it is told why.
 bool is_reached(const event_ref& event) noexcept {
@@ -75,21 +72,21 @@ class segment_pool::each_home {
   stream_blocks* current_ = nullptr;
 };
 
-bool segment_pool::has_fit(stream_blocks& in, std::size_t size,
-                           unsigned long long latest) noexcept {
+bool segment_pool::has_fit(stream_blocks& in, const wanted_block& wanted) noexcept {
   const spin_guard guard{lock_};
   settle(in);
-  return in.bins.best_fit(size, latest) != nullptr;
+  return in.bins.best_fit(wanted) != nullptr;
 }
 
 // Finds out which frees are done, and records an event after those that matter: after any, or where
-// `wanted` bytes are not free among those that have one.
-void segment_pool::learn(stream_blocks& of, std::size_t wanted) noexcept {
+// what is wanted is not free among those that have one.
+void segment_pool::learn(stream_blocks& of, const wanted_block* wanted) noexcept {
   stream_blocks::state seen = of.look();
   if (seen.is_complete()) return;
   if (of.context.is_gone()) return of.complete(seen.freed);  // and all work with it
   if (seen.guard && is_reached(seen.guard)) of.complete(seen.guarded);
-  if (seen.freed == seen.guarded || (wanted != 0 && has_fit(of, wanted, seen.guarded))) return;
+  if (seen.freed == seen.guarded) return;
+  if (wanted != nullptr && has_fit(of, {wanted->size, wanted->in, seen.guarded})) return;
   if (!record_guard(of, seen.freed)) return;
   seen = of.look();
   if (seen.guard && is_reached(seen.guard)) of.complete(seen.guarded);
@@ -112,30 +109,45 @@ bool segment_pool::record_guard(stream_blocks& of, unsigned long long freed) noe
   return true;
 }
 
-block* segment_pool::take_from_others(std::size_t requested, const stream_ref& stream) {
-  const std::size_t size = rounded_to_unit(requested);
-  if (size < requested) return nullptr;
+block* segment_pool::take_from_others(std::size_t requested, const stream_ref& stream,
+                                      segment_use in) {
+  const wanted_block wanted{rounded_to_unit(requested), in};
+  const auto up_to = [&wanted](unsigned long long latest) {
+    return wanted_block{wanted.size, wanted.in, latest};
+  };
+  if (wanted.size < requested) return nullptr;
   const relaxed_capture_scope relaxed;
   stream_blocks& home = home_of(stream);
   block* found = nullptr;
   for (each_home others{*this}; stream_blocks* other = others.next();) {
-    if (other == &home || !has_fit(*other, size, any_time)) continue;
-    learn(*other, size);
+    if (other == &home || !has_fit(*other, wanted)) continue;
+    learn(*other, &wanted);
     const stream_blocks::state seen = other->look();
-    found = take(*other, home, size, seen.completed);
-    if (other->is_orphan && seen.is_complete()) gather(*other, any_time);
+    found = take(*other, home, up_to(seen.completed));
+    if (other->is_orphan && seen.is_complete()) gather(*other, seen.freed, anyones_);
     if (found != nullptr) break;
   }
-  if (found == nullptr) found = take(anyones_, home, size, any_time);
-  for (each_home others{*this}; found == nullptr;) {
+  if (found == nullptr) found = take(anyones_, home, wanted);
+  for (each_home others{*this}; found == nullptr && in == segment_use::all_blocks;) {
     stream_blocks* const other = others.next();
-    if (other == nullptr) return nullptr;
+    if (other == nullptr) break;
     const stream_blocks::state seen = other->look();
-    if (other == &home || !seen.guard || !has_fit(*other, size, seen.guarded)) continue;
+    if (other == &home || !seen.guard || !has_fit(*other, up_to(seen.guarded))) continue;
     driver::call(driver::table->cuStreamWaitEvent, stream.raw(), seen.guard.raw(), 0u);
     ++totals_->cross_stream_waits;
-    found = take(*other, home, size, seen.guarded);
+    found = take(*other, home, up_to(seen.guarded));
   }
+  if (found == nullptr) {  // pieces that are neighbours, but of several streams
+    for (each_home others{*this}; stream_blocks* const other = others.next();) {
+      if (other == &home) continue;
+      learn(*other);
+      gather(*other, other->look().completed, home);
+    }
+    gather(anyones_, 0, home);
+    found = take(home, home, wanted);
+    if (found == nullptr) found = take(home, home, {wanted.size});
+  }
+  if (found == nullptr) return nullptr;
   {
     const spin_guard guard{home.lock};
     home.count_allocation(requested);
@@ -156,13 +168,14 @@ bool segment_pool::free_on_this_thread(block& given, const stream_ref& stream) {
   return was_last;
 }
 
-// Lets what nothing uses any more be anyone's.
-void segment_pool::gather(stream_blocks& from, unsigned long long latest) noexcept {
+// Gives what nothing uses any more to another stream, or to anyone.
+void segment_pool::gather(stream_blocks& from, unsigned long long latest,
+                          stream_blocks& to) noexcept {
   const spin_guard guard{lock_};
   settle(from);
-  while (block* const each = from.bins.best_fit(block_unit, latest)) {
+  while (block* const each = from.bins.best_fit({block_unit, segment_use::all_blocks, latest})) {
     from.bins.remove(*each);
-    each->home = &anyones_;
+    each->home = &to;
     each->freed = 0;
     give_home(*each);
   }
@@ -174,7 +187,7 @@ void segment_pool::synchronize() {
     const unsigned long long freed = each->look().freed;
     if (!each->context.is_gone()) synchronize_context(each->context.context());
     each->complete(freed);
-    gather(*each, freed);
+    gather(*each, freed, anyones_);
   }
 }
 
@@ -209,7 +222,7 @@ void segment_pool::take_out(segment& of) noexcept {
 segment* segment_pool::take_segments(std::size_t keep, const stream_ref& order) {
   const relaxed_capture_scope relaxed;
   for (each_home homes{*this}; stream_blocks* each = homes.next();) {
-    learn(*each, 0);
+    learn(*each);
     const stream_blocks::state seen = each->look();
     if (!seen.is_complete() && seen.guard) {
       driver::call(driver::table->cuStreamWaitEvent, order.raw(), seen.guard.raw(), 0u);

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace halfwarp::core {
 namespace {
@@ -13,7 +12,6 @@ namespace {
 // What a stream takes at once from what another one freed: it will want more.
 constexpr std::size_t share_of_another = std::size_t{2} << 20;
 constexpr unsigned nodes_at_once = 64;
-constexpr auto any_time = std::numeric_limits<unsigned long long>::max();
 
 // Some milliseconds coarse, which reports can do with: the exact one costs four times as much.
 std::int64_t now() noexcept {
@@ -40,7 +38,7 @@ void segment_pool::hand_out(block& given, std::size_t requested, CUstream stream
   raise_to(totals_->allocated_peak, totals_->allocated.fetch_add(requested) + requested);
 }
 
-block* segment_pool::allocate(std::size_t requested, const stream_ref& stream) {
+block* segment_pool::allocate(std::size_t requested, const stream_ref& stream, segment_use in) {
   const std::size_t size = rounded_to_unit(requested);
   stream_blocks& home = home_of(stream);
   block* found = nullptr;
@@ -55,9 +53,9 @@ block* segment_pool::allocate(std::size_t requested, const stream_ref& stream) {
   }
   if (found == nullptr) {
     bool is_own = true;
-    found = take(home, home, size, any_time);
+    found = take(home, home, {size, in});
     if (found == nullptr) {
-      found = take(anyones_, home, size, any_time);
+      found = take(anyones_, home, {size, in});
       is_own = false;
     }
     if (found == nullptr) return nullptr;
@@ -69,24 +67,23 @@ block* segment_pool::allocate(std::size_t requested, const stream_ref& stream) {
   return found;
 }
 
-block* segment_pool::take(stream_blocks& from, stream_blocks& home, std::size_t size,
-                          unsigned long long latest) {
+block* segment_pool::take(stream_blocks& from, stream_blocks& home, const wanted_block& wanted) {
   const spin_guard guard{lock_};
-  block* found = from.bins.best_fit(size, latest);
+  block* found = from.bins.best_fit(wanted);
   if (found == nullptr) {
     settle(from);
-    found = from.bins.best_fit(size, latest);
+    found = from.bins.best_fit(wanted);
     if (found == nullptr) return nullptr;
   }
   prepare_blocks();
   from.bins.remove(*found);
   if (&from != &home) {
-    cut(*found, std::max(size, share_of_another));
+    cut(*found, std::max(wanted.size, share_of_another));
     found->home = &home;
     const spin_guard inner{home.lock};
     found->freed = ++home.freed;
   }
-  cut(*found, size);
+  cut(*found, wanted.size);
   return found;
 }
 
@@ -209,7 +206,8 @@ void segment_pool::settle(stream_blocks& of) noexcept {
 block* segment_pool::add_segment(CUdeviceptr address, std::size_t size, void* keeper,
                                  const stream_ref& stream, std::size_t requested) {
   stream_blocks& home = home_of(stream);
-  auto made = std::make_unique<segment>(segment{address, size, keeper, nullptr});
+  const segment_use use = requested == 0 ? segment_use::all_blocks : use_for(requested);
+  auto made = std::make_unique<segment>(segment{address, size, use, keeper, nullptr});
   block* found = nullptr;
   {
     const spin_guard guard{lock_};

@@ -61,11 +61,15 @@ class segment_pool {
   }
 
   // A block of what the stream has, or what no stream uses any more; null: there is none.
-  [[nodiscard]] block* allocate(std::size_t requested, const stream_ref& stream);
+  [[nodiscard]] block* allocate(std::size_t requested, const stream_ref& stream) {
+    return allocate(requested, stream, use_for(requested));
+  }
+  [[nodiscard]] block* allocate(std::size_t requested, const stream_ref& stream, segment_use in);
 
-  // One that other streams freed: done with, or else after a wait of the stream. Not with the
-  // interpreter's lock.
-  [[nodiscard]] block* take_from_others(std::size_t requested, const stream_ref& stream);
+  // One that other streams freed: done with, or else, of any segment, after a wait of the stream,
+  // or else joined of pieces that are done with. Not with the interpreter's lock.
+  [[nodiscard]] block* take_from_others(std::size_t requested, const stream_ref& stream,
+                                        segment_use in);
 
   // Takes memory in that may be used on the stream from here on, and a block of it at once unless 0
   // bytes are asked for. Address and size are multiples of block_unit; `keeper` comes back with the
@@ -118,11 +122,9 @@ class segment_pool {
   [[nodiscard]] stream_blocks& attach(const stream_ref& stream);
   [[nodiscard]] stream_blocks& home_of_default(const stream_ref& stream);
   void hand_out(block& given, std::size_t requested, CUstream stream) noexcept;
-  [[nodiscard]] block* take(stream_blocks& from, stream_blocks& home, std::size_t size,
-                            unsigned long long latest);
-  [[nodiscard]] bool has_fit(stream_blocks& in, std::size_t size,
-                             unsigned long long latest) noexcept;
-  void learn(stream_blocks& of, std::size_t wanted) noexcept;
+  [[nodiscard]] block* take(stream_blocks& from, stream_blocks& home, const wanted_block& wanted);
+  [[nodiscard]] bool has_fit(stream_blocks& in, const wanted_block& wanted) noexcept;
+  void learn(stream_blocks& of, const wanted_block* wanted = nullptr) noexcept;
   [[nodiscard]] bool record_guard(stream_blocks& of, unsigned long long freed) noexcept;
   void abandon(stream_blocks& of) noexcept;
   void add_up(const stream_blocks& last) noexcept;
@@ -135,7 +137,7 @@ class segment_pool {
   void give_home(block& given) noexcept;
   void join(block& given, block& later) noexcept;
   void settle(stream_blocks& of) noexcept;
-  void gather(stream_blocks& from, unsigned long long latest) noexcept;
+  void gather(stream_blocks& from, unsigned long long latest, stream_blocks& to) noexcept;
   void unpin(stream_blocks& of) noexcept;
   void take_out(segment& of) noexcept;
   void check_context(const context_instance& of_stream) noexcept;

@@ -17,7 +17,7 @@ inline constinit spin_lock pool_attachments;
 
 // Blocks up to this size are kept as they are when they are freed, under the lock of their stream
 // alone; larger ones are joined with their free neighbours, under the lock of the pool.
-inline constexpr std::size_t quick_limit = std::size_t{1} << 20;
+inline constexpr std::size_t quick_limit = small_limit;
 
 // Found from the stream's handle, where it is hung up, so that the number of a destroyed stream
 // that is used again leads nowhere; of a default stream, by the number that the driver gives once.

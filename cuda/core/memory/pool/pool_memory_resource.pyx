@@ -382,13 +382,17 @@ cdef PoolMemoryResource part_for_capture(PoolMemoryResource self, const stream_r
     return part
 
 
-cdef pool_block* find_free(PoolMemoryResource self, size_t wanted, Stream given) except? NULL:
-    """Steps 1 to 3 of the order: of this stream, done with on others, after a wait for others."""
+cdef pool_block* find_free(PoolMemoryResource self, size_t wanted, Stream given,
+                           segment_use segments) except? NULL:
+    """Steps 1 to 3 of the order: of this stream, done with on others, after a wait for others.
+
+    Nothing waits where others than `segments` may still have it.
+    """
     cdef borrowed_stream order = given.native.borrow_open(given)
-    cdef pool_block* found = self.native.allocate(wanted, order)
+    cdef pool_block* found = self.native.allocate(wanted, order, segments)
     if found is NULL and self.whole is None:  # what a capture has is in its order alone
         with nogil:
-            found = self.native.take_from_others(wanted, order)
+            found = self.native.take_from_others(wanted, order, segments)
     return found
 
 
@@ -412,7 +416,9 @@ cdef pool_block* find_memory(PoolMemoryResource self, size_t wanted, Stream give
             give_segments_back(whole, 0)
         if step:
             count_oom_retry(self.native)
-        found = find_free(self, wanted, given)
+        found = find_free(self, wanted, given, use_for(wanted))  # large ones stay whole
+        if found is NULL:
+            found = find_free(self, wanted, given, ALL_BLOCKS)
         if found is not NULL:
             return found
         try:

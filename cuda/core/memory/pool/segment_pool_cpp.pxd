@@ -14,6 +14,10 @@ cdef extern from "core/memory/pool/segment_pool.hpp" namespace "halfwarp::core" 
         void* keeper
         size_t size
         pool_segment* next
+    cppclass segment_use:
+        pass
+    segment_use use_for(size_t) noexcept
+    segment_use ALL_BLOCKS "halfwarp::core::segment_use::all_blocks"
     cppclass pool_counter "std::atomic<size_t>":
         size_t load() noexcept
     cppclass pool_total "std::atomic<unsigned long long>":
@@ -54,7 +58,9 @@ cdef extern from "core/memory/pool/segment_pool.hpp" namespace "halfwarp::core" 
         pool_totals& totals() noexcept
         const shared_totals& shared_totals() noexcept
         pool_block* allocate(size_t, const stream_ref&) except +translate_exception
-        pool_block* take_from_others(size_t, const stream_ref&) except +translate_exception
+        pool_block* allocate(size_t, const stream_ref&, segment_use) except +translate_exception
+        pool_block* take_from_others(size_t, const stream_ref&, segment_use) \
+            except +translate_exception
         pool_block* add_segment(CUdeviceptr, size_t, void* keeper, const stream_ref&, size_t) \
             except +translate_exception
         bint reserve(size_t, size_t limit) noexcept

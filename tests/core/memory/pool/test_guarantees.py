@@ -220,21 +220,38 @@ class TestOutOfMemory:
         with pool.allocate(3 * MIB, stream=stream):
             assert figures(pool, "oom_retries") == (2,)
 
-    def test_g4_the_device_is_waited_for_and_pieces_are_joined(
-        self, upstream, make_pool, stream, other_stream
-    ):
-        upstream.most = 4 * MIB
-        pool = make_pool(upstream=upstream)
+    def test_g4_pieces_of_several_streams_are_joined(self, make_pool, stream, other_stream):
+        pool = make_pool(max_size=4 * MIB)
         one, kept = (pool.allocate(size, stream=stream) for size in (3 * MIB, 1024))
         part = one.handle
         one.close()
         pool.allocate(1024, stream=stream).close()
+        stream.sync()
         with pool.allocate(MIB, stream=other_stream) as lower:
             assert lower.handle == part
+        other_stream.sync()
         # What is free lies in pieces of two streams now.
         with pool.allocate(3 * MIB, stream=stream) as whole:
             assert whole.handle == part
-            assert figures(pool, "oom_retries") == (3,)
+            assert figures(pool, "oom_retries", "cross_stream_waits") == (0, 0)
+        kept.close()
+
+    def test_g4_the_device_is_waited_for_and_pieces_are_joined(
+        self, device, make_pool, stream, other_stream, held
+    ):
+        pool = make_pool(initial_size=4 * MIB, max_size=4 * MIB)
+        kept = pool.allocate(1024, stream=stream)  # or the segment would go back as a whole
+        with device.create_stream() as third, held(other_stream) as one, held(third) as two:
+            pieces = [pool.allocate(3 * MIB // 2, stream=each) for each in (other_stream, third)]
+            part = min(piece.handle for piece in pieces)
+            for piece in pieces:
+                piece.close()
+            release = threading.Timer(0.3, lambda: (one.set(), two.set()))
+            release.start()
+            with pool.allocate(3 * MIB, stream=stream) as whole:
+                assert whole.handle == part
+                assert figures(pool, "oom_retries") == (3,)
+            release.join()
         kept.close()
 
     def test_g4_the_error_says_what_there_is(self, make_pool, stream):
