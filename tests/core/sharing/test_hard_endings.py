@@ -7,6 +7,7 @@ import pickle
 import resource as limits
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 from cuda.core import Buffer, DeviceMemoryResource, EventOptions
@@ -55,8 +56,8 @@ def test_an_importer_that_ends_takes_nothing_with_it(new_peer, buffer, stream, e
 
 
 @pytest.mark.parametrize("first", ["exporter", "importer"])
-@pytest.mark.parametrize("ending", ["kill", "end"])
-def test_two_that_share_with_each_other_die_in_either_order(new_peer, stream, first, ending):
+@pytest.mark.parametrize("endings", list(product(["kill", "end"], repeat=2)))
+def test_two_that_share_with_each_other_die_in_either_order(new_peer, stream, first, endings):
     """Each exports to the other, through this process, which then looks at what is left."""
     one, other = new_peer(), new_peer()
     before = open_files()
@@ -67,7 +68,7 @@ def test_two_that_share_with_each_other_die_in_either_order(new_peer, stream, fi
     one.run("theirs.fill(1, stream=stream); stream.sync()", theirs=from_other)
     other.run("theirs.fill(2, stream=stream); stream.sync()", theirs=from_one)
     order = (one, other) if first == "exporter" else (other, one)
-    for each in order:
+    for each, ending in zip(order, endings, strict=True):
         getattr(each, ending)()
         assert content_of(from_one, stream) == b"\2" * 64
         assert content_of(from_other, stream) == b"\1" * 64
