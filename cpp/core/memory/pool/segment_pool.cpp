@@ -38,7 +38,7 @@ void segment_pool::hand_out(block& given, std::size_t requested, CUstream stream
   raise_to(totals_->allocated_peak, totals_->allocated.fetch_add(requested) + requested);
 }
 
-block* segment_pool::allocate(std::size_t requested, const stream_ref& stream, segment_use in) {
+block* segment_pool::allocate(std::size_t requested, const stream_ref& stream) {
   const std::size_t size = rounded_to_unit(requested);
   stream_blocks& home = home_of(stream);
   block* found = nullptr;
@@ -51,14 +51,24 @@ block* segment_pool::allocate(std::size_t requested, const stream_ref& stream, s
       ++home.reused;
     }
   }
+  if (found == nullptr) return allocate_from_bins(requested, stream, use_for(size));
+  hand_out(*found, requested, stream.raw());
+  return found;
+}
+
+block* segment_pool::allocate_from_bins(std::size_t requested, const stream_ref& stream,
+                                        segment_use in) {
+  const wanted_block wanted{rounded_to_unit(requested), in};
+  stream_blocks& home = home_of(stream);
+  if (wanted.size < requested || is_inert()) return nullptr;
+  bool is_own = true;
+  block* found = take(home, home, wanted);
   if (found == nullptr) {
-    bool is_own = true;
-    found = take(home, home, {size, in});
-    if (found == nullptr) {
-      found = take(anyones_, home, {size, in});
-      is_own = false;
-    }
-    if (found == nullptr) return nullptr;
+    found = take(anyones_, home, wanted);
+    is_own = false;
+  }
+  if (found == nullptr) return nullptr;
+  {
     const spin_guard guard{home.lock};
     home.count_allocation(requested);
     home.reused += is_own;

@@ -61,10 +61,10 @@ class segment_pool {
   }
 
   // A block of what the stream has, or what no stream uses any more; null: there is none.
-  [[nodiscard]] block* allocate(std::size_t requested, const stream_ref& stream) {
-    return allocate(requested, stream, use_for(requested));
-  }
-  [[nodiscard]] block* allocate(std::size_t requested, const stream_ref& stream, segment_use in);
+  [[nodiscard]] block* allocate(std::size_t requested, const stream_ref& stream);
+  // The same of the segments for such blocks, and not of the blocks that are kept as they are.
+  [[nodiscard]] block* allocate_from_bins(std::size_t requested, const stream_ref& stream,
+                                          segment_use in);
 
   // One that other streams freed: done with, or else, of any segment, after a wait of the stream,
   // or else joined of pieces that are done with. Not with the interpreter's lock.

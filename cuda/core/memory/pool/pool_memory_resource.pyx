@@ -389,7 +389,7 @@ cdef pool_block* find_free(PoolMemoryResource self, size_t wanted, Stream given,
     Nothing waits where others than `segments` may still have it.
     """
     cdef borrowed_stream order = given.native.borrow_open(given)
-    cdef pool_block* found = self.native.allocate(wanted, order, segments)
+    cdef pool_block* found = self.native.allocate_from_bins(wanted, order, segments)
     if found is NULL and self.whole is None:  # what a capture has is in its order alone
         with nogil:
             found = self.native.take_from_others(wanted, order, segments)

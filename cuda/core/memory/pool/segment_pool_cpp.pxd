@@ -58,7 +58,8 @@ cdef extern from "core/memory/pool/segment_pool.hpp" namespace "halfwarp::core" 
         pool_totals& totals() noexcept
         const shared_totals& shared_totals() noexcept
         pool_block* allocate(size_t, const stream_ref&) except +translate_exception
-        pool_block* allocate(size_t, const stream_ref&, segment_use) except +translate_exception
+        pool_block* allocate_from_bins(size_t, const stream_ref&, segment_use) \
+            except +translate_exception
         pool_block* take_from_others(size_t, const stream_ref&, segment_use) \
             except +translate_exception
         pool_block* add_segment(CUdeviceptr, size_t, void* keeper, const stream_ref&, size_t) \
