@@ -49,7 +49,10 @@ def wait(world):
 
 @row("write_value(buffer, 1)", target=900, ours_only=True)
 def write_value(world):
-    stream, buffer = world.stream, world.buffer
+    from cuda.core import LegacyPinnedMemoryResource
+
+    # not of a pool: drivers refuse such memory here
+    stream, buffer = world.stream, LegacyPinnedMemoryResource().allocate(4)
     return lambda: stream.write_value(buffer, 1)
 
 

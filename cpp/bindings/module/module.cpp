@@ -194,6 +194,11 @@ int forget(PyObject* dictionary, const char* name) {
   return present < 0 ? -1 : 0;
 }
 
+// Once all names are there. A `__getattr__` would slow down each access to any of them.
+int stop_looking(PyObject* dictionary) {
+  return forget(dictionary, "__getattr__") < 0 ? -1 : forget(dictionary, "__dir__");
+}
+
 bool is_complete(PyObject* dictionary) {
   return PyDict_GetItemString(dictionary, "__all__") != nullptr;
 }
@@ -232,9 +237,8 @@ int complete_module(const library& lib) {
       add_enums(lib, dictionary) < 0 || add_foreign_enums(lib, dictionary) < 0 ||
       add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
     return -1;
-  if (has_numpy_types(lib)) return add_all(dictionary);  // which are made one by one
-  if (forget(dictionary, "__getattr__") < 0 || forget(dictionary, "__dir__") < 0) return -1;
-  return add_all(dictionary);
+  if (add_all(dictionary) < 0) return -1;
+  return !has_numpy_types(lib) || make_numpy_types(lib) ? stop_looking(dictionary) : 0;
 }
 
 PyObject* missing_name(const library& lib, PyObject* name) {
@@ -248,6 +252,8 @@ PyObject* missing_name(const library& lib, PyObject* name) {
   PyObject* found = item_of(PyModule_GetDict(lib.state->module), name);
   if (found || PyErr_Occurred()) return found;
   PyObject* type = numpy_type_named(lib, name);
+  if (type && make_numpy_types(lib) && stop_looking(PyModule_GetDict(lib.state->module)) < 0)
+    Py_CLEAR(type);
   return type || PyErr_Occurred() ? type : raise_no_attribute(lib, name);
 }
 

@@ -256,6 +256,33 @@ PyObject* get_text(PyObject* self, void* closure) {
 
 }  // namespace
 
+namespace {
+
+constexpr setter put_any = put_bound<data_field, write_data_field>;
+
+// An int of one digit that is not negative, which fits, into one struct.
+template <class T>
+int put_digit(PyObject* self, PyObject* value, void* closure) {
+  data_object* object = as_data(self);
+  word digit;
+  if (!value || !PyLong_CheckExact(value) || !digit_value(value, digit) || object->e.ndim ||
+      object->is_read_only)
+    return put_any(self, value, closure);
+  const data_field& f = *static_cast<const bound_field<data_field>*>(closure)->f;
+  const T number = static_cast<T>(digit);
+  std::memcpy(place_of(f, self), &number, sizeof number);
+  object->is_settled = true;
+  return 0;
+}
+
+}  // namespace
+
+setter setter_of(const data_field& f) {
+  if (f.shape != form::number) return put_any;
+  if (f.element == kind::i32 || f.element == kind::u32) return put_digit<std::uint32_t>;
+  return f.element == kind::i64 || f.element == kind::u64 ? put_digit<std::uint64_t> : put_any;
+}
+
 getter getter_of(const data_record& record, const data_field& f) {
   if (f.shape == form::number || f.shape == form::address) return number_getters[int(f.element)];
   return f.shape == form::text && !record.is_array ? get_text : get_any;

@@ -13,6 +13,7 @@ inline char* place_of(const data_field& f, PyObject* self) {
 
 // As properties call them: `closure` is a bound_field. The usual forms have getters of their own.
 getter getter_of(const data_record& record, const data_field& f);
+setter setter_of(const data_field& f);
 
 // The public field of a name, nullptr when there is none.
 const data_field* find_data_field(const data_record& record, PyObject* name);

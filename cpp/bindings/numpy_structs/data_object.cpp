@@ -30,7 +30,7 @@ PyObject* make(const library& lib, int type, const extent& e, std::size_t least 
   if (!made) return PyErr_NoMemory();
   made->is_usual = is_usual;
   made->where = storage_of(made, alignment);
-  made->e = e;
+  if (e.ndim) made->e = e;  // else it has its zeroes
   made->is_settled = true;
   return PyObject_Init(reinterpret_cast<PyObject*>(made), &ready->type);
 }

@@ -80,6 +80,9 @@ PyObject* numpy_type_named(const library& lib, PyObject* name);
 // Whether the library has any.
 bool has_numpy_types(const library& lib);
 
+// Makes all of them if NumPy is loaded: whether they are there.
+bool make_numpy_types(const library& lib);
+
 // Adds the names of those that are not made yet to a list. 0, or -1 with an error set.
 int list_numpy_types(const library& lib, PyObject* names);
 

@@ -202,10 +202,9 @@ bool add_field_properties(class_type& type) {
   static constexpr PyGetSetDef others[] = {
       {"ptr", get_address, nullptr, "Address of the memory.", nullptr}};
   const data_record& record = *type.record->data;
-  constexpr setter put = put_bound<data_field, write_data_field>;
   auto describe = [&](const data_field& f) -> PyGetSetDef {
     if (f.is_hidden) return {};
-    return {f.name, getter_of(record, f), put, nullptr, nullptr};
+    return {f.name, getter_of(record, f), setter_of(f), nullptr, nullptr};
   };
   return add_properties(type, record.fields, describe, others);
 }

@@ -82,6 +82,19 @@ PyObject* numpy_type_named(const library& lib, PyObject* name) {
   return nullptr;
 }
 
+bool make_numpy_types(const library& lib) {
+  const reference loaded{loaded_numpy_function("dtype")};
+  for (std::size_t i = 0; loaded && i < lib.classes.size(); ++i) {
+    const data_record* record = lib.classes[i].data;
+    if (!record || !record->dtype) continue;
+    const reference made{numpy_type(lib, int(i))};
+    if (made) continue;
+    PyErr_Clear();  // whoever asks for this one is told
+    return false;
+  }
+  return loaded.get() != nullptr;
+}
+
 int list_numpy_types(const library& lib, PyObject* names) {
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
   for (const class_record& record : lib.classes) {

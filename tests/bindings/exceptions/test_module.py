@@ -77,6 +77,26 @@ print(message(getattr, module, "no_such_name"))
     assert lines[2].startswith("AttributeError: module 'cuda.bindings.")
 
 
+@pytest.mark.parametrize("name", ["nvml", "_v2.driver"])
+@pytest.mark.parametrize("first", ["", "import numpy"])
+def test_once_numpy_is_there_all_names_are_and_nothing_slows_them_down(run, name, first):
+    """A `__getattr__` in a module keeps the interpreter from remembering where a name is."""
+    pytest.importorskip("numpy")
+    before, at_last, same = run(f"""
+{first}
+import cuda.bindings.{name} as module
+module.__all__
+print("numpy" in sys.modules, "__getattr__" in vars(module))
+types = [n for n in dir(module) if n.endswith("_dtype")]
+print(len(types) > 50, isinstance(getattr(module, types[0]), sys.modules["numpy"].dtype),
+      "__getattr__" in vars(module))
+print(dir(module) == sorted(vars(module)), module.__all__.count(types[0]))
+""")
+    assert before == ("True False" if first else "False True")
+    assert at_last == "True True False"
+    assert same == "True 0"
+
+
 @pytest.mark.parametrize(
     "call, package",
     [

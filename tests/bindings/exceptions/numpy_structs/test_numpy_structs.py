@@ -49,6 +49,46 @@ def test_a_new_struct_in_the_place_of_a_dead_one_is_zero():
         assert len(places) == 1  # what a dead one had is used again
 
 
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [("pid", 0, 2**32 - 1), ("used_gpu_memory", 0, 2**64 - 1)],
+)
+def test_each_number_that_fits_a_field_is_taken(name, low, high):
+    info = nvml.ProcessInfo()
+    for number in (low, 1, 2**30 - 1, 2**30, high, True, low):
+        setattr(info, name, number)
+        assert getattr(info, name) == number
+    others = {field: getattr(info, field) for field in ("gpu_instance_id", "compute_instance_id")}
+    assert others == {"gpu_instance_id": 0, "compute_instance_id": 0}
+    for wrong, error in ((-1, OverflowError), (high + 1, OverflowError), ("1", TypeError)):
+        with pytest.raises(error, match=rf"ProcessInfo\.{name}: "):
+            setattr(info, name, wrong)
+    with pytest.raises(AttributeError, match=f"ProcessInfo.{name} cannot be deleted"):
+        delattr(info, name)
+    assert getattr(info, name) == low
+
+
+def test_signed_fields_take_negative_numbers():
+    from cuda.bindings._v2 import driver
+
+    location = driver.MemLocation_v1()
+    for number in (0, 5, 2**31 - 1, -1, -(2**31)):
+        location.id = number
+        assert location.id == number
+    with pytest.raises(OverflowError, match="MemLocation_v1.id: "):
+        location.id = 2**31
+
+
+def test_a_number_is_set_in_each_struct_of_an_array_and_in_no_constant_one():
+    array = nvml.ProcessInfo(3)
+    array.pid = 7
+    assert [one.pid for one in array] == [7, 7, 7]
+    constant = nvml.ProcessInfo.from_buffer(bytes(array))
+    with pytest.raises(ValueError, match="read-only"):
+        constant[0].pid = 8
+    assert constant[0].pid == 7
+
+
 def test_structs_that_live_together_have_places_of_their_own():
     first = nvml.ProcessInfo(1)
     array, view = nvml.ProcessInfo(40), first[0]
