@@ -182,7 +182,8 @@ def test_a_missing_function_names_itself_and_the_library(run, tmp_path):
 import ctypes
 import cuda.pathfinder as pathfinder
 class Loaded:
-    _handle_uint = ctypes.CDLL({str(library)!r})._handle
+    abs_path = {str(library)!r}
+    _handle_uint = ctypes.CDLL(abs_path)._handle
 pathfinder.load_nvidia_dynamic_lib = lambda name: Loaded
 from cuda.bindings import nvvm
 from cuda.bindings._internal.nvvm import _inspect_function_pointer as pointer

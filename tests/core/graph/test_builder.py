@@ -244,10 +244,14 @@ class TestBrokenCapture:
         gc.collect()
         stream.sync()
 
-    def test_leaving_a_with_block_ends_the_capture(self, stream):
+    def test_rule_54_leaving_a_with_block_closes_builder_and_graph(self, captured, stream):
         with stream.create_graph_builder() as builder:
             builder.begin_building()
         assert builder.is_closed
+        with pytest.raises(KeyError), captured.complete() as graph:
+            graph.launch(stream)
+            raise KeyError
+        assert graph.is_closed and int(graph.handle) == 0
         stream.sync()
 
     def test_in_a_cycle_of_the_collector(self, stream):
@@ -299,6 +303,31 @@ class TestStandsForItsStream:
         builder.stream.wait(other)
         definition = builder.end_building().graph_definition
         assert len([n for n in definition.nodes() if isinstance(n, KernelNode)]) == 1
+
+    def test_an_event_that_is_recorded_in_it_orders_what_is_captured(
+        self, builder, device, numbers, add, stream
+    ):
+        """It is the capture's: another stream that waits for it is captured too."""
+        builder.begin_building()
+        launch(builder, ONE, add, numbers.buffer, 1)
+        event, other = builder.stream.record(), device.create_stream()
+        other.wait(event)
+        launch(other, ONE, add, numbers.buffer, 2)
+        builder.stream.wait(other)
+        definition = builder.end_building().graph_definition
+        ((first, second),) = definition.edges()
+        assert isinstance(first, KernelNode) and isinstance(second, KernelNode)
+        with builder.complete() as graph:
+            graph.launch(stream)
+            stream.sync()
+        assert numbers[0] == 3
+
+    def test_the_next_recording_outside_frees_an_event_of_a_capture(self, builder, stream):
+        event = builder.begin_building().stream.record()
+        builder.end_building()
+        stream.record(event)
+        event.sync()
+        assert event.is_done
 
     def test_a_plain_stream_is_named_in_the_error(self, numbers):
         with pytest.raises(TypeError, match="Stream or GraphBuilder expected, got int"):
