@@ -54,7 +54,8 @@ def own_declarations(library: Library) -> list[str]:
     """The C declarations themselves, so that a client needs no header of the library."""
     if not library.decisions.declares_itself:
         return []
-    lines = "".join(f"{INDENT}{line}\n" for line in c_headers.verbatim(library).splitlines())
+    # C takes it without indentation, which would be 30 kB of what is installed
+    lines = "".join(f"{line.lstrip()}\n" for line in c_headers.verbatim(library).splitlines())
     return [f'cdef extern from * nogil:\n{INDENT}"""\n{lines}{INDENT}"""']
 
 
