@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m benchmarks [ROW...] [--backend null|gpu] [--wheels DIR] [--json FILE] [--check]
-    [--build] [--no-footprint]
+    [--build] [--no-footprint] [--growth] [--svg DIR]
 
 Times each row in both packages, one after the other in the same run, and prints theirs, ours, the
 ratio, the target and the C floor. `--check` fails when a ratio is above `budget.toml`.
@@ -16,7 +16,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from benchmarks import environments, footprint
+from benchmarks import environments, footprint, growth
 from benchmarks.environments import FOLDER
 
 ROUNDS = 8
@@ -220,14 +220,22 @@ def main():
         "--no-footprint", action="store_true", help="leave out import times and sizes"
     )
     parser.add_argument("--build", action="store_true", help="time a clean build as well")
+    parser.add_argument(
+        "--growth",
+        action="store_true",
+        help="instead of rows: how cost grows with arguments, threads, buffers, modules, nodes",
+    )
+    parser.add_argument("--svg", metavar="DIR", help="with --growth: draw each sweep there")
     options = parser.parse_args()
+    places = environments.places(options.backend, options.wheels)
+    if options.growth:
+        return growth.run(options.rows, places, describe_run(options.backend), options)
     names = [
         name
         for name, row in table.items()
         if options.backend in row.backends
         and (not options.rows or any(part in name for part in options.rows))
     ]
-    places = environments.places(options.backend, options.wheels)
 
     def measured(names):
         return list(records_of(names, table, measure(names, table, options.backend, places)))

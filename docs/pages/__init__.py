@@ -20,5 +20,6 @@ def pages():
         "codes.rst": codes.page(),
         "measured.rst": measured.measured((ROOT / "README.md").read_text()),
         "budget.rst": measured.budget((ROOT / "benchmarks" / "budget.toml").read_text()),
+        "growth.rst": measured.growth((ROOT / "benchmarks" / "growth.json").read_text()),
         "changes.rst": release_notes.page((ROOT / "CHANGELOG.md").read_text()),
     }

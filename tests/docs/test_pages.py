@@ -4,6 +4,7 @@
 import dataclasses
 import enum
 import inspect
+import json
 import re
 import tomllib
 from importlib import import_module
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import growth
 from docs.pages import codes, core_reference, gallery, measured, release_notes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -181,6 +183,18 @@ def test_the_budget_is_that_of_the_benchmarks():
     page = measured.budget(text)
     for row, part in tomllib.loads(text)["ratios"].items():
         assert f"   * - ``{row}``\n     - {part}\n" in page
+
+
+def test_the_figures_of_growth_are_those_that_were_measured():
+    text = (ROOT / "benchmarks" / "growth.json").read_text()
+    page, found = measured.growth(text), json.loads(text)
+    assert found["run"]["date"] in page and found["run"]["machine"] in page
+    assert {sweep["sweep"] for sweep in found["sweeps"]} == set(growth.sweeps())
+    for sweep in found["sweeps"]:
+        for point in sweep["points"]:
+            cells = [f"{point['at']:,} {sweep['x']}", f"{point['theirs']:,}", f"{point['ours']:,}"]
+            assert "     - " + "\n     - ".join(cells) in page
+    assert page.count("<svg ") == sum("memory" not in sweep["sweep"] for sweep in found["sweeps"])
 
 
 def test_the_release_notes_are_the_changes():
