@@ -43,9 +43,9 @@ class World:
         self.device.set_current()
         self.stream = self.device.create_stream()
         self.config = LaunchConfig(grid=1, block=1)
+        parameters = [f"long long a{i}" for i in range(max(ARGUMENTS))]
         source = "\n".join(
-            f'extern "C" __global__ void k{n}({", ".join(f"long long a{i}" for i in range(n))}) {{}}'
-            for n in ARGUMENTS
+            f'extern "C" __global__ void k{n}({", ".join(parameters[:n])}) {{}}' for n in ARGUMENTS
         )
         options = ProgramOptions(arch=f"sm_{self.device.arch}")
         self.module = Program(source, "c++", options).compile("cubin")
@@ -188,7 +188,7 @@ SWEEPS = {
     "allocate and close": Sweep("live buffers", "ns", (*POWERS, 100_000), allocate_beside, 1),
     "allocate": Sweep("buffers", "ns each", (*POWERS, 100_000), make_buffers),
     "memory of Buffers": Sweep("buffers", "bytes each", (100_000,), bytes_of_buffers, 1),
-    "load a module, get its kernel": Sweep("modules", "ns each", POWERS, load_modules, 2),
+    "load a module, get its kernel": Sweep("modules", "ns each", POWERS, load_modules, 4),
     "memory of modules": Sweep("modules", "bytes each", (10_000,), bytes_of_modules, 1),
     "build and instantiate a graph": Sweep("nodes", "ns a node", POWERS, build_graph),
     "memory of a graph": Sweep("nodes", "bytes a node", (100_000,), bytes_of_nodes, 1),
