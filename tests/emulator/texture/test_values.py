@@ -296,10 +296,22 @@ def test_wrong_arrays_are_refused(bench):
         assert create(**fields) == "INVALID_VALUE", fields
 
 
-def test_a_copy_that_leaves_the_array_is_refused(bench, emulated):
-    """A driver of CUDA 13.0 takes some of these: the probe records which."""
+def test_a_copy_that_leaves_the_array_is_refused(bench):
     host = (ctypes.c_float * 8)()
     with Array(np.zeros(4, np.float32), (4, 0, 0)) as array:
-        for offset, count in ((4, 16), (0, 20), (2, 4), (0, 3), (1 << 62, 4)):
+        for offset, count in ((4, 16), (0, 20), (16, 4), (1 << 62, 4)):
             answer = driver.cuMemcpyHtoA(array.handle, offset, ctypes.addressof(host), count)
             assert code(answer) == "INVALID_VALUE"
+            answer = driver.cuMemcpyAtoH(ctypes.addressof(host), array.handle, offset, count)
+            assert code(answer) == "INVALID_VALUE"
+
+
+def test_a_row_of_the_host_may_be_of_parts_of_elements(bench):
+    """As an H200 has it."""
+    sent = np.arange(1, 17, dtype=np.uint8)
+    got = np.zeros(16, np.uint8)
+    with Array(np.zeros(4, np.float32), (4, 0, 0)) as array:
+        for offset, count in ((2, 4), (13, 3)):
+            ok(driver.cuMemcpyHtoA(array.handle, offset, sent.ctypes.data, count))
+        ok(driver.cuMemcpyAtoH(got.ctypes.data, array.handle, 1, 15))
+    assert got.tolist() == [0, 1, 2, 3, 4, *[0] * 7, 1, 2, 3, 0]

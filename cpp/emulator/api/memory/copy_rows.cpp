@@ -59,13 +59,16 @@ void require_room(const endpoint& end, const extent& shape) {
           "a slice has fewer rows than are copied");
 }
 
-// Whole elements, inside the array.
-memory_area area_in_array(const call& c, const endpoint& end, const extent& shape) {
+// Drivers ask for whole elements, but not of a row that is copied from or to the host.
+enum class copied { in_elements, in_bytes };
+
+memory_area area_in_array(const call& c, const endpoint& end, const extent& shape, copied how) {
   const auto array = c.find<cuda_array>(end.array);
   const texture::image& image = array->image;
   const texture::image_level& level = image.levels[0];
   const std::size_t element = image.format.bytes();
-  require(end.x % element == 0 && shape.width % element == 0, CUDA_ERROR_INVALID_VALUE,
+  const bool is_whole = end.x % element == 0 && shape.width % element == 0;
+  require(is_whole || how == copied::in_bytes, CUDA_ERROR_INVALID_VALUE,
           "a copy with an array is of whole elements");
   const auto fits = [](std::size_t first, std::size_t count, std::size_t has) {
     return first <= has && count <= has - first;
@@ -110,14 +113,15 @@ struct checked_areas {
 };
 
 template <class Parameters>
-checked_areas check_rows(const call& c, const Parameters& given, int device) {
+checked_areas check_rows(const call& c, const Parameters& given, int device,
+                         copied how = copied::in_elements) {
   const endpoint from = source_of(given), to = target_of(given);
   const extent shape = extent_of(given);
   require_room(from, shape);
   require_room(to, shape);
   if (shape.width == 0 || shape.height == 0 || shape.depth == 0) return {{}, {}, true};
   const auto area = [&](const endpoint& end) {
-    return end.type == CU_MEMORYTYPE_ARRAY ? area_in_array(c, end, shape)
+    return end.type == CU_MEMORYTYPE_ARRAY ? area_in_array(c, end, shape, how)
                                            : area_of(end, shape, device);
   };
   const auto source = area(from), target = area(to);
@@ -127,11 +131,12 @@ checked_areas check_rows(const call& c, const Parameters& given, int device) {
 }
 
 template <class Parameters>
-CUresult copy_rows(const Parameters* given, CUstream in, waiting when) {
+CUresult copy_rows(const Parameters* given, CUstream in, waiting when,
+                   copied how = copied::in_elements) {
   return answer([&](call& c) {
     require_outputs(given);
     const auto stream = c.stream_of(in);
-    const auto areas = check_rows(c, *given, stream->owner().on().ordinal());
+    const auto areas = check_rows(c, *given, stream->owner().on().ordinal(), how);
     return areas.is_empty ? CUDA_SUCCESS : copy_area_in(c, *stream, areas.to, areas.from, when);
   });
 }
@@ -159,7 +164,8 @@ CUresult copy_row(const row_end& to, const row_end& from, std::size_t bytes, CUs
   row.srcDevice = from.device, row.dstDevice = to.device;
   row.WidthInBytes = bytes;
   row.Height = 1;
-  return copy_rows(&row, in, when);
+  const bool has_host = from.type == CU_MEMORYTYPE_HOST || to.type == CU_MEMORYTYPE_HOST;
+  return copy_rows(&row, in, when, has_host ? copied::in_bytes : copied::in_elements);
 }
 
 }  // namespace

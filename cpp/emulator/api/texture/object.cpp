@@ -159,8 +159,7 @@ CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* pTexDesc, CUtexObject texO
   return answer([&](call& c) {
     require_outputs(pTexDesc);
     *pTexDesc = find_object<texture_object>(c, texObject)->how;
-    const bool has_border = std::ranges::count(pTexDesc->addressMode, CU_TR_ADDRESS_MODE_BORDER);
-    if (!has_border) std::ranges::fill(pTexDesc->borderColor, 0.0f);  // drivers forget it then
+    std::ranges::fill(pTexDesc->borderColor, 0.0f);  // drivers of CUDA 13 never tell it
   });
 }
 
