@@ -26,9 +26,10 @@ float along(const std::array<float, 3>& of, axis which) noexcept {
   return which.sign * of[which.index];
 }
 
+// Where two are as long, a device takes the later axis.
 std::uint32_t face_of(const std::array<float, 3>& at) noexcept {
   const float x = std::fabs(at[0]), y = std::fabs(at[1]), z = std::fabs(at[2]);
-  const std::uint32_t longest = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
+  const std::uint32_t longest = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
   return 2 * longest + (at[longest] >= 0 ? 0 : 1);
 }
 
@@ -45,12 +46,18 @@ face_point on_cube(const std::array<float, 3>& at) noexcept {
 std::array<float, 2> step_on_face(const std::array<float, 3>& at,
                                   const std::array<float, 3>& step) noexcept {
   const auto& [out, s, t] = faces[face_of(at)];
-  const float length = along(at, out), longer = along(step, out);
-  const auto moved = [&](axis which) {
-    return (along(step, which) * length - along(at, which) * longer) / (2 * length * length);
+  std::array<float, 3> moved{};
+  for (std::size_t i = 0; i < moved.size(); ++i) moved[i] = at[i] + step[i];
+  const axis over = faces[face_of(moved)].out;
+  const float length = along(at, out), longer = along(moved, over);
+  if (length == 0 || longer == 0) return {};
+  // Behind an edge, a device goes on as if the next face lay in the plane of this one.
+  const auto crossed = [&](axis which) {
+    float place = along(moved, which) / longer;
+    if (which.index == over.index) place *= 2 - along(moved, out) / longer;
+    return (place - along(at, which) / length) / 2;
   };
-  if (length == 0) return {};
-  return {moved(s), moved(t)};
+  return {crossed(s), crossed(t)};
 }
 
 face_element across_edge(const face_element& beside, std::int64_t count) noexcept {

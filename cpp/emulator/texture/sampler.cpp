@@ -283,48 +283,59 @@ texel fetch_level(const reader& r, const fetch_point& point, const image_level& 
   return r.from_color(mixed);
 }
 
+using vector = std::array<float, 3>;
+
 // What one thread sees: how far its two neighbours are, in elements of the first level.
-struct footprint {
-  std::array<float, 2> lengths{};
+using footprint = std::array<vector, 2>;
 
-  int major() const noexcept { return lengths[0] >= lengths[1] ? 0 : 1; }
-  float longest() const noexcept { return lengths[static_cast<std::size_t>(major())]; }
-  float shortest() const noexcept { return lengths[static_cast<std::size_t>(1 - major())]; }
-};
+// About the length, as a device takes it: found in the answers of an H200.
+float length_of(const vector& step) noexcept {
+  vector sides{std::fabs(step[0]), std::fabs(step[1]), std::fabs(step[2])};
+  std::ranges::sort(sides);
+  return sides[2] + sides[1] * (11.0f / 32) + sides[0] / 4;
+}
 
-float length_of(const fetch_point& point, const std::array<float, 3>& step,
-                const std::array<float, 3>& scale) noexcept {
-  if (point.shape == geometry::cube) {
-    const auto [s, t] = step_on_face(point.at, step);
-    return std::hypot(s * scale[0], t * scale[1]);
+// Of the diagonals, too, a little less than the sine of 45 degrees: the longest of four diameters.
+float diameter_of(const footprint& of) noexcept {
+  vector sum{}, difference{};
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    sum[i] = (of[0][i] + of[1][i]) * (11.0f / 16);
+    difference[i] = (of[0][i] - of[1][i]) * (11.0f / 16);
   }
-  return std::hypot(step[0] * scale[0], step[1] * scale[1], step[2] * scale[2]);
+  return std::max({length_of(of[0]), length_of(of[1]), length_of(sum), length_of(difference)});
 }
 
 footprint footprint_of(const binding& from, const fetch_point& point) noexcept {
   const image_level& in = from.of.levels[0];
   const auto axes = static_cast<std::size_t>(coordinates(point.shape));
-  std::array<float, 3> scale{1, 1, 1};
+  vector scale{1, 1, 1};
   if (from.is_normalized()) {
     scale = {static_cast<float>(in.width), static_cast<float>(in.height),
              static_cast<float>(in.depth)};
   }
-  footprint result;
+  footprint result{};
   for (std::size_t direction = 0; direction < 2; ++direction) {
-    std::array<float, 3> step{};
+    vector& step = result[direction];
     std::copy_n(point.gradient.begin() + static_cast<std::ptrdiff_t>(direction * axes), axes,
                 step.begin());
-    result.lengths[direction] = length_of(point, step, scale);
+    if (point.shape == geometry::cube) {
+      const auto [s, t] = step_on_face(point.at, step);
+      step = {s, t, 0};
+    }
+    for (std::size_t i = 0; i < step.size(); ++i) step[i] *= scale[i];
   }
   return result;
 }
 
-// How many times a plane is read along the longer side of the footprint.
-int samples_of(const binding& from, const fetch_point& point, const footprint& seen) noexcept {
-  const float most = static_cast<float>(std::min(from.how.maxAnisotropy, most_samples));
-  if (point.shape != geometry::plane || !from.gives_floats() || !(seen.longest() > 0)) return 1;
-  return static_cast<int>(
-      std::max(1.0f, std::min(std::ceil(seen.longest() / seen.shortest()), most)));
+// How many times a plane is read along the longer side of the footprint. A device takes powers of
+// two at most, and what is nearly round as round.
+int samples_of(const binding& from, const fetch_point& point, float longest,
+               float shortest) noexcept {
+  constexpr float nearly = 1.0f / 256;
+  const float most =
+      static_cast<float>(std::bit_floor(std::min(from.how.maxAnisotropy, most_samples)));
+  if (point.shape != geometry::plane || !from.gives_floats() || !(longest > 0)) return 1;
+  return static_cast<int>(std::max(1.0f, std::min(std::ceil(longest / shortest - nearly), most)));
 }
 
 float clamped_level(const binding& from, float level) noexcept {
@@ -352,13 +363,16 @@ texel fetch_between(const reader& r, const fetch_point& point, float wanted) {
 }
 
 // The level at which an element is about as large as the footprint; where the footprint is long,
-// several points along it at the level of a part, as GL_EXT_texture_filter_anisotropic has it.
+// several points along it at the level of a part, as GL_EXT_texture_filter_anisotropic has it:
+// where a device puts them, and how it weighs them, its answers do not tell.
 texel fetch_footprint(const reader& r, const fetch_point& point) {
   const footprint seen = footprint_of(r.from, point);
-  const int samples = samples_of(r.from, point, seen);
-  const float level = std::log2(seen.longest() / static_cast<float>(samples));
-  if (samples == 1) return fetch_between(r, point, level);
-  const std::size_t major = 2 * static_cast<std::size_t>(seen.major());
+  const std::array lengths{std::hypot(seen[0][0], seen[0][1]), std::hypot(seen[1][0], seen[1][1])};
+  const auto [shortest, longest] = std::ranges::minmax(lengths);
+  const int samples = samples_of(r.from, point, longest, shortest);
+  if (samples == 1) return fetch_between(r, point, std::log2(diameter_of(seen)));
+  const float level = std::log2(longest / static_cast<float>(samples));
+  const std::size_t major = lengths[0] >= lengths[1] ? 0 : 2;
   color mixed{};
   for (int i = 1; i <= samples; ++i) {
     const float part = static_cast<float>(i) / static_cast<float>(samples + 1) - 0.5f;
