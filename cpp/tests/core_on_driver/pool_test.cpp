@@ -53,6 +53,14 @@ class pool_test : public testing::driver_test {
     return pool->add_segment(at, size, nullptr, on, requested);
   }
 
+  // Of any segment, whatever blocks it is for.
+  block* allocate(std::size_t requested, const stream_ref& on) {
+    return pool->allocate_from_bins(requested, on, segment_use::all_blocks);
+  }
+  block* take_from_others(std::size_t requested, const stream_ref& on) {
+    return pool->take_from_others(requested, on, segment_use::all_blocks);
+  }
+
   bool free(block* given) { return pool->free(*given, *given->home); }
 
   std::atomic<CUdeviceptr> next_address{std::size_t{1} << 40};
@@ -74,25 +82,49 @@ TEST(bins, sizes_of_a_bin_are_near_each_other) {
 
 TEST(bins, the_best_fit_is_the_smallest_that_is_large_enough) {
   free_blocks blocks;
+  segment whole{0, 300 * block_unit, segment_use::all_blocks, nullptr, nullptr};
   block made[5];
+  const auto best = [&blocks](std::size_t units, unsigned long long latest) {
+    return blocks.best_fit({units * block_unit, segment_use::all_blocks, latest});
+  };
   const std::size_t sizes[] = {40, 37, 36, 100, 3};
   for (int i = 0; i < 5; ++i) {
+    made[i].of = &whole;
     made[i].size = sizes[i] * block_unit;
     made[i].freed = static_cast<unsigned long long>(i);
     blocks.insert(made[i]);
   }
-  EXPECT_EQ(blocks.best_fit(36 * block_unit, 9), &made[2]);
-  EXPECT_EQ(blocks.best_fit(36 * block_unit, 1), &made[1]);
-  EXPECT_EQ(blocks.best_fit(36 * block_unit, 0), &made[0]);
-  EXPECT_EQ(blocks.best_fit(41 * block_unit, 9), &made[3]);
-  EXPECT_EQ(blocks.best_fit(101 * block_unit, 9), nullptr);
+  EXPECT_EQ(best(36, 9), &made[2]);
+  EXPECT_EQ(best(36, 1), &made[1]);
+  EXPECT_EQ(best(36, 0), &made[0]);
+  EXPECT_EQ(best(41, 9), &made[3]);
+  EXPECT_EQ(best(101, 9), nullptr);
   for (block& each : made) blocks.remove(each);
   EXPECT_TRUE(blocks.is_empty());
 }
 
+TEST(bins, blocks_come_from_segments_for_their_kind) {
+  free_blocks blocks;
+  segment small{0, 300 * block_unit, segment_use::small_blocks, nullptr, nullptr};
+  segment large{0, 300 * block_unit, segment_use::large_blocks, nullptr, nullptr};
+  block made[2];
+  for (block& each : made) {
+    each.size = 10 * block_unit;
+    each.of = &each == made ? &small : &large;
+    blocks.insert(each);
+  }
+  const std::size_t size = 10 * block_unit;
+  EXPECT_EQ(blocks.best_fit({size, segment_use::small_blocks}), &made[0]);
+  EXPECT_EQ(blocks.best_fit({size, segment_use::large_blocks}), &made[1]);
+  blocks.remove(made[1]);
+  EXPECT_EQ(blocks.best_fit({size, segment_use::large_blocks}), nullptr);
+  EXPECT_EQ(blocks.best_fit({size, segment_use::all_blocks}), &made[0]);
+  blocks.remove(made[0]);
+}
+
 TEST_F(pool_test, nothing_is_there_before_a_segment) {
   EXPECT_EQ(pool->allocate(1, stream), nullptr);
-  EXPECT_EQ(pool->take_from_others(1, stream), nullptr);
+  EXPECT_EQ(take_from_others(1, stream), nullptr);
   EXPECT_EQ(pool->allocate(~std::size_t{0}, stream), nullptr);
 }
 
@@ -105,7 +137,8 @@ TEST_F(pool_test, a_free_block_is_used_again_and_joined) {
   EXPECT_EQ(pool->allocate(1024, stream)->address, at);
   free(first);
   free(second);
-  block* const whole = pool->allocate(2 * mib, stream);
+  EXPECT_EQ(pool->allocate(2 * mib, stream), nullptr);  // small blocks may stay in it
+  block* const whole = allocate(2 * mib, stream);
   ASSERT_NE(whole, nullptr);
   EXPECT_EQ(whole->address, at);
   free(whole);
@@ -114,11 +147,11 @@ TEST_F(pool_test, a_free_block_is_used_again_and_joined) {
 TEST_F(pool_test, another_stream_leaves_the_rest_of_a_large_block) {
   free(grow(16 * mib, 16 * mib, stream));
   EXPECT_EQ(pool->allocate(1, other), nullptr);
-  block* const taken = pool->take_from_others(1, other);
+  block* const taken = take_from_others(1, other);
   ASSERT_NE(taken, nullptr);
   EXPECT_EQ(taken->home, &pool->home_of(other));
   EXPECT_NE(pool->allocate(14 * mib, stream), nullptr);
-  EXPECT_NE(pool->allocate(mib, other), nullptr);
+  EXPECT_NE(allocate(mib, other), nullptr);
 }
 
 TEST_F(pool_test, what_a_stream_leaves_is_found) {
@@ -130,7 +163,7 @@ TEST_F(pool_test, what_a_stream_leaves_is_found) {
     leaving.reset();
     free(kept);
   }
-  block* const taken = pool->take_from_others(2 * mib, other);
+  block* const taken = take_from_others(2 * mib, other);
   ASSERT_NE(taken, nullptr);
   free(taken);
   EXPECT_EQ(pool->figures().frees + pool->totals().frees, 3u);
@@ -199,7 +232,7 @@ TEST_F(pool_test, threads_and_streams_share_it) {
       if (held.size() < 30 && random() % 2 == 0) {
         const std::size_t size = 1 + random() % (random() % 4 == 0 ? 3 * mib : 5000);
         block* found = pool->allocate(size, on);
-        if (found == nullptr) found = pool->take_from_others(size, on);
+        if (found == nullptr) found = take_from_others(size, on);
         if (found == nullptr) found = grow(std::max(4 * mib, rounded_to_unit(size)), size, on);
         in_use.add(*found, size);
         held.push_back(found);

@@ -89,8 +89,8 @@ TEST_F(format_test, attributes_of_a_function_are_in_their_fields) {
   EXPECT_EQ(cudaFuncGetAttributes(&told, a_kernel()), cudaSuccess);
   EXPECT_EQ(told.numRegs, 100 + CU_FUNC_ATTRIBUTE_NUM_REGS);
   EXPECT_EQ(told.sharedSizeBytes, size_t{100 + CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES});
-  EXPECT_EQ(cudaFuncGetAttributes(&told, a_function()), cudaSuccess);
-  EXPECT_EQ(cudaFuncGetAttributes(&told, &told), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(cudaFuncGetAttributes(&told, a_function()), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaFuncGetAttributes(&told, &told), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaFuncGetAttributes(&told, nullptr), cudaErrorInvalidDeviceFunction);
 }
 

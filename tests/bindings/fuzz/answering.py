@@ -158,6 +158,7 @@ def use(path):
 
     class Found:
         _handle_uint = library._handle
+        abs_path = str(path)
 
     pathfinder.load_nvidia_dynamic_lib = lambda name: Found
     library.halfwarp_seed.argtypes = (ctypes.c_uint64,)
