@@ -63,7 +63,7 @@ class TestModel:
     def test_one_thread_that_runs_out_of_memory(self):
         assert "'failures': 0" not in run_model(5, 2500, 1, most=8)
 
-    def test_the_model_notices_a_pool_that_regards_no_stream(self):
+    def test_the_model_notices_a_pool_that_regards_no_stream(self, emulation):
         with pytest.raises(AssertionError, match="used too early"):
             run_model(1, 2500, 4, "careless", HALFWARP_EMULATOR_MODE="adversarial")
 
