@@ -13,6 +13,7 @@ import sys
 
 import pytest
 
+from . import machine_settings
 from .order import shuffled
 
 # Python 3.12 warns of a fork in a process with threads, which those of a driver are too: programs
@@ -63,13 +64,22 @@ def pytest_collection_modifyitems(config, items):
     seed = config.getoption("shuffle")
     if seed is not None:
         items[:] = shuffled(items, seed)
-    marked = [(item, mark) for item in items if (mark := item.get_closest_marker("gpu"))]
-    if not marked or not is_emulated():
+    if not is_emulated():
+        keep_settings()
         return
+    marked = [(item, mark) for item in items if (mark := item.get_closest_marker("gpu"))]
     for item, mark in marked:
         reason = mark.args[0]
         _needs_gpu[reason] += 1
         item.add_marker(pytest.mark.skip(reason=f"needs a GPU: {reason}"))
+
+
+def keep_settings():
+    from cuda.bindings import nvml
+
+    machine_settings.keep_as_they_are(
+        nvml, lambda name: pytest.skip(f"nvml.{name} would change the machine that runs the tests")
+    )
 
 
 def pytest_terminal_summary(terminalreporter, config):

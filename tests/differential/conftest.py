@@ -47,15 +47,17 @@ def reference():
 def run_workers(python, out, is_alone=False, **variables):
     """The outcomes of every theme, in one process for each folder of themes.
 
-    `is_alone`: each theme has a process of its own, and outcome None when a signal ended that.
+    `is_alone`, on a GPU: each theme has a process of its own, and outcome None when a signal ended
+    that; none that changes settings of the machine.
     """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HALFWARP_")}
     if python != sys.executable:
         environment.pop("PYTHONPATH", None)  # a working tree would take the reference's place
     environment |= variables
     outcomes = {}
-    for group in sorted({theme if is_alone else theme.parent for theme in THEMES}):
-        themes = [str(theme) for theme in THEMES if group in (theme, theme.parent)]
+    run = [theme for theme in THEMES if not (is_alone and theme.parent.name == "settings")]
+    for group in sorted({theme if is_alone else theme.parent for theme in run}):
+        themes = [str(theme) for theme in run if group in (theme, theme.parent)]
         command = [python, "-X", "faulthandler", str(FOLDER / "worker.py"), str(out), *themes]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
         if is_alone and done.returncode < 0:

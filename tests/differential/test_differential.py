@@ -26,6 +26,8 @@ def difference(theirs, ours):
 @pytest.mark.parametrize("theme", THEMES)
 def test_both_answer_alike_but_for_what_is_accepted(theme, theirs, ours, on_gpu):
     accepted = ACCEPTED.get(theme, {})
+    if theme not in theirs:
+        pytest.skip("settings of a real machine are not changed")
     if theirs[theme] is None:
         pytest.skip("a GPU's driver ends the process of NVIDIA's packages there")
     assert set(theirs[theme]) == set(ours[theme])

@@ -15,11 +15,29 @@ from pathlib import Path
 
 from describing import describe
 
+sys.path.append(str(Path(__file__).parents[1]))
+import machine_settings
+
 
 def main(out, *themes):
+    if not all(Path(theme).parent.name == "settings" for theme in themes):
+        keep_settings()
     outcomes = {Path(theme).stem: run_theme(Path(theme)) for theme in themes}
     gc.collect()
     Path(out).write_text(json.dumps(outcomes))
+
+
+def keep_settings():
+    """Themes that may run on a GPU change nothing that stays when the process is gone."""
+
+    def refuse(name):
+        sys.exit(f"a theme calls nvml.{name}: its place is the folder of themes named settings")
+
+    try:
+        from cuda.bindings import nvml
+    except ImportError:
+        return
+    machine_settings.keep_as_they_are(nvml, refuse)
 
 
 def run_theme(path):

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests must not call on a real machine is told from what only reads."""
+
+from types import SimpleNamespace
+
+import pytest
+from cuda.bindings import nvml
+
+from .. import machine_settings
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "device_set_mig_mode",
+        "device_set_persistence_mode",
+        "device_set_fan_speed_v2",
+        "device_set_power_management_limit_v2",
+        "device_reset_gpu_locked_clocks",
+        "device_clear_field_values",
+        "device_create_gpu_instance",
+        "gpu_instance_destroy",
+        "unit_set_led_state",
+    ],
+)
+def test_it_changes_a_machine(name):
+    assert name in machine_settings.setters(nvml)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "device_get_mig_mode",
+        "device_set_cpu_affinity",  # of the calling thread
+        "device_register_events",
+        "system_event_set_create",
+        "event_set_free",
+        "device_validate_inforom",
+        "init_v2",
+    ],
+)
+def test_it_changes_nothing_that_stays(name):
+    assert hasattr(nvml, name)
+    assert name not in machine_settings.setters(nvml)
+
+
+def test_a_refused_function_is_not_called():
+    called, told = [], []
+    module = SimpleNamespace(device_set_mig_mode=called.append, device_get_name=called.append)
+    machine_settings.keep_as_they_are(module, told.append)
+    module.device_set_mig_mode(1)
+    module.device_get_name(2)
+    assert (called, told) == ([2], ["device_set_mig_mode"])
