@@ -11,9 +11,7 @@ namespace {
 constexpr std::size_t log_capacity = 16 * 1024;
 
 library_handle adopt(CUlibrary raw, library_facts facts) {
-  while (const library_handle unloaded = library_handle::find(raw)) {
-    __atomic_store_n(&unloaded.facts().is_unloaded, true, __ATOMIC_RELAXED);
-  }
+  while (const library_handle unloaded = library_handle::find(raw)) mark_unloaded(unloaded);
   return library_handle::own({}, std::move(facts), [raw](CUlibrary* made) { *made = raw; });
 }
 

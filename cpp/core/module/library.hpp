@@ -18,7 +18,7 @@ struct library_facts {
   // Its raw handle, or that of one of its kernels, was given to the program, which may use it when
   // our objects are gone, or unload the library by itself: it is never unloaded here from then on.
   bool stays_loaded = false;
-  // The program did: the driver has given the same handle to a library that was loaded later.
+  // The program did: the driver has given its handle, or a kernel's, to a library loaded later.
   bool is_unloaded = false;
 };
 
@@ -42,6 +42,11 @@ using library_handle = handle<library_traits>;
 // library that is null, or somebody else's, is never unloaded here anyway.
 inline void keep_loaded(const library_handle& library) noexcept {
   if (library) __atomic_store_n(&library.facts().stays_loaded, true, __ATOMIC_RELAXED);
+}
+
+// To be called of a library when the driver gives its handle, or a kernel's of it, to another one.
+inline void mark_unloaded(const library_handle& library) noexcept {
+  __atomic_store_n(&library.facts().is_unloaded, true, __ATOMIC_RELAXED);
 }
 
 // How loading went: `code` says whether, the log of the driver's compiler why not.

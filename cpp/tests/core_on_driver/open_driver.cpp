@@ -44,6 +44,7 @@ constexpr slot slots[] = {
     {"cuEventRecord", offsetof(table_of, cuEventRecord)},
     {"cuGetErrorName", offsetof(table_of, cuGetErrorName)},
     {"cuKernelGetAttribute", offsetof(table_of, cuKernelGetAttribute)},
+    {"cuKernelGetLibrary", offsetof(table_of, cuKernelGetLibrary)},
     {"cuKernelGetName", offsetof(table_of, cuKernelGetName)},
     {"cuKernelGetParamInfo", offsetof(table_of, cuKernelGetParamInfo)},
     {"cuKernelSetAttribute", offsetof(table_of, cuKernelSetAttribute)},
