@@ -247,8 +247,17 @@ class TestOutOfMemory:
             for piece in pieces:
                 piece.close()
             release = threading.Timer(0.3, lambda: (one.set(), two.set()))
-            release.start()
-            with pool.allocate(3 * MIB, stream=stream) as whole:
+
+            def collected(phase, info):  # the last that comes before the wait
+                if phase == "stop" and info["generation"] == 2 and not release.ident:
+                    release.start()
+
+            gc.callbacks.append(collected)
+            try:
+                whole = pool.allocate(3 * MIB, stream=stream)
+            finally:
+                gc.callbacks.remove(collected)
+            with whole:
                 assert whole.handle == part
                 assert figures(pool, "oom_retries") == (3,)
             release.join()
