@@ -4,12 +4,14 @@
 
 #include "core/lifetime/registry.hpp"
 #include "core/memory/pool/stream_blocks.hpp"
+#include "core/module/library.hpp"
 
 namespace halfwarp::core {
 
 void after_fork_in_child() noexcept {
   fork_generation.fetch_add(1, std::memory_order_relaxed);
   live_handles.abandon();
+  forget_unused_libraries();
   pool_attachments.unlock();
 }
 

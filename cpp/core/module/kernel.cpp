@@ -2,6 +2,8 @@
 // Kernels: part of a library, which they keep loaded.
 #include "core/module/kernel.hpp"
 
+#include "core/lifetime/interpreter.hpp"
+
 namespace halfwarp::core {
 namespace {
 
@@ -20,6 +22,7 @@ CUlibrary library_of(CUkernel raw) noexcept {
   const kernel_handle known = kernel_handle::find(raw);
   if (!known) return nullptr;
   CUlibrary told = nullptr;
+  const gil_release released;
   static_cast<void>(driver::try_call(driver::table->cuKernelGetLibrary, &told, raw));
   return told != nullptr ? told : known.parent().raw();
 }

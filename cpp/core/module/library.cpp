@@ -2,13 +2,33 @@
 // Libraries of device code: loading them, and what is in them.
 #include "core/module/library.hpp"
 
+#include <atomic>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace halfwarp::core {
 namespace {
 
 constexpr std::size_t log_capacity = 16 * 1024;
+
+struct unused_library {
+  CUlibrary raw;
+  unused_library* next;
+};
+constinit std::atomic<unused_library*> unused{nullptr};
+constinit std::atomic<std::size_t> unused_count{0};
+
+CUresult unload(CUlibrary raw) noexcept {
+  return driver::try_call(driver::table->cuLibraryUnload, raw);
+}
+
+// Before a library is loaded.
+void make_room() noexcept {
+  if (unused_count.load(std::memory_order_relaxed) >= most_unused_libraries) {
+    unload_unused_libraries();
+  }
+}
 
 library_handle adopt(CUlibrary raw, library_facts facts) {
   while (const library_handle unloaded = library_handle::find(raw)) mark_unloaded(unloaded);
@@ -17,12 +37,40 @@ library_handle adopt(CUlibrary raw, library_facts facts) {
 
 }  // namespace
 
+// When the interpreter exits, no work waits for a thread of its any more.
+CUresult library_traits::destroy(CUlibrary raw, const library_facts& facts) noexcept {
+  if (facts.stays_loaded) return CUDA_SUCCESS;
+  if (is_exiting.load(std::memory_order_relaxed)) return unload(raw);
+  auto* const made = new (std::nothrow) unused_library{raw, unused.load()};
+  if (made == nullptr) return unload(raw);
+  unused_count.fetch_add(1, std::memory_order_relaxed);
+  while (!unused.compare_exchange_weak(made->next, made)) continue;
+  return CUDA_SUCCESS;
+}
+
+void unload_unused_libraries() noexcept {
+  unused_library* next = unused.exchange(nullptr);
+  while (next != nullptr) {
+    unused_library* const each = std::exchange(next, next->next);
+    unused_count.fetch_sub(1, std::memory_order_relaxed);
+    const CUresult code = give_back([each] { return unload(each->raw); });
+    if (code != CUDA_SUCCESS) report_failed_destroy(library_traits::destroyer, code);
+    delete each;
+  }
+}
+
+void forget_unused_libraries() noexcept {
+  unused.store(nullptr);
+  unused_count.store(0);
+}
+
 // The library is loaded without asking for a log: a driver that loads lazily would write to it long
 // after the call.
 library_handle load_library(const void* image, bool is_ptx, std::string_view declarations,
                             load_report& report) {
   library_facts facts{signatures_of_ptx(declarations)};
   CUlibrary raw = nullptr;
+  make_room();
   report = {driver::table->cuLibraryLoadData(&raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0),
             "cuLibraryLoadData",
             {}};
@@ -35,6 +83,7 @@ library_handle load_library_file(const char* path, std::string_view declarations
                                  load_report& report) {
   library_facts facts{signatures_of_ptx(declarations)};
   CUlibrary raw = nullptr;
+  make_room();
   report = {
       driver::table->cuLibraryLoadFromFile(&raw, path, nullptr, nullptr, 0, nullptr, nullptr, 0),
       "cuLibraryLoadFromFile",

@@ -27,16 +27,22 @@ struct library_traits {
   using parent_type = no_parent;
   using facts_type = library_facts;
   static constexpr const char* destroyer = "cuLibraryUnload";
-  static CUresult destroy(CUlibrary raw, const library_facts& facts) noexcept {
-    if (facts.stays_loaded) return CUDA_SUCCESS;
-    return driver::try_call(driver::table->cuLibraryUnload, raw);
-  }
+  static CUresult destroy(CUlibrary raw, const library_facts& facts) noexcept;
   static bool is_gone(const no_parent&, const library_facts& facts) noexcept {
     return __atomic_load_n(&facts.is_unloaded, __ATOMIC_RELAXED);
   }
 };
 
 using library_handle = handle<library_traits>;
+
+// The driver unloads when all work is done, and waits for that. Who lets go of a library last may
+// be the collector, on a thread that such work waits for: so a library that nobody needs is
+// unloaded when the host waits for all work anyway, and before another one is loaded when there are
+// so many.
+inline constexpr std::size_t most_unused_libraries = 32;
+void unload_unused_libraries() noexcept;
+// For the child of a fork: they are the parent's.
+void forget_unused_libraries() noexcept;
 
 // To be called of the library whose raw handle is given to the program, or a kernel's of it; a
 // library that is null, or somebody else's, is never unloaded here anyway.

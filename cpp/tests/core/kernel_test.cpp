@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of libraries that the program unloads by itself, over a table of fakes.
+// Kernels and the end of their libraries, over a table of fakes.
 #include "core/module/kernel.hpp"
 
 #include <gtest/gtest.h>
@@ -59,6 +59,11 @@ class kernel_test : public testing::Test {
     first = make_library();
   }
 
+  void TearDown() override {
+    first.reset();
+    unload_unused_libraries();
+  }
+
   static library_handle make_library() {
     load_report report;
     return load_library("", false, "", report);
@@ -84,9 +89,11 @@ TEST_F(kernel_test, a_library_whose_kernel_is_anothers_is_not_unloaded_again) {
   kernel_handle found = find_kernel(second, "f");
   stale.reset();
   first.reset();
+  unload_unused_libraries();
   EXPECT_EQ(fake.unloaded, 0);
   found.reset();
   second.reset();
+  unload_unused_libraries();
   EXPECT_EQ(fake.unloaded, 1);
 }
 
@@ -100,6 +107,37 @@ TEST_F(kernel_test, where_the_driver_does_not_tell_the_library_a_kernel_stays_wh
   const kernel_handle kernel = find_kernel(first, "f");
   fake.tells_library = false;
   EXPECT_EQ(kernel_of(kernel.raw(), {}).facts().plan, kernel.facts().plan);
+}
+
+TEST_F(kernel_test, who_lets_go_last_does_not_wait) {
+  kernel_handle kernel = find_kernel(first, "f");
+  first.reset();
+  kernel.reset();
+  EXPECT_EQ(fake.unloaded, 0);
+  unload_unused_libraries();
+  unload_unused_libraries();
+  EXPECT_EQ(fake.unloaded, 1);
+}
+
+TEST_F(kernel_test, not_many_libraries_are_loaded_for_nothing) {
+  for (std::size_t i = 0; i < most_unused_libraries; ++i) static_cast<void>(make_library());
+  EXPECT_EQ(fake.unloaded, 0);
+  const library_handle one_more = make_library();
+  EXPECT_EQ(fake.unloaded, static_cast<int>(most_unused_libraries));
+}
+
+TEST_F(kernel_test, the_child_of_a_fork_unloads_nothing_of_the_parents) {
+  first.reset();
+  after_fork_in_child();
+  unload_unused_libraries();
+  EXPECT_EQ(fake.unloaded, 0);
+}
+
+TEST_F(kernel_test, nothing_is_put_off_at_exit) {
+  is_exiting.store(true);
+  first.reset();
+  is_exiting.store(false);
+  EXPECT_EQ(fake.unloaded, 1);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ class module_test : public testing::driver_test {
   }
   void TearDown() override {
     library.reset();
+    unload_unused_libraries();
     driver::call(driver::table->cuCtxSetCurrent, nullptr);
     context.reset();
     driver_test::TearDown();
@@ -44,6 +45,7 @@ TEST_F(module_test, a_kernel_keeps_its_library_loaded) {
   EXPECT_EQ(live("library"), counted_as(1));
   EXPECT_EQ(kernel.facts().plan->load_layout().parameters.size(), 3u);
   kernel.reset();
+  unload_unused_libraries();
   EXPECT_EQ(live("library"), 0);
 }
 

@@ -8,6 +8,10 @@ cdef extern from "core/lifetime/process.hpp" namespace "halfwarp::core" nogil:
     void set_stuck "halfwarp::core::is_stuck.store"(bint) noexcept
 
 
+cdef extern from "core/module/library.hpp" namespace "halfwarp::core" nogil:
+    void unload_unused_libraries() noexcept
+
+
 cdef extern from "core/context.hpp" namespace "halfwarp::core" nogil:
     cppclass context_facts:
         CUdevice device

@@ -64,6 +64,12 @@ def _before_exit():
     stop_reading_the_log()
     set_stuck(not gate.close())
     drop_finished_calls()
+    unload_unused_libraries()
+
+
+def _unload_unused():
+    """What nobody needs any more, as the emulator's reports should not have it."""
+    unload_unused_libraries()
 
 
 if hasattr(os, "register_at_fork"):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from cuda.core.emulation import library
@@ -116,8 +117,9 @@ def error_text(code: SupportsInt) -> str:
 def leaks() -> list[Leak]:
     """What the program made and has not given back: a list of `Leak`, by kind, then age.
 
-    Host only.
+    Blocks the host when libraries are to be unloaded, whose last work may be under way.
     """
+    _unload_unused()
     return [Leak(**each) for each in (library.record("leaks") or [])]
 
 
@@ -129,12 +131,20 @@ def stats() -> dict[str, Any]:
     return library.record("stats")
 
 
+def _unload_unused() -> None:
+    """`cuda.core` keeps libraries that nobody needs until the host waits for all work."""
+    core = sys.modules.get("cuda.core._core")
+    if core is not None:
+        core._unload_unused()
+
+
 def settle() -> None:
     """Wait for all work of all contexts; printed text comes out.
 
     Blocks the host.
     """
     library.load().halfwarp_emulator_settle()
+    _unload_unused()
 
 
 def repair() -> bool:
@@ -151,5 +161,6 @@ def reset() -> None:
 
     Blocks the host. What was made in a context is gone; its handles are stale.
     """
+    _unload_unused()  # by handles that are stale afterwards
     library.load().halfwarp_emulator_reset()
     library.reset_management()

@@ -555,6 +555,7 @@ CUDAError
         cdef context_handle context = self.context_to_use()
         with nogil:
             synchronize_context(context)
+            unload_unused_libraries()
         tidy_after_waiting()
         if pools_with_threshold:
             release_beyond_thresholds(self.ordinal)

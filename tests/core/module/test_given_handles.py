@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whoever reads `handle` may use it when our objects are gone, or unload the library himself."""
 
+import functools
 import gc
+import threading
 
 import pytest
 from cuda.bindings import driver
-from cuda.core import LaunchConfig, ObjectCode
+from cuda.core import LaunchConfig, ObjectCode, host_launch, launch
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 PTX = f"{HEAD}.visible .entry f() {{ ret; }}\n"
@@ -101,3 +103,33 @@ def test_without_a_handle_the_last_holder_unloads(emulated, device, stream):
     del kernel
     gc.collect()
     assert libraries() == before
+
+
+def test_letting_go_waits_for_no_work(device, stream):
+    """The driver unloads when all work is done, some of which may wait for this thread."""
+    go = threading.Event()
+    kernel = ObjectCode.from_ptx(PTX).get_kernel("f")
+    host_launch(stream, functools.partial(go.wait, 30))
+    launch(stream, LaunchConfig(grid=1, block=1), kernel)
+    del kernel
+    gc.collect()
+    assert not stream.is_done
+    go.set()
+    device.sync()
+
+
+def test_waiting_for_the_device_unloads(emulated, device):
+    """Without it, a program that compiles all the time unloads as it loads."""
+
+    def unloaded():
+        return emulated.stats()["calls"].get("cuLibraryUnload", 0)
+
+    ObjectCode.from_ptx(PTX).get_kernel("f")
+    gc.collect()
+    before = unloaded()
+    device.sync()
+    assert unloaded() > before
+    before = unloaded()
+    for _ in range(100):
+        ObjectCode.from_ptx(PTX).get_kernel("f")
+    assert 50 < unloaded() - before < 100

@@ -415,5 +415,5 @@ del pool, held, stream, other
 gc.collect()
 """
         )
-        allowed = ["emulator: the process ends with", "destroyed-handle", "  hint: "]
+        allowed = ["destroyed-handle", "  hint: "]
         assert run_python(text, allowed=allowed) == ""
