@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m benchmarks [ROW...] [--backend null|gpu] [--wheels DIR] [--json FILE] [--check]
-    [--build] [--no-footprint] [--growth] [--svg DIR]
+    [--build] [--no-footprint] [--rounds N] [--growth] [--svg DIR]
 
 Times each row in both packages, one after the other in the same run, and prints theirs, ours, the
 ratio, the target and the C floor. `--check` fails when a ratio is above `budget.toml`.
@@ -63,14 +63,14 @@ def settle(rounds):
     return settled
 
 
-def measure(names, table, backend, places):
+def measure(names, table, backend, places, count=ROUNDS):
     """Interleaved rounds of ours and theirs, then the C twins.
 
     A shared machine runs slower for seconds at a time, so each implementation gets several turns.
     """
     shared = [n for n in names if not table[n].ours_only]
     wanted = {"ours": names, "theirs": shared}
-    rounds = [{who: run_worker(*places[who], wanted[who]) for who in places} for _ in range(ROUNDS)]
+    rounds = [{who: run_worker(*places[who], wanted[who]) for who in places} for _ in range(count)]
     result = {who: settle([r[who] for r in rounds]) for who in places}
     return result | {"floor": run_floor(backend)}
 
@@ -217,6 +217,9 @@ def main():
     parser.add_argument("--json", help="write the results here")
     parser.add_argument("--check", action="store_true", help="fail above budget.toml")
     parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, help=f"of processes of each package, now {ROUNDS}"
+    )
+    parser.add_argument(
         "--no-footprint", action="store_true", help="leave out import times and sizes"
     )
     parser.add_argument("--build", action="store_true", help="time a clean build as well")
@@ -238,7 +241,8 @@ def main():
     ]
 
     def measured(names):
-        return list(records_of(names, table, measure(names, table, options.backend, places)))
+        found = measure(names, table, options.backend, places, options.rounds)
+        return list(records_of(names, table, found))
 
     records = measured(names)
     if not options.no_footprint and not options.rows:

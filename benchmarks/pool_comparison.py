@@ -56,7 +56,9 @@ def places(backend, wheels, with_reference):
 
 
 def compare(where, threads, rounds):
-    """Allocator -> {number of threads: what was found}."""
+    """Allocator -> {number of threads: what was found}, each shown as soon as it is known."""
+    width = max(map(len, where))
+    print(f"{'ns for one allocation and free':{width}}", *(f"{n:>9}" for n in threads))
     table = {}
     for name, place in where.items():
         table[name] = {}
@@ -66,17 +68,17 @@ def compare(where, threads, rounds):
             table[name][number] = found
             if "ns" not in found:
                 break
+        print(f"{name:{width}}", *cells(table[name]), flush=True)
     return table
 
 
-def show(table, threads):
-    width = max(map(len, table))
-    print(f"{'ns for one allocation and free':{width}}", *(f"{n:>9}" for n in threads))
-    for name, found in table.items():
-        failed = [each for each in found.values() if "ns" not in each]
-        times = " ".join(f"{found[n]['ns']:9.0f}" for n in threads if "ns" in found.get(n, {}))
-        why = [each.get("error") or f"skipped: {each['absent']}" for each in failed]
-        print(f"{name:{width}}", times, *why)
+def cells(found):
+    """The times, and why there are no more."""
+    for each in found.values():
+        if "ns" in each:
+            yield f"{each['ns']:9.0f}"
+        else:
+            yield each.get("error") or f"skipped: {each['absent']}"
 
 
 def arguments(given):
@@ -94,7 +96,6 @@ def main(given=None):
     asked = arguments(given)
     where = places(asked.backend, asked.wheels, not asked.no_reference)
     table = compare(where, asked.threads, asked.rounds)
-    show(table, asked.threads)
     if asked.json:
         asked.json.write_text(json.dumps(table, indent=1) + "\n")
 
