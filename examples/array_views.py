@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One function for the arrays of all libraries, on the host and on the device.
 
-Scales NumPy arrays, Buffers, and those PyTorch tensors and CuPy arrays that are at hand, contiguous
-or not: each is viewed, copied to the device in C order, scaled by a kernel, and copied back. Prints
-one line for each.
+Scales NumPy arrays, and those PyTorch tensors, CuPy, Numba and JAX arrays that are at hand, on the
+host or on the device, contiguous or not: each is viewed, copied to the device in C order, scaled by
+a kernel, and copied back. Arrays that may not be written, as JAX's, stay what they are: the result
+is a new one. Prints one line for each.
 """
 
 import sys
@@ -22,27 +23,35 @@ extern "C" __global__ void scale(float factor, float* x, size_t n) {
 
 @args_viewable_as_strided_memory((0,))
 def scale(array, factor, kernel, stream):
-    """Multiply the elements of an array of any library."""
+    """Multiply the elements of an array of any library; a new array, if it may not be written."""
     view = array.view(stream)
+    result = np.empty(view.shape, np.float32) if view.readonly else None
     with stream.device.allocate(view.nbytes, stream=stream) as memory:
         packed = StridedMemoryView.from_buffer(memory, view.shape, dtype=np.float32)
         packed.copy_from(view, stream)
         config = LaunchConfig(grid=(view.size + 255) // 256, block=256)
         launch(stream, config, kernel, factor, packed, view.size)
-        packed.copy_to(view, stream)
+        if result is None:
+            packed.copy_to(view, stream)
+        else:
+            memory.copy_to(result, stream=stream)
     stream.sync()
+    return result
 
 
-def arrays(device, stream):
+def arrays():
     """Arrays of ones, by name."""
     yield "NumPy", np.ones((3, 5), np.float32)
     yield "NumPy, every other column", np.ones((3, 10), np.float32)[:, ::2]
     yield "NumPy, transposed", np.ones((5, 3), np.float32).T
     if "torch" in sys.modules:
-        torch = sys.modules["torch"]
-        yield "PyTorch", torch.ones(3, 5).t()
+        yield "PyTorch", sys.modules["torch"].ones(3, 5).t()
     if "cupy" in sys.modules:
         yield "CuPy", sys.modules["cupy"].ones((3, 5), "f4")[::-1]
+    if "numba.cuda" in sys.modules and sys.modules["numba.cuda"].is_available():
+        yield "Numba", sys.modules["numba.cuda"].to_device(np.ones((3, 5), "f4"))
+    if "jax" in sys.modules:
+        yield "JAX", sys.modules["jax"].numpy.ones((3, 5), "float32")
 
 
 def main() -> int:
@@ -52,9 +61,10 @@ def main() -> int:
     options = ProgramOptions(arch=f"sm_{device.arch}")
     kernel = Program(SOURCE, "c++", options).compile("cubin").get_kernel("scale")
     failures = 0
-    for name, array in arrays(device, stream):
-        scale(array, 3.0, kernel, stream)
-        correct = bool((array == 3).all())
+    for name, array in arrays():
+        result = scale(array, 3.0, kernel, stream)
+        found = array if result is None else result
+        correct = bool((np.asarray(found) == 3).all() if name == "Numba" else (found == 3).all())
         failures += not correct
         print(f"{name}: {tuple(array.shape)}, {'correct' if correct else 'WRONG'}")
     stream.close()
@@ -62,7 +72,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    for library in ("torch", "cupy"):
+    for library in ("torch", "cupy", "numba.cuda", "jax"):
         try:
             __import__(library)
         except ImportError:

@@ -11,10 +11,15 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROMISED = {
-    "array_views.py": r"(NumPy.*: \([35], [35]\), correct\n?){3}((PyTorch|CuPy): .*correct\n?)*$",
+    "array_views.py": r"(NumPy.*: \([35], [35]\), correct\n?){3}"
+    r"((PyTorch|CuPy|Numba|JAX): .*correct\n?)*$",
     "graph_in_place.py": r"0: scale .*\n1: add .* after 0\n20 launches of 2 nodes: correct$",
     "graphs/picture.py": r"(\d: .*\n){4}4: add .* after 2, 3\n5 nodes, 4 edges, in .*$",
     "graphs/solver.py": r"0: while\n(.*\n){4}\d{3,4} steps in one launch, off by 0\.\d+: ok$",
+    "kernels/clusters.py": r"(clusters of 4 blocks, \d+ at most: correct|nothing to do: .*)$",
+    "kernels/cooperative_launch.py": r"(\d blocks of 64 threads, 10 steps: correct|nothing .*)$",
+    "kernels/nvvm.py": r"NVVM IR \(\d, \d\): correct$",
+    "kernels/tensor_map.py": r"(TensorMapDescriptor\(tiled, .*: correct|nothing to do: .*)$",
     "memory/growing_memory.py": r"(\d+ MiB at 0x[0-9a-f]+\n)+4,194,304 numbers, correct$",
     "link_time_optimization.py": r".+: \d+ bytes of linked code, \d+ of PTX$",
     "memory/managed_memory.py": r"prefetched to <Device .*\nprefetched to Host\(\)\n"
