@@ -9,6 +9,7 @@ from importlib import import_module
 
 from cuda.core._core import Buffer, Device, MemoryResource, Stream
 from cuda.core._core import __file__ as _core_path
+from cuda.core.memory.adaptors.adaptor import is_memory_resource
 
 __all__ = ["cupy_allocator", "numba_memory_manager", "torch_allocator"]
 
@@ -35,7 +36,7 @@ class _Memory:
 
 
 def _check(mr, function):
-    if not (isinstance(mr, MemoryResource) or getattr(mr, "__cuda_core_memory_resource__", False)):
+    if not is_memory_resource(mr):
         raise TypeError(f"{function}() takes a MemoryResource, got {type(mr).__name__}")
     if not mr.is_device_accessible:
         raise ValueError(f"{function}() needs memory that kernels may use, which {mr!r} has not")

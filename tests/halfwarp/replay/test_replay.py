@@ -8,7 +8,6 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-import cuda.core
 import pytest
 from cuda.core import (
     CallbackMemoryResource,
@@ -23,10 +22,7 @@ from halfwarp.command_line import main
 from halfwarp.replay import advice, calls, log, resources, text, timeline
 
 HERE = Path(__file__).parent
-needs_pool = pytest.mark.skipif(
-    not hasattr(cuda.core, "PoolMemoryResource"), reason="there is no PoolMemoryResource yet"
-)
-KINDS = [pytest.param("pool", marks=needs_pool), "driver", "virtual"]
+KINDS = ["pool", "driver", "virtual"]
 
 
 @pytest.fixture
@@ -288,7 +284,6 @@ def test_the_recorded_traces_are_what_their_script_writes(name):
     assert written == recorder.text()
 
 
-@needs_pool
 @pytest.mark.parametrize("name", TRACES)
 @pytest.mark.parametrize("options", [[], ["--option", "upstream=virtual"]])
 def test_fragmentation_of_the_pool_is_below_a_tenth(name, options, tmp_path):

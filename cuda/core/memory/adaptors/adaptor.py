@@ -55,6 +55,13 @@ def stream_to_record(stream, resource):
     return stream if not is_default or resource.is_device_accessible else None
 
 
+def is_memory_resource(given):
+    """Whether it is one, or declares to be as good as one."""
+    return isinstance(given, MemoryResource) or bool(
+        getattr(given, "__cuda_core_memory_resource__", False)
+    )
+
+
 class MemoryResourceAdaptor(MemoryResource):
     """A memory resource that hands on what another one gives out.
 
@@ -65,9 +72,7 @@ class MemoryResourceAdaptor(MemoryResource):
     _hands_memory_on = True  # what a graph does with the memory is for upstream to say
 
     def __init__(self, mr):
-        if not (
-            isinstance(mr, MemoryResource) or getattr(mr, "__cuda_core_memory_resource__", False)
-        ):
+        if not is_memory_resource(mr):
             raise TypeError(f"Expected type MemoryResource, got {type(mr).__name__}")
         self._upstream = mr
         self._ledger = _Ledger()

@@ -3,10 +3,11 @@
 
 from operator import index
 
-from cuda.core._core import Buffer, MemoryResource, OutOfMemoryError, Stream_accept
+from cuda.core._core import Buffer, MemoryResource, Stream_accept
 from cuda.core._located_memory import _Ledger
 from cuda.core.memory.adaptors.adaptor import Taken, size_in_bytes, stream_to_record
 from cuda.core.memory.adaptors.figures import figures_of
+from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
 
 
 class CallbackMemoryResource(MemoryResource):
@@ -93,11 +94,9 @@ class CallbackMemoryResource(MemoryResource):
         if address == 0 and size:
             device = None if self._device_id < 0 else self._device_id
             used, peak, *_ = self._ledger.sums()
-            raise OutOfMemoryError(
-                f"CUDA_ERROR_OUT_OF_MEMORY: alloc() of a CallbackMemoryResource returned 0 for "
-                f"{size} bytes; free buffers, or ask for less",
-                code=2,
-                name="CUDA_ERROR_OUT_OF_MEMORY",
+            raise out_of_memory_error(
+                f"alloc() of a CallbackMemoryResource returned 0 for {size} bytes; free buffers, "
+                "or ask for less",
                 requested=size,
                 device_id=device,
                 used=used,

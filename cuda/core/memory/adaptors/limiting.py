@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """LimitingMemoryResource: lets no more than so many bytes be in use."""
 
-from cuda.core._core import OutOfMemoryError
 from cuda.core.memory.adaptors.adaptor import MemoryResourceAdaptor, size_in_bytes
+from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
 
 MOST = (1 << 64) - 1  # bytes that a size can say
 
@@ -64,12 +64,9 @@ class LimitingMemoryResource(MemoryResourceAdaptor):
 
     def _refuse(self, asked):
         used = self._ledger.shares
-        raise OutOfMemoryError(
-            f"CUDA_ERROR_OUT_OF_MEMORY: {asked} bytes asked of a LimitingMemoryResource that has "
-            f"{used} of its limit of {self._limit} bytes in use; free buffers, raise the limit, or "
-            "ask for less",
-            code=2,
-            name="CUDA_ERROR_OUT_OF_MEMORY",
+        raise out_of_memory_error(
+            f"{asked} bytes asked of a LimitingMemoryResource that has {used} of its limit of "
+            f"{self._limit} bytes in use; free buffers, raise the limit, or ask for less",
             requested=asked,
             device_id=device_of(self._upstream),
             used=used,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a PoolMemoryResource says of its memory: in use, where from, and why there is no more."""
 
+from cuda.core.memory.adaptors.out_of_memory import out_of_memory_error
 from cuda.core.memory.leaks import LiveAllocation
 from cuda.core.memory.stacks import format_stack
 
@@ -18,8 +19,6 @@ def live_allocations(rows, stacks):
 
 def out_of_memory(pool, requested, error, is_tracked):
     """The OutOfMemoryError of a pool that could not find `requested` bytes."""
-    from cuda.core import OutOfMemoryError
-
     figures = pool.statistics()
     known = {
         "used": figures["allocated_bytes.current"],
@@ -33,13 +32,11 @@ def out_of_memory(pool, requested, error, is_tracked):
     listed = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in known.items() if v is not None)
     largest = sorted(pool.report_leaks(), key=lambda record: -record.size)[:10]
     text = (
-        f"CUDA_ERROR_OUT_OF_MEMORY: {requested} bytes asked of {pool!r} ({listed}, all in bytes); "
-        f"free buffers, trim() other pools, raise max_size, or ask for less. Upstream: {error}"
+        f"{requested} bytes asked of {pool!r} ({listed}, all in bytes); free buffers, trim() other "
+        f"pools, raise max_size, or ask for less. Upstream: {error}"
     )
-    return OutOfMemoryError(
+    return out_of_memory_error(
         text,
-        code=2,
-        name="CUDA_ERROR_OUT_OF_MEMORY",
         where=getattr(error, "where", None),
         requested=requested,
         device_id=pool.device_id,
