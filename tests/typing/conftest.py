@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Type checkers at work on files of the corpus, away from every configuration of the tree."""
 
+import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import cuda.core
 import pytest
@@ -25,17 +27,13 @@ def mypy(tmp_path_factory):
     def run(path):
         options = ["--strict", "--no-error-summary", "--explicit-package-bases"]
         options += ["--follow-imports=silent", "--enable-error-code=deprecated"]
-        output, errors, _ = api.run([*options, f"--cache-dir={cache}", str(path)])
+        with contextlib.chdir(cache), mock.patch.dict(os.environ, MYPYPATH=str(PACKAGES)):
+            output, errors, _ = api.run([*options, f"--cache-dir={cache}", str(path)])
         assert not errors
         found = [line for line in output.splitlines() if ": note:" not in line]
         return {(int(line), code) for line, code in (ERROR.search(f).groups() for f in found)}
 
-    before, here = os.environ.get("MYPYPATH"), os.getcwd()
-    os.environ["MYPYPATH"] = str(PACKAGES)
-    os.chdir(cache)
-    yield run
-    os.chdir(here)
-    os.environ.pop("MYPYPATH") if before is None else os.environ.update(MYPYPATH=before)
+    return run
 
 
 @pytest.fixture(scope="session")
