@@ -19,11 +19,18 @@ config_hooks above{};  // written once, when the extension is imported
 
 constexpr int largest = std::numeric_limits<int>::max();
 
-int wrong_shape(const char* field, PyObject* value) noexcept {
+int wrong_shape(const char* field, PyObject* value, const char* advice = "") noexcept {
   PyErr_Format(PyExc_ValueError,
-               "LaunchConfig.%s must be an int, or a tuple with up to 3 ints (got %R)", field,
-               value);
+               "LaunchConfig.%s must be an int, or a tuple with up to 3 ints (got %R)%s", field,
+               value, advice);
   return -1;
+}
+
+// Positional arguments stand in the order grid, cluster, block, which is easily overlooked.
+int missing(config_argument field) noexcept {
+  if (field == config_grid) return wrong_shape("grid", Py_None);
+  return wrong_shape("block", Py_None,
+                     ": give it by name, block=; the second positional argument is cluster");
 }
 
 // One extent: 0, or -1 with ValueError set. `whole` is what the user gave, for the message.
@@ -311,8 +318,8 @@ int configure(config_fields& config, PyObject* const* values) noexcept {
   if (refuse_older_spellings(values) < 0) return -1;
   config_fields made{};
   for (const config_argument required : {config_grid, config_block}) {
-    PyObject* const value = values[required] != nullptr ? values[required] : Py_None;
-    if (set_field(made, required, value) < 0) return -1;
+    if (values[required] == nullptr) return missing(required);
+    if (set_field(made, required, values[required]) < 0) return -1;
   }
   for (std::size_t i = 0; i < config_stream; ++i) {
     if (i == config_grid || i == config_block || values[i] == nullptr) continue;

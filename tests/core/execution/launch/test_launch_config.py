@@ -86,6 +86,11 @@ def test_grid_and_block_are_required():
         LaunchConfig(grid=1)
 
 
+def test_a_block_in_the_place_of_the_cluster_is_told():
+    with pytest.raises(ValueError, match=r"block must be .*by name, block=; .* is cluster"):
+        LaunchConfig((2, 2), (32, 1))
+
+
 def test_the_defaults():
     config = LaunchConfig(grid=1, block=1)
     assert config.cluster is None
