@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Handles as the low layer's Python objects, and addresses out of Python objects.
 
+from cpython.long cimport PyLong_AsLongLongAndOverflow
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 
 cdef dict handle_classes = {}
@@ -26,6 +27,12 @@ cdef uintptr_t address_from(object given) except? 0:
 
 cdef size_t size_from(object given) except? 0:
     """A size in bytes; Cython's own conversion leaves out objects that have just `__index__`."""
+    cdef int is_beyond = 0
+    cdef long long known
+    if type(given) is int:  # nearly always
+        known = PyLong_AsLongLongAndOverflow(given, &is_beyond)
+        if known >= 0 and not is_beyond:
+            return <size_t>known
     if PyIndex_Check(given):
         given = PyNumber_Index(given)
     elif isinstance(given, float):
