@@ -37,10 +37,9 @@ library_handle adopt(CUlibrary raw, library_facts facts) {
 
 }  // namespace
 
-// When the interpreter exits, no work waits for a thread of its any more.
+// At exit the driver lets go of everything, and waits for nothing.
 CUresult library_traits::destroy(CUlibrary raw, const library_facts& facts) noexcept {
-  if (facts.stays_loaded) return CUDA_SUCCESS;
-  if (is_exiting.load(std::memory_order_relaxed)) return unload(raw);
+  if (facts.stays_loaded || is_exiting.load(std::memory_order_relaxed)) return CUDA_SUCCESS;
   auto* const made = new (std::nothrow) unused_library{raw, unused.load()};
   if (made == nullptr) return unload(raw);
   unused_count.fetch_add(1, std::memory_order_relaxed);

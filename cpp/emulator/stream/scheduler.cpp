@@ -59,7 +59,19 @@ stream_point scheduler::submit(driver_guard& guard, stream& in, std::shared_ptr<
   const stream_point end = enqueue(in, std::move(what), std::move(waits));
   if (mode_ == run_mode::eager) run_ready(guard);
   if (mode_ == run_mode::adversarial) wake_late_worker();
+  if (mode_ == run_mode::async) hold_up(guard, *end.in);
   return end;
+}
+
+// A thread that submits without an end gets as far ahead of its stream as with a GPU, and no
+// further. Where the stream stands still, it may wait for what this thread does next.
+void scheduler::hold_up(driver_guard& guard, stream& in) {
+  const auto has_room = [&in] { return in.queue_.size() <= longest_queue / 2; };
+  while (in.queue_.size() > longest_queue && in.completed_ != in.stood_still_at_) {
+    const std::uint64_t before = in.completed_;
+    in.progressed_.wait_for(guard, patience, has_room);
+    if (in.completed_ == before) in.stood_still_at_ = before;
+  }
 }
 
 stream_point scheduler::enqueue(stream& in, std::shared_ptr<operation> what,

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,6 +24,8 @@ using driver_guard = std::unique_lock<std::mutex>;
 inline constexpr unsigned most_workers = 64;
 // How long a function of the program, or a copy, runs before it counts as waiting for others.
 inline constexpr std::chrono::milliseconds patience{50};
+// How many operations of one stream may wait before a call that submits another one waits as well.
+inline constexpr std::size_t longest_queue = 1024;
 // Adversarial mode: for how many times that nothing may happen before held work is let go.
 inline constexpr unsigned quiet_rounds = 10;
 
@@ -56,6 +59,7 @@ class scheduler {
   std::uint64_t pending() const noexcept { return pending_; }
 
  private:
+  void hold_up(driver_guard& guard, stream& in);
   void advance(std::shared_ptr<stream> from);
   bool hold_back(stream& held);
   bool keep_books(operation& what, stream& in);

@@ -86,6 +86,7 @@ class stream : public object {
   bool may_wait_ = false;  // the head runs, and perhaps waits for another operation
   stream_rank rank_;       // while the head is ready
   std::uint64_t enqueued_ = 0, completed_ = 0;
+  std::uint64_t stood_still_at_ = ~std::uint64_t{0};  // of `completed_`, while callers waited
   std::uint64_t demanded_ = 0;   // adversarial mode: the place that somebody waits for
   unsigned polls_ = 0;           // adversarial mode: questions since the last new operation
   std::vector<waiter> waiters_;  // streams whose head waits for a place in this one

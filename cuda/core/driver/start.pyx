@@ -64,7 +64,6 @@ def _before_exit():
     stop_reading_the_log()
     set_stuck(not gate.close())
     drop_finished_calls()
-    unload_unused_libraries()
 
 
 def _unload_unused():
