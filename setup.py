@@ -3,7 +3,6 @@
 
 import fcntl
 import os
-import platform
 import shlex
 import shutil
 import subprocess
@@ -96,7 +95,7 @@ class Part:
 
 # The emulator's inner loops once more for wider vector units, picked when it runs.
 HANDLERS = "exec/handlers/*.cpp"
-VECTORS = ("v3", "v4") if platform.machine() == "x86_64" else ()
+VECTORS = ("v3", "v4") if sysconfig.get_platform().endswith("x86_64") else ()
 WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
 RARELY = " handlers" if VECTORS else ""  # few machines still have no wider vector units
 CUDART = "libcudart_static.a"
