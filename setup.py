@@ -105,6 +105,7 @@ PARTS = [
         "cpp/driver/loader driver cpp/interpreter cpp/bindings bindings",
         True,
         "dl pthread",
+        small="_low.c",
     ),
     Part("cuda.bindings._runtime", "cpp/runtime runtime", True, "dl pthread rt", CUDART),
     Part("cuda.bindings.cydriver", is_c=True),
@@ -133,7 +134,7 @@ PARTS = [
         flags=FLOATS,
         variants=WIDER,
         small="api control device driver graph image link module object observation ptx report "
-        "settings sharing stream work" + RARELY,
+        "settings sharing stream work exports.cpp" + RARELY,
     ),
     Part(RUNTIME, "cpp/emulated_runtime emulated_runtime", small="emulated_runtime"),
     Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),

@@ -7,6 +7,7 @@
 #include "driver/driver_table.hpp"
 #include "driver/runtime_table.hpp"
 #include "interpreter/exit_gate.hpp"
+#include "interpreter/thread_state.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -45,7 +46,8 @@ callback* make_callback(word function, word data, life freed_by) {
 template <class... A>
 void run(callback* record, A... arguments) {
   if (const interpreter::gate_pass pass{interpreter::gate->enter()}; pass.is_open()) {
-    PyGILState_STATE state = PyGILState_Ensure();
+    interpreter::keep_thread_state();
+    const PyGILState_STATE state = PyGILState_Ensure();
     reinterpret_cast<void (*)(A...)>(record->function)(arguments...);
     PyGILState_Release(state);
   }

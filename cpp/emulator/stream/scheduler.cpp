@@ -245,10 +245,10 @@ bool scheduler::poll(driver_guard& guard, const stream_point& until) {
   return until.is_reached();
 }
 
-// One worker per ready stream, so that a kernel that spins until another stream moves on does not
-// stop that stream.
+// One worker waits for its turn, and calls the next when that has come, so that a kernel that spins
+// until another stream moves on does not stop that stream.
 void scheduler::call_worker() {
-  if (ready_.size() <= idle_workers_) return work_available_.notify_one();
+  if (idle_workers_ > 0) return work_available_.notify_one();
   if (workers_ < most_workers) start_worker(&scheduler::work);
 }
 
@@ -274,7 +274,9 @@ void scheduler::work() {
     work_available_.wait(guard, [this] { return !ready_.empty(); });
     while (!ready_.empty() && !may_start_another()) work_available_.wait_for(guard, patience);
     --idle_workers_;
-    if (!ready_.empty()) run_head(guard, ready_.begin()->second);
+    if (ready_.empty()) continue;
+    if (ready_.size() > 1) call_worker();
+    run_head(guard, ready_.begin()->second);
   }
 }
 

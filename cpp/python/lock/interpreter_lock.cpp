@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/lifetime/interpreter.hpp"
+#include "interpreter/thread_state.hpp"
 #include "python/errors.hpp"
 
 namespace halfwarp::python {
@@ -53,6 +54,7 @@ PyGILState_STATE take_lock() {
   if (has_no_interpreter()) [[unlikely]]
     unwinding_end::sleep_for_ever();
   unwinding_end end;
+  interpreter::keep_thread_state();
   const PyGILState_STATE state = PyGILState_Ensure();
   end.pass();
   return state;
