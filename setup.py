@@ -105,7 +105,8 @@ PARTS = [
         "cpp/driver/loader driver cpp/interpreter cpp/bindings bindings",
         True,
         "dl pthread",
-        small="_low.c",
+        small="_low.c exceptions module numpy_structs enum_class.cpp struct_arrays.cpp "
+        "typed_array.cpp ctypes_values.cpp nvml_functions.cpp",
     ),
     Part("cuda.bindings._runtime", "cpp/runtime runtime", True, "dl pthread rt", CUDART),
     Part("cuda.bindings.cydriver", is_c=True),
@@ -121,7 +122,8 @@ PARTS = [
         "cuda.core._core",
         "cpp/core cpp/python",
         modules="cuda.core._graph cuda.core._texture cuda.core._sharing",
-        small="_texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp",
+        small="_texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp launch_plan.cpp "
+        "ptx_signature.cpp",
     ),
     Part("cuda.core._compile", small="_compile.cpp"),
     Part("cuda.core._views", "cpp/views", small="copies layout tensor_maps"),

@@ -21,7 +21,9 @@ cdef class _NodeState:
     pass
 
 
+# no_gc_clear: a builder in the same cycle ends the graph when it goes.
 @cython.final
+@cython.no_gc_clear
 cdef class _GraphState:
     def __cinit__(self):
         self.added, self.nodes, self.parts = [], {}, {}

@@ -227,6 +227,7 @@ try:
     view.dtype
 except NotImplementedError as error:
     print(error)
+del view  # while the functions of its producer are there
 """
         said = run_python(code).splitlines()
         assert said[0] == "(3, 4) 2"
