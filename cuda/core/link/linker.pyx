@@ -235,7 +235,7 @@ cdef ObjectCode link_to(Linker self, str target):
         if target not in session.targets:
             raise ValueError(f"Unsupported target type: {target}: the driver links to "
                              f"{', '.join(session.targets)}")
-        image = make_image(session, target)
+        image = make_image(session, target, self.codes)
         declarations = parameters_of_inputs(self) if target == "cubin" else b""
     tell("note_linked", (len(self.codes), target, monotonic() - begin, len(image)))
     return make_object_code(image, target, self.name, None, declarations)
@@ -250,7 +250,7 @@ WHY_NOT = {  # where the linker has nothing to say
 }
 
 
-cdef bytes make_image(LinkSession session, str target):
+cdef bytes make_image(LinkSession session, str target, list codes):
     try:
         return session.make(target)
     except Exception as error:
@@ -258,11 +258,15 @@ cdef bytes make_image(LinkSession session, str target):
         if "Undefined reference" in log:
             error.add_note("no input defines what is named: give the code that does to the Linker, "
                            "too, under the very name (extern \"C\", or the mangled one)")
-        elif "NO_MODULE" in log:
-            error.add_note(NEEDS_LTOIR)
+        elif "NO_MODULE" in log or "nvvmCompileProgram" in log and not may_have_ltoir(codes):
+            error.add_note(NEEDS_LTOIR)  # linkers of CUDA 13.0 give the empty program to NVVM
         elif not log and target in WHY_NOT:
             error.add_note(WHY_NOT[target])
         raise
+
+
+cdef bint may_have_ltoir(list codes):
+    return any((<ObjectCode>code).format not in ("cubin", "ptx") for code in codes)
 
 
 cdef bytes parameters_of_inputs(Linker self):

@@ -109,6 +109,8 @@ def test_letting_go_waits_for_no_work(device, stream):
     """The driver unloads when all work is done, some of which may wait for this thread."""
     go = threading.Event()
     kernel = ObjectCode.from_ptx(PTX).get_kernel("f")
+    launch(stream, LaunchConfig(grid=1, block=1), kernel)
+    stream.sync()  # a driver that loads a kernel when it is launched first waits for work, too
     host_launch(stream, functools.partial(go.wait, 30))
     launch(stream, LaunchConfig(grid=1, block=1), kernel)
     del kernel
