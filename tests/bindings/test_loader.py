@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import textwrap
 from pathlib import Path
 
@@ -429,7 +430,7 @@ def test_private_modules_show_addresses_under_the_names_of_existing_code():
 
 @pytest.mark.parametrize("extension", ["_low", "cydriver", "cynvrtc"])
 def test_the_low_layer_needs_no_cplusplus_runtime(extension):
-    (built,) = BINDINGS.glob(f"{extension}.*{sys.version_info.minor}-*.so")
+    (built,) = BINDINGS.glob(extension + sysconfig.get_config_var("EXT_SUFFIX"))
     shown = subprocess.run(["readelf", "-d", built], capture_output=True, text=True, check=True)
     needed = re.findall(r"NEEDED.*\[(.*?)\]", shown.stdout)
     assert needed, shown.stdout

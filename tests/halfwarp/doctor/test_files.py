@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changed, missing, foreign and broken files, and other distributions in our folders."""
 
+import email.message  # noqa: F401, needed late by importlib.metadata, where no path leads to it
 import sys
 
 import pytest
