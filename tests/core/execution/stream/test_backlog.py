@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that submits faster than its streams work is held up, as by a GPU whose queue is full."""
+"""A program that submits faster than its streams work is held up, as by a GPU with a full queue."""
 
 import threading
 
