@@ -3,7 +3,7 @@
 
 The model of a graph is what each node adds to which number; a launch of an executable adds that.
 The Buffers of the nodes are closed at once, and their owners must be gone when all graphs are.
-HALFWARP_RANDOM_GRAPHS says how many graphs there are to be.
+HALFWARP_RANDOM_GRAPHS says how many graphs there are to be, HALFWARP_RANDOM_SEED which.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import weakref
 import pytest
 from cuda.core import Buffer, CUDAError, Device, ObjectCode
 from cuda.core.graph import GraphDefinition
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
@@ -30,6 +30,7 @@ PTX = f"""
 ret;
 }}
 """
+SEED = os.environ.get("HALFWARP_RANDOM_SEED")
 CELLS = st.integers(0, 15)
 VALUES = st.integers(0, 1000)
 CHOICES = st.integers(0, 1 << 30)
@@ -153,10 +154,10 @@ def all_gone(references):
     import threading
 
     for _ in range(30):
-        gc.collect()
         ctypes.pythonapi.Py_MakePendingCalls()
         if not any(reference() is not None for reference in references):
             return True
+        gc.collect()
         threading.Event().wait(0.01)
     return False
 
@@ -166,10 +167,12 @@ RandomGraphs.TestCase.settings = settings(
     stateful_step_count=25,
     deadline=None,
     database=None,
-    derandomize=True,
+    derandomize=SEED is None,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
+if SEED is not None:
+    seed(int(SEED))(RandomGraphs)
 TestRandomGraphs = RandomGraphs.TestCase
 
 
