@@ -13,6 +13,7 @@ from .workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "mutation"
+BUDGET = "seconds for the tests of one mutant; what they have not noticed by then survived (3600)"
 
 
 def arguments():
@@ -21,7 +22,9 @@ def arguments():
     parser.add_argument("--sample", type=int, default=20, metavar="N", help="so many mutants (20)")
     parser.add_argument("--seed", type=int, default=0, help="which of them (0)")
     parser.add_argument("--skip", type=int, default=0, metavar="N", help="go on after the first N")
-    parser.add_argument("--json", type=Path, default=FOLDER / "report.json", metavar="FILE")
+    parser.add_argument("--share", default="1/1", metavar="K/N", help="of those the K-th N-th")
+    parser.add_argument("--budget", type=int, default=3600, metavar="S", help=BUDGET)
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the copy is built")
     parser.add_argument("--list", action="store_true", help="show the mutants and do nothing")
     parser.add_argument("--unchecked", action="store_true", help="no run of the tests without one")
     return parser.parse_args()
@@ -30,12 +33,14 @@ def arguments():
 def main() -> int:
     """Try a sample; 0 whatever comes of it, since the report is the result."""
     given = arguments()
-    mutants = sample(ROOT, given.seed, given.sample, tuple(given.paths))[given.skip :]
+    share, shares = map(int, given.share.split("/"))
+    mutants = sample(ROOT, given.seed, given.sample, tuple(given.paths))
+    mutants = mutants[given.skip :][share - 1 :: shares]
     if given.list:
         for mutant in mutants:
             print(f"{place(mutant)}\n  - {mutant.before.strip()}\n  + {mutant.after.strip()}")
         return 0
-    workspace = Workspace(ROOT, FOLDER)
+    workspace = Workspace(ROOT, given.folder.resolve(), given.budget)
     suites = {tuple(suite_of(mutant.path)["tests"]) for mutant in mutants}
     workspace.prepare([] if given.unchecked else [list(tests) for tests in sorted(suites)])
     outcomes = []
@@ -57,7 +62,6 @@ def place(mutant) -> str:
 
 def write(given, outcomes) -> None:
     """After each mutant, so that a run that is ended has its report."""
-    given.json.parent.mkdir(parents=True, exist_ok=True)
     report = {
         "seed": given.seed,
         "sample": given.sample,
@@ -65,7 +69,7 @@ def write(given, outcomes) -> None:
         "summary": summary(outcomes),
         "mutants": [outcome.record() for outcome in outcomes],
     }
-    given.json.write_text(json.dumps(report, indent=1) + "\n")
+    (given.folder / "report.json").write_text(json.dumps(report, indent=1) + "\n")
 
 
 def summary(outcomes) -> str:

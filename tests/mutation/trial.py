@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .mutants import Mutant
-from .workspace import PASSED, Workspace
+from .workspace import PASSED, TIME_IS_OVER, Workspace
 
 SUITES = tomllib.loads(Path(__file__).with_name("suites.toml").read_text())
 FIRST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+(?: ?\[.*?\])?)", re.M)
@@ -65,6 +65,8 @@ def judge(workspace: Workspace, mutant: Mutant, source: str, changed: str) -> tu
         if not is_python and workspace.made() == workspace.fingerprint:
             return "equivalent", "the same machine code"
     tested = workspace.test(suite["tests"])
+    if tested.returncode == TIME_IS_OVER:
+        return "survived", f"the tests had no more than {workspace.budget} s"
     if tested.returncode in PASSED:
         return "survived", ""
     failure = FIRST_FAILURE.search(tested.stdout)

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 LEFT_OUT = {".git", ".venv", ".clients", ".whl", "__pycache__", ".hypothesis", ".pytest_cache"}
-TIME_LIMIT = 600  # seconds for a build, or for the tests of a folder
+TIME_LIMIT = 1800  # seconds for a build
+TIME_IS_OVER = 124  # as the status of a command that was ended, as timeout(1) tells it
 TEST_LIMIT = 120  # for one test
 PASSED = (0, 5)  # as pytest tells it: all that ran, or there was none
 MADE = ("cuda/**/*.so", "build/generated/**/*", "cuda/**/*.pyi", "cuda/**/*.pxd")
@@ -20,7 +21,8 @@ MADE = ("cuda/**/*.so", "build/generated/**/*", "cuda/**/*.pyi", "cuda/**/*.pxd"
 class Workspace:
     """Built once; later only what a mutant changes is built again."""
 
-    def __init__(self, tree: Path, folder: Path) -> None:
+    def __init__(self, tree: Path, folder: Path, budget: float) -> None:
+        self.budget = budget
         self.root = folder / "tree"
         self.kept = folder / "kept"
         self.environment = {
@@ -66,14 +68,19 @@ class Workspace:
         options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "--backend=emulator"]
         options += [f"--timeout={TEST_LIMIT}", "-o", "timeout_method=thread"]  # ends loops in C++
         command = [sys.executable, "-m", "pytest", *options]
+        end = time.monotonic() + self.budget
         for number, folder in enumerate(tests):
             # one after another: pytest itself sorts the files of arguments that overlap
-            done = self.run([*command, folder, *(f"--ignore={each}" for each in tests[:number])])
+            options = [f"--ignore={each}" for each in tests[:number]]
+            left = end - time.monotonic()
+            done = self.run([*command, folder, *options], left)
             if done.returncode not in PASSED:
                 break
         return done
 
-    def run(self, command: list[str], **variables: str) -> subprocess.CompletedProcess:
+    def run(
+        self, command: list[str], limit: float = TIME_LIMIT, **variables: str
+    ) -> subprocess.CompletedProcess:
         """Run in a session of its own, which ends as a whole when the time is over."""
         process = subprocess.Popen(
             command,
@@ -86,11 +93,11 @@ class Workspace:
             start_new_session=True,
         )
         try:
-            output, _ = process.communicate(timeout=TIME_LIMIT)
+            output, _ = process.communicate(timeout=max(limit, 1))
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
-            output += "\nkilled: the time is over"
+            return subprocess.CompletedProcess(command, TIME_IS_OVER, output)
         return subprocess.CompletedProcess(command, process.returncode, output)
 
     def write(self, name: str, text: str) -> None:
