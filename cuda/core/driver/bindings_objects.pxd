@@ -8,4 +8,4 @@ cdef object as_bindings(str class_name, const void* raw)
 cdef uintptr_t address_from(object given) except? 0
 
 # The size in bytes that an object stands for.
-cdef size_t size_from(object given) except? 0
+cdef size_t size_from(object given, str what) except? 0

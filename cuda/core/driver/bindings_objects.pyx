@@ -3,6 +3,7 @@
 
 from cpython.long cimport PyLong_AsLongLongAndOverflow
 from cpython.number cimport PyIndex_Check, PyNumber_Index
+from libc.stdint cimport SIZE_MAX
 
 cdef dict handle_classes = {}
 
@@ -25,8 +26,8 @@ cdef uintptr_t address_from(object given) except? 0:
     return int(given)
 
 
-cdef size_t size_from(object given) except? 0:
-    """A size in bytes; Cython's own conversion leaves out objects that have just `__index__`."""
+cdef size_t size_from(object given, str what) except? 0:
+    """A size in bytes; `what` names the call and its argument, for who gets it wrong."""
     cdef int is_beyond = 0
     cdef long long known
     if type(given) is int:  # nearly always
@@ -37,10 +38,15 @@ cdef size_t size_from(object given) except? 0:
         given = PyNumber_Index(given)
     elif isinstance(given, float):
         if not given.is_integer():
-            raise TypeError(f"a size is a whole number of bytes, got {given!r}")
+            raise TypeError(f"{what} is a whole number of bytes, got {given!r}")
         PyErr_WarnEx(DeprecationWarning, f"a size given as a float ({given!r}) is deprecated: use "
                      f"{int(given)}".encode(), 1)
         given = int(given)
-    if isinstance(given, int) and given < 0:
-        raise OverflowError(f"a size in bytes must not be negative, got {given}")
+    if not isinstance(given, int):
+        raise TypeError(f"{what} is a whole number of bytes, got {given!r} "
+                        f"({type(given).__name__})")
+    if given < 0:
+        raise OverflowError(f"{what} in bytes must not be negative, got {given}")
+    if given > SIZE_MAX:
+        raise OverflowError(f"{what} is too large: {given} bytes are more than there are addresses")
     return given

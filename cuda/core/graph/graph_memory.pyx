@@ -203,7 +203,7 @@ cdef int check_captures(const stream_ref& stream) except -1:
 
 cdef Buffer allocate_in_graph(object resource, object size, Stream order):
     cdef CUdeviceptr pointer = 0
-    cdef size_t wanted = size_from(size)
+    cdef size_t wanted = size_from(size, "allocate(): size")
     cdef borrowed_stream on = order.native.borrow_open(order)
     check_captures(on)
     if wanted:

@@ -185,7 +185,8 @@ cdef class Buffer:
         ValueError
             If the part is not inside this buffer.
         """
-        return part_of(self, size_from(offset), size_from(size))
+        return part_of(self, size_from(offset, "resize_view(): offset"),
+                       size_from(size, "resize_view(): size"))
 
     def __enter__(self):
         return self
@@ -516,7 +517,7 @@ cdef Buffer wrap_memory(object cls, object ptr, object size, object mr, object o
         require_memory_resource(mr)
     cdef Buffer buffer = cls.__new__(cls)
     cdef CUdeviceptr pointer = address_from(ptr)
-    cdef size_t bytes_given = size_from(size)
+    cdef size_t bytes_given = size_from(size, "from_handle(): size")
     if mr is not None and (stream is not None or mr.is_device_accessible):
         buffer.stream = default_stream_object() if stream is None else accept_stream(stream)
         buffer.order = recorded_order(buffer.stream)

@@ -299,7 +299,7 @@ cdef object sharing_module():
 cdef Buffer allocate_for(Buffer empty, _MemPool self, object size, Stream given):
     cdef pool_handle pool = share_open_pool(self)
     cdef CUdeviceptr pointer = 0
-    cdef size_t wanted = size_from(size)
+    cdef size_t wanted = size_from(size, "allocate(): size")
     cdef stream_handle order = given.native.share_open(given)
     if wanted != 0:
         try:

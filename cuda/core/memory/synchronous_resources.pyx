@@ -41,7 +41,7 @@ cdef class LegacyPinnedMemoryResource(MemoryResource):
         cuMemAllocHost : the driver function.
         """
         cdef void* pointer = NULL
-        cdef size_t wanted = size_from(size)
+        cdef size_t wanted = size_from(size, "allocate(): size")
         if stream is not None:
             accept_stream(stream)
         cdef context_handle context = current_context()
@@ -103,7 +103,7 @@ cdef class _SynchronousMemoryResource(MemoryResource):
         """
         stream_or_default(stream, "allocate()")
         cdef CUdeviceptr pointer = 0
-        cdef size_t wanted = size_from(size)
+        cdef size_t wanted = size_from(size, "allocate(): size")
         if wanted:
             with nogil:
                 pointer = allocate_in_context(self.context, wanted)

@@ -31,7 +31,7 @@ cdef class IPCBufferDescriptor:
     def _init(reserved, size):
         """Make one of the driver's 64 bytes and the size of the buffer. Host only."""
         require_bytes(reserved)
-        return describe_buffer(reserved, size_from(size))
+        return describe_buffer(reserved, size_from(size, "IPCBufferDescriptor: size"))
 
     @property
     def size(self):

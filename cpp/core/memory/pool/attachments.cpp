@@ -128,6 +128,7 @@ void segment_pool::add_up(const stream_blocks& last) noexcept {
   totals_->allocated_bytes += last.allocated_bytes;
   totals_->frees += last.frees;
   totals_->reused += last.reused;
+  totals_->allocated -= last.given_back;
 }
 
 // What belongs to no stream and has nothing any more goes, but not here: its event is given to the

@@ -41,7 +41,7 @@ void stream_blocks::clear() noexcept {
   std::fill(std::begin(quick), std::end(quick), nullptr);
   has_quick = false;
   releasable = live = freed = guarded = completed = allocations = allocated_bytes = frees = reused =
-      0;
+      given_back = 0;
 }
 
 // Goes through the lists of the streams, each pinned while it is the current one: the driver is
@@ -148,12 +148,13 @@ block* segment_pool::take_from_others(std::size_t requested, const stream_ref& s
     if (found == nullptr) found = take(home, home, {wanted.size});
   }
   if (found == nullptr) return nullptr;
+  std::size_t uncounted = 0;
   {
     const spin_guard guard{home.lock};
-    home.count_allocation(requested);
+    uncounted = home.count_allocation(requested);
   }
   ++totals_->reuse_cross_stream;
-  hand_out(*found, requested, stream.raw());
+  hand_out(*found, requested, uncounted, stream.raw());
   return found;
 }
 
@@ -261,6 +262,7 @@ segment* segment_pool::take_all_segments() noexcept {
 pool_figures segment_pool::figures() noexcept {
   pool_figures all;
   const spin_guard guard{lock_};
+  count_frees();
   for (stream_blocks* each = homes_; each != nullptr; each = each->next_of_pool) {
     settle(*each);
     const spin_guard inner{each->lock};

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace halfwarp::core {
 namespace {
@@ -31,28 +32,53 @@ void raise_to(std::atomic<std::size_t>& peak, std::size_t reached) noexcept {
 
 segment_pool::segment_pool(std::shared_ptr<pool_totals> totals) : totals_{std::move(totals)} {}
 
-void segment_pool::hand_out(block& given, std::size_t requested, CUstream stream) noexcept {
+void segment_pool::hand_out(block& given, std::size_t requested, std::size_t uncounted,
+                            CUstream stream) noexcept {
   given.stream.store(stream, std::memory_order_relaxed);
   given.since.store(now(), std::memory_order_relaxed);
   given.requested.store(requested, std::memory_order_relaxed);
-  raise_to(totals_->allocated_peak, totals_->allocated.fetch_add(requested) + requested);
+  if (uncounted == 0) return;
+  const std::size_t reached = totals_->allocated.fetch_add(uncounted) + uncounted;
+  if (reached <= totals_->allocated_peak.load(std::memory_order_relaxed)) return;
+  const spin_guard guard{lock_};
+  count_frees();
+  raise_to(totals_->allocated_peak, totals_->allocated.load());
+}
+
+void segment_pool::count_frees() noexcept {
+  for (stream_blocks* each = homes_; each != nullptr; each = each->next_of_pool) {
+    const spin_guard guard{each->lock};
+    totals_->allocated -= std::exchange(each->given_back, 0);
+  }
+}
+
+void segment_pool::count_at_once() noexcept {
+  counts_at_once_.store(true);
+  const spin_guard guard{lock_};  // a free that did not see it has left its bytes behind
+  count_frees();
+}
+
+void segment_pool::close() noexcept {
+  is_closed_.store(true);
+  count_at_once();
 }
 
 block* segment_pool::allocate(std::size_t requested, const stream_ref& stream) {
   const std::size_t size = rounded_to_unit(requested);
   stream_blocks& home = home_of(stream);
   block* found = nullptr;
+  std::size_t uncounted = 0;
   if (size < requested || is_inert()) return nullptr;  // more than there are addresses
   if (size <= quick_limit) {
     const spin_guard guard{home.lock};
     found = home.take_quick(size);
     if (found != nullptr) {
-      home.count_allocation(requested);
+      uncounted = home.count_allocation(requested);
       ++home.reused;
     }
   }
   if (found == nullptr) return allocate_from_bins(requested, stream, use_for(size));
-  hand_out(*found, requested, stream.raw());
+  hand_out(*found, requested, uncounted, stream.raw());
   return found;
 }
 
@@ -68,12 +94,13 @@ block* segment_pool::allocate_from_bins(std::size_t requested, const stream_ref&
     is_own = false;
   }
   if (found == nullptr) return nullptr;
+  std::size_t uncounted = 0;
   {
     const spin_guard guard{home.lock};
-    home.count_allocation(requested);
+    uncounted = home.count_allocation(requested);
     home.reused += is_own;
   }
-  hand_out(*found, requested, stream.raw());
+  hand_out(*found, requested, uncounted, stream.raw());
   return found;
 }
 
@@ -102,19 +129,22 @@ bool segment_pool::free(block& given, stream_blocks& home) noexcept {
   given.requested.store(0, std::memory_order_relaxed);
   if (given.home != &home) move_home(given, home);
   const bool is_quick = given.size <= quick_limit;
+  bool is_counted = false;
   {
     if (!is_quick) lock_.lock();
     const spin_guard guard{home.lock};
     given.freed = ++home.freed;
     --home.live;
     ++home.frees;
+    is_counted = counts_at_once_.load(std::memory_order_relaxed);
+    if (!is_counted) home.given_back += requested;
     if (is_quick) home.keep_quick(given);
   }
   if (!is_quick) {
     give_home(given);
     lock_.unlock();
   }
-  return totals_->allocated.fetch_sub(requested) == requested && is_closed();
+  return is_counted && totals_->allocated.fetch_sub(requested) == requested && is_closed();
 }
 
 void segment_pool::move_home(block& live, stream_blocks& to) noexcept {
@@ -219,6 +249,7 @@ block* segment_pool::add_segment(CUdeviceptr address, std::size_t size, void* ke
   const segment_use use = requested == 0 ? segment_use::all_blocks : use_for(requested);
   auto made = std::make_unique<segment>(segment{address, size, use, keeper, nullptr});
   block* found = nullptr;
+  std::size_t uncounted = 0;
   {
     const spin_guard guard{lock_};
     prepare_blocks();
@@ -238,13 +269,13 @@ block* segment_pool::add_segment(CUdeviceptr address, std::size_t size, void* ke
       home.bins.insert(whole);
     } else {
       cut(whole, rounded_to_unit(requested));
-      home.count_allocation(requested);
+      uncounted = home.count_allocation(requested);
     }
   }
   ++totals_->upstream_allocs;
   raise_to(totals_->reserved_peak, totals_->reserved.load());
   if (requested == 0) return nullptr;
-  hand_out(*found, requested, stream.raw());
+  hand_out(*found, requested, uncounted, stream.raw());
   return found;
 }
 

@@ -11,7 +11,10 @@ namespace halfwarp::core {
 
 // What a pool and those that serve its captures count together.
 struct pool_totals {
-  std::atomic<std::size_t> allocated{0};  // in bytes, as asked for
+  // In bytes, as asked for; too large by what the streams' lists have as `given_back`, so that what
+  // is freed and allocated again on one stream is not counted here, by all threads in one place. It
+  // is never above the peak, which grows only after they were asked.
+  std::atomic<std::size_t> allocated{0};
   std::atomic<std::size_t> allocated_peak{0};
   std::atomic<std::size_t> reserved{0};
   std::atomic<std::size_t> reserved_peak{0};
@@ -103,10 +106,13 @@ class segment_pool {
   // for the first time.
   [[nodiscard]] bool is_inert() const noexcept { return is_inert_.load(); }
 
-  void close() noexcept { is_closed_.store(true); }
+  // Subtracts each free from the totals when it happens, for who needs to know of the last one, or
+  // shares the totals with other pools.
+  void count_at_once() noexcept;
+  void close() noexcept;
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(); }
 
-  // Of this pool alone; all else is in the totals.
+  // Of this pool alone; all else is in the totals, which are exact from then on.
   [[nodiscard]] pool_figures figures() noexcept;
   [[nodiscard]] std::vector<live_block> live_blocks();
   // The live block that begins there; null: none.
@@ -121,7 +127,8 @@ class segment_pool {
 
   [[nodiscard]] stream_blocks& attach(const stream_ref& stream);
   [[nodiscard]] stream_blocks& home_of_default(const stream_ref& stream);
-  void hand_out(block& given, std::size_t requested, CUstream stream) noexcept;
+  void hand_out(block& given, std::size_t requested, std::size_t uncounted,
+                CUstream stream) noexcept;
   [[nodiscard]] block* take(stream_blocks& from, stream_blocks& home, const wanted_block& wanted);
   [[nodiscard]] bool has_fit(stream_blocks& in, const wanted_block& wanted) noexcept;
   void learn(stream_blocks& of, const wanted_block* wanted = nullptr) noexcept;
@@ -142,10 +149,12 @@ class segment_pool {
   void take_out(segment& of) noexcept;
   void check_context(const context_instance& of_stream) noexcept;
   [[nodiscard]] static bool is_free(const segment& of) noexcept;
+  void count_frees() noexcept;
 
   const std::uint32_t generation_ = fork_generation.load(std::memory_order_relaxed);
   const std::shared_ptr<pool_totals> totals_;
   std::atomic<bool> is_closed_{false};
+  std::atomic<bool> counts_at_once_{false};
   std::atomic<bool> is_inert_{false};
   std::atomic<stream_blocks*> last_default_{nullptr};
   unsigned holders_ = 1;  // under the lock of the attachments

@@ -2,6 +2,7 @@
 // What a pool has free in the order of one stream.
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 
 #include "core/lifetime/spin_lock.hpp"
@@ -54,6 +55,7 @@ class stream_blocks {
   unsigned long long allocated_bytes = 0;
   unsigned long long frees = 0;
   unsigned long long reused = 0;
+  std::size_t given_back = 0;  // bytes that were freed, but are not subtracted from the totals yet
 
   [[nodiscard]] bool is_per_thread() const noexcept { return raw == CU_STREAM_PER_THREAD; }
 
@@ -73,10 +75,14 @@ class stream_blocks {
     first = &given;
     has_quick = true;
   }
-  void count_allocation(std::size_t requested) noexcept {
+  // What is to be added to the totals: the rest is what they have still of earlier frees.
+  [[nodiscard]] std::size_t count_allocation(std::size_t requested) noexcept {
     ++live;
     ++allocations;
     allocated_bytes += requested;
+    const std::size_t known = std::min(given_back, requested);
+    given_back -= known;
+    return requested - known;
   }
 
   // Forgets all but the handles: the pool is gone.

@@ -94,7 +94,8 @@ cdef AllocNode add_alloc_node(_NodeMaker after, object size, object device, obje
     if memory_type not in MEMORY_TYPES:
         raise ValueError(f"{memory_type!r} is not a valid GraphMemoryType. Must be 'device', "
                          "'host' or 'managed'")
-    node.kind, node.bytes = str(memory_type), size_from(size)
+    node.kind = str(memory_type)
+    node.bytes = size_from(size, "allocate(): size")
     node.device = ordinal_of_current() if device is None else ordinal_of(device)
     node.peers = tuple([ordinal_of(each) for each in peer_access or ()])
     memset(&how, 0, sizeof(how))

@@ -91,7 +91,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         cdef Stream order = None if stream is None else accept_stream(stream)
         cdef object options = self.options
         cdef CUmemAllocationProp how = virtual_properties(self)
-        cdef size_t whole = rounded_up(size_from(size), options, &how)
+        cdef size_t whole = rounded_up(size_from(size, "allocate(): size"), options, &how)
         cdef _Extents extents = _Extents()
         cdef CUdeviceptr at
         give_up_what_stayed(self)
@@ -187,7 +187,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         if not isinstance(buf, Buffer):
             raise TypeError(f"buf must be a Buffer, got {type(buf).__name__}")
         cdef Buffer buffer = <Buffer>buf
-        cdef size_t wanted = size_from(new_size)
+        cdef size_t wanted = size_from(new_size, "modify_allocation(): new_size")
         check_open(buffer.fields.is_open, "Buffer")
         if buffer.resource is not self or buffer.fields.pointer not in self.allocations:
             raise ValueError("modify_allocation: the buffer was not allocated by this resource")

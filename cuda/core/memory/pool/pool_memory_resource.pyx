@@ -66,9 +66,10 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
     def __init__(self, device, *, initial_size=0, max_size=None, release_threshold=None,
                  upstream=None, capture="refuse", track_allocations=False):
         cdef Device on = Device(device)
-        cdef size_t first = size_from(initial_size)
-        cdef size_t most = SIZE_MAX if max_size is None else size_from(max_size)
-        threshold = None if release_threshold is None else size_from(release_threshold)
+        cdef size_t first = size_from(initial_size, "initial_size")
+        cdef size_t most = SIZE_MAX if max_size is None else size_from(max_size, "max_size")
+        threshold = None if release_threshold is None else size_from(
+            release_threshold, "release_threshold")
         if first > most:
             raise ValueError(f"initial_size {first} is above max_size {most}")
         if capture not in ("refuse", "private"):
@@ -277,7 +278,7 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
 
     @release_threshold.setter
     def release_threshold(self, value):
-        self.threshold = None if value is None else size_from(value)
+        self.threshold = None if value is None else size_from(value, "release_threshold")
         pools_with_threshold.discard(self)
         if value is not None:
             pools_with_threshold.add(self)
@@ -330,7 +331,7 @@ cdef int require_native(PoolMemoryResource self) except -1:
 
 cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream given):
     cdef Buffer buffer = Buffer.__new__(Buffer)
-    cdef size_t wanted = size_from(size)
+    cdef size_t wanted = size_from(size, "allocate(): size")
     cdef free_order recorded = record_free_order(given.native.share_open(given))
     cdef borrowed_stream order = given.native.borrow_open(given)
     cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
@@ -373,6 +374,8 @@ cdef PoolMemoryResource part_for_capture(PoolMemoryResource self, const stream_r
     if part is None:
         part = PoolMemoryResource.__new__(PoolMemoryResource)
         part.native = new segment_pool(self.native.shared_totals())
+        part.native.count_at_once()
+        self.native.count_at_once()
         part.whole, part.upstream, part.stacks = self, self.upstream, self.stacks
         part.limit, part.slack, part.device = self.limit, self.slack, self.device
         part.is_for_device, part.is_for_host = self.is_for_device, self.is_for_host

@@ -56,6 +56,7 @@ cdef extern from "core/memory/pool/segment_pool.hpp" namespace "halfwarp::core" 
         void release() noexcept
         bint is_of_this_process() noexcept
         pool_totals& totals() noexcept
+        void count_at_once() noexcept
         const shared_totals& shared_totals() noexcept
         pool_block* allocate(size_t, const stream_ref&) except +translate_exception
         pool_block* allocate_from_bins(size_t, const stream_ref&, segment_use) \

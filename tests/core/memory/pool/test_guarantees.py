@@ -430,3 +430,17 @@ class TestStatistics:
                 stream.close()
         pool.trim()
         assert figures(pool, "allocation_count.total", "allocated_bytes.total") == (3, 30)
+
+    def test_g10_the_peak_is_of_all_streams_together(self, device, pool, stream):
+        other = device.create_stream()
+        for size, on in ((1000, stream), (900, other), (500, stream), (2000, other)):
+            pool.allocate(size, stream=on).close()  # each frees before the next one takes
+        assert figures(pool, "allocated_bytes.current", "allocated_bytes.peak") == (0, 2000)
+        with pool.allocate(700, stream=stream):
+            pool.allocate(1300, stream=other).close()
+            assert figures(pool, "allocated_bytes.current", "allocated_bytes.peak") == (700, 2000)
+            with pool.allocate(1301, stream=other):
+                found = figures(pool, "allocated_bytes.current", "allocated_bytes.peak")
+                assert found == (2001, 2001)
+        other.close()
+        assert figures(pool, "allocated_bytes.current", "allocated_bytes.total") == (0, 7701)

@@ -237,6 +237,23 @@ class TestPrivateCaptures:
     def private(self, make_pool):
         return make_pool(capture="private")
 
+    def test_g10_what_captures_have_counts_too(self, private, stream):
+        def counted(last):
+            seen = private.statistics()
+            return seen["allocated_bytes.current"], seen[f"allocated_bytes.{last}"]
+
+        private.allocate(3000, stream=stream).close()
+        builder = stream.create_graph_builder().begin_building()
+        scratch = private.allocate(1000, stream=builder)
+        assert counted("peak") == (1000, 3000)
+        with private.allocate(1000, stream=stream), private.allocate(1001, stream=stream):
+            pass
+        assert counted("peak") == (1000, 3001)
+        scratch.close()
+        builder.end_building()
+        builder.close()
+        assert counted("total") == (0, 6001)
+
     def test_g6_a_graph_keeps_its_memory(self, private, stream, device):
         builder = stream.create_graph_builder().begin_building()
         scratch = private.allocate(MIB, stream=builder)
