@@ -39,22 +39,26 @@ def tools():
 
 @pytest.fixture(scope="module")
 def built(tools, root):
+    """All of them, of the objects that setup.py made where they are current."""
+    made = ";".join(map(str, objects(root)))
+    return build(tools, root, FOLDER, HALFWARP_TEST_FOLDERS="", HALFWARP_OBJECTS=made)
+
+
+def build(tools, root, folder, **more):
     compiler, include = tools
-    emulator = Path(cuda.bindings.__path__[0]) / "libcuda_emulated.so"
     options = {
         "CMAKE_CXX_COMPILER": shutil.which(compiler[-1]),
         "CMAKE_CXX_COMPILER_LAUNCHER": shutil.which("ccache") or "",
         "HALFWARP_CUDA_INCLUDE": include,
-        "HALFWARP_EMULATOR": emulator,
-        "HALFWARP_TEST_FOLDERS": "",
-        "HALFWARP_OBJECTS": ";".join(map(str, objects(root))),
+        "HALFWARP_EMULATOR": Path(cuda.bindings.__path__[0]) / "libcuda_emulated.so",
+        **more,
     }
-    configure = ["cmake", "-S", root / "cpp" / "tests", "-B", root / FOLDER]
+    configure = ["cmake", "-S", root / "cpp" / "tests", "-B", root / folder]
     said = run([*configure, *(f"-D{name}={value}" for name, value in options.items())])
     if NO_GTEST in said:
         pytest.skip("the C++ tests did not run: GoogleTest cannot be had (Debian: libgtest-dev)")
-    run(["cmake", "--build", root / FOLDER, f"-j{os.cpu_count()}"])
-    return root / FOLDER
+    run(["cmake", "--build", root / folder, f"-j{os.cpu_count()}"])
+    return root / folder
 
 
 def objects(root):
@@ -82,3 +86,14 @@ def is_current(folder, root):
 def test_the_cpp_tests_pass(built):
     said = run(["ctest", "--test-dir", built, "--output-on-failure", f"-j{os.cpu_count()}"])
     assert "No tests were found" not in said
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_threads_that_share_a_pool_have_no_data_race(tools, root):
+    """ThreadSanitizer over cpp/core; the emulator's library below it is not watched."""
+    options = {"HALFWARP_TEST_FOLDERS": "core_on_driver", "HALFWARP_SANITIZE": "thread"}
+    built = build(tools, root, FOLDER.with_name("tests-threads"), **options)
+    for _ in range(5):
+        said = run(["ctest", "--test-dir", built, "--output-on-failure"])
+        assert "100% tests passed" in said
