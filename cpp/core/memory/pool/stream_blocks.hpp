@@ -31,9 +31,9 @@ class stream_blocks {
   stream_blocks* next_of_stream = nullptr;
   stream_blocks* next_of_pool = nullptr;  // under the lock of the pool, as are these:
   free_blocks bins;
-  unsigned pins = 0;                  // by those who call the driver meanwhile, without the lock
+  unsigned pins = 0;                   // by those who call the driver meanwhile, without the lock
   std::atomic<bool> is_orphan{false};  // set under the lock of the pool: the stream is gone
-  unsigned long long releasable = 0;  // while segments are taken: up to which free
+  unsigned long long releasable = 0;   // while segments are taken: up to which free
 
   CUstream raw = nullptr;
   context_instance context;
