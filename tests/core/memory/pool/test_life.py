@@ -237,7 +237,7 @@ class TestPrivateCaptures:
     def private(self, make_pool):
         return make_pool(capture="private")
 
-    def test_g10_what_captures_have_counts_too(self, private, stream):
+    def test_g10_what_captures_have_counts_too(self, private, stream, device):
         def counted(last):
             seen = private.statistics()
             return seen["allocated_bytes.current"], seen[f"allocated_bytes.{last}"]
@@ -252,6 +252,8 @@ class TestPrivateCaptures:
         scratch.close()
         builder.end_building()
         builder.close()
+        del builder, scratch
+        device.sync()
         assert counted("total") == (0, 6001)
 
     def test_g6_a_graph_keeps_its_memory(self, private, stream, device):
