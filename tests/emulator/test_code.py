@@ -55,6 +55,13 @@ class TestLoading:
         assert len(log.raw[:8].rstrip(b"\0")) == 7
         assert log.raw[8:16] == b"x" * 8
 
+    def test_options_without_values_are_refused(self, driver, emulated):
+        out, options = ctypes.c_uint64(), (ctypes.c_int * 2)(ERROR_LOG, ERROR_LOG_SIZE)
+        text = b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k( {"
+        load = driver.cuModuleLoadDataEx
+        assert load(ctypes.byref(out), text, 2, options, None) == INVALID_VALUE
+        assert load(ctypes.byref(out), text, 2, None, options) == INVALID_VALUE
+
     def test_what_is_no_code_is_refused(self, driver):
         out = ctypes.c_uint64()
         assert driver.cuModuleLoadData(ctypes.byref(out), b"hello") in (INVALID_IMAGE, INVALID_PTX)
@@ -261,6 +268,20 @@ class TestOccupancy:
         empty = driver.kernel("empty")
         assert driver.cuOccupancyMaxPotentialBlockSize(*out, empty, function, 0, 0) == SUCCESS
         assert max(asked) == 1024
+
+    def test_the_callers_function_may_call_the_driver(self, driver):
+        devices = []
+        kind = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)
+
+        def shared_for(threads):
+            devices.append(driver.made("cuCtxGetDevice", kind=ctypes.c_int))
+            return 0
+
+        grid, block = ctypes.c_int(), ctypes.c_int()
+        out = (ctypes.byref(grid), ctypes.byref(block))
+        empty, function = driver.kernel("empty"), kind(shared_for)
+        assert driver.cuOccupancyMaxPotentialBlockSize(*out, empty, function, 0, 0) == SUCCESS
+        assert set(devices) == {0}
 
     @pytest.mark.usefixtures("emulated")
     def test_what_is_available_makes_the_blocks_fit(self, driver):

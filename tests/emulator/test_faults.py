@@ -151,6 +151,7 @@ class TestAddresses:
             assert driver.cuStreamSynchronize(stream) == SUCCESS
             flag.value = 1
             assert driver.cuStreamSynchronize(other) == ILLEGAL_ADDRESS
+            assert driver.cuStreamSynchronize(stream) == ILLEGAL_ADDRESS  # the context is broken
         driver.cuStreamDestroy(other)
 
 

@@ -119,6 +119,16 @@ class TestAllocations:
         assert driver.read(address + 8, 6, kind) == [value] * 5 + [0]
         driver.cuMemFree(address)
 
+    def test_a_copy_knows_by_the_addresses_where_they_are(self, driver):
+        first, second = driver.made("cuMemAlloc", 16), driver.made("cuMemAlloc", 16)
+        given, back = (ctypes.c_uint32 * 4)(1, 2, 3, 4), (ctypes.c_uint32 * 4)()
+        assert driver.cuMemcpy(first, ctypes.addressof(given), 16) == SUCCESS
+        assert driver.cuMemcpy(second, first, 16) == SUCCESS
+        assert driver.cuMemcpy(ctypes.addressof(back), second, 16) == SUCCESS
+        assert list(back) == [1, 2, 3, 4]
+        driver.cuMemFree(first)
+        driver.cuMemFree(second)
+
     def test_memset_wants_an_aligned_address(self, driver):
         address = driver.made("cuMemAlloc", 64)
         assert driver.cuMemsetD32(address + 2, 0, 1) == INVALID_VALUE
@@ -222,6 +232,12 @@ class TestHostMemory:
         assert attribute_of(driver, address, MEMORY_TYPE, ctypes.c_uint) == HOST
         assert driver.cuMemFreeHost(address) == SUCCESS
 
+    def test_pinned_memory_is_freed_by_its_own_function(self, driver, emulated):
+        address = driver.made("cuMemAllocHost", 64)
+        assert driver.cuMemFree(address) == INVALID_VALUE
+        assert "cuMemFreeHost" in emulated.error_text(INVALID_VALUE)
+        assert driver.cuMemFreeHost(address) == SUCCESS
+
     def test_registrations_may_touch_and_may_not_overlap(self, driver, emulated):
         region = mmap.mmap(-1, 3 * 4096)
         first = ctypes.addressof(ctypes.c_char.from_buffer(region))
@@ -275,6 +291,10 @@ class TestPointerAttributes:
         assert attribute_of(driver, address, POOL) == pool
         driver.cuMemFreeAsync(address, stream)
 
+    def test_host_memory_is_of_the_device_that_was_current(self, run_emulated):
+        done = run_emulated(OF_THE_SECOND_DEVICE, devices=2)
+        assert done.stdout.split() == ["1", "1", "1"]
+
     def test_several_at_once_of_an_unknown_address_tell_of_no_memory(self, driver):
         local = ctypes.c_uint64(1)
         values = (ctypes.c_uint64 * 2)(9, 9)
@@ -283,6 +303,26 @@ class TestPointerAttributes:
         assert driver.cuPointerGetAttributes(2, which, into, ctypes.addressof(local)) == SUCCESS
         assert values[0] & 0xFFFFFFFF == 0
 
+
+OF_THE_SECOND_DEVICE = """
+from cuda.bindings import driver
+
+driver.cuInit(0)
+for device in (0, 1):
+    driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(device)[1])
+registered = bytearray(4096)
+driver.cuMemHostRegister(registered, 4096, 0)
+pinned, managed = driver.cuMemHostAlloc(64, 0)[1], int(driver.cuMemAllocManaged(64, 1)[1])
+asked = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+view = memoryview(registered)
+import ctypes
+own = ctypes.addressof(ctypes.c_char.from_buffer(registered))
+for address in (own, pinned, managed):
+    print(driver.cuPointerGetAttribute(asked, address)[1])
+driver.cuMemHostUnregister(own)
+driver.cuMemFreeHost(pinned)
+driver.cuMemFree(managed)
+"""
 
 THREADS_THAT_FREE = """
 import threading

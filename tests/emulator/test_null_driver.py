@@ -86,6 +86,24 @@ def test_handles_are_fresh_across_threads():
     assert lines == ["8000 8000 False"]
 
 
+def test_a_thread_that_has_used_its_share_of_handles_up_gets_another():
+    lines = run("""
+        import threading
+        of_another, create, out = [], function("cuStreamCreate"), ctypes.c_void_p()
+        fresh("cuStreamCreate", 0)
+        other = threading.Thread(target=lambda: of_another.append(fresh("cuStreamCreate", 0)))
+        other.start(); other.join()
+
+        def made(count):
+            for _ in range(count):
+                create(ctypes.byref(out), 0)
+                yield out.value
+
+        print(of_another[0] in made(2**20 + 16))
+    """)
+    assert lines == ["False"]
+
+
 def test_no_machine_takes_a_handle_for_an_address():
     """x86-64 wants bits 57 to 63 as bit 56, aarch64 looks at bits 48 to 55, all alike, alone."""
     (handle,) = map(int, run("print(fresh('cuStreamCreate', 0))"))
@@ -110,11 +128,11 @@ def test_a_stream_is_captured_from_beginning_to_end():
         told = [state()]
         d.cuStreamBeginCapture(stream, d.CUstreamCaptureMode(0))
         told.append(state())
-        inside = int(d.cuStreamGetCaptureInfo(stream)[3])
-        told.append(int(d.cuStreamEndCapture(stream)[1]) == inside)
-        print(*told, state())
+        identity, inside = d.cuStreamGetCaptureInfo(stream)[2:4]
+        told.append(int(d.cuStreamEndCapture(stream)[1]) == int(inside))
+        print(*told, state(), int(identity) != 0, int(d.cuStreamGetCaptureInfo(stream)[2]))
     """)
-    assert lines == ["NONE ACTIVE True NONE"]
+    assert lines == ["NONE ACTIVE True NONE True 0"]
 
 
 def test_nodes_have_addresses_and_graphs_of_their_own():

@@ -3,6 +3,8 @@
 
 import ctypes
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +42,12 @@ def other(driver):
     driver.cuStreamDestroy(made)
 
 
+def workers():
+    """How many threads of this process run work of streams."""
+    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+    return names.count("emulated-stream")
+
+
 class TestStreams:
     def test_work_of_a_stream_waits_for_what_is_before_it(self, driver, stream, flag, held):
         held(stream)
@@ -63,6 +71,22 @@ class TestStreams:
         assert driver.cuStreamSynchronize(streams[-1]) == SUCCESS
         assert driver.cuStreamQuery(streams[0]) == NOT_READY
         for each in streams:
+            driver.cuStreamDestroy(each)
+
+    def test_more_streams_than_workers_wait_their_turn(self, driver, flag, emulated):
+        at_least, most = 0, 64
+        streams = [driver.made("cuStreamCreate", 1) for _ in range(most + 8)]
+        address = ctypes.addressof(flag)
+        for each in streams:
+            assert driver.cuStreamWaitValue32(each, address, 1, at_least) == SUCCESS
+        deadline = time.monotonic() + 30
+        while workers() < most and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.2)  # for one too many to come
+        assert workers() == most
+        flag.value = 1
+        for each in streams:
+            assert driver.cuStreamSynchronize(each) == SUCCESS
             driver.cuStreamDestroy(each)
 
     def test_a_destroyed_stream_finishes_its_work(self, driver, flag, held):

@@ -115,6 +115,16 @@ def test_check_names_what_differs_from_run_to_run(tree, monkeypatch, capsys):
     assert capsys.readouterr().err == "differs from run to run: build/one.txt\n"
 
 
+def test_copies_that_are_no_longer_made_go_when_all_are_made(tree):
+    stale = tree / "cuda" / "core" / "_include" / "old.hpp"
+    stale.parent.mkdir(parents=True)
+    stale.touch()
+    command.main(["emit", "--only", "cimport"])
+    assert stale.exists()
+    command.main(["emit"])
+    assert not stale.exists()
+
+
 def test_declarations_for_cimport_need_no_header_that_clients_may_lack(toy):
     toy.decisions.optional_headers = frozenset(toy.facts.headers)
     text = cy_pxd.emit({"toy": toy})["cuda/bindings/cytoy.pxd"]

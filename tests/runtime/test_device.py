@@ -27,6 +27,25 @@ PROPERTIES = {
     "memoryPoolsSupported": "cudaDevAttrMemoryPoolsSupported",
     "unifiedAddressing": "cudaDevAttrUnifiedAddressing",
 }
+# What the names of the attributes of an array begin with, and how each ends.
+SHAPES = {
+    "maxThreadsDim": "MaxBlockDim X Y Z",
+    "maxGridSize": "MaxGridDim X Y Z",
+    "maxTexture2D": "MaxTexture2D Width Height",
+    "maxTexture2DMipmap": "MaxTexture2DMipmapped Width Height",
+    "maxTexture2DLinear": "MaxTexture2DLinear Width Height Pitch",
+    "maxTexture2DGather": "MaxTexture2DGather Width Height",
+    "maxTexture3D": "MaxTexture3D Width Height Depth",
+    "maxTexture3DAlt": "MaxTexture3D WidthAlt HeightAlt DepthAlt",
+    "maxTexture1DLayered": "MaxTexture1DLayered Width Layers",
+    "maxTexture2DLayered": "MaxTexture2DLayered Width Height Layers",
+    "maxTextureCubemapLayered": "MaxTextureCubemapLayered Width Layers",
+    "maxSurface2D": "MaxSurface2D Width Height",
+    "maxSurface3D": "MaxSurface3D Width Height Depth",
+    "maxSurface1DLayered": "MaxSurface1DLayered Width Layers",
+    "maxSurface2DLayered": "MaxSurface2DLayered Width Height Layers",
+    "maxSurfaceCubemapLayered": "MaxSurfaceCubemapLayered Width Layers",
+}
 
 
 def test_versions_are_told_without_a_device():
@@ -52,12 +71,12 @@ def test_properties_have_the_drivers_name_memory_and_uuid():
     assert properties.uuid.bytes == ok(driver.cuDeviceGetUuid(0)).bytes
 
 
-def test_shapes_of_properties_are_in_order():
-    properties = ok(runtime.cudaGetDeviceProperties(0))
-    names = ["cudaDevAttrMaxGridDimX", "cudaDevAttrMaxGridDimY", "cudaDevAttrMaxGridDimZ"]
-    assert list(properties.maxGridSize) == [
-        ok(runtime.cudaDeviceGetAttribute(Attribute[name], 0)) for name in names
-    ]
+@pytest.mark.parametrize("field", SHAPES)
+def test_shapes_of_properties_are_in_order(field):
+    stem, *ends = SHAPES[field].split()
+    asked = [Attribute[f"cudaDevAttr{stem}{end}"] for end in ends]
+    shape = getattr(ok(runtime.cudaGetDeviceProperties(0)), field)
+    assert list(shape) == [ok(runtime.cudaDeviceGetAttribute(each, 0)) for each in asked]
 
 
 @pytest.mark.parametrize(

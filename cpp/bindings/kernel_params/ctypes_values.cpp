@@ -18,7 +18,6 @@ using converter = bool (*)(PyObject* value, PyObject* type, void* cell);
 
 struct ctype {
   const char* name;
-  int bytes;
   converter convert;
 };
 
@@ -36,23 +35,23 @@ bool convert_by_ctypes(PyObject*, PyObject*, void*);
 // c_longlong, c_ulonglong and c_size_t are other names of c_long and c_ulong where those have
 // 64 bits; elsewhere they are types of their own, so all names are asked.
 constexpr ctype ctypes[] = {
-    {"c_void_p", 8, convert_pointer},
-    {"c_int", 4, convert_checked<kind::i32>},
-    {"c_float", 4, convert_float},
-    {"c_size_t", 8, convert_wrapped<8>},
-    {"c_uint", 4, convert_wrapped<4>},
-    {"c_double", 8, convert_double},
-    {"c_longlong", 8, convert_checked<kind::i64>},
-    {"c_ulonglong", 8, convert_wrapped<8>},
-    {"c_long", sizeof(long), convert_checked<sizeof(long) == 8 ? kind::i64 : kind::i32>},
-    {"c_ulong", sizeof(long), convert_wrapped<int(sizeof(long))>},
-    {"c_bool", 1, convert_bool},
-    {"c_byte", 1, convert_checked<kind::i8>},
-    {"c_ubyte", 1, convert_wrapped<1>},
-    {"c_short", 2, convert_wrapped<2>},
-    {"c_ushort", 2, convert_wrapped<2>},
-    {"c_char", 1, convert_by_ctypes<1>},
-    {"c_wchar", int(sizeof(wchar_t)), convert_by_ctypes<int(sizeof(wchar_t))>},
+    {"c_void_p", convert_pointer},
+    {"c_int", convert_checked<kind::i32>},
+    {"c_float", convert_float},
+    {"c_size_t", convert_wrapped<8>},
+    {"c_uint", convert_wrapped<4>},
+    {"c_double", convert_double},
+    {"c_longlong", convert_checked<kind::i64>},
+    {"c_ulonglong", convert_wrapped<8>},
+    {"c_long", convert_checked<sizeof(long) == 8 ? kind::i64 : kind::i32>},
+    {"c_ulong", convert_wrapped<int(sizeof(long))>},
+    {"c_bool", convert_bool},
+    {"c_byte", convert_checked<kind::i8>},
+    {"c_ubyte", convert_wrapped<1>},
+    {"c_short", convert_wrapped<2>},
+    {"c_ushort", convert_wrapped<2>},
+    {"c_char", convert_by_ctypes<1>},
+    {"c_wchar", convert_by_ctypes<int(sizeof(wchar_t))>},
 };
 constexpr int count = std::size(ctypes);
 PyObject* types[count];    // the type objects of module ctypes, once a kernel parameter needs them

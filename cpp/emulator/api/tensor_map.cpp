@@ -22,8 +22,9 @@ struct encoded_map {
   std::uint8_t element_strides[5];
   std::uint16_t box[5];  // tiled; else pixels and channels
   std::int16_t corners[6];
+  std::uint64_t unused;
 };
-static_assert(sizeof(encoded_map) <= sizeof(CUtensorMap));
+static_assert(sizeof(encoded_map) == sizeof(CUtensorMap));
 
 constexpr int sizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 constexpr int type_count = sizeof(sizes) / sizeof(sizes[0]);
@@ -109,7 +110,6 @@ encoded_map encode(const common_parameters& p, std::uint8_t kind) noexcept {
 }
 
 CUresult store(CUtensorMap* map, const encoded_map& made) noexcept {
-  std::memset(map, 0, sizeof(*map));
   std::memcpy(map, &made, sizeof(made));
   return CUDA_SUCCESS;
 }

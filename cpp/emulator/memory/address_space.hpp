@@ -131,10 +131,11 @@ class address_space {
   // false when so many are not left.
   bool charge(int device, std::uint64_t bytes);
   void discharge(int device, std::uint64_t bytes);
-  // Makes host memory of the caller accessible to devices; false when it overlaps other memory.
   // The file behind a live allocation; null for memory of this process alone.
   std::shared_ptr<shared_file> backing_of(address base) const;
-  bool register_host(void* base, std::uint64_t size, std::uint64_t context, std::string site = {});
+  // Makes host memory of the caller accessible to devices; false when it overlaps other memory.
+  bool register_host(void* base, std::uint64_t size, int device, std::uint64_t context,
+                     std::string site = {});
   free_result unregister_host(void* base);
 
   // Reserved addresses, whole mappings of memory files there, and who may use them. The ranges have

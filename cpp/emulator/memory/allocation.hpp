@@ -40,7 +40,7 @@ struct allocation {
   bool is_shared = false;     // its bytes lie in a file of their own, which processes share
   bool is_imported = false;   // ... and another process allocated them
   bool is_reserved = false;   // of a graph: the addresses stay its own while nothing is there
-  int device = 0;             // owner; of pinned, managed, registered: the current one when made
+  int device;                 // owner; of pinned, managed, registered: the current one when made
   std::uint32_t accessible_from = 0;                  // one bit per device that may access it
   std::uint32_t read_only_from = 0;                   // of those, the devices that may only read
   mapping_access host_access = mapping_access::none;  // of mapped memory

@@ -400,7 +400,7 @@ texel fetch(const binding& from, const std::byte* bytes, const fetch_point& poin
     return r.load(levels[0], index, 0, 0);
   }
   if (point.has_gradient) return fetch_footprint(r, point);
-  return fetch_between(r, point, point.has_level ? point.level : 0);
+  return fetch_between(r, point, point.level);
 }
 
 texel gather(const binding& from, const std::byte* bytes, const fetch_point& point,

@@ -23,7 +23,7 @@ struct fetch_point {
   std::array<std::int32_t, 3> index{};  // in place of `at`, of integer coordinates
   bool is_index = false;
   std::uint32_t layer = 0;
-  bool has_level = false, has_gradient = false;
+  bool has_gradient = false;
   float level = 0;
   std::array<float, 6> gradient{};  // of `at` along x, then along y
 };

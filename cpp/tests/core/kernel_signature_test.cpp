@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace halfwarp::core {
 namespace {
@@ -83,6 +84,14 @@ TEST(symbol_signature, reads_types_of_parameters) {
   EXPECT_EQ(found[4].kind, parameter_kind::half);
   EXPECT_EQ(found[5].kind, parameter_kind::bfloat16);
   EXPECT_EQ(found[6].size, 1u);
+}
+
+TEST(symbol_signature, knows_the_size_of_every_number) {
+  const auto found = signature_of_symbol("_Z1fbcahDustDsijwDilmxyfd6__half13__nv_bfloat16");
+  const std::vector<std::uint32_t> sizes = {1, 1, 1, 1, 1, 2, 2, 2, 4, 4,
+                                            4, 4, 8, 8, 8, 8, 4, 8, 2, 2};
+  ASSERT_EQ(found.size(), sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(found[i].size, sizes[i]) << found[i].type;
 }
 
 TEST(symbol_signature, splits_at_the_commas_of_the_list_only) {

@@ -173,8 +173,9 @@ TEST_F(address_spaces, host_memory_is_accessible_while_it_is_registered) {
   std::vector<int> values(100);
   auto base = reinterpret_cast<address>(values.data());
   EXPECT_EQ(problem(base, 4), range_problem::host_memory);
-  ASSERT_TRUE(space.register_host(values.data(), 400, 1));
-  EXPECT_FALSE(space.register_host(values.data() + 10, 4, 1)) << "overlaps";
+  ASSERT_TRUE(space.register_host(values.data(), 400, 1, 1));
+  EXPECT_FALSE(space.register_host(values.data() + 10, 4, 1, 1)) << "overlaps";
+  EXPECT_EQ(space.find_live(base)->device, 1);
   EXPECT_FALSE(space.check(base, 400, 1, true));
   EXPECT_EQ(space.view(base + 4), reinterpret_cast<std::byte*>(&values[1]));
   EXPECT_EQ(space.unregister_host(values.data()).status, free_status::done);

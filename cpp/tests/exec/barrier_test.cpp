@@ -73,6 +73,18 @@ TEST(barrier, the_single_thread_form_may_be_reached_in_parts) {
   for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(got[i], 63 - i);
 }
 
+TEST(barrier, all_parts_of_a_warp_that_wait_at_one_place_go_on) {
+  // The barrier lies before what two parts do first, so that three arrive one after another.
+  auto got = results(
+      "st.shared.u32 [S], i; and.b32 t, i, 3; setp.eq.u32 p, t, 1; setp.eq.u32 q, t, 2;\n"
+      "@p bra one; @q bra two; meet: barrier.sync 0; bra go;\n"
+      "one: mov.u32 u, 1; bra meet; two: mov.u32 u, 2; bra meet;\n"
+      "go: sub.u32 t, n, i; sub.u32 t, t, 1; mul.wide.u32 o, t, 4; mov.u64 S, s;\n"
+      "add.u64 S, S, o; ld.shared.u32 r, [S];",
+      64);
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(got[i], 63 - i);
+}
+
 TEST(barrier, producers_arrive_without_waiting) {
   // Warp 0 produces and goes on; warp 1 waits for 64 threads.
   auto got = results(

@@ -110,7 +110,7 @@ TEST_F(faults, host_memory_that_is_not_pinned_is_named_as_such) {
   std::vector<std::uint32_t> values(32);
   auto base = reinterpret_cast<memory::address>(values.data());
   EXPECT_EQ(run("writer", {1}, {32}, base, 32u).kind, fault_kind::host_memory);
-  ASSERT_TRUE(m.space.register_host(values.data(), 128, 0));
+  ASSERT_TRUE(m.space.register_host(values.data(), 128, 0, 0));
   runs("writer", {1}, {32}, base, 32u);
   EXPECT_EQ(values[31], 31u);
   m.space.unregister_host(values.data());
@@ -159,7 +159,7 @@ TEST_F(faults, unaligned_registered_memory_is_checked_by_address) {
   m.load(writer);
   std::vector<std::uint32_t> values(64);
   auto* odd = reinterpret_cast<char*>(values.data()) + 4;
-  ASSERT_TRUE(m.space.register_host(odd, 100, 0));
+  ASSERT_TRUE(m.space.register_host(odd, 100, 0, 0));
   auto base = reinterpret_cast<memory::address>(odd);
   runs("writer", {1}, {25}, base, 25u);
   EXPECT_EQ(values[25], 24u);

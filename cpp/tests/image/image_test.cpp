@@ -235,6 +235,13 @@ TEST(Elf, FindsSectionsByTheirWholeName) {
   EXPECT_EQ(cubin_architecture(bytes_of(cubin)), 90u);
 }
 
+TEST(Elf, HasNoNamesWhereTheirSectionIsNotInTheTable) {
+  std::string cubin = make_cubin({{".text", "a"}});
+  ASSERT_TRUE(find_section(bytes_of(cubin), ".text"));
+  put<std::uint16_t>(cubin, 60, 2);  // sections: the names are the next one behind them
+  EXPECT_FALSE(find_section(bytes_of(cubin), ".text"));
+}
+
 TEST(ViewOf, MeasuresImagesThatComeAsPointers) {
   const std::string cubin = make_cubin({{".text.k", "code"}}), padding(100, 'x');
   EXPECT_EQ(view_of((cubin + padding).data()).size(), cubin.size());

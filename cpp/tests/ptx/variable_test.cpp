@@ -48,6 +48,11 @@ TEST(Variable, MayBeLeftOpenOrTakeItsSizeFromTheInitialiser) {
   EXPECT_EQ(only(*rows).size, 12u);
 }
 
+TEST(Variable, MayBeAsLargeAsTheMemoryOfADeviceEver) {
+  EXPECT_EQ(error_of(".global .b8 x[1 << 48][0];"), "");
+  EXPECT_EQ(error_of(".global .b8 x[(1 << 48) + 1][0];"), "4:15 variable 'x' is too large");
+}
+
 TEST(Variable, ReadsAttributes) {
   EXPECT_TRUE(only(*parsed(".global .attribute(.managed) .u32 x;")).is_managed);
   EXPECT_FALSE(only(*parsed(".global .u32 x;")).is_managed);

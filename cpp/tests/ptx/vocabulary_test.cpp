@@ -2,6 +2,9 @@
 // Spellings of types, spaces, instructions and qualifiers; instructions taken apart.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "emulator/ptx/mnemonic.hpp"
 #include "emulator/ptx/vocabulary/special_register.hpp"
 
@@ -39,9 +42,22 @@ TEST(Vocabulary, KnowsSizes) {
   EXPECT_EQ(size_in_bytes(scalar_type::b128), 16u);
   EXPECT_EQ(size_in_bytes(scalar_type::e2m1), 1u);
   EXPECT_EQ(size_in_bytes(scalar_type::pred), 0u);
-  EXPECT_EQ(info(scalar_type::e4m3x4).lanes, 4);
   EXPECT_TRUE(is_signed(scalar_type::s64));
   EXPECT_TRUE(is_floating(scalar_type::bf16));
+}
+
+TEST(Vocabulary, PacksElementsOfSixBitsIntoBytesAndOthersClosely) {
+  int packed = 0;
+  for (unsigned i = 0; i < static_cast<unsigned>(scalar_type::count_); ++i) {
+    const auto word = spelling(static_cast<scalar_type>(i));
+    const auto cross = std::min(word.find('x'), word.size());
+    const scalar_type element = find_type(word.substr(0, cross));
+    if (cross == word.size() || element == scalar_type::none) continue;
+    const int count = std::stoi(std::string{word.substr(cross + 1)}), bits = info(element).bits;
+    EXPECT_EQ(info(static_cast<scalar_type>(i)).bits, count * (bits == 6 ? 8 : bits)) << word;
+    ++packed;
+  }
+  EXPECT_EQ(packed, 19);
 }
 
 TEST(Mnemonic, SeparatesTypesSpacesWidthAndQualifiers) {

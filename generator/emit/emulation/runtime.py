@@ -110,7 +110,7 @@ def spelled_out(name: str) -> str:
     """`cudaErrorInvalidPitchValue` -> `invalid pitch value`."""
     stem = re.sub(r"^cuda(Error)?", "", name)
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]+|\d+", stem)
-    return " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in words)
+    return " ".join(w if w.isupper() else w.lower() for w in words)
 
 
 def c_text(text: str) -> str:

@@ -113,6 +113,12 @@ def test_a_code_without_name_never_raises(api, put):
     assert (code.name, code.value) == ("UNKNOWN_12345", 12345)
 
 
+@pytest.mark.parametrize("length", [1, 64, 65, 300, 5000])
+def test_what_a_call_leaves_unwritten_is_zero(put, length):
+    put("cuDeviceGetName", lambda *_: None, Pointer, ctypes.c_int, ctypes.c_int)
+    assert driver.cuDeviceGetName(length, 0) == (SUCCESS, bytes(length))
+
+
 def test_texts_of_the_library_are_bytes_or_none(put):
     text = ctypes.create_string_buffer(b"CUDA_SUCCESS")
     answer = [ctypes.addressof(text)]

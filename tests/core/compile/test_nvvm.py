@@ -2,6 +2,7 @@
 """Program of NVVM IR: modules, libdevice, targets, logs, options; without a driver."""
 
 import ctypes
+import gc
 import io
 
 import pytest
@@ -9,6 +10,7 @@ from cuda.bindings import nvjitlink
 from cuda.bindings.nvvm import nvvmError
 from cuda.core import CUDAError, LaunchConfig, Linker, Program, ProgramOptions, launch
 
+from ...bindings.function_tables import Replacements, slot
 from ...threads import run_together
 
 HEAD = """
@@ -81,6 +83,25 @@ def test_a_program_makes_its_targets_in_any_order():
     with make() as program:
         kinds = [program.compile(t).code_type for t in ("ltoir", "PTX", "ltoir", "ptx")]
     assert kinds == ["ltoir", "ptx", "ltoir", "ptx"]
+
+
+def test_a_program_that_is_not_closed_gives_the_native_one_back():
+    replacements, destroyed = Replacements(), []
+    destroy = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(slot("nvvmDestroyProgram").value)
+
+    def count_and_destroy(program):
+        destroyed.append(ctypes.c_uint64.from_address(program).value)
+        return destroy(program)
+
+    program = make()
+    native = program.handle
+    replacements.put("nvvmDestroyProgram", count_and_destroy, ctypes.c_void_p)
+    try:
+        del program
+        gc.collect()
+    finally:
+        replacements.undo()
+    assert destroyed == [native]
 
 
 def test_another_target_is_refused():

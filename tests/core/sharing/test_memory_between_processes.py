@@ -54,6 +54,23 @@ result = (resource.is_mapped, resource.is_ipc_enabled, resource.is_handle_owned,
     peer.run(CLOSE)
 
 
+PROPERTIES = """
+from cuda.bindings import driver
+
+names = ("ALLOCATION_TYPE", "LOCATION_TYPE", "LOCATION_ID")
+asked = [driver.CUmemPool_attribute[f"CU_MEMPOOL_ATTR_{name}"] for name in names]
+answers = [driver.cuMemPoolGetAttribute(resource.handle, each) for each in asked]
+result = [(int(code), value if value is None else int(value)) for code, value in answers]
+"""
+
+
+def test_an_imported_pool_tells_where_its_memory_is(peer, resource):
+    here = {"resource": resource}
+    exec(PROPERTIES, here)
+    assert peer.run(PROPERTIES, resource=resource) == here["result"]
+    peer.run("resource.close(); del resource")
+
+
 def test_nothing_is_allocated_from_an_imported_resource(peer, resource):
     for size in (10, 0):
         with pytest.raises(PeerError, match="Cannot allocate from a mapped IPC-enabled memory"):

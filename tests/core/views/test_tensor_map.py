@@ -129,6 +129,15 @@ class TestTensors:
 
         in_new_thread(make)
 
+    @pytest.mark.parametrize("name", TensorMapDataType.__members__)
+    def test_a_row_of_a_box_is_a_multiple_of_16_bytes(self, buffer, name):
+        wide = [kind for kind in ("16", "32", "64") if kind in name]
+        size = int(wide[0]) // 8 if wide else 1
+        view = StridedMemoryView.from_buffer(buffer, (64, 64), dtype=f"u{size}")
+        assert f"dtype={name}" in repr(view.as_tensor_map((4, 16 // size), data_type=name))
+        with pytest.raises(CUDAError, match="cuTensorMapEncodeTiled"):
+            view.as_tensor_map((4, 24 // size), data_type=name)
+
     def test_what_the_driver_refuses_names_its_function(self, view):
         with pytest.raises(CUDAError, match="cuTensorMapEncodeTiled") as caught:
             view.as_tensor_map((16, 3))

@@ -6,6 +6,7 @@ import pytest
 from build_support import headers
 from generator import api_file, decisions
 from generator.emit.cimport import c_headers
+from generator.facts import FactConstant
 from generator.libraries import HERE, library_names, load
 
 OWN = [n for n in library_names() if load(n).decisions.declares_itself]
@@ -41,6 +42,21 @@ def test_what_is_written_reads_back_as_the_same_facts(name, tmp_path):
 def test_the_declarations_of_every_library_compile(name, language, compile_only):
     cuda = headers.find()
     compile_only(c_headers.verbatim(load(name)), language, *([f"-I{cuda}"] if cuda else []))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (-(2**31) - 1, "-2147483649ll"),
+        (-(2**31), "-2147483648"),
+        (2**31 - 1, "2147483647"),
+        (2**31, "2147483648u"),
+        (2**32 - 1, "4294967295u"),
+        (2**32, "4294967296ll"),
+    ],
+)
+def test_a_constant_has_the_suffix_of_its_size(value, text):
+    assert c_headers.constant(FactConstant("N", value)) == text
 
 
 def test_no_header_of_these_libraries_is_asked_for():

@@ -96,7 +96,8 @@ CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int Flags) noexcep
     require((Flags & ~known) == 0, CUDA_ERROR_NOT_SUPPORTED,
             "the emulator registers neither device I/O memory nor read-only memory");
     require_safe_in_captures(c.d);
-    require(c.d.memory.register_host(p, bytesize, c.current()->id(), call_site()),
+    const auto& owner = *c.current();
+    require(c.d.memory.register_host(p, bytesize, owner.on().ordinal(), owner.id(), call_site()),
             CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
             "part of this memory is registered already, or was allocated by the driver");
   });

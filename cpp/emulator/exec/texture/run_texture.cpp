@@ -25,7 +25,6 @@ texture::fetch_point point_of(warp& w, const texture_site& site, int lane) {
   if (site.has_layer) point.layer = w.at<std::uint32_t>(site.layer)[lane];
   if (site.has_level) {
     const auto bits = w.at<std::uint32_t>(site.level)[lane];
-    point.has_level = true;
     point.level = site.is_index ? static_cast<float>(static_cast<std::int32_t>(bits))
                                 : std::bit_cast<float>(bits);
   }

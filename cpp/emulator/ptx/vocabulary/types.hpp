@@ -81,7 +81,6 @@ struct type_info {
   std::string_view spelling;  // without the dot
   std::uint16_t bits;         // 0: has no size (none, pred)
   type_class kind;
-  std::uint8_t lanes;  // scalars packed in one value: 2 for f16x2
 };
 
 const type_info& info(scalar_type type) noexcept;

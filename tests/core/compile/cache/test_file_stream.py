@@ -264,6 +264,17 @@ class TestWhatOthersPutThere:
             path.symlink_to(path if kind == "loop" else root / "nothing")
         assert cache.get(KEY) is None and len(cache) == 0
 
+    def test_other_folders_and_links_to_folders_have_no_entries(self, cache, root, tmp_path):
+        cache[KEY] = b"1"
+        group, others = entry_of(root).parent, tmp_path / "others"
+        group.rename(others)
+        group.symlink_to(others)
+        (root / "entries" / "other").mkdir()
+        (root / "entries" / "other" / DIGEST[2:]).write_bytes(b"2")
+        assert len(cache) == 0
+        cache.clear()
+        assert [path.name for path in others.iterdir()] == [DIGEST[2:]]
+
     @pytest.mark.skipif(not IS_ROOT, reason="only root gives files to other users")
     @pytest.mark.parametrize(
         ("file_owner", "folder_owner", "is_read"),
