@@ -288,8 +288,8 @@ void address_space::put_in_quarantine(allocation& record) {
   }
 }
 
-bool address_space::register_host(void* base, std::uint64_t size, int device,
-                                  std::uint64_t context, std::string site) {
+bool address_space::register_host(void* base, std::uint64_t size, int device, std::uint64_t context,
+                                  std::string site) {
   address first = reinterpret_cast<address>(base);
   std::unique_lock lock{mutex_};
   if (size == 0 || first + size < first || first - reserved_ < reserved_bytes_) return false;

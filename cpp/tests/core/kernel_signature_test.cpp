@@ -91,7 +91,8 @@ TEST(symbol_signature, knows_the_size_of_every_number) {
   const std::vector<std::uint32_t> sizes = {1, 1, 1, 1, 1, 2, 2, 2, 4, 4,
                                             4, 4, 8, 8, 8, 8, 4, 8, 2, 2};
   ASSERT_EQ(found.size(), sizes.size());
-  for (std::size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(found[i].size, sizes[i]) << found[i].type;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    EXPECT_EQ(found[i].size, sizes[i]) << found[i].type;
 }
 
 TEST(symbol_signature, splits_at_the_commas_of_the_list_only) {
