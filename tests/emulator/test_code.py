@@ -9,7 +9,7 @@ SUCCESS, INVALID_VALUE, NO_BINARY, INVALID_PTX, INVALID_IMAGE = 0, 1, 209, 218, 
 INVALID_CONTEXT = 201
 NOT_FOUND, OUT_OF_RESOURCES, TOO_LARGE = 500, 701, 720
 ERROR_LOG, ERROR_LOG_SIZE = 5, 6
-MAX_THREADS, SHARED, REGISTERS, BINARY_VERSION, MAX_DYNAMIC = 0, 1, 4, 6, 8
+MAX_THREADS, SHARED, REGISTERS, BINARY_VERSION, CACHE_MODE_CA, MAX_DYNAMIC = 0, 1, 4, 6, 7, 8
 KIB = 1024
 
 
@@ -161,6 +161,10 @@ class TestAttributes:
         assert attribute(driver, function, MAX_THREADS) == 1024
         assert attribute(driver, function, REGISTERS) >= 1
         assert attribute(driver, function, MAX_DYNAMIC) == 47 * KIB
+
+    @pytest.mark.usefixtures("emulated")
+    def test_no_kernel_was_compiled_to_cache_its_reads_of_global_memory(self, driver):
+        assert attribute(driver, driver.kernel("empty"), CACHE_MODE_CA) == 0
 
     def test_dynamic_shared_memory_can_be_raised_to_the_opt_in_limit(self, driver, emulated):
         function = driver.kernel("with_shared")

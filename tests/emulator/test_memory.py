@@ -305,21 +305,20 @@ class TestPointerAttributes:
 
 
 OF_THE_SECOND_DEVICE = """
+import ctypes
 from cuda.bindings import driver
 
 driver.cuInit(0)
 for device in (0, 1):
     driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(device)[1])
-registered = bytearray(4096)
+own = ctypes.create_string_buffer(4096)
+registered = ctypes.addressof(own)
 driver.cuMemHostRegister(registered, 4096, 0)
 pinned, managed = driver.cuMemHostAlloc(64, 0)[1], int(driver.cuMemAllocManaged(64, 1)[1])
 asked = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-view = memoryview(registered)
-import ctypes
-own = ctypes.addressof(ctypes.c_char.from_buffer(registered))
-for address in (own, pinned, managed):
+for address in (registered, pinned, managed):
     print(driver.cuPointerGetAttribute(asked, address)[1])
-driver.cuMemHostUnregister(own)
+driver.cuMemHostUnregister(registered)
 driver.cuMemFreeHost(pinned)
 driver.cuMemFree(managed)
 """

@@ -50,7 +50,7 @@ TEST(Variable, MayBeLeftOpenOrTakeItsSizeFromTheInitialiser) {
 
 TEST(Variable, MayBeAsLargeAsTheMemoryOfADeviceEver) {
   EXPECT_EQ(error_of(".global .b8 x[1 << 48][0];"), "");
-  EXPECT_EQ(error_of(".global .b8 x[(1 << 48) + 1][0];"), "4:15 variable 'x' is too large");
+  EXPECT_EQ(error_of(".global .b8 x[(1 << 48) + 1][0];"), "4:32 variable 'x' is too large");
 }
 
 TEST(Variable, ReadsAttributes) {

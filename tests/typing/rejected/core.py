@@ -4,6 +4,7 @@
 from cuda.core import (
     Buffer,
     Context,
+    ContextOptions,
     Device,
     DeviceMemoryResource,
     Event,
@@ -69,3 +70,4 @@ def mistakes(
     MemoryResource().allocate(16, stream)  # E: call-arg
     DeviceMemoryResource()  # E: call-arg
     DeviceMemoryResource(0).release_threshold = "all"  # E: assignment
+    ContextOptions(resources=[16])  # E: list-item

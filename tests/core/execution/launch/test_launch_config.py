@@ -151,6 +151,19 @@ def test_wrong_shared_memory_is_refused(given, error):
         LaunchConfig(grid=1, block=1, shmem_size=given)
 
 
+def test_what_an_index_raises_is_passed_on():
+    class Raises:
+        def __index__(self):
+            raise LookupError("no size")
+
+    with pytest.raises(LookupError, match="no size"):
+        LaunchConfig(grid=1, block=1, shmem_size=Raises())
+    config = LaunchConfig(grid=1, block=1, shmem_size=8)
+    with pytest.raises(LookupError, match="no size"):
+        config.shmem_size = Raises()
+    assert config.shmem_size == 8
+
+
 def test_assignment_follows_the_rules_of_the_constructor():
     config = LaunchConfig(grid=1, block=1)
     config.grid = [4, 5]

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The copies that the wheel has of files which others may overwrite."""
+
+import pytest
+
+from halfwarp import archive
+
+
+@pytest.mark.parametrize(
+    ("name", "is_kept"),
+    [
+        ("cuda/core/__init__.py", True),
+        ("cuda/bindings/cydriver.pxd", True),
+        ("cuda/bindings/cydriver.so", True),
+        ("cuda/bindings/cynvrtc.cpython-311-x86_64-linux-gnu.so", True),
+        ("cuda/bindings/_low.cpython-311-x86_64-linux-gnu.so", False),
+        ("cuda/core/_include/handles.hpp", True),
+        ("cuda/core/handles.hpp", False),
+        ("cuda/core/cython.hpp", False),
+        ("cuda/core/__init__.pyi", False),
+        ("cuda/core/__pycache__/__init__.cpython-311.pyc", False),
+    ],
+)
+def test_what_is_kept_has_the_name_of_a_file_of_others(name, is_kept):
+    assert archive.is_kept(name) == is_kept
