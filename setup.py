@@ -121,11 +121,12 @@ PARTS = [
     Part(
         "cuda.core._core",
         "cpp/core cpp/python",
+        libraries="pthread",  # of its own before glibc 2.34
         modules="cuda.core._graph cuda.core._texture cuda.core._sharing",
         small="_texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp launch_plan.cpp "
         "ptx_signature.cpp",
     ),
-    Part("cuda.core._compile", small="_compile.cpp"),
+    Part("cuda.core._compile", libraries="pthread", small="_compile.cpp"),
     Part("cuda.core._views", "cpp/views", small="copies layout tensor_maps"),
     Part("cuda.core._located_memory", small="_located_memory.cpp"),
     Part("cuda.core._resources", small="_resources.cpp"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from build_support.older import libraries
 
 from . import normal
 
@@ -28,7 +31,7 @@ class Builder:
     to: Path
     epoch: int
     is_isolated: bool = True
-    platform: str = ""  # of auditwheel; the widest that fits, unless said
+    platform: str = ""  # a policy of auditwheel; the widest that fits, unless said
 
     def run(self, *command: object, **variables: str) -> str:
         """Its stdout; the end of the program when it fails."""
@@ -44,7 +47,8 @@ class Builder:
         options = [] if self.is_isolated else ["--no-build-isolation"]
         with tempfile.TemporaryDirectory() as folder:
             pip = [python, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"]
-            self.run(*pip, "--no-deps", *options, "-w", f"{folder}/built", ".")
+            built_with = self.linking()
+            self.run(*pip, "--no-deps", *options, "-w", f"{folder}/built", ".", **built_with)
             (built,) = Path(folder, "built").glob("*.whl")
             platform = ["--plat", self.platform] if self.platform else []
             audit = [sys.executable, "-m", "auditwheel", "repair", *platform]
@@ -55,6 +59,15 @@ class Builder:
             self.to.mkdir(parents=True, exist_ok=True)
             normal.write_wheel(self.to / repaired.name, files, self.epoch)
         return self.to / repaired.name
+
+    def linking(self) -> dict[str, str]:
+        """LDFLAGS with which the wheel is for the platform, where this system is newer."""
+        if not self.platform:
+            return {}
+        compiler = libraries.Compiler.of(os.environ)
+        folder = self.root / "build" / self.platform
+        flags = libraries.write(folder, compiler, libraries.allowed_by(self.platform))
+        return {"LDFLAGS": f"{shlex.join(flags)} {os.environ.get('LDFLAGS', '')}".strip()}
 
     def sdist(self) -> Path:
         """The sources as git has them."""

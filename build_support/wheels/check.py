@@ -72,6 +72,9 @@ def wrong_objects(files: Mapping[str, bytes]) -> Iterator[str]:
                 yield f"{name}: needs {library}"
             if path:
                 yield f"{name}: looks for libraries in {path}"
+        for symbol in undefined(data):
+            if not symbol.startswith(("Py", "_Py")):
+                yield f"{name}: needs {symbol}, which was in no library that it was linked with"
 
 
 def dynamic_section(data: bytes) -> Iterator[tuple[str, str]]:
@@ -83,6 +86,18 @@ def dynamic_section(data: bytes) -> Iterator[tuple[str, str]]:
             yield tag.needed, ""
         elif tag.entry.d_tag in ("DT_RPATH", "DT_RUNPATH"):
             yield "", getattr(tag, tag.entry.d_tag[3:].lower())
+
+
+def undefined(data: bytes) -> Iterator[str]:
+    """Names that a shared object asks for in no version: of the program that loads it."""
+    from elftools.elf.elffile import ELFFile
+
+    elf = ELFFile(io.BytesIO(data))
+    names, versions = (elf.get_section_by_name(each) for each in (".dynsym", ".gnu.version"))
+    for index, symbol in enumerate(names.iter_symbols()):
+        is_needed = symbol["st_shndx"] == "SHN_UNDEF" and symbol["st_info"]["bind"] == "STB_GLOBAL"
+        if is_needed and versions.get_symbol(index)["ndx"] in ("VER_NDX_LOCAL", "VER_NDX_GLOBAL"):
+            yield symbol.name
 
 
 def wrong_tags(wheel: Path, text: str) -> Iterator[str]:

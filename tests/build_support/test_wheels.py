@@ -5,6 +5,8 @@ import csv
 import gzip
 import io
 import os
+import shutil
+import subprocess
 import sysconfig
 import tarfile
 import zipfile
@@ -153,6 +155,27 @@ def test_libraries_that_a_system_need_not_have_are_found():
     other = data.replace(b"libc.so.6\0", b"libz.so.6\0")
     assert list(check.wrong_objects({"a.so": other})) == ["a.so: needs libz.so.6"]
     assert list(check.wrong_objects({"a.so": data + b".debug_info"})) == ["a.so: has debug data"]
+
+
+def test_names_that_no_library_has_are_found(tmp_path):
+    """Of a shared object that was linked without the library that it needs; Python's are known."""
+    pytest.importorskip("elftools", reason="auditwheel is not installed")
+    if not shutil.which("gcc"):
+        pytest.skip("needs gcc")
+    source, to = tmp_path / "a.c", tmp_path / "a.so"
+    source.write_text("void lost(void); void PyNone(void); void f(void) { lost(); PyNone(); }")
+    subprocess.run(["gcc", "-shared", "-fPIC", source, "-o", to], check=True)
+    (wrong,) = check.wrong_objects({"a.so": to.read_bytes()})
+    assert wrong == "a.so: needs lost, which was in no library that it was linked with"
+
+
+def test_only_a_platform_that_is_asked_for_changes_the_linking(tmp_path, monkeypatch):
+    monkeypatch.setenv("LDFLAGS", "-Wl,-O1")
+    monkeypatch.setattr(build.libraries, "allowed_by", lambda platform: {platform})
+    monkeypatch.setattr(build.libraries, "write", lambda folder, *_: [f"-L{folder}"])
+    assert build.Builder(tmp_path, tmp_path, EPOCH).linking() == {}
+    flags = build.Builder(tmp_path, tmp_path, EPOCH, platform=TAG).linking()
+    assert flags == {"LDFLAGS": f"-L{tmp_path}/build/{TAG} -Wl,-O1"}
 
 
 def test_the_licence_of_what_is_linked_is_added(tmp_path, monkeypatch):

@@ -2,10 +2,10 @@
 // Slow path of memory accesses: look-ups in the table of allocations, and faults.
 #include "emulator/exec/access.hpp"
 
+#include <sys/stat.h>
+
 #include <cstring>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/state.hpp"
@@ -323,8 +323,8 @@ void set_source(report::fault& f, const ptx::module& owner, const ptx::function&
   f.source_line = location.line;
   // A program that was compiled from memory names a file that is not there.
   std::string path{owner.file_path(location.file)};
-  std::error_code problem;
-  if (std::filesystem::is_regular_file(path, problem)) f.source_file = std::move(path);
+  struct stat facts;
+  if (stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode)) f.source_file = std::move(path);
 }
 
 bool read_generic(warp& w, int lane, std::uint64_t address, void* to, std::uint32_t bytes) {

@@ -2,10 +2,16 @@
 // Lexer: character classes, numbers, comments.
 #include "emulator/ptx/syntax/lexer.hpp"
 
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <limits>
+#include <string>
 
 namespace halfwarp::emulator::ptx::syntax {
 namespace {
@@ -151,14 +157,19 @@ token lexer::real_bits(token t, token_kind kind, std::size_t digits) {
   return t;
 }
 
+// Not std::from_chars, which the libstdc++ of manylinux_2_28 lacks for real numbers.
 token lexer::decimal_real(token t) {
-  double value = 0;
-  const char* const begin = text_.data() + position_;
-  const auto result = std::from_chars(begin, text_.data() + text_.size(), value);
-  if (result.ec == std::errc::result_out_of_range) fail(t, "real number out of range");
+  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);  // a point, in any locale
+  const std::size_t stop = text_.find_first_not_of("0123456789.eE+-", position_);
+  const std::string candidate{text_.substr(position_, stop - position_)};
+  char* end = nullptr;
+  errno = 0;
+  const double value = strtod_l(candidate.c_str(), &end, plain);
+  const bool is_lost = value == 0 || std::isinf(value);  // and not merely subnormal
+  if (errno == ERANGE && is_lost) fail(t, "real number out of range");
   t.kind = token_kind::double_bits;
   t.value = std::bit_cast<std::uint64_t>(value);
-  t.text = text_.substr(position_, static_cast<std::size_t>(result.ptr - begin));
+  t.text = text_.substr(position_, static_cast<std::size_t>(end - candidate.c_str()));
   position_ += t.text.size();
   if (count_while(position_, word_part) > 0) fail(t, "malformed number");
   return t;

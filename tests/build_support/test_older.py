@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linking for an older system: which versions are kept, where, and what is put beside them."""
+
+import ctypes
+import re
+import shutil
+import subprocess
+import threading
+import time
+
+import pytest
+
+from build_support.older import libraries
+from build_support.older.libraries import Compiler, Symbol
+
+ALLOWED = frozenset({"GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.28"})
+PROGRAM = """
+#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+extern char __libc_single_threaded;
+double power(double x) { return exp2(x); }
+void* place(const char* name) { return dlsym(RTLD_DEFAULT, name); }
+int start(pthread_t* t, void* (*f)(void*)) { return pthread_create(t, 0, f, 0); }
+int own_thread(void) { return gettid(); }
+long size_of(const char* path) { struct stat s; return stat(path, &s) ? -1 : s.st_size; }
+long size_of_file(int file) { struct stat s; return fstat(file, &s) ? -1 : s.st_size; }
+int is_single(void) { return __libc_single_threaded; }
+int await(int clock, long seconds, long nanoseconds) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+  struct timespec until = {seconds, nanoseconds};
+  pthread_mutex_lock(&mutex);
+  const int result = pthread_cond_clockwait(&never, &mutex, clock, &until);
+  pthread_mutex_unlock(&mutex);
+  return result;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("versions", "kept"),
+    [
+        (["GLIBC_2.2.5", "GLIBC_2.17"], "GLIBC_2.17"),
+        (["GLIBC_2.17", "GLIBC_2.2.5"], "GLIBC_2.17"),
+        (["GLIBC_2.29", "GLIBC_2.2.5"], "GLIBC_2.2.5"),
+    ],
+)
+def test_the_newest_version_is_kept_that_the_older_system_has(versions, kept):
+    found = libraries.cut((Symbol("exp2", version) for version in versions), ALLOWED)
+    assert [symbol.version for symbol in found.values()] == [kept]
+
+
+def test_what_the_older_system_lacks_is_left_out():
+    assert libraries.cut([Symbol("gettid", "GLIBC_2.30")], ALLOWED) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        ("dlopen", "libdl.so.2"),
+        ("dladdr1", "libdl.so.2"),
+        ("shm_open", "librt.so.1"),
+        ("timer_create", "librt.so.1"),
+        ("pthread_create", "libpthread.so.0"),
+        ("sem_post", "libpthread.so.0"),
+        ("openpty", "libutil.so.1"),
+        ("timerfd_create", "libc.so.6"),
+    ],
+)
+def test_what_has_moved_into_libc_is_where_it_was(name, library):
+    every = [Symbol(name, "GLIBC_2.34"), Symbol(name, "GLIBC_2.2.5")]
+    found = libraries.sorted_by_library({"libc.so.6": every}, ALLOWED)
+    assert found == {library: [Symbol(name, "GLIBC_2.2.5")]}
+
+
+def test_what_was_always_in_libc_stays_there():
+    every = [Symbol("pthread_mutex_lock", "GLIBC_2.2.5")]
+    assert libraries.sorted_by_library({"libc.so.6": every}, ALLOWED) == {"libc.so.6": every}
+
+
+def test_versions_are_ordered_by_their_numbers():
+    script = libraries.version_script(
+        [Symbol("c", "GLIBC_2.17"), Symbol("b", "GLIBC_2.2.5"), Symbol("a", "GLIBC_2.2.5")]
+    )
+    assert script == "GLIBC_2.2.5 { b; a; };\nGLIBC_2.17 { c; };\n"
+
+
+def test_the_policy_says_which_versions_there_are():
+    pytest.importorskip("auditwheel")
+    allowed = libraries.allowed_by("manylinux_2_28_aarch64")
+    assert {"GLIBC_2.17", "GLIBC_2.28", "GLIBCXX_3.4.24"} <= allowed
+    assert "GLIBC_2.29" not in allowed and "GLIBCXX_3.4.26" not in allowed
+    with pytest.raises(SystemExit, match="no policy for manylinux_2_1_x86_64"):
+        libraries.allowed_by("manylinux_2_1_x86_64")
+
+
+@pytest.fixture(scope="module")
+def compiler():
+    pytest.importorskip("elftools", reason="auditwheel is not installed")
+    if not (shutil.which("gcc") and shutil.which("g++")):
+        pytest.skip("needs gcc and g++")
+    return Compiler(("gcc",), ("g++",))
+
+
+@pytest.fixture(scope="module")
+def every_version(compiler):
+    paths = [compiler.file(name) for name in libraries.LIBRARIES]
+    return {symbol.version for path in paths for symbol in libraries.exported(path)}
+
+
+@pytest.fixture(scope="module")
+def allowed(every_version):
+    """As auditwheel's manylinux_2_28: of the families that matter here."""
+    last = {"GLIBC": [2, 28], "GLIBCXX": [3, 4, 24], "CXXABI": [1, 3, 11]}
+    kept = {v for v in every_version if libraries.age(v) <= last.get(v.partition("_")[0], [])}
+    if kept == every_version:
+        pytest.skip("this system is as old as that")
+    return frozenset(kept)
+
+
+@pytest.fixture(scope="module")
+def linked(compiler, allowed, tmp_path_factory):
+    """The program, linked for glibc 2.28."""
+    folder = tmp_path_factory.mktemp("older")
+    flags = libraries.write(folder / "libraries", compiler, allowed)
+    source, to = folder / "program.c", folder / "program.so"
+    source.write_text(PROGRAM)
+    options = ["-D_GNU_SOURCE", "-shared", "-fPIC", "-Wl,-z,defs", "-Wl,--as-needed"]
+    options += ["-Wl,--exclude-libs,ALL"]
+    subprocess.run(
+        ["gcc", *options, source, "-o", to, "-lm", "-ldl", "-lpthread", *flags], check=True
+    )
+    return to
+
+
+def test_what_is_linked_asks_for_no_newer_version(linked, allowed):
+    text = subprocess.run(["objdump", "-p", linked], capture_output=True, text=True).stdout
+    asked = set(re.findall(r"\b(?:GLIBC|GLIBCXX|CXXABI)_[\d.]+", text))
+    assert asked and asked <= allowed
+    needed = set(re.findall(r"NEEDED +(\S+)", text))
+    assert {"libdl.so.2", "libpthread.so.0", "libm.so.6", "libc.so.6"} <= needed
+
+
+def test_what_is_linked_works_on_this_system(linked, tmp_path):
+    program = ctypes.CDLL(str(linked))
+    program.power.restype, program.power.argtypes = ctypes.c_double, [ctypes.c_double]
+    program.size_of.restype = program.size_of_file.restype = ctypes.c_long
+    program.place.restype = ctypes.c_void_p
+    assert program.power(10) == 1024
+    assert program.place(b"malloc")
+    assert program.own_thread() == threading.get_native_id()
+    assert program.is_single() == 0
+    path = tmp_path / "file"
+    path.write_bytes(bytes(123))
+    assert program.size_of(str(path).encode()) == 123
+    assert program.size_of(b"/no/such/file") == -1
+    with path.open() as file:
+        assert program.size_of_file(file.fileno()) == 123
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["of the system", "of ours"])
+def test_a_wait_by_the_steady_clock_ends_in_time(compiler, linked, tmp_path, own):
+    """Also where the system has no such function."""
+    if not own:
+        text = (libraries.HERE / "missing.c").read_text()
+        (tmp_path / "missing.c").write_text(text.replace('"pthread_cond_clockwait"', '"none"'))
+        library = tmp_path / "missing.so"
+        command = ["gcc", "-shared", "-fPIC", tmp_path / "missing.c", tmp_path / "program.c"]
+        (tmp_path / "program.c").write_text(PROGRAM)
+        subprocess.run(
+            [*command, "-D_GNU_SOURCE", "-Wl,-Bsymbolic", "-lm", "-o", library], check=True
+        )
+        linked = library
+    program = ctypes.CDLL(str(linked))
+    program.await_ = program["await"]
+    begun = time.monotonic()
+    seconds, rest = divmod(time.monotonic_ns() + 60_000_000, 1_000_000_000)
+    result = program.await_(time.CLOCK_MONOTONIC, ctypes.c_long(seconds), ctypes.c_long(rest))
+    assert result == 110  # ETIMEDOUT
+    assert 0.05 < time.monotonic() - begun < 5
+
+
+def test_nothing_is_done_where_the_system_is_as_old(compiler, every_version, tmp_path):
+    assert libraries.write(tmp_path / "none", compiler, frozenset(every_version)) == []
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_compiler_that_does_not_find_a_library_is_named():
+    with pytest.raises(SystemExit, match=r"g\+\+ does not find no-such.so"):
+        Compiler(("gcc",), ("g++",)).file("no-such.so")
