@@ -220,6 +220,8 @@ class Build(build_ext):
         inputs = [*objects, *(headers.archive(name, CUDA) for name in part.archives.split())]
         command += [*map(str, inputs), *(f"-l{name}" for name in part.libraries.split())]
         command += WANTED["LDFLAGS"]
+        if not self.inplace:  # build_py copies libraries that were linked for the tree
+            target.unlink(missing_ok=True)
         make(target, inputs, command, record=part.objects() / "link.cmd")
 
 

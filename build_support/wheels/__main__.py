@@ -5,8 +5,8 @@
 Builds the sdist and a wheel for each interpreter, repairs the wheels with auditwheel, writes them
 so that the same sources give the same bytes, checks them, and runs them in an empty environment.
 Needs a package index, and what `pip install --group release` brings. SOURCE_DATE_EPOCH is the time
-of the last commit, unless it is set. With --platform manylinux_2_28_x86_64 the wheels are linked for
-a system as old as that; the compiler is that of this one.
+of the last commit, unless it is set. With --platform manylinux_2_28_x86_64 the wheels are linked
+for a system as old as that; the compiler is that of this one.
 """
 
 import argparse

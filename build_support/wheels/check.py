@@ -96,7 +96,8 @@ def undefined(data: bytes) -> Iterator[str]:
     names, versions = (elf.get_section_by_name(each) for each in (".dynsym", ".gnu.version"))
     for index, symbol in enumerate(names.iter_symbols()):
         is_needed = symbol["st_shndx"] == "SHN_UNDEF" and symbol["st_info"]["bind"] == "STB_GLOBAL"
-        if is_needed and versions.get_symbol(index)["ndx"] in ("VER_NDX_LOCAL", "VER_NDX_GLOBAL"):
+        number = versions.get_symbol(index)["ndx"] if versions else "VER_NDX_GLOBAL"
+        if is_needed and number in ("VER_NDX_LOCAL", "VER_NDX_GLOBAL"):
             yield symbol.name
 
 

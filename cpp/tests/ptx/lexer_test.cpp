@@ -75,6 +75,16 @@ TEST(Lexer, ReadsRealsAsBits) {
   EXPECT_EQ(found[2].value, std::bit_cast<std::uint64_t>(0.25));
 }
 
+TEST(Lexer, ReadsSmallRealsAndRefusesThoseOutOfRange) {
+  const auto found = tokens("4e-324 1.e5 1.5E+2 0.0e-999");
+  ASSERT_EQ(found.size(), 4u);
+  const std::vector<double> values = {4e-324, 1e5, 150, 0};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_EQ(found[i].value, std::bit_cast<std::uint64_t>(values[i])) << i;
+  EXPECT_EQ(message_of("1e400"), "1:1 real number out of range");
+  EXPECT_EQ(message_of("1e-400"), "1:1 real number out of range");
+}
+
 TEST(Lexer, RefusesMalformedNumbersAndUnfinishedTokens) {
   EXPECT_EQ(message_of("\n 18446744073709551616"), "2:2 integer needs more than 64 bits");
   EXPECT_EQ(message_of("12ab"), "1:1 malformed number");
