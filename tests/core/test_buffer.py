@@ -469,6 +469,9 @@ class TestFill:
         [
             (8, 256, OverflowError, "an int from 0 to 255"),
             (8, -1, OverflowError, "an int from 0 to 255"),
+            pytest.param(
+                8, 10**5000, OverflowError, "an int of more than 64 bits", id="5,001 digits"
+            ),
             (8, b"", ValueError, "value must be 1, 2, or 4 bytes, got 0"),
             (8, np.int64(1), ValueError, "value must be 1, 2, or 4 bytes, got 8"),
             (7, b"ab", ValueError, r"buffer size \(7\) must be divisible by 2"),

@@ -672,7 +672,7 @@ cdef tuple split_builder(GraphBuilder self, object count):
     cdef GraphBuilder made
     builders = [self]
     try:
-        for _ in range(count - 1):
+        while len(builders) < count:
             made = make_branch(self, FORKED)
             builders.append(made)
             order_streams(made.on, self.on)

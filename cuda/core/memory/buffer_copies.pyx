@@ -2,7 +2,10 @@
 # Copies and fills: between buffers, and between a buffer and the arrays of other libraries.
 
 from collections import deque
-from operator import index
+
+from cpython.long cimport PyLong_AsLongAndOverflow
+from cpython.number cimport PyNumber_Index
+from libc.string cimport memcpy
 
 # Page-locked arrays whose copy may still be running: (event, array), oldest first.
 cdef object arrays_in_use = deque()
@@ -212,9 +215,12 @@ cdef int fill_bytes(const buffer_fields* memory, object value, Stream stream) ex
 
 
 cdef unsigned byte_of(object value) except? 256:
-    number = index(value)
-    if not 0 <= number <= 255:
-        raise OverflowError(f"Buffer.fill() sets every byte to an int from 0 to 255, got {number}; "
+    cdef int overflow = 0
+    cdef object exact = value if type(value) is int else PyNumber_Index(value)
+    cdef long number = PyLong_AsLongAndOverflow(exact, &overflow)
+    if overflow or not 0 <= number <= 255:
+        given = "an int of more than 64 bits" if overflow else exact  # Python may refuse its digits
+        raise OverflowError(f"Buffer.fill() sets every byte to an int from 0 to 255, got {given}; "
                             "pass 1, 2 or 4 bytes for another pattern")
     return number
 
@@ -229,6 +235,5 @@ cdef size_t pattern_of(object value, unsigned* pattern) except 0:
     if width != 1 and width != 2 and width != 4:
         raise ValueError(f"value must be 1, 2, or 4 bytes, got {width}")
     pattern[0] = 0
-    for i in range(width):
-        pattern[0] |= <unsigned>byte[i] << <unsigned>(8 * i)
+    memcpy(pattern, byte, width)  # every machine with CUDA stores the low byte first
     return width

@@ -65,12 +65,13 @@ cdef int take_buffer(_ForeignMemory memory, object source) except -1:
 
 cdef bint is_dense(tuple shape, tuple strides):
     """Whether the elements fill their range: in C order or in Fortran order."""
-    for axes in (reversed(range(len(shape))), range(len(shape))):
+    axes = tuple(zip(shape, strides))
+    for inner_first in (axes[::-1], axes):
         expected, fits = 1, True
-        for axis in axes:
-            if shape[axis] != 1:
-                fits = fits and strides[axis] == expected
-                expected *= shape[axis]
+        for extent, stride in inner_first:
+            if extent != 1:
+                fits = fits and stride == expected
+                expected *= extent
         if fits or expected == 0:
             return True
     return False
