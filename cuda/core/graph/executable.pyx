@@ -24,7 +24,10 @@ cdef object update_error():
     return update_error_class
 
 
+# no_gc: what the driver holds too is in no circle for the collector, and nothing clears what a
+# launch under way still needs.
 @cython.final
+@cython.no_gc
 cdef class Graph:
     """A graph that can be launched, again and again.
 

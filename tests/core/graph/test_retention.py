@@ -3,6 +3,7 @@
 
 import ctypes
 import gc
+import threading
 import weakref
 
 import pytest
@@ -307,6 +308,38 @@ def test_operands_of_views_stay_with_the_executable(device, add, memory, numbers
     buffer = numbers.buffer
     source = (ctypes.c_uint32 * 16)()
     buffer.copy_from(source, stream=stream)  # looks for what is finished
+    stream.sync()
+    assert settled(memory)
+
+
+@pytest.mark.parametrize("change", ["callback", "operand"])
+def test_the_collector_takes_nothing_from_a_launch_under_way(
+    change, device, add, memory, numbers, stream, settled
+):
+    class Owner:
+        pass
+
+    calls, gate, buffer = [], threading.Event(), memory.allocate(4)
+    kept = int(buffer.handle)
+    definition = GraphDefinition()
+    first = definition.callback(lambda: gate.wait(30))
+    node = first.launch(ONE, add, numbers.buffer, 1)
+    call = node.callback(lambda: calls.append("as built"))
+    owner = Owner()
+    owner.itself, owner.executable = owner, definition.instantiate()
+    if change == "callback":
+        owner.executable[call].update(lambda: calls.append("changed"))
+    else:
+        owner.executable[node].update(config=ONE, kernel=add, args=(buffer, 1))
+    buffer.close()
+    owner.executable.launch(stream)
+    del definition, first, call, node, buffer, owner
+    gc.collect()  # the owner is in a circle: its attributes are cleared, not given back
+    assert (kept in memory.taken) == (change == "operand")
+    gate.set()
+    stream.sync()
+    assert calls == ["changed" if change == "callback" else "as built"]
+    numbers.buffer.copy_from((ctypes.c_uint32 * 16)(), stream=stream)  # looks for what is finished
     stream.sync()
     assert settled(memory)
 
