@@ -29,6 +29,8 @@ SECTIONS = {  # by the kind of a symbol: where it lies, and its type in assembly
     "STT_TLS": ('.section .tdata,"awT"', "tls_object"),
 }
 FUNCTION = (".text", "function")
+# an object takes what it calls, and not all that the older system lacks
+SECTIONED = ("-ffunction-sections", "-fdata-sections")
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Compiler:
 
     c: tuple[str, ...]
     cpp: tuple[str, ...]
-    flags: tuple[str, ...] = field(default=("-O2", "-fPIC", "-fvisibility=hidden"))
+    flags: tuple[str, ...] = field(default=("-O2", "-fPIC", "-fvisibility=hidden", *SECTIONED))
 
     @classmethod
     def of(cls, variables: Mapping[str, str]) -> Compiler:
@@ -189,9 +191,10 @@ def write_scripts(folder: Path, compiler: Compiler) -> None:
         link.symlink_to(name)
     # __tls_get_addr is there, in the version that it always had
     loader = re.search(r"AS_NEEDED \( *(\S+) *\)", compiler.file("libc.so").read_text())
-    beside = [folder / "libmissing_c.a", compiler.file("libc_nonshared.a")]
+    # first: libc has pthread_atfork and atexit as well, for old programs
+    static = [folder / "libmissing_c.a", compiler.file("libc_nonshared.a")]
     last = f"AS_NEEDED ( {folder / 'libdl.so.2'} {loader[1] if loader else ''} )"
-    c = " ".join(map(str, [folder / "libc.so.6", *beside, last]))
+    c = " ".join(map(str, [*static, folder / "libc.so.6", last]))
     (folder / "libc.so").write_text(f"GROUP ( {c} )\n")
     cpp = f"{folder / 'libstdc++.so.6'} {folder / 'libmissing_cpp.a'}"
     (folder / "libstdc++.so").write_text(f"GROUP ( {cpp} )\n")

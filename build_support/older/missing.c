@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -27,6 +28,31 @@ int __fxstat(int version, int file, struct stat* to);
 int __xstat(int version, const char* path, struct stat* to);
 int fstat(int file, struct stat* to) { return __fxstat(stat_version, file, to); }
 int stat(const char* path, struct stat* to) { return __xstat(stat_version, path, to); }
+
+// 2.38: its headers turn strtol into __isoc23_strtol, which reads 0b101 as well. The old functions
+// by their own names, for here too the headers would.
+long old_strtol(const char*, char**, int) __asm__("strtol");
+unsigned long old_strtoul(const char*, char**, int) __asm__("strtoul");
+long long old_strtoll(const char*, char**, int) __asm__("strtoll");
+unsigned long long old_strtoull(const char*, char**, int) __asm__("strtoull");
+int old_vsscanf(const char*, const char*, va_list) __asm__("__isoc99_vsscanf");
+long __isoc23_strtol(const char* text, char** end, int base) { return old_strtol(text, end, base); }
+unsigned long __isoc23_strtoul(const char* text, char** end, int base) {
+  return old_strtoul(text, end, base);
+}
+long long __isoc23_strtoll(const char* text, char** end, int base) {
+  return old_strtoll(text, end, base);
+}
+unsigned long long __isoc23_strtoull(const char* text, char** end, int base) {
+  return old_strtoull(text, end, base);
+}
+int __isoc23_sscanf(const char* text, const char* format, ...) {
+  va_list to;
+  va_start(to, format);
+  const int count = old_vsscanf(text, format, to);
+  va_end(to);
+  return count;
+}
 
 // 2.30: that of the system, where there is one. Else the same moment by the clock of the day, as
 // libstdc++ did it: callers look at their own clock again when they wake up.

@@ -5,6 +5,7 @@ import ctypes
 import re
 import shutil
 import subprocess
+import sys
 import threading
 import time
 
@@ -36,6 +37,25 @@ int await(int clock, long seconds, long nanoseconds) {
   const int result = pthread_cond_clockwait(&never, &mutex, clock, &until);
   pthread_mutex_unlock(&mutex);
   return result;
+}
+int at_fork(void (*child)(void)) { return pthread_atfork(0, 0, child); }
+int at_exit(void (*f)(void)) { return atexit(f); }
+"""
+# What headers of glibc 2.38 turn calls of strtol and sscanf into.
+REDIRECTED = """
+long __isoc23_strtol(const char*, char**, int);
+unsigned long __isoc23_strtoul(const char*, char**, int);
+long long __isoc23_strtoll(const char*, char**, int);
+unsigned long long __isoc23_strtoull(const char*, char**, int);
+int __isoc23_sscanf(const char*, const char*, ...);
+long read_long(const char* text) { return __isoc23_strtol(text, 0, 10); }
+unsigned long read_unsigned_long(const char* text) { return __isoc23_strtoul(text, 0, 16); }
+long long read_long_long(const char* text) { return __isoc23_strtoll(text, 0, 10); }
+unsigned long long read_unsigned_long_long(const char* text) {
+  return __isoc23_strtoull(text, 0, 0);
+}
+int read_three(const char* text, int* a, double* b, char* c) {
+  return __isoc23_sscanf(text, "%d:%lf:%s", a, b, c);
 }
 """
 
@@ -122,18 +142,27 @@ def allowed(every_version):
 
 
 @pytest.fixture(scope="module")
-def linked(compiler, allowed, tmp_path_factory):
-    """The program, linked for glibc 2.28."""
+def link(compiler, allowed, tmp_path_factory):
+    """Makes a library of a source in C, linked for glibc 2.28."""
     folder = tmp_path_factory.mktemp("older")
     flags = libraries.write(folder / "libraries", compiler, allowed)
-    source, to = folder / "program.c", folder / "program.so"
-    source.write_text(PROGRAM)
-    options = ["-D_GNU_SOURCE", "-shared", "-fPIC", "-Wl,-z,defs", "-Wl,--as-needed"]
-    options += ["-Wl,--exclude-libs,ALL"]
-    subprocess.run(
-        ["gcc", *options, source, "-o", to, "-lm", "-ldl", "-lpthread", *flags], check=True
-    )
-    return to
+
+    def linked(name, text):
+        source, to = folder / f"{name}.c", folder / f"{name}.so"
+        source.write_text(text)
+        options = ["-D_GNU_SOURCE", "-shared", "-fPIC", "-Wl,-z,defs", "-Wl,--as-needed"]
+        options += ["-Wl,--exclude-libs,ALL"]
+        subprocess.run(
+            ["gcc", *options, source, "-o", to, "-lm", "-ldl", "-lpthread", *flags], check=True
+        )
+        return to
+
+    return linked
+
+
+@pytest.fixture(scope="module")
+def linked(link):
+    return link("program", PROGRAM)
 
 
 def test_what_is_linked_asks_for_no_newer_version(linked, allowed):
@@ -159,6 +188,52 @@ def test_what_is_linked_works_on_this_system(linked, tmp_path):
     assert program.size_of(b"/no/such/file") == -1
     with path.open() as file:
         assert program.size_of_file(file.fileno()) == 123
+
+
+@pytest.mark.parametrize(
+    ("function", "made_of"), [("pthread_atfork", "__register_atfork"), ("atexit", "__cxa_atexit")]
+)
+def test_what_the_static_part_of_the_c_library_has_is_linked_from_there(linked, function, made_of):
+    """It tells the system which object a handler belongs to; the entry for old programs cannot."""
+    text = subprocess.run(["nm", "-D", linked], capture_output=True, text=True).stdout
+    asked = re.findall(r" U (\w+)@", text)
+    assert made_of in asked and function not in asked
+
+
+def test_a_handler_of_forks_runs_in_the_child(linked):
+    code = f"""
+import ctypes, os
+program = ctypes.CDLL({str(linked)!r})
+leave = ctypes.CFUNCTYPE(None)(lambda: os._exit(7))
+assert program.at_fork(leave) == 0
+child = os.fork()
+if not child:
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "7\n", done.stderr
+
+
+def test_numbers_are_read_as_newer_headers_ask_for_it(link, allowed):
+    library = link("redirected", REDIRECTED)
+    text = subprocess.run(["nm", "-D", library], capture_output=True, text=True).stdout
+    assert "__isoc23" not in text
+    program = ctypes.CDLL(str(library))
+    for name, kind in [
+        ("read_long", ctypes.c_long),
+        ("read_unsigned_long", ctypes.c_ulong),
+        ("read_long_long", ctypes.c_longlong),
+        ("read_unsigned_long_long", ctypes.c_ulonglong),
+    ]:
+        getattr(program, name).restype = kind
+    assert program.read_long(b"-12") == -12
+    assert program.read_unsigned_long(b"ffffffffffffffff") == 2**64 - 1
+    assert program.read_long_long(b"-9223372036854775808") == -(2**63)
+    assert program.read_unsigned_long_long(b"0xfffffffffffffffe") == 2**64 - 2
+    a, b, c = ctypes.c_int(), ctypes.c_double(), ctypes.create_string_buffer(9)
+    assert program.read_three(b"3:0.5:word", ctypes.byref(a), ctypes.byref(b), c) == 3
+    assert (a.value, b.value, c.value) == (3, 0.5, b"word")
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["of the system", "of ours"])
