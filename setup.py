@@ -50,6 +50,8 @@ C_ONLY = shlex.split("-fno-exceptions -fno-rtti -fno-threadsafe-statics")
 TABLES = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]  # ARM has both by default
 FRAMES = [] if DEBUG or SANITIZE else TABLES
 LINK = ["-shared", "-Wl,--gc-sections", "-Wl,--as-needed", "-Wl,--exclude-libs,ALL"]
+EXPORTED = ROOT / "cpp" / "exported.map"
+LINK += [f"-Wl,--version-script={EXPORTED}"]
 LINK += ["-Wl,-z,noseparate-code"]  # no page of padding between code and data
 LINK += [] if DEBUG or SANITIZE else ["-s"]
 LINK += CHECKED
@@ -222,7 +224,7 @@ class Build(build_ext):
         command += WANTED["LDFLAGS"]
         if not self.inplace:  # build_py copies libraries that were linked for the tree
             target.unlink(missing_ok=True)
-        make(target, inputs, command, record=part.objects() / "link.cmd")
+        make(target, [*inputs, EXPORTED], command, record=part.objects() / "link.cmd")
 
 
 COMMANDS = {"build_ext": Build, "build_py": CollectFiles}

@@ -18,9 +18,11 @@ NOT_KEPT = (".so", ".pyd", ".pyi", ".hpp", ".pyc")
 
 def pack(root):
     """Write the archive of the packages below a folder, the same bytes for the same files."""
+    import lzma  # which a Python that only uses what is built need not have
+
     paths = [path for path in (root / "cuda").rglob("*") if path.is_file() and is_kept(path)]
-    with tarfile.open(root / NAME, "w:xz", preset=9) as archive:
-        for path in sorted(paths):
+    with tarfile.open(root / NAME, "w:xz", preset=9 | lzma.PRESET_EXTREME) as archive:
+        for path in sorted(paths, key=lambda path: (path.suffix, path)):  # like beside like
             entry = tarfile.TarInfo(path.relative_to(root).as_posix())
             entry.size = path.stat().st_size
             archive.addfile(entry, io.BytesIO(path.read_bytes()))

@@ -60,7 +60,7 @@ def wrong_content(files: Mapping[str, bytes], root: Path) -> Iterator[str]:
 
 
 def wrong_objects(files: Mapping[str, bytes]) -> Iterator[str]:
-    """Of extensions and libraries: debug data, and libraries that a system need not have."""
+    """Of extensions and libraries: debug data, libraries that a system need not have, and names."""
     for name, data in files.items():
         if not name.endswith(".so"):
             continue
@@ -75,6 +75,9 @@ def wrong_objects(files: Mapping[str, bytes]) -> Iterator[str]:
         for symbol in undefined(data):
             if not symbol.startswith(("Py", "_Py")):
                 yield f"{name}: needs {symbol}, which was in no library that it was linked with"
+        for symbol in exported(data):
+            if symbol.startswith("_Z"):
+                yield f"{name}: exports {symbol}, which is a name of C++"
 
 
 def dynamic_section(data: bytes) -> Iterator[tuple[str, str]]:
@@ -98,6 +101,15 @@ def undefined(data: bytes) -> Iterator[str]:
         is_needed = symbol["st_shndx"] == "SHN_UNDEF" and symbol["st_info"]["bind"] == "STB_GLOBAL"
         number = versions.get_symbol(index)["ndx"] if versions else "VER_NDX_GLOBAL"
         if is_needed and number in ("VER_NDX_LOCAL", "VER_NDX_GLOBAL"):
+            yield symbol.name
+
+
+def exported(data: bytes) -> Iterator[str]:
+    """Names that a shared object offers to all others of the process."""
+    from elftools.elf.elffile import ELFFile
+
+    for symbol in ELFFile(io.BytesIO(data)).get_section_by_name(".dynsym").iter_symbols():
+        if symbol["st_shndx"] != "SHN_UNDEF":
             yield symbol.name
 
 

@@ -157,16 +157,36 @@ def test_libraries_that_a_system_need_not_have_are_found():
     assert list(check.wrong_objects({"a.so": data + b".debug_info"})) == ["a.so: has debug data"]
 
 
-def test_names_that_no_library_has_are_found(tmp_path):
-    """Of a shared object that was linked without the library that it needs; Python's are known."""
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "void lost(void); void PyNone(void); void f(void) { lost(); PyNone(); }",
+            "a.so: needs lost, which was in no library that it was linked with",
+        ),
+        ("void _ZN1a1bEv(void) {}", "a.so: exports _ZN1a1bEv, which is a name of C++"),
+    ],
+    ids=["in no library", "of C++"],
+)
+def test_names_that_are_wrong_are_found(tmp_path, text, problem):
+    """Python's own names are known to be in no library."""
     pytest.importorskip("elftools", reason="auditwheel is not installed")
     if not shutil.which("gcc"):
         pytest.skip("needs gcc")
     source, to = tmp_path / "a.c", tmp_path / "a.so"
-    source.write_text("void lost(void); void PyNone(void); void f(void) { lost(); PyNone(); }")
+    source.write_text(text)
     subprocess.run(["gcc", "-shared", "-fPIC", source, "-o", to], check=True)
-    (wrong,) = check.wrong_objects({"a.so": to.read_bytes()})
-    assert wrong == "a.so: needs lost, which was in no library that it was linked with"
+    assert list(check.wrong_objects({"a.so": to.read_bytes()})) == [problem]
+
+
+@pytest.mark.parametrize("stem", ["core/_core", "core/_views", "bindings/libcuda_emulated"])
+def test_what_is_built_exports_no_name_of_cpp(stem):
+    """Of templates of the C++ library, either: of these another library may have another copy."""
+    pytest.importorskip("elftools", reason="auditwheel is not installed")
+    suffix = ".so" if stem.endswith("emulated") else sysconfig.get_config_var("EXT_SUFFIX")
+    names = list(check.exported((ROOT / "cuda" / f"{stem}{suffix}").read_bytes()))
+    assert names
+    assert [name for name in names if name.startswith("_Z")] == []
 
 
 def test_only_a_platform_that_is_asked_for_changes_the_linking(tmp_path, monkeypatch):
