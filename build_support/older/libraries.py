@@ -32,6 +32,8 @@ FUNCTION = (".text", "function")
 # an object takes what it calls, and not all that the older system lacks
 SECTIONED = ("-ffunction-sections", "-fdata-sections")
 
+STANDARD = "-std=c++20"  # of setup.py
+
 
 @dataclass(frozen=True)
 class Symbol:
@@ -161,7 +163,7 @@ def write(folder: Path, compiler: Compiler, allowed: frozenset[str]) -> list[str
     folder.mkdir(parents=True, exist_ok=True)
     for library, symbols in sorted_by_library(found, allowed).items():
         write_library(folder, library, symbols, compiler)
-    for name, command in (("missing.c", compiler.c), ("missing.cpp", compiler.cpp)):
+    for name, command in (("missing.c", compiler.c), ("missing.cpp", (*compiler.cpp, STANDARD))):
         output(*command, *compiler.flags, "-c", HERE / name, "-o", folder / f"{name}.o")
         archive = folder / f"lib{name.replace('.', '_')}.a"
         archive.unlink(missing_ok=True)

@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of newer C++ libraries that headers of libstdc++ call.
+// Functions of newer C++ libraries that headers of libstdc++ call, or the compiler by itself.
+#include <cxxabi.h>
+
+#include <exception>
 #include <new>
+#include <string>
 
 namespace std {
 
 void __throw_bad_array_new_length() { throw bad_array_new_length{}; }  // GCC 11
 
+// GCC 13: its headers expect them to be in the library.
+template bool string::starts_with(string_view) const noexcept;
+template bool string::starts_with(const char*) const;
+template bool string::ends_with(string_view) const noexcept;
+template bool string::ends_with(char) const noexcept;
+template bool string::ends_with(const char*) const;
+#if _GLIBCXX_RELEASE >= 13
+template void string::_M_replace_cold(char*, size_t, const char*, size_t, size_t);
+#endif
+
 }  // namespace std
+
+// GCC 14: what was thrown leaves a function that is noexcept.
+extern "C" [[noreturn]] void __cxa_call_terminate(void* thrown) noexcept {
+  if (thrown) __cxxabiv1::__cxa_begin_catch(thrown);
+  std::terminate();
+}

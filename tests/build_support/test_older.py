@@ -4,6 +4,7 @@
 import ctypes
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -56,6 +57,18 @@ unsigned long long read_unsigned_long_long(const char* text) {
 }
 int read_three(const char* text, int* a, double* b, char* c) {
   return __isoc23_sscanf(text, "%d:%lf:%s", a, b, c);
+}
+"""
+
+# What GCC 13 and 14 take from the C++ library; the last by hand, for older ones.
+PROGRAM_IN_CPP = """
+#include <string>
+extern "C" {
+void __cxa_call_terminate(void*) noexcept;
+bool starts(const char* text, const char* with) { return std::string(text).starts_with(with); }
+bool ends(const char* text, char with) { return std::string(text).ends_with(with); }
+int replaced(const char* text) { return std::string(text).replace(1, 1, text).size(); }
+void end() { __cxa_call_terminate(nullptr); }
 }
 """
 
@@ -143,18 +156,17 @@ def allowed(every_version):
 
 @pytest.fixture(scope="module")
 def link(compiler, allowed, tmp_path_factory):
-    """Makes a library of a source in C, linked for glibc 2.28."""
+    """Makes a library of a source in C or C++, linked for glibc 2.28."""
     folder = tmp_path_factory.mktemp("older")
     flags = libraries.write(folder / "libraries", compiler, allowed)
 
-    def linked(name, text):
-        source, to = folder / f"{name}.c", folder / f"{name}.so"
+    def linked(name, text, command=("gcc", "-xc")):
+        source, to = folder / f"{name}.source", folder / f"{name}.so"
         source.write_text(text)
         options = ["-D_GNU_SOURCE", "-shared", "-fPIC", "-Wl,-z,defs", "-Wl,--as-needed"]
         options += ["-Wl,--exclude-libs,ALL"]
-        subprocess.run(
-            ["gcc", *options, source, "-o", to, "-lm", "-ldl", "-lpthread", *flags], check=True
-        )
+        made_of = [*command, source, "-xnone", "-lm", "-ldl", "-lpthread"]
+        subprocess.run([*made_of, *options, "-o", to, *flags], check=True)
         return to
 
     return linked
@@ -165,10 +177,17 @@ def linked(link):
     return link("program", PROGRAM)
 
 
+def dynamic_part(library):
+    return subprocess.run(["objdump", "-p", library], capture_output=True, text=True).stdout
+
+
+def versions_in(text):
+    return set(re.findall(r"\b(?:GLIBC|GLIBCXX|CXXABI)_[\d.]+", text))
+
+
 def test_what_is_linked_asks_for_no_newer_version(linked, allowed):
-    text = subprocess.run(["objdump", "-p", linked], capture_output=True, text=True).stdout
-    asked = set(re.findall(r"\b(?:GLIBC|GLIBCXX|CXXABI)_[\d.]+", text))
-    assert asked and asked <= allowed
+    text = dynamic_part(linked)
+    assert versions_in(text) and versions_in(text) <= allowed
     needed = set(re.findall(r"NEEDED +(\S+)", text))
     assert {"libdl.so.2", "libpthread.so.0", "libm.so.6", "libc.so.6"} <= needed
 
@@ -234,6 +253,21 @@ def test_numbers_are_read_as_newer_headers_ask_for_it(link, allowed):
     a, b, c = ctypes.c_int(), ctypes.c_double(), ctypes.create_string_buffer(9)
     assert program.read_three(b"3:0.5:word", ctypes.byref(a), ctypes.byref(b), c) == 3
     assert (a.value, b.value, c.value) == (3, 0.5, b"word")
+
+
+def test_what_newer_compilers_take_from_the_cpp_library_is_linked(link, allowed):
+    library = link("program_in_cpp", PROGRAM_IN_CPP, ("g++", "-xc++", "-std=c++20"))
+    assert "CXXABI_1.3" in versions_in(dynamic_part(library)) <= allowed
+    program = ctypes.CDLL(str(library))
+    program.starts.restype = program.ends.restype = ctypes.c_bool
+    assert program.starts(b"abc", b"ab") and not program.starts(b"abc", b"b")
+    last, other = ctypes.c_char(b"c"), ctypes.c_char(b"b")
+    assert program.ends(b"abc", last) and not program.ends(b"abc", other)
+    assert program.replaced(b"abc") == 5
+    end = f"import ctypes; ctypes.CDLL({str(library)!r}).end()"
+    done = subprocess.run([sys.executable, "-c", end], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGABRT
+    assert "terminate called" in done.stderr
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["of the system", "of ours"])

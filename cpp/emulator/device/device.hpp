@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 
