@@ -67,20 +67,6 @@ bool add_members(enum_type* type, const library& lib, const enumeration& record)
   return finish_members(type);
 }
 
-PyObject* unknown_member(enum_type* type, std::int64_t value) {
-  engine_lock lock;
-  const reference key{PyLong_FromLongLong(value)};
-  if (!key) return nullptr;
-  if (!type->unknown) type->unknown = PyDict_New();
-  PyObject* made =
-      type->unknown ? Py_XNewRef(PyDict_GetItemWithError(type->unknown, key)) : nullptr;
-  if (!made && !PyErr_Occurred()) {
-    made = new_member(&type->heap.ht_type, value);
-    if (made && PyDict_SetItem(type->unknown, key, made) < 0) Py_CLEAR(made);
-  }
-  return made;
-}
-
 }  // namespace
 
 bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char* doc,
@@ -154,7 +140,7 @@ PyObject* enum_member(const library& lib, int index, std::int64_t value) {
   // the C value has 32 bits: a header writes some of those above 2^31 as unsigned
   const enum_entry* entry = find_entry(type, value);
   if (!entry && value < 0) entry = find_entry(type, value & 0xffffffff);
-  return entry ? Py_NewRef(entry->object) : unknown_member(type, value);
+  return entry ? Py_NewRef(entry->object) : new_member(&type->heap.ht_type, value);
 }
 
 }  // namespace halfwarp::bindings

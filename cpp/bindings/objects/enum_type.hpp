@@ -23,7 +23,6 @@ struct enum_type {
   Py_ssize_t span;
   std::int16_t* dense;
   PyObject* aliases;  // dict: every name, aliases included -> member; made when asked for
-  PyObject* unknown;  // dict: value -> member made for a value the header does not name
   PyObject* doc;      // of the class
   PyObject* shown;    // class of Python's `enum` that modules show in its place, once it is made
   bool is_unsigned;   // values of 2^63 and more are kept as their 64 bits
@@ -42,8 +41,8 @@ enum_type* ready_enum(const library& lib, int index);
 // The same as a class of Python's own `enum.IntEnum`, made when first needed; a new reference.
 PyObject* python_enum(const library& lib, int index);
 
-// The member of a value; one of its own (`UNKNOWN_n`) for values that have no name, so that no
-// successful call raises. A new reference.
+// The member of a value; a new one (`UNKNOWN_n`) for values that have no name, so that no
+// successful call raises. They are not kept: structs hold any bits. A new reference.
 PyObject* enum_member(const library& lib, int index, std::int64_t value);
 
 // The int that the 64 bits of a value stand for; a new reference.

@@ -3,6 +3,7 @@
 
 import ctypes
 import gc
+import sys
 
 import pytest
 from cuda.bindings import driver, nvrtc
@@ -93,7 +94,24 @@ def test_an_enumerator_without_name_never_raises(api, put):
     assert status == 99
     assert repr(status) == f"<{api.type('StreamCaptureStatus').__name__}.UNKNOWN_99: 99>"
     assert isinstance(status, api.type("StreamCaptureStatus"))
-    assert api.StreamIsCapturing(0)[1] is status
+    assert api.StreamIsCapturing(0)[1] == status
+
+
+def test_values_without_a_name_are_not_kept():
+    """A struct's memory may hold any bits in place of an enumerator, and other ones each time."""
+    place = driver.CUmemLocation()
+
+    def read(first):
+        for value in range(first, first + 1000):
+            place.type = value
+            assert place.type.name == f"UNKNOWN_{value}"
+
+    read(1000)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    read(5000)
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 100
 
 
 @pytest.mark.parametrize("code", [1, 2, 999])
