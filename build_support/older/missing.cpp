@@ -2,6 +2,8 @@
 // Functions of newer C++ libraries that headers of libstdc++ call, or the compiler by itself.
 #include <cxxabi.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -9,6 +11,13 @@
 namespace std {
 
 void __throw_bad_array_new_length() { throw bad_array_new_length{}; }  // GCC 11
+
+// GCC 12: of what a build with assertions found.
+[[noreturn]] void __glibcxx_assert_fail(const char* file, int line, const char* function,
+                                        const char* condition) noexcept {
+  fprintf(stderr, "%s:%d: %s: Assertion '%s' failed.\n", file, line, function, condition);
+  abort();
+}
 
 // GCC 13: its headers expect them to be in the library.
 template bool string::starts_with(string_view) const noexcept;

@@ -20,6 +20,7 @@ PROGRAM = """
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 extern char __libc_single_threaded;
@@ -60,14 +61,17 @@ int read_three(const char* text, int* a, double* b, char* c) {
 }
 """
 
-# What GCC 13 and 14 take from the C++ library; the last by hand, for older ones.
+IN_CPP = "-xc++", "-std=c++20", "-D_GLIBCXX_ASSERTIONS"
+# What GCC 12 to 16 take from the C++ library; the last by hand, for older ones.
 PROGRAM_IN_CPP = """
 #include <string>
+#include <vector>
 extern "C" {
 void __cxa_call_terminate(void*) noexcept;
 bool starts(const char* text, const char* with) { return std::string(text).starts_with(with); }
 bool ends(const char* text, char with) { return std::string(text).ends_with(with); }
 int replaced(const char* text) { return std::string(text).replace(1, 1, text).size(); }
+int first_of_none() { return std::vector<int>().front(); }
 void end() { __cxa_call_terminate(nullptr); }
 }
 """
@@ -256,7 +260,7 @@ def test_numbers_are_read_as_newer_headers_ask_for_it(link, allowed):
 
 
 def test_what_newer_compilers_take_from_the_cpp_library_is_linked(link, allowed):
-    library = link("program_in_cpp", PROGRAM_IN_CPP, ("g++", "-xc++", "-std=c++20"))
+    library = link("program_in_cpp", PROGRAM_IN_CPP, ("g++", *IN_CPP))
     assert "CXXABI_1.3" in versions_in(dynamic_part(library)) <= allowed
     program = ctypes.CDLL(str(library))
     program.starts.restype = program.ends.restype = ctypes.c_bool
@@ -264,10 +268,11 @@ def test_what_newer_compilers_take_from_the_cpp_library_is_linked(link, allowed)
     last, other = ctypes.c_char(b"c"), ctypes.c_char(b"b")
     assert program.ends(b"abc", last) and not program.ends(b"abc", other)
     assert program.replaced(b"abc") == 5
-    end = f"import ctypes; ctypes.CDLL({str(library)!r}).end()"
-    done = subprocess.run([sys.executable, "-c", end], capture_output=True, text=True)
-    assert done.returncode == -signal.SIGABRT
-    assert "terminate called" in done.stderr
+    for call, said in ("end", "terminate called"), ("first_of_none", "Assertion '!this->empty()'"):
+        code = f"import ctypes; ctypes.CDLL({str(library)!r}).{call}()"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == -signal.SIGABRT
+        assert said in done.stderr
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["of the system", "of ours"])
