@@ -44,6 +44,16 @@ class free_order {
   // Stays empty when a default stream is given and no context is current: it means nothing then.
   explicit free_order(stream_handle stream);
 
+  // The same in place, for an order that is empty.
+  void record(stream_handle stream) {
+    if (is_default_stream(stream.raw()) || !stream.parent()) [[unlikely]] {
+      *this = free_order{std::move(stream)};
+      return;
+    }
+    generation_ = fork_generation.load(std::memory_order_relaxed);
+    stream_.swap(stream);
+  }
+
   [[nodiscard]] bool is_recorded() const noexcept { return stream_.is_open(); }
 
   // Gives memory back: in the recorded context, after what the recording saw, once, in one of three

@@ -69,7 +69,7 @@ cdef int give_back(Buffer self, Stream stream) except -1:
         resource, recorded, block = self.resource, self.stream, self.block
         pool.swap(self.pool)
         order.swap(self.order)
-        forget(self)
+        become_closed(self)
     if shared is not None:
         if stream is not None:
             redirect(shared, stream)
@@ -87,10 +87,15 @@ cdef int give_back(Buffer self, Stream stream) except -1:
 
 cdef int forget(Buffer self) except -1:
     """Become closed, without giving anything back."""
-    self.fields = buffer_fields(0, 0, False)
     self.pool.reset()
-    self.block = NULL
     self.order = free_order()
+    return become_closed(self)
+
+
+cdef inline int become_closed(Buffer self) except -1:
+    """Of a Buffer whose pool and order were taken."""
+    self.fields = buffer_fields(0, 0, False)
+    self.block = NULL
     if self.guard is not None:
         (<_CycleGuard>self.guard).buffer = NULL
     self.guard = None
@@ -111,7 +116,8 @@ cdef int redirect(Buffer self, Stream stream) except -1:
 
 
 cdef free_order recorded_order(Stream stream) except *:
-    cdef free_order order = record_free_order(stream.native.share_open(stream))
+    cdef free_order order
+    order.record(stream.native.share_open(stream))
     if not order.is_recorded():
         raise RuntimeError(
             "Cannot record a default deallocation stream when no CUDA context is current. Call "

@@ -534,7 +534,7 @@ cdef int own_pool_memory(Buffer buffer, MemoryResource resource, pool_handle& po
     buffer.fields = buffer_fields(pointer, size, True)
     buffer.pool.swap(pool)
     buffer.resource = resource
-    buffer.order = record_free_order(stream.take())
+    buffer.order.record(stream.take())
     return 0
 
 

@@ -105,6 +105,7 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
         @staticmethod
         free_order now(stream_handle, context_handle) except +translate_exception
 
+        void record(stream_handle) except +translate_exception
         bint is_recorded() noexcept
         bint is_of_this_process() noexcept
         bint is_gone() noexcept
@@ -115,8 +116,6 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
 
         @staticmethod
         void leave() noexcept
-    free_order record_free_order "halfwarp::core::free_order"(stream_handle) \
-        except +translate_exception
 
 
 cdef extern from "core/memory/sharing.hpp" namespace "halfwarp::core":

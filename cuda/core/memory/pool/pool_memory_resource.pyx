@@ -332,10 +332,11 @@ cdef int require_native(PoolMemoryResource self) except -1:
 cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream given):
     cdef Buffer buffer = Buffer.__new__(Buffer)
     cdef size_t wanted = size_from(size, "allocate(): size")
-    cdef free_order recorded = record_free_order(given.native.share_open(given))
-    cdef borrowed_stream order = given.native.borrow_open(given)
+    cdef borrowed_stream order
     cdef CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE
     cdef pool_block* found = NULL
+    buffer.order.record(given.native.share_open(given))
+    order = given.native.borrow_open(given)
     if self.native is NULL or self.native.is_closed() or not self.native.is_of_this_process():
         require_native(self)
         check_open(False, "PoolMemoryResource")
@@ -353,7 +354,6 @@ cdef Buffer allocate_block(PoolMemoryResource self, object size, Stream given):
     else:
         buffer.fields = buffer_fields(0, 0, True)
     buffer.resource = self
-    buffer.order.swap(recorded)
     return buffer
 
 
