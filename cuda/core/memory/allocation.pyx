@@ -65,17 +65,18 @@ cdef int give_back(Buffer self, Stream stream) except -1:
     with cython.critical_section(self):
         if self.exports:
             raise BufferError("Buffer.close() with existing exports: release the memoryview first")
-        memory, shared = self.fields, self.shared
-        resource, recorded, block = self.resource, self.stream, self.block
-        pool.swap(self.pool)
+        resource, block = self.resource, self.block
         order.swap(self.order)
+        if block is NULL:  # else it is the pool's, and nothing more is in the fields
+            memory, shared, recorded = self.fields, self.shared, self.stream
+            pool.swap(self.pool)
         become_closed(self)
+    if block is not NULL:
+        return give_block_back(<PoolMemoryResource>resource, block, order, stream)
     if shared is not None:
         if stream is not None:
             redirect(shared, stream)
         return 0
-    if block is not NULL:
-        return give_block_back(<PoolMemoryResource>resource, block, order, stream)
     if pool.is_open():
         if stream is not None:
             return free_on_stream(memory.pointer, order, stream)
@@ -96,10 +97,16 @@ cdef inline int become_closed(Buffer self) except -1:
     """Of a Buffer whose pool and order were taken."""
     self.fields = buffer_fields(0, 0, False)
     self.block = NULL
+    self.resource = None
     if self.guard is not None:
         (<_CycleGuard>self.guard).buffer = NULL
-    self.guard = None
-    self.resource = self.kept = self.stream = self.shared = None
+        self.guard = None
+    if self.kept is not None:  # to look costs less than to replace None by None
+        self.kept = None
+    if self.stream is not None:
+        self.stream = None
+    if self.shared is not None:
+        self.shared = None
     return 0
 
 

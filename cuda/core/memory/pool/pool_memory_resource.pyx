@@ -131,7 +131,9 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
             If the stream is capturing, the resource is closed, or it is the one of a parent
             process or of a context that was reset.
         """
-        return allocate_block(self, size, stream_or_default(stream, "allocate()"))
+        if type(stream) is not Stream:
+            stream = stream_or_default(stream, "allocate()")
+        return allocate_block(self, size, <Stream>stream)
 
     @cython.binding(True)
     def deallocate(self, ptr, size_t size=0, stream=NOT_GIVEN):
