@@ -64,6 +64,11 @@ class integer_digits {
     return true;
   }
 
+  // One from 0 to 2^64 - 1; false for any other.
+  [[nodiscard]] bool read_size(std::uint64_t& size) const noexcept {
+    return !is_negative() && read(size);
+  }
+
  private:
   const digit* digits_;
 #if PY_VERSION_HEX >= 0x030C0000

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Handles as the low layer's Python objects, and addresses out of Python objects.
 
-from cpython.long cimport PyLong_AsLongLongAndOverflow
 from cpython.number cimport PyIndex_Check, PyNumber_Index
-from libc.stdint cimport SIZE_MAX
+from cpython.object cimport PyObject
+from libc.stdint cimport SIZE_MAX, uint64_t
+
+cdef extern from "python/arguments/integer_digits.hpp" namespace "halfwarp::python":
+    cppclass integer_digits:
+        integer_digits(PyObject*) noexcept
+        bint read_size(uint64_t&) noexcept
 
 cdef dict handle_classes = {}
 
@@ -28,12 +33,14 @@ cdef uintptr_t address_from(object given) except? 0:
 
 cdef size_t size_from(object given, str what) except? 0:
     """A size in bytes; `what` names the call and its argument, for who gets it wrong."""
-    cdef int is_beyond = 0
-    cdef long long known
+    cdef uint64_t known = 0
     if type(given) is int:  # nearly always
-        known = PyLong_AsLongLongAndOverflow(given, &is_beyond)
-        if known >= 0 and not is_beyond:
-            return <size_t>known
+        if integer_digits(<PyObject*>given).read_size(known):
+            return known
+    return size_of_other(given, what)
+
+
+cdef size_t size_of_other(object given, str what) except? 0:
     if PyIndex_Check(given):
         given = PyNumber_Index(given)
     elif isinstance(given, float):
