@@ -93,6 +93,10 @@ MODULES = {
     "utils._program_cache": (
         "FileStreamProgramCache InMemoryProgramCache ProgramCacheResource make_program_cache_key"
     ),
+    "utils._program_cache._abc": "ProgramCacheResource",
+    "utils._program_cache._file_stream": "FileStreamProgramCache",
+    "utils._program_cache._in_memory": "InMemoryProgramCache",
+    "utils._program_cache._keys": "make_program_cache_key",
 }
 
 # Paths above `cuda.core`, which nothing of ours is asked for: the generator writes files for them.
