@@ -11,11 +11,9 @@ bool select_element(const extent& e, char* where, PyObject* key, selection& out)
   Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
   if (index == -1 && PyErr_Occurred()) return false;
   Py_ssize_t position = index < 0 ? index + e.shape[0] : index;
-  if (position < 0 || position >= e.shape[0]) {
-    PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for %zd elements", index,
-                 e.shape[0]);
-    return false;
-  }
+  if (position < 0 || position >= e.shape[0])
+    return raise_error(PyExc_IndexError, "index %zd is out of bounds for %zd elements", index,
+                       e.shape[0]);
   out = {where + position * e.stride[0], e.inner(), true};
   return true;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bindings/conventions/results.hpp"
-#include "bindings/converters/converters.hpp"
+#include "bindings/converters/face_kinds.hpp"
 #include "bindings/records/c_calls.hpp"
 #include "bindings/records/records.hpp"
 #include "interpreter/exit_gate.hpp"

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "bindings/converters/converters.hpp"
+#include "bindings/converters/face_kinds.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/threads/shared_objects.hpp"

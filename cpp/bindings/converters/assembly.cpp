@@ -85,15 +85,12 @@ bool lend_assembled(frame& c, const assembly& a, word& out) {
 bool data_argument(PyObject* object, const library& lib, int type, word& out) {
   if (object == Py_None) return out = 0, true;
   if (!ready_class(lib, type)) return false;
-  if (is_instance(object, lib, type)) {
-    out = reinterpret_cast<word>(as_data(object)->where);
-    return true;
-  }
+  if (is_instance(object, lib, type))
+    return out = reinterpret_cast<word>(as_data(object)->where), true;
   if (PyLong_Check(object) || PyIndex_Check(object))
     return integer_argument<kind::i64>(object, out);
-  PyErr_Format(PyExc_TypeError, "expected %s or its address, got %s",
-               short_name(lib.classes[std::size_t(type)].name), Py_TYPE(object)->tp_name);
-  return false;
+  return raise_error(PyExc_TypeError, "expected %s or its address, got %s",
+                     short_name(lib.classes[std::size_t(type)].name), Py_TYPE(object)->tp_name);
 }
 
 }  // namespace halfwarp::bindings

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "bindings/errors/errors.hpp"
 #include "bindings/memory/memory.hpp"
 #include "bindings/records/c_calls.hpp"
 
@@ -14,17 +15,13 @@ const char* utf8_of(PyObject* text) {
   Py_ssize_t size;
   const char* utf8 = PyUnicode_AsUTF8AndSize(text, &size);
   if (!utf8 || std::strlen(utf8) == std::size_t(size)) return utf8;
-  PyErr_SetString(PyExc_ValueError, "embedded null character");
-  return nullptr;
+  return raise_error(PyExc_ValueError, "embedded null character");
 }
 
 // Copied: converting an element may change the list, and other threads may do so during the call.
 const char* copy_option(PyObject* item, scratch& memory) {
   bool is_bytes = PyBytes_Check(item);
-  if (!is_bytes && !PyUnicode_Check(item)) {
-    raise_expected("str or bytes", item);
-    return nullptr;
-  }
+  if (!is_bytes && !PyUnicode_Check(item)) return raise_expected("str or bytes", item);
   const char* text = is_bytes ? PyBytes_AS_STRING(item) : utf8_of(item);
   std::size_t size = text ? std::strlen(text) + 1 : 0;
   void* copy = text ? memory.allocate(size) : nullptr;
@@ -62,9 +59,8 @@ bool check_written_size(frame& c, int i) {
   // when that fails, the call itself says what is wrong
   if (int(call_c(c.lib, sizes, arguments)) != 0) return !PyErr_Occurred();
   if (needed <= c.cell[i]) return true;
-  PyErr_Format(PyExc_ValueError, "expected a buffer of %llu bytes, as %s() tells, got %llu", needed,
-               sizes.name.c_str(), c.cell[i]);
-  return false;
+  return raise_error(PyExc_ValueError, "expected a buffer of %llu bytes, as %s() tells, got %llu",
+                     needed, sizes.name.c_str(), c.cell[i]);
 }
 
 }  // namespace
@@ -89,10 +85,7 @@ bool options_argument(frame& c, int i, PyObject* object) {
 bool buffer_argument(frame& c, int i, PyObject* object, bool writable) {
   c.cell[i] = no_length;
   if (PyLong_Check(object)) return address_argument(object, c.memory, c.w[i]);
-  if (object == Py_None) {
-    c.w[i] = 0;
-    return true;
-  }
+  if (object == Py_None) return c.w[i] = 0, true;
   if (const Py_buffer* view = c.memory.view(object, writable)) {
     c.w[i] = reinterpret_cast<word>(view->buf);
     c.cell[i] = word(view->len);
@@ -100,18 +93,17 @@ bool buffer_argument(frame& c, int i, PyObject* object, bool writable) {
   }
   if (!no_such_buffer()) return false;
   if (PyIndex_Check(object)) return integer_slow(object, kind::u64, c.w[i]);
-  PyErr_Format(PyExc_ValueError, "expected %s, an address or None, got %s",
-               writable ? "a contiguous writable buffer" : "a contiguous buffer",
-               Py_TYPE(object)->tp_name);
-  return false;
+  return raise_error(PyExc_ValueError, "expected %s, an address or None, got %s",
+                     writable ? "a contiguous writable buffer" : "a contiguous buffer",
+                     Py_TYPE(object)->tp_name);
 }
 
 bool check_buffer_size(frame& c, int i, const param& p) {
   if (p.aux < 0) return check_written_size(c, i);
   if (c.cell[i] == no_length || c.cell[i] == c.value_of(p.aux)) return true;
-  PyErr_Format(PyExc_ValueError, "expected a buffer of %llu bytes, as the size says, got %llu",
-               c.value_of(p.aux), c.cell[i]);
-  return false;
+  return raise_error(PyExc_ValueError,
+                     "expected a buffer of %llu bytes, as the size says, got %llu",
+                     c.value_of(p.aux), c.cell[i]);
 }
 
 bool check_options_count(frame& c, int i, const param& p) {
@@ -119,8 +111,7 @@ bool check_options_count(frame& c, int i, const param& p) {
   word count = c.value_of(p.aux);
   if (count <= c.cell[i] || (c.param_at(p.aux).k == kind::i32 && std::int32_t(count) < 0))
     return true;  // a negative count is the library's to judge
-  PyErr_Format(PyExc_RuntimeError, "List is too small: %llu < %llu", c.cell[i], count);
-  return false;
+  return raise_short(c.cell[i], count);
 }
 
 }  // namespace halfwarp::bindings

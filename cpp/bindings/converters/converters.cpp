@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The converters of all kinds, by kind: for calls whose record is not known to the compiler.
-#include "bindings/converters/converters.hpp"
+#include "bindings/converters/face_kinds.hpp"
 
 #include <utility>
 

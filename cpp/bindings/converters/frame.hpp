@@ -88,6 +88,12 @@ struct frame : frame_words<max_parameters>, frame_objects<max_parameters>, frame
   bool is_answered = false;  // by what went before the call: it is not to be made
 };
 
+// Converts the arguments of a call: the C position of the one that was refused, -1 for none.
+int convert(frame& c);
+
+// The objects of all outputs, in order: how many, -1 with a Python error set.
+int make_outputs(frame& c, PyObject** values);
+
 // A call whose record the compiler knows: no more than its parameters use.
 template <const library& Library, int Parameters, int Outputs, class Memory>
 struct light_frame : frame_words<Parameters>, frame_objects<Outputs>, Memory {

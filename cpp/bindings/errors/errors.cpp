@@ -15,17 +15,28 @@ bool is_raised_by_converters(PyObject* type) {
 
 }  // namespace
 
-bool raise_expected(const char* what, PyObject* got) {
-  PyErr_Format(PyExc_TypeError, "expected %s, got %s", what, Py_TYPE(got)->tp_name);
-  return false;
+raised raise_error(PyObject* type, const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  PyErr_FormatV(type, format, arguments);
+  va_end(arguments);
+  return {};
 }
 
-bool add_context(const char* format, ...) {
+raised raise_expected(const char* what, PyObject* got) {
+  return raise_error(PyExc_TypeError, "expected %s, got %s", what, Py_TYPE(got)->tp_name);
+}
+
+raised raise_short(word length, word count) {
+  return raise_error(PyExc_RuntimeError, "List is too small: %llu < %llu", length, count);
+}
+
+raised add_context(const char* format, ...) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   if (!is_raised_by_converters(type)) {
     PyErr_Restore(type, value, traceback);
-    return false;
+    return {};
   }
   std::va_list arguments;
   va_start(arguments, format);
@@ -35,7 +46,7 @@ bool add_context(const char* format, ...) {
   Py_DECREF(type);
   Py_XDECREF(value);
   Py_XDECREF(traceback);
-  return false;
+  return {};
 }
 
 const char* parameter_name(const function& f, int position) {

@@ -183,14 +183,9 @@ bool release_refused(frame& c, int code) {
   return true;
 }
 
-template <int At, auto Trampoline>
-bool before_one_call(frame& c) {
-  return wrap<At>(c, Trampoline, life::one_shot);
-}
-
-template <int At, auto Trampoline>
-bool before_registration(frame& c) {
-  return wrap<At>(c, Trampoline, life::registered);
+template <int At, auto Trampoline, life FreedBy>
+bool before_call(frame& c) {
+  return wrap<At>(c, Trampoline, FreedBy);
 }
 
 template <int At, auto Trampoline>
@@ -230,10 +225,10 @@ template <class Api>
 constexpr handwritten_steps host_function = {.before = before_host_function<Api>,
                                              .after = release_refused<1, host_trampoline>};
 template <auto Trampoline>
-constexpr handwritten_steps one_call = {.before = before_one_call<1, Trampoline>,
+constexpr handwritten_steps one_call = {.before = before_call<1, Trampoline, life::one_shot>,
                                         .after = release_refused<1, Trampoline>};
 template <auto Trampoline>
-constexpr handwritten_steps registration = {.before = before_registration<1, Trampoline>,
+constexpr handwritten_steps registration = {.before = before_call<1, Trampoline, life::registered>,
                                             .after = after_registration<1, Trampoline>};
 template <int At>
 constexpr handwritten_steps unregistration = {.before = before_unregistration<At>,
@@ -250,8 +245,9 @@ const handwritten_steps register_async_notification =
 const handwritten_steps register_runtime_async_notification =
     registration<async_trampoline<cudaAsyncNotificationInfo_t, cudaAsyncCallbackHandle_t>>;
 const handwritten_steps unregister_async_notification = unregistration<1>;
-const handwritten_steps register_logs_callback = {.before = before_registration<0, logs_trampoline>,
-                                                  .after = after_registration<0, logs_trampoline>};
+const handwritten_steps register_logs_callback = {
+    .before = before_call<0, logs_trampoline, life::registered>,
+    .after = after_registration<0, logs_trampoline>};
 const handwritten_steps unregister_logs_callback = unregistration<0>;
 }  // namespace handwritten
 

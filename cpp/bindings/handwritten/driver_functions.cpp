@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bindings/calls/engine.hpp"
+#include "bindings/errors/errors.hpp"
 #include "bindings/handwritten/handwritten.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/threads/shared_objects.hpp"
@@ -130,10 +131,10 @@ bool check_text_room(frame& c) {
     if (c.param_at(i).k != kind::text_output) continue;
     word asked = c.value_of(i + 1);
     if (asked <= c.cell[i]) continue;
-    PyErr_Format(PyExc_ValueError, "%s() argument '%s': %llu bytes given, %llu asked for ('%s')",
-                 c.f.name.c_str(), parameter_name(c.f, c.param_at(i).py), c.cell[i], asked,
-                 parameter_name(c.f, c.param_at(i + 1).py));
-    return false;
+    return raise_error(PyExc_ValueError,
+                       "%s() argument '%s': %llu bytes given, %llu asked for ('%s')",
+                       c.f.name.c_str(), parameter_name(c.f, c.param_at(i).py), c.cell[i], asked,
+                       parameter_name(c.f, c.param_at(i + 1).py));
   }
   return true;
 }

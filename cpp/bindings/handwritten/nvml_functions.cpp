@@ -89,11 +89,9 @@ bool take_field(PyObject* item, nvmlFieldValue_t& out) {
   }
   word number = 0, scope_number = 0;
   bool ok = PyLong_Check(id) && (!scope || PyLong_Check(scope));
-  if (!ok) {
-    PyErr_Format(PyExc_ValueError,
-                 "expected a field identifier or a pair of it and a scope, got %R", item);
-    return false;
-  }
+  if (!ok)
+    return raise_error(PyExc_ValueError,
+                       "expected a field identifier or a pair of it and a scope, got %R", item);
   if (!integer_argument<kind::u32>(id, number) ||
       (scope && !integer_argument<kind::u32>(scope, scope_number)))
     return false;
@@ -103,11 +101,10 @@ bool take_field(PyObject* item, nvmlFieldValue_t& out) {
 }
 
 PyObject* fields_of_list(const library& lib, int type, PyObject* values) {
-  if (!PyList_Check(values) && !PyTuple_Check(values)) {
-    PyErr_Format(PyExc_ValueError, "expected FieldValue or a list of field identifiers, got %s",
-                 Py_TYPE(values)->tp_name);
-    return nullptr;
-  }
+  if (!PyList_Check(values) && !PyTuple_Check(values))
+    return raise_error(PyExc_ValueError,
+                       "expected FieldValue or a list of field identifiers, got %s",
+                       Py_TYPE(values)->tp_name);
   const reference items{PySequence_Tuple(values)};
   PyObject* made = items ? new_data_array(lib, type, PyTuple_GET_SIZE(items.get())) : nullptr;
   for (Py_ssize_t i = 0; made && i < PyTuple_GET_SIZE(items.get()); ++i) {
@@ -196,10 +193,8 @@ PyObject* context_data_entry(const library& lib, const function& f, PyObject* co
   frame c{lib, f, args};
   word index;
   if (!handle_at(c, 0)) return nullptr;
-  if (!integer_argument<kind::u32>(args[1], index)) {
-    add_context("%s() argument '%s': ", f.name.c_str(), parameter_name(f, 1));
-    return nullptr;
-  }
+  if (!integer_argument<kind::u32>(args[1], index))
+    return add_context("%s() argument '%s': ", f.name.c_str(), parameter_name(f, 1));
   nvmlEventSetGetContextData_v1_t request{nullptr, unsigned(index), 0};
   c.w[struct_at] = reinterpret_cast<word>(&request);
   if (!has_handles(c)) return nullptr;

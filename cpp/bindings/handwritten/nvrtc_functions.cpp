@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "bindings/calls/engine.hpp"
+#include "bindings/errors/errors.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/handwritten/handwritten.hpp"
 #include "bindings/objects/enum_type.hpp"
@@ -29,11 +30,10 @@ bool check_output_size(frame& c) {
   word arguments[] = {c.w[program_at], reinterpret_cast<word>(&needed)};
   if (!sizes || call_c(c.lib, *sizes, arguments) != 0) return !PyErr_Occurred();
   if (needed <= c.cell[output_at]) return true;
-  PyErr_Format(PyExc_ValueError,
-               "%s() argument '%s': %llu bytes given, %llu needed (%s says how many)",
-               c.f.name.c_str(), parameter_name(c.f, output_at), c.cell[output_at], needed,
-               sizes->name.c_str());
-  return false;
+  return raise_error(PyExc_ValueError,
+                     "%s() argument '%s': %llu bytes given, %llu needed (%s says how many)",
+                     c.f.name.c_str(), parameter_name(c.f, output_at), c.cell[output_at], needed,
+                     sizes->name.c_str());
 }
 
 bool warn_of_size(const function& f) {
@@ -48,9 +48,9 @@ PyObject* call_with_size(const library& lib, const function& f, PyObject* progra
   Py_ssize_t bytes = PyLong_AsSsize_t(size);
   if (bytes < 0) {
     if (!PyErr_Occurred())
-      PyErr_Format(PyExc_ValueError, "%s() argument '%s': a size must not be negative, got %zd",
-                   f.name.c_str(), parameter_name(f, output_at), bytes);
-    return nullptr;
+      return raise_error(PyExc_ValueError,
+                         "%s() argument '%s': a size must not be negative, got %zd", f.name.c_str(),
+                         parameter_name(f, output_at), bytes);
   }
   const reference output{warn_of_size(f) ? PyByteArray_FromStringAndSize(nullptr, bytes) : nullptr};
   if (!output) return nullptr;

@@ -1,12 +1,258 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs kernel parameters: the array of pointers first, then the values, in one piece of memory.
+// The ctypes type of a value is recognised by its address, in order of frequency.
 #include "bindings/kernel_params/kernel_params.hpp"
 
+#include <cstring>
+
+#include "bindings/errors/errors.hpp"
 #include "bindings/memory/memory.hpp"
+#include "bindings/objects/class_type.hpp"
+#include "bindings/objects/enum_type.hpp"
 #include "bindings/objects/keep_alive.hpp"
+#include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
+
+PyObject* pointer_ctype;
+
 namespace {
+
+using converter = bool (*)(PyObject* value, PyObject* type, void* cell);
+
+struct ctype {
+  const char* name;
+  converter convert;
+};
+
+bool convert_pointer(PyObject*, PyObject*, void*);
+bool convert_float(PyObject*, PyObject*, void*);
+bool convert_double(PyObject*, PyObject*, void*);
+bool convert_bool(PyObject*, PyObject*, void*);
+template <kind K>
+bool convert_checked(PyObject*, PyObject*, void*);
+template <int Bytes>
+bool convert_wrapped(PyObject*, PyObject*, void*);
+template <int Bytes>
+bool convert_by_ctypes(PyObject*, PyObject*, void*);
+
+// c_longlong, c_ulonglong and c_size_t are other names of c_long and c_ulong where those have
+// 64 bits; elsewhere they are types of their own, so all names are asked.
+constexpr ctype ctypes[] = {
+    {"c_void_p", convert_pointer},
+    {"c_int", convert_checked<kind::i32>},
+    {"c_float", convert_float},
+    {"c_size_t", convert_wrapped<8>},
+    {"c_uint", convert_wrapped<4>},
+    {"c_double", convert_double},
+    {"c_longlong", convert_checked<kind::i64>},
+    {"c_ulonglong", convert_wrapped<8>},
+    {"c_long", convert_checked<sizeof(long) == 8 ? kind::i64 : kind::i32>},
+    {"c_ulong", convert_wrapped<int(sizeof(long))>},
+    {"c_bool", convert_bool},
+    {"c_byte", convert_checked<kind::i8>},
+    {"c_ubyte", convert_wrapped<1>},
+    {"c_short", convert_wrapped<2>},
+    {"c_ushort", convert_wrapped<2>},
+    {"c_char", convert_by_ctypes<1>},
+    {"c_wchar", convert_by_ctypes<int(sizeof(wchar_t))>},
+};
+constexpr int count = std::size(ctypes);
+PyObject* types[count];    // the type objects of module ctypes, once a kernel parameter needs them
+PyObject* structure_type;  // ctypes.Structure
+bool are_known;
+
+bool learn_type(PyObject* module, const char* name, PyObject** where) {
+  if (published(where)) return true;
+  PyObject* type = PyObject_GetAttrString(module, name);
+  return type && publish(where, type);
+}
+
+bool learn_types() {
+  const reference module{PyImport_ImportModule("ctypes")};
+  if (!module) return false;
+  bool ok = learn_type(module, "Structure", &structure_type);
+  for (int i = 0; ok && i < count; ++i) ok = learn_type(module, ctypes[i].name, &types[i]);
+  ok = ok && learn_type(module, ctypes[0].name, &pointer_ctype);
+  __atomic_store_n(&are_known, ok, __ATOMIC_RELEASE);
+  return ok;
+}
+
+bool raise_value(PyObject* value, const char* type) {
+  return raise_error(PyExc_TypeError, "%s cannot be passed as %s", Py_TYPE(value)->tp_name, type);
+}
+
+bool copy_bytes(PyObject* value, void* cell, Py_ssize_t bytes) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE) < 0) return false;
+  std::memcpy(cell, view.buf, std::size_t(view.len < bytes ? view.len : bytes));
+  PyBuffer_Release(&view);
+  return true;
+}
+
+// What an object's own `getPtr()` answers.
+bool get_ptr(PyObject* value, word& address) {
+  if (any_class_of(value)) return address = reinterpret_cast<word>(address_of(value)), true;
+  const reference answer{PyObject_CallMethod(value, "getPtr", nullptr)};
+  return answer && integer_argument<kind::u64>(answer, address);
+}
+
+bool convert_pointer(PyObject* value, PyObject* type, void* cell) {
+  word address;
+  if (PyLong_Check(value)) {
+    if (!integer_argument<kind::u64>(value, address)) return false;
+  } else if (PyObject_TypeCheck(value, reinterpret_cast<PyTypeObject*>(type))) {
+    return copy_bytes(value, cell, 8);
+  } else if (PyIndex_Check(value) && !any_class_of(value)) {
+    if (!integer_argument<kind::u64>(value, address)) return false;
+  } else if (!get_ptr(value, address)) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+    PyErr_Clear();
+    return raise_value(value, "c_void_p");
+  }
+  std::memcpy(cell, &address, sizeof address);
+  return true;
+}
+
+bool is_instance_of(PyObject* value, PyObject* type) {
+  return PyObject_TypeCheck(value, reinterpret_cast<PyTypeObject*>(type));
+}
+
+bool as_double(PyObject* value, PyObject* type, double& number) {
+  number = PyFloat_AsDouble(value);
+  if (number != -1.0 || !PyErr_Occurred()) return true;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  PyErr_Clear();
+  return raise_value(value, reinterpret_cast<PyTypeObject*>(type)->tp_name);
+}
+
+bool convert_float(PyObject* value, PyObject* type, void* cell) {
+  double number;
+  if (PyFloat_CheckExact(value)) [[likely]] {
+    number = PyFloat_AS_DOUBLE(value);
+  } else if (is_instance_of(value, type)) {
+    return copy_bytes(value, cell, 4);
+  } else if (!as_double(value, type, number)) {
+    return false;
+  }
+  float narrow = float(number);
+  std::memcpy(cell, &narrow, sizeof narrow);
+  return true;
+}
+
+// A c_float is widened.
+bool convert_double(PyObject* value, PyObject* type, void* cell) {
+  double number;
+  if (PyFloat_CheckExact(value)) [[likely]] {
+    number = PyFloat_AS_DOUBLE(value);
+  } else if (is_instance_of(value, type)) {
+    return copy_bytes(value, cell, 8);
+  } else if (is_instance_of(value, types[2])) {
+    float narrow;
+    if (!copy_bytes(value, &narrow, sizeof narrow)) return false;
+    number = narrow;
+  } else if (!as_double(value, type, number)) {
+    return false;
+  }
+  std::memcpy(cell, &number, sizeof number);
+  return true;
+}
+
+bool convert_bool(PyObject* value, PyObject* type, void* cell) {
+  if (is_instance_of(value, type)) return copy_bytes(value, cell, 1);
+  int truth = PyObject_IsTrue(value);
+  if (truth < 0) return false;
+  *static_cast<bool*>(cell) = truth;
+  return true;
+}
+
+constexpr int bytes_of(kind k) { return k == kind::i8 ? 1 : k == kind::i32 ? 4 : 8; }
+
+template <kind K>
+bool convert_checked(PyObject* value, PyObject* type, void* cell) {
+  word converted;
+  if (PyLong_Check(value) ? integer_argument<K>(value, converted)
+                          : !is_instance_of(value, type) && PyIndex_Check(value) &&
+                                integer_slow(value, K, converted)) {
+    store(cell, converted, bytes_of(K));
+    return true;
+  }
+  if (PyErr_Occurred()) return false;
+  if (is_instance_of(value, type)) return copy_bytes(value, cell, bytes_of(K));
+  return raise_value(value, reinterpret_cast<PyTypeObject*>(type)->tp_name);
+}
+
+bool wrapped(PyObject* value, word& converted) {
+  const reference number{PyNumber_Index(value)};
+  if (!number) return false;
+  converted = PyLong_AsUnsignedLongLongMask(number);
+  return converted != word(-1) || !PyErr_Occurred();
+}
+
+// Out of range values wrap around, as ctypes has it.
+template <int Bytes>
+bool convert_wrapped(PyObject* value, PyObject* type, void* cell) {
+  Py_ssize_t compact;
+  word converted;
+  if (PyLong_Check(value) && compact_value(value, compact)) {
+    converted = word(compact);
+  } else if (PyLong_Check(value) && two_digit_value(value, converted)) {
+    // in place
+  } else if (is_instance_of(value, type)) {
+    return copy_bytes(value, cell, Bytes);
+  } else if (!PyIndex_Check(value)) {
+    return raise_value(value, reinterpret_cast<PyTypeObject*>(type)->tp_name);
+  } else if (!wrapped(value, converted)) {
+    return false;
+  }
+  store(cell, converted, Bytes);
+  return true;
+}
+
+template <int Bytes>
+bool convert_by_ctypes(PyObject* value, PyObject* type, void* cell) {
+  PyObject* made =
+      is_instance_of(value, type) ? Py_NewRef(value) : PyObject_CallOneArg(type, value);
+  bool ok = made && copy_bytes(made, cell, Bytes);
+  Py_XDECREF(made);
+  return ok;
+}
+
+// No type: the value's own memory is the parameter.
+bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
+  PyTypeObject* metaclass = fast_enum_metaclass();
+  if (metaclass && PyObject_TypeCheck(reinterpret_cast<PyObject*>(Py_TYPE(value)), metaclass)) {
+    word number;
+    if (!enum_argument(value, number)) return false;
+    store(cell, number, 4);
+    return true;
+  }
+  if (is_instance_of(value, structure_type)) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE) < 0) return false;
+    pointer =
+        view.buf;  // ctypes memory stays in place as long as the object, which the caller holds
+    PyBuffer_Release(&view);
+    return true;
+  }
+  word address;
+  if (get_ptr(value, address)) return pointer = reinterpret_cast<void*>(address), true;
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+  PyErr_Clear();
+  return raise_error(PyExc_TypeError,
+                     "%s needs a ctypes type beside it (None goes with handles, structs and enums)",
+                     Py_TYPE(value)->tp_name);
+}
+
+// A type that is none of those known so far. Out of line: inlined, it would make the common way
+// save registers.
+[[gnu::noinline]] bool pack_other(PyObject* value, PyObject* type, word& cell, void*& pointer) {
+  if (!__atomic_load_n(&are_known, __ATOMIC_ACQUIRE))
+    return learn_types() && pack_slow(value, type, cell, pointer);
+  if (type == Py_None) return pack_in_place(value, &cell, pointer);
+  return raise_error(PyExc_TypeError,
+                     "Unsupported type: %R (a scalar type of ctypes or None is accepted)", type);
+}
 
 // `(values, types)` taken apart.
 struct typed_values {
@@ -22,8 +268,7 @@ struct typed_values {
         if (count == PyTuple_GET_SIZE(types)) return true;
       }
     }
-    PyErr_SetString(PyExc_TypeError, "expected (values, types): two tuples of equal length");
-    return false;
+    return raise_error(PyExc_TypeError, "expected (values, types): two tuples of equal length");
   }
 
   std::size_t bytes() const { return std::size_t(count) * (sizeof(void*) + sizeof(word)); }
@@ -52,14 +297,19 @@ bool raise_expected_form(PyObject* object) {
 // Without types.
 bool untyped_argument(PyObject* object, scratch& memory, word& out) {
   if (is_plain_address(object)) return address_argument(object, memory, out);
-  if (const Py_buffer* view = memory.view(object)) {
-    out = reinterpret_cast<word>(view->buf);
-    return true;
-  }
+  if (const Py_buffer* view = memory.view(object))
+    return out = reinterpret_cast<word>(view->buf), true;
   return no_such_buffer() && raise_expected_form(object);
 }
 
 }  // namespace
+
+bool pack_slow(PyObject* value, PyObject* type, word& cell, void*& pointer) {
+  for (int i = 0; i < count; ++i)
+    if (__atomic_load_n(&types[i], __ATOMIC_RELAXED) == type)
+      return ctypes[i].convert(value, type, &cell);
+  return pack_other(value, type, cell, pointer);
+}
 
 bool kernel_params_argument(PyObject* object, scratch& memory, word& out) {
   if (!PyTuple_Check(object)) return untyped_argument(object, memory, out);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "bindings/errors/errors.hpp"
 #include "bindings/module/module.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/enum_type.hpp"
@@ -19,8 +20,7 @@ namespace {
 const library* find_library(const char* name) {
   for (const library* lib : libraries)
     if (std::strcmp(lib->module, name) == 0) return lib;
-  PyErr_Format(PyExc_LookupError, "no tables for '%s'", name);
-  return nullptr;
+  return raise_error(PyExc_LookupError, "no tables for '%s'", name);
 }
 
 const loader_api* loader;

@@ -3,8 +3,8 @@
 #include "bindings/module/module.hpp"
 
 #include <algorithm>
-#include <cstring>
 
+#include "bindings/errors/errors.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/numpy_structs/data_object.hpp"
 #include "bindings/objects/class_type.hpp"
@@ -204,8 +204,7 @@ bool is_complete(PyObject* dictionary) {
 }
 
 PyObject* raise_no_attribute(const library& lib, PyObject* name) {
-  PyErr_Format(PyExc_AttributeError, "module '%s' has no attribute '%U'", lib.module, name);
-  return nullptr;
+  return raise_error(PyExc_AttributeError, "module '%s' has no attribute '%U'", lib.module, name);
 }
 
 // `__path__`, `__wrapped__` and so on: the import system and others ask every module for them.
@@ -242,10 +241,9 @@ int complete_module(const library& lib) {
 }
 
 PyObject* missing_name(const library& lib, PyObject* name) {
-  if (!PyUnicode_Check(name)) {
-    PyErr_Format(PyExc_TypeError, "attribute name must be str, not %s", Py_TYPE(name)->tp_name);
-    return nullptr;
-  }
+  if (!PyUnicode_Check(name))
+    return raise_error(PyExc_TypeError, "attribute name must be str, not %s",
+                       Py_TYPE(name)->tp_name);
   if (is_private_protocol(name)) return raise_no_attribute(lib, name);
   const method_record* function = find_function(lib, name);
   if ((function ? add_locked(lib, *function) : complete_module(lib)) < 0) return nullptr;
@@ -270,8 +268,7 @@ PyObject* size_of(PyObject* type) {
     if (candidate >= lib->types && candidate < lib->types + lib->classes.size())
       return PyLong_FromLong(candidate->record->size);
   }
-  PyErr_Format(PyExc_TypeError, "Unknown type: %R", type);
-  return nullptr;
+  return raise_error(PyExc_TypeError, "Unknown type: %R", type);
 }
 
 }  // namespace halfwarp::bindings

@@ -2,6 +2,8 @@
 // Python numbers to C words: the general case, with range checks.
 #include "bindings/numbers/numbers.hpp"
 
+#include "bindings/errors/errors.hpp"
+
 #include <cstring>
 
 namespace halfwarp::bindings {
@@ -41,9 +43,8 @@ bool fits(PyObject* number, const range& r, word& out) {
 bool check_range(PyObject* number, kind k, word& out) {
   const range& r = range_of(k);
   if (fits(number, r, out)) return true;
-  PyErr_Format(PyExc_OverflowError, "%S does not fit %s (%lld to %llu)", number, r.c_type, r.lowest,
-               r.highest);
-  return false;
+  return raise_error(PyExc_OverflowError, "%S does not fit %s (%lld to %llu)", number, r.c_type,
+                     r.lowest, r.highest);
 }
 
 // The bool of NumPy has `__int__` and `__float__`, as its floats have, and no `__index__`.
@@ -55,8 +56,7 @@ bool is_numpy_bool(PyObject* object) {
 PyObject* as_int(PyObject* object) {
   if (PyIndex_Check(object)) return PyNumber_Index(object);
   if (stands_for_integer(object)) return PyNumber_Long(object);
-  raise_expected("an integer", object);
-  return nullptr;
+  return raise_expected("an integer", object);
 }
 
 }  // namespace

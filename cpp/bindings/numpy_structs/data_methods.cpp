@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison, copies, pickling and representation of data types.
+// Comparison, copies, pickling and representation of data types; from_ptr, from_buffer, from_data.
 #include "bindings/numpy_structs/data_fields.hpp"
 
+#include <cstdarg>
 #include <cstring>
 
 #include "bindings/arrays/typed_array.hpp"
+#include "bindings/errors/errors.hpp"
+#include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
 namespace halfwarp::bindings {
@@ -45,9 +48,8 @@ PyObject* reduce(PyObject* self, PyObject*) {
   if (!contents) return nullptr;
   if (has_addresses(*type.lib, *type.record->data) && !is_all_zero(contents)) {
     Py_DECREF(contents);
-    PyErr_Format(PyExc_TypeError, "cannot pickle %s: it holds addresses or handles",
-                 short_name(type.record->name));
-    return nullptr;
+    return raise_error(PyExc_TypeError, "cannot pickle %s: it holds addresses or handles",
+                       short_name(type.record->name));
   }
   return pickled_struct(self, contents);
 }
@@ -104,6 +106,139 @@ PyObject* represent_one(PyObject* self) {
                : nullptr;
 }
 
+// The class that a class method was called on, or one of its bases.
+const class_type& type_behind(PyObject* cls) {
+  return class_of(reinterpret_cast<PyTypeObject*>(cls));
+}
+
+// A view of structs in memory that `owner` keeps alive.
+PyObject* view_of(const class_type& type, void* where, const extent& e, PyObject* owner,
+                  bool is_read_only) {
+  auto* memory = static_cast<char*>(where);
+  const reference block{new_foreign_block(memory, owner)};
+  if (!block) return nullptr;
+  return new_data_view(*type.lib, index_of(type), {memory, e, block, is_read_only});
+}
+
+PyObject* copy_of(const class_type& type, const void* where, bool is_read_only) {
+  PyObject* made = new_data(*type.lib, index_of(type));
+  if (!made) return nullptr;
+  std::memcpy(as_data(made)->where, where, type.record->data->size);
+  as_data(made)->is_read_only = is_read_only;
+  return made;
+}
+
+PyObject* from_address(const class_type& type, PyObject* address, Py_ssize_t size, bool read_only,
+                       PyObject* owner) {
+  word value;
+  if (!integer_argument<kind::i64>(address, value)) return add_context("argument 'ptr': ");
+  auto* where = reinterpret_cast<void*>(value);
+  if (!where || size < 0) {
+    return where ? PyErr_Format(PyExc_ValueError, "size must not be negative, got %zd", size)
+                 : PyErr_Format(PyExc_ValueError, "ptr must not be null (0)");
+  }
+  const data_record& record = *type.record->data;
+  if (size > PY_SSIZE_T_MAX / Py_ssize_t(record.size))
+    return raise_error(PyExc_OverflowError, "no memory holds %zd structs", size);
+  if (!record.is_array && owner == Py_None) return copy_of(type, where, read_only);
+  extent e = record.is_array ? extent::line(size, Py_ssize_t(record.size)) : extent{};
+  return view_of(type, where, e, owner, read_only);
+}
+
+// Says in the message of an error which class and method it comes from.
+PyObject* named(const class_type& type, PyObject* made, const char* method) {
+  if (!made) add_context("%s.%s", short_name(type.record->name), method);
+  return made;
+}
+
+// Parses arguments; messages name the class and the method, which `format` ends with.
+bool parse(const class_type& type, PyObject* args, PyObject* keywords, const char* format,
+           const char* method, const char* const* names, ...) {
+  char whole[128];
+  PyOS_snprintf(whole, sizeof whole, "%s:%s.%s", format, short_name(type.record->name), method);
+  std::va_list targets;
+  va_start(targets, names);
+  bool ok =
+      PyArg_VaParseTupleAndKeywords(args, keywords, whole, const_cast<char**>(names), targets);
+  va_end(targets);
+  return ok;
+}
+
+PyObject* array_from_ptr(PyObject* cls, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"ptr", "size", "readonly", "owner", nullptr};
+  PyObject *address, *owner = Py_None;
+  Py_ssize_t size = 1;
+  int read_only = 0;
+  const class_type& type = type_behind(cls);
+  if (!parse(type, args, keywords, "O|npO", "from_ptr", names, &address, &size, &read_only, &owner))
+    return nullptr;
+  return named(type, from_address(type, address, size, read_only, owner), "from_ptr() ");
+}
+
+PyObject* struct_from_ptr(PyObject* cls, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"ptr", "readonly", "owner", nullptr};
+  PyObject *address, *owner = Py_None;
+  int read_only = 0;
+  const class_type& type = type_behind(cls);
+  if (!parse(type, args, keywords, "O|pO", "from_ptr", names, &address, &read_only, &owner))
+    return nullptr;
+  return named(type, from_address(type, address, 1, read_only, owner), "from_ptr() ");
+}
+
+bool check_length(const data_record& record, Py_ssize_t length) {
+  Py_ssize_t size = Py_ssize_t(record.size);
+  if (record.is_array ? length % size == 0 : length == size) return true;
+  return raise_error(PyExc_ValueError,
+                     record.is_array ? "buffer size must be a multiple of %zd bytes, got %zd"
+                                     : "buffer length must be %zd bytes, got %zd",
+                     size, length);
+}
+
+// The memory of a memoryview, as structs.
+PyObject* from_view(const class_type& type, PyObject* view) {
+  const Py_buffer* buffer = PyMemoryView_GET_BUFFER(view);
+  const data_record& record = *type.record->data;
+  if (!PyBuffer_IsContiguous(buffer, 'C'))
+    return raise_error(PyExc_ValueError, "the buffer must be contiguous");
+  if (!check_length(record, buffer->len)) return nullptr;
+  Py_ssize_t size = Py_ssize_t(record.size);
+  extent e = record.is_array ? extent::line(buffer->len / size, size) : extent{};
+  return view_of(type, buffer->buf, e, view, buffer->readonly);
+}
+
+PyObject* view_buffer(const class_type& type, PyObject* buffer) {
+  const reference view{PyMemoryView_FromObject(buffer)};
+  return view ? from_view(type, view) : nullptr;
+}
+
+PyObject* from_buffer(PyObject* cls, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"buffer", nullptr};
+  PyObject* buffer;
+  const class_type& type = type_behind(cls);
+  if (!parse(type, args, keywords, "O", "from_buffer", names, &buffer)) return nullptr;
+  return named(type, view_buffer(type, buffer), "from_buffer() argument 'buffer': ");
+}
+
+// By its bytes: NumPy exports no buffer of a type whose fields overlap, as those of a union do.
+PyObject* view_array(const class_type& type, PyObject* data) {
+  if (!check_numpy_array(*type.lib, index_of(type), data)) return nullptr;
+  const reference bytes{PyObject_CallMethod(data, "view", "s", "u1")};
+  return bytes ? view_buffer(type, bytes) : nullptr;
+}
+
+PyObject* from_data(PyObject* cls, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"data", nullptr};
+  PyObject* data;
+  const class_type& type = type_behind(cls);
+  if (!parse(type, args, keywords, "O", "from_data", names, &data)) return nullptr;
+  return named(type, view_array(type, data), "from_data() argument 'data': ");
+}
+
+PyMethodDef method(const char* name, PyCFunctionWithKeywords function, const char* doc) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
+          METH_VARARGS | METH_KEYWORDS | METH_CLASS, doc};
+}
+
 }  // namespace
 
 PyObject* represent_data(PyObject* self) {
@@ -143,5 +278,24 @@ PyMethodDef data_methods[data_method_count] = {
     {"__copy__", copy, METH_NOARGS, nullptr},
     {"__deepcopy__", copy, METH_O, nullptr},
     {"__reduce__", reduce, METH_NOARGS, nullptr}};
+
+void add_source_methods(const data_record& record, PyMethodDef* methods) {
+  methods[0] =
+      record.is_array
+          ? method("from_ptr", array_from_ptr,
+                   "from_ptr($type, /, ptr, size=1, readonly=False, owner=None)\n--\n\n"
+                   "View `size` structs at an address, which `owner` keeps alive. Host only.")
+          : method("from_ptr", struct_from_ptr,
+                   "from_ptr($type, /, ptr, readonly=False, owner=None)\n--\n\n"
+                   "View the struct at an address that `owner` keeps alive; without an owner, "
+                   "copy it. Host only.");
+  methods[1] = method("from_buffer", from_buffer,
+                      "from_buffer($type, /, buffer)\n--\n\n"
+                      "View the memory of an object with a contiguous buffer. Host only.");
+  methods[2] = method("from_data", from_data,
+                      "from_data($type, /, data)\n--\n\n"
+                      "View the memory of a one-dimensional NumPy array of the module's type for "
+                      "this class. Host only.");
+}
 
 }  // namespace halfwarp::bindings

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and lifetime of data types.
+// Objects of data types: made, copied, and what Python's protocols ask of them.
 #include "bindings/numpy_structs/data_object.hpp"
 
 #include <algorithm>
@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "bindings/errors/errors.hpp"
+#include "bindings/numpy_structs/data_fields.hpp"
+#include "bindings/objects/field_properties.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
 namespace halfwarp::bindings {
@@ -33,6 +35,225 @@ PyObject* make(const library& lib, int type, const extent& e, std::size_t least 
   if (e.ndim) made->e = e;  // else it has its zeroes
   made->is_settled = true;
   return PyObject_Init(reinterpret_cast<PyObject*>(made), &ready->type);
+}
+
+// --- construction --------------------------------------------------------------------------------
+
+// Gives an object new zeroed memory, which keeps the former one: it may have been shown already.
+bool give_memory(PyObject* self, const extent& e) {
+  std::size_t bytes = memory_of(data_record_of(self), e.elements());
+  PyObject* block = bytes ? new_memory_block(bytes) : nullptr;
+  if (!block) return false;
+  auto* object = as_data(self);
+  as_storage(block)->owner = object->owner;
+  object->where = as_block(block)->where;
+  object->e = e;
+  object->owner = block;
+  return true;
+}
+
+// An object gets its length once: buffers, fields and calls go by the address of its memory.
+bool set_length(PyObject* self, Py_ssize_t n) {
+  auto* object = as_data(self);
+  bool is_settled = std::exchange(object->is_settled, true);
+  if (n == object->e.elements()) return true;
+  if (!is_settled) return give_memory(self, extent::line(n, Py_ssize_t(data_record_of(self).size)));
+  return raise_error(PyExc_ValueError, "this %s has the length %zd, which cannot become %zd",
+                     class_name(self), object->e.elements(), n);
+}
+
+// The attributes of a subclass follow the head of its objects: the memory lies in a block.
+PyObject* make_subclass(PyTypeObject* subclass) {
+  PyObject* self = subclass->tp_alloc(subclass, 0);
+  if (self && !give_memory(self, extent_of_one(data_record_of(self)))) Py_CLEAR(self);
+  return self;
+}
+
+PyObject* make(PyTypeObject* called, PyObject*, PyObject*) {
+  class_type& type = class_of(called);
+  if (called != &type.type) return make_subclass(called);
+  PyObject* self = new_data(*type.lib, index_of(type));
+  if (self) as_data(self)->is_settled = false;
+  return self;
+}
+
+// The length that was asked for: by position or keyword; 1 without one. -1 with an error set.
+Py_ssize_t length_of(PyObject* self, PyObject* args, PyObject* keywords) {
+  Py_ssize_t given = PyTuple_GET_SIZE(args), most = data_record_of(self).is_array ? 1 : 0;
+  const class_record& record = *class_of(Py_TYPE(self)).record;
+  if (given > most) return raise_too_many(record, most, given) - 1;
+  PyObject* size = given ? PyTuple_GET_ITEM(args, 0) : nullptr;
+  if (most && !size && keywords) size = PyDict_GetItemString(keywords, "size");
+  if (!size) return 1;
+  Py_ssize_t n = PyNumber_AsSsize_t(size, PyExc_OverflowError);
+  if (n == -1 && PyErr_Occurred()) {
+    name_constructor_argument(record, "size");
+  } else if (n < 0)
+    PyErr_Format(PyExc_ValueError, "%s() size must not be negative, got %zd", class_name(self), n);
+  return n < 0 ? -1 : n;
+}
+
+int set_fields(PyObject* self, PyObject* keywords) {
+  const class_type& type = class_of(Py_TYPE(self));
+  PyObject *name, *value;
+  Py_ssize_t at = 0;
+  while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
+    const data_field* f = find_data_field(*type.record->data, name);
+    if (f && write_data_field(*type.lib, *f, self, value) < 0) return -1;
+    if (f || (type.record->data->is_array && PyUnicode_CompareWithASCIIString(name, "size") == 0))
+      continue;
+    return raise_error(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
+                       class_name(self), name);
+  }
+  return 0;
+}
+
+int initialise(PyObject* self, PyObject* args, PyObject* keywords) {
+  Py_ssize_t n = length_of(self, args, keywords);
+  if (n < 0) return -1;
+  return set_length(self, n) ? set_fields(self, keywords) : -1;
+}
+
+// A call with arguments, by tuple and dictionary, as `type` takes it.
+PyObject* call_with(PyObject* type, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  PyObject *positional = PyTuple_New(n), *keywords = names ? PyDict_New() : nullptr;
+  bool ok = positional && (keywords || !names);
+  for (Py_ssize_t i = 0; ok && i < n; ++i) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
+  for (Py_ssize_t i = 0; ok && names && i < PyTuple_GET_SIZE(names); ++i)
+    ok = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), args[n + i]) == 0;
+  PyObject* made = ok ? PyType_Type.tp_call(type, positional, keywords) : nullptr;
+  Py_XDECREF(positional);
+  Py_XDECREF(keywords);
+  return made;
+}
+
+PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged,
+                     PyObject* names) {
+  auto& type = *reinterpret_cast<class_type*>(callable);
+  Py_ssize_t n = PyVectorcall_NARGS(flagged);
+  if (n || names) return call_with(callable, args, n, names);
+  return new_data(*type.lib, index_of(type));
+}
+
+void release(PyObject* self) {
+  Py_XDECREF(as_data(self)->kept);
+  Py_XDECREF(as_data(self)->owner);
+  PyTypeObject* type = Py_TYPE(self);
+  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+    type->tp_free(self);
+  } else if (!as_data(self)->is_usual || !leave_spare(class_of(type), self)) {
+    PyObject_Free(self);
+  }
+}
+
+// --- elements ------------------------------------------------------------------------------------
+
+bool has_length(PyObject* self) { return as_data(self)->e.ndim > 0; }
+
+Py_ssize_t length(PyObject* self) {
+  if (has_length(self)) return as_data(self)->e.shape[0];
+  return raise_error(PyExc_TypeError, "object of type '%s' has no len()", class_name(self));
+}
+
+int is_true(PyObject* self) { return !has_length(self) || as_data(self)->e.shape[0] != 0; }
+
+PyObject* view_of(PyObject* self, const selection& chosen) {
+  const class_type& type = class_of(Py_TYPE(self));
+  data_object* object = as_data(self);
+  data_view view{chosen.where, chosen.left, holder_of(self), object->is_read_only};
+  if (!chosen.left.ndim) view.e = extent_of_one(*type.record->data);
+  view.is_column = object->is_column && !chosen.is_element;
+  return new_data_view(*type.lib, index_of(type), view);
+}
+
+const data_field* field_named(PyObject* self, PyObject* name) {
+  const data_field* f = find_data_field(data_record_of(self), name);
+  if (!f) PyErr_Format(PyExc_ValueError, "%s has no field of name %U", class_name(self), name);
+  return f;
+}
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  if (PyUnicode_Check(key)) return field_named(self, key) ? PyObject_GetAttr(self, key) : nullptr;
+  if (!has_length(self))
+    return raise_error(PyExc_TypeError, "'%s' object is not subscriptable", class_name(self));
+  selection chosen;
+  as_data(self)->is_settled = true;  // converting the index may run code of the user
+  if (!select(as_data(self)->e, as_data(self)->where, key, chosen)) return nullptr;
+  return view_of(self, chosen);
+}
+
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  if (PyUnicode_Check(key)) return field_named(self, key) ? PyObject_SetAttr(self, key, value) : -1;
+  if (!value || !has_length(self))
+    return raise_error(PyExc_TypeError, "elements of %s cannot be %s", class_name(self),
+                       value ? "assigned: it is one struct" : "deleted");
+  const class_type& type = class_of(Py_TYPE(self));
+  selection chosen;
+  as_data(self)->is_settled = true;
+  if (!check_writable(self) || !check_data(value, *type.lib, index_of(type)) ||
+      !select(as_data(self)->e, as_data(self)->where, key, chosen))
+    return -1;
+  return copy_data(self, chosen.where, chosen.left, value);
+}
+
+PyObject* address(PyObject* self) { return PyLong_FromVoidPtr(as_data(self)->where); }
+PyObject* get_address(PyObject* self, void*) { return address(self); }
+
+// --- memory --------------------------------------------------------------------------------------
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  auto* object = as_data(self);
+  Py_ssize_t size = Py_ssize_t(data_record_of(self).size);
+  if (!object->e.is_contiguous(size)) {
+    PyErr_SetString(PyExc_BufferError, "these structs do not lie behind each other; copy them");
+    return -1;
+  }
+  return PyBuffer_FillInfo(view, self, object->where, object->e.elements() * size,
+                           object->is_read_only, flags);
+}
+
+PyNumberMethods numbers = {.nb_bool = is_true, .nb_int = address};
+PySequenceMethods sequence = {.sq_length = length, .sq_item = item_at<get_item>};
+PyMappingMethods mapping = {length, get_item, set_item};
+PyBufferProcs buffer = {get_buffer, nullptr};
+
+bool add_field_properties(class_type& type) {
+  static constexpr PyGetSetDef others[] = {
+      {"ptr", get_address, nullptr, "Address of the memory.", nullptr}};
+  const data_record& record = *type.record->data;
+  auto describe = [&](const data_field& f) -> PyGetSetDef {
+    if (f.is_hidden) return {};
+    return {f.name, getter_of(record, f), setter_of(f), nullptr, nullptr};
+  };
+  return add_properties(type, record.fields, describe, others);
+}
+
+bool add_methods(class_type& type) {
+  constexpr std::size_t most = source_method_count + data_method_count + 1;
+  auto* methods = static_cast<PyMethodDef*>(PyMem_Calloc(most, sizeof(PyMethodDef)));
+  if (!methods) return PyErr_NoMemory() != nullptr;
+  add_source_methods(*type.record->data, methods);
+  std::memcpy(methods + source_method_count, data_methods, sizeof data_methods);
+  type.type.tp_methods = methods;
+  return true;
+}
+
+bool set_slots(class_type& type) {
+  PyTypeObject& slots = type.type;
+  slots.tp_basicsize = sizeof(data_object);
+  slots.tp_new = make;
+  slots.tp_vectorcall = vectorcall;
+  slots.tp_init = initialise;
+  slots.tp_dealloc = release;
+  slots.tp_repr = represent_data;
+  slots.tp_richcompare = compare_data;
+  slots.tp_hash = PyObject_HashNotImplemented;
+  slots.tp_as_number = &numbers;
+  slots.tp_as_sequence = &sequence;
+  slots.tp_as_mapping = &mapping;
+  slots.tp_as_buffer = &buffer;
+  slots.tp_doc = type.record->doc;
+  return add_methods(type) && add_field_properties(type);
 }
 
 }  // namespace
@@ -96,10 +317,8 @@ bool copy_one(PyObject* target, char* to, PyObject* source, char* from) {
 // Several are packed first, since some of them may be among those that are written.
 int copy_data(PyObject* target, char* where, const extent& e, PyObject* source) {
   Py_ssize_t n = as_data(source)->e.elements();
-  if (n != 1 && n != e.elements()) {
-    PyErr_Format(PyExc_ValueError, "expected %zd structs, got %zd", e.elements(), n);
-    return -1;
-  }
+  if (n != 1 && n != e.elements())
+    return raise_error(PyExc_ValueError, "expected %zd structs, got %zd", e.elements(), n);
   const reference packed{n == 1 ? Py_NewRef(source) : packed_data(source)};
   if (!packed) return -1;
   char* from = as_data(packed)->where;
@@ -126,8 +345,9 @@ PyObject* packed_data(PyObject* source) {
 
 bool check_writable(PyObject* self) {
   if (!as_data(self)->is_read_only) return true;
-  PyErr_Format(PyExc_ValueError, "This %s instance is read-only", class_name(self));
-  return false;
+  return raise_error(PyExc_ValueError, "This %s instance is read-only", class_name(self));
 }
+
+const class_family data_family = {set_slots, nullptr, data_with_contents};
 
 }  // namespace halfwarp::bindings

@@ -2,6 +2,7 @@
 // FastEnum and FastEnumMetaclass: what members and enumeration classes can do.
 #include <cstring>
 
+#include "bindings/errors/errors.hpp"
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/threads/shared_objects.hpp"
@@ -64,10 +65,7 @@ PyObject* member_represent(PyObject* self) {
 
 // Without a format specification a member is shown as such; with one it is the number it is.
 PyObject* member_format(PyObject* self, PyObject* specification) {
-  if (!PyUnicode_Check(specification)) {
-    raise_expected("str", specification);
-    return nullptr;
-  }
+  if (!PyUnicode_Check(specification)) return raise_expected("str", specification);
   if (PyUnicode_GET_LENGTH(specification) == 0) return member_represent(self);
   const reference number{member_value(self, nullptr)};
   return number ? PyObject_Format(number, specification) : nullptr;
@@ -148,8 +146,7 @@ descriptor doc_descriptor = {PyObject_HEAD_INIT(&doc_type)};
 
 PyObject* raise_invalid(PyTypeObject* type, PyObject* value) {
   const reference name{PyType_GetName(type)};
-  if (name.get()) PyErr_Format(PyExc_ValueError, "%S is not a valid %U", value, name.get());
-  return nullptr;
+  if (name.get()) return raise_error(PyExc_ValueError, "%S is not a valid %U", value, name.get());
 }
 
 PyObject* call_slow(PyTypeObject* type, PyObject* value) {
@@ -169,10 +166,8 @@ PyObject* call_class(PyObject* callable, PyObject* const* args, std::size_t flag
   bool is_named = keywords && PyTuple_GET_SIZE(keywords) == 1 &&
                   PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "value") == 0;
   if (PyVectorcall_NARGS(flagged) + is_named != 1 ||
-      (keywords && !is_named && PyTuple_GET_SIZE(keywords))) {
-    PyErr_Format(PyExc_TypeError, "%s() takes one value", type->tp_name);
-    return nullptr;
-  }
+      (keywords && !is_named && PyTuple_GET_SIZE(keywords)))
+    return raise_error(PyExc_TypeError, "%s() takes one value", type->tp_name);
   Py_ssize_t value;
   if (PyLong_CheckExact(args[0]) && compact_value(args[0], value) &&
       (value >= 0 || !as_enum(type)->is_unsigned)) [[likely]] {

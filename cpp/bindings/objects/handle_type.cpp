@@ -2,6 +2,7 @@
 // Handle objects: construction, the free list, value protocol.
 #include <cstring>
 
+#include "bindings/errors/errors.hpp"
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/object_arguments.hpp"
@@ -61,14 +62,10 @@ PyObject* make_instance(class_type& type) {
 
 const class_record& record_of(PyObject* self) { return *class_of(Py_TYPE(self)).record; }
 
-kind value_kind_of(const class_record& record) {
-  return record.size == 8 ? kind::u64 : record.is_signed ? kind::i32 : kind::u32;
-}
-
 // Out of line, as all that is rare: inlined, it would make the common way save registers.
 [[gnu::noinline]] bool set_value_slow(const class_record& record, PyObject* value, word& out) {
   word converted;
-  if (!integer_slow(value, value_kind_of(record), converted))
+  if (!integer_slow(value, integer_kind_of(record), converted))
     return name_constructor_argument(record, "init_value");
   out = 0;
   std::memcpy(&out, &converted, record.size);
@@ -161,10 +158,9 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
 PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_handle(self)->where); }
 
 PyObject* refuse_pickling(PyObject* self, PyObject*) {
-  PyErr_Format(PyExc_TypeError,
-               "cannot pickle '%s' object: a handle means nothing in another process",
-               Py_TYPE(self)->tp_name);
-  return nullptr;
+  return raise_error(PyExc_TypeError,
+                     "cannot pickle '%s' object: a handle means nothing in another process",
+                     Py_TYPE(self)->tp_name);
 }
 
 PyObject* stream_protocol(PyObject* self, PyObject*) {

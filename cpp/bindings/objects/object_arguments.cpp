@@ -2,32 +2,22 @@
 // Handle and struct objects to C words: None, subclasses, integers, and the messages.
 #include "bindings/objects/object_arguments.hpp"
 
+#include "bindings/errors/errors.hpp"
+
 namespace halfwarp::bindings {
 namespace {
 
 bool raise_expected_class(const class_record& record, const char* also, PyObject* got) {
-  PyErr_Format(PyExc_TypeError, "expected %s%s, got %s", short_name(record.name), also,
-               Py_TYPE(got)->tp_name);
-  return false;
-}
-
-kind integer_kind_of(const class_record& record) {
-  if (record.size == 8) return kind::u64;
-  return record.is_signed ? kind::i32 : kind::u32;
+  return raise_error(PyExc_TypeError, "expected %s%s, got %s", short_name(record.name), also,
+                     Py_TYPE(got)->tp_name);
 }
 
 }  // namespace
 
 bool handle_slow(PyObject* object, const library& lib, int type, word& out, bool none_is_null) {
   const class_record& record = lib.classes[type];
-  if (none_is_null && object == Py_None) {
-    out = 0;
-    return true;
-  }
-  if (is_accepted(object, lib, type)) {
-    out = load_handle(object, record.size);
-    return true;
-  }
+  if (none_is_null && object == Py_None) return out = 0, true;
+  if (is_accepted(object, lib, type)) return out = load_handle(object, record.size), true;
   if (!stands_for_integer(object))
     return raise_expected_class(record, none_is_null ? ", an integer or None" : " or an integer",
                                 object);
@@ -35,10 +25,7 @@ bool handle_slow(PyObject* object, const library& lib, int type, word& out, bool
 }
 
 bool structure_slow(PyObject* object, const library& lib, int type, bool none_is_null, word& out) {
-  if (none_is_null && object == Py_None) {
-    out = 0;
-    return true;
-  }
+  if (none_is_null && object == Py_None) return out = 0, true;
   if (is_instance(object, lib, type)) {
     out = reinterpret_cast<word>(as_storage(object)->where);
     return true;
@@ -47,10 +34,7 @@ bool structure_slow(PyObject* object, const library& lib, int type, bool none_is
 }
 
 bool handle_pointer_argument(PyObject* object, const library& lib, int type, word& out) {
-  if (is_accepted(object, lib, type)) {
-    out = reinterpret_cast<word>(address_of(object));
-    return true;
-  }
+  if (is_accepted(object, lib, type)) return out = reinterpret_cast<word>(address_of(object)), true;
   if (object == Py_None) {
     out = 0;
     return true;

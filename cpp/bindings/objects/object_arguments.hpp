@@ -13,6 +13,11 @@ bool structure_slow(PyObject* object, const library& lib, int type, bool none_is
 // The address of a handle object's value: an instance, an int (an address) or None.
 bool handle_pointer_argument(PyObject* object, const library& lib, int type, word& out);
 
+// The kind of integer that a handle may be given as.
+inline kind integer_kind_of(const class_record& record) {
+  return record.size == 8 ? kind::u64 : record.is_signed ? kind::i32 : kind::u32;
+}
+
 // Loads the value of a handle of `bytes` bytes.
 inline word load_handle(PyObject* object, int bytes) {
   void* where = as_handle(object)->where;

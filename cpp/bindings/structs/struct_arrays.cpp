@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstring>
 
+#include "bindings/errors/errors.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/objects/object_arguments.hpp"
@@ -82,8 +83,7 @@ int write_elements(const library& lib, const field& f, PyObject* target, char* w
 PyObject* frozen(PyObject* value, const char* expected = "a sequence") {
   bool is_iterable = Py_TYPE(value)->tp_iter || PySequence_Check(value);
   if (is_iterable && !PyUnicode_Check(value)) return PySequence_Tuple(value);
-  raise_expected(expected, value);
-  return nullptr;
+  return raise_expected(expected, value);
 }
 
 Py_ssize_t array_length(const library& lib, const field& f) {
@@ -94,10 +94,9 @@ Py_ssize_t array_length(const library& lib, const field& f) {
 // was, and those that are views of the field are read before it is written.
 int write_exact(const library& lib, const field& f, PyObject* self, char* where, PyObject* items) {
   Py_ssize_t n = array_length(lib, f);
-  if (PyTuple_GET_SIZE(items) != n) {
-    PyErr_Format(PyExc_IndexError, "expected %zd elements, got %zd", n, PyTuple_GET_SIZE(items));
-    return -1;
-  }
+  if (PyTuple_GET_SIZE(items) != n)
+    return raise_error(PyExc_IndexError, "expected %zd elements, got %zd", n,
+                       PyTuple_GET_SIZE(items));
   const reference block{new_memory_block(f.size)};
   if (!block) return -1;
   auto* gathered = as_block(block)->where;
@@ -137,9 +136,8 @@ bool store_character(PyObject* item, char& out) {
   auto number = std::int64_t(value);
   out = char(number);
   if (number >= SCHAR_MIN && number <= UCHAR_MAX) return true;
-  PyErr_Format(PyExc_OverflowError, "%lld does not fit char (%d to %d)", number, SCHAR_MIN,
-               UCHAR_MAX);
-  return false;
+  return raise_error(PyExc_OverflowError, "%lld does not fit char (%d to %d)", number, SCHAR_MIN,
+                     UCHAR_MAX);
 }
 
 PyObject* characters_of(PyObject* value) {

@@ -1,15 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods of struct objects: getPtr, copy, asdict, lists with a common count, pickling, repr.
+// Methods of struct classes; their documentation and signature, from the records of their fields.
 #include "bindings/structs/structs.hpp"
 
 #include <cstring>
 
+#include "bindings/errors/errors.hpp"
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
 namespace halfwarp::bindings {
 namespace {
+
+// The Python class of what a field holds, as a reader calls it.
+const char* type_of(const library& lib, const field& f) {
+  switch (f.k) {
+    case kind::enumeration:
+      return short_name(lib.enums[std::size_t(f.type)].name);
+    case kind::handle32:
+    case kind::handle64:
+    case kind::structure:
+      return short_name(lib.classes[std::size_t(f.type)].name);
+    case kind::f32:
+    case kind::f64:
+      return "float";
+    case kind::field_array:
+    case kind::field_pointer_list:
+      return "list";
+    case kind::field_text:
+    case kind::field_bytes:
+      return "bytes";
+    default:
+      return "int";
+  }
+}
+
+// The text of the record, which begins with a signature, and a line for each field.
+PyObject* documentation(const library& lib, const class_record& record) {
+  const char* end = std::strstr(record.doc, "--\n\n");
+  PyObject* text = PyUnicode_FromString(end ? end + 4 : record.doc);
+  if (text) Py_SETREF(text, PyUnicode_FromFormat("%U\n\nFields:", text));
+  for_each_field(lib, record, [&](const field& f) {
+    if (text)
+      Py_SETREF(text, PyUnicode_FromFormat("%U\n    %s : %s%s", text, f.name.c_str(),
+                                           type_of(lib, f), f.f & read_only ? ", read-only" : ""));
+    return text != nullptr;
+  });
+  return text;
+}
+
+// inspect.Parameter(name, Parameter.<kind>, default=value)
+bool add_parameter(PyObject* list, PyObject* cls, const char* name, const char* kind,
+                   PyObject* value) {
+  PyObject* made = nullptr;
+  if (PyObject* word = PyObject_GetAttrString(cls, kind)) {
+    const reference arguments{Py_BuildValue("(sN)", name, word)};
+    const reference keywords{Py_BuildValue("{sO}", "default", value)};
+    if (arguments && keywords) made = PyObject_Call(cls, arguments, keywords);
+  }
+  bool ok = made && PyList_Append(list, made) == 0;
+  Py_XDECREF(made);
+  return ok;
+}
+
+// `(_ptr=0, *, field=..., ...)`, as inspect.Signature
+PyObject* signature(const library& lib, const class_record& record) {
+  const reference inspect{PyImport_ImportModule("inspect")};
+  const reference cls{inspect ? PyObject_GetAttrString(inspect, "Parameter") : nullptr};
+  const reference zero{PyLong_FromLong(0)};
+  const reference list{cls && zero ? PyList_New(0) : nullptr};
+  bool ok = list && add_parameter(list, cls, "_ptr", "POSITIONAL_OR_KEYWORD", zero);
+  if (ok && !(record.f & view_only))
+    ok = for_each_field(lib, record, [&](const field& f) {
+      return f.f & read_only || add_parameter(list, cls, f.name, "KEYWORD_ONLY", Py_Ellipsis);
+    });
+  return ok ? PyObject_CallMethod(inspect.get(), "Signature", "O", list.get()) : nullptr;
+}
+
+struct note {
+  PyObject_HEAD const char* name;
+  PyObject* (*make)(const library&, const class_record&);
+};
+
+// Asked of the class itself; an object and a subclass of the user's have no such attribute.
+PyObject* read_note(PyObject* self, PyObject* object, PyObject* type) {
+  const auto* asked = reinterpret_cast<note*>(self);
+  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  if ((object && object != Py_None) || (cls->tp_flags & Py_TPFLAGS_HEAPTYPE))
+    return raise_error(PyExc_AttributeError, asked->name);
+  const class_type& made = class_of(cls);
+  return asked->make(*made.lib, *made.record);
+}
+
+PyTypeObject note_type = {
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
+    .tp_name = "cuda.bindings._low._struct_note",
+    .tp_basicsize = sizeof(note),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_descr_get = read_note,
+};
+note notes[] = {{PyObject_HEAD_INIT(&note_type) "__doc__", documentation},
+                {PyObject_HEAD_INIT(&note_type) "__signature__", signature}};
 
 PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_storage(self)->where); }
 
@@ -54,15 +145,14 @@ bool is_union(const library& lib, const class_record& record) {
 // nothing says whether those are an address or a number, so they are taken as they are.
 bool check_no_addresses(const library& lib, const class_record& record, const char* memory) {
   if (is_union(lib, record)) return true;
-  return for_each_field(lib, record, [&](const field& f) {
+  return for_each_field(lib, record, [&](const field& f) -> bool {
     if (f.k == kind::structure)
       return check_no_addresses(lib, lib.classes[std::size_t(f.type)], memory + f.offset);
     word value = 0;
     if (is_pointer(f)) std::memcpy(&value, memory + f.offset, sizeof value);
     if (!value) return true;
-    PyErr_Format(PyExc_TypeError, "cannot pickle %s: '%s' holds an address or a handle",
-                 short_name(record.name), f.name.c_str());
-    return false;
+    return raise_error(PyExc_TypeError, "cannot pickle %s: '%s' holds an address or a handle",
+                       short_name(record.name), f.name.c_str());
   });
 }
 
@@ -115,6 +205,15 @@ PyObject* line_of(const library& lib, const field& f, PyObject* self) {
 
 }  // namespace
 
+bool add_struct_notes(class_type& type) {
+  if (!(note_type.tp_flags & Py_TPFLAGS_READY) && PyType_Ready(&note_type) < 0) return false;
+  for (note& each : notes) {
+    auto* object = reinterpret_cast<PyObject*>(&each);
+    if (PyDict_SetItemString(type.type.tp_dict, each.name, object) < 0) return false;
+  }
+  return true;
+}
+
 PyObject* represent_struct(PyObject* self) {
   class_type& type = class_of(Py_TYPE(self));
   PyObject* lines = PyList_New(0);
@@ -144,18 +243,16 @@ const class_record& record_with_lists(const class_type& type) {
 bool bind_lists(const joint_lists& joint, PyObject* const* args, Py_ssize_t n, PyObject* names,
                 PyObject** bound) {
   Py_ssize_t wanted = std::ssize(joint.lists), given = n + (names ? PyTuple_GET_SIZE(names) : 0);
-  if (given != wanted || n > wanted) {
-    PyErr_Format(PyExc_TypeError, "%s() takes %zd lists, got %zd", joint.method, wanted, given);
-    return false;
-  }
+  if (given != wanted || n > wanted)
+    return raise_error(PyExc_TypeError, "%s() takes %zd lists, got %zd", joint.method, wanted,
+                       given);
   for (Py_ssize_t i = 0; i < wanted; ++i) {
     bound[i] = i < n ? args[i] : nullptr;
     for (Py_ssize_t k = 0; names && !bound[i] && k < PyTuple_GET_SIZE(names); ++k)
       if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), joint.lists[i]) == 0)
         bound[i] = args[n + k];
     if (bound[i]) continue;
-    PyErr_Format(PyExc_TypeError, "%s() misses the list '%s'", joint.method, joint.lists[i]);
-    return false;
+    return raise_error(PyExc_TypeError, "%s() misses the list '%s'", joint.method, joint.lists[i]);
   }
   return true;
 }
@@ -167,9 +264,8 @@ Py_ssize_t common_length(const joint_lists& joint, PyObject* const* bound) {
     Py_ssize_t other = PyObject_Length(bound[i]);
     if (other == length) continue;
     if (other >= 0)
-      PyErr_Format(PyExc_ValueError, "%s() lists differ in length: %s has %zd, %s has %zd",
-                   joint.method, joint.lists[0], length, joint.lists[i], other);
-    return -1;
+      return raise_error(PyExc_ValueError, "%s() lists differ in length: %s has %zd, %s has %zd",
+                         joint.method, joint.lists[0], length, joint.lists[i], other);
   }
   return length;
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "bindings/errors/errors.hpp"
 #include "bindings/numbers/numbers.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/keep_alive.hpp"
@@ -74,9 +75,8 @@ bool set_field(PyObject* self, const class_type& type, PyObject* name, PyObject*
   if (std::strcmp(text, "_ptr") == 0) return true;
   const field* f = find_field(*type.lib, *type.record, text);
   if (f) return write_field(*type.lib, *f, self, value) == 0;
-  PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%s'",
-               short_name(type.record->name), text);
-  return false;
+  return raise_error(PyExc_TypeError, "%s() got an unexpected keyword argument '%s'",
+                     short_name(type.record->name), text);
 }
 
 bool refuse_view_only(const class_type& type) {
@@ -86,10 +86,7 @@ bool refuse_view_only(const class_type& type) {
 }
 
 bool point_to(PyObject* self, const class_type& type, void* where) {
-  if (where) {
-    as_storage(self)->where = static_cast<char*>(where);
-    return true;
-  }
+  if (where) return as_storage(self)->where = static_cast<char*>(where), true;
   return !(type.record->f & view_only) || refuse_view_only(type);
 }
 

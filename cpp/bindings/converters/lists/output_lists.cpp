@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that a call fills or owns, to Python lists of objects that own copies.
+// Arrays that a call fills or owns: arrays, texts, and lists of objects that own copies.
 #include "bindings/converters/conversions.hpp"
 
 #include <cstring>
 
+#include "bindings/arrays/typed_array.hpp"
 #include "bindings/converters/outputs.hpp"
 #include "bindings/errors/errors.hpp"
+#include "bindings/numpy_structs/data_object.hpp"
 #include "bindings/objects/class_type.hpp"
 
 namespace halfwarp::bindings {
@@ -23,12 +25,9 @@ PyObject* copied_struct(const library& lib, int type, const char* source) {
   return made;
 }
 
-PyObject* signed_number(const library&, int, const char* source) {
-  return PyLong_FromLong(*reinterpret_cast<const std::int32_t*>(source));
-}
-
-PyObject* unsigned_number(const library&, int, const char* source) {
-  return PyLong_FromUnsignedLong(*reinterpret_cast<const std::uint32_t*>(source));
+template <class T, auto Make>
+PyObject* number(const library&, int, const char* source) {
+  return Make(*reinterpret_cast<const T*>(source));
 }
 
 using maker = PyObject* (*)(const library&, int type, const char* source);
@@ -53,8 +52,8 @@ int element_size(const library& lib, const param& p) {
 }
 
 maker maker_of(kind k) {
-  if (k == kind::out_list_i32) return signed_number;
-  if (k == kind::out_list_u32) return unsigned_number;
+  if (k == kind::out_list_i32) return number<std::int32_t, PyLong_FromLong>;
+  if (k == kind::out_list_u32) return number<std::uint32_t, PyLong_FromUnsignedLong>;
   return k == kind::out_list_handle || k == kind::out_callee_handles ? copied_handle
                                                                      : copied_struct;
 }
@@ -63,12 +62,15 @@ maker maker_of(kind k) {
 bool count_of(frame& c, const param& p, int bytes, word& count) {
   count = c.value_of(p.aux);
   if (c.param_at(p.aux).k == kind::i32) count = word(std::int64_t(std::int32_t(count)));
-  if (std::int64_t(count) < 0 || count > word(PY_SSIZE_T_MAX) / word(bytes)) {
-    PyErr_Format(PyExc_ValueError, "%s() argument '%s': a count of %lld cannot be reserved",
-                 c.f.name.c_str(), parameter_name(c.f, c.param_at(p.aux).py), std::int64_t(count));
-    return false;
-  }
+  if (std::int64_t(count) < 0 || count > word(PY_SSIZE_T_MAX) / word(bytes))
+    return raise_error(PyExc_ValueError, "%s() argument '%s': a count of %lld cannot be reserved",
+                       c.f.name.c_str(), parameter_name(c.f, c.param_at(p.aux).py),
+                       std::int64_t(count));
   return true;
+}
+
+bool tells_length(kind k) {
+  return k == kind::count_of_output || k == kind::room_of_output || k == kind::out_count;
 }
 
 }  // namespace
@@ -102,6 +104,48 @@ PyObject* list_from_callee(frame& c, int i, const param& p) {
   auto* array = reinterpret_cast<void*>(c.cell[i]);
   Py_ssize_t n = array ? Py_ssize_t(c.value_of(p.aux)) : 0;
   return list_of(c.lib, p.type, array, n, c.lib.classes[p.type].size, maker_of(p.k));
+}
+
+bool allocate_text(frame& c, int i, word n) {
+  c.w[i] = reinterpret_cast<word>(c.memory.allocate_zeroed(n + 1));
+  return c.w[i] != 0;
+}
+
+bool allocate_output(frame& c, int i, const param& p, word n) {
+  bool has_structs = p.k == kind::out_structures;
+  PyObject* made = has_structs ? new_data_array(c.lib, p.type, Py_ssize_t(n))
+                               : new_typed_array(kind(p.type), Py_ssize_t(n));
+  if (!made) return false;
+  c.out[c.output_at(i)] = made;
+  c.w[i] = reinterpret_cast<word>(has_structs ? as_data(made)->where : as_typed_array(made)->where);
+  return true;
+}
+
+PyObject* counted_output(frame& c, const param& p, int output) {
+  PyObject* made = c.take(output);
+  bool is_told = tells_length(c.param_at(p.aux).k);
+  Py_ssize_t& length =
+      p.k == kind::out_structures ? as_data(made)->e.shape[0] : as_typed_array(made)->e.shape[0];
+  auto n = Py_ssize_t(std::uint32_t(c.cell[p.aux]));
+  if (is_told && n < length) length = n;
+  return made;
+}
+
+// A fixed size is one in bytes.
+bool allocate_sized(frame& c, int i, const param& p) {
+  const param& count = c.param_at(p.aux);
+  if (count.k == kind::count_of_output || count.k == kind::out_count) return true;
+  word n = c.value_of(p.aux);
+  if (count.k == kind::fixed) n /= word(number_size(kind(p.type)));
+  return allocate_output(c, i, p, n);
+}
+
+bool allocate_given_text(frame& c, int i, const param& p) {
+  if (c.param_at(p.aux).k == kind::count_of_output) return true;
+  auto n = std::int32_t(c.value_of(p.aux));
+  if (n >= 0) return allocate_text(c, i, word(n));
+  return raise_error(PyExc_ValueError, "%s() argument '%s': a length of %d", c.f.name.c_str(),
+                     parameter_name(c.f, c.param_at(p.aux).py), int(n));
 }
 
 }  // namespace halfwarp::bindings

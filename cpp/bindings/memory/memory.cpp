@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses and texts: the general case.
+// The slow side of a call's memory: heap blocks, exported buffers, addresses and texts.
 #include "bindings/memory/memory.hpp"
 
 #include <cstring>
 
+#include "bindings/errors/errors.hpp"
 #include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
+
+struct alignas(16) scratch::block {
+  block* next;
+};
+
+struct scratch::exported {
+  Py_buffer view;
+  PyObject* kept;  // an object instead of a view
+  exported* next;
+};
 
 bool no_such_buffer() {
   bool is_refusal = PyErr_ExceptionMatches(PyExc_TypeError) ||
@@ -17,6 +28,17 @@ bool no_such_buffer() {
 }
 
 namespace {
+
+// Arrays in the order of Fortran are contiguous too, but have no buffer without shape and strides.
+bool export_contiguous(PyObject* object, Py_buffer& view, bool writable) {
+  int access = writable ? PyBUF_WRITABLE : PyBUF_SIMPLE;
+  if (PyObject_GetBuffer(object, &view, access) == 0) return true;
+  bool may_have_strides =
+      PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_BufferError);
+  if (!may_have_strides) return false;
+  PyErr_Clear();
+  return PyObject_GetBuffer(object, &view, access | PyBUF_ANY_CONTIGUOUS) == 0;
+}
 
 bool raise_no_address(PyObject* object) {
   return !PyErr_Occurred() && raise_expected("an address, a contiguous buffer or None", object);
@@ -45,18 +67,62 @@ int number_before_buffer(PyObject* object, word& out) {
 
 }  // namespace
 
-bool address_slow(PyObject* object, scratch& memory, word& out) {
-  if (object == Py_None) {
-    out = 0;
-    return true;
+// Zeroed by the system, so that a large block costs what of it is used. Python's own allocator
+// clears all of it in builds without the interpreter lock.
+void* scratch::allocate_block(std::size_t bytes) {
+  bool is_possible = bytes <= std::size_t(PY_SSIZE_T_MAX) - sizeof(block);
+  void* memory = is_possible ? PyMem_RawCalloc(1, sizeof(block) + bytes) : nullptr;
+  if (!memory) return PyErr_Format(PyExc_MemoryError, "%zu bytes cannot be reserved", bytes);
+  auto* made = static_cast<block*>(memory);
+  made->next = blocks_;
+  blocks_ = made;
+  return made + 1;
+}
+
+const Py_buffer* scratch::view(PyObject* object, bool writable) {
+  auto* made = static_cast<exported*>(allocate(sizeof(exported)));
+  if (!made) return nullptr;
+  if (!export_contiguous(object, made->view, writable)) return nullptr;
+  made->kept = nullptr;
+  made->next = views_;
+  views_ = made;
+  return &made->view;
+}
+
+bool scratch::keep(PyObject* object) {
+  auto* made = static_cast<exported*>(allocate(sizeof(exported)));
+  if (!made) {
+    Py_DECREF(object);
+    return false;
   }
+  made->kept = object;
+  made->next = views_;
+  views_ = made;
+  return true;
+}
+
+void scratch::release() {
+  for (; views_; views_ = views_->next) {
+    if (views_->kept) {
+      Py_DECREF(views_->kept);
+    } else {
+      PyBuffer_Release(&views_->view);
+    }
+  }
+  while (blocks_) {
+    block* next = blocks_->next;
+    PyMem_RawFree(blocks_);
+    blocks_ = next;
+  }
+}
+
+bool address_slow(PyObject* object, scratch& memory, word& out) {
+  if (object == Py_None) return out = 0, true;
   if (PyLong_Check(object) || (stands_for_integer(object) && !PyObject_CheckBuffer(object)))
     return integer_slow(object, kind::u64, out);
   if (int status = number_before_buffer(object, out)) return status > 0;
-  if (const Py_buffer* view = memory.view(object)) {
-    out = reinterpret_cast<word>(view->buf);
-    return true;
-  }
+  if (const Py_buffer* view = memory.view(object))
+    return out = reinterpret_cast<word>(view->buf), true;
   no_such_buffer();
   return raise_no_address(object);
 }
@@ -83,8 +149,7 @@ bool kept_address(PyObject* object, scratch& memory, word& out, PyObject*& owner
 
 PyObject* list_item(PyObject* list, Py_ssize_t index) {
   if (PyObject* item = list_element(list, index)) return item;
-  PyErr_SetString(PyExc_RuntimeError, "the list changed its length during the call");
-  return nullptr;
+  return raise_error(PyExc_RuntimeError, "the list changed its length during the call");
 }
 
 bool text_slow(PyObject* object, scratch& memory, word& out) {
@@ -123,10 +188,7 @@ bool colour_argument(PyObject* object, scratch& memory, word& out) {
   out = reinterpret_cast<word>(channels);
   bool is_sequence = PyList_Check(object) || PyTuple_Check(object);
   Py_ssize_t n = is_sequence ? PySequence_Fast_GET_SIZE(object) : 1;
-  if (n > 4) {
-    PyErr_Format(PyExc_ValueError, "expected at most 4 channels, got %zd", n);
-    return false;
-  }
+  if (n > 4) return raise_error(PyExc_ValueError, "expected at most 4 channels, got %zd", n);
   for (Py_ssize_t i = 0; i < n; ++i) {
     word value;
     const reference item{is_sequence ? list_item(object, i) : Py_NewRef(object)};
