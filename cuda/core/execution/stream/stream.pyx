@@ -226,6 +226,8 @@ cdef class Stream:
         """
         cdef unsigned flags
         if event is None:
+            if options is None:  # nearly always
+                return record_new_event(self, CU_EVENT_DISABLE_TIMING)
             flags = event_flags(options, True)
             made = record_new_event(self, flags)
             if flags & CU_EVENT_INTERPROCESS:
