@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m tests.workflows`: it can run each workflow here, and runs one as GitHub does."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("yaml", reason="PyYAML is not installed (extra `test`)")
+
+from ..workflows.machine import Machine, stand_in
+from ..workflows.plan import NotUnderstood, jobs_of
+
+CONTEXT = {"github.ref": "refs/tags/v1.0", "github.ref_name": "v1.0", "github.run_number": "7"}
+TOY = """
+on: push
+env: {COLOUR: red, SHAPE: round}
+jobs:
+  last:
+    needs: [first]
+    runs-on: ubuntu-24.04
+    steps:
+      - run: echo "$COLOUR $SHAPE $SIZE" >> "$GITHUB_WORKSPACE/../../said"
+        env: {SIZE: "${{ github.run_number }}"}
+  first:
+    strategy: {matrix: {python: ["3.11", "3.12"], kind: [a]}}
+    runs-on: ubuntu-24.04
+    env: {COLOUR: blue}
+    steps:
+      - run: |
+          echo "COLOUR=${{ matrix.python }}" >> "$GITHUB_ENV"
+          echo "$PWD/programs" >> "$GITHUB_PATH"
+          mkdir -p programs results && echo '#!/bin/sh' > programs/mine && chmod +x programs/mine
+          false | true
+      - run: mine && echo "$COLOUR $GITHUB_REF_NAME" > results/one
+      - uses: actions/upload-artifact@v4
+        with: {name: "of-${{ matrix.python }}", path: results/*}
+"""
+
+
+def write(folder, text):
+    path = folder / ".github" / "workflows" / "toy.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return path
+
+
+def machine_in(folder, name="0", **provided):
+    return Machine(folder, folder / "jobs" / name, folder / "artifacts", provided)
+
+
+@pytest.mark.parametrize("name", ["docs.yml", "release.yml", "test.yml", "wheels.yml"])
+def test_each_workflow_can_be_run_here(root, name):
+    """All of it is understood, each action has a stand-in, and the shells can read the scripts."""
+    jobs = list(jobs_of(root / ".github" / "workflows" / name, CONTEXT))
+    assert jobs and all(job.steps for job in jobs)
+    for step in (step for job in jobs for step in job.steps):
+        if step.action:
+            assert stand_in(step.action)
+        else:
+            read = [step.shell[0], "-n"]
+            done = subprocess.run(read, input=step.script, text=True, capture_output=True)
+            assert (done.returncode, done.stderr) == (0, ""), step.title
+
+
+def test_no_expression_stands_in_a_script(root):
+    """What it is replaced by would be run; variables of a step are not."""
+    for path in (root / ".github" / "workflows").glob("*.yml"):
+        plain, marked = jobs_of(path, CONTEXT), jobs_of(path, dict.fromkeys(CONTEXT, "marked"))
+        scripts = [[[s.script for s in job.steps] for job in jobs] for jobs in (plain, marked)]
+        assert scripts[0] == scripts[1]
+
+
+def test_jobs_come_behind_those_that_they_need_for_each_value(tmp_path):
+    jobs = list(jobs_of(write(tmp_path, TOY), CONTEXT))
+    assert [(job.title, job.choice.get("python")) for job in jobs] == [
+        ("toy.yml: first", "3.11"),
+        ("toy.yml: first", "3.12"),
+        ("toy.yml: last", None),
+    ]
+
+
+def test_steps_hand_on_variables_and_files(tmp_path):
+    first, _, last = jobs_of(write(tmp_path, TOY), CONTEXT)
+    machine_in(tmp_path).run(first, CONTEXT, {})
+    assert (tmp_path / "artifacts" / "of-3.11" / "one").read_text() == "blue v1.0\n"
+    machine_in(tmp_path, "1").run(last, CONTEXT, {"SHAPE": "square"})
+    assert (tmp_path / "jobs" / "said").read_text() == "red square 7\n"
+
+
+def test_a_step_that_fails_ends_the_job(tmp_path):
+    text = "on: push\njobs: {one: {steps: [{run: 'exit 3'}, {run: touch ../reached}]}}"
+    (job,) = jobs_of(write(tmp_path, text), CONTEXT)
+    with pytest.raises(subprocess.CalledProcessError, match="exit status 3"):
+        machine_in(tmp_path).run(job, CONTEXT, {})
+    assert not (tmp_path / "jobs" / "0" / "reached").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("steps: [{run: 'echo ${{ secrets.TOKEN }}'}]", "the expression secrets.TOKEN"),
+        ("steps: [{run: ls, if: always()}]", "ls: if"),
+        ("services: {}", "toy.yml: one: services"),
+        ("{needs: [one], steps: []}", "jobs need each other"),
+        ("steps: [{run: ls, shell: pwsh}]", "the shell pwsh"),
+    ],
+)
+def test_what_it_does_not_understand_it_refuses(tmp_path, text, what):
+    path = write(tmp_path, f"on: push\njobs: {{one: {text if text[0] == '{' else f'{{{text}}}'}}}")
+    with pytest.raises(NotUnderstood) as raised:
+        list(jobs_of(path, CONTEXT))
+    assert str(raised.value) == what
+
+
+def test_only_these_actions_have_a_stand_in():
+    with pytest.raises(NotUnderstood, match="the action someone/something"):
+        stand_in("someone/something@v1")
+
+
+def test_the_command_takes_one_value_of_a_matrix(root):
+    command = [sys.executable, "-m", "tests.workflows", "test.yml", "--matrix", "python=2.7"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "no job has these values\n")

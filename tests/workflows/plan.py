@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a workflow of ``.github/workflows`` does: its jobs in order, one for each matrix value."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
+# What may stand in a job and in a step, and is done here; anything else ends the plan.
+OF_JOB = {"name", "needs", "strategy", "runs-on", "container", "timeout-minutes", "env", "steps"}
+OF_JOB |= {"uses", "environment", "permissions"}
+OF_STEP = {"name", "uses", "with", "run", "env", "shell"}
+
+
+class NotUnderstood(Exception):
+    """A part of a workflow that cannot be run here as GitHub would."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Either a script, or an action with its inputs."""
+
+    title: str
+    script: str = ""
+    action: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    shell: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job with one choice of its matrix."""
+
+    title: str
+    choice: Mapping[str, str]
+    steps: tuple[Step, ...]
+    is_in_container: bool = False
+
+
+def jobs_of(path: Path, context: Mapping[str, str]) -> Iterator[Job]:
+    """Each job after those that it needs. `context` has the values of `github.ref` and the like."""
+    workflow = yaml.safe_load(path.read_text())
+    for name in in_order(workflow["jobs"]):
+        job = workflow["jobs"][name]
+        understand(job, OF_JOB, f"{path.name}: {name}")
+        if called := job.get("uses"):
+            yield from jobs_of(path.parents[2] / called, context)
+            continue
+        for choice in choices(job.get("strategy", {}).get("matrix", {})):
+            values = {**context, **{f"matrix.{key}": value for key, value in choice.items()}}
+            variables = workflow.get("env", {}) | job.get("env", {})
+            steps = tuple(step_of(each, job, variables, values) for each in job["steps"])
+            yield Job(f"{path.name}: {name}", choice, steps, "container" in job)
+
+
+def in_order(jobs: Mapping[str, Mapping]) -> list[str]:
+    """Names, each behind those that it needs."""
+    ordered: list[str] = []
+    while len(ordered) < len(jobs):
+        ready = [n for n in jobs if n not in ordered and needed(jobs[n]) <= set(ordered)]
+        if not ready:
+            raise NotUnderstood("jobs need each other")
+        ordered += ready
+    return ordered
+
+
+def needed(job: Mapping) -> set[str]:
+    given = job.get("needs", [])
+    return {given} if isinstance(given, str) else set(given)
+
+
+def choices(matrix: Mapping[str, list]) -> list[dict[str, str]]:
+    """Of a matrix of lists all combinations; those of `include` where there is nothing else."""
+    lists = {key: values for key, values in matrix.items() if key != "include"}
+    if lists and "include" in matrix:
+        raise NotUnderstood("a matrix of lists with more to include")
+    if not lists and "include" in matrix:
+        return [{key: str(value) for key, value in each.items()} for each in matrix["include"]]
+    combined = itertools.product(*lists.values())
+    return [dict(zip(lists, map(str, values), strict=True)) for values in combined]
+
+
+def step_of(step: Mapping, job: Mapping, variables: Mapping, values: Mapping[str, str]) -> Step:
+    script, action = step.get("run", ""), step.get("uses", "")
+    title = step.get("name") or action or script.splitlines()[0]
+    understand(step, OF_STEP, title)
+    every = {
+        key: filled(value, values) for key, value in {**variables, **step.get("env", {})}.items()
+    }
+    inputs = {key: filled(value, values) for key, value in step.get("with", {}).items()}
+    shell = shell_of(step.get("shell"), "container" in job)
+    return Step(title, filled(script, values), action, inputs, every, shell)
+
+
+def shell_of(name: str | None, is_in_container: bool) -> tuple[str, ...]:
+    """GitHub's command lines: only a shell that is asked for notices what fails in a pipe."""
+    if name is None:
+        return ("sh", "-e") if is_in_container else ("bash", "-e")
+    if name == "bash":
+        return ("bash", "--noprofile", "--norc", "-eo", "pipefail")
+    raise NotUnderstood(f"the shell {name}")
+
+
+def filled(value: object, values: Mapping[str, str]) -> str:
+    """With the values of its expressions."""
+    if isinstance(value, bool):
+        return str(value).lower()
+
+    def found(match: re.Match) -> str:
+        if match[1] not in values:
+            raise NotUnderstood(f"the expression {match[1]}")
+        return values[match[1]]
+
+    return EXPRESSION.sub(found, str(value))
+
+
+def understand(part: Mapping, keys: set[str], where: str) -> None:
+    if unknown := part.keys() - keys:
+        raise NotUnderstood(f"{where}: {', '.join(sorted(unknown))}")
