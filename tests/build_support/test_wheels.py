@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import os
+import platform
 import shutil
 import subprocess
 import sysconfig
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from build_support.wheels import build, check, normal
+from build_support.wheels import build, check, normal, trial
 
 ROOT = Path(__file__).resolve().parents[2]
 EPOCH = 1_700_000_000
@@ -216,3 +217,25 @@ def test_the_time_is_that_of_the_variable_or_of_the_commit(tmp_path, monkeypatch
     assert build.epoch_of(ROOT) == 42
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
     assert build.epoch_of(tmp_path) == normal.EARLIEST
+
+
+def interpreter(folder, processor):
+    """A script that says for which processor it is, and makes an environment without one."""
+    path = folder / "python"
+    make = 'mkdir -p "$4/bin"; ln -s /dev/null "$4/bin/python"'
+    path.write_text(f"#!/bin/sh\ncase $1 in -c) echo {processor} ;; *) {make} ;; esac\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_an_environment_of_another_processor_is_emulated_as_well(tmp_path):
+    """A program in it would be one that this machine's kernel cannot run."""
+    python = interpreter(tmp_path, "vax")
+    inside = trial.empty_environment(python, tmp_path / "of a vax")
+    assert not inside.is_symlink() and inside.read_text() == python.read_text()
+
+
+def test_an_environment_of_this_processor_is_left_as_it_is(tmp_path):
+    python = interpreter(tmp_path, platform.machine())
+    inside = trial.empty_environment(python, tmp_path / "of this machine")
+    assert inside.readlink() == Path("/dev/null")
