@@ -45,8 +45,8 @@ def write(folder, text):
     return path
 
 
-def machine_in(folder, name="0", **provided):
-    return Machine(folder, folder / "jobs" / name, folder / "artifacts", provided)
+def machine_in(folder, name="0", **instead):
+    return Machine(folder, folder / "jobs" / name, folder / "artifacts", {}, instead)
 
 
 @pytest.mark.parametrize("name", ["docs.yml", "release.yml", "test.yml", "wheels.yml"])
@@ -94,6 +94,13 @@ def test_a_step_that_fails_ends_the_job(tmp_path):
     with pytest.raises(subprocess.CalledProcessError, match="exit status 3"):
         machine_in(tmp_path).run(job, CONTEXT, {})
     assert not (tmp_path / "jobs" / "0" / "reached").exists()
+
+
+def test_a_text_of_a_script_can_be_replaced(tmp_path):
+    text = "on: push\njobs: {one: {steps: [{run: unknown ../reached && unknown ../as-well}]}}"
+    (job,) = jobs_of(write(tmp_path, text), CONTEXT)
+    machine_in(tmp_path, unknown="touch").run(job, CONTEXT, {})
+    assert all((tmp_path / "jobs" / "0" / name).exists() for name in ("reached", "as-well"))
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ def arguments() -> argparse.Namespace:
     pairs = {"type": pair, "action": "append", "default": [], "metavar": "NAME=VALUE"}
     add("--matrix", **pairs, help="only the jobs with this value, such as python=3.12")
     add("--env", **pairs, help="instead of what the workflow sets, where this machine has less")
+    add("--instead", **pairs, help="a text of a script, and what stands here in its place")
     add("--provide", **pairs, help="a path that the container has, and where it is on this machine")
     add("--ref", default=REF, help=f"what was pushed ({REF}); refs/tags/v1.0 for a release")
     add("--folder", type=Path, help="where to work, kept; else a temporary one")
@@ -53,7 +54,7 @@ def run(given: argparse.Namespace, folder: Path) -> None:
     for number, job in enumerate(jobs):
         start = time.monotonic()
         place, artifacts = folder / str(number), folder / "artifacts"
-        machine = Machine(ROOT, place, artifacts, dict(given.provide))
+        machine = Machine(ROOT, place, artifacts, dict(given.provide), dict(given.instead))
         try:
             machine.run(job, context, dict(given.env))
         except (subprocess.CalledProcessError, FileNotFoundError) as error:

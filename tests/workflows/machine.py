@@ -28,10 +28,22 @@ shift $(($1 + 1)) && exec "$@"
 
 
 class Machine:
-    """Runs one job. `provided`: what its container has, as path -> path on this machine."""
+    """Runs one job.
 
-    def __init__(self, root: Path, folder: Path, artifacts: Path, provided: Mapping[str, str]):
+    `provided`: what its container has, as path -> path on this machine; `instead`: what is run in
+    the place of which text.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        folder: Path,
+        artifacts: Path,
+        provided: Mapping[str, str],
+        instead: Mapping[str, str],
+    ):
         self.root, self.artifacts, self.provided = root, artifacts, provided
+        self.instead = instead
         self.tree, self.home, self.handed = folder / "tree", folder / "home", folder / "handed"
         for each in (self.tree, self.home, self.handed, artifacts):
             each.mkdir(parents=True, exist_ok=True)
@@ -63,11 +75,13 @@ class Machine:
     def script(self, step: Step, job: Job, given: Mapping[str, str]) -> None:
         """In a shell as GitHub starts it, and what it hands on to the steps behind it."""
         files = {name: self.handed / name for name in ("GITHUB_ENV", "GITHUB_PATH")}
-        for path in files.values():
-            path.write_text("")
-        text = self.handed / "script.sh"
-        text.write_text(step.script)
-        command = [*step.shell, str(text)]
+        for file in files.values():
+            file.write_text("")
+        text, path = step.script, self.handed / "script.sh"
+        for theirs, ours in self.instead.items():
+            text = text.replace(theirs, ours)
+        path.write_text(text)
+        command = [*step.shell, str(path)]
         if job.is_in_container:
             seen = [f"{name}={path}" for name, path in self.provided.items()]
             inside = ["bash", "-ec", SEEN_AS, "in a container", str(len(seen)), *seen]
