@@ -81,12 +81,16 @@ def allowed_by(platform: str) -> frozenset[str]:
     from auditwheel.libc import Libc
     from auditwheel.policy import WheelPolicies
 
-    processor = re.sub(r"^manylinux(\d+|_\d+_\d+)_", "", platform)
-    for policy in WheelPolicies(libc=Libc.GLIBC, arch=Architecture(processor)):
+    for policy in WheelPolicies(libc=Libc.GLIBC, arch=Architecture(processor_of(platform))):
         if platform in (policy.name, *policy.aliases):
             sets = policy.symbol_versions.items()
             return frozenset(f"{family}_{each}" for family, those in sets for each in those)
     raise SystemExit(f"auditwheel has no policy for {platform}")
+
+
+def processor_of(platform: str) -> str:
+    """manylinux_2_28_aarch64 -> aarch64."""
+    return re.sub(r"^manylinux(\d+|_\d+_\d+)_", "", platform)
 
 
 def exported(library: Path) -> Iterator[Symbol]:

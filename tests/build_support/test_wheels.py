@@ -199,6 +199,20 @@ def test_only_a_platform_that_is_asked_for_changes_the_linking(tmp_path, monkeyp
     assert flags == {"LDFLAGS": f"-L{tmp_path}/build/{TAG} -Wl,-O1"}
 
 
+@pytest.mark.parametrize("processor", ["x86_64", "aarch64"])
+def test_auditwheel_knows_the_platforms_of_each_processor(tmp_path, processor):
+    """Refused is the wheel, which is not there, and not the platform."""
+    pytest.importorskip("auditwheel")
+    repair = build.Builder(
+        tmp_path, tmp_path, EPOCH, platform=f"manylinux_2_28_{processor}"
+    ).repair()
+    done = subprocess.run([*repair, "nowhere.whl"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.splitlines()[-1].rpartition("error: ")[2]) == (
+        2,
+        "cannot access nowhere.whl. No such file",
+    )
+
+
 def test_the_licence_of_what_is_linked_is_added(tmp_path, monkeypatch):
     monkeypatch.setattr(build, "licence_of_linked", lambda: b"its licence")
     files = build.with_licence(SOUND)
