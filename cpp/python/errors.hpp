@@ -33,4 +33,8 @@ void translate_exception() noexcept;
 // Whether the interpreter is going down: module globals may be gone.
 [[nodiscard]] bool is_finalizing() noexcept;
 
+// Lets driver objects that could not be destroyed become warnings of this class, which must live as
+// long as the process.
+void warn_of_clean_up(PyObject* warning_class) noexcept;
+
 }  // namespace halfwarp::python

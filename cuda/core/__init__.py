@@ -48,7 +48,7 @@ _HOMES = {
     "memory.located.options": "ManagedMemoryResourceOptions PinnedMemoryResourceOptions",
     "memory.located.virtual_memory_options": "VirtualMemoryResourceOptions",
     "typing": "IsStreamT",
-    "views.tensor_map_options": (
+    "views.tensor_maps.tensor_map_options": (
         "TensorMapDataType TensorMapDescriptorOptions TensorMapIm2ColWideMode TensorMapInterleave "
         "TensorMapL2Promotion TensorMapOOBFill TensorMapSwizzle"
     ),

@@ -4,6 +4,6 @@
 cimport cython
 
 include "views/layout.pxd"
-include "views/exchange_table.pxd"
+include "views/dlpack/exchange_table.pxd"
 include "views/view.pxd"
-include "views/tensor_map.pxd"
+include "views/tensor_maps/tensor_map.pxd"

@@ -16,7 +16,7 @@ CAPI = "cuda/core/capi.pxd"
 # Declarations that lie with their concept here, and that clients know by another path.
 COPIES = {
     "_dlpack": "cuda/core/memory/adaptors/dlpack_types.pxd",
-    "_resource_handles": "cuda/core/driver/resource_handles.pxd",
+    "_resource_handles": "cuda/core/driver/handles/resource_handles.pxd",
 }
 HEAD = f"# {origin_of('cuda/core/_forwarding.py')}\n"
 CLASS = re.compile(r"^cdef class (\w+)", re.M)

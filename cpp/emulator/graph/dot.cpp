@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each graph is a cluster; child graphs and conditional graphs lie in the cluster of their graph.
-#include "emulator/graph/dot.hpp"
+#include "emulator/graph/graph.hpp"
 
 #include <cstdio>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pairs the nodes of two graphs, compares each pair, and only then changes anything.
-#include "emulator/graph/exec_update.hpp"
+#include "emulator/graph/graph_exec.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "emulator/driver/driver.hpp"
@@ -162,5 +163,8 @@ class graph : public object {
 
 // A copy of a graph, with the graphs that belong to its nodes.
 std::shared_ptr<graph> clone(driver& d, const graph& of);
+
+// In the language of Graphviz. `flags`: CUgraphDebugDot_flags, what is told of each node.
+std::string dot_of(const graph& of, unsigned flags);
 
 }  // namespace halfwarp::emulator

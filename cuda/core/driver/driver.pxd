@@ -47,11 +47,8 @@ cdef extern from "python/errors.hpp" namespace "halfwarp::python" nogil:
     int check(CUresult code, const char* function) except -1
 
 
-cdef extern from "python/clean_up_warning.hpp" namespace "halfwarp::python":
-    void warn_of_clean_up(object warning_class) noexcept
-
-
 cdef extern from "python/errors.hpp" namespace "halfwarp::python":
+    void warn_of_clean_up(object warning_class) noexcept
     ctypedef int (*raise_function)(CUresult, const char*) except -1
     raise_function raise_driver_error_in_cpp "halfwarp::python::raise_driver_error"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changing single nodes of executable graphs. Launches that are under way are not changed.
 #include "emulator/api/graph/graph_call.hpp"
-#include "emulator/graph/exec_update.hpp"
+#include "emulator/graph/graph_exec.hpp"
 #include "emulator/stream/operation.hpp"
 
 namespace halfwarp::emulator::api {

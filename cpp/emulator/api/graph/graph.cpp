@@ -7,7 +7,6 @@
 
 #include "emulator/api/graph/graph_call.hpp"
 #include "emulator/graph/capture.hpp"
-#include "emulator/graph/dot.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

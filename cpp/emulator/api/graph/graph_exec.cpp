@@ -3,7 +3,7 @@
 #include "emulator/graph/graph_exec.hpp"
 
 #include "emulator/api/graph/graph_call.hpp"
-#include "emulator/graph/exec_update.hpp"
+#include "emulator/graph/graph_exec.hpp"
 #include "emulator/object/current_call.hpp"
 
 namespace halfwarp::emulator::api {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams that an object of Python owns.
-#include "python/foreign_stream.hpp"
+#include "python/foreign/foreign_stream.hpp"
 
 #include "python/errors.hpp"
 #include "python/lock/interpreter_lock.hpp"

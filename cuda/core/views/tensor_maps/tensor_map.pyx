@@ -60,7 +60,7 @@ cdef tuple MAP_SIZES = (1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4)
 
 
 cdef object map_options():
-    return import_module("cuda.core.views.tensor_map_options")
+    return import_module("cuda.core.views.tensor_maps.tensor_map_options")
 
 
 @cython.final

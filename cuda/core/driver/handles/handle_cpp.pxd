@@ -127,7 +127,7 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python":
         except -1
 
 
-cdef extern from "python/foreign_stream.hpp" namespace "halfwarp::python":
+cdef extern from "python/foreign/foreign_stream.hpp" namespace "halfwarp::python":
     stream_handle stream_owned_by(CUstream, object owner) except +translate_exception
 
 
