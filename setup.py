@@ -25,10 +25,12 @@ from halfwarp import archive  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"
 CUDA = "13.5"  # the level of generator/api
-# No modules: libraries with the C names of the driver, of the runtime and of NVML.
+# No modules: libraries with the C names of the driver, of the runtime and of NVML, and one that
+# stands before others.
 EMULATOR, RUNTIME = "cuda.bindings.libcuda_emulated", "cuda.bindings.libcudart_emulated"
 MANAGEMENT = "cuda.bindings.libnvml_emulated"
-LIBRARIES = (EMULATOR, RUNTIME, MANAGEMENT)
+PRELOAD = "cuda.bindings.libcuda_preload"  # for programs that bring their own NVRTC
+LIBRARIES = (EMULATOR, RUNTIME, MANAGEMENT, PRELOAD)
 CC, CXX = (shlex.split(os.environ.get(v, c)) for v, c in (("CC", "gcc"), ("CXX", "g++")))
 # What the environment asks for comes behind our own flags, and before those of single parts.
 FLAGS = ("CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS")
@@ -143,6 +145,7 @@ PARTS = [
     ),
     Part(RUNTIME, "cpp/emulated_runtime emulated_runtime", small="emulated_runtime"),
     Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
+    Part(PRELOAD, "cpp/preload", True, "dl"),
 ]
 
 

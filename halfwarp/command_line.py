@@ -86,7 +86,8 @@ COMMANDS = {
         },
     ),
     "emulate": Command(
-        "run a script on the emulated driver; the arguments of python -m cuda.core.emulation",
+        "run a script or any program on the emulated driver; the arguments of "
+        "python -m cuda.core.emulation",
         "forwarded:emulate",
     ),
     "bench": Command(

@@ -73,6 +73,31 @@ class TestRun:
         assert command("walk").returncode == 2
 
 
+class TestExec:
+    def test_a_program_gets_its_arguments_and_keeps_its_status(self, command):
+        done = command("exec", "sh", "-c", 'echo "$@"; exit 5', "sh", "a", "--b")
+        assert done.returncode == 5
+        assert done.stdout == "a --b\n"
+
+    def test_it_finds_the_emulator_with_the_options(self, command):
+        code = """
+import ctypes
+driver, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
+print(driver.cuInit(0), driver.cuDeviceGetCount(ctypes.byref(count)), count.value)
+ctypes.CDLL("libnvidia-ml.so.1")
+"""
+        done = command("exec", "--devices", "3", sys.executable, "-c", code)
+        assert done.stdout.split() == ["0", "0", "3"], done.stderr
+
+    def test_what_cannot_be_run_is_told_like_a_shell_does(self, command, tmp_path):
+        assert command("exec").returncode == 2
+        assert command("exec", "--mode", "fast", "true").returncode == 2
+        assert command("exec", "no-such-program").returncode == 127
+        done = command("exec", str(tmp_path))
+        assert done.returncode == 126
+        assert "Traceback" not in done.stderr
+
+
 def test_the_folder_holds_a_driver_of_the_usual_name(command):
     folder = Path(command("path").stdout.strip())
     assert folder == Path(command("path").stdout.strip())

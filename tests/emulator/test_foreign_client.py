@@ -29,18 +29,22 @@ def test_the_published_packages_build_and_launch_graphs(mode):
     assert run("graphs.py", mode) == ["captured", "updated", "defined", "changed", "kept_memory"]
 
 
-def run(script, mode):
+@needs_reference
+def test_what_the_published_packages_compile_and_link_by_default_runs():
+    printed = run("compiled.py", "async", "exec")
+    assert printed == ["compiled", "linked", "linked from PTX", "linked from LTO-IR"]
+
+
+def run(script, mode, by="path"):
     """The lines that a script prints under the published packages."""
-    folder = subprocess.run(
-        [sys.executable, "-m", "cuda.core.emulation", "path"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("HALFWARP_", "PYTHON"))}
+    command = [sys.executable, "-m", "cuda.core.emulation", by]
+    if by == "path":
+        clean["LD_LIBRARY_PATH"] = subprocess.check_output(command, text=True).strip()
+        command = []
     done = subprocess.run(
-        [PYTHON, str(Path(__file__).parent / "foreign" / script)],
-        env=clean | {"LD_LIBRARY_PATH": folder, "HALFWARP_EMULATOR_MODE": mode},
+        [*command, PYTHON, str(Path(__file__).parent / "foreign" / script)],
+        env=clean | {"HALFWARP_EMULATOR_MODE": mode},
         capture_output=True,
         text=True,
         timeout=120,

@@ -24,6 +24,7 @@ CPP_FOLDERS = (
     "emulator",
     "emulated_runtime",
     "emulated_nvml",
+    "preload",
 )
 
 
@@ -63,10 +64,12 @@ RULES = [
         "cpp/emulated_nvml",
         includes=(
             "^Python.h$",
-            r"^emulator/(?!control/control\.h$)",  # what the emulated driver says of its devices
+            # what the emulated driver says of its devices, and how it is opened
+            r"^emulator/(?!control/(control\.h|beside\.hpp)$)",
             *only("emulated_nvml", "emulator"),
         ),
     ),
+    Rule("cpp/preload", includes=(r"^emulator/(?!control/beside\.hpp$)", *only("emulator"))),
     Rule(
         "cuda/bindings",
         includes=only("driver", "bindings", "runtime"),
@@ -250,7 +253,7 @@ def test_no_library_is_opened_outside_the_loader(root, tracked):
         "cpp/runtime/source.cpp",  # what the loader asks for the runtime's functions
         "cuda/bindings/_low.pyx",
         "cuda/core/emulation/library.py",
-        "cpp/emulated_nvml/process/library.cpp",  # the emulated driver, which it tells of
+        "cpp/preload/preload.cpp",  # the emulated driver, which stands between
         "cuda/core/driver/nvtx.py",  # a library that a profiler names
         "cuda/core/system/_system.py",  # the C library, for its locales
     )

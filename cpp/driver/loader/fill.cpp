@@ -112,12 +112,13 @@ void fill_driver(void* handle, int version) noexcept {
 
 void fill_from_handle(const library_record& library, void* handle, void* emulator) noexcept {
   show_library_to_threads();
-  using replacement = void*(const char*, const char*, void*);
+  using replacement = void*(const char*, void*);
   const auto in_place_of = reinterpret_cast<replacement*>(
       emulator ? dlsym(emulator, "halfwarp_emulator_in_place_of") : nullptr);
   for (unsigned i = 0; i < library.count; ++i) {
-    void* const found = dlsym(handle, library.symbols[i].exported);
-    library.put(i, in_place_of ? in_place_of(library.name, library.symbols[i].name, found) : found);
+    const char* const name = library.symbols[i].exported;
+    void* const found = dlsym(handle, name);
+    library.put(i, in_place_of ? in_place_of(name, found) : found);
   }
 }
 

@@ -2,12 +2,10 @@
 // Where the devices come from: the emulated driver that lies beside this library.
 #include "emulated_nvml/process/library.hpp"
 
-#include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
+
+#include "emulator/control/beside.hpp"
 
 namespace halfwarp::emulated_nvml {
 
@@ -46,19 +44,10 @@ void after_fork_in_child() {
   pthread_atfork(&before_fork, &after_fork, &after_fork_in_child);
 }
 
-// By the folder of the file itself: a program may have found it through a link of another name.
 void open_emulator() noexcept {
-  Dl_info self;
-  char path[PATH_MAX + 32];
-  if (!dladdr(reinterpret_cast<const void*>(&find_devices), &self)) return;
-  if (!realpath(self.dli_fname, path)) return;
-  char* const name = strrchr(path, '/') + 1;
-  strcpy(name, "libcuda_emulated.so");
-  void* const emulator = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!emulator) {
-    fprintf(stderr, "halfwarp: the emulated NVML finds no emulated driver: %s\n", dlerror());
-    return;
-  }
+  void* const emulator =
+      open_emulator_beside(reinterpret_cast<const void*>(&find_devices), "the emulated NVML");
+  if (!emulator) return;
   ask_use = reinterpret_cast<decltype(ask_use)>(dlsym(emulator, "halfwarp_emulator_use"));
   ask_emulator =
       reinterpret_cast<decltype(ask_emulator)>(dlsym(emulator, "halfwarp_emulator_device"));

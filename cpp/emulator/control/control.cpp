@@ -7,7 +7,9 @@
 #include <string>
 
 #include "emulator/api/gate.hpp"
+#include "emulator/control/followed.hpp"
 #include "emulator/control/nvjitlink.hpp"
+#include "emulator/control/nvrtc.hpp"
 #include "emulator/control/records.hpp"
 #include "emulator/driver/context_life.hpp"
 #include "emulator/driver/driver.hpp"
@@ -210,16 +212,16 @@ void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size))
   set_call_site_source(source);
 }
 
-void halfwarp_emulator_register_cubin(const void* cubin, size_t cubin_size, const char* ptx,
-                                      size_t ptx_size) {
-  if (!is_running()) return;
-  the_driver().cubins.add({static_cast<const std::byte*>(cubin), cubin_size},
-                          std::string(ptx, ptx_size));
-}
-
-void* halfwarp_emulator_in_place_of(const char* library, const char* function, void* real) {
-  const bool is_linker = std::strcmp(library, "nvjitlink") == 0;
-  return is_linker ? control::in_place_of_nvjitlink(function, real) : real;
+void* halfwarp_emulator_in_place_of(const char* function, void* real) {
+  if (real == nullptr || control::is_ours(real)) return real;
+  try {
+    const std::string_view name = control::parsed(function).name;
+    if (name.starts_with("nvrtc")) return control::in_place_of_nvrtc(function, real);
+    if (name.starts_with("nvJitLink")) return control::in_place_of_nvjitlink(function, real);
+  } catch (const std::bad_alloc&) {
+    std::fputs("emulator: out of memory: what is compiled cannot be run here\n", stderr);
+  }
+  return real;
 }
 
 int halfwarp_emulator_device(int ordinal, halfwarp_emulated_device* device) {

@@ -58,13 +58,9 @@ uint64_t halfwarp_emulator_disarm(uint64_t rule, uint64_t* seen);
 /* Who names the call sites of option `trace=site`; see object/current_call.hpp. */
 void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size));
 
-/* The PTX that a cubin was compiled from in this process. */
-void halfwarp_emulator_register_cubin(const void* cubin, size_t cubin_size, const char* ptx,
-                                      size_t ptx_size);
-
-/* What calls of a function of another library go to in place of `real`, so that what it makes can
-   be emulated: a function of ours, or `real`. `library` is a name such as "nvjitlink". */
-void* halfwarp_emulator_in_place_of(const char* library, const char* function, void* real);
+/* What calls of a function of NVRTC or nvJitLink go to in place of `real`, so that what it makes can
+   be emulated: a function of ours, or `real`. `function` is its name as the library exports it. */
+void* halfwarp_emulator_in_place_of(const char* function, void* real);
 
 /* The object behind a driver handle belongs to the package, not to the program: no leak. */
 void halfwarp_emulator_own(const void* handle);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/control/followed.hpp"
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/exec/builtin/builtin.hpp"
@@ -30,8 +31,7 @@ using handle = void*;
 constexpr int success = 0;
 constexpr int ltoir = 3, library = 6;  // NVJITLINK_INPUT_LTOIR, the last kind that has a number
 
-// The functions that were replaced.
-struct {
+struct functions {
   int (*create)(handle*, std::uint32_t, const char**);
   int (*add_data)(handle, int, const void*, std::size_t, const char*);
   int (*add_file)(handle, int, const char*);
@@ -39,7 +39,9 @@ struct {
   int (*cubin_size)(handle, std::size_t*);
   int (*cubin)(handle, void*);
   int (*destroy)(handle*);
-} real;
+};
+
+extern followed_library nvjitlink;
 
 struct input {
   int kind;
@@ -57,8 +59,10 @@ struct shadow {
   }
 };
 
-std::mutex mutex;
-std::map<handle, shadow> shadows;
+std::map<handle, shadow>& shadows() {
+  static auto* const links = new std::map<handle, shadow>;  // used until the process ends
+  return *links;
+}
 
 bool is_built_in(std::string_view name) { return exec::find_builtin(name) != nullptr; }
 
@@ -74,11 +78,6 @@ std::optional<int> injected(std::string_view function) {
   return code ? std::optional{static_cast<int>(*code)} : std::nullopt;
 }
 
-image::cubin_registry& known_cubins() {
-  static image::cubin_registry before_the_driver;
-  return is_running() ? the_driver().cubins : before_the_driver;
-}
-
 std::uint32_t architecture_of(const shadow& of) {
   constexpr std::string_view option = "-arch=";
   std::uint32_t found = 0;
@@ -92,7 +91,7 @@ std::uint32_t architecture_of(const shadow& of) {
 
 image::bytes bytes_of(const std::string& text) { return std::as_bytes(std::span{text}); }
 
-std::string fetch_cubin(handle link) {
+std::string fetch_cubin(const functions& real, handle link) {
   std::size_t size = 0;
   if (real.cubin_size(link, &size) != success) return {};
   std::string cubin(size, '\0');
@@ -109,7 +108,8 @@ void add_carried(std::vector<link::ptx_input>& texts, const std::string& cubin) 
   }
 }
 
-void add_ptx_of_ltoir(std::vector<link::ptx_input>& texts, const shadow& of) {
+void add_ptx_of_ltoir(const functions& real, std::vector<link::ptx_input>& texts,
+                      const shadow& of) {
   std::vector<const char*> options;
   for (const std::string& each : of.options) options.push_back(each.c_str());
   options.push_back("-lineinfo");
@@ -120,20 +120,21 @@ void add_ptx_of_ltoir(std::vector<link::ptx_input>& texts, const shadow& of) {
     status =
         real.add_data(link, each.kind, each.content.data(), each.content.size(), each.name.c_str());
   }
-  if (status == success && real.complete(link) == success) add_carried(texts, fetch_cubin(link));
+  if (status == success && real.complete(link) == success)
+    add_carried(texts, fetch_cubin(real, link));
   if (link != nullptr) real.destroy(&link);
 }
 
 // The PTX of all inputs as one; what is in the way, in `problem`.
-std::string linked_ptx(const shadow& of, std::string& problem) {
+std::string linked_ptx(const functions& real, const shadow& of, std::string& problem) {
   std::vector<link::ptx_input> texts, carried;
   const bool has_ltoir =
       std::ranges::any_of(of.inputs, [](const input& each) { return each.kind == ltoir; });
-  if (has_ltoir) add_ptx_of_ltoir(carried, of);
+  if (has_ltoir) add_ptx_of_ltoir(real, carried, of);
   for (const input& each : of.inputs) {
     if (each.kind == ltoir) continue;
     problem = link::add_input(texts, each.name, bytes_of(each.content), architecture_of(of),
-                              known_cubins());
+                              image::known_cubins());
     if (!problem.empty()) return {};
   }
   for (link::ptx_input& each : carried) {
@@ -144,16 +145,16 @@ std::string linked_ptx(const shadow& of, std::string& problem) {
   return std::move(linked.text);
 }
 
-void keep_with_ptx(handle link, shadow& of) {
+void keep_with_ptx(const functions& real, handle link, shadow& of) {
   if (of.has("-ptx")) return;  // there is no cubin
   std::string problem;
-  const std::string text = linked_ptx(of, problem);
+  const std::string text = linked_ptx(real, of, problem);
   if (!problem.empty()) {
     std::fprintf(stderr, "emulator: what nvJitLink linked cannot be run here: %s\n",
                  problem.c_str());
     return;
   }
-  const std::string cubin = fetch_cubin(link);
+  const std::string cubin = fetch_cubin(real, link);
   of.cubin = image::with_ptx(bytes_of(cubin), text);
 }
 
@@ -161,31 +162,33 @@ void keep_with_ptx(handle link, shadow& of) {
 template <class Body>
 void with_shadow(handle link, Body&& body) noexcept {
   try {
-    const std::lock_guard guard{mutex};
-    const auto found = shadows.find(link);
-    if (found != shadows.end()) body(found->second);
+    const std::lock_guard guard{following()};
+    const auto found = shadows().find(link);
+    if (found != shadows().end()) body(found->second);
   } catch (const std::bad_alloc&) {
     std::fputs("emulator: out of memory while following a link\n", stderr);
   }
 }
 
-int create(handle* link, std::uint32_t count, const char** options) noexcept {
+int create(const functions& real, handle* link, std::uint32_t count,
+           const char** options) noexcept {
   if (const auto status = injected("nvJitLinkCreate")) return *status;
   const int status = real.create(link, count, options);
   if (status != success) return status;
   try {
-    const std::lock_guard guard{mutex};
-    shadows[*link].options.assign(options, options + count);
+    const std::lock_guard guard{following()};
+    shadows()[*link].options.assign(options, options + count);
   } catch (const std::bad_alloc&) {
     std::fputs("emulator: out of memory while following a link\n", stderr);
   }
   return status;
 }
 
-int add_data(handle link, int kind, const void* data, std::size_t size, const char* name) noexcept {
+int add_data(const functions& real, handle link, int kind, const void* data, std::size_t size,
+             const char* name) noexcept {
   if (const auto status = injected("nvJitLinkAddData")) return *status;
   const int status = real.add_data(link, kind, data, size, name);
-  if (status == success && kind <= library) {
+  if (status == success && kind <= library && data != nullptr) {
     with_shadow(link, [&](shadow& of) {
       of.inputs.push_back({kind, {static_cast<const char*>(data), size}, name ? name : ""});
     });
@@ -193,7 +196,7 @@ int add_data(handle link, int kind, const void* data, std::size_t size, const ch
   return status;
 }
 
-int add_file(handle link, int kind, const char* path) noexcept {
+int add_file(const functions& real, handle link, int kind, const char* path) noexcept {
   if (const auto status = injected("nvJitLinkAddFile")) return *status;
   const int status = real.add_file(link, kind, path);
   if (status == success && kind <= library) {
@@ -205,14 +208,14 @@ int add_file(handle link, int kind, const char* path) noexcept {
   return status;
 }
 
-int complete(handle link) noexcept {
+int complete(const functions& real, handle link) noexcept {
   if (const auto status = injected("nvJitLinkComplete")) return *status;
   const int status = real.complete(link);
   if (status != success) return status;
   shadow own;  // worked on without the lock: others link at the same time
   with_shadow(link, [&](shadow& of) { own = of; });
   try {
-    keep_with_ptx(link, own);
+    keep_with_ptx(real, link, own);
   } catch (const std::bad_alloc&) {
     std::fputs("emulator: out of memory while following a link\n", stderr);
   }
@@ -220,7 +223,7 @@ int complete(handle link) noexcept {
   return status;
 }
 
-int cubin_size(handle link, std::size_t* size) noexcept {
+int cubin_size(const functions& real, handle link, std::size_t* size) noexcept {
   if (const auto status = injected("nvJitLinkGetLinkedCubinSize")) return *status;
   const int status = real.cubin_size(link, size);
   if (status == success) {
@@ -231,7 +234,7 @@ int cubin_size(handle link, std::size_t* size) noexcept {
   return status;
 }
 
-int cubin(handle link, void* into) noexcept {
+int cubin(const functions& real, handle link, void* into) noexcept {
   if (const auto status = injected("nvJitLinkGetLinkedCubin")) return *status;
   bool is_done = false;
   with_shadow(link, [&](shadow& of) {
@@ -243,40 +246,33 @@ int cubin(handle link, void* into) noexcept {
 }
 
 // Injected too, but only after the link is gone: a link that stays would be a leak of the test.
-int destroy(handle* link) noexcept {
+int destroy(const functions& real, handle* link) noexcept {
   if (link != nullptr) {
-    const std::lock_guard guard{mutex};
-    shadows.erase(*link);
+    const std::lock_guard guard{following()};
+    shadows().erase(*link);
   }
   const int status = real.destroy(link);
   const auto asked = injected("nvJitLinkDestroy");
   return asked ? *asked : status;
 }
 
-template <class Function>
-void* replace(Function*& slot, void* with_real, Function* ours) {
-  slot = reinterpret_cast<Function*>(with_real);
-  return reinterpret_cast<void*>(ours);
-}
+template <auto Body>
+constexpr taker* ours = &for_releases<nvjitlink, Body>::of;
+
+constexpr followed_function followed[] = {{"nvJitLinkCreate", ours<&create>},
+                                          {"nvJitLinkAddData", ours<&add_data>},
+                                          {"nvJitLinkAddFile", ours<&add_file>},
+                                          {"nvJitLinkComplete", ours<&complete>},
+                                          {"nvJitLinkGetLinkedCubinSize", ours<&cubin_size>},
+                                          {"nvJitLinkGetLinkedCubin", ours<&cubin>},
+                                          {"nvJitLinkDestroy", ours<&destroy>}};
+
+constinit followed_library nvjitlink{followed};
 
 }  // namespace
 
-void* in_place_of_nvjitlink(std::string_view name, void* given) noexcept {
-  if (given == nullptr) return nullptr;
-  if (name == "nvJitLinkCreate")
-    return replace<int(handle*, std::uint32_t, const char**)>(real.create, given, &create);
-  if (name == "nvJitLinkAddData")
-    return replace<int(handle, int, const void*, std::size_t, const char*)>(real.add_data, given,
-                                                                            &add_data);
-  if (name == "nvJitLinkAddFile")
-    return replace<int(handle, int, const char*)>(real.add_file, given, &add_file);
-  if (name == "nvJitLinkComplete") return replace<int(handle)>(real.complete, given, &complete);
-  if (name == "nvJitLinkGetLinkedCubinSize")
-    return replace<int(handle, std::size_t*)>(real.cubin_size, given, &cubin_size);
-  if (name == "nvJitLinkGetLinkedCubin")
-    return replace<int(handle, void*)>(real.cubin, given, &cubin);
-  if (name == "nvJitLinkDestroy") return replace<int(handle*)>(real.destroy, given, &destroy);
-  return given;
+void* in_place_of_nvjitlink(std::string_view name, void* real) {
+  return nvjitlink.in_place_of(name, real);
 }
 
 }  // namespace halfwarp::emulator::control

@@ -8,6 +8,6 @@ namespace halfwarp::emulator::control {
 
 // A function of ours in place of `real`, which it calls; `real` itself where there is none. With
 // ours, linked cubins carry the PTX of all that was linked, which can be emulated.
-void* in_place_of_nvjitlink(std::string_view name, void* real) noexcept;
+void* in_place_of_nvjitlink(std::string_view name, void* real);
 
 }  // namespace halfwarp::emulator::control

@@ -61,7 +61,6 @@ struct driver {
   injection rules;
   scheduler streams;
   std::map<unsigned, graphics_object> graphics;  // by the name that a graphics library gives
-  image::cubin_registry cubins;
   texture::binding_table textures;
   std::atomic<std::uint64_t> launches{0}, instructions{0};
   std::vector<std::shared_ptr<capture>> captures;  // under way

@@ -53,7 +53,9 @@ image_result machine_code(bytes cubin) {
   return failed(failure::no_binary,
                 "the image is a cubin with machine code for sm_" + std::to_string(architecture) +
                     " and without PTX; machine code cannot be emulated. Compile to PTX, or to a "
-                    "cubin with -lineinfo or -G, which then carries its PTX");
+                    "cubin with -lineinfo or -G, which then carries its PTX; or run the program "
+                    "with `halfwarp emulate exec PROGRAM`, which keeps the PTX of NVRTC and "
+                    "nvJitLink");
 }
 
 image_result from_cubin(bytes cubin, cubin_registry& registry) {

@@ -81,4 +81,9 @@ void cubin_registry::drop(entry_list::iterator which) {
   entries_.erase(which);
 }
 
+cubin_registry& known_cubins() {
+  static auto* const known = new cubin_registry;  // used until the process ends
+  return *known;
+}
+
 }  // namespace halfwarp::emulator::image

@@ -33,6 +33,10 @@ class cubin_registry {
   std::size_t size() const;
   void clear();
 
+  // Nobody changes it in between.
+  void hold() { mutex_.lock(); }
+  void let_go() { mutex_.unlock(); }
+
  private:
   struct entry {
     digest key;
@@ -48,5 +52,8 @@ class cubin_registry {
   std::map<digest, entry_list::iterator> index_;
   std::size_t bytes_ = 0;
 };
+
+// What this process compiled and linked, also before the driver began.
+cubin_registry& known_cubins();
 
 }  // namespace halfwarp::emulator::image

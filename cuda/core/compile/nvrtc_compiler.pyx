@@ -9,8 +9,6 @@ from cuda.bindings.cynvrtc cimport (
 
 import warnings
 
-ctypedef void (*register_cubin)(const void*, size_t, const char*, size_t) noexcept
-
 cdef bytes as_expression(object given):
     if isinstance(given, str):
         return given.encode()
@@ -24,14 +22,6 @@ cdef tuple as_expressions(object given):
         raise TypeError(
             f"name_expressions must be a tuple or list of str or bytes: write ({given!r},)")
     return () if given is None else tuple(given)
-
-
-cdef int share_ptx(bytes cubin, bytes ptx) except -1:
-    """Give the emulator the PTX behind a cubin: its lines are those of the source."""
-    cdef size_t address = _low.emulator_function("halfwarp_emulator_register_cubin")
-    if address:
-        (<register_cubin>address)(<const char*>cubin, len(cubin), <const char*>ptx, len(ptx))
-    return 0
 
 
 cdef list hints_for(str log):
@@ -113,8 +103,6 @@ cdef class NvrtcCompiler(Compiler):
         if logs is not None and (log := self.native.log()):
             logs.write(log)
         self.check_image(target, image)
-        if ptx and runs_on_emulator():
-            share_ptx(image, ptx.rstrip(b"\0"))
         return make_object_code(image, target, self.name, names, declarations_of(ptx))
 
     cdef int warn_of(self, str target) except -1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m cuda.core.emulation``: the device table, a script, a path for other programs."""
+"""``python -m cuda.core.emulation``: the device table, scripts, other programs, a path for them."""
 
 import os
 import sys
@@ -10,12 +10,13 @@ from cuda.core.emulation import control, library
 USAGE = """\
 usage: python -m cuda.core.emulation          print the device table
        python -m cuda.core.emulation run [--OPTION VALUE]... SCRIPT [ARG]...
+       python -m cuda.core.emulation exec [--OPTION VALUE]... PROGRAM [ARG]...
        python -m cuda.core.emulation path     print a folder for LD_LIBRARY_PATH"""
 
 
 def main(arguments):
     """Run one command; its exit status."""
-    commands = {"run": run_script, "path": print_path}
+    commands = {"run": run_script, "exec": run_program, "path": print_path}
     if not arguments:
         return print_table()
     if arguments[0] in commands:
@@ -103,8 +104,52 @@ def was_anything_reported():
     return bool(left) or control.stats()["faults"] > 0
 
 
+def run_program(arguments):
+    """Become any program, with the emulator as its driver; 127 when there is none of that name."""
+    options, program = read_options(arguments)
+    if not program:
+        print(USAGE, file=sys.stderr)
+        return 2
+    try:
+        chosen = {name: library.check_option(name, value) for name, value in options.items()}
+        os.execvpe(program[0], program, environment_of_programs(chosen))
+    except (ValueError, RuntimeError) as error:
+        print(f"python -m cuda.core.emulation: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"python -m cuda.core.emulation: {program[0]}: {error.strerror}", file=sys.stderr)
+        return 127 if isinstance(error, FileNotFoundError) else 126
+
+
+def environment_of_programs(options):
+    """The variables that make a program, and those that it starts, find the emulator."""
+    folder = driver_folder()
+    preloaded = folder / library.preload_path().name
+    # The list has no quotes: a path with a blank is found by its name, in the folder.
+    last = preloaded.name if set(" :;") & set(str(preloaded)) else str(preloaded)
+    return {
+        **os.environ,
+        **{library.PREFIX + name.upper(): value for name, value in options.items()},
+        "HALFWARP_BACKEND": "emulator",
+        "LD_LIBRARY_PATH": joined(str(folder), os.environ.get("LD_LIBRARY_PATH")),
+        # Behind what is there: a sanitizer wants to be the first.
+        "LD_PRELOAD": joined(os.environ.get("LD_PRELOAD"), last),
+    }
+
+
+def joined(*paths):
+    """A list of paths of those that there are."""
+    return ":".join(filter(None, paths))
+
+
 def print_path(arguments):
-    """A folder whose libcuda.so.1 and libnvidia-ml.so.1 are the emulator's, made when not there."""
+    """A folder whose libcuda.so.1 and libnvidia-ml.so.1 are the emulator's."""
+    print(driver_folder())
+    return 0
+
+
+def driver_folder():
+    """A folder with the emulator's libraries under the names that programs look for, made anew."""
     import hashlib
 
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -115,8 +160,8 @@ def print_path(arguments):
     folder.mkdir(parents=True, exist_ok=True)
     point_to(folder / "libcuda.so.1", target)
     point_to(folder / "libnvidia-ml.so.1", library.management_path().resolve())
-    print(folder)
-    return 0
+    point_to(folder / library.preload_path().name, library.preload_path().resolve())
+    return folder
 
 
 def point_to(link, target):

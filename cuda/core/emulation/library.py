@@ -18,6 +18,11 @@ def path():
     return Path(_low.__file__).with_name("libcuda_emulated.so")
 
 
+def preload_path():
+    """Path of the library that programs which bring their own NVRTC are started with."""
+    return path().with_name("libcuda_preload.so")
+
+
 def management_path():
     """Path of the emulated management library (NVML), beside the emulator's."""
     return path().with_name("libnvml_emulated.so")
@@ -51,7 +56,6 @@ def load():
     _declare(library, "check_option", [c.c_char_p, c.c_char_p, *text], c.c_int)
     _declare(library, "arm", [c.c_char_p, *text], c.c_uint64)
     _declare(library, "disarm", [c.c_uint64, c.POINTER(c.c_uint64)], c.c_uint64)
-    _declare(library, "register_cubin", [c.c_char_p, c.c_size_t] * 2, None)
     _declare(library, "own", [c.c_void_p], None)
     sizes = [c.c_uint, c.c_uint64, c.c_uint64, c.c_uint64, c.c_int, c.c_uint]
     _declare(library, "graphics_object", sizes, None)
