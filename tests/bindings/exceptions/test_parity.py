@@ -25,7 +25,9 @@ def functions(library):
 
 
 def test_the_same_functions_exist(reference, module):
-    public = {n for n, v in inspect.getmembers(module) if inspect.isbuiltin(v)}
+    # unwrapped: on a real machine, tests that would change its settings are refused
+    members = inspect.getmembers(module)
+    public = {n for n, v in members if inspect.isbuiltin(inspect.unwrap(v))}
     public = {n for n in public if not n.startswith("_")}
     assert public ^ reference.functions.keys() == set()
 
