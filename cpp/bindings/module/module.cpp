@@ -208,10 +208,12 @@ PyObject* raise_no_attribute(const library& lib, PyObject* name) {
 }
 
 // `__path__`, `__wrapped__` and so on: the import system and others ask every module for them.
+// Constants of C, such as `__CUDART_API_VERSION`, do not end so.
 bool is_private_protocol(PyObject* name) {
-  return PyUnicode_GET_LENGTH(name) > 1 && PyUnicode_READ_CHAR(name, 0) == '_' &&
-         PyUnicode_READ_CHAR(name, 1) == '_' &&
-         PyUnicode_CompareWithASCIIString(name, "__all__") != 0;
+  const Py_ssize_t end = PyUnicode_GET_LENGTH(name);
+  const auto is_underscore = [name](Py_ssize_t at) { return PyUnicode_READ_CHAR(name, at) == '_'; };
+  return end > 4 && is_underscore(0) && is_underscore(1) && is_underscore(end - 1) &&
+         is_underscore(end - 2) && PyUnicode_CompareWithASCIIString(name, "__all__") != 0;
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::string hint_for(const report::fault& f, const memory::address_space& space)
   switch (f.kind) {
     case fault_kind::unmapped:
       return f.address < 65536 ? "the pointer is null, or an index was added to a null pointer"
-                               : "no allocation is near; the pointer was never valid here";
+                               : "check the pointer and the index";
     case fault_kind::out_of_bounds:
       return "compare the index with the number of elements, and the grid with the data";
     case fault_kind::use_after_free:

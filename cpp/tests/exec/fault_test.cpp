@@ -388,6 +388,13 @@ TEST_F(faults, a_null_pointer_belongs_to_no_allocation) {
   EXPECT_EQ(text.find("no allocation is near"), text.rfind("no allocation is near")) << text;
 }
 
+TEST_F(faults, a_pointer_to_nowhere_is_said_to_be_so_once) {
+  m.load(writer);
+  std::string text = report::full_text(run("writer", {1}, {1}, memory::address{1} << 40, 1u));
+  EXPECT_NE(text.find("no allocation is near"), std::string::npos) << text;
+  EXPECT_EQ(text.find("no allocation is near"), text.rfind("no allocation is near")) << text;
+}
+
 TEST_F(faults, without_the_memory_check_red_zones_are_ordinary_memory) {
   m.load(writer);
   m.options.check_memory = false;

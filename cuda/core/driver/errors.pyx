@@ -119,11 +119,13 @@ cdef str emulated_suffix(CUresult code):
 
 cdef object driver_error(CUresult code, const char* function):
     name, why = driver_texts(code)
+    emulated = emulated_suffix(code)
     where = function.decode() if function is not NULL else None
     text = name if name else f"UNEXPECTED ERROR CODE: {<int>code}"
     if why:
-        text += f": {why}"
-    text += emulated_suffix(code)
+        # What finds the place of a fault needs no advice when that is what found it.
+        text += f": {why.partition(' The emulator (')[0] if emulated else why}"
+    text += emulated
     if where:
         text += f" [{where}]"
     cls = OutOfMemoryError if code == CUDA_ERROR_OUT_OF_MEMORY else CUDAError

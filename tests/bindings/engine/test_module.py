@@ -101,6 +101,11 @@ def test_the_first_name_that_is_missing_makes_all_and_ends_the_laziness(library,
     assert out == ["True", "True", "True", "True", "False", "False"]
 
 
+def test_a_constant_that_begins_with_underscores_is_found_first():
+    out = child("import cuda.bindings.runtime as d; print(d.__CUDART_API_VERSION)")
+    assert out == ["13050"]
+
+
 def test_names_of_python_itself_make_nothing():
     out = child(
         "import cuda.bindings.driver as d;"

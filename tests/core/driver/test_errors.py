@@ -79,6 +79,14 @@ def test_emulated_errors_are_marked(device):
     assert str(make_driver_error(1)).endswith("[emulated]") is is_emulated
 
 
+@pytest.mark.parametrize("code", [700, 719])
+def test_the_emulator_advises_no_other_tool(device, code):
+    from cuda.bindings import _low
+
+    advises = "compute-sanitizer" in str(make_driver_error(code))
+    assert advises is (_low.backend() != "emulator")
+
+
 def test_an_error_of_nvrtc_has_number_name_and_log():
     error = make_nvrtc_error(6, "line 1: no\n")
     assert str(error).startswith("6: NVRTC_ERROR_COMPILATION")
