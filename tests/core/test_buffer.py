@@ -3,6 +3,7 @@
 
 import ctypes
 import gc
+import gc
 import sys
 import weakref
 
@@ -347,6 +348,31 @@ class TestCopies:
             wait(stream)
             del array
             assert alive() is None
+
+    def test_a_captured_copy_of_a_page_locked_array_leaves_later_copies_alone(
+        self, device, stream, pinned
+    ):
+        """The driver answers no question about an event that was recorded in a capture."""
+        from cuda.bindings import driver
+
+        mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        captured = device.create_stream()
+        with device.allocate(16, stream=stream) as memory, pinned.allocate(16) as host:
+            array = np.frombuffer(memoryview(host), np.uint8)
+            alive = weakref.ref(array)
+            assert driver.cuStreamBeginCapture(captured.handle, mode)[0] == 0
+            memory.copy_from(array, stream=captured)
+            memory.copy_from(np.arange(16, dtype=np.uint8), stream=stream)
+            code, graph = driver.cuStreamEndCapture(captured.handle)
+            assert code == 0
+            memory.copy_to(array, stream=stream)
+            stream.sync()
+            assert list(array) == list(range(16))
+            del array
+            gc.collect()
+            assert alive() is not None, "the graph copies from it"
+            assert driver.cuGraphDestroy(graph)[0] == 0
+        captured.close()
 
     def test_a_page_locked_buffer_may_be_closed_after_a_copy_through_a_view(
         self, device, stream, pinned

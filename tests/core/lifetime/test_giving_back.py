@@ -5,7 +5,15 @@ import threading
 import time
 
 import pytest
-from cuda.core import Buffer, Device, LaunchConfig, LegacyPinnedMemoryResource, Stream
+from cuda.bindings import driver
+from cuda.core import (
+    Buffer,
+    Device,
+    DeviceMemoryResource,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    Stream,
+)
 
 
 class Order:
@@ -121,6 +129,17 @@ class TestStreams:
             buffer.close()
             del prepared
             assert seen == [second]
+
+    def test_memory_of_a_stream_that_its_owner_destroyed_goes_back(self, device, emulation):
+        """The stream is another library's; that it is gone is a mistake, and no leak."""
+        _, raw = driver.cuStreamCreate(1)
+        pool = DeviceMemoryResource(device, {})
+        buffer = pool.allocate(1 << 20, stream=Stream.from_handle(int(raw)))
+        assert driver.cuStreamSynchronize(raw)[0] == driver.cuStreamDestroy(raw)[0] == 0
+        with emulation.expect_fault("destroyed-handle"):
+            buffer.close()
+        device.sync()
+        assert pool.attributes.used_mem_current == 0
 
     def test_a_subclass_of_a_resource_without_streams_gets_a_stream(self, device):
         seen = []
