@@ -3,7 +3,6 @@
 
 import ctypes
 import gc
-import gc
 import sys
 import weakref
 
