@@ -194,10 +194,15 @@ class TestRecord:
 
 class TestWait:
     def test_for_a_default_stream(self, device, stream):
-        with device.create_stream() as other:
-            stream.wait(device.default_stream)
-            other.wait(stream)
-            other.sync()
+        assert stream.is_nonblocking, "another would wait unasked"
+        order, gate = [], threading_event()
+        device.default_stream.launch_host(lambda: (gate.wait(10), order.append("first")))
+        stream.wait(device.default_stream)
+        stream.launch_host(lambda: order.append("second"))
+        assert not stream.is_done
+        gate.set()
+        stream.sync()
+        assert order == ["first", "second"]
 
     def test_for_itself_does_nothing(self, stream):
         """It must not record, or wait for itself: what is there and what comes is done."""
