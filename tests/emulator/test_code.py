@@ -199,6 +199,23 @@ class TestLaunchLimits:
         assert driver.launch(limited, block=(64, 1, 1)) == SUCCESS
         assert driver.launch(limited, block=(65, 1, 1)) == INVALID_VALUE
 
+    def test_registers_that_are_only_estimated_refuse_no_launch(self, driver):
+        """Which of them a compiler would keep in memory, nobody knows here."""
+        many = range(300)
+        loads = "".join(f"ld.volatile.param.u32 r{i}, [x];" for i in many)
+        sums = "".join(f"add.u32 sum, sum, r{i};" for i in many)
+        text = f"""
+            .visible .entry k(.param .u64 to, .param .u32 x) {{
+                .reg .b32 r<300>, sum; .reg .b64 a;
+                {loads} mov.u32 sum, 0; {sums} ld.param.u64 a, [to]; st.global.u32 [a], sum;
+                ret; }}"""
+        memory = driver.made("cuMemAlloc", 4)
+        arguments = ctypes.c_uint64(memory), ctypes.c_uint32(2)
+        kernel = driver.kernel(text, entry="k")
+        assert driver.launch(kernel, *arguments, block=(1024, 1, 1)) == SUCCESS
+        assert driver.read(memory) == [600]
+        driver.cuMemFree(memory)
+
     def test_a_required_block_is_required(self, driver):
         exact = driver.kernel("exact")
         assert driver.launch(exact, block=(32, 2, 1)) == SUCCESS

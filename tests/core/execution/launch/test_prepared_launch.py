@@ -326,6 +326,19 @@ def test_what_the_configuration_asks_for_is_asked_at_each_launch(
     assert number_at(pinned_block) == 7 and len(others) == 64
 
 
+def test_the_attributes_are_copied_with_the_configuration(stream, store, pinned_block):
+    config = LaunchConfig(grid=1, block=1, is_cooperative=True)
+    prepared = store.prepare(config, pinned_block, 7)
+    config.is_cooperative = False
+    config.programmatic_stream_serialization = True
+    builder = stream.create_graph_builder().begin_building()
+    prepared(stream)
+    (node,) = builder.end_building().graph_definition.nodes()
+    assert node.config.is_cooperative
+    assert not node.config.programmatic_stream_serialization
+    builder.close()
+
+
 def test_large_values_of_unknown_size_take_no_more_memory_each_time(run_python):
     """A driver before 12.4 does not tell the size of a parameter."""
     run_python(
