@@ -12,6 +12,8 @@ from pathlib import Path
 from build_support.headers import find as find_headers
 
 REFERENCE = ["cuda-bindings==13.5.0", "cuda-core==1.2.2"]
+# What it compiles with, as our own extra has it: not every machine has a toolkit.
+LIBRARIES = [f"nvidia-{name}==13.5.*" for name in ("cuda-nvrtc", "nvjitlink", "nvvm")]
 FOLDER = Path(__file__).parent
 NULL = {"HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_MODE": "null"}
 
@@ -29,9 +31,8 @@ def reference_python():
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        packages = [*REFERENCE, "numpy", "nvidia-cuda-nvrtc==13.5.*", "nvidia-nvjitlink==13.5.*"]
         command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        subprocess.run([*command, *packages], check=True)
+        subprocess.run([*command, *REFERENCE, "numpy", *LIBRARIES], check=True)
         done.touch()
     return str(python)
 
