@@ -262,9 +262,11 @@ class Fuzzer:
         """Blocks of memory that Python has given out, less those of its caches.
 
         The cache of attributes of types holds the names that were last looked up, by their
-        addresses: while it fills, each round leaves some of its strings behind.
+        addresses: while it fills, each round leaves some of its strings behind. Without the
+        interpreter lock, memory that one collection frees is given back by the next.
         """
         self.values = None
+        gc.collect()
         gc.collect()
         CLEAR_CACHES()
         return sys.getallocatedblocks()
