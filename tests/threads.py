@@ -4,6 +4,7 @@
 import sys
 import sysconfig
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 has_lock = not sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -28,3 +29,13 @@ def run_together(*calls):
         if error := answer.exception():
             error.add_note(f"raised by {call}")
     return [answer.result() for answer in answers]
+
+
+def comes_true(condition, seconds=30):
+    """Whether a condition holds within some seconds: a thread of the driver may be late."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.001)  # the interpreter makes its pending calls meanwhile
+    return True

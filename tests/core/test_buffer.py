@@ -17,6 +17,7 @@ from cuda.core import (
 )
 
 from tests.core.views.capsules import content_of
+from tests.threads import comes_true
 
 
 @pytest.fixture
@@ -371,6 +372,7 @@ class TestCopies:
             gc.collect()
             assert alive() is not None, "the graph copies from it"
             assert driver.cuGraphDestroy(graph)[0] == 0
+            assert comes_true(lambda: alive() is None), "the graph is gone, and the array stays"
         captured.close()
 
     def test_a_page_locked_buffer_may_be_closed_after_a_copy_through_a_view(
