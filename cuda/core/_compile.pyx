@@ -5,6 +5,7 @@ cimport cython
 
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 
+from cuda.bindings.cynvrtc cimport NVRTC_SUCCESS
 from cuda.core._core cimport (
     LinkState,
     ObjectCode,
@@ -23,8 +24,10 @@ from cuda.core._core cimport (
 
 import os
 import sys
+import warnings
 
 from _thread import RLock
+from importlib import import_module
 from time import monotonic
 
 from cuda.bindings import _low

@@ -2,6 +2,16 @@
 """The extension behind `cuda.core`: one theme a folder, one concept a file."""
 
 cimport cython
+from cpython.buffer cimport PyBuffer_IsContiguous, PyObject_CheckBuffer
+from cpython.exc cimport PyErr_Occurred, PyErr_WarnEx
+from cpython.number cimport PyIndex_Check
+from libc.string cimport memset
+
+import operator
+import os
+import sys
+
+from importlib import import_module
 
 include "driver/start.pyx"
 include "driver/errors.pyx"

@@ -8,6 +8,8 @@ from libc.stdint cimport SIZE_MAX, uintptr_t
 from libc.string cimport memcmp, memset
 from libcpp.vector cimport vector
 
+import os
+
 from importlib import import_module
 
 from cuda.core._core cimport *

@@ -6,6 +6,8 @@ Prefetches, copies with hints, and access of other devices name places as well.
 
 cimport cython
 
+import os
+
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -97,6 +99,7 @@ from cuda.core._core cimport (
 )
 
 from cuda.core._core import CUDAError, _complete_classes
+from cuda.core.memory.located.host import Host
 
 include "memory/located/locations.pyx"
 include "memory/located/peers.pyx"

@@ -2,7 +2,12 @@
 """The extension behind `DeviceResources`: what a device is made of, and how it is divided."""
 
 cimport cython
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport calloc, free
 
+from importlib import import_module
+
+cimport cuda.bindings.cydriver as cydriver
 from cuda.core._core cimport (
     Context,
     as_options,

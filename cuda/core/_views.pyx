@@ -2,6 +2,22 @@
 """The extension behind `StridedMemoryView`: arrays of all libraries, and their layouts."""
 
 cimport cython
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.number cimport PyIndex_Check, PyNumber_Index
+from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
+
+from importlib import import_module
+
+from cuda.core._core cimport (
+    accept_stream,
+    check_open,
+    current_ordinal,
+    is_copied,
+    is_subbyte_padded,
+    read_only,
+    supported_version,
+)
 
 from cuda.core._core import _complete_classes
 

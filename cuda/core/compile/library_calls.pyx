@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the calls of all compiler libraries share: lists of options, errors with their logs.
 
-from importlib import import_module
 from libc.stdlib cimport free, malloc
 
 # Module of the low layer -> its exception, and what its log is called in the text of one.

@@ -7,7 +7,6 @@ from cuda.bindings.cynvrtc cimport (
     NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED,
 )
 
-import warnings
 
 cdef bytes as_expression(object given):
     if isinstance(given, str):

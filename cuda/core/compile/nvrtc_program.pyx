@@ -3,7 +3,6 @@
 
 
 cimport cuda.bindings.cynvrtc as cynvrtc
-from cuda.bindings.cynvrtc cimport NVRTC_SUCCESS
 
 
 cdef int check_nvrtc(nvrtcResult status, const char* function, NvrtcProgram program=None) except -1:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Handles as the low layer's Python objects, and addresses out of Python objects.
 
-from cpython.number cimport PyIndex_Check, PyNumber_Index
+from cpython.number cimport PyNumber_Index
 from cpython.object cimport PyObject
 from libc.stdint cimport SIZE_MAX, uint64_t
 

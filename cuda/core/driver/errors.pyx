@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Exceptions for what the driver answers: their classes, their text, and how they are raised.
 
-from cpython.exc cimport PyErr_Occurred, PyErr_WarnEx
-
-from importlib import import_module
-
 
 class CUDAError(Exception):
     """A driver or runtime function failed.

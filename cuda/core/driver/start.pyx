@@ -4,8 +4,6 @@
 from cpython.pycapsule cimport PyCapsule_GetPointer
 
 import atexit
-import os
-import sys
 
 from cuda.bindings import _low
 

@@ -8,7 +8,6 @@ from cuda.bindings.cydriver cimport (
     CUstreamCaptureMode,
 )
 
-import os
 import weakref
 
 # Where a builder stands.

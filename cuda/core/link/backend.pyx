@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which library links: nvJitLink, or the driver where it is missing or too old.
 
-import warnings
 
 cdef object backend_lock = RLock()
 cdef object uses_driver = None  # None until it is known

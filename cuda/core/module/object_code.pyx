@@ -3,7 +3,6 @@
 
 from _thread import allocate_lock
 
-import os
 
 cdef tuple LOADABLE = ("cubin", "ptx", "fatbin", "tile_ir")
 cdef tuple FORMATS = (*LOADABLE, "ltoir", "object", "library")

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The array interfaces, CUDA's and NumPy's: dictionaries that say where an array lies.
 
-from cpython.dict cimport PyDict_GetItemWithError
-from cpython.object cimport PyObject
 
-from cuda.core._core cimport classify_pointer, current_ordinal, pointer_facts
+from cuda.core._core cimport classify_pointer, pointer_facts
 
 
 cdef object no_protocol(object obj):

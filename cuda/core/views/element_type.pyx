@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The types of elements: as DLPack numbers them, as NumPy and ml_dtypes name them, as typestrs.
 
-from importlib import import_module
 
 from cpython.unicode cimport PyUnicode_GET_LENGTH, PyUnicode_READ_CHAR
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # _StridedLayout: the face of cpp/views/layout.
 
-from cpython.number cimport PyIndex_Check, PyNumber_AsSsize_t, PyNumber_Index
+from cpython.number cimport PyNumber_AsSsize_t
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The stream that a consumer names, and the order of a producer's work before it.
 
-from cuda.core._core cimport accept_stream, address_from, order_streams
+from cuda.core._core cimport address_from, order_streams
 
 
 cdef object ambiguous_stream():

@@ -3,7 +3,7 @@
 
 from cpython.pycapsule cimport PyCapsule_New
 
-from cuda.core._core cimport check_open, register_views
+from cuda.core._core cimport register_views
 
 # Filled when the functions in it are there.
 cdef exchange_table own_table

@@ -2,8 +2,6 @@
 # The kinds of values that attributes of launches, kernel nodes and streams have: one class each,
 # which writes a value as the driver takes it and reads it back.
 
-import operator
-
 
 from cuda.bindings.cydriver cimport CUaccessProperty
 

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # launch: the function itself is C++; what it asks of the classes above it is here.
 
-from cpython.exc cimport PyErr_Occurred
-
-import sys
-
 
 cdef object accept_stream_for_launch(object given):
     return accept_launch_stream(given)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # LaunchConfig: the shape of a launch, kept as the driver takes it.
 
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 
 # No cycle goes through one: its attributes are numbers, and events and windows that are its own.

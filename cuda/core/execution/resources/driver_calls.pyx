@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the driver is asked of resources, and since when it can answer.
 
-cimport cuda.bindings.cydriver as cydriver
-from importlib import import_module
 
 GREEN_CONTEXTS = (12, 4)
 STRUCTURED_SPLIT = (13, 1)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SMResource: multiprocessors, and how they are divided.
 
-from libc.stdint cimport uintptr_t
-from libc.stdlib cimport calloc, free
 
 ctypedef cydriver.CU_DEV_SM_RESOURCE_GROUP_PARAMS group_parameters
 

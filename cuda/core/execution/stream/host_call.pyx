@@ -1,14 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Host functions in the order of a stream.
 
-from cpython.buffer cimport (
-    PyBUF_SIMPLE,
-    PyBuffer_Release,
-    PyObject_CheckBuffer,
-    PyObject_GetBuffer,
-)
-
-import sys
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
 
 cdef uintptr_t native_address(object fn) except? 0:

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The memory of other libraries' objects: buffer protocol, DLPack, CUDA Array Interface.
 
-from cpython.buffer cimport (
-    PyBUF_STRIDES, PyBuffer_IsContiguous, PyBuffer_Release, PyObject_CheckBuffer,
-    PyObject_GetBuffer)
+from cpython.buffer cimport PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Places where memory lies or goes to, as the driver has them.
 
-from cuda.core.memory.located.host import Host
-
 
 cdef inline int checked(CUresult code, const char* function) except -1 nogil:
     if code != CUDA_SUCCESS:

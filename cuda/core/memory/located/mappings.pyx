@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The steps of virtual memory: addresses, memory, mappings, access.
 
-import os
 
 cdef dict ALLOCATION_TYPES = {
     "pinned": <int>CU_MEM_ALLOCATION_TYPE_PINNED, "managed": <int>CU_MEM_ALLOCATION_TYPE_MANAGED}

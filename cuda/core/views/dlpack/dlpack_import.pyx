@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Views of what other libraries export through DLPack.
 
-from cpython.pycapsule cimport (
-    PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_SetName)
+from cpython.pycapsule cimport PyCapsule_SetName
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 
-from cuda.core._core cimport (
-    dlpack_tensor, is_copied, is_subbyte_padded, read_only, supported_version)
+from cuda.core._core cimport dlpack_tensor
 
 cdef const char* PLAIN = b"dltensor"
 cdef const char* VERSIONED = b"dltensor_versioned"
