@@ -13,14 +13,14 @@ from .kinds import Kind
 
 @dataclass(slots=True)
 class Assembly:
-    """A struct that a call is made of. Fields are named by their place in the data type."""
+    """A struct that a call is made of. Fields are named by their place in the NumPy struct."""
 
-    data_type: str
+    numpy_struct: str
     version: int  # that the call states in the first field; 0: none
     inputs: list[tuple[int, str]]  # field and argument
     output: int  # field that is returned; -1: the struct
     counted: int  # list field whose length a first call tells; -1: none
-    older: str = ""  # data type that an older driver fills in its place
+    older: str = ""  # NumPy struct that an older driver fills in its place
 
 
 @dataclass(slots=True)
@@ -168,7 +168,7 @@ class Struct:
 
 @dataclass(slots=True)
 class DataField:
-    """One field of a data type. `form` is a word of `cpp/bindings/records/records.hpp`."""
+    """One field of a NumPy struct. `form` is a word of `cpp/bindings/records/records.hpp`."""
 
     name: str
     c_path: str  # member designator, as offsetof takes it
@@ -181,8 +181,8 @@ class DataField:
 
 
 @dataclass(slots=True)
-class DataType:
-    """A struct class of the libraries whose functions raise."""
+class NumpyStruct:
+    """A struct class of the libraries whose functions raise: it has a NumPy type."""
 
     name: str
     c_type: str  # C++ spelling
@@ -215,7 +215,7 @@ class Library:
     constants: list[FactConstant]
     offered: list[FactConstant]  # constants of the Python module
     attributes: dict[str, dict[str, Kind]]  # enum -> member -> kind of the typed value
-    numpy_structs: list[DataType]  # each after those that it contains
+    numpy_structs: list[NumpyStruct]  # each after those that it contains
     exceptions: dict[str, str]  # class -> C name of its code
     uses: dict[str, Library]  # whose classes are bases and values here
 

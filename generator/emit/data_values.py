@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the values of data types are, to C and to type checkers: fields, arguments, results."""
+"""What the values of NumPy structs are, to C and to type checkers: fields, arguments, results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def assembled_fields(library: Library, function: Function) -> dict[str, DataFiel
     """The fields that the arguments of a function go to, by argument."""
     types = {t.name: t for t in library.numpy_structs}
     return {
-        name: types[p.assembly.data_type].fields[field]
+        name: types[p.assembly.numpy_struct].fields[field]
         for p in function.params
         if p.assembly
         for field, name in p.assembly.inputs
@@ -36,7 +36,7 @@ def result_field(library: Library, param: Param) -> DataField | None:
     if not param.assembly or param.assembly.output < 0:
         return None
     types = {t.name: t for t in library.numpy_structs}
-    return types[param.assembly.data_type].fields[param.assembly.output]
+    return types[param.assembly.numpy_struct].fields[param.assembly.output]
 
 
 def c_type(library: Library, field: DataField) -> str:
@@ -75,11 +75,11 @@ def array_letter(library: Library, name: str) -> str:
 
 
 def result_annotation(library: Library, param: Param) -> str | None:
-    """The Python type of an output of data types; None for other outputs."""
+    """The Python type of an output of NumPy structs; None for other outputs."""
     shape, name = param.kind.shape, param.kind.element
     if param.assembly:
         field = result_field(library, param)
-        return annotation(field) if field else param.assembly.data_type
+        return annotation(field) if field else param.assembly.numpy_struct
     if shape == "array":
         return name if any(t.name == name for t in library.numpy_structs) else "array"
     is_own = shape in ("counted_text", "count", "data")

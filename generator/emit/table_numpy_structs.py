@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of data types, and of the structs that calls are made of."""
+"""The records of NumPy structs, and of the structs that calls are made of."""
 
 from __future__ import annotations
 
-from ..model import Assembly, DataField, DataType, Library
+from ..model import Assembly, DataField, Library, NumpyStruct
 from .packed_texts import PackedTexts
 from .table_text import dotted
 
 
-def fields_block(data_type: DataType, index) -> str:
-    places = {f.name: i for i, f in enumerate(data_type.fields)}
-    rows = "".join(f"  {field_row(f, places, index)},\n" for f in data_type.fields)
-    dtype = index.texts(data_type.dtype or "")
-    is_array = "true" if data_type.is_array else "false"
+def fields_block(numpy_struct: NumpyStruct, index) -> str:
+    places = {f.name: i for i, f in enumerate(numpy_struct.fields)}
+    rows = "".join(f"  {field_row(f, places, index)},\n" for f in numpy_struct.fields)
+    dtype = index.texts(numpy_struct.dtype or "")
+    is_array = "true" if numpy_struct.is_array else "false"
     return (
-        f"namespace {data_type.name}_data {{\nusing T = {data_type.c_type};\n"
+        f"namespace {numpy_struct.name}_data {{\nusing T = {numpy_struct.c_type};\n"
         f"constexpr data_field fields[] = {{\n{rows}}};\n"
         f"constexpr data_record record = {{fields, sizeof(T), {is_array}, {dtype}}};\n}}\n"
     )
@@ -47,21 +47,21 @@ def element_kind(field: DataField, element: str) -> str:
     return "kind::i32" if field.enum else f"scalar_kind<{element}>()"
 
 
-def class_record(library: Library, data_type: DataType, texts: PackedTexts) -> str:
+def class_record(library: Library, numpy_struct: NumpyStruct, texts: PackedTexts) -> str:
     return (
-        f"{{{texts(dotted(library, data_type.name))}, 0, 0, -1, 0, "
-        f"alignof({data_type.name}_data::T), {{}}, false, 0, 0,\n   {texts(class_doc(data_type))}, "
-        f"&{data_type.name}_data::record}}"
+        f"{{{texts(dotted(library, numpy_struct.name))}, 0, 0, -1, 0, "
+        f"alignof({numpy_struct.name}_data::T), {{}}, false, 0, 0,\n   "
+        f"{texts(class_doc(numpy_struct))}, &{numpy_struct.name}_data::record}}"
     )
 
 
-def class_doc(data_type: DataType) -> str:
+def class_doc(numpy_struct: NumpyStruct) -> str:
     """The text signature of the constructor, then what the class is."""
-    if data_type.is_array:
+    if numpy_struct.is_array:
         text = "An array of `size` structs of the C API, zeroed; fields are columns and keywords."
-        return f"{data_type.name}(size=1, **fields)\n--\n\n{text}"
+        return f"{numpy_struct.name}(size=1, **fields)\n--\n\n{text}"
     text = "A struct of the C API, zeroed; fields are keywords."
-    return f"{data_type.name}(**fields)\n--\n\n{text}"
+    return f"{numpy_struct.name}(**fields)\n--\n\n{text}"
 
 
 def assemblies_table(library: Library, index) -> str:
@@ -94,9 +94,9 @@ def inputs_block(assembly: Assembly, function, index) -> str:
 def assembly_rows(assembly: Assembly, index) -> list[str]:
     place = index.assembly(assembly)
     inputs = f"inputs_{place}" if assembly.inputs else "{}"
-    plain = "true" if is_plain(assembly, index.numpy_structs[assembly.data_type]) else "false"
+    plain = "true" if is_plain(assembly, index.numpy_structs[assembly.numpy_struct]) else "false"
     rows = [
-        f"{{{record_and_class(assembly.data_type)}, {assembly.version}, {assembly.output}, "
+        f"{{{record_and_class(assembly.numpy_struct)}, {assembly.version}, {assembly.output}, "
         f"{assembly.counted}, {plain}, {inputs}}}"
     ]
     if assembly.older:
@@ -105,16 +105,16 @@ def assembly_rows(assembly: Assembly, index) -> list[str]:
     return rows
 
 
-def record_and_class(data_type: str) -> str:
-    return f"&{data_type}_data::record, class_{data_type}"
+def record_and_class(numpy_struct: str) -> str:
+    return f"&{numpy_struct}_data::record, class_{numpy_struct}"
 
 
-def is_plain(assembly: Assembly, data_type: DataType) -> bool:
+def is_plain(assembly: Assembly, numpy_struct: NumpyStruct) -> bool:
     """Numbers go in, and a number or a text comes out, where anything does."""
-    forms = [f.form for f in data_type.fields]
+    forms = [f.form for f in numpy_struct.fields]
     gives = assembly.output >= 0 and forms[assembly.output] in ("number", "text")
     return (
         gives
-        and not data_type.is_array
+        and not numpy_struct.is_array
         and all(forms[field] == "number" for field, _ in assembly.inputs)
     )

@@ -97,7 +97,7 @@ def handle_kind(param: Param, index) -> tuple[str, str]:
 
 
 def array_kind(param: Param, index) -> tuple[str, str]:
-    """Arrays of data types or of numbers."""
+    """Arrays of NumPy structs or of numbers."""
     name = param.kind.element
     if name in index.numpy_structs:
         return "kind::out_structures", f"class_{name}"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..emit.stubs import writer_of
-from ..model import DataType, Enum, Library, Struct
+from ..model import Enum, Library, NumpyStruct, Struct
 from .text import directive, escaped, head, plain_type, title
 
 
@@ -20,7 +20,7 @@ def types_page(library: Library) -> str:
         parts += [title("Structs"), *(struct_entry(writer, s) for s in structs)]
     numpy_structs = [t for t in library.numpy_structs if t.dtype]
     if numpy_structs:
-        entries = [data_type_entry(writer, t) for t in numpy_structs]
+        entries = [numpy_struct_entry(writer, t) for t in numpy_structs]
         parts += [title("Structs and arrays of them"), *entries]
     if library.decisions.exception:
         names = [library.decisions.exception, *library.exceptions]
@@ -41,11 +41,11 @@ def struct_entry(writer, struct: Struct) -> str:
     return directive("class", struct.name, lines)
 
 
-def data_type_entry(writer, data_type: DataType) -> str:
-    shown = [f for f in data_type.fields if not f.is_hidden]
-    lines = [f"- ``{f.name}``: ``{plain_type(writer.field_type(data_type, f))}``" for f in shown]
-    signature = f"{data_type.name}(size=1)" if data_type.is_array else data_type.name
-    return directive("class", signature, [*lines, "", f"NumPy type: ``{data_type.dtype}``."])
+def numpy_struct_entry(writer, numpy_struct: NumpyStruct) -> str:
+    shown = [f for f in numpy_struct.fields if not f.is_hidden]
+    lines = [f"- ``{f.name}``: ``{plain_type(writer.field_type(numpy_struct, f))}``" for f in shown]
+    signature = f"{numpy_struct.name}(size=1)" if numpy_struct.is_array else numpy_struct.name
+    return directive("class", signature, [*lines, "", f"NumPy type: ``{numpy_struct.dtype}``."])
 
 
 def enums_page(library: Library) -> str:

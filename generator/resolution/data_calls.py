@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of data types: structs that a call fills, arrays whose length it tells first.
+"""Parameters of NumPy structs: structs that a call fills, arrays whose length it tells first.
 
 An *assembled* struct is one that a call is made of rather than given: arguments go into its fields,
 its version is set, and the result is the struct or one of its fields.
@@ -14,22 +14,22 @@ from ..classify import split_type
 from ..decisions import AssembledStruct, Decisions
 from ..facts import FactFunction
 from ..kinds import Kind
-from ..model import Assembly, DataType, Function, Param
+from ..model import Assembly, Function, NumpyStruct, Param
 from .exceptions import describe, outputs
 
 VERSIONED = re.compile(r"_v(\d+)(?:_t)?$")
 
 
 class DataCalls:
-    """What the decisions say of functions with data types."""
+    """What the decisions say of functions with NumPy structs."""
 
-    def __init__(self, types: list[DataType], names, decisions: Decisions):
+    def __init__(self, types: list[NumpyStruct], names, decisions: Decisions):
         self.types = {t.name: t for t in types}
         self.class_of = names
         self.decisions = decisions
 
     def apply(self, function: Function, fact: FactFunction) -> None:
-        """Give the parameters of a function their kinds, where data types are concerned."""
+        """Give the parameters of a function their kinds, where NumPy structs are concerned."""
         params = [self.param(fact.name, p) for p in function.params]
         counted = self.decisions.counted.get(fact.name)
         if counted:
@@ -59,34 +59,34 @@ class DataCalls:
         chosen = next(
             (a for a in self.decisions.assembled.get(function, []) if a.param == p.c_name), None
         )
-        data_type = self.data_type(base) if stars == 1 else None
+        numpy_struct = self.numpy_struct(base) if stars == 1 else None
         if chosen and chosen.type:
-            data_type = self.types[chosen.type]
+            numpy_struct = self.types[chosen.type]
         is_read = place in self.decisions.inputs
-        if data_type is None:
+        if numpy_struct is None:
             return replace(p, kind=Kind("in", "intptr")) if is_read else p
         if place in self.decisions.objects:
-            return replace(p, kind=Kind("in", "object", data_type.name))
+            return replace(p, kind=Kind("in", "object", numpy_struct.name))
         if chosen is None and (is_read or p.c_type.startswith("const ")):
-            return replace(p, kind=Kind("in", "data", data_type.name))
+            return replace(p, kind=Kind("in", "data", numpy_struct.name))
         if chosen is None and p.kind.is_a("in", "intptr"):  # a body sees to it
             return p
-        assembly = self.assembly(data_type, chosen or AssembledStruct(p.c_name))
+        assembly = self.assembly(numpy_struct, chosen or AssembledStruct(p.c_name))
         if not assembly.version and chosen is None:
-            return replace(p, kind=Kind("out", "data", data_type.name, p.aux))
+            return replace(p, kind=Kind("out", "data", numpy_struct.name, p.aux))
         way = "none" if chosen and chosen.out == "nothing" else "out"
         return replace(p, kind=Kind(way, "assembled"), assembly=assembly)
 
-    def data_type(self, base: str) -> DataType | None:
+    def numpy_struct(self, base: str) -> NumpyStruct | None:
         name = self.class_of(base)
         return self.types.get(name) if name else None
 
-    def assembly(self, data_type: DataType, chosen: AssembledStruct) -> Assembly:
-        places = {f.c_path: i for i, f in enumerate(data_type.fields)}
-        version = VERSIONED.search(data_type.c_type)
-        is_versioned = version and data_type.fields[0].c_path == "version"
+    def assembly(self, numpy_struct: NumpyStruct, chosen: AssembledStruct) -> Assembly:
+        places = {f.c_path: i for i, f in enumerate(numpy_struct.fields)}
+        version = VERSIONED.search(numpy_struct.c_type)
+        is_versioned = version and numpy_struct.fields[0].c_path == "version"
         return Assembly(
-            data_type.name,
+            numpy_struct.name,
             int(version[1]) if is_versioned else 0,
             [(places[field], name) for field, name in chosen.inputs.items()],
             places.get(chosen.out, -1),
@@ -107,8 +107,8 @@ class DataCalls:
         base, _ = split_type(p.c_type)
         if base == "char":
             return replace(p, kind=Kind("out", "counted_text", aux=count))
-        data_type = self.data_type(base)
-        element = data_type.name if data_type else base
+        numpy_struct = self.numpy_struct(base)
+        element = numpy_struct.name if numpy_struct else base
         return replace(p, kind=Kind("out", "array", element, count))
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..classify import split_type
 from ..decisions import Decisions
 from ..facts import FactField, FactRecord, Facts, FactTypedef
-from ..model import DataField, DataType
+from ..model import DataField, NumpyStruct
 from .names import class_name, snake_case
 
 EXTENT = re.compile(r"\[(\d+)\]")
@@ -45,7 +45,7 @@ class Maker:
         self.types = types
         self.decisions = decisions
         self.choice = decisions.numpy_structs
-        self.made: list[DataType] = []
+        self.made: list[NumpyStruct] = []
         # The tag of a record is a name of its own; a typedef names the others.
         self.public = {
             t.target: t.name
@@ -86,7 +86,7 @@ class Maker:
         dtype = self.choice.dtypes.get(name) or f"{snake_case(name)}_dtype"
         dtype = dtype if is_public else ""
         self.made.append(
-            DataType(name, c_type, fields, name in self.choice.arrays, dtype, item.header)
+            NumpyStruct(name, c_type, fields, name in self.choice.arrays, dtype, item.header)
         )
 
     def field(self, c_type: str, path: str, member: FactField) -> list[DataField]:

@@ -2,7 +2,7 @@
 """The convention "plain_values": a further face of a library whose functions return a tuple.
 
 The facts, and so the roles, are those of that library (`classify.py`); failures, names and values
-are as in "exceptions": handles, addresses and enumerators are ints, structs are data types.
+are as in "exceptions": handles, addresses and enumerators are ints, structs are NumPy structs.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ def param_kind(
 
 def given(base: str, stars: int, c_type: str, types, structs) -> Kind:
     is_struct = types.kind_of(base) == "struct"
-    data_type = structs(base) if is_struct else None
-    if data_type:
-        return Kind("in", "data" if stars else "object", data_type)
+    numpy_struct = structs(base) if is_struct else None
+    if numpy_struct:
+        return Kind("in", "data" if stars else "object", numpy_struct)
     if is_struct:
         return Kind("in", "intptr" if stars else "nonnull")
     if base in ("char", "void") and stars == 1 and c_type.startswith("const "):
@@ -110,8 +110,8 @@ def given(base: str, stars: int, c_type: str, types, structs) -> Kind:
 
 def returned(base: str, stars: int, types, structs) -> Kind:
     if types.kind_of(base) == "struct" and stars == 1:
-        data_type = structs(base)
-        return Kind("out", "data", data_type) if data_type else Kind("in", "intptr")
+        numpy_struct = structs(base)
+        return Kind("out", "data", numpy_struct) if numpy_struct else Kind("in", "intptr")
     if base == "char" and stars == 2:
         return Kind("out", "c bytes")
     return output_kind(base, stars, types)
@@ -119,9 +119,9 @@ def returned(base: str, stars: int, types, structs) -> Kind:
 
 def bracketed(word: str, aux: str, base: str, types, fact: FactFunction, structs) -> Kind:
     """Roles with a parameter, or a number, in brackets."""
-    data_type = structs(base) if types.kind_of(base) == "struct" else None
-    if word == "list" and data_type:
-        return Kind("in", "data list", data_type, aux)
+    numpy_struct = structs(base) if types.kind_of(base) == "struct" else None
+    if word == "list" and numpy_struct:
+        return Kind("in", "data list", numpy_struct, aux)
     if word == "list":
         is_handle = types.kind_of(base) == "handle"
         return Kind("in", "handles", aux=aux) if is_handle else Kind("in", "intptr")
@@ -135,7 +135,7 @@ def bracketed(word: str, aux: str, base: str, types, fact: FactFunction, structs
         if shape not in OF_ELEMENTS:
             return Kind(way, shape, aux=aux)
         is_handle = types.kind_of(base) == "handle"
-        return Kind(way, shape, data_type or ("intptr_t" if is_handle else base), aux)
+        return Kind(way, shape, numpy_struct or ("intptr_t" if is_handle else base), aux)
     raise ValueError(f"{fact.name}: role {word!r} is not understood")
 
 

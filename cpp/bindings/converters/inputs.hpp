@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One converter per kind of input, used by the interpreter's table and by the unrolled calls alike.
+// One converter per kind of input, used by the interpreter's table and by specialised calls alike.
 #pragma once
 
 #include "bindings/converters/conversions.hpp"
@@ -14,9 +14,8 @@ namespace halfwarp::bindings {
 //   prepare(frame, C position, record): converts or reserves; false with a bare error message
 // and, where needed,
 //   complete(...): second pass, when all other parameters have their values
-//   result(frame, C position, record, output position): a new reference (outputs;
-//   results/outputs.hpp)
-// What takes any frame (`auto`) leaves an unrolled call its light one.
+//   result(frame, C position, record, output position): a new reference (outputs; outputs.hpp)
+// What takes any frame (`auto`) leaves a specialised call its light one.
 template <kind K>
 struct parameter;
 

@@ -118,7 +118,7 @@ class ExceptionsWriter(Writer):
             OPTIONS if any("_Options" in text for text in functions) else "",
             *map(self.enum, library.enums),
             ARRAY if self.public else "",
-            *map(self.data_type, self.public),
+            *map(self.numpy_struct, self.public),
             "\n".join(f"{t.dtype}: Any" for t in self.public),
             self.exceptions(),
             self.constants(library.offered),
@@ -160,20 +160,20 @@ class ExceptionsWriter(Writer):
         result = "str" if tells else "int"
         return f'def {name}(status: SupportsIndex) -> {result}:\n    """{text}"""'
 
-    def data_type(self, data_type) -> str:
+    def numpy_struct(self, numpy_struct) -> str:
         """The class of a struct, or of an array of them."""
-        base = "_Array" if data_type.is_array else "_Struct"
+        base = "_Array" if numpy_struct.is_array else "_Struct"
         fields = [
-            f"{f.name}: {self.field_type(data_type, f)}"
-            for f in data_type.fields
+            f"{f.name}: {self.field_type(numpy_struct, f)}"
+            for f in numpy_struct.fields
             if not f.is_hidden
         ]
-        return self.class_text(f"{data_type.name}({base})", fields)
+        return self.class_text(f"{numpy_struct.name}({base})", fields)
 
-    def field_type(self, data_type, field) -> str:
+    def field_type(self, numpy_struct, field) -> str:
         """Columns and arrays take any sequence, so they cannot be exact."""
         exact = field.form in ("number", "address", "text", "text_pointer", "structure")
-        if data_type.is_array or not exact:
+        if numpy_struct.is_array or not exact:
             return "Any"
         return spelled(data_values.annotation(field))
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls every function of a library in all call forms, on the null driver; prints what went wrong.
 
-Arguments are made from the generator's model. Positional calls of hot functions take the unrolled
-form, calls by keyword the table-driven one: both must do the same, with good and bad arguments.
+Arguments are made from the generator's model. Positional calls of hot functions take the
+specialised form, calls by keyword the table-driven one: both must do the same, with good and bad
+arguments.
 """
 
 import ctypes

@@ -113,22 +113,22 @@ class Source:
         writer = "text" if p.words == "out:counted_text" else "fill"
         return [f"{writer}({a}, {n} * {size});"]
 
-    def no_addresses(self, a, data_type, c_type):
+    def no_addresses(self, a, numpy_struct, c_type):
         """What a reader would follow is null: where it leads is known to real libraries alone."""
         followed = "text_pointer", "number_list", "structure_list"
         return [
             f"if ({a}) (({c_type}*){a})->{f.c_path} = 0;"
-            for f in self.types[data_type].fields
+            for f in self.types[numpy_struct].fields
             if f.form in followed
         ]
 
     def assembled(self, a, assembly, c_type):
         if assembly.counted < 0:
-            addresses = self.no_addresses(a, assembly.data_type, c_type)
+            addresses = self.no_addresses(a, assembly.numpy_struct, c_type)
             lines = " ".join([f"fill({a}, sizeof({c_type}));", *addresses])
             is_whole = f"is_whole({a}, sizeof({c_type}))" if assembly.older else "true"
             return [f"if ({is_whole}) {{ {lines} }}"]
-        fields = {f.name: f for f in self.types[assembly.data_type].fields}
+        fields = {f.name: f for f in self.types[assembly.numpy_struct].fields}
         array = [*fields.values()][assembly.counted]
         s = f"(({c_type}*){a})"
         count, elements = f"{s}->{fields[array.counter].c_path}", f"{s}->{array.c_path}"
