@@ -148,7 +148,8 @@ def _layered_svg(definition):
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{top}" '
         'font-family="monospace" font-size="11">'
     )
-    return "\n".join([head, *lines, *boxes, "</svg>"])
+    ground = '<rect width="100%" height="100%" fill="white"/>'  # pages may be dark
+    return "\n".join([head, ground, *lines, *boxes, "</svg>"])
 
 
 def _label_lines(node):
