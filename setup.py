@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))  # a build front end need not have done it
 from build_support import headers, included_files  # noqa: E402
 from build_support.make import make  # noqa: E402
 from halfwarp import archive  # noqa: E402
+from halfwarp.progress import progress  # noqa: E402
 
 GENERATED = ROOT / "build" / "generated"
 CUDA = "13.5"  # the level of generator/api
@@ -191,8 +192,16 @@ class Build(build_ext):
         folders = ("cpp", "cpp/driver/foreign", "cpp/runtime/headers", ".")
         own = (*(ROOT / f for f in folders), GENERATED)
         self.includes = [f"-I{folder}" for folder in (*own, cuda)]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = [[pool.submit(self.compile, p, *j) for j in self.jobs(p)] for p in parts]
+        todo = [(p, list(self.jobs(p))) for p in parts]
+        total = sum(len(jobs) for _, jobs in todo)
+        with ThreadPoolExecutor(os.cpu_count()) as pool, progress("compiled", total) as counted:
+
+            def compiled(*job):
+                obj = self.compile(*job)
+                counted.step()
+                return obj
+
+            jobs = [[pool.submit(compiled, p, *j) for j in jobs_of] for p, jobs_of in todo]
             for part, objects in zip(parts, jobs, strict=True):
                 self.link(part, [o.result() for o in objects])
 
