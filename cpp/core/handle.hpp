@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "core/lifetime/giving_back.hpp"
 #include "core/lifetime/registry.hpp"
+#include "core/lifetime/release.hpp"
 
 namespace halfwarp::core {
 
@@ -212,7 +212,7 @@ class handle : public handle_ref<Traits> {
 
   // As reset(), but while calls use the object, the share is left to the last of them. Under the
   // lock of handle_use.
-  void give_up() noexcept {
+  void release() noexcept {
     if (node_ == nullptr || node_->uses == 0) return reset();
     ++node_->unused;
     node_ = nullptr;
@@ -241,7 +241,7 @@ class handle : public handle_ref<Traits> {
   static void give_to_driver(const node& last) noexcept {
     constexpr capture during =
         requires { requires Traits::is_safe_in_capture; } ? capture::any : capture::relaxed;
-    const CUresult code = give_back<during>(
+    const CUresult code = core::release<during>(
         [&last] { return Traits::destroy(reinterpret_cast<raw_type>(last.key), last.facts); });
     if (code != CUDA_SUCCESS) [[unlikely]]
       report_failed_destroy(Traits::destroyer, code);
@@ -273,7 +273,7 @@ handle<Traits> handle_ref<Traits>::share() const noexcept {
 
 // A use of an object for the time of a call, without a share of its own: two plain additions
 // instead of two that other processors have to see. One lock, an interpreter's, orders them: with
-// it uses begin, from a share, and end, and with it that share is given up, by give_up(). Between
+// it uses begin, from a share, and end, and with it that share is given up, by release(). Between
 // begin and end it may be given back; what is given up then, goes with the last use.
 template <class Traits>
 class handle_use : public handle_ref<Traits> {

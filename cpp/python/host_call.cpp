@@ -22,7 +22,7 @@ int drop_finished(void*) noexcept {
   return 0;
 }
 
-void give_up(host_call* call) noexcept {
+void release(host_call* call) noexcept {
   host_call* first = finished.load(std::memory_order_relaxed);
   do {
     call->next = first;
@@ -81,7 +81,7 @@ void run_host_call(void* data) noexcept {
   if (!pass.is_open()) return;  // the process ends: what the call holds goes with it
   auto* const call = static_cast<host_call*>(data);
   make_call(*call);
-  give_up(call);
+  release(call);
 }
 
 void run_graph_call(void* data) noexcept {
@@ -89,9 +89,9 @@ void run_graph_call(void* data) noexcept {
   if (pass.is_open()) make_call(*static_cast<host_call*>(data));
 }
 
-void give_up_host_call(void* call) noexcept {
+void release_host_call(void* call) noexcept {
   const interpreter::gate_pass pass{interpreter::gate->enter()};
-  if (pass.is_open()) give_up(static_cast<host_call*>(call));
+  if (pass.is_open()) release(static_cast<host_call*>(call));
 }
 
 void drop_finished_calls() noexcept {

@@ -38,7 +38,7 @@ void CUDA_CB run_graph_call(void* call) noexcept;
 
 // For a call that is not to be made any more, on any thread: the destructor of what held it in a
 // graph. A host_call is also how a graph keeps an object that is no function.
-void CUDA_CB give_up_host_call(void* call) noexcept;
+void CUDA_CB release_host_call(void* call) noexcept;
 
 // Drops the references of calls that were made. Needs the interpreter lock.
 void drop_finished_calls() noexcept;

@@ -28,7 +28,7 @@ class _Memory:
             self._buffers[address] = buffer, kept
         return address
 
-    def give_back(self, address: int) -> None:
+    def release(self, address: int) -> None:
         """In the order of the stream that it was taken for; harmless for what is not known."""
         buffer, _ = self._buffers.pop(address, (None, None))
         if buffer is not None:
@@ -85,7 +85,7 @@ def cupy_allocator(mr):
         return memory.take(mr, size, stream.ptr, kept=stream)
 
     def free(ptr, device_id):
-        memory.give_back(ptr)
+        memory.release(ptr)
 
     return malloc, free
 
@@ -135,7 +135,7 @@ def _allocate_for_torch(size, device, stream):
 
 
 def _free_for_torch(address):
-    _torch_memory.give_back(address)
+    _torch_memory.release(address)
 
 
 def numba_memory_manager(mr):
@@ -179,7 +179,7 @@ def numba_memory_manager(mr):
         def memalloc(self, size):
             address = memory.take(mr, size, 0)
             return cuda.MemoryPointer(
-                self.context, address, size, finalizer=lambda: memory.give_back(address)
+                self.context, address, size, finalizer=lambda: memory.release(address)
             )
 
         def get_memory_info(self):

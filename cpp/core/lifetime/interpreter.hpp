@@ -7,8 +7,8 @@ namespace halfwarp::core {
 // How an interpreter's lock is given back and taken again; null where there is no interpreter.
 struct interpreter_lock {
   // Gives back what the calling thread has; null when it has no lock, or must keep it.
-  void* (*give_back)() noexcept = nullptr;
-  void (*take_again)(void* given) noexcept = nullptr;
+  void* (*release)() noexcept = nullptr;
+  void (*acquire)(void* given) noexcept = nullptr;
 };
 inline constinit interpreter_lock lock_above{};  // written once, before the first handle is made
 
@@ -17,10 +17,9 @@ inline constinit interpreter_lock lock_above{};  // written once, before the fir
 // that has not the interpreter's lock, so these nest.
 class gil_release {
  public:
-  gil_release() noexcept
-      : given_{lock_above.give_back != nullptr ? lock_above.give_back() : nullptr} {}
+  gil_release() noexcept : given_{lock_above.release != nullptr ? lock_above.release() : nullptr} {}
   ~gil_release() {
-    if (given_ != nullptr) lock_above.take_again(given_);
+    if (given_ != nullptr) lock_above.acquire(given_);
   }
   gil_release(const gil_release&) = delete;  // what is given back is taken again once
   gil_release& operator=(const gil_release&) = delete;

@@ -117,7 +117,7 @@ free_order free_order::now(stream_handle stream, context_handle context) {
 free_result free_order::free(CUdeviceptr pointer, memory_kind kind) const noexcept {
   free_result result;
   if (pointer == 0 || !is_of_this_process()) return result;
-  result.code = give_back([&] {
+  result.code = release([&] {
     result = attempt(pointer, kind);
     return result.code;
   });
@@ -240,7 +240,7 @@ void free_deferred() noexcept {
     auto* const next = each->next;
     free_result result;
     if (each->order.is_of_this_process()) {
-      result.code = give_back([&] {
+      result.code = release([&] {
         result = each->order.attempt(each->pointer, each->kind);
         return result.code;
       });

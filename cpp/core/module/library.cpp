@@ -52,7 +52,7 @@ void unload_unused_libraries() noexcept {
   while (next != nullptr) {
     unused_library* const each = std::exchange(next, next->next);
     unused_count.fetch_sub(1, std::memory_order_relaxed);
-    const CUresult code = give_back([each] { return unload(each->raw); });
+    const CUresult code = release([each] { return unload(each->raw); });
     if (code != CUDA_SUCCESS) report_failed_destroy(library_traits::destroyer, code);
     delete each;
   }

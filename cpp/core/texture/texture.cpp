@@ -75,8 +75,8 @@ void map_graphics(const graphics_ref& what, const stream_ref& order) {
 CUresult unmap_graphics(const graphics_ref& what, const stream_ref& order) noexcept {
   if (!what.is_of_this_process() || what.parent().is_gone()) return CUDA_SUCCESS;
   CUgraphicsResource raw = what.raw();
-  return give_back<capture::relaxed>([&] {
-    return give_back_in(what.parent().context(), [&] {
+  return release<capture::relaxed>([&] {
+    return release_in(what.parent().context(), [&] {
       return driver::try_call(driver::table->cuGraphicsUnmapResources, 1u, &raw, order.raw());
     });
   });

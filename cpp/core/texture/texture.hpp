@@ -11,7 +11,7 @@ namespace halfwarp::core {
 // The driver takes these objects back in their context only, and whoever lets the last share go may
 // have another one current, or none.
 template <class Call>
-[[nodiscard]] CUresult give_back_in(const context_ref& context, Call&& call) noexcept {
+[[nodiscard]] CUresult release_in(const context_ref& context, Call&& call) noexcept {
   try {
     const current_scope scope{context.raw()};
     return call();
@@ -30,8 +30,8 @@ struct traits_in_context {
 
  protected:
   template <class Function>
-  static CUresult give_back_by(Function& function, Raw raw, const Facts& facts) noexcept {
-    return give_back_in(facts.in, [&] { return driver::try_call(function, raw); });
+  static CUresult release_by(Function& function, Raw raw, const Facts& facts) noexcept {
+    return release_in(facts.in, [&] { return driver::try_call(function, raw); });
   }
 };
 
@@ -42,7 +42,7 @@ struct mipmapped_array_facts {
 struct mipmapped_array_traits : traits_in_context<CUmipmappedArray, mipmapped_array_facts> {
   static constexpr const char* destroyer = "cuMipmappedArrayDestroy";
   static CUresult destroy(CUmipmappedArray raw, const mipmapped_array_facts& facts) noexcept {
-    return give_back_by(driver::table->cuMipmappedArrayDestroy, raw, facts);
+    return release_by(driver::table->cuMipmappedArrayDestroy, raw, facts);
   }
 };
 using mipmapped_array_ref = handle_ref<mipmapped_array_traits>;
@@ -56,7 +56,7 @@ struct array_facts {
 struct array_traits : traits_in_context<CUarray, array_facts> {
   static constexpr const char* destroyer = "cuArrayDestroy";
   static CUresult destroy(CUarray raw, const array_facts& facts) noexcept {
-    return give_back_by(driver::table->cuArrayDestroy, raw, facts);
+    return release_by(driver::table->cuArrayDestroy, raw, facts);
   }
 };
 using array_ref = handle_ref<array_traits>;
@@ -72,7 +72,7 @@ struct bound_facts {
 struct texture_traits : traits_in_context<CUtexObject, bound_facts> {
   static constexpr const char* destroyer = "cuTexObjectDestroy";
   static CUresult destroy(CUtexObject raw, const bound_facts& facts) noexcept {
-    return give_back_by(driver::table->cuTexObjectDestroy, raw, facts);
+    return release_by(driver::table->cuTexObjectDestroy, raw, facts);
   }
 };
 using texture_ref = handle_ref<texture_traits>;
@@ -81,7 +81,7 @@ using texture_handle = handle<texture_traits>;
 struct surface_traits : traits_in_context<CUsurfObject, bound_facts> {
   static constexpr const char* destroyer = "cuSurfObjectDestroy";
   static CUresult destroy(CUsurfObject raw, const bound_facts& facts) noexcept {
-    return give_back_by(driver::table->cuSurfObjectDestroy, raw, facts);
+    return release_by(driver::table->cuSurfObjectDestroy, raw, facts);
   }
 };
 using surface_ref = handle_ref<surface_traits>;
@@ -94,7 +94,7 @@ struct graphics_facts {
 struct graphics_traits : traits_in_context<CUgraphicsResource, graphics_facts> {
   static constexpr const char* destroyer = "cuGraphicsUnregisterResource";
   static CUresult destroy(CUgraphicsResource raw, const graphics_facts& facts) noexcept {
-    return give_back_by(driver::table->cuGraphicsUnregisterResource, raw, facts);
+    return release_by(driver::table->cuGraphicsUnregisterResource, raw, facts);
   }
 };
 using graphics_ref = handle_ref<graphics_traits>;

@@ -37,7 +37,7 @@ class held {
   constexpr held() noexcept = default;
   held(const held&) = delete;  // a place in one object
   held& operator=(const held&) = delete;
-  ~held() { handle_.give_up(); }
+  ~held() { handle_.release(); }
 
   // For the time of a call; null when the object is closed.
   [[nodiscard]] Borrowed borrow(PyObject* owner) const noexcept {
@@ -87,7 +87,7 @@ class held {
       const object_lock lock{owner};
       handle_.swap(given);
     }
-    given.give_up();
+    given.release();
   }
 
  private:

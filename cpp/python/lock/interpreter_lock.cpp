@@ -30,11 +30,11 @@ bool has_no_interpreter() noexcept {
 }
 
 // At the interpreter's end the thread that ends it keeps its lock: no other one will have it again.
-void* give_back() noexcept {
+void* release_lock() noexcept {
   return has_lock() && !is_finalizing() ? PyEval_SaveThread() : nullptr;
 }
 
-void take_again(void* given) noexcept { take_lock_again(static_cast<PyThreadState*>(given)); }
+void acquire_lock(void* given) noexcept { take_lock_again(static_cast<PyThreadState*>(given)); }
 
 }  // namespace
 
@@ -60,6 +60,6 @@ PyGILState_STATE take_lock() {
   return state;
 }
 
-void attach_interpreter_lock() noexcept { core::lock_above = {give_back, take_again}; }
+void attach_interpreter_lock() noexcept { core::lock_above = {release_lock, acquire_lock}; }
 
 }  // namespace halfwarp::python

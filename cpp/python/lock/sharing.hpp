@@ -33,7 +33,7 @@ template <class Handle>
 
 // Leaves the object without the handle. What goes with it goes after the lock was given back.
 template <class Handle>
-void give_up(PyObject* owner, Handle& held) noexcept {
+void release(PyObject* owner, Handle& held) noexcept {
   Handle last;
   const object_lock lock{owner};
   last.swap(held);

@@ -140,7 +140,7 @@ TEST_F(handle_test, what_a_handle_keeps_is_released_once) {
 
 using event_use = handle_use<event_traits>;
 
-TEST_F(handle_test, what_is_given_up_during_a_use_goes_with_the_last_use) {
+TEST_F(handle_test, what_is_released_during_a_use_goes_with_the_last_use) {
   event_handle first = create_event(context_instance{context()}, CU_EVENT_DEFAULT);
   event_handle second = first;
   const CUevent raw = first.raw();
@@ -148,8 +148,8 @@ TEST_F(handle_test, what_is_given_up_during_a_use_goes_with_the_last_use) {
     const event_use outer{first};
     {
       const event_use inner{second};
-      first.give_up();
-      second.give_up();
+      first.release();
+      second.release();
       EXPECT_FALSE(first.is_open());
       EXPECT_FALSE(second.is_open());
       EXPECT_EQ(inner.raw(), raw);
@@ -164,7 +164,7 @@ TEST_F(handle_test, a_use_that_is_over_leaves_the_share_alone) {
   event_handle held = create_event(context_instance{context()}, CU_EVENT_DEFAULT);
   { const event_use use{held}; }
   EXPECT_EQ(fake().count("cuEventDestroy"), 0);
-  held.give_up();
+  held.release();
   EXPECT_EQ(fake().count("cuEventDestroy"), 1);
 }
 
@@ -174,7 +174,7 @@ TEST_F(handle_test, a_share_outlives_the_use_it_was_made_in) {
   {
     event_use use{held};
     const event_use copy = use;
-    held.give_up();
+    held.release();
     kept = copy.share();
     use = event_use{};
   }

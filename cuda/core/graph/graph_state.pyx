@@ -97,7 +97,7 @@ cdef _KeptObjects new_room(_GraphState graph, list objects):
 
 
 cdef CUuserObject hold(_GraphState graph, list objects) except NULL:
-    return retain_in_graph(graph.lock.get(), graph.raw, make_host_call(objects), give_up_host_call)
+    return retain_in_graph(graph.lock.get(), graph.raw, make_host_call(objects), release_host_call)
 
 
 cdef _KeptObjects take_room(_GraphState graph):

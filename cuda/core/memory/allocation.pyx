@@ -4,10 +4,10 @@
 from cpython.object cimport PyObject
 
 
-cdef int give_back_at_collection(Buffer self) except -1:
+cdef int release_at_collection(Buffer self) except -1:
     """What `__dealloc__` does: report instead of raise."""
     try:
-        give_back(self, None)
+        release_memory(self, None)
     except CUDAError as error:
         report_line(f"Warning: a Buffer could not give its memory back: {error}")
     except Exception as error:
@@ -27,7 +27,7 @@ cdef class _CycleGuard:
 
     def __del__(self):
         if self.buffer is not NULL and not is_finalizing():
-            give_back_at_collection(<Buffer>self.buffer)
+            release_at_collection(<Buffer>self.buffer)
 
 
 cdef int guard_cycles(Buffer self) except -1:
@@ -53,7 +53,7 @@ cdef int report_line(str text) except -1:
     return 0
 
 
-cdef int give_back(Buffer self, Stream stream) except -1:
+cdef int release_memory(Buffer self, Stream stream) except -1:
     """Mark as closed first, so that nothing is given back twice whatever fails on the way."""
     cdef buffer_fields memory
     cdef pool_handle pool

@@ -193,7 +193,7 @@ cdef class _MemPool(MemoryResource):
         --------
         cuMemPoolDestroy : the driver function.
         """
-        give_up(self, self.pool)
+        release(self, self.pool)
         self.exported = None
 
     @property

@@ -135,7 +135,7 @@ cdef extern from "core/memory/copied_arrays.hpp" namespace "halfwarp::core" nogi
     bint was_reached(const event_ref&) noexcept
 
 
-cdef extern from "core/lifetime/giving_back.hpp" namespace "halfwarp::core" nogil:
+cdef extern from "core/lifetime/release.hpp" namespace "halfwarp::core" nogil:
     cppclass relaxed_capture "halfwarp::core::relaxed_capture_scope":
         relaxed_capture()
 

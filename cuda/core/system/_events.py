@@ -5,7 +5,7 @@ import os
 import time
 
 from cuda.core.system._numbers import EVENT_TYPE, integer
-from cuda.core.system._nvml_context import give_back, nvml
+from cuda.core.system._nvml_context import nvml, release
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class DeviceEvents:
 
     def __del__(self):
         if self._set is not None:
-            give_back(nvml.event_set_free, self._set, self._process)
+            release(nvml.event_set_free, self._set, self._process)
 
     def __repr__(self):
         return "<DeviceEvents>"

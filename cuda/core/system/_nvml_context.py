@@ -81,7 +81,7 @@ def validate():
         raise nvml.NotFoundError(6)
 
 
-def give_back(free, handle, process):
+def release(free, handle, process):
     """Free what NVML made, unless it is the parent's; a failure is one line on stderr."""
     if process != os.getpid() or sys.is_finalizing():
         return

@@ -5,7 +5,7 @@ import os
 
 from cuda.core.system._events import wait_for
 from cuda.core.system._numbers import SYSTEM_EVENT_TYPE, integer
-from cuda.core.system._nvml_context import give_back, initialize, nvml
+from cuda.core.system._nvml_context import initialize, nvml, release
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class RegisteredSystemEvents:
 
     def __del__(self):
         if self._set is not None:
-            give_back(nvml.system_event_set_free, self._set, self._process)
+            release(nvml.system_event_set_free, self._set, self._process)
 
     def __repr__(self):
         return "<RegisteredSystemEvents>"

@@ -133,4 +133,4 @@ cdef extern from "python/foreign/foreign_stream.hpp" namespace "halfwarp::python
 
 cdef extern from "python/lock/sharing.hpp" namespace "halfwarp::python":
     Handle share[Handle](object owner, const Handle&) noexcept
-    void give_up[Handle](object owner, Handle&) noexcept
+    void release[Handle](object owner, Handle&) noexcept

@@ -75,7 +75,7 @@ cdef int add_operands(list kept, object operands) except -1:
 
 
 cdef CUuserObject keep_in_graph(CUgraph graph, object kept) except NULL:
-    return retain_in_graph(NULL, graph, make_host_call(kept), give_up_host_call)
+    return retain_in_graph(NULL, graph, make_host_call(kept), release_host_call)
 
 
 @cython.final

@@ -15,7 +15,7 @@ cdef extern from "python/host_call.hpp" namespace "halfwarp::python" nogil:
     void discard(host_call*) noexcept
     void run_host_call(void*) noexcept
     void run_graph_call(void*) noexcept
-    void give_up_host_call(void*) noexcept
+    void release_host_call(void*) noexcept
 
 # A call of a function, checked: a Python callable, or a C function with its data.
 cdef host_call* prepare_host_call(object fn, object user_data) except NULL

@@ -123,7 +123,7 @@ class MemoryResourceAdaptor(MemoryResource):
         if taken is None:  # memory that somebody else wrapped
             self._upstream.deallocate(ptr, size, stream=stream)
         else:
-            self._give_back(taken, stream)
+            self._release(taken, stream)
 
     def _take(self, size, stream):
         """What upstream gives, as a `Taken`."""
@@ -135,7 +135,7 @@ class MemoryResourceAdaptor(MemoryResource):
             )
         return Taken(buffer.handle, buffer.size, size, stream, buffer)
 
-    def _give_back(self, taken, stream):
+    def _release(self, taken, stream):
         """To upstream, which knows best what a stream meant that is closed, or is each thread's."""
         if stream is taken.stream and (stream is None or means_what_was_recorded(stream)):
             stream = None

@@ -46,15 +46,15 @@ class LimitingMemoryResource(MemoryResourceAdaptor):
             self._reserve(max(0, taken.size - size), size)  # what upstream rounds up
         except BaseException:
             try:
-                super()._give_back(taken, stream)
+                super()._release(taken, stream)
             finally:
                 self._ledger.release(size)
             raise
         return taken
 
-    def _give_back(self, taken, stream):
+    def _release(self, taken, stream):
         try:
-            super()._give_back(taken, stream)
+            super()._release(taken, stream)
         finally:
             self._ledger.release(max(taken.size, taken.asked))
 

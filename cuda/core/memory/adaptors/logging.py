@@ -79,14 +79,14 @@ class LoggingMemoryResource(MemoryResourceAdaptor):
         try:
             self._log("allocate", taken.address, size, taken.stream_handle)
         except BaseException:
-            self._give_back(taken, stream)
+            self._release(taken, stream)
             raise
         return taken
 
-    def _give_back(self, taken, stream):
+    def _release(self, taken, stream):
         """First the line, so that nobody else's for the same address comes before it."""
         handle = taken.stream_handle if stream is taken.stream else handle_of(stream)
         try:
             self._log("free", taken.address, taken.asked, handle)
         finally:
-            super()._give_back(taken, stream)
+            super()._release(taken, stream)

@@ -29,7 +29,7 @@ cdef class Buffer:
 
 # Give the memory back, ordered on `stream` (None: as recorded). The buffer is closed whatever
 # happens; a failure is raised.
-cdef int give_back(Buffer self, Stream stream) except -1
+cdef int release_memory(Buffer self, Stream stream) except -1
 
 # An object that keeps the memory of an open Buffer, also when the Buffer is closed.
 cdef object share_allocation(Buffer self)

@@ -29,7 +29,7 @@ cdef class Buffer:
 
     def __dealloc__(self):
         if self.fields.is_open and not is_finalizing():
-            give_back_at_collection(self)
+            release_at_collection(self)
 
     @staticmethod
     def from_handle(ptr, size, mr=None, owner=None, *, stream=None):
@@ -140,7 +140,7 @@ cdef class Buffer:
         """
         if not self.fields.is_open:
             return
-        give_back(self, None if stream is None else accept_stream(stream))
+        release_memory(self, None if stream is None else accept_stream(stream))
 
     def set_deallocation_stream(self, stream):
         """Order the free on another stream than the recorded one.

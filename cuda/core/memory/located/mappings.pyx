@@ -87,18 +87,18 @@ cdef class _Extents:
         self.mappings.append((at, size))
         return checked(released, "cuMemRelease")
 
-    cdef int give_up(self) except -1:
+    cdef int release(self) except -1:
         """Unmap all and free the addresses, whatever fails on the way; the first failure is raised.
 
         What fails is tried once more, and what fails then stays listed for another call.
         """
-        failure = self.try_to_give_up()
+        failure = self.try_to_release()
         if failure is not None:
-            self.try_to_give_up()
+            self.try_to_release()
             raise failure
         return 0
 
-    cdef object try_to_give_up(self):
+    cdef object try_to_release(self):
         failure = None
         for undo, ranges in ((_unmap, self.mappings), (_free_addresses, self.reservations)):
             for each in list(ranges):

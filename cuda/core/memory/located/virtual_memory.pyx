@@ -94,7 +94,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         cdef size_t whole = rounded_up(size_from(size, "allocate(): size"), options, &how)
         cdef _Extents extents = _Extents()
         cdef CUdeviceptr at
-        give_up_what_stayed(self)
+        release_what_stayed(self)
         try:
             at = extents.reserve(whole, options.addr_align or 0, options.addr_hint or 0)
             extents.map_new(at, whole, &how)
@@ -104,7 +104,7 @@ cdef class VirtualMemoryResource(MemoryResource):
             else:
                 buffer = wrap_memory(Buffer, at, whole, self, None, order)
         except BaseException:
-            give_up_or_keep(self, extents)
+            release_or_keep(self, extents)
             raise
         self.allocations[at] = extents
         return buffer
@@ -140,13 +140,13 @@ cdef class VirtualMemoryResource(MemoryResource):
                               "cuStreamSynchronize")
         finally:
             try:
-                extents.give_up()
+                extents.release()
             except CUDAError:
                 if extents.reservations:
                     self.allocations[ptr] = extents  # the rest goes with another call
                 raise
             finally:
-                give_up_what_stayed(self)
+                release_what_stayed(self)
 
     def modify_allocation(self, buf, new_size, config=None):
         """Let the memory of a buffer grow, or give it the access that the options say now.
@@ -191,7 +191,7 @@ cdef class VirtualMemoryResource(MemoryResource):
         check_open(buffer.fields.is_open, "Buffer")
         if buffer.resource is not self or buffer.fields.pointer not in self.allocations:
             raise ValueError("modify_allocation: the buffer was not allocated by this resource")
-        give_up_what_stayed(self)
+        release_what_stayed(self)
         before = self.options
         if config is not None:
             self.options = accepted_config(config)
@@ -284,17 +284,17 @@ cdef int change_allocation(VirtualMemoryResource self, Buffer buffer, size_t wan
     return move_to_larger_range(self, buffer, extents, new, &how)
 
 
-cdef int give_up_or_keep(VirtualMemoryResource self, _Extents extents) except -1:
+cdef int release_or_keep(VirtualMemoryResource self, _Extents extents) except -1:
     """Give back what a call that failed has made; what the driver keeps is tried again later."""
     try:
-        return extents.give_up()
+        return extents.release()
     except CUDAError:
         if extents.reservations:
             self.stayed.append(extents)
         raise
 
 
-cdef int give_up_what_stayed(VirtualMemoryResource self) except -1:
+cdef int release_what_stayed(VirtualMemoryResource self) except -1:
     """Once more, at each call: that it failed was raised when it happened first."""
     cdef _Extents each
     if not self.stayed:
@@ -303,7 +303,7 @@ cdef int give_up_what_stayed(VirtualMemoryResource self) except -1:
     for each in pending:
         try:
             if each.process == os.getpid():
-                each.give_up()
+                each.release()
         except CUDAError:
             if each.reservations:
                 self.stayed.append(each)
@@ -328,7 +328,7 @@ cdef bint grow_in_place(VirtualMemoryResource self, Buffer buffer, _Extents exte
     try:
         try:
             if added.reserve(more, 0, behind) != behind:
-                added.give_up()
+                added.release()
                 return False
         except CUDAError:  # no such range: a larger one is tried next, and that error is told
             if added.reservations:
@@ -337,7 +337,7 @@ cdef bint grow_in_place(VirtualMemoryResource self, Buffer buffer, _Extents exte
         added.map_new(behind, more, how)
         set_virtual_access(at, new, self.options, &how.location)
     except BaseException:
-        give_up_or_keep(self, added)
+        release_or_keep(self, added)
         raise
     extents.reservations += added.reservations
     extents.mappings += added.mappings
@@ -363,12 +363,12 @@ cdef int move_to_larger_range(VirtualMemoryResource self, Buffer buffer, _Extent
         larger.map_new(at + old_size, new - old_size, how)
         set_virtual_access(at, new, self.options, &how.location)
     except BaseException:
-        give_up_or_keep(self, larger)
+        release_or_keep(self, larger)
         raise
     self.allocations[at] = larger
     del self.allocations[old]
     resize(buffer, at, new)
-    return give_up_or_keep(self, extents)
+    return release_or_keep(self, extents)
 
 
 cdef int wait_for_context() except -1:

@@ -37,7 +37,7 @@ enum class capture : unsigned char { relaxed, any };
 // the collector does it too, in the middle of a capture, on a thread that holds the interpreter's
 // lock. The caller has seen that the object is of this process and that its context was not reset.
 template <capture during = capture::relaxed, class Call>
-[[nodiscard]] CUresult give_back(Call&& call) noexcept {
+[[nodiscard]] CUresult release(Call&& call) noexcept {
   // The end of the process takes all down; who waited for the stuck call here would end it never.
   if (is_stuck.load(std::memory_order_relaxed)) [[unlikely]]
     return CUDA_SUCCESS;
