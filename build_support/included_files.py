@@ -18,7 +18,7 @@ def tell_apart(source: Path) -> None:
     """Let tracebacks name the included file and the function in which an error was raised.
 
     With a Cython that writes something else the extension is as good but for that, so that it is
-    built as it is; `tests/core/driver/test_classes.py` tells.
+    built as it is; `tests/core/extension/test_classes.py` tells.
     """
     text = source.read_text()
     if text.count(BY_FILE_AND_LINE) == LOOKUPS:

@@ -13,11 +13,11 @@ import sys
 
 from importlib import import_module
 
-include "driver/start.pyx"
+include "extension/start.pyx"
 include "driver/errors.pyx"
 include "driver/driver_log.pyx"
-include "driver/options.pyx"
-include "driver/bindings_objects.pyx"
+include "arguments/options.pyx"
+include "arguments/bindings_objects.pyx"
 include "execution/context.pyx"
 include "execution/stream/event.pyx"
 include "execution/stream/stream.pyx"
@@ -51,5 +51,5 @@ include "execution/launch/recorder.pyx"
 include "execution/device_properties.pyx"
 include "execution/device.pyx"
 include "execution/thread_devices.pyx"
-include "driver/capi_functions.pyx"
-include "driver/classes.pyx"
+include "extension/capi_functions.pyx"
+include "extension/classes.pyx"

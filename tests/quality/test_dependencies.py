@@ -254,7 +254,7 @@ def test_no_library_is_opened_outside_the_loader(root, tracked):
         "cuda/bindings/_low.pyx",
         "cuda/core/emulation/library.py",
         "cpp/preload/preload.cpp",  # the emulated driver, which stands between
-        "cuda/core/driver/nvtx.py",  # a library that a profiler names
+        "cuda/core/extension/nvtx.py",  # a library that a profiler names
         "cuda/core/system/_system.py",  # the C library, for its locales
     )
     opens = re.compile(r"\bdlopen\s*\(|\bLoadLibrary\w*\s*\(|\bctypes\.CDLL\b|\bc\.CDLL\b")

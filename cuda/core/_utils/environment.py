@@ -6,7 +6,7 @@ from importlib import import_module
 
 # variable -> the module whose `check_variable` knows its values
 CHECKED = {
-    "HALFWARP_NVTX": "cuda.core.driver.nvtx",
+    "HALFWARP_NVTX": "cuda.core.extension.nvtx",
     "HALFWARP_REPORT_LEAKS": "cuda.core.memory.leak_report",
 }
 

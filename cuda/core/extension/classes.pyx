@@ -32,7 +32,7 @@ cdef PyObject* subtract_in_range(PyObject* one, PyObject* other) except NULL:
 
 
 cdef int put_ranges_around_calls(dict names, str module) except -1:
-    nvtx = import_module("cuda.core.driver.nvtx")
+    nvtx = import_module("cuda.core.extension.nvtx")
     listener = nvtx.functions()
     if listener is None:
         return 0
