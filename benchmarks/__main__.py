@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m benchmarks [ROW...] [--backend null|gpu] [--wheels DIR] [--json FILE] [--check]
-    [--build] [--no-footprint] [--rounds N] [--growth] [--svg DIR]
+    [--build] [--no-footprint] [--rounds N] [--beside] [--growth] [--svg DIR]
 
 Times each row in both packages, one after the other in the same run, and prints theirs, ours, the
-ratio, the target and the C floor. `--check` fails when a ratio is above `budget.toml`.
+ratio, the target and the C floor. `--check` fails when a ratio is above `budget.toml`; `--beside`
+adds what the same costs in CuPy and Numba, where they have it.
 """
 
 import argparse
@@ -11,12 +12,13 @@ import datetime
 import json
 import platform
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
-from benchmarks import environments, footprint, growth
+from benchmarks import environments, footprint, growth, pictures
 from benchmarks.environments import FOLDER
 
 ROUNDS = 8
@@ -48,6 +50,24 @@ def run_worker(python, env, names):
         print(done.stderr, file=sys.stderr)
         raise SystemExit(f"the measurement stopped: {' '.join(command[:2])}")
     return {r["row"]: r.get("ns", r.get("error")) for r in records}
+
+
+def run_beside(place, package):
+    """Row name -> nanoseconds or an error text; empty where the package cannot start."""
+    python, env = place
+    command = [python, str(FOLDER / "worker" / "beside.py"), package]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    for each in records:
+        if "absent" in each:
+            print(f"{package} is left out: {each['absent']}", file=sys.stderr)
+    return {r["row"]: r.get("ns", r.get("error")) for r in records if "row" in r}
+
+
+def measure_beside(places, count):
+    """Package -> row -> the lower quartile of its rounds."""
+    rounds = [{who: run_beside(place, who) for who, place in places.items()} for _ in range(count)]
+    return {who: settle([r[who] for r in rounds]) for who in places} if rounds else {}
 
 
 def settle(rounds):
@@ -105,7 +125,7 @@ def records_of(names, table, measured):
             "ours": measured["ours"].get(name),
             "target": float(row.target),
             "floor": measured["floor"].get(row.twin),
-        }
+        } | {who: found.get(name) for who, found in measured.get("beside", {}).items()}
 
 
 def footprint_records(places):
@@ -142,32 +162,53 @@ def build_record():
 
 
 def show(records):
-    print(f"{'row':34}{'theirs':>10}{'ours':>10}{'ratio':>8}{'target':>9}{'C floor':>9}")
+    beside = [who for who in environments.BESIDE if who in records[0]]
+    heads = "".join(f"{who:>10}" for who in beside)
+    print(f"{'row':34}{'theirs':>10}{'ours':>10}{'ratio':>8}{'target':>9}{'C floor':>9}{heads}")
     for r in records:
-        cells = [f"{r[k]:.1f}" if isinstance(r[k], float) else "-" for k in ("theirs", "ours")]
-        times = ratio(r)
-        floor = f"{r['floor']:.1f}" if isinstance(r["floor"], float) else "-"
+        cells, times, floor = (
+            [number(r[k]) for k in ("theirs", "ours")],
+            ratio(r),
+            number(r["floor"]),
+        )
+        others = "".join(f"{number(r.get(who)):>10}" for who in beside)
         missed = isinstance(r["ours"], float) and r["ours"] > r["target"]
         print(
             f"{r['row'] + ' [' + r['unit'] + ']':34}{cells[0]:>10}{cells[1]:>10}"
-            f"{f'{times:.1f}x' if times else '-':>8}{r['target']:>9.0f}{floor:>9}"
+            f"{f'{times:.1f}x' if times else '-':>8}{r['target']:>9.0f}{floor:>9}{others}"
             f"{'  above target' if missed else ''}"
         )
-        for who in ("theirs", "ours"):
-            if isinstance(r[who], str):
+        for who in ("theirs", "ours", *beside):
+            if isinstance(r.get(who), str):
                 print(f"    {who}: {r[who]}")
+
+
+def number(found):
+    return f"{found:.1f}" if isinstance(found, float) else "-"
+
+
+def gpu_name():
+    """Name and driver of the first GPU, as nvidia-smi has them."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(query, capture_output=True, text=True)
+    except OSError:
+        return None
+    return ", driver ".join(done.stdout.splitlines()[0].split(", ")) if done.stdout else None
 
 
 def describe_run(backend):
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=FOLDER, capture_output=True, text=True
     )
+    gpu = gpu_name() if backend == "gpu" else None
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     return {
         "date": datetime.date.today().isoformat(),
         "backend": backend,
         "python": platform.python_version(),
         "machine": cpu[1] if cpu else platform.machine(),
+        "gpu": gpu,
         "system": platform.platform(),
         "reference": environments.REFERENCE,
         "commit": commit.stdout.strip(),
@@ -204,6 +245,25 @@ def check_budget(records, measure_again):
     return 1 if over else 0
 
 
+def command_line():
+    """What was asked for, without where it is written to."""
+    words, kept = iter(sys.argv[1:]), []
+    for word in words:
+        if word in ("--json", "--svg", "--wheels"):
+            next(words, None)
+        else:
+            kept.append(word)
+    return shlex.join(["python", "-m", "benchmarks", *kept])
+
+
+def beside(options, theirs):
+    """What `--beside` adds."""
+    if not options.beside:
+        return {}
+    found = environments.places_beside(options.backend, theirs, options.wheels)
+    return measure_beside(found, min(3, options.rounds))
+
+
 def main():
     table = rows()
     parser = argparse.ArgumentParser(
@@ -228,7 +288,10 @@ def main():
         action="store_true",
         help="instead of rows: how cost grows with arguments, threads, buffers, modules, nodes",
     )
-    parser.add_argument("--svg", metavar="DIR", help="with --growth: draw each sweep there")
+    parser.add_argument(
+        "--beside", action="store_true", help="the same calls in CuPy and Numba as well"
+    )
+    parser.add_argument("--svg", metavar="DIR", help="draw the rows, or with --growth each sweep")
     options = parser.parse_args()
     places = environments.places(options.backend, options.wheels)
     if options.growth:
@@ -240,11 +303,11 @@ def main():
         and (not options.rows or any(part in name for part in options.rows))
     ]
 
-    def measured(names):
+    def measured(names, beside=None):
         found = measure(names, table, options.backend, places, options.rounds)
-        return list(records_of(names, table, found))
+        return list(records_of(names, table, found | {"beside": beside or {}}))
 
-    records = measured(names)
+    records = measured(names, beside(options, places["theirs"]))
     if not options.no_footprint and not options.rows:
         records += footprint_records(places)
     if options.build:
@@ -252,7 +315,12 @@ def main():
     show(records)
     if options.json:
         with open(options.json, "w") as file:
-            json.dump({"run": describe_run(options.backend), "rows": records}, file, indent=1)
+            run = describe_run(options.backend)
+            json.dump({"run": run, "command": command_line(), "rows": records}, file, indent=1)
+            file.write("\n")
+    if options.svg:
+        Path(options.svg).mkdir(parents=True, exist_ok=True)
+        Path(options.svg, "rows.svg").write_text(pictures.bars(records))
     return check_budget(records, measured) if options.check else 0
 
 

@@ -14,6 +14,11 @@ from build_support.headers import find as find_headers
 REFERENCE = ["cuda-bindings==13.5.0", "cuda-core==1.2.2"]
 # What it compiles with, as our own extra has it: not every machine has a toolkit.
 LIBRARIES = [f"nvidia-{name}==13.5.*" for name in ("cuda-nvrtc", "nvjitlink", "nvvm")]
+# What CuPy and Numba come with; CuPy's own CUDA runtime does not start on the null driver.
+BESIDE = {
+    "cupy": ["cupy-cuda13x[ctk]", "numpy"],
+    "numba": ["numba-cuda[cu13]", *REFERENCE, *LIBRARIES],
+}
 FOLDER = Path(__file__).parent
 NULL = {"HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_MODE": "null"}
 
@@ -25,14 +30,19 @@ def cache_folder():
 
 def reference_python():
     """The interpreter of a cached environment that holds NVIDIA's packages; made when missing."""
-    folder = cache_folder() / "-".join(REFERENCE).replace("==", "-")
+    return cached_python("-".join(REFERENCE).replace("==", "-"), *REFERENCE, "numpy", *LIBRARIES)
+
+
+def cached_python(name, *packages):
+    """The interpreter of a cached environment that holds these packages; made when missing."""
+    folder = cache_folder() / name
     python = folder / "bin" / "python"
     done = folder / ".complete"
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        subprocess.run([*command, *REFERENCE, "numpy", *LIBRARIES], check=True)
+        subprocess.run([*command, *packages], check=True)
         done.touch()
     return str(python)
 
@@ -57,6 +67,15 @@ def places(backend, wheels=None):
         return {"ours": (sys.executable, ours), "theirs": (reference_python(), theirs)}
     theirs["PYTHONPATH"] = unpack_wheels(wheels)
     return {"ours": (sys.executable, ours), "theirs": (sys.executable, theirs)}
+
+
+def places_beside(backend, theirs, wheels=None):
+    """CuPy's and Numba's (interpreter, environment variables); with `wheels` those of NVIDIA's."""
+    if wheels:
+        return dict.fromkeys(BESIDE, theirs)
+    names = [name for name in BESIDE if (backend, name) != ("null", "cupy")]
+    variables = environment("reference", backend)
+    return {name: (cached_python(name, *BESIDE[name]), variables) for name in names}
 
 
 def emulator_folder():

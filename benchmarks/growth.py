@@ -35,9 +35,9 @@ def run_worker(python, env, name):
     return {r["point"]: r["found"] for r in records}
 
 
-def measure(name, places):
+def measure(name, places, count):
     """Who -> point -> the least of the rounds, which are taken in turns; or the last error."""
-    rounds = [{who: run_worker(*places[who], name) for who in WHO} for _ in range(ROUNDS)]
+    rounds = [{who: run_worker(*places[who], name) for who in WHO} for _ in range(count)]
     return {who: {p: least([r[who][p] for r in rounds]) for p in rounds[0][who]} for who in WHO}
 
 
@@ -128,12 +128,12 @@ def run(wanted, places, description, options):
     records = []
     for name, sweep in sweeps().items():
         if not wanted or any(part in name for part in wanted):
-            records.append(record(name, sweep, measure(name, places)))
+            records.append(record(name, sweep, measure(name, places, min(ROUNDS, options.rounds))))
             print("\n".join(table(records[-1])), "\n", flush=True)
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump({"run": description, "sweeps": records}, file, indent=1)
-            file.write("\n")
+            if options.json:  # after each: a short lease may end before the last one
+                with open(options.json, "w") as file:
+                    json.dump({"run": description, "sweeps": records}, file, indent=1)
+                    file.write("\n")
     if options.svg:
         Path(options.svg).mkdir(parents=True, exist_ok=True)
         for each in records:

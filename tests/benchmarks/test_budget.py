@@ -121,5 +121,6 @@ def test_an_error_is_printed_under_its_row(capsys):
 
 def test_the_run_says_on_what_it_was_made():
     run = command.describe_run("null")
-    assert set(run) == {"date", "backend", "python", "machine", "system", "reference", "commit"}
+    said = {"date", "backend", "python", "machine", "gpu", "system", "reference", "commit"}
+    assert set(run) == said and run["gpu"] is None
     assert json.loads(json.dumps(run)) == run

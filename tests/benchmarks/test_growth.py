@@ -90,9 +90,11 @@ def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         growth,
         "measure",
-        lambda name, places: {w: {100_000: 3.0} for w in growth.WHO},
+        lambda name, places, count: {w: {100_000: 3.0} for w in growth.WHO},
     )
-    options = SimpleNamespace(json=str(tmp_path / "all.json"), svg=str(tmp_path / "drawn"))
+    options = SimpleNamespace(
+        json=str(tmp_path / "all.json"), svg=str(tmp_path / "drawn"), rounds=1
+    )
     assert growth.run(["memory of Buf"], {}, {"date": "today"}, options) == 0
     written = json.loads((tmp_path / "all.json").read_text())
     assert written["run"] == {"date": "today"}
