@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sphinx configuration: `python -m sphinx -W docs build/docs` builds the pages."""
 
+import re
 import sys
 from pathlib import Path
 
 import cuda.core
+from sphinx.util.nodes import make_refnode
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))  # the generator's model is what the reference is written from
@@ -13,12 +15,27 @@ project = "halfwarp"
 copyright = "the halfwarp authors"
 release = cuda.core.__implementation__.split()[-1]
 extensions = ["sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
-INCLUDED = ("budget", "growth", "measured")  # in pages
+# Of the names in docstrings: the modules of the low layer that have them.
+PREFIXES = {"cuda": "runtime", "cu": "driver", "nvrtc": "nvrtc"}
+INCLUDED = ("budget", "growth", "measured", "rows")  # in pages
 exclude_patterns = ["design/*", *(f"generated/{name}.rst" for name in INCLUDED)]
 html_theme = "furo"
+pygments_style, pygments_dark_style = "friendly", "monokai"
 html_title = f"halfwarp {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["versions.js"]
+templates_path = ["_templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/versions.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_show_sourcelink = False
 copybutton_exclude = ".linenos, .gp, .go"
 copybutton_prompt_text = "$ "
@@ -47,11 +64,31 @@ def write_pages(app):
         if path.relative_to(folder).as_posix() not in texts:
             path.unlink()
     for name, text in texts.items():
-        path = folder / name
-        if not path.exists() or path.read_text("utf-8") != text:
+        path, content = folder / name, text if isinstance(text, bytes) else text.encode()
+        if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
+            path.write_bytes(content)
+
+
+def readable_signature(app, what, name, thing, options, signature, result):
+    """Without the marks of parameters that were left out: ``stream=<object object>``."""
+    found = re.sub(r"=<object object(?: at 0x[0-9a-f]+)?>", "=...", signature or "")
+    return found or signature, result
+
+
+def low_layer_reference(app, environment, node, contnode):
+    """`cuMemAllocAsync` in a docstring leads to that function of the low layer."""
+    target = node.get("reftarget", "")
+    domain = environment.get_domain("py")
+    for prefix, module in PREFIXES.items():
+        full = f"cuda.bindings.{module}.{target}"
+        if target.startswith(prefix) and full in domain.objects:
+            page, anchor = domain.objects[full].docname, domain.objects[full].node_id
+            return make_refnode(app.builder, node["refdoc"], page, anchor, contnode, full)
+    return None
 
 
 def setup(app):
     app.connect("builder-inited", write_pages, priority=0)
+    app.connect("autodoc-process-signature", readable_signature, priority=900)
+    app.connect("missing-reference", low_layer_reference, priority=100)

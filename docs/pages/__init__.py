@@ -7,9 +7,14 @@ what they print, the tables of codes from the texts of the exceptions, figures f
 
 from pathlib import Path
 
-from . import codes, core_reference, gallery, measured, release_notes
+from . import codes, core_reference, design_notes, gallery, measured, release_notes
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def results(what):
+    """What the benchmarks wrote: on the null driver, then on a GPU."""
+    return [(ROOT / "benchmarks" / f"{what}{on}.json").read_text() for on in ("", "_gpu")]
 
 
 def pages():
@@ -17,9 +22,11 @@ def pages():
     return {
         **{f"core/{name}": text for name, text in core_reference.pages().items()},
         **{f"examples/{name}": text for name, text in gallery.pages(ROOT / "examples").items()},
+        **{f"design/{n}": text for n, text in design_notes.pages(ROOT / "docs/design").items()},
         "codes.rst": codes.page(),
         "measured.rst": measured.measured((ROOT / "README.md").read_text()),
         "budget.rst": measured.budget((ROOT / "benchmarks" / "budget.toml").read_text()),
-        "growth.rst": measured.growth((ROOT / "benchmarks" / "growth.json").read_text()),
+        "rows.rst": "\n".join(measured.rows(text) for text in results("rows")),
+        "growth.rst": "\n".join(measured.growth(text) for text in results("growth")),
         "changes.rst": release_notes.page((ROOT / "CHANGELOG.md").read_text()),
     }

@@ -5,6 +5,7 @@ from importlib import import_module
 
 from generator.libraries import load_all
 
+from . import nvml_errors
 from .tables import list_table, underlined
 
 INTRODUCTION = """
@@ -16,7 +17,15 @@ What a code means, and what to do about it, as the exceptions say it.
 def page():
     """One table for each enumeration of codes."""
     parts = [underlined("Error codes", "="), INTRODUCTION]
-    return "\n".join([*parts, *(section(module, name) for module, name in enumerations())])
+    tables = [section(module, name) for module, name in sorted_by_use(enumerations())]
+    return "\n".join([*parts, *tables, nvml_errors.section()])
+
+
+def sorted_by_use(found):
+    """The driver's first, which most readers come for."""
+    order = ("cuda.bindings.driver", "cuda.bindings.runtime", "cuda.bindings.nvrtc")
+    places = {name: place for place, name in enumerate(order)}
+    return sorted(found, key=lambda each: places.get(each[0].__name__, len(order)))
 
 
 def enumerations():

@@ -101,7 +101,13 @@ def pages():
     index = (
         f"{underlined('Reference of cuda.core', '=')}\n"
         "Every public class, method, property and function, from the package itself. Each says\n"
-        "how it is ordered: *Stream-ordered*, *Blocks the host*, or *Host only*.\n\n"
+        "when it happens:\n\n"
+        "- *Stream-ordered*: the work is put into a stream, and the call returns before it is "
+        "done.\n"
+        "- *Blocks the host*: the call returns when the work is done.\n"
+        "- *Host only*: nothing is given to the device.\n\n"
+        "Name a stream wherever a signature has ``stream=...``. A call without one still runs, on "
+        "the default stream, and gives a ``DeprecationWarning``.\n\n"
         f".. toctree::\n   :maxdepth: 2\n\n{entries}"
     )
     made = {"index.rst": index}

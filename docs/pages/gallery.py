@@ -3,8 +3,12 @@
 
 import ast
 import os
+import re
+import struct
 import subprocess
 import sys
+import tempfile
+import zlib
 from pathlib import Path
 
 from .tables import underlined
@@ -15,26 +19,48 @@ printed on the emulator when these pages were built; its times say nothing about
 """
 
 
+# Titles of the folders of examples, in this order; first those of no folder.
+THEMES = {
+    ".": "First programs",
+    "kernels": "Kernels",
+    "memory": "Memory",
+    "streams": "Streams",
+    "graphs": "Graphs",
+    "machine": "The machine",
+    "recipes": "Several devices and processes",
+}
+
+
+def index_of(paths, folder):
+    """The list of all examples, by theme."""
+    parts = [f"{underlined('Examples', '=')}{HEAD}"]
+    for theme, title in THEMES.items():
+        found = [path.stem for path in paths if path.parent.relative_to(folder).as_posix() == theme]
+        if found:
+            entries = "".join(f"   {name}\n" for name in found)
+            parts.append(f"{underlined(title, '-')}\n.. toctree::\n   :maxdepth: 1\n\n{entries}")
+    return "\n".join(parts)
+
+
 def pages(folder):
     """Path -> text, of the index, of each example below a folder, and of what it draws."""
     paths = sorted(folder.rglob("*.py"))
-    entries = "".join(f"   {path.stem}\n" for path in paths)
     made = {}
     for path in paths:
         printed = output(path)
         picture = picture_in(printed)
-        made[f"{path.stem}.rst"] = page(path, folder, printed, picture is not None)
+        shown = picture and f"{path.stem}{SHOWN[picture.suffix]}"
+        made[f"{path.stem}.rst"] = page(path, folder, printed, shown)
         if picture is not None:
-            made[f"{path.stem}.svg"] = picture.read_text("utf-8")
-    index = f"{underlined('Examples', '=')}{HEAD}\n.. toctree::\n   :maxdepth: 1\n\n{entries}"
-    return {"index.rst": index, **made}
+            made[shown] = as_shown(picture)
+    return {"index.rst": index_of(paths, folder), **made}
 
 
-def page(path, folder, printed, has_picture=False):
+def page(path, folder, printed, picture=None):
     title, _, text = ast.get_docstring(ast.parse(path.read_text())).partition("\n\n")
     name = path.relative_to(folder).as_posix()
-    printed = "".join(f"   {line}\n" for line in printed.splitlines())
-    picture = f".. image:: {path.stem}.svg\n\n" if has_picture else ""
+    printed = "".join(f"   {line}\n" for line in without_random_names(printed).splitlines())
+    picture = f".. image:: {picture}\n\n" if picture else ""
     return (
         f"{underlined(title.rstrip('.').replace('`', ''), '=')}\n{literal(text)}\n\n"
         ".. code-block:: text\n\n"
@@ -43,15 +69,48 @@ def page(path, folder, printed, has_picture=False):
     )
 
 
+def without_random_names(printed):
+    """Files in temporary folders under the part of their names that is the same each time."""
+    return re.sub(rf"{tempfile.gettempdir()}/([\w-]+?)-?\w{{8}}(?=/|\s|$)", r"/tmp/\1", printed)
+
+
 def literal(text):
     return text.replace("`", "``")
 
 
+# Files of pictures that examples write, and what browsers show of them.
+SHOWN = {".svg": ".svg", ".ppm": ".png"}
+
+
+def as_shown(picture):
+    """A picture as text (SVG), or as bytes (PNG)."""
+    return picture.read_text("utf-8") if picture.suffix == ".svg" else png(picture.read_bytes())
+
+
+def png(ppm):
+    """A picture of the form P6, as browsers know it."""
+    kind, width, height, _, pixels = ppm.split(maxsplit=4)
+    if kind != b"P6":
+        raise ValueError(f"a picture of the form P6, not {kind!r}")
+    size, row = (int(width), int(height)), 3 * int(width)
+    pixels = ppm[-row * size[1] :]  # the split may have taken bytes that look like spaces
+    lines = b"".join(b"\0" + pixels[i : i + row] for i in range(0, len(pixels), row))
+    parts = (
+        b"IHDR" + struct.pack(">IIBBBBB", *size, 8, 2, 0, 0, 0),
+        b"IDAT" + zlib.compress(lines),
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(map(chunk, (*parts, b"IEND")))
+
+
+def chunk(part):
+    return struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part))
+
+
 def picture_in(printed):
-    """The SVG file that the last line names, or the one in a folder that it names; else None."""
+    """The picture that the last line names, or the SVG in a folder that it names; else None."""
     named = Path(printed.split()[-1]) if printed else Path()
     found = sorted(named.glob("*.svg")) if named.is_absolute() and named.is_dir() else [named]
-    return found[0] if found and found[0].suffix == ".svg" and found[0].is_file() else None
+    return found[0] if found and found[0].suffix in SHOWN and found[0].is_file() else None
 
 
 def output(path):

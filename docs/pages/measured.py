@@ -5,9 +5,10 @@ import json
 import re
 import tomllib
 
+from benchmarks import pictures
 from benchmarks.growth import NAMES, WHO, svg
 
-from .tables import list_table, literal
+from .tables import list_table, literal, underlined
 
 
 def measured(readme):
@@ -22,7 +23,7 @@ def measured(readme):
         [
             literal(before),
             "",
-            list_table(head, [list(map(literal, r)) for r in body]),
+            list_table(head, [[literal(cell) if cell != "-" else "" for cell in r] for r in body]),
             literal(after),
             "",
         ]
@@ -35,18 +36,48 @@ def budget(text):
     return list_table(["call", "of NVIDIA's time"], rows, [75, 25])
 
 
+def rows(text):
+    """What `python -m benchmarks --beside --json` wrote, as a picture and a table."""
+    found = json.loads(text)
+    records = [r for r in found["rows"] if r["unit"] == "ns" and isinstance(r["ours"], float)]
+    who = [w for w in pictures.WHO if any(isinstance(r.get(w), float) for r in records)]
+    head = ["call, ns", *(pictures.WHO[w][0] for w in who)]
+    cells = [
+        [f"``{r['row']}``"] + [f"{r[w]:,.0f}" if isinstance(r.get(w), float) else "" for w in who]
+        for r in records
+    ]
+    lines = [heading(found["run"]), "", f"``{found['command']}``. {machine(found['run'])}", ""]
+    return "\n".join([*lines, *drawn(pictures.bars(records)), list_table(head, cells)])
+
+
+def heading(run):
+    """A title of the third level: where it was measured."""
+    text = "On a GPU" if run["backend"] == "gpu" else "On the null driver"
+    return underlined(text, "~")
+
+
+def machine(run):
+    """A sentence: when, where, with what."""
+    gpu = f"{run['gpu']}; " if run.get("gpu") else ""
+    return (
+        f"Measured on {run['date']}: {gpu}{run['machine']}, Python {run['python']}, beside "
+        f"{' and '.join(run['reference'])}."
+    )
+
+
+def drawn(picture):
+    """A picture as lines of reStructuredText."""
+    inside = (f"   {line}" for line in picture.splitlines())
+    return [".. raw:: html", "", '   <div class="drawn">', *inside, "   </div>", ""]
+
+
 def growth(text):
     """What `python -m benchmarks --growth --json` wrote, as pictures and one table."""
     found = json.loads(text)
-    run = found["run"]
-    lines = [
-        f"Measured on {run['date']} on {run['machine']}, {run['backend']} driver, Python "
-        f"{run['python']}, beside {' and '.join(run['reference'])}.",
-        "",
-    ]
+    lines = [heading(found["run"]), "", machine(found["run"]), ""]
     for sweep in found["sweeps"]:
         if "memory" not in sweep["sweep"]:
-            lines += [".. raw:: html", "", *(f"   {line}" for line in svg(sweep).splitlines()), ""]
+            lines += drawn(svg(sweep))
     rows = [
         [f"{sweep['sweep']}, {sweep['unit']}", f"{point['at']:,} {sweep['x']}"]
         + [f"{point[who]:,}" if isinstance(point[who], float) else "" for who in WHO]

@@ -92,3 +92,48 @@ def test_it_has_both_colour_schemes_and_a_search(site, browser, scheme):
     assert (sum(channels) > 384) == (scheme == "light")
     assert page.locator("input[name=q]").count() >= 1
     page.close()
+
+
+def test_the_side_bar_lists_the_versions_of_the_site(site, browser, tmp_path):
+    """And shows no list where there is one version only."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto((site / "index.html").as_uri())
+    assert not page.locator(".versions").is_visible()
+    here = page.locator(".versions select").get_attribute("data-version")
+    folder = tmp_path / here
+    folder.mkdir()
+    shutil.copytree(site / "_static", folder / "_static")
+    shutil.copy(site / "index.html", folder)
+    (tmp_path / "versions.js").write_text(f'window.halfwarpVersions = ["99.0", "{here}"];\n')
+    page.goto((folder / "index.html").as_uri())
+    page.wait_for_selector(".versions select option", state="attached")
+    assert page.locator(".versions").is_visible()
+    assert page.locator(".versions option").all_inner_texts() == ["99.0", here]
+    assert page.locator(".versions select").input_value() == here
+    page.close()
+
+
+def test_a_title_on_a_telephone_breaks_between_words(site, browser):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    for name in ("guide/troubleshooting", "guide/environment", "generated/examples/occupancy"):
+        page.goto((site / f"{name}.html").as_uri())
+        wide = page.evaluate(
+            "[...document.querySelectorAll('h1, h2')].filter(h => {"
+            " const r = document.createRange(); r.selectNodeContents(h);"
+            " const word = Math.max(...h.innerText.split(/\\s+/).map(w => w.length));"
+            " const size = parseFloat(getComputedStyle(h).fontSize);"
+            " return word * size * 0.75 > h.clientWidth; }).map(h => h.innerText)"
+        )
+        assert wide == [], name
+    page.close()
+
+
+def test_rows_of_a_table_are_paragraphs_on_a_telephone(site, browser):
+    """Names of 26 letters are not cut into pieces of ten."""
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto((site / "guide" / "troubleshooting.html").as_uri())
+    cells = page.locator("table.docutils td:first-child")
+    assert cells.count() > 10
+    widths = cells.evaluate_all("all => all.map(each => each.getBoundingClientRect().width)")
+    assert min(widths) > 300
+    page.close()

@@ -6,14 +6,25 @@ import enum
 import inspect
 import json
 import re
+import tempfile
 import tomllib
+import zlib
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from benchmarks import growth
-from docs.pages import codes, core_reference, gallery, measured, release_notes
+from benchmarks import growth, pictures
+from docs import publish
+from docs.pages import (
+    codes,
+    core_reference,
+    design_notes,
+    gallery,
+    measured,
+    nvml_errors,
+    release_notes,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -134,6 +145,23 @@ def test_every_code_is_there_with_what_to_do():
     assert driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY.__doc__.split(".")[0] in page
 
 
+def test_every_exception_of_nvml_is_there_with_what_to_do():
+    from cuda.bindings import nvml
+    from cuda.core import system
+
+    raised = {
+        name
+        for module in (nvml, system)
+        for name in dir(module)
+        if isinstance(getattr(module, name), type)
+        and issubclass(getattr(module, name), nvml.NvmlError)
+    }
+    for other, name in nvml_errors.SAME.items():
+        assert getattr(nvml, other) is getattr(nvml, name)
+    assert raised - set(nvml_errors.SAME) == set(nvml_errors.MEANINGS)
+    assert all(f"``{name}``" in codes.page() for name in raised)
+
+
 def test_an_example_has_a_page_with_its_output():
     path = ROOT / "examples" / "vector_add.py"
     page = gallery.page(path, ROOT / "examples", gallery.output(path))
@@ -155,6 +183,17 @@ def test_what_an_example_draws_is_on_its_page(tmp_path):
     assert gallery.picture_in("") is gallery.picture_in("12 numbers, correct") is None
 
 
+def test_a_picture_that_browsers_do_not_know_becomes_one_that_they_do():
+    pixels = bytes(range(18))  # 9 to 13 and 32 are spaces
+    made = gallery.png(b"P6\n3 2\n255\n" + pixels)
+    assert made.startswith(b"\x89PNG\r\n\x1a\n") and made.endswith(b"IEND\xaeB`\x82")
+    assert made[16:24] == (3).to_bytes(4, "big") + (2).to_bytes(4, "big")
+    at = made.index(b"IDAT")
+    length = int.from_bytes(made[at - 4 : at], "big")
+    lines = zlib.decompress(made[at + 4 : at + 4 + length])
+    assert lines == b"\0" + pixels[:9] + b"\0" + pixels[9:]
+
+
 def test_an_example_that_fails_ends_the_build(tmp_path):
     (tmp_path / "fails.py").write_text('"""Title.\n\nText."""\nraise SystemExit(3)\n')
     with pytest.raises(RuntimeError, match=r"fails\.py"):
@@ -166,6 +205,15 @@ def test_every_example_has_a_page(monkeypatch):
     made = gallery.pages(ROOT / "examples")
     assert set(made) == {f"{p.stem}.rst" for p in (ROOT / "examples").rglob("*.py")} | {"index.rst"}
     assert all(name == "index.rst" or f"   {name[:-4]}\n" in made["index.rst"] for name in made)
+    assert {
+        p.relative_to(ROOT / "examples").parts[0] for p in (ROOT / "examples").rglob("*/*.py")
+    } < {*gallery.THEMES}
+    assert len(made) > 20
+
+
+def test_random_names_of_temporary_files_are_left_out():
+    printed = f"in {tempfile.gettempdir()}/halfwarp-joe8somq/occupancy.svg"
+    assert gallery.without_random_names(printed) == "in /tmp/halfwarp/occupancy.svg"
 
 
 def test_the_figures_are_those_of_the_readme():
@@ -185,8 +233,9 @@ def test_the_budget_is_that_of_the_benchmarks():
         assert f"   * - ``{row}``\n     - {part}\n" in page
 
 
-def test_the_figures_of_growth_are_those_that_were_measured():
-    text = (ROOT / "benchmarks" / "growth.json").read_text()
+@pytest.mark.parametrize("name", ["growth", "growth_gpu"])
+def test_the_figures_of_growth_are_those_that_were_measured(name):
+    text = (ROOT / "benchmarks" / f"{name}.json").read_text()
     page, found = measured.growth(text), json.loads(text)
     assert found["run"]["date"] in page and found["run"]["machine"] in page
     assert {sweep["sweep"] for sweep in found["sweeps"]} == set(growth.sweeps())
@@ -195,6 +244,56 @@ def test_the_figures_of_growth_are_those_that_were_measured():
             cells = [f"{point['at']:,} {sweep['x']}", f"{point['theirs']:,}", f"{point['ours']:,}"]
             assert "     - " + "\n     - ".join(cells) in page
     assert page.count("<svg ") == sum("memory" not in sweep["sweep"] for sweep in found["sweeps"])
+
+
+@pytest.mark.parametrize("name", ["rows", "rows_gpu"])
+def test_every_row_of_the_benchmarks_is_there(name):
+    """With who was measured, the command, the machine and the date."""
+    from benchmarks.__main__ import rows
+
+    text = (ROOT / "benchmarks" / f"{name}.json").read_text()
+    page, found = measured.rows(text), json.loads(text)
+    run, records = found["run"], {r["row"]: r for r in found["rows"]}
+    assert {run["date"], run["machine"], found["command"]} - {""} and found["command"] in page
+    assert all(said in page for said in (run["date"], run["machine"], *run["reference"]))
+    assert ("gpu" in name) == bool(run["gpu"] and run["gpu"] in page)
+    here = {n for n, row in rows().items() if run["backend"] in row.backends}
+    assert here == set(records)
+    for row, record in records.items():
+        assert f"   * - ``{row}``\n     - " in page
+        assert isinstance(record["ours"], float), record
+        assert f"halfwarp: {record['ours']:,.0f} ns" in page
+    who = {w for w in pictures.WHO if any(isinstance(r.get(w), float) for r in records.values())}
+    assert who == {"theirs", "ours", "floor", "numba"} | ({"cupy"} if run["gpu"] else set())
+
+
+def test_design_notes_become_pages():
+    page = design_notes.page(
+        "# Notes\n\nText `a`:\n- one\n  more\n- two\n\n"
+        "| x | y |\n| --- | --- |\n| `a | b` | 1 |\n\n```\ncode = `x`\n```\nEnd.\n"
+    )
+    assert page.startswith("\nNotes\n=====\n\nText ``a``:\n\n- one\n  more\n- two\n\n")
+    assert ".. code-block:: text\n\n   code = `x`\n\nEnd.\n" in page
+    assert "   * - x\n     - y\n\n   * - ``a | b``\n     - 1\n" in page
+    made = design_notes.pages(ROOT / "docs" / "design")
+    assert set(made) == {f"{p.stem}.rst" for p in (ROOT / "docs/design").glob("*.md")} | {
+        "index.rst"
+    }
+
+
+def test_versions_of_the_pages_stand_beside_each_other(tmp_path):
+    for version in ("0.9.0", "0.10.0", "0.10.0rc1"):
+        built = tmp_path / "built"
+        built.mkdir(exist_ok=True)
+        (built / "index.html").write_text(f'<select data-version="{version}"></select>')
+        (built / "objects.inv").write_text("")
+        versions = publish.publish(built, tmp_path / "site")
+    assert versions == ["0.10.0", "0.10.0rc1", "0.9.0"]
+    site = tmp_path / "site"
+    assert (site / "0.9.0" / "index.html").exists()
+    assert "url=0.10.0/" in (site / "index.html").read_text()
+    assert "url=../0.10.0/" in (site / "stable" / "index.html").read_text()
+    assert '["0.10.0", "0.10.0rc1", "0.9.0"]' in (site / "versions.js").read_text()
 
 
 def test_the_release_notes_are_the_changes():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the README says of the package is so."""
 
+import json
 import re
 from pathlib import Path
 
@@ -60,3 +61,20 @@ def test_the_guide_lists_the_options():
     listed = re.search(r"``HALFWARP_EMULATOR_``: (.*?)Another name", GUIDE, re.S)[1]
     names = {name.lower() for name in re.findall(r"``([A-Z_]+)``", listed)}
     assert names == set(emulation.options())
+
+
+def rows_of_the_readme():
+    """Row -> its figures on the null driver and on the GPU: NVIDIA's, ours."""
+    cells = re.findall(r"^\| `(.*?)` \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", README, re.M)
+    return {row: tuple(map(int, numbers)) for row, *numbers in cells}
+
+
+@pytest.mark.parametrize(("name", "first"), [("rows", 0), ("rows_gpu", 2)])
+def test_its_figures_are_like_those_that_the_benchmarks_wrote_last(name, first):
+    """Those are of another day and another GPU: the ratios are within two and a half times."""
+    written = json.loads((ROOT / "benchmarks" / f"{name}.json").read_text())["rows"]
+    last = {r["row"]: r["theirs"] / r["ours"] for r in written if r["theirs"]}
+    shown = rows_of_the_readme()
+    assert len(shown) > 10 and set(shown) <= set(last)
+    ratios = {row: (n[first] / n[first + 1], last[row]) for row, n in shown.items()}
+    assert {r: pair for r, pair in ratios.items() if not 0.4 < pair[0] / pair[1] < 2.5} == {}

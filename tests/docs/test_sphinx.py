@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation builds without a warning; its links lead somewhere; its index is complete."""
 
+import inspect
 import os
+import re
 import subprocess
 import sys
 import zlib
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.error import HTTPError
+from urllib.parse import unquote, urldefrag, urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
+
+from docs.pages import core_reference
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TOOLS = ("sphinx", "numpydoc", "furo", "sphinx_copybutton")
@@ -75,17 +81,69 @@ def dead_links(path, pages, root):
 
 
 @pytest.mark.timeout(600)
-def test_every_public_member_is_in_the_index(built):
+def test_every_public_member_is_on_the_site(built):
+    """Each name, method, property and field of what users import, and each parameter."""
     data = (built / "objects.inv").read_bytes().split(b"\n", 4)[4]
     entries = {line.split(" ", 1)[0] for line in zlib.decompress(data).decode().splitlines()}
-    missing = []
-    for module in ("", ".graph", ".texture", ".utils", ".system", ".checkpoint"):
-        found = import_module(f"cuda.core{module}")
+    pages = [path.read_text("utf-8") for path in (built / "generated" / "core").glob("*.html")]
+    text = set(re.findall(r"\w+", " ".join(re.sub(r"<[^>]*>", "", page) for page in pages)))
+    missing, count = [], 0
+    for module in core_reference.MODULES:
+        found = import_module(f"cuda.core.{module}".rstrip("."))
         for name in found.__all__:
-            thing = getattr(found, name)
-            if isinstance(thing, type):
-                full = f"cuda.core{module}.{name}"
-                names = [n for n, m in vars(thing).items() if callable(m) and n[0] != "_"]
-                missing += [f"{full}.{n}" for n in names if f"{full}.{n}" not in entries]
-                missing += [] if full in entries else [full]
+            thing, full = getattr(found, name), f"{found.__name__}.{name}"
+            if inspect.ismodule(thing):
+                continue
+            wanted = [full]
+            if isinstance(thing, type) and not issubclass(thing, BaseException):
+                members = filter(lambda n: core_reference.is_public_member(thing, n), dir(thing))
+                fields = set(getattr(thing, "__dataclass_fields__", ()))
+                wanted += [f"{full}.{n}" for n in members if n not in fields]
+                missing += [f"{full}.{n}" for n in fields if n[0] != "_" and n not in text]
+            missing += [each for each in wanted if each not in entries]
+            missing += [f"{full}({p})" for p in parameters_of(thing) if p not in text]
+            count += len(wanted)
     assert missing == []
+    assert count > 700
+
+
+def parameters_of(thing):
+    try:
+        return set(inspect.signature(thing).parameters) - {"args", "kwargs", "self"}
+    except (ValueError, TypeError):  # what is not called, or says nothing
+        return set()
+
+
+@pytest.mark.timeout(600)
+def test_signatures_show_no_addresses(built):
+    for path in (built / "generated" / "core").glob("*.html"):
+        signatures = re.findall(r'<dt class="sig.*?</dt>', path.read_text("utf-8"), re.S)
+        texts = [re.sub(r"<[^>]*>", "", signature) for signature in signatures]
+        assert [t for t in texts if "object object" in t or re.search(r" at 0x\w{6}", t)] == []
+
+
+@pytest.mark.timeout(600)
+def test_names_of_the_driver_lead_to_its_functions(built):
+    page = (built / "generated" / "core" / "devices.html").read_text("utf-8")
+    assert re.search(r'href="[^"]*#cuda\.bindings\.driver\.cuDeviceGetCount"', page)
+
+
+@pytest.mark.timeout(900)
+def test_no_link_to_other_sites_is_dead(built):
+    """NVIDIA's manuals and others; where the network lets the test ask."""
+    paths = [path for path in built.rglob("*.html") if "_static" not in path.parts]
+    links = {urldefrag(link)[0] for path in paths for link in Links(path).links}
+    links = sorted(link for link in links if urlsplit(link).scheme in ("http", "https"))
+    assert len(links) > 50
+    assert [link for link in links if not link.startswith("https://")] == []
+    answers = {}
+    for link in links:
+        asked = Request(link, method="HEAD", headers={"User-Agent": "halfwarp-tests"})
+        try:
+            with urlopen(asked, timeout=20) as answer:
+                answers[link] = answer.status
+        except HTTPError as error:
+            answers[link] = error.code
+        except OSError as error:
+            pytest.skip(f"{urlsplit(link).netloc} cannot be reached: {error}")
+    assert [link for link, code in answers.items() if code in (404, 410)] == []

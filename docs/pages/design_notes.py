@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The design notes of docs/design as pages: the forms of Markdown that they use."""
+
+import re
+
+from .tables import list_table, literal, underlined
+
+BAR = re.compile(r"\|(?=(?:[^`]*`[^`]*`)*[^`]*$)")  # one that stands in no code
+INTRODUCTION = """
+Notes for people who change the package: one page for each subject, kept beside the code.
+:doc:`/guide/architecture` is the overview.
+"""
+
+
+def pages(folder):
+    """Path -> text of the index and of each note."""
+    paths = sorted(folder.glob("*.md"))
+    entries = "".join(f"   {path.stem}\n" for path in paths)
+    index = f"{underlined('Design notes', '=')}{INTRODUCTION}\n.. toctree::\n\n{entries}"
+    return {"index.rst": index, **{f"{p.stem}.rst": page(p.read_text("utf-8")) for p in paths}}
+
+
+def page(markdown):
+    """Headings, tables, code blocks, lists, code and emphasis in lines."""
+    made, rows, in_code = [], [], False
+    for line in [*markdown.splitlines(), ""]:
+        if line.startswith("```"):
+            in_code = not in_code
+            made += ["", ".. code-block:: text", ""] if in_code else [""]
+        elif in_code:
+            made.append(f"   {line}")
+        elif line.startswith("|"):
+            rows.append([literal(cell.strip()) for cell in BAR.split(line.strip()[1:-1])])
+        else:
+            if rows:
+                made += ["", list_table(rows[0], rows[2:])]
+                rows = []
+            made += text_line(line, made)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(made)) + "\n"
+
+
+def text_line(line, before):
+    """A line of text or a heading; an empty line before the first item of a list."""
+    heading = re.match(r"(#{1,3}) (.*)", line)
+    if heading:
+        return ["", underlined(literal(heading[2]), "=-~"[len(heading[1]) - 1])]
+    is_item = re.match(r"(- |\d+\. )", line)
+    follows_text = before and before[-1] and not re.match(r"(- |\d+\. |  )", before[-1])
+    return ["", literal(line)] if is_item and follows_text else [literal(line)]
