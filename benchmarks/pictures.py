@@ -32,7 +32,7 @@ def bars(records):
         parts.append(
             f'<path d="M{x:.1f} {TOP - 4}V{height - 6}" stroke="currentColor" stroke-opacity=".2"/>'
         )
-        parts.append(text(x, TOP - 8, f"{10**power:,} ns", "end" if power == powers else "middle"))
+        parts.append(text(x, TOP - 8, time_text(power), "end" if power == powers else "middle"))
     for i, w in enumerate(who):
         name, colour = WHO[w]
         parts.append(f'<rect x="{8 + 78 * i}" y="4" width="9" height="9" fill="{colour}"/>')
@@ -50,6 +50,12 @@ def bars(records):
             y += BAR
         y += GAP
     return "\n".join([*parts, "</svg>", ""])
+
+
+def time_text(power):
+    """So many powers of ten nanoseconds."""
+    unit, zeros = divmod(power, 3)
+    return f"{10**zeros} {('ns', 'µs', 'ms', 's')[unit]}"
 
 
 def text(x, y, content, anchor):

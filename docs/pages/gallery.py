@@ -21,7 +21,7 @@ printed on the emulator when these pages were built; its times say nothing about
 
 # Titles of the folders of examples, in this order; first those of no folder.
 THEMES = {
-    ".": "First programs",
+    ".": "Basics",
     "kernels": "Kernels",
     "memory": "Memory",
     "streams": "Streams",

@@ -37,7 +37,7 @@ def site(tmp_path_factory):
     """The folder of the pages; HALFWARP_SITE names one that is built already."""
     pytest.importorskip("playwright", reason="Playwright is not installed: pip install playwright")
     if built := os.environ.get("HALFWARP_SITE"):
-        return Path(built)
+        return Path(built).resolve()
     pytest.importorskip("furo", reason="Furo is not installed: pip install halfwarp[docs]")
     folder = tmp_path_factory.mktemp("html")
     subprocess.run([sys.executable, "-m", "sphinx", "-q", str(DOCS), str(folder)], check=True)
