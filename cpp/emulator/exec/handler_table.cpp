@@ -98,4 +98,14 @@ std::span<const handler_family> handler_families() noexcept {
   return handlers_of(chosen()).families;
 }
 
+std::vector<handler_family> all_handler_families() {
+  std::vector<handler_family> all;
+  for (auto set :
+       {instruction_set::baseline, instruction_set::x86_64_v3, instruction_set::x86_64_v4}) {
+    const auto& of_set = handlers_of(set).families;
+    all.insert(all.end(), of_set.begin(), of_set.end());
+  }
+  return all;
+}
+
 }  // namespace halfwarp::emulator::exec

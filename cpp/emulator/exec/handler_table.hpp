@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "emulator/exec/instruction.hpp"
 
@@ -38,5 +39,7 @@ void use_instruction_set(instruction_set set) noexcept;
 // nullptr: there is no handler of that name.
 handler find_handler(std::string_view name) noexcept;
 std::span<const handler_family> handler_families() noexcept;
+// Those of every instruction set that the library has.
+std::vector<handler_family> all_handler_families();
 
 }  // namespace halfwarp::emulator::exec

@@ -46,6 +46,7 @@ struct warp {
   std::uint32_t local_stride = 0;
   const std::byte* parameters = nullptr;  // of the kernel
   block_state* block = nullptr;
+  bool notes_changes = false;  // of words by compare-and-swap and exchange: watch/changes.hpp
 
   std::uint32_t index = 0;  // within the block
   lane_mask existing = 0;   // lanes that the block has threads for

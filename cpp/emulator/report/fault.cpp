@@ -36,6 +36,7 @@ constexpr fault_entry faults[] = {
     {fault_kind::divergent_barrier, "divergent-barrier", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::member_mask, "member-mask", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::deadlock, "deadlock", CUDA_ERROR_LAUNCH_FAILED, true},
+    {fault_kind::lock_cycle, "lock-cycle", CUDA_ERROR_LAUNCH_FAILED, true},
     {fault_kind::step_limit, "step-limit", CUDA_ERROR_LAUNCH_TIMEOUT, true},
     {fault_kind::destroyed_handle, "destroyed-handle", CUDA_ERROR_INVALID_HANDLE, false},
     {fault_kind::destroyed_in_use, "destroyed-in-use", CUDA_ERROR_INVALID_HANDLE, false},
@@ -53,10 +54,6 @@ constexpr bool is_in_order() {
 static_assert(is_in_order());
 
 const fault_entry& entry(fault_kind kind) { return faults[static_cast<std::size_t>(kind)]; }
-
-std::string triple(const std::array<std::uint32_t, 3>& v) {
-  return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
-}
 
 bool names_address(const fault& f) { return f.access != access_kind::none; }
 
@@ -78,32 +75,6 @@ bool has_near_allocation(const fault& f) {
 // A mistake of the host, or a stream that waits for ever.
 bool has_no_thread(const fault& f) {
   return is_of_lifetime(f.kind) || (f.kind == fault_kind::deadlock && f.kernel.empty());
-}
-
-// Where the address lies from the nearest allocation.
-std::string allocation_text(const fault& f) {
-  if (!has_near_allocation(f)) return "no allocation is near";
-  const memory::allocation& a = *f.nearest;
-  const std::string_view state = a.is_live ? "live " : a.is_reserved ? "absent " : "freed ";
-  std::string what = std::string(state) + std::to_string(a.size) + "-byte " +
-                     (a.name.empty() ? "allocation" : "variable '" + a.name + "'") + " at " +
-                     hexadecimal(a.base);
-  if (f.address < a.base) {
-    return std::to_string(a.base - f.address) + " bytes before the start of the " + what;
-  }
-  if (f.address >= a.end()) {
-    return std::to_string(f.address - a.end()) + " bytes past the end of the " + what;
-  }
-  return std::to_string(f.address - a.base) + " bytes into the " + what;
-}
-
-std::string place_text(const fault& f) {
-  std::string text;
-  if (f.source_line) {
-    text = (f.source_file.empty() ? "source line " : f.source_file + ":") +
-           std::to_string(f.source_line) + ", ";
-  }
-  return text + "PTX line " + std::to_string(f.ptx_line);
 }
 
 std::string what_happened(const fault& f) {
@@ -135,6 +106,35 @@ void add_line(std::string& text, std::string_view label, const std::string& valu
 }
 
 }  // namespace
+
+std::string triple(const std::array<std::uint32_t, 3>& v) {
+  return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
+}
+
+std::string allocation_text(const fault& f) {
+  if (!has_near_allocation(f)) return "no allocation is near";
+  const memory::allocation& a = *f.nearest;
+  const std::string_view state = a.is_live ? "live " : a.is_reserved ? "absent " : "freed ";
+  std::string what = std::string(state) + std::to_string(a.size) + "-byte " +
+                     (a.name.empty() ? "allocation" : "variable '" + a.name + "'") + " at " +
+                     hexadecimal(a.base);
+  if (f.address < a.base) {
+    return std::to_string(a.base - f.address) + " bytes before the start of the " + what;
+  }
+  if (f.address >= a.end()) {
+    return std::to_string(f.address - a.end()) + " bytes past the end of the " + what;
+  }
+  return std::to_string(f.address - a.base) + " bytes into the " + what;
+}
+
+std::string place_text(const fault& f) {
+  std::string text;
+  if (f.source_line) {
+    text = (f.source_file.empty() ? "source line " : f.source_file + ":") +
+           std::to_string(f.source_line) + ", ";
+  }
+  return text + "PTX line " + std::to_string(f.ptx_line);
+}
 
 std::string_view name(fault_kind kind) noexcept { return entry(kind).name; }
 CUresult code(fault_kind kind) noexcept { return entry(kind).code; }

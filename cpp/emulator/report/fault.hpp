@@ -31,6 +31,7 @@ enum class fault_kind : std::uint8_t {
   divergent_barrier,
   member_mask,
   deadlock,
+  lock_cycle,
   step_limit,
   destroyed_handle,  // the handle of something destroyed, given to a call
   destroyed_in_use,  // destroyed while another thread was in a call with it
@@ -77,6 +78,12 @@ struct fault {
 std::string demangled(const std::string& name);
 // 0x7f8675bd0b00
 std::string hexadecimal(std::uint64_t value);
+// "(0,1,0)"
+std::string triple(const std::array<std::uint32_t, 3>& v);
+// "file.cu:3, PTX line 17"
+std::string place_text(const fault& f);
+// Where the address lies from the nearest allocation.
+std::string allocation_text(const fault& f);
 // One line: kind, access, address, kernel, block, thread, place and detail.
 std::string first_line(const fault& f);
 // What to look at when an address is used while the memory of a graph is not there.

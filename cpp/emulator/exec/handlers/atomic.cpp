@@ -3,6 +3,7 @@
 // the process see it.
 #include "emulator/exec/lanes/half.hpp"
 #include "emulator/exec/lanes/location.hpp"
+#include "emulator/exec/watch/changes.hpp"
 
 namespace halfwarp::emulator::exec::HALFWARP_ISA {
 namespace {
@@ -32,12 +33,6 @@ struct exclusive_or {
   template <class T>
   static T of(T old, T b) {
     return old ^ b;
-  }
-};
-struct exchange {
-  template <class T>
-  static T of(T, T b) {
-    return b;
   }
 };
 struct minimum {
@@ -119,6 +114,27 @@ void add_integer(warp& w, const instruction& in) {
   });
 }
 
+// Exchanges and compare-and-swaps take locks: who made a change is noted.
+template <class U>
+[[gnu::always_inline]] inline void note(warp& w, const instruction& in, int lane, const U* cell,
+                                        U before, U after, bool is_cas) {
+  if (!w.notes_changes || before == after) return;
+  note_change(w, in, lane, {reinterpret_cast<uint64_t>(cell), before, after, sizeof(U), is_cas});
+}
+
+template <class U, class Location>
+void exchange(warp& w, const instruction& in) {
+  auto at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
+  U* d = w.at<U>(in.operand[0]);
+  const U* b = w.at<U>(in.operand[1]);
+  for_active(w, [&](int l) {
+    U* cell = reinterpret_cast<U*>(at.host(l));
+    U old = __atomic_exchange_n(cell, b[l], __ATOMIC_SEQ_CST);
+    note(w, in, l, cell, old, b[l], false);
+    d[l] = old;
+  });
+}
+
 template <class U, class Location>
 void compare_and_swap(warp& w, const instruction& in) {
   auto at = Location::find(w, in, {report::access_kind::atomic, sizeof(U)});
@@ -126,8 +142,10 @@ void compare_and_swap(warp& w, const instruction& in) {
   const U *b = w.at<U>(in.operand[1]), *c = w.at<U>(in.operand[2]);
   for_active(w, [&](int l) {
     U* cell = reinterpret_cast<U*>(at.host(l));
-    U expected = b[l];
-    __atomic_compare_exchange_n(cell, &expected, c[l], false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    U expected = b[l], wanted = c[l];
+    bool is_equal = __atomic_compare_exchange_n(cell, &expected, wanted, false, __ATOMIC_SEQ_CST,
+                                                __ATOMIC_SEQ_CST);
+    if (is_equal) note(w, in, l, cell, expected, wanted, true);
     d[l] = expected;
   });
 }
@@ -152,8 +170,8 @@ constexpr handler_entry entries[] = {
     {"atom.global.cas.b32", &compare_and_swap<u32, in_global>},
     {"atom.global.cas.b64", &compare_and_swap<u64, in_global>},
     {"atom.global.dec.b32", &update<decrement, u32, in_global>},
-    {"atom.global.exch.b32", &update<exchange, u32, in_global>},
-    {"atom.global.exch.b64", &update<exchange, u64, in_global>},
+    {"atom.global.exch.b32", &exchange<u32, in_global>},
+    {"atom.global.exch.b64", &exchange<u64, in_global>},
     {"atom.global.inc.b32", &update<increment, u32, in_global>},
     {"atom.global.max.s32", &update<maximum, i32, in_global>},
     {"atom.global.max.s64", &update<maximum, i64, in_global>},
@@ -181,8 +199,8 @@ constexpr handler_entry entries[] = {
     {"atom.shared.cas.b32", &compare_and_swap<u32, in_shared>},
     {"atom.shared.cas.b64", &compare_and_swap<u64, in_shared>},
     {"atom.shared.dec.b32", &update<decrement, u32, in_shared>},
-    {"atom.shared.exch.b32", &update<exchange, u32, in_shared>},
-    {"atom.shared.exch.b64", &update<exchange, u64, in_shared>},
+    {"atom.shared.exch.b32", &exchange<u32, in_shared>},
+    {"atom.shared.exch.b64", &exchange<u64, in_shared>},
     {"atom.shared.inc.b32", &update<increment, u32, in_shared>},
     {"atom.shared.max.s32", &update<maximum, i32, in_shared>},
     {"atom.shared.max.s64", &update<maximum, i64, in_shared>},

@@ -133,6 +133,7 @@ void prepare(block_state& block, launch_state& launch, range_cache* ranges) {
   for (std::uint32_t i = 0; i < block.warps.size(); ++i) {
     warp& view = block.warps[i].view;
     view.block = &block;
+    view.notes_changes = launch.is_watched;
     view.ranges = ranges;
     view.index = i;
     view.shared = block.shared.data();

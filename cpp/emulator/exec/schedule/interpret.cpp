@@ -13,6 +13,7 @@
 #include "emulator/exec/schedule/barrier.hpp"
 #include "emulator/exec/schedule/collective.hpp"
 #include "emulator/exec/schedule/frame.hpp"
+#include "emulator/exec/watch/observer.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -27,6 +28,8 @@ enum class leave_reason : std::uint8_t {
 };
 
 // Runs one split. It stays in the warp's list meanwhile, to which others are only appended.
+// Observed runs are compiled apart, so that the others have nothing of it.
+template <bool is_observed>
 class split_run {
  public:
   split_run(warp_state& w, std::size_t self, std::uint32_t stop, bool has_others,
@@ -52,7 +55,7 @@ class split_run {
       if (!in.needs_attention) [[likely]] {
         if (active) {
           view.active = active;
-          in.run(view, in);
+          execute(in, active);
         }
         ++position_;
         continue;
@@ -67,12 +70,20 @@ class split_run {
  private:
   using result = std::optional<leave_reason>;
 
+  [[gnu::always_inline]] void execute(const instruction& in, lane_mask active) {
+    observe(in, active);
+    in.run(w_.view, in);
+  }
+  [[gnu::always_inline]] void observe(const instruction& in, lane_mask active) {
+    if constexpr (is_observed) w_.view.block->launch->observed_by->note(w_.view, in, active);
+  }
+
   result attend(const instruction& in, lane_mask active) {
     warp& view = w_.view;
     view.active = active;
     switch (in.kind) {
       case flow::next:
-        if (active) in.run(view, in);
+        if (active) execute(in, active);
         ++position_;
         return {};
       case flow::branch:
@@ -193,12 +204,14 @@ class split_run {
   }
 
   result barrier(const instruction& in, lane_mask active) {
+    observe(in, active);
     stop_at(active);
     arrive(w_, self_, in);
     return leave_reason::reselect;
   }
 
   result collective(const instruction& in, lane_mask active) {
+    observe(in, active);
     if (run_together(w_, in, active)) return advance();
     stop_at(active);
     join_collective(w_, self_, in);
@@ -279,7 +292,10 @@ void add_ready(warp_state& w, const warp_split& f) {
   make_ready(w, w.splits.size() - 1);
 }
 
-warp_progress run_warp(warp_state& w, std::uint64_t budget) {
+namespace {
+
+template <bool is_observed>
+warp_progress run_splits(warp_state& w, std::uint64_t budget) {
   for (;;) {
     bool is_rotating = std::exchange(w.is_rotating, false);
     std::size_t chosen = choose(w, is_rotating);
@@ -292,13 +308,20 @@ warp_progress run_warp(warp_state& w, std::uint64_t budget) {
     }
     bool has_others = false;
     std::uint32_t stop = stop_of(w, w.splits[chosen], has_others);
-    split_run run{w, chosen, stop, has_others, budget};
+    split_run<is_observed> run{w, chosen, stop, has_others, budget};
     leave_reason reason = run.run();
     if (reason == leave_reason::yield) return warp_progress::yielded;
     if (reason == leave_reason::rotate) w.is_rotating = true;
     if (run.used() >= budget) return warp_progress::yielded;
     budget -= run.used();
   }
+}
+
+}  // namespace
+
+warp_progress run_warp(warp_state& w, std::uint64_t budget) {
+  if (w.view.block->launch->observed_by) return run_splits<true>(w, budget);
+  return run_splits<false>(w, budget);
 }
 
 }  // namespace halfwarp::emulator::exec

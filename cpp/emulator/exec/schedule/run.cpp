@@ -15,6 +15,7 @@
 #include "emulator/exec/schedule/block.hpp"
 #include "emulator/exec/schedule/frame.hpp"
 #include "emulator/exec/schedule/order.hpp"
+#include "emulator/exec/watch/lock_watch.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {
@@ -57,7 +58,10 @@ struct resident_block {
 class worker {
  public:
   worker(launch_state& launch, std::uint64_t resident_limit)
-      : launch_{launch}, limit_{resident_limit}, ranges_(launch.code.range_caches + 1) {}
+      : launch_{launch},
+        limit_{resident_limit},
+        ranges_(launch.code.range_caches + 1),
+        watch_{launch} {}
 
   void run() {
     try {
@@ -82,6 +86,7 @@ class worker {
         return;
       }
       run_round_of_all();
+      if (launch_.is_watched) watch_for_locks();
     }
   }
 
@@ -106,6 +111,7 @@ class worker {
     started->position = position;
     begin(started->block, shuffled(position, count, launch_.options.seed, launch_.request.grid_id));
     resident_.push_back(std::move(started));
+    watch_.restart();
     return true;
   }
 
@@ -124,9 +130,21 @@ class worker {
         continue;
       }
       rounds_ = 0;
+      watch_.restart();
       unused_.push_back(std::move(resident_[i]));
       resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(i));
     }
+  }
+
+  // No block can end when threads of some wait for locks of each other, so all end with the fault.
+  void watch_for_locks() {
+    if (!watch_.is_due()) return;
+    blocks_.clear();
+    for (const auto& one : resident_) blocks_.push_back(&one->block);
+    auto fault = watch_.after_round(blocks_);
+    if (!fault) return;
+    keep(*fault, 0);
+    resident_.clear();
   }
 
   block_progress run_one(resident_block& one) {
@@ -186,6 +204,8 @@ class worker {
   std::vector<std::unique_ptr<resident_block>> resident_, unused_;
   bool all_yielded_ = false;
   std::uint64_t rounds_ = 0;  // since a block has ended
+  lock_watch watch_;
+  std::vector<block_state*> blocks_;  // the resident ones, for the watch
 };
 
 // The two words in which the blocks of a cooperative launch count their arrivals.
@@ -258,6 +278,7 @@ outcome run(memory::address_space& space, const launch_request& request,
       std::max<std::uint64_t>(1, std::min<std::uint64_t>(options.threads, blocks));
   std::uint64_t resident = request.is_cooperative ? blocks : request.resident_blocks;
   std::uint64_t limit = std::max<std::uint64_t>(1, (resident + threads - 1) / threads);
+  launch.is_watched = options.check_sync && threads == 1;
   std::vector<std::thread> others;
   auto work = [&] { worker{launch, limit}.run(); };
   for (std::uint64_t i = 1; i < threads; ++i) others.emplace_back(work);

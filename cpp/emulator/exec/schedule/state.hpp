@@ -14,8 +14,11 @@
 #include "emulator/exec/launch.hpp"
 #include "emulator/exec/schedule/warp_splits.hpp"
 #include "emulator/exec/warp.hpp"
+#include "emulator/exec/watch/changes.hpp"
 
 namespace halfwarp::emulator::exec {
+
+class observer;
 
 // Thrown by handlers and the scheduler; ends the launch.
 struct kernel_fault {
@@ -82,6 +85,9 @@ struct launch_state {
   memory::address grid_workspace = 0;  // of a cooperative launch: two words, at first zero
   std::uint32_t stack_bytes = 0;       // local memory of a thread
   std::uint32_t warps_per_block = 0;
+  bool is_watched = false;                // for cycles of locks; only where one host thread runs it
+  std::unique_ptr<change_table> changes;  // of a watched launch, since the first change
+  observer* observed_by = nullptr;        // of a watched launch, for some rounds
   std::atomic<std::uint64_t> next_block{0}, executed{0};
   std::atomic<std::uint64_t> last_block{~0ull};  // blocks after it need not run: a fault is known
   std::atomic<bool> was_cancelled{false}, takes_long{false};

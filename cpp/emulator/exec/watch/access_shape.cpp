@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of accesses, read off the names of the handlers.
+#include "emulator/exec/watch/access_shape.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "emulator/exec/handler_table.hpp"
+#include "emulator/exec/program.hpp"
+#include "emulator/exec/schedule/state.hpp"
+#include "emulator/exec/special.hpp"
+
+namespace halfwarp::emulator::exec {
+namespace {
+
+// "atom", "global", "cas", "b32"
+std::vector<std::string_view> parts_of(std::string_view name) {
+  std::vector<std::string_view> parts;
+  for (std::size_t first = 0; first <= name.size();) {
+    std::size_t end = std::min(name.find('.', first), name.size());
+    parts.push_back(name.substr(first, end - first));
+    first = end + 1;
+  }
+  return parts;
+}
+
+// "u16": 2, "bf16x2": 4
+std::uint8_t bytes_of(std::string_view type) {
+  std::size_t first = type.find_first_of("0123456789");
+  int bits = 0;
+  for (char c : type.substr(first, type.find('x', first) - first)) bits = 10 * bits + (c - '0');
+  return static_cast<std::uint8_t>(bits / 8 * (type.ends_with("x2") ? 2 : 1));
+}
+
+memory_use use_of_atomic(std::string_view operation) {
+  if (operation == "cas") return memory_use::cas;
+  return operation == "exch" ? memory_use::exch : memory_use::update;
+}
+
+access_shape shape_of_name(std::string_view name) {
+  auto part = parts_of(name);
+  access_shape shape;
+  if (name.starts_with("special.uniform.")) shape.use = memory_use::clock;
+  bool is_load = part[0] == "ld", is_atomic = part[0] == "atom";
+  if (!is_load && !is_atomic && part[0] != "st") return shape;
+  shape.is_shared = part[1].starts_with("shared");
+  if (!shape.is_shared && part[1] != "global") return shape;
+  shape.is_narrow = part[1] == "shared32";
+  std::size_t type = is_atomic ? 3 : 2;
+  shape.use = is_atomic ? use_of_atomic(part[2]) : is_load ? memory_use::load : memory_use::store;
+  shape.bytes = shape.register_bytes = bytes_of(part[type]);
+  if (!is_atomic) shape.register_bytes = bytes_of(part[type + 1]);
+  return shape;
+}
+
+using shape_map = std::unordered_map<handler, access_shape>;
+
+// A kernel keeps the handlers that it was decoded with, so it has to be all instruction sets.
+const shape_map& shapes() {
+  static const shape_map all = [] {
+    shape_map made;
+    for (const handler_family& family : all_handler_families()) {
+      for (const handler_entry& entry : family) made.emplace(entry.run, shape_of_name(entry.name));
+    }
+    return made;
+  }();
+  return all;
+}
+
+bool is_clock(const instruction& in) {
+  return in.immediate >= static_cast<std::int64_t>(uniform_value::clock) &&
+         in.immediate <= static_cast<std::int64_t>(uniform_value::globaltimer_hi);
+}
+
+}  // namespace
+
+access_shape shape_of(const instruction& in) {
+  auto found = shapes().find(in.run);
+  if (found == shapes().end()) return {.use = memory_use::unknown};
+  access_shape shape = found->second;
+  if (shape.use == memory_use::clock && !is_clock(in)) shape.use = memory_use::none;
+  return shape;
+}
+
+std::uint32_t elements_of(const instruction& in, const access_shape& shape) {
+  bool is_vector = shape.use == memory_use::load || shape.use == memory_use::store;
+  return is_vector ? in.flags & access_flag::count : 1;
+}
+
+std::optional<shared_word> word_of(warp& w, const instruction& in, const access_shape& shape,
+                                   int lane, std::uint32_t n) {
+  std::uint64_t displacement = static_cast<std::uint64_t>(in.immediate) + n * shape.bytes;
+  std::uint64_t at = read_register(w, in.operand[4], lane, shape.is_narrow ? 4 : 8) + displacement;
+  if (shape.is_narrow) at = static_cast<std::uint32_t>(at);
+  const launch_state& launch = *w.block->launch;
+  const memory::address_space& space = launch.space;
+  bool is_shared = shape.is_shared;
+  if (!is_shared && at - space.local_window() < memory::window_bytes) return std::nullopt;
+  if (!is_shared && at - space.shared_window() < memory::window_bytes) {
+    is_shared = true;
+    at -= space.shared_window();
+  }
+  if (is_shared) {
+    bool fits = at <= w.shared_bytes && w.shared_bytes - at >= shape.bytes;
+    if (!fits) return std::nullopt;
+    return shared_word{reinterpret_cast<std::uint64_t>(w.shared) + at, at, true};
+  }
+  int device = launch.request.entry->owner().device;
+  bool is_allowed = !space.check(at, shape.bytes, device, shape.use != memory_use::load) ||
+                    (!launch.options.check_memory && space.device_of(at) >= 0);
+  if (!is_allowed) return std::nullopt;
+  return shared_word{reinterpret_cast<std::uint64_t>(space.view(at)), at, false};
+}
+
+std::uint64_t read_word(std::uint64_t cell, std::uint32_t bytes) noexcept {
+  std::uint64_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const void*>(cell), bytes);
+  return value;
+}
+
+std::uint64_t read_register(warp& w, operand_slot slot, int lane, std::uint32_t bytes) noexcept {
+  std::uint64_t value = 0;
+  std::memcpy(&value, w.at<std::byte>(slot) + static_cast<std::size_t>(lane) * bytes, bytes);
+  return value;
+}
+
+void write_register(warp& w, operand_slot slot, int lane, std::uint32_t bytes,
+                    std::uint64_t value) noexcept {
+  std::memcpy(w.at<std::byte>(slot) + static_cast<std::size_t>(lane) * bytes, &value, bytes);
+}
+
+}  // namespace halfwarp::emulator::exec
