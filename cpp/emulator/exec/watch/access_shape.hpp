@@ -9,7 +9,17 @@
 
 namespace halfwarp::emulator::exec {
 
-enum class memory_use : std::uint8_t { none, load, store, cas, exch, update, clock, unknown };
+enum class memory_use : std::uint8_t {
+  none,
+  load,
+  store,
+  cas,
+  exch,
+  update,
+  clock,
+  chance,   // what depends on which lanes happen to go together
+  unknown,  // what is not followed here: textures, surfaces
+};
 
 struct access_shape {
   memory_use use = memory_use::none;  // of memory that threads share

@@ -26,25 +26,25 @@ struct change {
   std::uint64_t sequence = 0;  // how many changes there were, with this one; 0: no change
 };
 
-// One place for each remainder, so a change may push out that of another word: a lock is then not
-// known as one, and its cycle is found as a loop without end.
+// One place for each remainder of a key, so a change may push out that of another word: a lock is
+// then not known as one, and its cycle is found as a loop without end.
 class change_table {
  public:
-  void note(const change& made) noexcept {
-    change& kept = places_[place_of(made.word.cell)];
+  void note(std::uint64_t key, const change& made) noexcept {
+    change& kept = places_[place_of(key)];
     kept = made;
     kept.sequence = ++count_;
   }
-  const change* find(std::uint64_t cell) const noexcept {
-    const change& kept = places_[place_of(cell)];
+  const change* find(std::uint64_t key, std::uint64_t cell) const noexcept {
+    const change& kept = places_[place_of(key)];
     return kept.sequence && kept.word.cell == cell ? &kept : nullptr;
   }
   std::uint64_t count() const noexcept { return count_; }
 
  private:
   static constexpr int place_bits = 10;
-  static std::size_t place_of(std::uint64_t cell) noexcept {
-    return (cell >> 1) * 0x9e37'79b9'7f4a'7c15u >> (64 - place_bits);
+  static std::size_t place_of(std::uint64_t key) noexcept {
+    return key * 0x9e37'79b9'7f4a'7c15u >> (64 - place_bits);
   }
 
   std::array<change, 1 << place_bits> places_{};
@@ -53,5 +53,7 @@ class change_table {
 
 // Of a lane of the warp, before the instruction writes its result. Only where warp::notes_changes.
 void note_change(warp& w, const instruction& in, int lane, const changed_word& word);
+// The last change of a word that threads of the block see at that cell; null: none is known.
+const change* last_change(const block_state& block, std::uint64_t cell);
 
 }  // namespace halfwarp::emulator::exec

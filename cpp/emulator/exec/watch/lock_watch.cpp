@@ -83,9 +83,11 @@ std::optional<report::fault> lock_watch::after_round(block_list blocks) {
 }
 
 void lock_watch::keep(block_list blocks) {
+  is_concluded_ = !launch_.changes;  // nothing can be a lock
+  kept_ = {rounds_, 0, 0};
+  if (is_concluded_) return;
   kept_ = {rounds_, positions_of(blocks), contents_of(blocks)};
   looked_at_ = launch_.executed.load(std::memory_order_relaxed);
-  is_concluded_ = !launch_.changes;  // nothing can be a lock
 }
 
 // Contents take long to compare: only as often as so many instructions were executed that it does

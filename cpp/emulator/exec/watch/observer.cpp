@@ -33,7 +33,7 @@ void observer::note_access(warp& w, const instruction& in, const access_shape& s
   for (lane_mask rest = lanes; rest && !is_void_; rest &= rest - 1) {
     int lane = __builtin_ctz(rest);
     seen_thread& thread = by.thread[lane];
-    if (shape.use == memory_use::clock) {
+    if (shape.use == memory_use::clock || shape.use == memory_use::chance) {
       thread.may_end_by_itself = true;
       continue;
     }

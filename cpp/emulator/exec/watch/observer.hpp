@@ -33,7 +33,7 @@ struct seen_thread {
   std::map<std::uint64_t, seen_word> words;  // by cell
   lane_mask partners = 0;                    // lanes that it executed instructions with
   bool has_passed_barrier = false;
-  bool may_end_by_itself = false;  // it looked at a clock, or at what is not followed here
+  bool may_end_by_itself = false;  // it looked at a clock, or at the active lanes
 };
 
 class observer {

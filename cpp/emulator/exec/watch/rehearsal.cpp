@@ -98,6 +98,7 @@ void rehearsal::execute_next(const instruction& in) {
   switch (shape.use) {
     case memory_use::none:
     case memory_use::clock:
+    case memory_use::chance:
       return in.run(w_.view, in);
     case memory_use::load:
       return load(in, shape);
@@ -164,7 +165,7 @@ std::uint64_t rehearsal::value_of(const shared_word& word, std::uint32_t bytes) 
   std::uint64_t value = read_word(word.cell, bytes);
   if (auto found = written_.find(word.cell); found != written_.end()) return found->second;
   const block_state& block = *w_.view.block;
-  const change* last = block.launch->changes ? block.launch->changes->find(word.cell) : nullptr;
+  const change* last = last_change(block, word.cell);
   if (!last || last->word.bytes != bytes || last->word.after != value) return value;
   if (word.is_shared && last->block != block.number) return value;
   bool is_own =

@@ -97,7 +97,7 @@ void wait_graph::add_observed(waiting_thread& t) {
 }
 
 void wait_graph::add_word(waiting_thread& t, std::uint64_t cell, const seen_word& word) {
-  if (const change* taken = held(word, cell)) {
+  if (const change* taken = held(t, word, cell)) {
     auto holder = index_.find({taken->block, taken->warp, taken->lane});
     // A thread may take a message out of a word again and again by exchange, without holding it.
     bool counts = holder != index_.end() && (holder->first != t.id || taken->word.is_cas);
@@ -110,13 +110,14 @@ void wait_graph::add_word(waiting_thread& t, std::uint64_t cell, const seen_word
 }
 
 // The last change of a word that only threads of this launch are expected to change.
-const change* wait_graph::held(const seen_word& word, std::uint64_t cell) const {
-  const launch_state& launch = *threads_.front().warp->view.block->launch;
-  const change* last = launch.changes ? launch.changes->find(cell) : nullptr;
+const change* wait_graph::held(const waiting_thread& t, const seen_word& word,
+                               std::uint64_t cell) const {
+  const block_state& block = *t.warp->view.block;
+  const change* last = last_change(block, cell);
   bool is_held = last && last->sequence <= since_ && last->word.bytes == word.bytes &&
                  read_word(cell, word.bytes) == last->word.after;
   if (!is_held || word.is_shared) return is_held ? last : nullptr;
-  auto memory = launch.space.find_live(word.address);
+  auto memory = block.launch->space.find_live(word.address);
   bool is_of_device = memory && !memory::is_host_visible(memory->kind) && !memory->is_shared;
   return is_of_device ? last : nullptr;
 }

@@ -56,7 +56,7 @@ class wait_graph {
   void add_parked(waiting_thread& t);
   void add_observed(waiting_thread& t);
   void add_word(waiting_thread& t, std::uint64_t cell, const seen_word& word);
-  const change* held(const seen_word& word, std::uint64_t cell) const;
+  const change* held(const waiting_thread& t, const seen_word& word, std::uint64_t cell) const;
   template <class Belongs>
   std::vector<std::uint32_t> those(std::uint64_t block, Belongs belongs) const;
   bool is_stuck(const waiting_thread& t) const;
