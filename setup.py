@@ -141,8 +141,8 @@ PARTS = [
         libraries="pthread dl",
         flags=FLOATS,
         variants=WIDER,
-        small="api control device driver graph image link module object observation ptx report "
-        "settings sharing stream work exports.cpp" + RARELY,
+        small="api builtin control decode device driver graph image link module object "
+        "observation ptx report settings sharing stream work executable.cpp exports.cpp" + RARELY,
     ),
     Part(RUNTIME, "cpp/emulated_runtime emulated_runtime", small="emulated_runtime"),
     Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
