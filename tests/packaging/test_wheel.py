@@ -110,6 +110,15 @@ def test_it_is_small(wheel, files, record_property):
     assert unpacked <= 12
 
 
+def test_the_readme_tells_how_large_it_is(wheel, files, root):
+    """In MB, of any Python: the largest and the smallest differ by 2 %."""
+    readme = (root / "README.md").read_text()
+    said = re.search(r"the wheel is ([\d.]+) MB, installed ([\d.]+) MB", readme)
+    installed = sum(info.file_size for info in files.values())
+    told = [float(each) * 1e6 for each in said.groups()]
+    assert told == pytest.approx([wheel.stat().st_size, installed], rel=0.03)
+
+
 def test_the_low_layer_is_small(files, record_property):
     emulated = {f"cuda/{name}.so" for name in EMULATED}
     low = [info for path, info in files.items() if path.parts[:2] == ("cuda", "bindings")]
