@@ -142,7 +142,8 @@ PARTS = [
         flags=FLOATS,
         variants=WIDER,
         small="api builtin control decode device driver graph image link module object "
-        "observation ptx report settings sharing stream work executable.cpp exports.cpp" + RARELY,
+        "observation ptx report settings sharing stream work cycle_report.cpp executable.cpp "
+        "exports.cpp wait_graph.cpp" + RARELY,
     ),
     Part(RUNTIME, "cpp/emulated_runtime emulated_runtime", small="emulated_runtime"),
     Part(MANAGEMENT, "cpp/emulated_nvml emulated_nvml", True, "dl pthread"),
