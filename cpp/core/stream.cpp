@@ -96,4 +96,15 @@ void wait_for_stream(const stream_ref& later, const stream_ref& earlier) {
   driver::call(driver::table->cuStreamWaitEvent, later.raw(), reached.raw(), 0u);
 }
 
+bool enter_context_of(const stream_ref& stream) noexcept {
+  CUcontext own = stream.parent().raw(), current = nullptr;
+  if (own == nullptr) {
+    if (is_default_stream(stream.raw())) return false;
+    const CUresult asked = driver::try_call(driver::table->cuStreamGetCtx, stream.raw(), &own);
+    if (asked != CUDA_SUCCESS) return false;
+  }
+  return driver::try_call(driver::table->cuCtxGetCurrent, &current) == CUDA_SUCCESS &&
+         current != own && driver::try_call(driver::table->cuCtxPushCurrent, own) == CUDA_SUCCESS;
+}
+
 }  // namespace halfwarp::core

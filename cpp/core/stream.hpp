@@ -76,4 +76,20 @@ void forget_priority(const stream_ref& stream) noexcept;
 // `later` waits for all that `earlier` was given so far.
 void wait_for_stream(const stream_ref& later, const stream_ref& earlier);
 
+// Makes the stream's own context current. False where it is already, and for a default stream,
+// which is of whatever context is current.
+[[nodiscard]] bool enter_context_of(const stream_ref& stream) noexcept;
+
+// Submits work on memory. Drivers check its addresses in the current context, whichever the
+// stream's is: what they refuse there is submitted once more in the stream's own.
+template <class Submit>
+[[nodiscard]] CUresult submit_in_order(const stream_ref& stream, Submit&& submit) {
+  const CUresult code = submit(stream.raw());
+  if (code != CUDA_ERROR_INVALID_VALUE || !enter_context_of(stream)) [[likely]]
+    return code;
+  const CUresult again = submit(stream.raw());
+  pop_context();
+  return again;
+}
+
 }  // namespace halfwarp::core

@@ -34,6 +34,16 @@ def emulation(device):
 
 
 @pytest.fixture
+def two_devices():
+    """The variables of a program that has two devices: GPUs where there are two, else emulated."""
+    from cuda.core import emulation
+
+    if emulation.is_active() or len(Device.get_all_devices()) != 2:
+        return {"HALFWARP_BACKEND": "emulator", "HALFWARP_EMULATOR_DEVICES": "2"}
+    return {"HALFWARP_BACKEND": "driver"}
+
+
+@pytest.fixture
 def in_new_thread():
     """Run a function on a thread of its own, where no device is initialised; give its result."""
     return lambda function: run_together(function)[0]

@@ -107,6 +107,8 @@ CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) 
     require(start->has_timing() && end->has_timing(), CUDA_ERROR_INVALID_HANDLE,
             "an event that was made with CU_EVENT_DISABLE_TIMING keeps no time");
     require(start->last && end->last, CUDA_ERROR_INVALID_HANDLE, "an event was never recorded");
+    require(&start->owner().on() == &end->owner().on(), CUDA_ERROR_INVALID_HANDLE,
+            "the events are of two devices, whose clocks do not agree");
     if (!start->last->is_reached || !end->last->is_reached) return CUDA_ERROR_NOT_READY;
     using milliseconds = std::chrono::duration<float, std::milli>;
     *pMilliseconds = milliseconds{end->last->reached - start->last->reached}.count();

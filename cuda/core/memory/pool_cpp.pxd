@@ -131,6 +131,11 @@ cdef extern from "core/memory/sharing.hpp" namespace "halfwarp::core":
     event_handle import_event(const CUipcEventHandle&, unsigned) except +translate_exception
 
 
+cdef extern from "core/memory/transfers.hpp" namespace "halfwarp::core" nogil:
+    CUresult copy_in_order(const stream_ref&, CUdeviceptr to, CUdeviceptr source, size_t size) \
+        noexcept
+
+
 cdef extern from "core/memory/copied_arrays.hpp" namespace "halfwarp::core" nogil:
     bint was_reached(const event_ref&) noexcept
 

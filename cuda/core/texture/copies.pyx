@@ -36,8 +36,10 @@ cdef int copy_array(OpaqueArray array, object other, Stream stream, bint is_fill
         copy.srcArray, copy.dstDevice = native.raw(), memory.pointer
         copy.dstPitch, copy.dstHeight = row, copy.Height
     cdef borrowed_stream order = stream.native.borrow_open(stream)
+    cdef CUresult code
     with nogil:
-        call(driver.cuMemcpy3DAsync, &copy, order.raw())
+        code = copy_rows_in_order(order, copy)
+    check(code, b"cuMemcpy3DAsync")
     if captures_under_way():
         keep_in_capture(order, share_array(array))
     return keep_after_copy(keeper, stream)

@@ -27,6 +27,10 @@ cdef extern from "core/handle.hpp" namespace "halfwarp::core" nogil:
     void report_failed_destroy(const char* function, CUresult) noexcept
 
 
+cdef extern from "core/memory/transfers.hpp" namespace "halfwarp::core" nogil:
+    CUresult copy_rows_in_order(const stream_ref&, const CUDA_MEMCPY3D&) noexcept
+
+
 cdef extern from "core/texture/texture.hpp" namespace "halfwarp::core" nogil:
     cppclass array_ref:
         CUarray raw() noexcept

@@ -101,16 +101,58 @@ assert LEGACY_DEFAULT_STREAM.record().device is second
 first.set_current()
 assert LEGACY_DEFAULT_STREAM.device is first
 """,
-    "a copy to memory without access says whose it is": """
+    "a copy between devices needs no access": """
+first.set_current(); second.set_current()
+near, far = first.create_stream(), second.create_stream()
+here, there = first.allocate(64, stream=near), second.allocate(64, stream=far)
+for current in (first, second):
+    for stream in (near, far):
+        for source, target in ((here, there), (there, here)):
+            current.set_current()
+            here.fill(17, stream=near); there.fill(42, stream=far)
+            near.sync(); far.sync()
+            source.copy_to(target, stream=stream)
+            stream.sync()
+            seen = bytearray(64)
+            target.copy_to(seen, stream=near if target is here else far)
+            (near if target is here else far).sync()
+            assert set(seen) == {17 if source is here else 42}, (current, stream, seen)
+""",
+    "memory is copied in its stream while the other device is current": """
+first.set_current(); second.set_current()
+stream = first.create_stream()
+memory, seen = first.allocate(64, stream=stream), bytearray(64)
+assert Device() is second
+memory.copy_from(bytes(range(64)), stream=stream)
+memory.copy_to(seen, stream=stream)
+stream.sync()
+assert seen == bytes(range(64))
+assert Device() is second
+""",
+    "a captured copy between devices": """
+first.set_current(); second.set_current()
+stream = first.create_stream()
+here, there = first.allocate(64, stream=stream), second.allocate(64, stream=second.create_stream())
+here.fill(5, stream=stream)
+builder = stream.create_graph_builder().begin_building()
+here.copy_to(there, stream=builder)
+graph = builder.end_building().complete()
+graph.launch(stream)
+seen = bytearray(64)
+there.copy_to(seen, stream=stream)
+stream.sync()
+assert set(seen) == {5}
+""",
+    "a fill of memory without access says whose it is": """
 first.set_current(); second.set_current()
 mine, order = second.create_stream(), first.create_stream()
 memory = second.allocate(64, stream=mine)
-other = first.allocate(64, stream=order)
 try:
-    other.copy_to(memory, stream=order)
+    memory.fill(0, stream=order)
 except Exception as error:
-    assert "from device 0: they are memory of device 1" in str(error), error
-    assert "cuMemPoolSetAccess" in str(error), error
+    told = "\\n".join([str(error), *error.__notes__])
+    assert "is of device 1, the stream of device 0" in told, told
+    assert "peer_accessible_by.add(0)" in told, told
 else:
     raise AssertionError
 """,
@@ -152,5 +194,5 @@ def test_a_cooperative_grid_is_limited_by_the_device_of_its_stream(run_python):
 
 
 @pytest.mark.parametrize("code", CASES.values(), ids=CASES)
-def test_two_devices(run_python, code):
-    run_python(START + code, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_DEVICES="2")
+def test_two_devices(run_python, two_devices, code):
+    run_python(START + code, **two_devices)

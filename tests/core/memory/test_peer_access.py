@@ -134,7 +134,7 @@ memory.copy_to(seen, stream=stream)
 stream.sync()
 assert seen[0] == 7
 """,
-    "a copy or a fill without access says how to get it": """
+    "a copy with options or a fill without access says how to get it": """
 from cuda.core import CUDAError
 from cuda.core.utils import CopyOptions, copy_batch
 other = DeviceMemoryResource(second, {})
@@ -147,8 +147,6 @@ first.set_current()
 here = first.create_stream()
 near = resource.allocate(64, stream=here)
 calls = {
-    "cuMemcpyAsync": lambda: near.copy_to(far, stream=here),
-    "cuMemcpyAsync ": lambda: near.copy_from(far, stream=here),
     "cuMemcpyWithAttributesAsync": lambda: far.copy_to(
         near, stream=here, options=CopyOptions()),
     "cuMemsetD8Async": lambda: far.fill(3, stream=here),

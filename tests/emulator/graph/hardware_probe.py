@@ -7,25 +7,16 @@ answers, and ends with status 1 if anything does.
 """
 
 import ctypes
-import subprocess
 import sys
 
 from cuda.bindings import driver
-from cuda.core import Device, emulation
+
+from tests.asking import main, name, ok
 
 Type = driver.CUgraphNodeType
 EMPTY = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry f() { ret; }\n"
 RELAXED = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
 PIECE = 32 << 20
-
-
-def ok(answer):
-    assert answer[0] == 0, answer
-    return answer[1] if len(answer) == 2 else answer[1:]
-
-
-def name(answer):
-    return answer[0].name.removeprefix("CUDA_").removeprefix("ERROR_")
 
 
 def graph():
@@ -455,39 +446,5 @@ EXPECTED = {
 SINCE = {"numbers of nodes": 13010}
 
 
-def ask_apart(question):
-    """The answer, or how the process ended that asked."""
-    command = [sys.executable, "-m", "tests.emulator.graph.hardware_probe", question]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    except subprocess.TimeoutExpired:
-        return "no answer within a minute"
-    told = done.stdout.strip()
-    return told if done.returncode == 0 else f"exit {done.returncode}: {done.stderr[-300:]}"
-
-
-def ask_here(question):
-    Device(0).set_current()
-    return QUESTIONS[question]()
-
-
-def main(arguments):
-    if arguments:
-        print(ask_here(arguments[0]))
-        return 0
-    ask = ask_here if emulation.is_active() else ask_apart
-    different = 0
-    version = ok(driver.cuDriverGetVersion())
-    for question, expected in EXPECTED.items():
-        if version < SINCE.get(question, 0):
-            print(question, "-> not asked: the driver is older")
-            continue
-        answer = ask(question)
-        different += answer != expected
-        print(question, "->", answer, "" if answer == expected else f"| expected {expected}")
-    print(f"{different} of {len(EXPECTED)} answers differ")
-    return int(different > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(__spec__.name, QUESTIONS, EXPECTED, sys.argv[1:], SINCE))

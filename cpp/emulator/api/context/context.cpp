@@ -214,7 +214,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) noexce
     require(Flags == 0, CUDA_ERROR_INVALID_VALUE, "the flags must be 0");
     const auto from = c.current();
     const auto owner = c.context_of(peerContext);
-    require(&from->on() != &owner->on(), CUDA_ERROR_INVALID_DEVICE,
+    require(&from->on() != &owner->on(), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
             "a device is no peer of itself");
     require(from->peers.insert(owner->id()).second, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
             "the peer access is enabled already");

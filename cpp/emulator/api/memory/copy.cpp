@@ -27,7 +27,7 @@ CUresult copy_range(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstrea
                     waiting when) {
   return answer([&](call& c) {
     const auto stream = c.stream_of(in);
-    const int device = stream->owner().on().ordinal();
+    const int device = copying_device(*stream);
     return copy_area_in(c, *stream, range(to, bytes, device), range(from, bytes, device), when);
   });
 }
@@ -61,13 +61,30 @@ memory_area range(CUdeviceptr first, std::size_t bytes, int device) {
   return area;
 }
 
+int copying_device(const stream& in) {
+  const auto& contexts = this_thread().contexts;
+  const context& counts = contexts.empty() ? in.owner() : *contexts.back();
+  return counts.on().ordinal();
+}
+
+int home_of(const call& c, CUdeviceptr at, int otherwise) {
+  using enum memory::allocation_kind;
+  const auto found = c.d.memory.find_live(at);
+  return found && (found->kind == device || found->kind == variable) ? found->device : otherwise;
+}
+
+void admit_side(const call& c, memory_area& area, bool is_write) {
+  area.device = home_of(c, area.first, area.device);
+  admit_area(c, area, is_write);
+}
+
 bool is_on_host(const call& c, const memory_area& area) {
   return area.is_pageable || c.d.memory.device_of(area.first) < 0;
 }
 
 CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, waiting when) {
-  admit_area(c, to, true);
-  admit_area(c, from, false);
+  admit_side(c, to, true);
+  admit_side(c, from, false);
   if (to.bytes() == 0) return CUDA_SUCCESS;
   const bool touches_host = is_on_host(c, to) || is_on_host(c, from) ||
                             has_sync_memops(c, to.first) || has_sync_memops(c, from.first);

@@ -59,7 +59,7 @@ CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t si
     const auto in = require_batch_stream(c, hStream);
     require_attributes(*attr);
     refuse_in_capture(*in);
-    const int device = in->owner().on().ordinal();
+    const int device = copying_device(*in);
     return copy_area_in(c, *in, range(dst, size, device), range(src, size, device),
                         waiting_for(*attr));
   });
@@ -74,13 +74,13 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes,
     const auto in = require_batch_stream(c, hStream);
     for (const auto& each : std::span{attrs, numAttrs}) require_attributes(each);
     refuse_in_capture(*in);
-    const int device = in->owner().on().ordinal();
+    const int device = copying_device(*in);
     std::vector<area_pair> areas;  // all are checked before the first is copied
     for (std::size_t i = 0; i < count; ++i) {
       require(sizes[i] > 0, CUDA_ERROR_INVALID_VALUE, "a copy of a batch has no bytes");
       areas.push_back({range(dsts[i], sizes[i], device), range(srcs[i], sizes[i], device)});
-      admit_area(c, areas.back().to, true);
-      admit_area(c, areas.back().from, false);
+      admit_side(c, areas.back().to, true);
+      admit_side(c, areas.back().from, false);
     }
     for (std::size_t i = 0, which = 0; i < count; ++i) {
       if (which + 1 < numAttrs && attrsIdxs[which + 1] == i) ++which;

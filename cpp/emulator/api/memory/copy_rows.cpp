@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of rows and slices, of memory and of arrays.
+#include <concepts>
+
 #include "emulator/api/call.hpp"
 #include "emulator/api/memory/memory_call.hpp"
 #include "emulator/device/array.hpp"
@@ -32,19 +34,28 @@ endpoint target_of(const CUDA_MEMCPY2D& p) {
 
 extent extent_of(const CUDA_MEMCPY2D& p) { return {p.WidthInBytes, p.Height, 1}; }
 
-endpoint source_of(const CUDA_MEMCPY3D& p) {
-  require(p.srcLOD == 0 && !p.reserved0, CUDA_ERROR_INVALID_VALUE, "srcLOD must be 0");
+template <class Parameters>
+concept of_three_dimensions =
+    std::same_as<Parameters, CUDA_MEMCPY3D> || std::same_as<Parameters, CUDA_MEMCPY3D_PEER>;
+
+endpoint source_of(const of_three_dimensions auto& p) {
+  require(p.srcLOD == 0, CUDA_ERROR_INVALID_VALUE, "srcLOD must be 0");
   return {p.srcMemoryType, p.srcHost,  p.srcDevice, p.srcXInBytes, p.srcY,
           p.srcZ,          p.srcPitch, p.srcHeight, p.srcArray};
 }
 
-endpoint target_of(const CUDA_MEMCPY3D& p) {
-  require(p.dstLOD == 0 && !p.reserved1, CUDA_ERROR_INVALID_VALUE, "dstLOD must be 0");
+endpoint target_of(const of_three_dimensions auto& p) {
+  require(p.dstLOD == 0, CUDA_ERROR_INVALID_VALUE, "dstLOD must be 0");
   return {p.dstMemoryType, p.dstHost,  p.dstDevice, p.dstXInBytes, p.dstY,
           p.dstZ,          p.dstPitch, p.dstHeight, p.dstArray};
 }
 
-extent extent_of(const CUDA_MEMCPY3D& p) { return {p.WidthInBytes, p.Height, p.Depth}; }
+extent extent_of(const CUDA_MEMCPY3D& p) {
+  require(!p.reserved0 && !p.reserved1, CUDA_ERROR_INVALID_VALUE, "what is reserved must be null");
+  return {p.WidthInBytes, p.Height, p.Depth};
+}
+
+extent extent_of(const CUDA_MEMCPY3D_PEER& p) { return {p.WidthInBytes, p.Height, p.Depth}; }
 
 // A pitch counts where there is a second row, the rows of a slice where there is a second slice.
 void require_room(const endpoint& end, const extent& shape) {
@@ -100,12 +111,17 @@ memory_area area_of(const endpoint& end, const extent& shape, int device) {
 
 void require_side(const call& c, const endpoint& end, memory_area area, bool is_write) {
   if (area.array) return;
-  admit_area(c, area, is_write);
+  admit_side(c, area, is_write);
   require(end.type != CU_MEMORYTYPE_HOST || is_on_host(c, area), CUDA_ERROR_INVALID_VALUE,
           "what is said to be host memory is on a device");
   require(end.type != CU_MEMORYTYPE_DEVICE || !area.is_pageable, CUDA_ERROR_INVALID_VALUE,
           "what is said to be device memory is plain host memory");
 }
+
+// Which devices read the source and write the target.
+struct device_pair {
+  int source, target;
+};
 
 struct checked_areas {
   memory_area to, from;
@@ -113,21 +129,37 @@ struct checked_areas {
 };
 
 template <class Parameters>
-checked_areas check_rows(const call& c, const Parameters& given, int device,
+checked_areas check_rows(const call& c, const Parameters& given, device_pair on,
                          copied how = copied::in_elements) {
   const endpoint from = source_of(given), to = target_of(given);
   const extent shape = extent_of(given);
   require_room(from, shape);
   require_room(to, shape);
   if (shape.width == 0 || shape.height == 0 || shape.depth == 0) return {{}, {}, true};
-  const auto area = [&](const endpoint& end) {
+  const auto area = [&](const endpoint& end, int device) {
     return end.type == CU_MEMORYTYPE_ARRAY ? area_in_array(c, end, shape, how)
                                            : area_of(end, shape, device);
   };
-  const auto source = area(from), target = area(to);
+  const auto source = area(from, on.source), target = area(to, on.target);
   require_side(c, from, source, false);
   require_side(c, to, target, true);
   return {target, source, false};
+}
+
+template <class Parameters>
+device_pair devices_of(const call&, const Parameters&, const stream& in) {
+  const int device = copying_device(in);
+  return {device, device};
+}
+
+// Each side is accessed from the device of its own context, which only memory of devices has.
+device_pair devices_of(const call& c, const CUDA_MEMCPY3D_PEER& given, const stream& in) {
+  const auto device = [&](CUmemorytype type, CUcontext of) {
+    const bool has_context = type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_ARRAY;
+    return has_context ? c.context_of(of)->on().ordinal() : copying_device(in);
+  };
+  return {device(given.srcMemoryType, given.srcContext),
+          device(given.dstMemoryType, given.dstContext)};
 }
 
 template <class Parameters>
@@ -136,7 +168,7 @@ CUresult copy_rows(const Parameters* given, CUstream in, waiting when,
   return answer([&](call& c) {
     require_outputs(given);
     const auto stream = c.stream_of(in);
-    const auto areas = check_rows(c, *given, stream->owner().on().ordinal(), how);
+    const auto areas = check_rows(c, *given, devices_of(c, *given, *stream), how);
     return areas.is_empty ? CUDA_SUCCESS : copy_area_in(c, *stream, areas.to, areas.from, when);
   });
 }
@@ -171,10 +203,10 @@ CUresult copy_row(const row_end& to, const row_end& from, std::size_t bytes, CUs
 }  // namespace
 
 std::shared_ptr<operation> make_copy(call& c, const CUDA_MEMCPY3D& given, int device) {
-  auto areas = check_rows(c, given, device);
+  auto areas = check_rows(c, given, {device, device});
   if (!areas.is_empty) {
-    admit_area(c, areas.to, true);
-    admit_area(c, areas.from, false);
+    admit_side(c, areas.to, true);
+    admit_side(c, areas.from, false);
   }
   return std::make_shared<copy_memory>(areas.to, areas.from);
 }
@@ -196,6 +228,14 @@ CUresult cuMemcpy3D(const CUDA_MEMCPY3D* pCopy) noexcept {
 }
 
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* pCopy, CUstream hStream) noexcept {
+  return copy_rows(pCopy, hStream, waiting::if_needed);
+}
+
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy) noexcept {
+  return copy_rows(pCopy, nullptr, waiting::for_host_only);
+}
+
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream hStream) noexcept {
   return copy_rows(pCopy, hStream, waiting::if_needed);
 }
 

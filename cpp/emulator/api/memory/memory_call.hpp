@@ -23,6 +23,15 @@ std::shared_ptr<memory_pool> current_pool(driver& d, device& of);
 // host memory.
 void admit_area(const call& c, memory_area& area, bool is_write);
 
+// The device of plain memory (of cuMemAlloc, or a variable), which copies and nodes of graphs reach
+// without peer access; of other memory `otherwise`.
+int home_of(const call& c, CUdeviceptr at, int otherwise);
+// Admits one side of a copy.
+void admit_side(const call& c, memory_area& area, bool is_write);
+
+// The device whose access counts for a copy: that of the current context, not the stream's.
+int copying_device(const stream& in);
+
 // Whether synchronous calls on this memory wait even where they need not.
 bool has_sync_memops(const call& c, CUdeviceptr at);
 

@@ -53,7 +53,8 @@ std::shared_ptr<operation> make_fill(call& c, const CUDA_MEMSET_NODE_PARAMS& giv
   require(width == 1 || width == 2 || width == 4, CUDA_ERROR_INVALID_VALUE,
           "the size of an element is 1, 2 or 4 bytes");
   const auto pitch = given.height > 1 ? given.pitch : 0;
-  const auto area = checked_area(c, given.dst, width, {given.width, given.height, pitch}, device);
+  const auto area = checked_area(c, given.dst, width, {given.width, given.height, pitch},
+                                 home_of(c, given.dst, device));
   require(area.bytes() > 0, CUDA_ERROR_INVALID_VALUE, "a memset node fills at least one element");
   return std::make_shared<fill_memory>(area, given.value, width);
 }

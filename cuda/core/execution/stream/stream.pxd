@@ -31,6 +31,10 @@ cdef str qualified_name(object given)
 ctypedef CUresult (*stream_work)(CUstream stream, void* arguments) \
     except? CUDA_ERROR_NOT_FOUND nogil
 
+cdef extern from "core/memory/transfers.hpp" namespace "halfwarp::core" nogil:
+    CUresult run_in_order(const stream_ref&, stream_work work, void* arguments) \
+        except? CUDA_ERROR_NOT_FOUND
+
 # Lends an open stream to such a call, without the interpreter lock; `function` names it in errors.
 cdef int run_on_stream(Stream stream, stream_work work, void* arguments,
                        const char* function) except -1

@@ -83,7 +83,7 @@ cdef int run_on_stream(Stream stream, stream_work work, void* arguments,
     cdef borrowed_stream order = stream.native.borrow_open(stream)
     cdef CUresult code
     with nogil:
-        code = work(order.raw(), arguments)
+        code = run_in_order(order, work, arguments)
     return check(code, function)
 
 

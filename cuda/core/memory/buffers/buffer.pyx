@@ -284,7 +284,8 @@ cdef class Buffer:
     def copy_to(self, dst=None, stream=NOT_GIVEN, *, options=None):
         """Copy this buffer's bytes elsewhere.
 
-        Stream-ordered. Memory that is not page-locked is copied before the call returns.
+        Stream-ordered. Memory that is not page-locked is copied before the call returns. Buffers
+        of two devices need no access to each other, and it does not matter which is current.
 
         Parameters
         ----------
@@ -311,7 +312,7 @@ cdef class Buffer:
 
         See Also
         --------
-        cuMemcpyAsync : the driver function.
+        cuMemcpyAsync, cuMemcpyPeerAsync : the driver functions.
         """
         check_open(self.fields.is_open, "Buffer")
         cdef Stream order = stream_or_default(stream, "Buffer.copy_to()")
@@ -334,7 +335,8 @@ cdef class Buffer:
     def copy_from(self, src, stream=NOT_GIVEN, *, options=None):
         """Copy bytes from elsewhere into this buffer.
 
-        Stream-ordered. Memory that is not page-locked is copied before the call returns.
+        Stream-ordered. Memory that is not page-locked is copied before the call returns. Buffers
+        of two devices need no access to each other, and it does not matter which is current.
 
         Parameters
         ----------
@@ -353,7 +355,7 @@ cdef class Buffer:
 
         See Also
         --------
-        cuMemcpyAsync : the driver function.
+        cuMemcpyAsync, cuMemcpyPeerAsync : the driver functions.
         """
         check_open(self.fields.is_open, "Buffer")
         cdef Stream order = stream_or_default(stream, "Buffer.copy_from()")

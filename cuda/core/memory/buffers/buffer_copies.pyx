@@ -41,7 +41,7 @@ cdef int copy_bytes(const buffer_fields* to, const buffer_fields* source, Stream
         return 0
     cdef borrowed_stream order = stream.native.borrow_open(stream)
     with nogil:
-        code = try_call(driver.cuMemcpyAsync, destination, origin, size, order.raw())
+        code = copy_in_order(order, destination, origin, size)
     if code != CUDA_SUCCESS:
         refuse_use(code, b"cuMemcpyAsync", destination, origin, stream)
     return 0

@@ -486,7 +486,7 @@ kernel = ObjectCode.from_ptx(text).get_kernel("f")
 config = LaunchConfig(grid=1, block=1, shmem_size=60000)
 """
 
-    def test_default_streams_run_on_the_current_device(self, run_python):
+    def test_default_streams_run_on_the_current_device(self, run_python, two_devices):
         code = self.START + (
             "for n in (0, 1):\n"
             "    Device(n).set_current()\n"
@@ -494,10 +494,10 @@ config = LaunchConfig(grid=1, block=1, shmem_size=60000)
             "    granted = kernel.attributes[n].max_dynamic_shared_size_bytes\n"
             "    print(recent_launches()[0].device, granted >= 60000)\n"
         )
-        shown = run_python(code, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_DEVICES="2")
+        shown = run_python(code, **two_devices)
         assert shown == "0 True\n1 True\n"
 
-    def test_shared_memory_is_granted_on_the_device_of_the_stream(self, run_python):
+    def test_shared_memory_is_granted_on_the_device_of_the_stream(self, run_python, two_devices):
         code = self.START + (
             "streams = []\n"
             "for n in (0, 1):\n"
@@ -507,7 +507,7 @@ config = LaunchConfig(grid=1, block=1, shmem_size=60000)
             "    print(n, [kernel.attributes[m].max_dynamic_shared_size_bytes >= 60000"
             " for m in (0, 1)])\n"
         )
-        shown = run_python(code, HALFWARP_BACKEND="emulator", HALFWARP_EMULATOR_DEVICES="2")
+        shown = run_python(code, **two_devices)
         assert shown == "0 [True, False]\n1 [True, True]\n"
 
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/transfers.hpp"
+
+namespace halfwarp::core {
+namespace {
+
+constexpr CUdevice nowhere = -1;
+
+// The device whose memory this is; nowhere for what the host can see, and for no memory.
+CUdevice device_of(CUdeviceptr pointer) noexcept {
+  unsigned kind = 0;
+  int is_managed = 0;
+  CUdevice device = nowhere;
+  CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                 CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+  void* answers[] = {&kind, &is_managed, &device};
+  const CUresult code =
+      driver::try_call(driver::table->cuPointerGetAttributes, 3u, asked, answers, pointer);
+  const bool is_of_device = code == CUDA_SUCCESS && kind == CU_MEMORYTYPE_DEVICE && !is_managed;
+  return is_of_device ? device : nowhere;
+}
+
+// The one copy that asks for no access from one device to memory of the other.
+CUresult copy_between_devices(const stream_ref& stream, CUdeviceptr to, CUdeviceptr from,
+                              std::size_t size) noexcept {
+  const CUdevice target = device_of(to), source = device_of(from);
+  if (target == nowhere || source == nowhere || target == source) return CUDA_ERROR_INVALID_VALUE;
+  try {
+    const context_handle there = retain_primary_context(target);
+    const context_handle here = retain_primary_context(source);
+    return driver::try_call(driver::table->cuMemcpyPeerAsync, to, there.raw(), from, here.raw(),
+                            size, stream.raw());
+  } catch (const driver::driver_error&) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+}  // namespace
+
+CUresult copy_in_order(const stream_ref& stream, CUdeviceptr to, CUdeviceptr from,
+                       std::size_t size) noexcept {
+  const CUresult code = submit_in_order(stream, [=](CUstream raw) {
+    return driver::try_call(driver::table->cuMemcpyAsync, to, from, size, raw);
+  });
+  if (code != CUDA_ERROR_INVALID_VALUE) [[likely]]
+    return code;
+  return copy_between_devices(stream, to, from, size) == CUDA_SUCCESS ? CUDA_SUCCESS : code;
+}
+
+}  // namespace halfwarp::core
