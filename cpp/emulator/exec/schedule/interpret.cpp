@@ -317,10 +317,16 @@ warp_progress run_splits(warp_state& w, std::uint64_t budget) {
   }
 }
 
+// Apart from run_warp, whose loop would otherwise be laid out for both.
+[[gnu::noinline, gnu::cold]] warp_progress run_observed(warp_state& w, std::uint64_t budget) {
+  return run_splits<true>(w, budget);
+}
+
 }  // namespace
 
 warp_progress run_warp(warp_state& w, std::uint64_t budget) {
-  if (w.view.block->launch->observed_by) return run_splits<true>(w, budget);
+  if (w.view.block->launch->observed_by) [[unlikely]]
+    return run_observed(w, budget);
   return run_splits<false>(w, budget);
 }
 
