@@ -127,6 +127,17 @@ def within(memory, current, order):
     return driver.cuMemcpyDtoDAsync(int(memory) + half, memory, half, order.stream)
 
 
+def with_attributes(memory, current, order):
+    half = SIZE // 2
+    attributes = driver.CUmemcpyAttributes()
+    attributes.srcAccessOrder = driver.CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM
+    current.use()
+    targets, sources = [int(memory) + half], [memory]
+    return driver.cuMemcpyBatchAsync(
+        targets, sources, [half], 1, [attributes], [0], 1, order.stream
+    )
+
+
 def to_host(memory, current, order):
     current.use()
     return driver.cuMemcpyDtoHAsync(bytearray(SIZE), memory, SIZE, order.stream)
@@ -454,6 +465,7 @@ USES = {
     for what, way in {
         "a copy within": within,
         "a copy of rows within": rows,
+        "a batch of copies within": with_attributes,
         "a copy to the host from": to_host,
         "a copy to page-locked memory from": to_page_locked,
         "a synchronous copy to the host from": by_default,
