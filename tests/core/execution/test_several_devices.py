@@ -129,19 +129,29 @@ stream.sync()
 assert seen == bytes(range(64))
 assert Device() is second
 """,
-    "a captured copy between devices": """
+    "a captured copy between devices needs access": """
+from cuda.core import CUDAError, DeviceMemoryResource
 first.set_current(); second.set_current()
 stream = first.create_stream()
-here, there = first.allocate(64, stream=stream), second.allocate(64, stream=second.create_stream())
+pool = DeviceMemoryResource(second, {})
+here, there = first.allocate(64, stream=stream), pool.allocate(64, stream=second.create_stream())
 here.fill(5, stream=stream)
 builder = stream.create_graph_builder().begin_building()
+try:
+    here.copy_to(there, stream=builder)
+except CUDAError as error:
+    assert "peer_accessible_by.add(0)" in error.__notes__[-1], error.__notes__
+else:
+    raise AssertionError
+pool.peer_accessible_by.add(first)
 here.copy_to(there, stream=builder)
-graph = builder.end_building().complete()
-graph.launch(stream)
+builder.end_building().complete().launch(stream)
+stream.sync()
 seen = bytearray(64)
 there.copy_to(seen, stream=stream)
 stream.sync()
 assert set(seen) == {5}
+there.close()
 """,
     "a fill of memory without access says whose it is": """
 first.set_current(); second.set_current()

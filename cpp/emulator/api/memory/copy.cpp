@@ -34,14 +34,19 @@ CUresult copy_range(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstrea
 
 CUdeviceptr address_of(const void* host) { return reinterpret_cast<CUdeviceptr>(host); }
 
-// Needs no peer access: each side is accessed from its own device.
+// Needs no peer access: each side is accessed from its own device. But in a graph it is a copy like
+// any other.
 CUresult copy_between_peers(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                             CUcontext from_context, std::size_t bytes, CUstream in) {
   return answer([&](call& c) {
-    const int target = c.context_of(to_context)->on().ordinal();
-    const int source = c.context_of(from_context)->on().ordinal();
-    return copy_area_in(c, *c.stream_of(in), range(to, bytes, target), range(from, bytes, source),
-                        waiting::if_needed);
+    const auto stream = c.stream_of(in);
+    const bool is_captured = capture_of(*stream) != nullptr;
+    const auto device_of = [&](CUcontext side) {
+      const int own = c.context_of(side)->on().ordinal();
+      return is_captured ? copying_device(*stream) : own;
+    };
+    return copy_area_in(c, *stream, range(to, bytes, device_of(to_context)),
+                        range(from, bytes, device_of(from_context)), waiting::if_needed);
   });
 }
 

@@ -59,7 +59,7 @@ CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t si
     const auto in = require_batch_stream(c, hStream);
     require_attributes(*attr);
     refuse_in_capture(*in);
-    const int device = copying_device(*in);
+    const int device = in->owner().on().ordinal();
     return copy_area_in(c, *in, range(dst, size, device), range(src, size, device),
                         waiting_for(*attr));
   });
@@ -74,7 +74,7 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes,
     const auto in = require_batch_stream(c, hStream);
     for (const auto& each : std::span{attrs, numAttrs}) require_attributes(each);
     refuse_in_capture(*in);
-    const int device = copying_device(*in);
+    const int device = in->owner().on().ordinal();
     std::vector<area_pair> areas;  // all are checked before the first is copied
     for (std::size_t i = 0; i < count; ++i) {
       require(sizes[i] > 0, CUDA_ERROR_INVALID_VALUE, "a copy of a batch has no bytes");

@@ -29,7 +29,8 @@ int home_of(const call& c, CUdeviceptr at, int otherwise);
 // Admits one side of a copy.
 void admit_side(const call& c, memory_area& area, bool is_write);
 
-// The device whose access counts for a copy: that of the current context, not the stream's.
+// The device whose access counts for a single copy: that of the current context. Fills, and copies
+// with attributes, go by that of the stream.
 int copying_device(const stream& in);
 
 // Whether synchronous calls on this memory wait even where they need not.

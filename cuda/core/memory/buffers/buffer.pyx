@@ -285,7 +285,8 @@ cdef class Buffer:
         """Copy this buffer's bytes elsewhere.
 
         Stream-ordered. Memory that is not page-locked is copied before the call returns. Buffers
-        of two devices need no access to each other, and it does not matter which is current.
+        of two devices need no access to each other, unless the copy is captured, and it does not
+        matter which device is current.
 
         Parameters
         ----------
@@ -336,7 +337,8 @@ cdef class Buffer:
         """Copy bytes from elsewhere into this buffer.
 
         Stream-ordered. Memory that is not page-locked is copied before the call returns. Buffers
-        of two devices need no access to each other, and it does not matter which is current.
+        of two devices need no access to each other, unless the copy is captured, and it does not
+        matter which device is current.
 
         Parameters
         ----------
