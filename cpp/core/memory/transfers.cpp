@@ -20,11 +20,20 @@ CUdevice device_of(CUdeviceptr pointer) noexcept {
   return is_of_device ? device : nowhere;
 }
 
-// The one copy that asks for no access from one device to memory of the other.
+// In doubt it is: a capture may not survive what is refused in it.
+bool is_capturing(const stream_ref& stream) noexcept {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult code = driver::try_call(driver::table->cuStreamIsCapturing, stream.raw(), &status);
+  return code != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+// The one copy that asks for no access from one device to memory of the other; not in a graph.
 CUresult copy_between_devices(const stream_ref& stream, CUdeviceptr to, CUdeviceptr from,
                               std::size_t size) noexcept {
   const CUdevice target = device_of(to), source = device_of(from);
-  if (target == nowhere || source == nowhere || target == source) return CUDA_ERROR_INVALID_VALUE;
+  if (target == nowhere || source == nowhere || target == source || is_capturing(stream)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   try {
     const context_handle there = retain_primary_context(target);
     const context_handle here = retain_primary_context(source);

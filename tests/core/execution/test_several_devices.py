@@ -135,15 +135,19 @@ first.set_current(); second.set_current()
 stream = first.create_stream()
 pool = DeviceMemoryResource(second, {})
 here, there = first.allocate(64, stream=stream), pool.allocate(64, stream=second.create_stream())
-here.fill(5, stream=stream)
-builder = stream.create_graph_builder().begin_building()
+def begin():
+    return stream.create_graph_builder().begin_building()
+builder = begin()
 try:
     here.copy_to(there, stream=builder)
 except CUDAError as error:
     assert "peer_accessible_by.add(0)" in error.__notes__[-1], error.__notes__
 else:
     raise AssertionError
+here.fill(5, stream=builder)  # the capture goes on
+builder.end_building().complete().launch(stream)
 pool.peer_accessible_by.add(first)
+builder = begin()
 here.copy_to(there, stream=builder)
 builder.end_building().complete().launch(stream)
 stream.sync()
