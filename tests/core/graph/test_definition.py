@@ -82,14 +82,17 @@ class TestIdentity:
 
     def test_what_goes_with_an_object_may_ask_for_the_node_again(self, graph):
         class Asks:
+            def __init__(self, graph, found):  # some Pythons never free a class, and what it uses
+                self.graph, self.found = graph, found
+
             def __call__(self):
                 pass
 
             def __del__(self):
-                found.append(graph.nodes())
+                self.found.append(self.graph.nodes())
 
         found = []
-        node = graph.callback(Asks())
+        node = graph.callback(Asks(graph, found))
         other = graph.empty()
         node.destroy()
         del node
