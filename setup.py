@@ -102,6 +102,8 @@ class Part:
 HANDLERS = "exec/handlers/*.cpp"
 VECTORS = ("v3", "v4") if sysconfig.get_platform().endswith("x86_64") else ()
 WIDER = [(HANDLERS, v, f"-march=x86-64-{v} -DHALFWARP_ISA=x86_64_{v}") for v in VECTORS]
+# What Cython writes is full of jumps that are hardly ever taken: a twentieth of it is padding.
+UNPADDED = ("-falign-jumps=1", "-falign-loops=1")
 RARELY = " handlers" if VECTORS else ""  # few machines still have no wider vector units
 CUDART = "libcudart_static.a"
 PARTS = [
@@ -127,12 +129,13 @@ PARTS = [
         "cuda.core._core",
         "cpp/core cpp/python",
         libraries="pthread",  # of its own before glibc 2.34
+        flags=UNPADDED,
         modules="cuda.core._graph cuda.core._texture cuda.core._sharing",
         small="_texture.cpp _sharing.cpp texture attachments.cpp reuse.cpp launch_plan.cpp "
         "ptx_signature.cpp",
     ),
     Part("cuda.core._compile", libraries="pthread", small="_compile.cpp"),
-    Part("cuda.core._views", "cpp/views", small="copies layout tensor_maps"),
+    Part("cuda.core._views", "cpp/views", flags=UNPADDED, small="copies layout tensor_maps"),
     Part("cuda.core._located_memory", small="_located_memory.cpp"),
     Part("cuda.core._resources", small="_resources.cpp"),
     Part(
