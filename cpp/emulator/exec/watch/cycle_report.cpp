@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a cycle: who waits for which lock, and who took it where.
-#include "emulator/exec/watch/cycle_report.hpp"
-
 #include <algorithm>
 #include <string>
 
 #include "emulator/exec/access.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/frame.hpp"
+#include "emulator/exec/watch/wait_graph.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {

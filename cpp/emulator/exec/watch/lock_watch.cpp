@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "emulator/exec/watch/cycle_report.hpp"
 #include "emulator/exec/watch/fingerprint.hpp"
 #include "emulator/exec/watch/rehearsal.hpp"
+#include "emulator/exec/watch/wait_graph.hpp"
 
 namespace halfwarp::emulator::exec {
 namespace {

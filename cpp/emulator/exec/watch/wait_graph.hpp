@@ -72,4 +72,7 @@ class wait_graph {
   std::map<std::uint64_t, std::uint32_t> whole_blocks_;  // by number: their group
 };
 
+// A cycle as a fault (cycle_report.cpp).
+report::fault describe_cycle(const wait_graph& graph, std::span<const wait_link> cycle);
+
 }  // namespace halfwarp::emulator::exec
