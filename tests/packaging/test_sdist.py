@@ -31,6 +31,12 @@ def sdist(root, tmp_path_factory):
     return unpacked
 
 
+@pytest.fixture
+def tree(sdist, tmp_path):
+    """A copy to build in."""
+    return shutil.copytree(sdist, tmp_path / "tree")
+
+
 @pytest.fixture(scope="module")
 def names(sdist):
     paths = [path.relative_to(sdist) for path in sdist.rglob("*") if path.is_file()]
@@ -67,7 +73,7 @@ def without_extensions(content):
     return {name: data for name, data in content.items() if PurePath(name).suffix != ".so"}
 
 
-def test_a_wheel_from_it_holds_what_the_wheel_of_the_tree_holds(sdist, wheel, tmp_path):
+def test_a_wheel_from_it_holds_what_the_wheel_of_the_tree_holds(tree, wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         of_tree = {
             info.filename: archive.read(info)
@@ -75,13 +81,13 @@ def test_a_wheel_from_it_holds_what_the_wheel_of_the_tree_holds(sdist, wheel, tm
             if info.filename.startswith(("cuda/", "halfwarp/"))
             and not info.filename.endswith(".xz")
         }
-    of_sdist = without_extensions(collected(sdist, tmp_path))
+    of_sdist = without_extensions(collected(tree, tmp_path / "collected"))
     assert of_sdist.keys() == without_extensions(of_tree).keys()
     assert [name for name in of_sdist if of_sdist[name] != of_tree[name]] == []
 
 
 @pytest.mark.slow
-def test_it_builds_from_its_build_requirements_alone(root, sdist, wheel, tmp_path):
+def test_it_builds_from_its_build_requirements_alone(root, tree, wheel, tmp_path):
     """With an environment of its own, and no package index once they were fetched."""
     required = tomllib.loads((root / "pyproject.toml").read_text())["build-system"]["requires"]
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
@@ -89,7 +95,7 @@ def test_it_builds_from_its_build_requirements_alone(root, sdist, wheel, tmp_pat
     if subprocess.run(fetched, capture_output=True).returncode != 0:
         pytest.skip("the build requirements are not to be had")
     options = ["--no-deps", "--quiet", "--no-index", "--find-links", str(tmp_path / "fetched")]
-    command = [*pip, "wheel", *options, "-w", str(tmp_path), str(sdist)]
+    command = [*pip, "wheel", *options, "-w", str(tmp_path), str(tree)]
     done = subprocess.run(command, cwd="/", capture_output=True, text=True, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
     (made,) = tmp_path.glob("*.whl")
@@ -97,11 +103,10 @@ def test_it_builds_from_its_build_requirements_alone(root, sdist, wheel, tmp_pat
         assert sorted(ours.namelist()) == sorted(theirs.namelist())
 
 
-def test_the_build_takes_the_flags_of_the_environment(sdist, tmp_path):
+def test_the_build_takes_the_flags_of_the_environment(tree):
     names = {"HALFWARP_EXTENSIONS": "cuda.bindings.cycudla"}
     flags = {"CPPFLAGS": "-DOF_CPP", "CFLAGS": "-DOF_C", "CXXFLAGS": "-DOF_CXX"}
     flags["LDFLAGS"] = "-Wl,-soname,chosen.so"
-    tree = shutil.copytree(sdist, tmp_path / "tree")
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     environment = {**os.environ, **names, **flags}
     done = subprocess.run(command, cwd=tree, capture_output=True, text=True, env=environment)
