@@ -57,6 +57,18 @@ bool is_listed(PyTypeObject* type, PyObject* name) {
   return !is_hidden;
 }
 
+// Whether no other thread wrote the field since: a thread that waits in the middle, for a
+// dictionary say, lets go of the lock.
+#ifdef Py_GIL_DISABLED
+bool is_kept(storage* self, const void* where, PyObject* object) {
+  const reference found{kept_for_field(self, where)};
+  if (!found) PyErr_Clear();
+  return found.get() == object;
+}
+#else
+bool is_kept(storage*, const void*, PyObject*) { return true; }
+#endif
+
 }  // namespace
 
 storage* root_of(storage* self) {
@@ -90,11 +102,17 @@ PyObject* kept_for_field(storage* self, const void* where) {
 }
 
 int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* owner) {
-  address_lock lock{as_storage(self)};
-  int status = keep_for_field(as_storage(self), where, owner);
-  Py_XDECREF(owner);
-  if (status == 0) std::memcpy(where, &address, sizeof address);
-  return status;
+  storage* own = as_storage(self);
+  const reference ours{owner};
+  // What is kept so far goes when the address has changed: that may run any code.
+  const reference former{kept_for_field(own, where)};
+  if (!former && PyErr_Occurred()) return -1;
+  address_lock lock{own};
+  do {
+    if (keep_for_field(own, where, owner) < 0) return -1;
+    std::memcpy(where, &address, sizeof address);
+  } while (!is_kept(own, where, owner));
+  return 0;
 }
 
 int copy_kept(storage* target, const void* target_where, storage* source, const void* source_where,

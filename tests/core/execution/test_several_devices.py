@@ -129,6 +129,23 @@ stream.sync()
 assert seen == bytes(range(64))
 assert Device() is second
 """,
+    "memory is copied through a stream of the other device": """
+from cuda.core import PinnedMemoryResource
+first.set_current(); second.set_current()
+mine, other = second.create_stream(), first.create_stream()
+memory, again = (second.allocate(64, stream=mine) for _ in range(2))
+page_locked, seen = PinnedMemoryResource().allocate(64, stream=mine), bytearray(64)
+mine.sync()
+for device in first, second:
+    device.set_current()
+    memory.copy_from(bytes(range(64)), stream=other)
+    again.copy_from(memory, stream=other)
+    again.copy_to(page_locked, stream=other)
+    again.copy_to(seen, stream=other)
+    other.sync()
+    assert seen == memoryview(page_locked).tobytes() == bytes(range(64))
+    assert Device() is device
+""",
     "a captured copy between devices needs access": """
 from cuda.core import CUDAError, DeviceMemoryResource
 first.set_current(); second.set_current()

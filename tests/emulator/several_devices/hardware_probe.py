@@ -527,7 +527,7 @@ QUESTIONS = {
     "a copy node of pool memory": node("from_pool", 1),
 }
 
-# What two H100 with a driver of CUDA 13.0 answered.
+# What two H100, and two H200, with a driver of CUDA 13.0 answered.
 ANSWERS = Path(__file__).with_name("answers.txt").read_text()
 EXPECTED = dict(line.split(" -> ") for line in ANSWERS.splitlines())
 

@@ -23,12 +23,22 @@ std::unique_ptr<std::byte[]> take_snapshot(memory_area& from) {
   return bytes;
 }
 
-CUresult copy_range(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream in,
-                    waiting when) {
+// Which sides of a copy its name says to be memory of a device. Drivers do not take it at its word
+// for the other side: cuMemcpyDtoH also writes to a device.
+struct device_sides {
+  bool to, from;
+};
+constexpr device_sides neither{}, target{true, false}, source{false, true}, both{true, true};
+
+CUresult copy_range(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream in, waiting when,
+                    device_sides named = neither) {
   return answer([&](call& c) {
     const auto stream = c.stream_of(in);
     const int device = copying_device(*stream);
-    return copy_area_in(c, *stream, range(to, bytes, device), range(from, bytes, device), when);
+    const auto into = range(to, bytes, device), out_of = range(from, bytes, device);
+    if (named.to) require_device_side(c, into, true);
+    if (named.from) require_device_side(c, out_of, false);
+    return copy_area_in(c, *stream, into, out_of, when);
   });
 }
 
@@ -81,6 +91,19 @@ int home_of(const call& c, CUdeviceptr at, int otherwise) {
 void admit_side(const call& c, memory_area& area, bool is_write) {
   area.device = home_of(c, area.first, area.device);
   admit_area(c, area, is_write);
+}
+
+void require_device_side(const call& c, memory_area area, bool is_write) {
+  admit_side(c, area, is_write);
+  const auto found = c.d.memory.find_live(area.first);
+  using enum memory::allocation_kind;
+  const bool is_of_pool = found && found->kind == pinned && found->pool != 0;
+  const bool is_plain = area.is_pageable && !(found && found->kind == mapped_host);
+  if (!is_plain && !is_of_pool) return;
+  refuse(CUDA_ERROR_INVALID_VALUE,
+         report::hexadecimal(area.first) + " is passed as memory of a device, but is " +
+             (is_of_pool ? "of a pool" : "plain memory") +
+             " of the host: are source and target exchanged? cuMemcpy takes either kind");
 }
 
 bool is_on_host(const call& c, const memory_area& area) {
@@ -154,30 +177,30 @@ CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
 }
 
 CUresult cuMemcpyHtoD(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount) noexcept {
-  return copy_range(dstDevice, address_of(srcHost), ByteCount, nullptr, waiting::always);
+  return copy_range(dstDevice, address_of(srcHost), ByteCount, nullptr, waiting::always, target);
 }
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount,
                            CUstream hStream) noexcept {
-  return copy_range(dstDevice, address_of(srcHost), ByteCount, hStream, waiting::if_needed);
+  return copy_range(dstDevice, address_of(srcHost), ByteCount, hStream, waiting::if_needed, target);
 }
 
 CUresult cuMemcpyDtoH(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount) noexcept {
-  return copy_range(address_of(dstHost), srcDevice, ByteCount, nullptr, waiting::always);
+  return copy_range(address_of(dstHost), srcDevice, ByteCount, nullptr, waiting::always, source);
 }
 
 CUresult cuMemcpyDtoHAsync(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount,
                            CUstream hStream) noexcept {
-  return copy_range(address_of(dstHost), srcDevice, ByteCount, hStream, waiting::if_needed);
+  return copy_range(address_of(dstHost), srcDevice, ByteCount, hStream, waiting::if_needed, source);
 }
 
 CUresult cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) noexcept {
-  return copy_range(dstDevice, srcDevice, ByteCount, nullptr, waiting::for_host_only);
+  return copy_range(dstDevice, srcDevice, ByteCount, nullptr, waiting::for_host_only, both);
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
                            CUstream hStream) noexcept {
-  return copy_range(dstDevice, srcDevice, ByteCount, hStream, waiting::if_needed);
+  return copy_range(dstDevice, srcDevice, ByteCount, hStream, waiting::if_needed, both);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,

@@ -111,11 +111,8 @@ memory_area area_of(const endpoint& end, const extent& shape, int device) {
 
 void require_side(const call& c, const endpoint& end, memory_area area, bool is_write) {
   if (area.array) return;
+  if (end.type == CU_MEMORYTYPE_DEVICE) return require_device_side(c, area, is_write);
   admit_side(c, area, is_write);
-  require(end.type != CU_MEMORYTYPE_HOST || is_on_host(c, area), CUDA_ERROR_INVALID_VALUE,
-          "what is said to be host memory is on a device");
-  require(end.type != CU_MEMORYTYPE_DEVICE || !area.is_pageable, CUDA_ERROR_INVALID_VALUE,
-          "what is said to be device memory is plain host memory");
 }
 
 // Which devices read the source and write the target.

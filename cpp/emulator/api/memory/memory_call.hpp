@@ -28,6 +28,9 @@ void admit_area(const call& c, memory_area& area, bool is_write);
 int home_of(const call& c, CUdeviceptr at, int otherwise);
 // Admits one side of a copy.
 void admit_side(const call& c, memory_area& area, bool is_write);
+// Refuses what the caller says to be memory of a device where it is of the host and drivers have
+// not page-locked it for a device: plain memory, and memory of its pools.
+void require_device_side(const call& c, memory_area area, bool is_write);
 
 // The device whose access counts for a single copy: that of the current context. Fills, and copies
 // with attributes, go by that of the stream.

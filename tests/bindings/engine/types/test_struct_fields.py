@@ -275,6 +275,23 @@ def test_a_buffer_lives_and_keeps_its_size_until_the_field_is_overwritten():
     assert reference() is None
 
 
+def test_what_a_buffer_writes_when_it_goes_is_the_last_word():
+    """The address and what is kept for it agree, whatever code runs while the former one goes."""
+    struct, buffers = driver.CUDA_MEMCPY3D(), [Data(64), Data(64)]
+    alive = [weakref.ref(each) for each in buffers]
+
+    class Writes(bytearray):
+        def __del__(self):
+            struct.srcHost = buffers[0]
+
+    struct.srcHost = Writes(64)
+    struct.srcHost = buffers[1]
+    assert struct.srcHost == ctypes.addressof(ctypes.c_char.from_buffer(buffers[0]))
+    buffers.clear()
+    gc.collect()
+    assert [each() is not None for each in alive] == [True, False]
+
+
 def test_a_buffer_set_through_a_view_lives_as_long_as_the_whole():
     attribute = driver.CUlaunchAttribute()
     data = Data(b"abcd")
