@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls on threads of their own, and what a Python without the interpreter lock does otherwise."""
 
+import ctypes
 import sys
 import sysconfig
 import threading
@@ -39,3 +40,20 @@ def comes_true(condition, seconds=30):
             return False
         time.sleep(0.001)  # the interpreter makes its pending calls meanwhile
     return True
+
+
+def known_threads():
+    """How many threads the interpreter knows, those of others among them."""
+    api = ctypes.pythonapi
+    for function in (
+        api.PyInterpreterState_Get,
+        api.PyInterpreterState_ThreadHead,
+        api.PyThreadState_Next,
+    ):
+        function.restype = ctypes.c_void_p
+    state = api.PyInterpreterState_ThreadHead(ctypes.c_void_p(api.PyInterpreterState_Get()))
+    count = 0
+    while state:
+        count += 1
+        state = api.PyThreadState_Next(ctypes.c_void_p(state))
+    return count

@@ -189,9 +189,8 @@ int add_all(PyObject* dictionary) {
 
 int forget(PyObject* dictionary, const char* name) {
   const reference key{PyUnicode_FromString(name)};
-  int present = key ? PyDict_Contains(dictionary, key) : -1;
-  if (present == 1) present = PyDict_DelItem(dictionary, key);
-  return present < 0 ? -1 : 0;
+  const reference had{key ? take_item(dictionary, key) : nullptr};  // another thread may be first
+  return had || !PyErr_Occurred() ? 0 : -1;
 }
 
 // Once all names are there. A `__getattr__` would slow down each access to any of them.

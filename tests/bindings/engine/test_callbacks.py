@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from cuda.bindings import driver, runtime
 
+from ...threads import known_threads
+
 Pointer, Unsigned = ctypes.c_void_p, ctypes.c_uint
 HostFn = ctypes.CFUNCTYPE(None, Pointer)
 StreamCallback = ctypes.CFUNCTYPE(None, Pointer, ctypes.c_int, Pointer)
@@ -60,12 +62,14 @@ class TestHostFunction:
             return code
 
         put(api.name("LaunchHostFunc"), launch, *[Pointer] * 3)
-        seen = []
+        seen, before = [], known_threads()
         function = HostFn(lambda data: seen.append((data, threading.get_ident())))
         api.LaunchHostFunc(0, address(function), 5)
         libc.pthread_join(threads[0], None)
         assert seen[0][0] == 5
         assert seen[0][1] != threading.get_ident()
+        # Without the interpreter lock objects of a later thread would wait for that one.
+        assert known_threads() == before
 
     def test_a_driver_that_calls_back_at_once_does_not_deadlock(self, api, put, not_capturing):
         put(api.name("LaunchHostFunc"), lambda _s, f, data: HostFn(f)(data), *[Pointer] * 3)
