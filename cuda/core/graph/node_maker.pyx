@@ -47,7 +47,8 @@ cdef inline int stand_for(GraphNode node, _NodeState state) except -1:
 cdef int place(GraphNode node, _GraphState graph, _NodeState state) except -1:
     """Make an object the one that stands for a new node."""
     node.state, node.raw, node.identity = graph, state.raw, <uintptr_t>state.raw
-    graph.added.append(state)
+    with cython.critical_section(graph):  # as what takes them into the index
+        graph.added.append(state)
     return 0
 
 
