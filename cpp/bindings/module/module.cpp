@@ -183,19 +183,17 @@ int add_all(PyObject* dictionary) {
     PyObject* name = PyList_GET_ITEM(all.get(), i);
     if (is_public(name)) status = PyList_Append(names, name);
   }
-  if (status == 0) status = PyDict_SetItemString(dictionary, "__all__", names);
-  return status;
-}
-
-int forget(PyObject* dictionary, const char* name) {
-  const reference key{PyUnicode_FromString(name)};
-  const reference had{key ? take_item(dictionary, key) : nullptr};  // another thread may be first
-  return had || !PyErr_Occurred() ? 0 : -1;
+  return status == 0 ? PyDict_SetItemString(dictionary, "__all__", names) : -1;
 }
 
 // Once all names are there. A `__getattr__` would slow down each access to any of them.
 int stop_looking(PyObject* dictionary) {
-  return forget(dictionary, "__getattr__") < 0 ? -1 : forget(dictionary, "__dir__");
+  for (const char* name : {"__getattr__", "__dir__"}) {
+    const reference key{PyUnicode_FromString(name)};
+    const reference had{key ? take_item(dictionary, key) : nullptr};  // another thread may be first
+    if (!had && PyErr_Occurred()) return -1;
+  }
+  return 0;
 }
 
 bool is_complete(PyObject* dictionary) {

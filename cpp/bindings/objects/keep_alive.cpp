@@ -53,21 +53,19 @@ bool is_listed(PyTypeObject* type, PyObject* name) {
   bool is_extra = Py_IS_TYPE(found.get(), &PyMethodDescr_Type) &&  // a method in C
                   (PyUnicode_CompareWithASCIIString(name, "copy") == 0 ||
                    PyUnicode_CompareWithASCIIString(name, "asdict") == 0);
-  bool is_hidden = is_extra || is_padding(found);
-  return !is_hidden;
+  return !is_extra && !is_padding(found);
 }
 
 // Whether no other thread wrote the field since: a thread that waits in the middle, for a
 // dictionary say, lets go of the lock.
-#ifdef Py_GIL_DISABLED
 bool is_kept(storage* self, const void* where, PyObject* object) {
+#ifndef Py_GIL_DISABLED
+  return true;
+#endif
   const reference found{kept_for_field(self, where)};
   if (!found) PyErr_Clear();
   return found.get() == object;
 }
-#else
-bool is_kept(storage*, const void*, PyObject*) { return true; }
-#endif
 
 }  // namespace
 
@@ -82,23 +80,16 @@ int keep_for_field(storage* self, const void* where, PyObject* object) {
   PyObject* kept = dictionary_of(root);
   const reference key{kept ? key_of(root, where) : nullptr};
   if (!key) return -1;
-  int status = 0;
-  if (object) {
-    status = PyDict_SetItem(kept, key, object);
-  } else if (PyObject* former = take_item(kept, key)) {
-    Py_DECREF(former);
-  } else if (PyErr_Occurred()) {
-    status = -1;
-  }
-  return status;
+  if (object) return PyDict_SetItem(kept, key, object);
+  const reference former{take_item(kept, key)};
+  return former || !PyErr_Occurred() ? 0 : -1;
 }
 
 PyObject* kept_for_field(storage* self, const void* where) {
   storage* root = root_of(self);
   PyObject* kept = published(&root->kept);
   const reference key{kept ? key_of(root, where) : nullptr};
-  if (!key) return nullptr;
-  return item_of(kept, key);
+  return key ? item_of(kept, key) : nullptr;
 }
 
 int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* owner) {
@@ -218,9 +209,8 @@ PyObject* joined(const char* separator, PyObject* texts) {
 }
 
 bool append(PyObject* list, PyObject* item) {
-  int status = list && item ? PyList_Append(list, item) : -1;
-  Py_XDECREF(item);
-  return status == 0;
+  const reference given{item};
+  return list && given && PyList_Append(list, given) == 0;
 }
 
 }  // namespace halfwarp::bindings
