@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import traceback
+from collections import Counter
 from multiprocessing import reduction
 
 PATIENCE = 60  # seconds, after which a peer counts as stuck
@@ -103,6 +104,11 @@ def open_files():
         except FileNotFoundError:  # the listing itself
             continue
     return sorted(found)
+
+
+def added(before, after):
+    """What is open afterwards and was not before; what earlier tests left may have gone since."""
+    return list((Counter(after) - Counter(before)).elements())
 
 
 READERS = {"content_of": content_of, "open_files": open_files}
