@@ -203,6 +203,9 @@ def in_threads():
 def forked():
     """Children of a process that is compiling: they look functions up, and end as usual."""
     compiler, done = Compiler(NVRTC[0]), threading.Event()
+    # The first compilation opens a library. The loader is not whole in a child that is forked in
+    # the middle of that: glibc ends it, in any program, when it opens one too.
+    compiler.compiled(SOURCE)
 
     def work():
         while not done.is_set():
@@ -210,15 +213,17 @@ def forked():
 
     thread = threading.Thread(target=work)
     thread.start()
-    for _ in range(20):
-        if (child := os.fork()) == 0:
-            program, size = ctypes.c_void_p(), ctypes.c_size_t()
-            compiler.code("nvrtcGetCUBINSize", program, ctypes.byref(size))
-            compiler.code("nvrtcDestroyProgram", ctypes.byref(program))
-            os._exit(7)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    done.set()
-    thread.join()
+    try:
+        for _ in range(20):
+            if (child := os.fork()) == 0:
+                program, size = ctypes.c_void_p(), ctypes.c_size_t()
+                compiler.code("nvrtcGetCUBINSize", program, ctypes.byref(size))
+                compiler.code("nvrtcDestroyProgram", ctypes.byref(program))
+                os._exit(7)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    finally:
+        done.set()
+        thread.join()
     run(start(), compiler.compiled(SOURCE))
 
 
