@@ -13,10 +13,10 @@ namespace halfwarp::interpreter {
 #ifdef Py_GIL_DISABLED
 inline constinit pthread_once_t once_for_ends = PTHREAD_ONCE_INIT;
 inline constinit pthread_key_t ends = 0;  // its value: the state that ends with the thread
+inline constinit bool has_ends = false;   // keys can be used up
 
 // A state that outlived its thread would be taken for that of the next thread at the same address,
-// and what that one's objects wait for would be asked of it. At the interpreter's end all states
-// go.
+// and what that one's objects wait for would be asked of it. The interpreter's end ends them all.
 inline void end_state(void* state) noexcept {
   const gate_pass pass{gate->enter()};
   if (!pass.is_open()) return;
@@ -26,7 +26,7 @@ inline void end_state(void* state) noexcept {
   PyThreadState_DeleteCurrent();
 }
 
-inline void make_ends() noexcept { pthread_key_create(&ends, end_state); }
+inline void make_ends() noexcept { has_ends = pthread_key_create(&ends, end_state) == 0; }
 #endif
 
 // To be called before PyGILState_Ensure(). Without the interpreter lock each state of a thread has
@@ -38,7 +38,7 @@ inline void keep_thread_state() noexcept {
   PyGILState_Ensure();
   PyThreadState* own = PyEval_SaveThread();
   pthread_once(&once_for_ends, make_ends);
-  pthread_setspecific(ends, own);
+  if (has_ends) pthread_setspecific(ends, own);
 #endif
 }
 

@@ -44,12 +44,6 @@ def arguments():
     return parser.parse_args()
 
 
-def most_memory():
-    """Kilobytes that this program had at most; getrusage counts what forked it as well."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0])
-
-
 def use_extensions(folder):
     """Take extensions from another folder than the package's own, Python files from the package."""
     import cuda.bindings
@@ -213,6 +207,8 @@ class Fuzzer:
     def batch(self, number):
         import setting
 
+        from tests.peak_memory import peak_kib
+
         rng = random.Random(f"{self.options.seed}/{self.library.name}/{number}")
         self.values = self.new_values(rng)
         if self.seed_answers:
@@ -236,7 +232,7 @@ class Fuzzer:
             self.outcomes[outcome] += 1
             self.seen.add(name)
         setting.finish(self.module, self.values)
-        if (taken := most_memory()) > MEMORY:
+        if (taken := peak_kib()) > MEMORY:
             self.problems.setdefault("memory", f"batch {number}: {taken} kilobytes")
 
     def run(self):
@@ -280,6 +276,7 @@ class Fuzzer:
 def main():
     options = arguments()
     sys.path.insert(0, str(Path(__file__).parent))
+    sys.path.append(str(Path(__file__).parents[3]))
     if options.extensions:
         use_extensions(options.extensions)
     faulthandler.enable()

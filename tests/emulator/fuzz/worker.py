@@ -14,6 +14,7 @@ import os
 import random
 import re
 import struct
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -116,13 +117,10 @@ class Emulator:
         return code or self.library.cuCtxSynchronize()
 
 
-def peak_kib():
-    """The most memory of this program: what getrusage says begins with that of who started it."""
-    status = Path("/proc/self/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
-
-
 def main():
+    sys.path.append(str(Path(__file__).parents[3]))
+    from tests.peak_memory import peak_kib
+
     given = arguments()
     os.environ |= {f"HALFWARP_EMULATOR_{name}": value for name, value in OPTIONS.items()}
     texts = mutate.Corpus([path.read_text() for path in sorted(given.corpus.glob("*.ptx"))])

@@ -23,11 +23,6 @@ std::unique_ptr<std::byte[]> take_snapshot(memory_area& from) {
   return bytes;
 }
 
-// Which sides of a copy its name says to be memory of a device. Drivers do not take it at its word
-// for the other side: cuMemcpyDtoH also writes to a device.
-struct device_sides {
-  bool to, from;
-};
 constexpr device_sides neither{}, target{true, false}, source{false, true}, both{true, true};
 
 CUresult copy_range(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream in, waiting when,
@@ -35,10 +30,8 @@ CUresult copy_range(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstrea
   return answer([&](call& c) {
     const auto stream = c.stream_of(in);
     const int device = copying_device(*stream);
-    const auto into = range(to, bytes, device), out_of = range(from, bytes, device);
-    if (named.to) require_device_side(c, into, true);
-    if (named.from) require_device_side(c, out_of, false);
-    return copy_area_in(c, *stream, into, out_of, when);
+    return copy_area_in(c, *stream, range(to, bytes, device), range(from, bytes, device), when,
+                        named);
   });
 }
 
@@ -93,8 +86,7 @@ void admit_side(const call& c, memory_area& area, bool is_write) {
   admit_area(c, area, is_write);
 }
 
-void require_device_side(const call& c, memory_area area, bool is_write) {
-  admit_side(c, area, is_write);
+void require_device_memory(const call& c, const memory_area& area) {
   const auto found = c.d.memory.find_live(area.first);
   using enum memory::allocation_kind;
   const bool is_of_pool = found && found->kind == pinned && found->pool != 0;
@@ -110,9 +102,12 @@ bool is_on_host(const call& c, const memory_area& area) {
   return area.is_pageable || c.d.memory.device_of(area.first) < 0;
 }
 
-CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, waiting when) {
+CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, waiting when,
+                      device_sides named) {
   admit_side(c, to, true);
+  if (named.to) require_device_memory(c, to);
   admit_side(c, from, false);
+  if (named.from) require_device_memory(c, from);
   if (to.bytes() == 0) return CUDA_SUCCESS;
   const bool touches_host = is_on_host(c, to) || is_on_host(c, from) ||
                             has_sync_memops(c, to.first) || has_sync_memops(c, from.first);

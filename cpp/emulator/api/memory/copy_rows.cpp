@@ -111,8 +111,8 @@ memory_area area_of(const endpoint& end, const extent& shape, int device) {
 
 void require_side(const call& c, const endpoint& end, memory_area area, bool is_write) {
   if (area.array) return;
-  if (end.type == CU_MEMORYTYPE_DEVICE) return require_device_side(c, area, is_write);
   admit_side(c, area, is_write);
+  if (end.type == CU_MEMORYTYPE_DEVICE) require_device_memory(c, area);
 }
 
 // Which devices read the source and write the target.

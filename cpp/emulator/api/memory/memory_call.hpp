@@ -28,9 +28,9 @@ void admit_area(const call& c, memory_area& area, bool is_write);
 int home_of(const call& c, CUdeviceptr at, int otherwise);
 // Admits one side of a copy.
 void admit_side(const call& c, memory_area& area, bool is_write);
-// Refuses what the caller says to be memory of a device where it is of the host and drivers have
-// not page-locked it for a device: plain memory, and memory of its pools.
-void require_device_side(const call& c, memory_area area, bool is_write);
+// Of an area that was admitted, and that the caller says to be memory of a device: refuses what is
+// of the host and not page-locked for a device: plain memory, and memory of its pools.
+void require_device_memory(const call& c, const memory_area& area);
 
 // The device whose access counts for a single copy: that of the current context. Fills, and copies
 // with attributes, go by that of the stream.
@@ -56,7 +56,14 @@ std::shared_ptr<stream> require_batch_stream(const call& c, CUstream raw);
 void require_batch_indices(std::span<const std::size_t> from, std::size_t entries,
                            std::size_t count);
 
+// Which sides of a copy its name says to be memory of a device. Drivers do not take it at its word
+// for the other side: cuMemcpyDtoH also writes to a device.
+struct device_sides {
+  bool to = false, from = false;
+};
+
 // Copies between areas of equal shape, after admitting both.
-CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, waiting when);
+CUresult copy_area_in(call& c, stream& in, memory_area to, memory_area from, waiting when,
+                      device_sides named = {});
 
 }  // namespace halfwarp::emulator::api

@@ -343,7 +343,9 @@ def test_large_values_of_unknown_size_take_no_more_memory_each_time(run_python):
     """A driver before 12.4 does not tell the size of a parameter."""
     run_python(
         """
-import ctypes
+import ctypes, sys
+sys.path.insert(0, "")
+from tests.peak_memory import peak_kib
 from cuda.bindings import _low
 _low._answer_as_driver_of(12020)
 from cuda.core import Device, LaunchConfig, ObjectCode
@@ -360,7 +362,7 @@ prepared = kernel.prepare(LaunchConfig(grid=1, block=1), values[0])
 def replace(count):
     for i in range(count):
         prepared[0] = values[i % 2]
-    return int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
+    return peak_kib()
 before = replace(1000)
 assert replace(20_000) - before < 8_000
 """,
