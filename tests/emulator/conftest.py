@@ -82,7 +82,7 @@ class Driver:
         setattr(self, name, call)
         return call
 
-    def made(self, name, *rest, kind=ctypes.c_uint64):
+    def output(self, name, *rest, kind=ctypes.c_uint64):
         """The value that a function puts behind its first argument; it must succeed."""
         out = kind()
         code = getattr(self, name)(ctypes.byref(out), *rest)
@@ -92,8 +92,8 @@ class Driver:
     def kernel(self, name, *, entry=None):
         """A kernel of KERNELS, or of PTX text; its module goes at the end of the test."""
         text = HEADER + KERNELS.get(name, name)
-        self.modules.append(self.made("cuModuleLoadData", text.encode()))
-        return self.made("cuModuleGetFunction", self.modules[-1], (entry or name).encode())
+        self.modules.append(self.output("cuModuleLoadData", text.encode()))
+        return self.output("cuModuleGetFunction", self.modules[-1], (entry or name).encode())
 
     def launch(self, function, *arguments, grid=(1, 1, 1), block=(1, 1, 1), shared=0, stream=0):
         """Launch with arguments that are ctypes values."""
@@ -122,7 +122,7 @@ def driver():
     """The driver, initialised, with the primary context of device 0 current."""
     raw = Driver()
     assert raw.cuInit(0) == 0
-    context = raw.made("cuDevicePrimaryCtxRetain", 0)
+    context = raw.output("cuDevicePrimaryCtxRetain", 0)
     assert raw.cuCtxSetCurrent(context) == 0
     raw.context = context
     yield raw
@@ -135,7 +135,7 @@ def driver():
 @pytest.fixture
 def flag(driver):
     """A pinned word that the latch kernel waits for, released at the end in any case."""
-    address = driver.made("cuMemAllocHost", 4)
+    address = driver.output("cuMemAllocHost", 4)
     word = ctypes.c_uint32.from_address(address)
     word.value = 0
     yield word
@@ -147,7 +147,7 @@ def flag(driver):
 @pytest.fixture
 def stream(driver):
     """A non-blocking stream."""
-    made = driver.made("cuStreamCreate", 1)
+    made = driver.output("cuStreamCreate", 1)
     yield made
     driver.cuStreamDestroy(made)
 

@@ -12,12 +12,12 @@ PROGRAM = (
     + """
 start()
 Words = ctypes.c_uint32 * 4
-pinned = made("cuMemAllocHost", 16)
+pinned = output("cuMemAllocHost", 16)
 host = Words.from_address(pinned)
-memory = made("cuMemAlloc", 16)
+memory = output("cuMemAlloc", 16)
 assert driver("cuMemsetD32", memory, 5, 4) == 0
 assert driver("cuCtxSynchronize") == 0
-stream, other = made("cuStreamCreate", 1), made("cuStreamCreate", 1)
+stream, other = output("cuStreamCreate", 1), output("cuStreamCreate", 1)
 """
 )
 
@@ -71,7 +71,7 @@ print(*host[:2])
 
 def test_an_event_lets_go_what_it_waits_for_in_other_streams(adversarial):
     words = adversarial("""
-event = made("cuEventCreate", 0)
+event = output("cuEventCreate", 0)
 host[:] = [0] * 4
 driver("cuMemsetD32Async", pinned, 1, 1, stream)
 driver("cuEventRecord", event, stream)
@@ -113,7 +113,7 @@ host[0] = 0
 order = []
 kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 functions = [kind(lambda _, i=i: order.append(i)) for i in range(6)]
-streams = [made("cuStreamCreate", 1) for _ in functions]
+streams = [output("cuStreamCreate", 1) for _ in functions]
 for function, each in zip(functions, streams):
     driver("cuLaunchHostFunc", each, function, 0)
 driver("cuCtxSynchronize")

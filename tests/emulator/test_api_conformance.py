@@ -112,7 +112,7 @@ class TestHandles:
     @pytest.mark.cuda_expect_fault("destroyed-handle")
     def test_a_destroyed_handle_is_recognised(self, driver, kind, name, rest):
         (create, *how), destroy, _ = HANDLES[kind]
-        handle = driver.made(create, *how)
+        handle = driver.output(create, *how)
         assert getattr(driver, destroy)(handle) == SUCCESS
         assert self.use(driver, name, handle, rest) == INVALID_HANDLE
 
@@ -133,9 +133,9 @@ class TestContextHandles:
 
     @pytest.mark.cuda_expect_fault("destroyed-handle", "double-free")
     def test_what_was_made_in_a_destroyed_context_is_gone(self, driver):
-        context = driver.made("cuCtxCreate_v2", 0, 0)
-        stream = driver.made("cuStreamCreate", 0)
-        memory = driver.made("cuMemAlloc", 64)
+        context = driver.output("cuCtxCreate_v2", 0, 0)
+        stream = driver.output("cuStreamCreate", 0)
+        memory = driver.output("cuMemAlloc", 64)
         assert driver.cuCtxDestroy(context) == SUCCESS
         assert driver.cuStreamSynchronize(stream) in (INVALID_HANDLE, CONTEXT_IS_DESTROYED)
         assert driver.cuMemFree(memory) == INVALID_VALUE
@@ -148,7 +148,7 @@ class TestContextHandles:
 def test_a_handle_is_never_used_twice(driver, emulated):
     seen = set()
     for _ in range(100):
-        handle = driver.made("cuStreamCreate", 0)
+        handle = driver.output("cuStreamCreate", 0)
         assert handle not in seen
         seen.add(handle)
         driver.cuStreamDestroy(handle)
@@ -156,17 +156,17 @@ def test_a_handle_is_never_used_twice(driver, emulated):
 
 class TestContextStack:
     def test_push_and_pop_keep_the_order(self, driver):
-        other = driver.made("cuCtxCreate_v2", 0, 0)
-        assert driver.made("cuCtxGetCurrent") == other
+        other = driver.output("cuCtxCreate_v2", 0, 0)
+        assert driver.output("cuCtxGetCurrent") == other
         driver.cuCtxPushCurrent(driver.context)
-        assert driver.made("cuCtxPopCurrent") == driver.context
-        assert driver.made("cuCtxPopCurrent") == other
-        assert driver.made("cuCtxGetCurrent") == driver.context
+        assert driver.output("cuCtxPopCurrent") == driver.context
+        assert driver.output("cuCtxPopCurrent") == other
+        assert driver.output("cuCtxGetCurrent") == driver.context
         assert driver.cuCtxDestroy(other) == SUCCESS
 
     def test_without_a_context_calls_say_so(self, driver):
         driver.cuCtxSetCurrent(None)
-        assert driver.made("cuCtxGetCurrent") == 0
+        assert driver.output("cuCtxGetCurrent") == 0
         assert driver.cuCtxGetDevice(OUT()) == INVALID_CONTEXT
         assert driver.cuCtxPopCurrent(OUT()) == INVALID_CONTEXT
         assert driver.cuStreamCreate(OUT(), 0) == INVALID_CONTEXT
@@ -180,7 +180,7 @@ class TestPrimaryContext:
         state = (ctypes.byref(flags), ctypes.byref(active))
         assert driver.cuDevicePrimaryCtxGetState(0, *state) == SUCCESS
         assert active.value == 1
-        assert driver.made("cuDevicePrimaryCtxRetain", 0) == driver.context
+        assert driver.output("cuDevicePrimaryCtxRetain", 0) == driver.context
         assert driver.cuDevicePrimaryCtxRelease(0) == SUCCESS
         assert driver.cuDevicePrimaryCtxGetState(0, *state) == SUCCESS
         assert active.value == 1
@@ -188,7 +188,7 @@ class TestPrimaryContext:
 
 class TestLookUps:
     def test_names_and_texts_of_errors(self, driver):
-        name = driver.made("cuDriverGetVersion", kind=ctypes.c_int)
+        name = driver.output("cuDriverGetVersion", kind=ctypes.c_int)
         assert name >= 12000
         text = ctypes.c_char_p()
         assert driver.cuGetErrorName(700, ctypes.byref(text)) == SUCCESS
@@ -214,12 +214,12 @@ class TestIdentity:
         assert name.value == b"Emulated CUDA device (CPU)"
         assert driver.cuDeviceGetUuid(uuid, 0) == SUCCESS
         assert uuid.raw[:8] == b"EMULATED"
-        assert driver.made("cuDeviceGetAttribute", 50, 0, kind=ctypes.c_int) == 0xE000
+        assert driver.output("cuDeviceGetAttribute", 50, 0, kind=ctypes.c_int) == 0xE000
 
     def test_what_is_not_emulated_reads_as_absent(self, driver):
         absent = {"pageable access": 88, "multicast": 132, "fabric handles": 128}
         for what, attribute in absent.items():
-            assert driver.made("cuDeviceGetAttribute", attribute, 0, kind=ctypes.c_int) == 0, what
+            assert driver.output("cuDeviceGetAttribute", attribute, 0, kind=ctypes.c_int) == 0, what
 
     def test_what_is_not_emulated_refuses(self, driver):
         assert driver.cuMulticastUnbind(0, 0, 0, 0) == 801

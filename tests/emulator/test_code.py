@@ -20,7 +20,7 @@ def library(driver):
 
     def load(text):
         whole = b".version 8.0\n.target sm_75\n.address_size 64\n" + text.encode()
-        loaded.append(driver.made("cuLibraryLoadData", whole, None, None, 0, None, None, 0))
+        loaded.append(driver.output("cuLibraryLoadData", whole, None, None, 0, None, None, 0))
         return loaded[-1]
 
     yield load
@@ -29,7 +29,7 @@ def library(driver):
 
 
 def attribute(driver, function, which):
-    return driver.made("cuFuncGetAttribute", which, function, kind=ctypes.c_int)
+    return driver.output("cuFuncGetAttribute", which, function, kind=ctypes.c_int)
 
 
 class TestLoading:
@@ -73,7 +73,9 @@ class TestLoading:
         assert "sm_121" in emulated.error_text(NO_BINARY)
 
     def test_a_missing_kernel_or_variable_is_not_found(self, driver):
-        module = driver.made("cuModuleLoadData", b".version 8.0\n.target sm_75\n.address_size 64\n")
+        module = driver.output(
+            "cuModuleLoadData", b".version 8.0\n.target sm_75\n.address_size 64\n"
+        )
         out = ctypes.c_uint64()
         assert driver.cuModuleGetFunction(ctypes.byref(out), module, b"k") == NOT_FOUND
         assert driver.cuModuleGetGlobal(ctypes.byref(out), None, module, b"v") == NOT_FOUND
@@ -101,18 +103,18 @@ class TestLibraries:
 
     def test_kernels_are_found_counted_and_named(self, driver, library):
         lib = library(self.TWO)
-        kernel = driver.made("cuLibraryGetKernel", lib, b"b")
-        assert driver.made("cuLibraryGetKernel", lib, b"b") == kernel
-        assert driver.made("cuLibraryGetKernelCount", lib, kind=ctypes.c_uint) == 2
-        name = driver.made("cuKernelGetName", kernel, kind=ctypes.c_char_p)
+        kernel = driver.output("cuLibraryGetKernel", lib, b"b")
+        assert driver.output("cuLibraryGetKernel", lib, b"b") == kernel
+        assert driver.output("cuLibraryGetKernelCount", lib, kind=ctypes.c_uint) == 2
+        name = driver.output("cuKernelGetName", kernel, kind=ctypes.c_char_p)
         assert name == b"b"
-        assert driver.made("cuKernelGetLibrary", kernel) == lib
+        assert driver.output("cuKernelGetLibrary", kernel) == lib
         out = ctypes.c_uint64()
         assert driver.cuLibraryGetKernel(ctypes.byref(out), lib, b"c") == NOT_FOUND
 
     def test_parameters_are_told_in_a_context_only(self, driver, library):
         lib = library(self.TWO)
-        kernel = driver.made("cuLibraryGetKernel", lib, b"b")
+        kernel = driver.output("cuLibraryGetKernel", lib, b"b")
         offset, size = ctypes.c_size_t(), ctypes.c_size_t()
         out = (ctypes.byref(offset), ctypes.byref(size))
         driver.cuCtxSetCurrent(None)
@@ -123,21 +125,21 @@ class TestLibraries:
         assert driver.cuKernelGetParamInfo(kernel, 1, *out) == INVALID_VALUE
 
     def test_a_kernel_is_launched_like_a_function(self, driver, library):
-        kernel = driver.made("cuLibraryGetKernel", library(self.TWO), b"b")
+        kernel = driver.output("cuLibraryGetKernel", library(self.TWO), b"b")
         assert driver.launch(kernel, ctypes.c_uint32(1)) == SUCCESS
-        function = driver.made("cuKernelGetFunction", kernel)
+        function = driver.output("cuKernelGetFunction", kernel)
         assert driver.launch(function, ctypes.c_uint32(1)) == SUCCESS
         assert driver.cuCtxSynchronize() == SUCCESS
 
     def test_settings_of_a_kernel_reach_its_functions(self, driver, library):
-        kernel = driver.made("cuLibraryGetKernel", library(self.TWO), b"a")
+        kernel = driver.output("cuLibraryGetKernel", library(self.TWO), b"a")
         assert driver.cuKernelSetAttribute(MAX_DYNAMIC, 64 * KIB, kernel, 0) == SUCCESS
-        function = driver.made("cuKernelGetFunction", kernel)
+        function = driver.output("cuKernelGetFunction", kernel)
         assert attribute(driver, function, MAX_DYNAMIC) == 64 * KIB
         assert driver.launch(kernel, shared=64 * KIB) == SUCCESS
 
     def test_a_library_survives_the_reset_of_its_context(self, driver, library, emulated):
-        kernel = driver.made("cuLibraryGetKernel", library(self.TWO), b"a")
+        kernel = driver.output("cuLibraryGetKernel", library(self.TWO), b"a")
         assert driver.launch(kernel) == SUCCESS
         emulated.reset()
         assert driver.launch(kernel) == SUCCESS
@@ -168,7 +170,7 @@ class TestAttributes:
 
     def test_dynamic_shared_memory_can_be_raised_to_the_opt_in_limit(self, driver, emulated):
         function = driver.kernel("with_shared")
-        most = driver.made("cuDeviceGetAttribute", 97, 0, kind=ctypes.c_int) - 1024
+        most = driver.output("cuDeviceGetAttribute", 97, 0, kind=ctypes.c_int) - 1024
         assert driver.cuFuncSetAttribute(function, MAX_DYNAMIC, most + 1) == INVALID_VALUE
         assert driver.cuFuncSetAttribute(function, MAX_DYNAMIC, most) == SUCCESS
         assert attribute(driver, function, MAX_DYNAMIC) == most
@@ -209,7 +211,7 @@ class TestLaunchLimits:
                 .reg .b32 r<300>, sum; .reg .b64 a;
                 {loads} mov.u32 sum, 0; {sums} ld.param.u64 a, [to]; st.global.u32 [a], sum;
                 ret; }}"""
-        memory = driver.made("cuMemAlloc", 4)
+        memory = driver.output("cuMemAlloc", 4)
         arguments = ctypes.c_uint64(memory), ctypes.c_uint32(2)
         kernel = driver.kernel(text, entry="k")
         assert driver.launch(kernel, *arguments, block=(1024, 1, 1)) == SUCCESS
@@ -224,9 +226,9 @@ class TestLaunchLimits:
 
     def test_a_cooperative_grid_must_fit(self, driver, emulated):
         empty = driver.kernel("empty")
-        blocks = driver.made(
+        blocks = driver.output(
             "cuOccupancyMaxActiveBlocksPerMultiprocessor", empty, 1024, 0, kind=ctypes.c_int
-        ) * driver.made("cuDeviceGetAttribute", 16, 0, kind=ctypes.c_int)
+        ) * driver.output("cuDeviceGetAttribute", 16, 0, kind=ctypes.c_int)
         launch = driver.cuLaunchCooperativeKernel
         assert launch(empty, blocks, 1, 1, 1024, 1, 1, 0, None, None) == SUCCESS
         assert launch(empty, blocks + 1, 1, 1, 1024, 1, 1, 0, None, None) == TOO_LARGE
@@ -239,7 +241,7 @@ class TestLaunchLimits:
         class Packed(ctypes.Structure):
             _fields_ = (("out", ctypes.c_uint64), ("value", ctypes.c_uint32))
 
-        memory = driver.made("cuMemAlloc", 4)
+        memory = driver.output("cuMemAlloc", 4)
         packed = Packed(memory, 9)
         store, size = driver.kernel("store"), ctypes.c_size_t(12)
         options = (ctypes.c_void_p * 5)(1, ctypes.addressof(packed), 2, ctypes.addressof(size), 0)
@@ -258,7 +260,7 @@ class TestLaunchLimits:
 class TestOccupancy:
     def blocks(self, driver, function, threads, shared=0):
         name = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-        return driver.made(name, function, threads, shared, kind=ctypes.c_int)
+        return driver.output(name, function, threads, shared, kind=ctypes.c_int)
 
     @pytest.mark.usefixtures("emulated")
     @pytest.mark.parametrize(("threads", "expected"), [(32, 32), (64, 32), (128, 16), (1024, 2)])
@@ -276,7 +278,7 @@ class TestOccupancy:
         out = (ctypes.byref(grid), ctypes.byref(block))
         assert driver.cuOccupancyMaxPotentialBlockSize(*out, empty, None, 0, 0) == SUCCESS
         assert block.value == 1024
-        assert grid.value >= driver.made("cuDeviceGetAttribute", 16, 0, kind=ctypes.c_int)
+        assert grid.value >= driver.output("cuDeviceGetAttribute", 16, 0, kind=ctypes.c_int)
         assert driver.cuOccupancyMaxPotentialBlockSize(*out, empty, None, 0, 100) == SUCCESS
         assert block.value <= 100
 
@@ -295,7 +297,7 @@ class TestOccupancy:
         kind = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)
 
         def shared_for(threads):
-            devices.append(driver.made("cuCtxGetDevice", kind=ctypes.c_int))
+            devices.append(driver.output("cuCtxGetDevice", kind=ctypes.c_int))
             return 0
 
         grid, block = ctypes.c_int(), ctypes.c_int()
@@ -308,6 +310,6 @@ class TestOccupancy:
     def test_what_is_available_makes_the_blocks_fit(self, driver):
         empty = driver.kernel("empty")
         name = "cuOccupancyAvailableDynamicSMemPerBlock"
-        available = driver.made(name, empty, 4, 128, kind=ctypes.c_size_t)
+        available = driver.output(name, empty, 4, 128, kind=ctypes.c_size_t)
         assert driver.cuFuncSetAttribute(empty, MAX_DYNAMIC, available) == SUCCESS
         assert self.blocks(driver, empty, 128, available) == 4

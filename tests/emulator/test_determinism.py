@@ -17,10 +17,10 @@ TEXT = b""".version 8.0
     .reg .b64 a; .reg .b32 v, i; .reg .pred q; ld.param.u64 a, [p]; ld.param.u32 i, [n];
 again: ld.global.u32 v, [a]; add.u32 v, v, 1; st.global.u32 [a], v;
     sub.u32 i, i, 1; setp.ne.u32 q, i, 0; @q bra again; ret; }"""
-module = made("cuModuleLoadData", ctypes.c_char_p(TEXT))
-add = made("cuModuleGetFunction", module, ctypes.c_char_p(b"add"))
-first, second = made("cuStreamCreate", 1), made("cuStreamCreate", 1)
-memory = made("cuMemAllocAsync", 4096, first)
+module = output("cuModuleLoadData", ctypes.c_char_p(TEXT))
+add = output("cuModuleGetFunction", module, ctypes.c_char_p(b"add"))
+first, second = output("cuStreamCreate", 1), output("cuStreamCreate", 1)
+memory = output("cuMemAllocAsync", 4096, first)
 assert driver("cuStreamSynchronize", first) == 0
 
 def use(stream, times):
@@ -37,7 +37,7 @@ print(driver("cuStreamSynchronize", second))
 SEVERAL = """
 functions, order = [], []
 kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-streams = [made("cuStreamCreate", 1) for _ in range(6)]
+streams = [output("cuStreamCreate", 1) for _ in range(6)]
 for n, each in enumerate(streams):
     functions.append(kind(lambda _, n=n: order.append(n)))
     use(each, 50 * (n % 3) + 1)

@@ -172,7 +172,7 @@ class TestDevices:
                 uuid = (ctypes.c_char * 16)()
                 assert driver("cuDeviceGetUuid", uuid, i) == 0
                 ids.add(uuid.raw)
-            print(made("cuDeviceGetCount"), len(ids))
+            print(output("cuDeviceGetCount"), len(ids))
             """,
             devices=3,
         )
@@ -182,9 +182,9 @@ class TestDevices:
         done = talk(
             """
             start()
-            first = made("cuMemAlloc", 64)
-            own = made("cuCtxGetCurrent")
-            other = made("cuDevicePrimaryCtxRetain", 1)
+            first = output("cuMemAlloc", 64)
+            own = output("cuCtxGetCurrent")
+            other = output("cuDevicePrimaryCtxRetain", 1)
             driver("cuCtxSetCurrent", other)
             def fill():
                 code = driver("cuMemsetD8", first, 5, 64)
@@ -207,10 +207,10 @@ class TestDevices:
             device, read_and_write = 1, 3
             access = (ctypes.c_int * 3)(device, 1, read_and_write)
             if sys.argv[1] == "True":
-                driver("cuMemPoolSetAccess", made("cuDeviceGetDefaultMemPool", 0), access, 1)
-            address = made("cuMemAllocAsync", 64, 0)
+                driver("cuMemPoolSetAccess", output("cuDeviceGetDefaultMemPool", 0), access, 1)
+            address = output("cuMemAllocAsync", 64, 0)
             driver("cuCtxSynchronize")
-            driver("cuCtxSetCurrent", made("cuDevicePrimaryCtxRetain", 1))
+            driver("cuCtxSetCurrent", output("cuDevicePrimaryCtxRetain", 1))
             print(driver("cuMemsetD8", address, 5, 64) or driver("cuCtxSynchronize"))
             """,
             str(may),
@@ -221,7 +221,7 @@ class TestDevices:
     @pytest.mark.parametrize("cc", ["7.5", "8.0", "8.6", "9.0", "10.0", "12.0"])
     def test_the_capability_is_as_asked(self, talk, cc):
         done = talk(
-            'start(); print(*(made("cuDeviceGetAttribute", number, 0) for number in (75, 76)))',
+            'start(); print(*(output("cuDeviceGetAttribute", number, 0) for number in (75, 76)))',
             cc=cc,
         )
         assert ".".join(done.stdout.split()) == cc
@@ -231,9 +231,9 @@ class TestCounts:
     def test_calls_objects_and_bytes_are_counted(self, talk):
         done = talk("""
             start()
-            made("cuStreamCreate", 0)
-            made("cuMemAlloc", 1000)
-            made("cuMemAlloc", 24)
+            output("cuStreamCreate", 0)
+            output("cuMemAlloc", 1000)
+            output("cuMemAlloc", 24)
             now = emulation.stats()
             live = now["live"]
             print(now["calls"]["cuMemAlloc"], live["stream"]["count"], live["device memory"])
@@ -243,7 +243,7 @@ class TestCounts:
     def test_leaks_are_records(self, talk):
         done = talk("""
             start()
-            address = made("cuMemAlloc", 100)
+            address = output("cuMemAlloc", 100)
             leak, = emulation.leaks()
             print(leak.kind, leak.id == address, leak.bytes, leak.device)
         """)
@@ -252,8 +252,8 @@ class TestCounts:
     def test_reset_begins_afresh(self, talk):
         done = talk("""
             start()
-            stream = made("cuStreamCreate", 0)
-            made("cuMemAlloc", 100)
+            stream = output("cuStreamCreate", 0)
+            output("cuMemAlloc", 100)
             emulation.reset()
             print(emulation.leaks(), emulation.stats()["calls"], driver("cuCtxSynchronize"),
                   driver("cuStreamQuery", stream))
@@ -264,7 +264,7 @@ class TestCounts:
         done = run_plain("""
             emulation.enable(trace="site", check="leak")
             start()
-            made("cuMemAlloc", 100)
+            output("cuMemAlloc", 100)
             print(emulation.leaks()[0].created_at)
         """)
         assert done.stdout.startswith("<string>:")
@@ -286,7 +286,7 @@ class TestReports:
         assert "0xbad0" in record["text"]
 
     def test_leaks_are_listed_at_exit_when_asked_for(self, talk):
-        code = 'start(); made("cuMemAlloc", 100); made("cuMemAlloc", 28); made("cuStreamCreate", 0)'
+        code = 'start(); output("cuMemAlloc", 100); output("cuMemAlloc", 28); output("cuStreamCreate", 0)'
         assert "leak" not in talk(code).stderr
         listed = talk(code, check="leak").stderr
         assert "leak: 2 x device memory, 128 bytes" in listed
@@ -298,7 +298,7 @@ class TestProcess:
         done = talk("""
             import os, sys
             start()
-            event = made("cuEventCreate", 0)
+            event = output("cuEventCreate", 0)
             child = os.fork()
             if child == 0:
                 codes = [driver("cuCtxSynchronize"), driver("cuInit", 0),

@@ -55,7 +55,7 @@ class TestRun:
         assert "seed 9" in done.stderr
 
     def test_what_is_left_makes_it_fail(self, command, script):
-        done = command("run", script('made("cuStreamCreate", 0)'))
+        done = command("run", script('output("cuStreamCreate", 0)'))
         assert done.returncode == 1
         assert "leak: stream" in done.stderr
 

@@ -52,7 +52,7 @@ def test_a_kernel_of_c_linkage_keeps_its_name(driver, emulated, name):
 @pytest.fixture
 def memory(driver):
     """An address of 64 live bytes and one of 64 freed ones."""
-    live, freed = driver.made("cuMemAlloc", 64), driver.made("cuMemAlloc", 64)
+    live, freed = driver.output("cuMemAlloc", 64), driver.output("cuMemAlloc", 64)
     driver.cuMemFree(freed)
     yield live, freed
     driver.cuMemFree(live)
@@ -139,9 +139,9 @@ class TestAddresses:
     def test_memory_freed_before_the_copy_ran_is_a_fault(self, driver, stream, flag, emulated):
         if emulated.options()["mode"] != "async":
             pytest.skip("the copy must be held back")
-        address = driver.made("cuMemAllocAsync", 64, stream)
+        address = driver.output("cuMemAllocAsync", 64, stream)
         driver.cuStreamSynchronize(stream)
-        other = driver.made("cuStreamCreate", 1)
+        other = driver.output("cuStreamCreate", 1)
         with emulated.expect_fault("use-after-free"):
             driver.launch(
                 driver.kernel("latch"), ctypes.c_uint64(ctypes.addressof(flag)), stream=other
@@ -165,14 +165,14 @@ class TestAfterAFault:
         assert emulated.stats()["launches"] == launches
 
     def test_releasing_works_and_tells_of_the_fault(self, driver, memory, emulated):
-        stream = driver.made("cuStreamCreate", 0)
+        stream = driver.output("cuStreamCreate", 0)
         with emulated.expect_fault("trap"):
             run(driver, "trap;", 1, memory)
             assert driver.cuStreamDestroy(stream) == LAUNCH_FAILED
         assert not [leak for leak in emulated.leaks() if leak.kind == "stream"]
 
     def test_a_reset_of_the_primary_context_heals_it(self, driver, emulated):
-        memory = (driver.made("cuMemAlloc", 64), 0)  # goes with the reset
+        memory = (driver.output("cuMemAlloc", 64), 0)  # goes with the reset
         run(driver, "trap;", 1, memory)
         assert driver.cuCtxSynchronize() == LAUNCH_FAILED
         emulated.reset()

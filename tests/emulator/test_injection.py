@@ -15,9 +15,9 @@ class TestRules:
     def test_the_nth_call_fails_and_leaves_its_output_alone(self, driver, emulated):
         out = ctypes.c_uint64(77)
         with emulated.inject("cuMemAlloc", nth=2) as rule:
-            first = driver.made("cuMemAlloc", 16)
+            first = driver.output("cuMemAlloc", 16)
             assert driver.cuMemAlloc(ctypes.byref(out), 16) == OUT_OF_MEMORY
-            third = driver.made("cuMemAlloc", 16)
+            third = driver.output("cuMemAlloc", 16)
         assert (rule.hits, rule.matches) == (1, 3)
         assert out.value == 77
         driver.cuMemFree(first)
@@ -65,13 +65,13 @@ class TestRules:
             emulated.Rule(rule)
 
     def test_an_earlier_failure_does_not_stop_a_release(self, driver, emulated):
-        stream = driver.made("cuStreamCreate", 0)
+        stream = driver.output("cuStreamCreate", 0)
         with emulated.inject("cuStreamDestroy", error=ILLEGAL_ADDRESS):
             assert driver.cuStreamDestroy(stream) == ILLEGAL_ADDRESS
         assert not [leak for leak in emulated.leaks() if leak.kind == "stream"]
 
     def test_a_release_that_fails_itself_releases_nothing(self, driver, emulated):
-        stream = driver.made("cuStreamCreate", 0)
+        stream = driver.output("cuStreamCreate", 0)
         with emulated.inject("cuStreamDestroy", error=INVALID_VALUE):
             assert driver.cuStreamDestroy(stream) == INVALID_VALUE
         assert driver.cuStreamDestroy(stream) == SUCCESS
@@ -101,7 +101,7 @@ class TestDelays:
     def test_a_delay_holds_back_the_operations_of_a_stream(self, driver, stream, emulated):
         if emulated.options()["mode"] == "eager":
             pytest.skip("in eager mode the call itself is held back")
-        memory = driver.made("cuMemAlloc", 16)
+        memory = driver.output("cuMemAlloc", 16)
         rule = emulated.Rule("delay@*=50")
         assert driver.cuMemsetD8Async(memory, 1, 16, stream) == SUCCESS
         assert driver.cuStreamQuery(stream) == 600
@@ -135,7 +135,7 @@ class TestSweep:
         kept = []
 
         def careless():
-            kept.append(driver.made("cuStreamCreate", 0))
+            kept.append(driver.output("cuStreamCreate", 0))
             if driver.cuEventCreate(ctypes.byref(ctypes.c_uint64()), 0) != SUCCESS:
                 raise RuntimeError
 
@@ -147,7 +147,7 @@ class TestSweep:
     @pytest.mark.cuda_expect_fault("double-free")
     def test_finds_a_double_free(self, driver, emulated):
         def careless():
-            address = driver.made("cuMemAlloc", 16)
+            address = driver.output("cuMemAlloc", 16)
             failed = driver.cuCtxSynchronize() != SUCCESS
             driver.cuMemFree(address)
             if failed:

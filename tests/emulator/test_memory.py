@@ -55,7 +55,7 @@ def pool_attribute(driver, pool, which):
 
 @pytest.fixture
 def pool(driver):
-    made = driver.made("cuMemPoolCreate", pool_props())
+    made = driver.output("cuMemPoolCreate", pool_props())
     yield made
     driver.cuCtxSynchronize()
     driver.cuMemPoolDestroy(made)
@@ -64,7 +64,7 @@ def pool(driver):
 class TestAllocations:
     def test_free_memory_goes_down_and_up_again(self, driver):
         """A context of pools that keep what was freed would leave nothing to take."""
-        driver.cuMemPoolTrimTo(driver.made("cuDeviceGetDefaultMemPool", 0), 0)
+        driver.cuMemPoolTrimTo(driver.output("cuDeviceGetDefaultMemPool", 0), 0)
 
         def free():
             out = (ctypes.c_size_t * 2)()
@@ -73,7 +73,7 @@ class TestAllocations:
 
         before = free()
         taken = before // 4  # others may use the device as well: half of it is what must show
-        address = driver.made("cuMemAlloc", taken)
+        address = driver.output("cuMemAlloc", taken)
         during = free()
         assert during <= before - taken // 2
         assert driver.cuMemFree(address) == SUCCESS
@@ -81,7 +81,7 @@ class TestAllocations:
 
     @expect_double_free
     def test_a_second_free_is_refused(self, driver):
-        address = driver.made("cuMemAlloc", 64)
+        address = driver.output("cuMemAlloc", 64)
         assert driver.cuMemFree(address) == SUCCESS
         assert driver.cuMemFree(address) == INVALID_VALUE
 
@@ -89,12 +89,12 @@ class TestAllocations:
         assert driver.cuMemFree(0) == SUCCESS
 
     def test_freeing_the_middle_is_refused(self, driver):
-        address = driver.made("cuMemAlloc", 1024)
+        address = driver.output("cuMemAlloc", 1024)
         assert driver.cuMemFree(address + 512) == INVALID_VALUE
         assert driver.cuMemFree(address) == SUCCESS
 
     def test_the_end_of_an_allocation_is_exact(self, driver, emulated):
-        address = driver.made("cuMemAlloc", 100)
+        address = driver.output("cuMemAlloc", 100)
         data = (ctypes.c_ubyte * 101)()
         assert driver.cuMemcpyHtoD(address, data, 100) == SUCCESS
         assert driver.cuMemcpyHtoD(address, data, 101) == INVALID_VALUE
@@ -104,7 +104,7 @@ class TestAllocations:
         driver.cuMemFree(address)
 
     def test_fresh_memory_is_not_zero(self, driver, emulated):
-        address = driver.made("cuMemAlloc", 64)
+        address = driver.output("cuMemAlloc", 64)
         assert all(word != 0 for word in driver.read(address, 16))
         driver.cuMemFree(address)
 
@@ -112,7 +112,7 @@ class TestAllocations:
         ("bits", "kind"), [(8, ctypes.c_uint8), (16, ctypes.c_uint16), (32, ctypes.c_uint32)]
     )
     def test_memset_fills_elements(self, driver, bits, kind):
-        address = driver.made("cuMemAlloc", 64)
+        address = driver.output("cuMemAlloc", 64)
         value = 0x89ABCDEF & (1 << bits) - 1
         assert driver.cuMemsetD8(address, 0, 64) == SUCCESS
         assert getattr(driver, f"cuMemsetD{bits}")(address + 8, value, 5) == SUCCESS
@@ -120,7 +120,7 @@ class TestAllocations:
         driver.cuMemFree(address)
 
     def test_a_copy_knows_by_the_addresses_where_they_are(self, driver):
-        first, second = driver.made("cuMemAlloc", 16), driver.made("cuMemAlloc", 16)
+        first, second = driver.output("cuMemAlloc", 16), driver.output("cuMemAlloc", 16)
         given, back = (ctypes.c_uint32 * 4)(1, 2, 3, 4), (ctypes.c_uint32 * 4)()
         assert driver.cuMemcpy(first, ctypes.addressof(given), 16) == SUCCESS
         assert driver.cuMemcpy(second, first, 16) == SUCCESS
@@ -130,15 +130,15 @@ class TestAllocations:
         driver.cuMemFree(second)
 
     def test_memset_wants_an_aligned_address(self, driver):
-        address = driver.made("cuMemAlloc", 64)
+        address = driver.output("cuMemAlloc", 64)
         assert driver.cuMemsetD32(address + 2, 0, 1) == INVALID_VALUE
         driver.cuMemFree(address)
 
 
 class TestPools:
     def test_attributes_follow_what_is_allocated(self, driver, pool, stream):
-        first = driver.made("cuMemAllocFromPoolAsync", MIB, pool, stream)
-        second = driver.made("cuMemAllocFromPoolAsync", MIB, pool, stream)
+        first = driver.output("cuMemAllocFromPoolAsync", MIB, pool, stream)
+        second = driver.output("cuMemAllocFromPoolAsync", MIB, pool, stream)
         assert pool_attribute(driver, pool, USED) == 2 * MIB
         assert pool_attribute(driver, pool, RESERVED) >= 2 * MIB
         driver.cuMemFreeAsync(first, stream)
@@ -153,14 +153,16 @@ class TestPools:
     def test_the_threshold_keeps_memory(self, driver, pool, stream):
         keep = ctypes.c_uint64(2**64 - 1)
         assert driver.cuMemPoolSetAttribute(pool, THRESHOLD, ctypes.byref(keep)) == SUCCESS
-        driver.cuMemFreeAsync(driver.made("cuMemAllocFromPoolAsync", 8 * MIB, pool, stream), stream)
+        driver.cuMemFreeAsync(
+            driver.output("cuMemAllocFromPoolAsync", 8 * MIB, pool, stream), stream
+        )
         driver.cuStreamSynchronize(stream)
         assert pool_attribute(driver, pool, RESERVED) >= 8 * MIB
         assert driver.cuMemPoolTrimTo(pool, 0) == SUCCESS
         assert pool_attribute(driver, pool, RESERVED) == 0
 
     def test_a_high_water_mark_can_be_set_back(self, driver, pool, stream):
-        driver.cuMemFreeAsync(driver.made("cuMemAllocFromPoolAsync", MIB, pool, stream), stream)
+        driver.cuMemFreeAsync(driver.output("cuMemAllocFromPoolAsync", MIB, pool, stream), stream)
         driver.cuStreamSynchronize(stream)
         one, zero = ctypes.c_uint64(1), ctypes.c_uint64(0)
         assert driver.cuMemPoolSetAttribute(pool, USED_HIGH, ctypes.byref(one)) == INVALID_VALUE
@@ -168,7 +170,7 @@ class TestPools:
         assert pool_attribute(driver, pool, USED_HIGH) == 0
 
     def test_a_full_pool_is_out_of_memory(self, driver, stream):
-        small = driver.made("cuMemPoolCreate", pool_props(max_size=4 * MIB))
+        small = driver.output("cuMemPoolCreate", pool_props(max_size=4 * MIB))
         out = ctypes.c_uint64()
         assert (
             driver.cuMemAllocFromPoolAsync(ctypes.byref(out), 64 * MIB, small, stream)
@@ -177,8 +179,8 @@ class TestPools:
         driver.cuMemPoolDestroy(small)
 
     def test_allocations_outlive_their_pool(self, driver, stream):
-        doomed = driver.made("cuMemPoolCreate", pool_props())
-        address = driver.made("cuMemAllocFromPoolAsync", 64, doomed, stream)
+        doomed = driver.output("cuMemPoolCreate", pool_props())
+        address = driver.output("cuMemAllocFromPoolAsync", 64, doomed, stream)
         assert driver.cuMemPoolDestroy(doomed) == SUCCESS
         assert driver.cuMemsetD8Async(address, 1, 64, stream) == SUCCESS
         assert driver.cuMemFreeAsync(address, stream) == SUCCESS
@@ -186,29 +188,29 @@ class TestPools:
 
     @expect_double_free
     def test_a_second_queued_free_is_refused(self, driver, stream):
-        address = driver.made("cuMemAllocAsync", 64, stream)
+        address = driver.output("cuMemAllocAsync", 64, stream)
         assert driver.cuMemFreeAsync(address, stream) == SUCCESS
         assert driver.cuMemFreeAsync(address, stream) == INVALID_VALUE
         driver.cuStreamSynchronize(stream)
 
     def test_memory_of_queued_frees_is_waited_for(self, driver, stream, emulated):
-        total = driver.made("cuDeviceTotalMem", 0)
+        total = driver.output("cuDeviceTotalMem", 0)
         for _ in range(3):
-            address = driver.made("cuMemAllocAsync", total * 3 // 4, stream)
+            address = driver.output("cuMemAllocAsync", total * 3 // 4, stream)
             assert driver.cuMemFreeAsync(address, stream) == SUCCESS
         driver.cuStreamSynchronize(stream)
 
     def test_the_current_pool_of_a_device_can_be_set(self, driver, pool):
-        default = driver.made("cuDeviceGetDefaultMemPool", 0)
-        assert driver.made("cuDeviceGetMemPool", 0) == default
+        default = driver.output("cuDeviceGetDefaultMemPool", 0)
+        assert driver.output("cuDeviceGetMemPool", 0) == default
         assert driver.cuDeviceSetMemPool(0, pool) == SUCCESS
-        assert driver.made("cuDeviceGetMemPool", 0) == pool
+        assert driver.output("cuDeviceGetMemPool", 0) == pool
         assert driver.cuDeviceSetMemPool(0, default) == SUCCESS
 
     def test_a_host_pool_gives_memory_that_both_sides_read(self, driver, stream, emulated):
         """A device grants its own access to such a pool by cuMemPoolSetAccess only."""
-        host = driver.made("cuMemPoolCreate", pool_props(location_type=2))
-        address = driver.made("cuMemAllocFromPoolAsync", 64, host, stream)
+        host = driver.output("cuMemPoolCreate", pool_props(location_type=2))
+        address = driver.output("cuMemAllocFromPoolAsync", 64, host, stream)
         assert driver.cuMemsetD8Async(address, 7, 64, stream) == INVALID_VALUE
         source = ctypes.create_string_buffer(b"\5" * 64, 64)
         assert driver.cuMemcpyAsync(address, ctypes.addressof(source), 64, stream) == SUCCESS
@@ -227,13 +229,13 @@ class TestPools:
 
 class TestHostMemory:
     def test_pinned_memory_has_one_address_on_both_sides(self, driver):
-        address = driver.made("cuMemHostAlloc", 64, 0)
-        assert driver.made("cuMemHostGetDevicePointer", address, 0) == address
+        address = driver.output("cuMemHostAlloc", 64, 0)
+        assert driver.output("cuMemHostGetDevicePointer", address, 0) == address
         assert attribute_of(driver, address, MEMORY_TYPE, ctypes.c_uint) == HOST
         assert driver.cuMemFreeHost(address) == SUCCESS
 
     def test_pinned_memory_is_freed_by_its_own_function(self, driver, emulated):
-        address = driver.made("cuMemAllocHost", 64)
+        address = driver.output("cuMemAllocHost", 64)
         assert driver.cuMemFree(address) == INVALID_VALUE
         assert "cuMemFreeHost" in emulated.error_text(INVALID_VALUE)
         assert driver.cuMemFreeHost(address) == SUCCESS
@@ -262,7 +264,7 @@ class TestHostMemory:
         assert driver.cuMemHostUnregister(address) == SUCCESS
 
     def test_managed_memory_is_seen_by_both_sides(self, driver):
-        address = driver.made("cuMemAllocManaged", 64, 1)
+        address = driver.output("cuMemAllocManaged", 64, 1)
         word = ctypes.c_uint32.from_address(address)
         word.value = 5
         store = driver.kernel("store")
@@ -275,7 +277,7 @@ class TestHostMemory:
 
 class TestPointerAttributes:
     def test_of_device_memory(self, driver):
-        address = driver.made("cuMemAlloc", 1000)
+        address = driver.output("cuMemAlloc", 1000)
         assert attribute_of(driver, address + 10, MEMORY_TYPE, ctypes.c_uint) == DEVICE
         assert attribute_of(driver, address + 10, RANGE_START) == address
         assert attribute_of(driver, address + 10, RANGE_SIZE) == 1000
@@ -287,7 +289,7 @@ class TestPointerAttributes:
         driver.cuMemFree(address)
 
     def test_of_pool_memory(self, driver, pool, stream):
-        address = driver.made("cuMemAllocFromPoolAsync", 64, pool, stream)
+        address = driver.output("cuMemAllocFromPoolAsync", 64, pool, stream)
         assert attribute_of(driver, address, POOL) == pool
         driver.cuMemFreeAsync(address, stream)
 

@@ -37,7 +37,7 @@ def held(driver, flag):
 @pytest.fixture
 def other(driver):
     """A second stream, a blocking one."""
-    made = driver.made("cuStreamCreate", 0)
+    made = driver.output("cuStreamCreate", 0)
     yield made
     driver.cuStreamDestroy(made)
 
@@ -63,7 +63,7 @@ class TestStreams:
 
     def test_many_held_streams_leave_room_for_one_more(self, driver, held, emulated):
         """A device may queue streams behind one another: it has few connections to the host."""
-        streams = [driver.made("cuStreamCreate", 1) for _ in range(8)]
+        streams = [driver.output("cuStreamCreate", 1) for _ in range(8)]
         for each in streams[:-1]:
             held(each)
         empty = driver.kernel("empty")
@@ -75,7 +75,7 @@ class TestStreams:
 
     def test_more_streams_than_workers_wait_their_turn(self, driver, flag, emulated):
         at_least, most = 0, 64
-        streams = [driver.made("cuStreamCreate", 1) for _ in range(most + 8)]
+        streams = [driver.output("cuStreamCreate", 1) for _ in range(most + 8)]
         address = ctypes.addressof(flag)
         for each in streams:
             assert driver.cuStreamWaitValue32(each, address, 1, at_least) == SUCCESS
@@ -90,7 +90,7 @@ class TestStreams:
             driver.cuStreamDestroy(each)
 
     def test_a_destroyed_stream_finishes_its_work(self, driver, flag, held):
-        doomed = driver.made("cuStreamCreate", 1)
+        doomed = driver.output("cuStreamCreate", 1)
         done = threading.Event()
         function = HOST_FUNCTION(lambda _: done.set())
         held(doomed)
@@ -118,21 +118,21 @@ class TestDefaultStreams:
 
     def test_blocking_streams_wait_for_the_legacy_stream(self, driver, other, held):
         held(LEGACY)
-        event = driver.made("cuEventCreate", 0)
+        event = driver.output("cuEventCreate", 0)
         assert driver.cuEventRecord(event, other) == SUCCESS
         assert driver.cuEventQuery(event) == NOT_READY
         driver.cuEventDestroy(event)
 
     def test_non_blocking_streams_take_no_part(self, driver, stream, held):
         held(LEGACY)
-        event = driver.made("cuEventCreate", 0)
+        event = driver.output("cuEventCreate", 0)
         assert driver.cuEventRecord(event, stream) == SUCCESS
         assert driver.cuEventSynchronize(event) == SUCCESS
         driver.cuEventDestroy(event)
 
     def test_the_per_thread_stream_waits_for_the_legacy_stream(self, driver, held):
         held(LEGACY)
-        event = driver.made("cuEventCreate", 0)
+        event = driver.output("cuEventCreate", 0)
         assert driver.cuEventRecord(event, PER_THREAD) == SUCCESS
         assert driver.cuEventQuery(event) == NOT_READY
         driver.cuEventDestroy(event)
@@ -155,14 +155,14 @@ class TestDefaultStreams:
 
 class TestEvents:
     def test_an_event_that_was_never_recorded_is_done(self, driver, stream):
-        event = driver.made("cuEventCreate", 0)
+        event = driver.output("cuEventCreate", 0)
         assert driver.cuEventQuery(event) == SUCCESS
         assert driver.cuEventSynchronize(event) == SUCCESS
         assert driver.cuStreamWaitEvent(stream, event, 0) == SUCCESS
         driver.cuEventDestroy(event)
 
     def test_a_stream_waits_for_an_event_of_another(self, driver, stream, other, flag, held):
-        event, after = driver.made("cuEventCreate", 0), driver.made("cuEventCreate", 0)
+        event, after = driver.output("cuEventCreate", 0), driver.output("cuEventCreate", 0)
         held(stream)
         driver.cuEventRecord(event, stream)
         driver.cuStreamWaitEvent(other, event, 0)
@@ -175,7 +175,7 @@ class TestEvents:
         driver.cuEventDestroy(after)
 
     def test_recording_again_does_not_move_who_waits_already(self, driver, stream, other, held):
-        event, after = driver.made("cuEventCreate", 0), driver.made("cuEventCreate", 0)
+        event, after = driver.output("cuEventCreate", 0), driver.output("cuEventCreate", 0)
         driver.cuEventRecord(event, stream)
         driver.cuStreamWaitEvent(other, event, 0)
         held(stream)
@@ -187,8 +187,8 @@ class TestEvents:
         driver.cuEventDestroy(after)
 
     def test_elapsed_time_needs_two_timed_events_that_happened(self, driver, stream, flag, held):
-        start, end = driver.made("cuEventCreate", 0), driver.made("cuEventCreate", 0)
-        untimed = driver.made("cuEventCreate", 2)
+        start, end = driver.output("cuEventCreate", 0), driver.output("cuEventCreate", 0)
+        untimed = driver.output("cuEventCreate", 2)
         elapsed = ctypes.c_float()
         out = ctypes.byref(elapsed)
         assert driver.cuEventElapsedTime(out, start, end) == INVALID_HANDLE
@@ -209,7 +209,7 @@ class TestEvents:
 class TestCopies:
     @pytest.fixture
     def memory(self, driver, flag):
-        address = driver.made("cuMemAlloc", 4096)
+        address = driver.output("cuMemAlloc", 4096)
         yield address
         flag.value = 1  # freeing waits for what is held
         driver.cuMemFree(address)
@@ -224,7 +224,7 @@ class TestCopies:
         assert driver.read(memory, 4) == [1, 2, 3, 4]
 
     def test_pinned_memory_is_read_when_the_copy_runs(self, driver, stream, flag, held, memory):
-        pinned = driver.made("cuMemAllocHost", 16)
+        pinned = driver.output("cuMemAllocHost", 16)
         source = (ctypes.c_uint32 * 4).from_address(pinned)
         source[:] = [1, 2, 3, 4]
         held(stream)
@@ -297,7 +297,7 @@ class TestPriorities:
         )
         assert greatest.value < least.value == 0
         for asked, given in ((-1, -1), (-100, greatest.value), (5, 0)):
-            made = driver.made("cuStreamCreateWithPriority", 1, asked)
+            made = driver.output("cuStreamCreateWithPriority", 1, asked)
             found = ctypes.c_int()
             assert driver.cuStreamGetPriority(made, ctypes.byref(found)) == SUCCESS
             assert found.value == given

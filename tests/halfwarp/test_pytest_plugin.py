@@ -50,7 +50,7 @@ def trap():
 
 def test_options_choose_the_emulator_and_the_header_shows_them(run_pytest):
     output = run_pytest(
-        CALLS + "def test_it():\n    assert made('cuDeviceGetCount') == 2",
+        CALLS + "def test_it():\n    assert output('cuDeviceGetCount') == 2",
         "--cuda-emulate", "--cuda-devices=2", "--cuda-seed=5", "--cuda-mode=eager",
         "--cuda-check=none",
     )  # fmt: skip
@@ -107,10 +107,10 @@ def test_cuda_no_leaks_names_what_is_left(run_pytest):
         CALLS
         + """
 def test_leaks(cuda_no_leaks):
-    made("cuStreamCreate", 0)
+    output("cuStreamCreate", 0)
 
 def test_is_clean(cuda_no_leaks):
-    driver("cuStreamDestroy", made("cuStreamCreate", 0))
+    driver("cuStreamDestroy", output("cuStreamCreate", 0))
 """,
         "--cuda-emulate",
     )

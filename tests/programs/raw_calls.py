@@ -14,7 +14,7 @@ def driver(name, *arguments):
     given = [ctypes.c_uint64(a) if isinstance(a, int) else a for a in arguments]
     return ctypes.CFUNCTYPE(ctypes.c_int)(address)(*given)
 
-def made(name, *rest):
+def output(name, *rest):
     out = ctypes.c_uint64()
     code = driver(name, ctypes.byref(out), *rest)
     assert code == 0, (name, code)
@@ -22,5 +22,5 @@ def made(name, *rest):
 
 def start():
     assert driver("cuInit", 0) == 0
-    assert driver("cuCtxSetCurrent", made("cuDevicePrimaryCtxRetain", 0)) == 0
+    assert driver("cuCtxSetCurrent", output("cuDevicePrimaryCtxRetain", 0)) == 0
 """

@@ -14,45 +14,45 @@ BEGIN = """
 from cuda.bindings import driver, runtime
 from cuda.core import emulation
 
-def made(status, *results):
+def check(status, *results):
     assert status == 0, status
     return results[0] if results else None
 
-made(*driver.cuInit(0))
-context = made(*driver.cuDevicePrimaryCtxRetain(0))
-made(*driver.cuCtxSetCurrent(context))
-first = made(*driver.cuCtxGetId(context))
+check(*driver.cuInit(0))
+context = check(*driver.cuDevicePrimaryCtxRetain(0))
+check(*driver.cuCtxSetCurrent(context))
+first = check(*driver.cuCtxGetId(context))
 free = driver.cuMemGetInfo()[1]
-stream = made(*driver.cuStreamCreate(0))
-event = made(*driver.cuEventCreate(0))
-memory = made(*driver.cuMemAlloc(1 << 20))
-pooled = made(*driver.cuMemAllocAsync(1 << 20, stream))
-own = made(*driver.cuStreamGetId(2))  # of the per-thread default stream
-pool = made(*driver.cuDeviceGetMemPool(0))
+stream = check(*driver.cuStreamCreate(0))
+event = check(*driver.cuEventCreate(0))
+memory = check(*driver.cuMemAlloc(1 << 20))
+pooled = check(*driver.cuMemAllocAsync(1 << 20, stream))
+own = check(*driver.cuStreamGetId(2))  # of the per-thread default stream
+pool = check(*driver.cuDeviceGetMemPool(0))
 
 def held():
     asked = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
-    return int(made(*driver.cuMemPoolGetAttribute(pool, asked)))
+    return int(check(*driver.cuMemPoolGetAttribute(pool, asked)))
 """
 END = """
-again = made(*driver.cuDevicePrimaryCtxRetain(0))
-made(*driver.cuCtxSetCurrent(again))
-assert made(*driver.cuCtxGetId(again)) != first
-assert made(*driver.cuStreamGetId(2)) != own
+again = check(*driver.cuDevicePrimaryCtxRetain(0))
+check(*driver.cuCtxSetCurrent(again))
+assert check(*driver.cuCtxGetId(again)) != first
+assert check(*driver.cuStreamGetId(2)) != own
 assert driver.cuMemGetInfo()[1] == free - held(), "only memory of pools is left"
 assert not emulation.faults()
 assert driver.cuStreamQuery(stream)[0] != 0
 assert driver.cuEventQuery(event)[0] != 0
 assert driver.cuMemFree(memory)[0] != 0
 assert driver.cuMemFreeAsync(pooled, 0)[0] == 0
-made(*driver.cuCtxSynchronize())
+check(*driver.cuCtxSynchronize())
 assert held() == 0 and driver.cuMemGetInfo()[1] == free
 print(",".join(fault.kind for fault in emulation.faults()))
 """
 WAYS = {
-    "cuDevicePrimaryCtxReset": "made(*driver.cuDevicePrimaryCtxReset(0))",
+    "cuDevicePrimaryCtxReset": "check(*driver.cuDevicePrimaryCtxReset(0))",
     "cudaDeviceReset": "assert runtime.cudaDeviceReset()[0] == 0",
-    "the last release": "made(*driver.cuDevicePrimaryCtxRelease(0))",
+    "the last release": "check(*driver.cuDevicePrimaryCtxRelease(0))",
 }
 
 

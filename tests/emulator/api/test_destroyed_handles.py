@@ -28,20 +28,20 @@ def context():
     Device(0).set_current()
 
 
-def made(status, *handles):
+def check(status, *handles):
     assert status == 0
     return handles[0] if handles else None
 
 
 def dead_stream():
-    stream = made(*driver.cuStreamCreate(0))
-    made(*driver.cuStreamDestroy(stream))
+    stream = check(*driver.cuStreamCreate(0))
+    check(*driver.cuStreamDestroy(stream))
     return stream
 
 
 def dead_event():
-    event = made(*driver.cuEventCreate(0))
-    made(*driver.cuEventDestroy(event))
+    event = check(*driver.cuEventCreate(0))
+    check(*driver.cuEventDestroy(event))
     return event
 
 
@@ -49,42 +49,42 @@ def dead_pool():
     properties = driver.CUmemPoolProps()
     properties.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
     properties.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-    pool = made(*driver.cuMemPoolCreate(properties))
-    made(*driver.cuMemPoolDestroy(pool))
+    pool = check(*driver.cuMemPoolCreate(properties))
+    check(*driver.cuMemPoolDestroy(pool))
     return pool
 
 
 def dead_module():
-    module = made(*driver.cuModuleLoadData(PTX))
-    made(*driver.cuModuleUnload(module))
+    module = check(*driver.cuModuleLoadData(PTX))
+    check(*driver.cuModuleUnload(module))
     return module
 
 
 def dead_function():
-    module = made(*driver.cuModuleLoadData(PTX))
-    function = made(*driver.cuModuleGetFunction(module, b"nothing"))
-    made(*driver.cuModuleUnload(module))
+    module = check(*driver.cuModuleLoadData(PTX))
+    function = check(*driver.cuModuleGetFunction(module, b"nothing"))
+    check(*driver.cuModuleUnload(module))
     return function
 
 
 def dead_kernel():
-    library = made(*driver.cuLibraryLoadData(PTX, [], [], 0, [], [], 0))
-    kernel = made(*driver.cuLibraryGetKernel(library, b"nothing"))
-    made(*driver.cuLibraryUnload(library))
+    library = check(*driver.cuLibraryLoadData(PTX, [], [], 0, [], [], 0))
+    kernel = check(*driver.cuLibraryGetKernel(library, b"nothing"))
+    check(*driver.cuLibraryUnload(library))
     return kernel
 
 
 def dead_library():
-    library = made(*driver.cuLibraryLoadData(PTX, [], [], 0, [], [], 0))
-    made(*driver.cuLibraryUnload(library))
+    library = check(*driver.cuLibraryLoadData(PTX, [], [], 0, [], [], 0))
+    check(*driver.cuLibraryUnload(library))
     return library
 
 
 def dead_context():
-    current = made(*driver.cuCtxGetCurrent())
-    context = made(*driver.cuCtxCreate(None, 0, 0))
-    made(*driver.cuCtxDestroy(context))
-    made(*driver.cuCtxSetCurrent(current))
+    current = check(*driver.cuCtxGetCurrent())
+    context = check(*driver.cuCtxCreate(None, 0, 0))
+    check(*driver.cuCtxDestroy(context))
+    check(*driver.cuCtxSetCurrent(current))
     return context
 
 
@@ -123,16 +123,16 @@ def test_a_handle_is_told_of_once_for_each_function():
 
 
 def test_live_handles_and_made_up_ones_are_no_such_fault():
-    event = made(*driver.cuEventCreate(0))
+    event = check(*driver.cuEventCreate(0))
     assert driver.cuEventQuery(event)[0] == 0
     assert driver.cuEventQuery(driver.CUevent(0xDEAD0))[0] == INVALID_HANDLE
-    made(*driver.cuEventDestroy(event))
+    check(*driver.cuEventDestroy(event))
     assert emulation.faults() == []
 
 
 def test_freeing_twice_and_copying_freed_memory_are_faults():
-    memory = made(*driver.cuMemAlloc(64))
-    made(*driver.cuMemFree(memory))
+    memory = check(*driver.cuMemAlloc(64))
+    check(*driver.cuMemFree(memory))
     with emulation.expect_fault("double-free"):
         assert driver.cuMemFree(memory)[0] == INVALID_VALUE
     with emulation.expect_fault("freed-memory"):
@@ -142,15 +142,15 @@ def test_freeing_twice_and_copying_freed_memory_are_faults():
 def test_destroying_what_another_thread_waits_with_is_a_fault():
     started, go = threading.Event(), threading.Event()
     hold = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: (started.set(), go.wait(30)))
-    stream = made(*driver.cuStreamCreate(0))
-    made(*driver.cuLaunchHostFunc(stream, ctypes.cast(hold, ctypes.c_void_p).value, 0))
+    stream = check(*driver.cuStreamCreate(0))
+    check(*driver.cuLaunchHostFunc(stream, ctypes.cast(hold, ctypes.c_void_p).value, 0))
     waiter = threading.Thread(target=driver.cuStreamSynchronize, args=(stream,))
     calls = emulation.stats()["calls"].get("cuStreamSynchronize", 0)
     waiter.start()
     started.wait(30)
     while emulation.stats()["calls"].get("cuStreamSynchronize", 0) == calls:
         pass
-    made(*driver.cuStreamDestroy(stream))
+    check(*driver.cuStreamDestroy(stream))
     go.set()
     waiter.join()
     (fault,) = emulation.faults()

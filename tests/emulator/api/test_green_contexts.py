@@ -15,22 +15,22 @@ SM = driver.CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM
 NONBLOCKING = 1
 
 
-def made(status, *results):
+def check(status, *results):
     assert status == 0, status
     return results[0] if results else None
 
 
 @pytest.fixture
 def whole():
-    made(*driver.cuInit(0))
-    return made(*driver.cuDeviceGetDevResource(0, SM))
+    check(*driver.cuInit(0))
+    return check(*driver.cuDeviceGetDevResource(0, SM))
 
 
 @pytest.fixture
 def green(whole):
     group, *_ = driver.cuDevSmResourceSplitByCount(1, whole, 0, 2)[1]
-    desc = made(*driver.cuDevResourceGenerateDesc([group], 1))
-    handle = made(*driver.cuGreenCtxCreate(desc, 0, 1))
+    desc = check(*driver.cuDevResourceGenerateDesc([group], 1))
+    handle = check(*driver.cuGreenCtxCreate(desc, 0, 1))
     yield handle
     driver.cuGreenCtxDestroy(handle)
 
@@ -124,25 +124,25 @@ def test_groups_of_one_split_go_together_and_others_do_not(whole):
 
 
 def test_a_struct_that_the_driver_did_not_fill_is_refused():
-    made(*driver.cuInit(0))
+    check(*driver.cuInit(0))
     blank = driver.CUdevResource()
     blank.type = SM
     assert driver.cuDevResourceGenerateDesc([blank], 1)[0] != 0
 
 
 def test_the_context_of_a_green_one_is_not_destroyed_by_itself(green):
-    view = made(*driver.cuCtxFromGreenCtx(green))
+    view = check(*driver.cuCtxFromGreenCtx(green))
     assert driver.cuCtxDestroy(view)[0] == driver.CUresult.CUDA_ERROR_INVALID_CONTEXT
 
 
 def test_streams_tell_whose_they_are(green):
-    stream = made(*driver.cuGreenCtxStreamCreate(green, NONBLOCKING, 0))
-    assert int(made(*driver.cuStreamGetGreenCtx(stream))) == int(green)
+    stream = check(*driver.cuGreenCtxStreamCreate(green, NONBLOCKING, 0))
+    assert int(check(*driver.cuStreamGetGreenCtx(stream))) == int(green)
     status, primary, of = driver.cuStreamGetCtx_v2(stream)
     assert status == 0
     assert int(of) == int(green)
-    assert int(primary) != int(made(*driver.cuStreamGetCtx(stream)))
-    made(*driver.cuStreamDestroy(stream))
+    assert int(primary) != int(check(*driver.cuStreamGetCtx(stream)))
+    check(*driver.cuStreamDestroy(stream))
 
 
 def test_a_stream_of_a_green_context_is_nonblocking(green):
@@ -150,18 +150,18 @@ def test_a_stream_of_a_green_context_is_nonblocking(green):
 
 
 def test_a_stream_outlives_its_green_context_and_can_only_be_destroyed(whole):
-    desc = made(*driver.cuDevResourceGenerateDesc([whole], 1))
-    green = made(*driver.cuGreenCtxCreate(desc, 0, 1))
-    stream = made(*driver.cuGreenCtxStreamCreate(green, NONBLOCKING, 0))
-    made(*driver.cuGreenCtxDestroy(green))
+    desc = check(*driver.cuDevResourceGenerateDesc([whole], 1))
+    green = check(*driver.cuGreenCtxCreate(desc, 0, 1))
+    stream = check(*driver.cuGreenCtxStreamCreate(green, NONBLOCKING, 0))
+    check(*driver.cuGreenCtxDestroy(green))
     assert driver.cuStreamQuery(stream)[0] == driver.CUresult.CUDA_ERROR_STREAM_DETACHED
-    made(*driver.cuStreamDestroy(stream))
+    check(*driver.cuStreamDestroy(stream))
 
 
 def test_a_destroyed_green_context_is_reported(whole):
-    desc = made(*driver.cuDevResourceGenerateDesc([whole], 1))
-    green = made(*driver.cuGreenCtxCreate(desc, 0, 1))
-    made(*driver.cuGreenCtxDestroy(green))
+    desc = check(*driver.cuDevResourceGenerateDesc([whole], 1))
+    green = check(*driver.cuGreenCtxCreate(desc, 0, 1))
+    check(*driver.cuGreenCtxDestroy(green))
     with emulation.expect_fault("destroyed-handle"):
         assert driver.cuGreenCtxGetId(green)[0] != 0
 
@@ -182,29 +182,29 @@ print(active, driver.cuDevicePrimaryCtxGetState(0)[2])
 
 
 def test_events_order_whole_green_contexts(green):
-    primary = made(*driver.cuDevicePrimaryCtxRetain(0))
-    made(*driver.cuCtxPushCurrent(primary))
-    event = made(*driver.cuEventCreate(0))
+    primary = check(*driver.cuDevicePrimaryCtxRetain(0))
+    check(*driver.cuCtxPushCurrent(primary))
+    event = check(*driver.cuEventCreate(0))
     order = []
-    stream = made(*driver.cuGreenCtxStreamCreate(green, NONBLOCKING, 0))
+    stream = check(*driver.cuGreenCtxStreamCreate(green, NONBLOCKING, 0))
     from cuda.core import Stream, host_launch
 
     host_launch(Stream.from_handle(int(stream)), lambda: order.append("first"))
-    made(*driver.cuGreenCtxRecordEvent(green, event))
-    other = made(*driver.cuStreamCreate(NONBLOCKING))
-    made(*driver.cuStreamWaitEvent(other, event, 0))
+    check(*driver.cuGreenCtxRecordEvent(green, event))
+    other = check(*driver.cuStreamCreate(NONBLOCKING))
+    check(*driver.cuStreamWaitEvent(other, event, 0))
     host_launch(Stream.from_handle(int(other)), lambda: order.append("second"))
-    made(*driver.cuEventRecord(event, other))
-    made(*driver.cuGreenCtxWaitEvent(green, event))
-    later = made(*driver.cuGreenCtxStreamCreate(green, NONBLOCKING, 0))
+    check(*driver.cuEventRecord(event, other))
+    check(*driver.cuGreenCtxWaitEvent(green, event))
+    later = check(*driver.cuGreenCtxStreamCreate(green, NONBLOCKING, 0))
     host_launch(Stream.from_handle(int(later)), lambda: order.append("third"))
-    made(*driver.cuStreamSynchronize(later))
+    check(*driver.cuStreamSynchronize(later))
     assert order == ["first", "second", "third"]
     for each in (stream, other, later):
-        made(*driver.cuStreamDestroy(each))
-    made(*driver.cuEventDestroy(event))
-    made(*driver.cuCtxPopCurrent())
-    made(*driver.cuDevicePrimaryCtxRelease(0))
+        check(*driver.cuStreamDestroy(each))
+    check(*driver.cuEventDestroy(event))
+    check(*driver.cuCtxPopCurrent())
+    check(*driver.cuDevicePrimaryCtxRelease(0))
 
 
 def test_a_failure_in_it_breaks_the_primary_context_too(run_python):

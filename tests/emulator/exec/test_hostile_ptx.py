@@ -67,7 +67,7 @@ class TestRefusal:
                 .reg .b64 a, b; .reg .b32 v;
                 ld.param.u64 a, [out]; mov.u64 b, x; ld.param.u32 v, [b]; st.global.u32 [a], v;
                 ret; }"""
-        out = driver.made("cuMemAlloc", 4)
+        out = driver.output("cuMemAlloc", 4)
         kernel = driver.kernel(text, entry="k")
         assert driver.launch(kernel, ctypes.c_uint64(out), ctypes.c_uint32(77)) == 0
         assert driver.read(out) == [77]

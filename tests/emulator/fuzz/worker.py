@@ -68,7 +68,7 @@ class Emulator:
         code = getattr(self.library, name)(*values)
         assert code == 0, f"{name} answered {code}"
 
-    def made(self, name, *values):
+    def output(self, name, *values):
         out = ctypes.c_uint64()
         self.call(name, ctypes.byref(out), *values)
         return out.value
@@ -77,8 +77,8 @@ class Emulator:
         """A fresh context, after a fault or at the start."""
         if self.context is not None:  # it answers the fault, and goes
             self.library.cuCtxDestroy_v2(ctypes.c_void_p(self.context))
-        self.context = self.made("cuCtxCreate_v2", 0, 0)
-        self.buffers = [self.made("cuMemAlloc_v2", ctypes.c_size_t(BUFFER)) for _ in range(4)]
+        self.context = self.output("cuCtxCreate_v2", 0, 0)
+        self.buffers = [self.output("cuMemAlloc_v2", ctypes.c_size_t(BUFFER)) for _ in range(4)]
         for buffer in self.buffers:
             self.call("cuMemsetD8_v2", ctypes.c_uint64(buffer), 1, ctypes.c_size_t(BUFFER))
 

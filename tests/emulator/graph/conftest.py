@@ -22,7 +22,7 @@ def needs(name):
         pytest.skip(f"the driver has no {name}")
 
 
-def made(status, *results):
+def check(status, *results):
     """The results of a call that must succeed."""
     assert status == 0, status
     return results[0] if len(results) == 1 else results
@@ -37,29 +37,30 @@ def context():
 def streams():
     """Three streams that the default stream does not wait for."""
     found = [
-        made(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING)) for _ in range(3)
+        check(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+        for _ in range(3)
     ]
     yield found
     for each in found:
-        made(*driver.cuStreamDestroy(each))
+        check(*driver.cuStreamDestroy(each))
 
 
 @pytest.fixture
 def events():
-    found = [made(*driver.cuEventCreate(0)) for _ in range(3)]
+    found = [check(*driver.cuEventCreate(0)) for _ in range(3)]
     yield found
     for each in found:
-        made(*driver.cuEventDestroy(each))
+        check(*driver.cuEventDestroy(each))
 
 
 @pytest.fixture
 def memory():
     """1 KiB of device memory, all zero."""
-    address = made(*driver.cuMemAlloc(1024))
-    made(*driver.cuMemsetD8(address, 0, 1024))
-    made(*driver.cuCtxSynchronize())  # the streams do not wait for the default stream
+    address = check(*driver.cuMemAlloc(1024))
+    check(*driver.cuMemsetD8(address, 0, 1024))
+    check(*driver.cuCtxSynchronize())  # the streams do not wait for the default stream
     yield int(address)
-    made(*driver.cuMemFree(address))
+    check(*driver.cuMemFree(address))
 
 
 @pytest.fixture
@@ -68,12 +69,12 @@ def executable(graph):
     all_made = []
 
     def make(flags=0, of=graph):
-        all_made.append(made(*driver.cuGraphInstantiate(of, flags)))
+        all_made.append(check(*driver.cuGraphInstantiate(of, flags)))
         return all_made[-1]
 
     yield make
     for each in all_made:
-        made(*driver.cuGraphExecDestroy(each))
+        check(*driver.cuGraphExecDestroy(each))
 
 
 PTX = b""".version 7.0
@@ -104,10 +105,10 @@ class Kernels:
     """Functions of a module, and nodes of them: `store`, `increase`, `choose`."""
 
     def __init__(self):
-        self.module = made(*driver.cuModuleLoadData(PTX))
+        self.module = check(*driver.cuModuleLoadData(PTX))
 
     def function(self, name):
-        return made(*driver.cuModuleGetFunction(self.module, name.encode()))
+        return check(*driver.cuModuleGetFunction(self.module, name.encode()))
 
     def parameters(self, name, first, second):
         """The parameters of a node of one thread; what they point at stays with them."""
@@ -124,33 +125,33 @@ class Kernels:
 
     def add(self, graph, name, first, second, *after):
         parameters = self.parameters(name, first, second)
-        return made(*driver.cuGraphAddKernelNode(graph, list(after), len(after), parameters))
+        return check(*driver.cuGraphAddKernelNode(graph, list(after), len(after), parameters))
 
 
 @pytest.fixture
 def kernels():
     found = Kernels()
     yield found
-    made(*driver.cuModuleUnload(found.module))
+    check(*driver.cuModuleUnload(found.module))
 
 
 @pytest.fixture
 def graph():
-    found = made(*driver.cuGraphCreate(0))
+    found = check(*driver.cuGraphCreate(0))
     yield found
-    made(*driver.cuGraphDestroy(found))
+    check(*driver.cuGraphDestroy(found))
 
 
 def empty(graph, *after):
-    return made(*driver.cuGraphAddEmptyNode(graph, list(after), len(after)))
+    return check(*driver.cuGraphAddEmptyNode(graph, list(after), len(after)))
 
 
 def fill(graph, address, value, *after, width=16):
     parameters = driver.CUDA_MEMSET_NODE_PARAMS()
     parameters.dst, parameters.value, parameters.elementSize = address, value, 1
     parameters.width, parameters.height = width, 1
-    context = made(*driver.cuCtxGetCurrent())
-    return made(*driver.cuGraphAddMemsetNode(graph, list(after), len(after), parameters, context))
+    context = check(*driver.cuCtxGetCurrent())
+    return check(*driver.cuGraphAddMemsetNode(graph, list(after), len(after), parameters, context))
 
 
 def copy_parameters(to, from_, width=16):
@@ -163,14 +164,14 @@ def copy_parameters(to, from_, width=16):
 
 
 def copy(graph, to, from_, *after):
-    context = made(*driver.cuCtxGetCurrent())
+    context = check(*driver.cuCtxGetCurrent())
     parameters = copy_parameters(to, from_)
-    return made(*driver.cuGraphAddMemcpyNode(graph, list(after), len(after), parameters, context))
+    return check(*driver.cuGraphAddMemcpyNode(graph, list(after), len(after), parameters, context))
 
 
 def read(address, size):
     data = bytearray(size)
-    made(*driver.cuMemcpyDtoH(data, address, size))
+    check(*driver.cuMemcpyDtoH(data, address, size))
     return bytes(data)
 
 
@@ -179,9 +180,9 @@ def word(address):
 
 
 def launch(graph, stream, times=1):
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
-    made(*driver.cuGraphUpload(executable, stream))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
+    check(*driver.cuGraphUpload(executable, stream))
     for _ in range(times):
-        made(*driver.cuGraphLaunch(executable, stream))
-    made(*driver.cuStreamSynchronize(stream))
-    made(*driver.cuGraphExecDestroy(executable))
+        check(*driver.cuGraphLaunch(executable, stream))
+    check(*driver.cuStreamSynchronize(stream))
+    check(*driver.cuGraphExecDestroy(executable))

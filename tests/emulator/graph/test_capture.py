@@ -6,7 +6,7 @@ import threading
 import pytest
 from cuda.bindings import driver
 
-from tests.emulator.graph.conftest import made
+from tests.emulator.graph.conftest import check
 
 R = driver.CUresult
 Mode = driver.CUstreamCaptureMode
@@ -19,7 +19,7 @@ INVALIDATED = R.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
 
 
 def status(stream):
-    return made(*driver.cuStreamIsCapturing(stream))
+    return check(*driver.cuStreamIsCapturing(stream))
 
 
 def end_invalid(*streams):
@@ -29,97 +29,97 @@ def end_invalid(*streams):
         assert driver.cuStreamEndCapture(stream)[0] == INVALIDATED
         assert status(stream) == Status.CU_STREAM_CAPTURE_STATUS_NONE
     for stream in streams:
-        made(*driver.cuStreamSynchronize(stream))
+        check(*driver.cuStreamSynchronize(stream))
 
 
 def end_whole(stream):
     assert status(stream) == Status.CU_STREAM_CAPTURE_STATUS_ACTIVE
-    made(*driver.cuGraphDestroy(made(*driver.cuStreamEndCapture(stream))))
+    check(*driver.cuGraphDestroy(check(*driver.cuStreamEndCapture(stream))))
 
 
 def read(address, size):
     data = bytearray(size)
-    made(*driver.cuMemcpyDtoH(data, address, size))
+    check(*driver.cuMemcpyDtoH(data, address, size))
     return bytes(data)
 
 
 def launch(graph, stream):
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
-    made(*driver.cuGraphLaunch(executable, stream))
-    made(*driver.cuStreamSynchronize(stream))
-    made(*driver.cuGraphExecDestroy(executable))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
+    check(*driver.cuGraphLaunch(executable, stream))
+    check(*driver.cuStreamSynchronize(stream))
+    check(*driver.cuGraphExecDestroy(executable))
 
 
 def test_work_becomes_nodes_in_a_row_and_runs_at_the_launch_only(streams, memory):
     stream = streams[0]
-    made(*driver.cuStreamBeginCapture(stream, GLOBAL))
-    made(*driver.cuMemsetD8Async(memory, 7, 16, stream))
-    made(*driver.cuMemcpyDtoDAsync(memory + 64, memory, 16, stream))
-    graph = made(*driver.cuStreamEndCapture(stream))
+    check(*driver.cuStreamBeginCapture(stream, GLOBAL))
+    check(*driver.cuMemsetD8Async(memory, 7, 16, stream))
+    check(*driver.cuMemcpyDtoDAsync(memory + 64, memory, 16, stream))
+    graph = check(*driver.cuStreamEndCapture(stream))
     assert read(memory, 80) == bytes(80)
-    nodes, count = made(*driver.cuGraphGetNodes(graph, 8))
+    nodes, count = check(*driver.cuGraphGetNodes(graph, 8))
     assert count == 2
-    types = [made(*driver.cuGraphNodeGetType(node)) for node in nodes[:2]]
+    types = [check(*driver.cuGraphNodeGetType(node)) for node in nodes[:2]]
     Type = driver.CUgraphNodeType
     assert types == [Type.CU_GRAPH_NODE_TYPE_MEMSET, Type.CU_GRAPH_NODE_TYPE_MEMCPY]
-    from_, to, _, edges = made(*driver.cuGraphGetEdges(graph, 8))
+    from_, to, _, edges = check(*driver.cuGraphGetEdges(graph, 8))
     assert edges == 1
     assert (int(from_[0]), int(to[0])) == (int(nodes[0]), int(nodes[1]))
     launch(graph, stream)
     assert read(memory, 80) == b"\7" * 16 + bytes(48) + b"\7" * 16
-    made(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphDestroy(graph))
 
 
 def test_streams_fork_and_join_over_events(streams, events, memory):
     first, second, _ = streams
     forked, joined, _ = events
-    made(*driver.cuStreamBeginCapture(first, GLOBAL))
-    made(*driver.cuMemsetD8Async(memory, 1, 4, first))
-    made(*driver.cuEventRecord(forked, first))
-    made(*driver.cuStreamWaitEvent(second, forked, 0))
+    check(*driver.cuStreamBeginCapture(first, GLOBAL))
+    check(*driver.cuMemsetD8Async(memory, 1, 4, first))
+    check(*driver.cuEventRecord(forked, first))
+    check(*driver.cuStreamWaitEvent(second, forked, 0))
     assert status(second) == Status.CU_STREAM_CAPTURE_STATUS_ACTIVE
-    made(*driver.cuMemcpyDtoDAsync(memory + 4, memory, 4, second))
-    made(*driver.cuMemcpyDtoDAsync(memory + 8, memory, 4, first))
-    made(*driver.cuEventRecord(joined, second))
-    made(*driver.cuStreamWaitEvent(first, joined, 0))
-    made(*driver.cuMemcpyDtoDAsync(memory + 12, memory + 4, 4, first))
-    graph = made(*driver.cuStreamEndCapture(first))
+    check(*driver.cuMemcpyDtoDAsync(memory + 4, memory, 4, second))
+    check(*driver.cuMemcpyDtoDAsync(memory + 8, memory, 4, first))
+    check(*driver.cuEventRecord(joined, second))
+    check(*driver.cuStreamWaitEvent(first, joined, 0))
+    check(*driver.cuMemcpyDtoDAsync(memory + 12, memory + 4, 4, first))
+    graph = check(*driver.cuStreamEndCapture(first))
     assert status(second) == Status.CU_STREAM_CAPTURE_STATUS_NONE
-    assert made(*driver.cuGraphGetEdges(graph, 8))[3] == 4
+    assert check(*driver.cuGraphGetEdges(graph, 8))[3] == 4
     launch(graph, first)
     assert read(memory, 16) == b"\1" * 16
-    made(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphDestroy(graph))
 
 
 def test_info_names_the_graph_and_what_comes_next(streams, memory):
     stream = streams[0]
     assert driver.cuStreamGetCaptureInfo(stream)[1] == Status.CU_STREAM_CAPTURE_STATUS_NONE
-    made(*driver.cuStreamBeginCapture(stream, GLOBAL))
-    made(*driver.cuMemsetD8Async(memory, 7, 16, stream))
+    check(*driver.cuStreamBeginCapture(stream, GLOBAL))
+    check(*driver.cuMemsetD8Async(memory, 7, 16, stream))
     _, state, first, graph, dependencies, _, count = driver.cuStreamGetCaptureInfo(stream)
     assert state == Status.CU_STREAM_CAPTURE_STATUS_ACTIVE
     assert count == 1
-    assert int(dependencies[0]) == int(made(*driver.cuGraphGetNodes(graph, 4))[0][0])
+    assert int(dependencies[0]) == int(check(*driver.cuGraphGetNodes(graph, 4))[0][0])
     flag = driver.CUstreamUpdateCaptureDependencies_flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
-    made(*driver.cuStreamUpdateCaptureDependencies(stream, [], None, 0, flag))
-    made(*driver.cuMemsetD8Async(memory, 8, 16, stream))
-    ended = made(*driver.cuStreamEndCapture(stream))
+    check(*driver.cuStreamUpdateCaptureDependencies(stream, [], None, 0, flag))
+    check(*driver.cuMemsetD8Async(memory, 8, 16, stream))
+    ended = check(*driver.cuStreamEndCapture(stream))
     assert int(ended) == int(graph)
-    assert made(*driver.cuGraphGetRootNodes(ended, 4))[1] == 2
-    made(*driver.cuGraphDestroy(ended))
-    made(*driver.cuStreamBeginCapture(stream, GLOBAL))
+    assert check(*driver.cuGraphGetRootNodes(ended, 4))[1] == 2
+    check(*driver.cuGraphDestroy(ended))
+    check(*driver.cuStreamBeginCapture(stream, GLOBAL))
     assert driver.cuStreamGetCaptureInfo(stream)[2] != first
     end_whole(stream)
 
 
 def test_a_capture_goes_into_a_graph_that_is_there(streams, memory):
-    stream, graph = streams[0], made(*driver.cuGraphCreate(0))
-    node = made(*driver.cuGraphAddEmptyNode(graph, [], 0))
-    made(*driver.cuStreamBeginCaptureToGraph(stream, graph, [node], None, 1, GLOBAL))
-    made(*driver.cuMemsetD8Async(memory, 7, 16, stream))
-    assert int(made(*driver.cuStreamEndCapture(stream))) == int(graph)
-    assert int(made(*driver.cuGraphGetEdges(graph, 4))[0][0]) == int(node)
-    made(*driver.cuGraphDestroy(graph))
+    stream, graph = streams[0], check(*driver.cuGraphCreate(0))
+    node = check(*driver.cuGraphAddEmptyNode(graph, [], 0))
+    check(*driver.cuStreamBeginCaptureToGraph(stream, graph, [node], None, 1, GLOBAL))
+    check(*driver.cuMemsetD8Async(memory, 7, 16, stream))
+    assert int(check(*driver.cuStreamEndCapture(stream))) == int(graph)
+    assert int(check(*driver.cuGraphGetEdges(graph, 4))[0][0]) == int(node)
+    check(*driver.cuGraphDestroy(graph))
 
 
 UNSAFE = {
@@ -134,18 +134,18 @@ UNSAFE = {
 @pytest.mark.parametrize("mode", [GLOBAL, LOCAL], ids=["global", "thread-local"])
 @pytest.mark.parametrize("call", UNSAFE.values(), ids=UNSAFE)
 def test_unsafe_calls_are_refused_and_end_the_capture(streams, memory, call, mode):
-    made(*driver.cuStreamBeginCapture(streams[0], mode))
+    check(*driver.cuStreamBeginCapture(streams[0], mode))
     assert call(memory)[0] == UNSUPPORTED
     end_invalid(streams[0])
 
 
 def test_relaxed_mode_lets_a_thread_make_unsafe_calls(streams):
-    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
-    before = made(*driver.cuThreadExchangeStreamCaptureMode(RELAXED))
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    before = check(*driver.cuThreadExchangeStreamCaptureMode(RELAXED))
     assert before == GLOBAL
-    made(*driver.cuMemFree(made(*driver.cuMemAlloc(16))))
-    made(*driver.cuMemFreeHost(made(*driver.cuMemAllocHost(16))))
-    assert made(*driver.cuThreadExchangeStreamCaptureMode(before)) == RELAXED
+    check(*driver.cuMemFree(check(*driver.cuMemAlloc(16))))
+    check(*driver.cuMemFreeHost(check(*driver.cuMemAllocHost(16))))
+    assert check(*driver.cuThreadExchangeStreamCaptureMode(before)) == RELAXED
     end_whole(streams[0])
 
 
@@ -168,72 +168,72 @@ def test_only_a_global_capture_forbids_other_threads_unsafe_calls(streams):
     def allocate():
         code, address = driver.cuMemAlloc(16)
         if code == 0:
-            made(*driver.cuMemFree(address))
+            check(*driver.cuMemFree(address))
         return code
 
     for mode in (LOCAL, RELAXED):
-        made(*driver.cuStreamBeginCapture(streams[0], mode))
+        check(*driver.cuStreamBeginCapture(streams[0], mode))
         assert in_another_thread(allocate) == 0
         end_whole(streams[0])
-    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     assert in_another_thread(allocate) == UNSUPPORTED
     end_invalid(streams[0])
 
 
 def test_a_capture_ends_with_nothing_in_another_thread_unless_it_is_relaxed(streams):
-    made(*driver.cuStreamBeginCapture(streams[0], LOCAL))
+    check(*driver.cuStreamBeginCapture(streams[0], LOCAL))
     code = in_another_thread(lambda: driver.cuStreamEndCapture(streams[0])[0])
     assert code == R.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
     assert status(streams[0]) == Status.CU_STREAM_CAPTURE_STATUS_NONE
-    made(*driver.cuStreamBeginCapture(streams[0], RELAXED))
+    check(*driver.cuStreamBeginCapture(streams[0], RELAXED))
     in_another_thread(lambda: end_whole(streams[0]))
 
 
 def test_waiting_for_or_asking_a_capturing_stream_ends_the_capture(streams):
     for call in (driver.cuStreamSynchronize, driver.cuStreamQuery):
-        made(*driver.cuStreamBeginCapture(streams[0], RELAXED))
+        check(*driver.cuStreamBeginCapture(streams[0], RELAXED))
         assert call(streams[0])[0] == UNSUPPORTED
         end_invalid(streams[0])
-    made(*driver.cuStreamBeginCapture(streams[0], RELAXED))
+    check(*driver.cuStreamBeginCapture(streams[0], RELAXED))
     assert driver.cuCtxSynchronize()[0] == UNSUPPORTED
     end_invalid(streams[0])
 
 
 def test_a_captured_event_can_be_waited_for_by_streams_alone(streams, events):
     for call in (driver.cuEventQuery, driver.cuEventSynchronize):
-        made(*driver.cuStreamBeginCapture(streams[0], RELAXED))
-        made(*driver.cuEventRecord(events[0], streams[0]))
+        check(*driver.cuStreamBeginCapture(streams[0], RELAXED))
+        check(*driver.cuEventRecord(events[0], streams[0]))
         assert call(events[0])[0] == R.CUDA_ERROR_CAPTURED_EVENT
         end_invalid(streams[0])
-    made(*driver.cuEventRecord(events[0], streams[1]))
-    made(*driver.cuEventSynchronize(events[0]))
+    check(*driver.cuEventRecord(events[0], streams[1]))
+    check(*driver.cuEventSynchronize(events[0]))
 
 
 def test_the_legacy_stream_may_not_wait_for_a_capture(memory):
-    blocking = made(*driver.cuStreamCreate(0))
-    made(*driver.cuStreamBeginCapture(blocking, RELAXED))
+    blocking = check(*driver.cuStreamCreate(0))
+    check(*driver.cuStreamBeginCapture(blocking, RELAXED))
     implicit = R.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
     assert driver.cuStreamIsCapturing(0)[0] == implicit
     assert status(blocking) == Status.CU_STREAM_CAPTURE_STATUS_ACTIVE
     assert driver.cuMemsetD8Async(memory, 0, 4, 0)[0] == implicit
     end_invalid(blocking)
-    made(*driver.cuStreamBeginCapture(blocking, RELAXED))
+    check(*driver.cuStreamBeginCapture(blocking, RELAXED))
     assert driver.cuMemcpyDtoH(bytearray(4), memory, 4)[0] == implicit
     end_invalid(blocking)
-    made(*driver.cuStreamDestroy(blocking))
+    check(*driver.cuStreamDestroy(blocking))
 
 
 def test_the_legacy_stream_goes_on_beside_streams_it_does_not_wait_for(streams, memory):
-    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
-    made(*driver.cuMemsetD8Async(memory, 0, 4, 0))
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    check(*driver.cuMemsetD8Async(memory, 0, 4, 0))
     end_whole(streams[0])
 
 
 def test_work_that_does_not_come_back_is_told(streams, events, memory):
-    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
-    made(*driver.cuEventRecord(events[0], streams[0]))
-    made(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
-    made(*driver.cuMemsetD8Async(memory, 7, 16, streams[1]))
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    check(*driver.cuEventRecord(events[0], streams[0]))
+    check(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
+    check(*driver.cuMemsetD8Async(memory, 7, 16, streams[1]))
     unjoined = R.CUDA_ERROR_STREAM_CAPTURE_UNJOINED
     assert driver.cuStreamEndCapture(streams[0])[0] == unjoined
     assert status(streams[1]) == Status.CU_STREAM_CAPTURE_STATUS_NONE
@@ -241,15 +241,15 @@ def test_work_that_does_not_come_back_is_told(streams, events, memory):
 
 @pytest.mark.parametrize("is_joined", [True, False], ids=["joined", "unjoined"])
 def test_a_stream_that_joined_may_go_before_the_end(streams, events, memory, is_joined):
-    helper = made(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
-    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
-    made(*driver.cuEventRecord(events[0], streams[0]))
-    made(*driver.cuStreamWaitEvent(helper, events[0], 0))
-    made(*driver.cuMemsetD8Async(memory, 7, 16, helper))
-    made(*driver.cuEventRecord(events[1], helper))
+    helper = check(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    check(*driver.cuEventRecord(events[0], streams[0]))
+    check(*driver.cuStreamWaitEvent(helper, events[0], 0))
+    check(*driver.cuMemsetD8Async(memory, 7, 16, helper))
+    check(*driver.cuEventRecord(events[1], helper))
     if is_joined:
-        made(*driver.cuStreamWaitEvent(streams[0], events[1], 0))
-    made(*driver.cuStreamDestroy(helper))
+        check(*driver.cuStreamWaitEvent(streams[0], events[1], 0))
+    check(*driver.cuStreamDestroy(helper))
     if is_joined:
         end_whole(streams[0])
     else:
@@ -258,42 +258,42 @@ def test_a_stream_that_joined_may_go_before_the_end(streams, events, memory, is_
 
 
 def test_destroying_the_stream_where_it_began_ends_the_capture(streams, events, memory):
-    origin = made(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
-    made(*driver.cuStreamBeginCapture(origin, GLOBAL))
-    made(*driver.cuEventRecord(events[0], origin))
-    made(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
-    made(*driver.cuStreamDestroy(origin))
-    made(*driver.cuMemsetD8Async(memory, 7, 16, streams[1]))
-    made(*driver.cuMemFree(made(*driver.cuMemAlloc(16))))
+    origin = check(*driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+    check(*driver.cuStreamBeginCapture(origin, GLOBAL))
+    check(*driver.cuEventRecord(events[0], origin))
+    check(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
+    check(*driver.cuStreamDestroy(origin))
+    check(*driver.cuMemsetD8Async(memory, 7, 16, streams[1]))
+    check(*driver.cuMemFree(check(*driver.cuMemAlloc(16))))
 
 
 def test_a_capture_ends_where_it_began(streams, events):
-    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
-    made(*driver.cuEventRecord(events[0], streams[0]))
-    made(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    check(*driver.cuEventRecord(events[0], streams[0]))
+    check(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
     unmatched = R.CUDA_ERROR_STREAM_CAPTURE_UNMATCHED
     assert driver.cuStreamEndCapture(streams[1])[0] == unmatched
     end_invalid(streams[0])
 
 
 def test_captures_are_kept_apart(streams, events, memory):
-    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
-    made(*driver.cuStreamBeginCapture(streams[1], GLOBAL))
-    made(*driver.cuEventRecord(events[0], streams[0]))
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    check(*driver.cuStreamBeginCapture(streams[1], GLOBAL))
+    check(*driver.cuEventRecord(events[0], streams[0]))
     merge = R.CUDA_ERROR_STREAM_CAPTURE_MERGE
     assert driver.cuStreamWaitEvent(streams[1], events[0], 0)[0] == merge
     end_invalid(streams[0], streams[1])
 
 
 def test_waiting_for_a_stream_beside_a_global_capture_is_refused(streams):
-    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     assert driver.cuStreamSynchronize(streams[1])[0] == UNSUPPORTED
     end_invalid(streams[0])
 
 
 def test_a_capture_may_not_wait_for_what_is_outside(streams, events):
-    made(*driver.cuEventRecord(events[0], streams[1]))
-    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    check(*driver.cuEventRecord(events[0], streams[1]))
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     isolation = R.CUDA_ERROR_STREAM_CAPTURE_ISOLATION
     assert driver.cuStreamWaitEvent(streams[0], events[0], 0)[0] == isolation
     end_invalid(streams[0])
@@ -302,7 +302,7 @@ def test_a_capture_may_not_wait_for_what_is_outside(streams, events):
 def test_beginnings_and_ends_that_do_not_fit_are_refused(streams):
     assert driver.cuStreamBeginCapture(1, GLOBAL)[0] == UNSUPPORTED  # CU_STREAM_LEGACY
     assert driver.cuStreamEndCapture(streams[0])[0] == R.CUDA_ERROR_ILLEGAL_STATE
-    made(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
+    check(*driver.cuStreamBeginCapture(streams[0], GLOBAL))
     code = driver.cuStreamBeginCapture(streams[0], GLOBAL)[0]
     assert code == R.CUDA_ERROR_ILLEGAL_STATE
     end_whole(streams[0])
@@ -310,15 +310,15 @@ def test_beginnings_and_ends_that_do_not_fit_are_refused(streams):
 
 def test_memory_of_the_graph_is_freed_in_it_and_other_memory_is_not(streams, memory):
     stream = streams[0]
-    made(*driver.cuStreamBeginCapture(stream, GLOBAL))
-    own = made(*driver.cuMemAllocAsync(64, stream))
-    made(*driver.cuMemsetD8Async(own, 5, 64, stream))
-    made(*driver.cuMemcpyDtoDAsync(memory, own, 64, stream))
+    check(*driver.cuStreamBeginCapture(stream, GLOBAL))
+    own = check(*driver.cuMemAllocAsync(64, stream))
+    check(*driver.cuMemsetD8Async(own, 5, 64, stream))
+    check(*driver.cuMemcpyDtoDAsync(memory, own, 64, stream))
     assert driver.cuMemFreeAsync(memory, stream)[0] == R.CUDA_ERROR_INVALID_VALUE
-    made(*driver.cuMemFreeAsync(own, stream))
+    check(*driver.cuMemFreeAsync(own, stream))
     assert driver.cuMemFreeAsync(own, stream)[0] == R.CUDA_ERROR_INVALID_VALUE
-    graph = made(*driver.cuStreamEndCapture(stream))
-    assert made(*driver.cuGraphGetNodes(graph, 8))[1] == 4
+    graph = check(*driver.cuStreamEndCapture(stream))
+    assert check(*driver.cuGraphGetNodes(graph, 8))[1] == 4
     launch(graph, stream)
     assert read(memory, 64) == b"\5" * 64
-    made(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphDestroy(graph))

@@ -9,7 +9,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import emulation
 
-from tests.emulator.graph.conftest import copy, empty, fill, launch, made, needs, read, word
+from tests.emulator.graph.conftest import check, copy, empty, fill, launch, needs, read, word
 
 R = driver.CUresult
 INVALID = R.CUDA_ERROR_INVALID_VALUE
@@ -24,8 +24,8 @@ ASSIGNED = 1
 
 
 def condition(graph, default=0, flags=0):
-    context = made(*driver.cuCtxGetCurrent())
-    return made(*driver.cuGraphConditionalHandleCreate(graph, context, default, flags))
+    context = check(*driver.cuCtxGetCurrent())
+    return check(*driver.cuGraphConditionalHandleCreate(graph, context, default, flags))
 
 
 def parameters_of(handle, kind, size):
@@ -34,19 +34,19 @@ def parameters_of(handle, kind, size):
     found.conditional.handle = handle
     found.conditional.type = kind
     found.conditional.size = size
-    found.conditional.ctx = made(*driver.cuCtxGetCurrent())
+    found.conditional.ctx = check(*driver.cuCtxGetCurrent())
     return found
 
 
 def add(graph, handle, kind, size, *after):
     """The node, and its graphs."""
     parameters = parameters_of(handle, kind, size)
-    node = made(*driver.cuGraphAddNode(graph, list(after), None, len(after), parameters))
+    node = check(*driver.cuGraphAddNode(graph, list(after), None, len(after), parameters))
     return node, list(parameters.conditional.phGraph_out)
 
 
 def write(address, number):
-    made(*driver.cuMemcpyHtoD(address, number.to_bytes(4, "little"), 4))
+    check(*driver.cuMemcpyHtoD(address, number.to_bytes(4, "little"), 4))
 
 
 @pytest.mark.parametrize("chosen", [0, 1, 7])
@@ -109,11 +109,11 @@ def test_conditions_nest_and_know_the_handles_around_them(graph, kernels, stream
 
 
 def test_a_child_graph_runs_inside_of_a_condition(graph, streams, memory):
-    child = made(*driver.cuGraphCreate(0))
+    child = check(*driver.cuGraphCreate(0))
     fill(child, memory, 7)
     _, (body,) = add(graph, condition(graph, 1, ASSIGNED), IF, 1)
-    made(*driver.cuGraphAddChildGraphNode(body, [], 0, child))
-    made(*driver.cuGraphDestroy(child))
+    check(*driver.cuGraphAddChildGraphNode(body, [], 0, child))
+    check(*driver.cuGraphDestroy(child))
     launch(graph, streams[0])
     assert read(memory, 16) == b"\7" * 16
 
@@ -121,9 +121,9 @@ def test_a_child_graph_runs_inside_of_a_condition(graph, streams, memory):
 def test_a_graph_of_a_condition_is_captured_into(graph, streams, memory):
     mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
     _, (body,) = add(graph, condition(graph, 1, ASSIGNED), IF, 1)
-    made(*driver.cuStreamBeginCaptureToGraph(streams[1], body, [], None, 0, mode))
-    made(*driver.cuMemsetD8Async(memory, 9, 16, streams[1]))
-    assert int(made(*driver.cuStreamEndCapture(streams[1]))) == int(body)
+    check(*driver.cuStreamBeginCaptureToGraph(streams[1], body, [], None, 0, mode))
+    check(*driver.cuMemsetD8Async(memory, 9, 16, streams[1]))
+    assert int(check(*driver.cuStreamEndCapture(streams[1]))) == int(body)
     launch(graph, streams[0])
     assert read(memory, 16) == b"\11" * 16
 
@@ -132,7 +132,7 @@ def test_a_node_tells_what_it_was_made_with(graph):
     needs("cuGraphNodeGetParams")
     handle = condition(graph)
     node, bodies = add(graph, handle, SWITCH, 2)
-    told = made(*driver.cuGraphNodeGetParams(node)).conditional
+    told = check(*driver.cuGraphNodeGetParams(node)).conditional
     assert (int(told.handle), told.type, told.size) == (int(handle), SWITCH, 2)
     assert [int(body) for body in told.phGraph_out] == [int(body) for body in bodies]
     assert driver.cuGraphDestroy(bodies[0])[0] == INVALID
@@ -148,29 +148,29 @@ def test_handles_and_sizes_that_do_not_fit_are_refused(graph):
         assert answer(handle, kind, size) == INVALID
     add(graph, handle, IF, 1)
     assert answer(handle, IF, 1) == INVALID
-    context = made(*driver.cuCtxGetCurrent())
+    context = check(*driver.cuCtxGetCurrent())
     assert driver.cuGraphConditionalHandleCreate(graph, context, 0, 2)[0] == INVALID
 
 
 def test_a_handle_of_another_graph_is_refused(graph):
-    other = made(*driver.cuGraphCreate(0))
+    other = check(*driver.cuGraphCreate(0))
     parameters = parameters_of(condition(other), IF, 1)
     assert driver.cuGraphAddNode(graph, [], None, 0, parameters)[0] == INVALID
-    assert made(*driver.cuGraphGetNodes(graph, 1))[1] == 0
-    made(*driver.cuGraphDestroy(other))
+    assert check(*driver.cuGraphGetNodes(graph, 1))[1] == 0
+    check(*driver.cuGraphDestroy(other))
 
 
 @pytest.mark.parametrize("kind", ["allocation", "event"])
 def test_the_graph_of_a_condition_takes_nodes_that_no_executable_has(graph, events, kind):
     _, (body,) = add(graph, condition(graph), IF, 1)
     if kind == "event":
-        made(*driver.cuGraphAddEventRecordNode(body, [], 0, events[0]))
+        check(*driver.cuGraphAddEventRecordNode(body, [], 0, events[0]))
     else:
         parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
         parameters.poolProps.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
         parameters.poolProps.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
         parameters.bytesize = 64
-        made(*driver.cuGraphAddMemAllocNode(body, [], 0, parameters))
+        check(*driver.cuGraphAddMemAllocNode(body, [], 0, parameters))
     wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
     assert driver.cuGraphInstantiateWithParams(graph, wanted)[0] == INVALID
 
@@ -186,52 +186,52 @@ def test_an_unused_handle_is_named_by_the_instantiation(graph):
 
 def test_graphs_with_conditions_are_neither_cloned_nor_embedded(graph):
     add(graph, condition(graph), IF, 1)
-    other = made(*driver.cuGraphCreate(0))
+    other = check(*driver.cuGraphCreate(0))
     assert driver.cuGraphClone(graph)[0] == UNSUPPORTED
     assert driver.cuGraphAddChildGraphNode(other, [], 0, graph)[0] == UNSUPPORTED
-    made(*driver.cuGraphDestroy(other))
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    check(*driver.cuGraphDestroy(other))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
     assert driver.cuGraphInstantiate(graph, 0)[0] == UNSUPPORTED
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphExecDestroy(executable))
 
 
 def test_a_graph_of_a_condition_takes_event_nodes(graph, events):
     _, (body,) = add(graph, condition(graph), IF, 1)
-    made(*driver.cuGraphAddEventRecordNode(body, [], 0, events[0]))
-    made(*driver.cuGraphAddEventWaitNode(body, [], 0, events[0]))
-    assert made(*driver.cuGraphGetNodes(body, 2))[1] == 2
+    check(*driver.cuGraphAddEventRecordNode(body, [], 0, events[0]))
+    check(*driver.cuGraphAddEventWaitNode(body, [], 0, events[0]))
+    assert check(*driver.cuGraphGetNodes(body, 2))[1] == 2
 
 
 def test_an_executable_outlives_its_graph_and_closes_while_it_loops(kernels, streams, memory):
-    graph = made(*driver.cuGraphCreate(0))
+    graph = check(*driver.cuGraphCreate(0))
     handle = condition(graph, 1, ASSIGNED)
     write(memory, 20)
     _, (body,) = add(graph, handle, WHILE, 1)
     counted = kernels.add(body, "increase", memory, -1 & 0xFFFFFFFF)
     kernels.add(body, "choose", handle, memory, counted)
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
-    made(*driver.cuGraphDestroy(graph))
-    made(*driver.cuGraphLaunch(executable, streams[0]))
-    made(*driver.cuGraphExecDestroy(executable))
-    made(*driver.cuStreamSynchronize(streams[0]))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
+    check(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphLaunch(executable, streams[0]))
+    check(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert word(memory) == 0
 
 
 def test_an_update_reaches_the_graphs_of_conditions(kernels, streams, memory):
     graphs = []
     for value in (5, 6):
-        graph = made(*driver.cuGraphCreate(0))
+        graph = check(*driver.cuGraphCreate(0))
         _, (body,) = add(graph, condition(graph, value == 6, ASSIGNED), IF, 1)
         kernels.add(body, "store", memory, value)
         graphs.append(graph)
-    executable = made(*driver.cuGraphInstantiate(graphs[0], 0))
-    made(*driver.cuGraphExecUpdate(executable, graphs[1]))
-    made(*driver.cuGraphLaunch(executable, streams[0]))
-    made(*driver.cuStreamSynchronize(streams[0]))
+    executable = check(*driver.cuGraphInstantiate(graphs[0], 0))
+    check(*driver.cuGraphExecUpdate(executable, graphs[1]))
+    check(*driver.cuGraphLaunch(executable, streams[0]))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert word(memory) == 6
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphExecDestroy(executable))
     for graph in graphs:
-        made(*driver.cuGraphDestroy(graph))
+        check(*driver.cuGraphDestroy(graph))
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU runs a loop without end")
@@ -240,14 +240,14 @@ def test_a_loop_without_end_meets_the_step_limit(mode):
     program = """
 from cuda.bindings import driver
 from cuda.core import Device, emulation
-from tests.emulator.graph.conftest import made
+from tests.emulator.graph.conftest import check
 from tests.emulator.graph.test_conditional import ASSIGNED, WHILE, add, condition
 Device(0).set_current()
-stream = made(*driver.cuStreamCreate(1))
-graph = made(*driver.cuGraphCreate(0))
+stream = check(*driver.cuStreamCreate(1))
+graph = check(*driver.cuGraphCreate(0))
 add(graph, condition(graph, 1, ASSIGNED), WHILE, 1)
-executable = made(*driver.cuGraphInstantiate(graph, 0))
-made(*driver.cuGraphLaunch(executable, stream))
+executable = check(*driver.cuGraphInstantiate(graph, 0))
+check(*driver.cuGraphLaunch(executable, stream))
 print(driver.cuStreamSynchronize(stream)[0].name, emulation.last_fault().kind)
 """
     options = {"BACKEND": "emulator", "EMULATOR_STEP_LIMIT": str(2**26), "EMULATOR_MODE": mode}
@@ -262,12 +262,12 @@ print(driver.cuStreamSynchronize(stream)[0].name, emulation.last_fault().kind)
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU writes somewhere")
 def test_a_kernel_that_sets_no_handle_is_told_of(graph, kernels, streams, memory):
     kernels.add(graph, "choose", 1234, memory)
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
     with emulation.expect_fault("unmapped"):
-        made(*driver.cuGraphLaunch(executable, streams[0]))
+        check(*driver.cuGraphLaunch(executable, streams[0]))
         assert driver.cuStreamSynchronize(streams[0])[0] == R.CUDA_ERROR_ILLEGAL_ADDRESS
         assert "never a conditional handle" in emulation.last_fault().detail
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphExecDestroy(executable))
 
 
 def test_a_condition_of_nothing_passes(graph, streams):

@@ -10,13 +10,13 @@ from cuda.core import emulation
 
 from tests.emulator.graph.conftest import (
     Kernels,
+    check,
     copy,
     copy_parameters,
     empty,
     fill,
     in_background,
     launch,
-    made,
     read,
     word,
 )
@@ -31,14 +31,14 @@ Why = driver.CUgraphInstantiateResult
 
 @pytest.fixture
 def other():
-    found = made(*driver.cuGraphCreate(0))
+    found = check(*driver.cuGraphCreate(0))
     yield found
-    made(*driver.cuGraphDestroy(found))
+    check(*driver.cuGraphDestroy(found))
 
 
 def run(executable, stream):
-    made(*driver.cuGraphLaunch(executable, stream))
-    made(*driver.cuStreamSynchronize(stream))
+    check(*driver.cuGraphLaunch(executable, stream))
+    check(*driver.cuStreamSynchronize(stream))
 
 
 def instantiate(graph, flags=0):
@@ -51,7 +51,7 @@ def instantiate(graph, flags=0):
 def test_a_cycle_is_named_with_one_of_its_nodes(graph):
     first = empty(graph)
     second = empty(graph, first)
-    made(*driver.cuGraphAddDependencies(graph, [second], [first], None, 1))
+    check(*driver.cuGraphAddDependencies(graph, [second], [first], None, 1))
     code, _, told = instantiate(graph)
     assert (code, told.result_out) == (INVALID, Why.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE)
     assert int(told.hErrNode_out) in (int(first), int(second))
@@ -62,13 +62,13 @@ def test_an_instantiation_tells_that_it_went_well_and_its_flags(graph, streams, 
     wanted = driver.CUDA_GRAPH_INSTANTIATE_PARAMS()
     wanted.flags = int(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
     wanted.hUploadStream = streams[0]
-    made_ = made(*driver.cuGraphInstantiateWithParams(graph, wanted))
+    made_ = check(*driver.cuGraphInstantiateWithParams(graph, wanted))
     assert wanted.result_out == Why.CUDA_GRAPH_INSTANTIATE_SUCCESS
     assert int(wanted.hErrNode_out) == 0
-    assert int(made(*driver.cuGraphExecGetFlags(made_))) == 0  # the upload is done
+    assert int(check(*driver.cuGraphExecGetFlags(made_))) == 0  # the upload is done
     run(made_, streams[0])
     assert read(memory, 1) == b"\1"
-    made(*driver.cuGraphExecDestroy(made_))
+    check(*driver.cuGraphExecDestroy(made_))
 
 
 def test_flags_that_do_not_fit_are_refused(graph):
@@ -77,7 +77,7 @@ def test_flags_that_do_not_fit_are_refused(graph):
     auto_free = int(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
     assert driver.cuGraphInstantiate(graph, device | auto_free)[0] == INVALID
     assert driver.cuGraphInstantiate(graph, device)[0] == INVALID  # no work in it
-    node = made(*driver.cuGraphAddHostNode(graph, [], 0, host(lambda data: None)))
+    node = check(*driver.cuGraphAddHostNode(graph, [], 0, host(lambda data: None)))
     _, _, told = instantiate(graph, device)
     assert told.result_out == Why.CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED
     assert int(told.hErrNode_out) == int(node)
@@ -107,15 +107,15 @@ def test_an_update_takes_all_parameters_over(graph, other, kernels, streams, mem
     nodes = build(graph, kernels, memory, 1)
     others = build(other, kernels, memory, 2)
     ready = executable()
-    told = made(*driver.cuGraphExecUpdate(ready, other))
+    told = check(*driver.cuGraphExecUpdate(ready, other))
     assert told.result == Result.CU_GRAPH_EXEC_UPDATE_SUCCESS
     run(ready, streams[0])
     assert (word(memory), word(memory + 16), read(memory + 32, 1)) == (2, 2, b"\2")
     # Nodes of the graph that it was made of stand for its own, and no others.
     assert driver.cuGraphNodeSetEnabled(ready, others[2], 0)[0] == INVALID
-    made(*driver.cuGraphNodeSetEnabled(ready, nodes[2], 0))
-    made(*driver.cuMemsetD8(memory, 0, 64))
-    made(*driver.cuCtxSynchronize())
+    check(*driver.cuGraphNodeSetEnabled(ready, nodes[2], 0))
+    check(*driver.cuMemsetD8(memory, 0, 64))
+    check(*driver.cuCtxSynchronize())
     run(ready, streams[0])
     assert (word(memory), read(memory + 32, 1)) == (2, b"\0")
 
@@ -124,7 +124,7 @@ def outcome(executable, graph):
     """Of the C function: the Python one has no results beside an error."""
     name, version = b"cuGraphExecUpdate", 12000
     default = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
-    address, _ = made(*driver.cuGetProcAddress(name, version, default))
+    address, _ = check(*driver.cuGetProcAddress(name, version, default))
     function = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)(int(address))
     told = driver.CUgraphExecUpdateResultInfo()
     code = function(int(executable), int(graph), told.getPtr())
@@ -142,7 +142,7 @@ def test_an_update_from_another_shape_changes_nothing(
     second = copy(other, memory + 16, memory, first)
     extra = fill(other, memory + 32, 2, second)
     assert outcome(ready, other)[:2] == (FAILED, topology)
-    made(*driver.cuGraphDestroyNode(extra))
+    check(*driver.cuGraphDestroyNode(extra))
     exits = fill(other, memory + 32, 2)
     assert outcome(ready, other) == (FAILED, topology, int(exits), 0)
     run(ready, streams[0])
@@ -155,12 +155,12 @@ def test_an_update_names_the_node_that_it_cannot_change(graph, other, memory, ex
     node = empty(other)
     changed = Result.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED
     assert outcome(ready, other) == (FAILED, changed, int(node), 0)
-    made(*driver.cuGraphDestroyNode(node))
+    check(*driver.cuGraphDestroyNode(node))
     parameters = driver.CUDA_MEMSET_NODE_PARAMS()
     parameters.dst, parameters.elementSize, parameters.pitch = memory, 1, 8
     parameters.width, parameters.height = 4, 2
-    context = made(*driver.cuCtxGetCurrent())
-    node = made(*driver.cuGraphAddMemsetNode(other, [], 0, parameters, context))
+    context = check(*driver.cuCtxGetCurrent())
+    node = check(*driver.cuGraphAddMemsetNode(other, [], 0, parameters, context))
     changed = Result.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED
     assert outcome(ready, other) == (FAILED, changed, int(node), 0)
 
@@ -172,7 +172,7 @@ def test_a_kernel_does_not_become_cooperative(graph, other, kernels, memory, exe
     value = driver.CUkernelNodeAttrValue()
     value.cooperative = 1
     cooperative = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-    made(*driver.cuGraphKernelNodeSetAttribute(node, cooperative, value))
+    check(*driver.cuGraphKernelNodeSetAttribute(node, cooperative, value))
     changed = Result.CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED
     assert outcome(ready, other) == (FAILED, changed, int(node), 0)
 
@@ -181,42 +181,42 @@ def test_single_nodes_are_changed_for_later_launches(
     graph, kernels, streams, events, memory, executable
 ):
     stored, copied, filled = build(graph, kernels, memory, 1)
-    recorded = made(*driver.cuGraphAddEventRecordNode(graph, [filled], 1, events[0]))
+    recorded = check(*driver.cuGraphAddEventRecordNode(graph, [filled], 1, events[0]))
     seen = []
-    called = made(*driver.cuGraphAddHostNode(graph, [filled], 1, host(seen.append)))
+    called = check(*driver.cuGraphAddHostNode(graph, [filled], 1, host(seen.append)))
     ready = executable()
-    context = made(*driver.cuCtxGetCurrent())
+    context = check(*driver.cuCtxGetCurrent())
     again = kernels.parameters("increase", memory, 9)
-    made(*driver.cuGraphExecKernelNodeSetParams(ready, stored, again))
+    check(*driver.cuGraphExecKernelNodeSetParams(ready, stored, again))
     to = copy_parameters(memory + 64, memory)
-    made(*driver.cuGraphExecMemcpyNodeSetParams(ready, copied, to, context))
-    other_fill = made(*driver.cuGraphMemsetNodeGetParams(filled))
+    check(*driver.cuGraphExecMemcpyNodeSetParams(ready, copied, to, context))
+    other_fill = check(*driver.cuGraphMemsetNodeGetParams(filled))
     other_fill.value = 7
-    made(*driver.cuGraphExecMemsetNodeSetParams(ready, filled, other_fill, context))
-    made(*driver.cuGraphExecEventRecordNodeSetEvent(ready, recorded, events[1]))
-    made(*driver.cuGraphExecHostNodeSetParams(ready, called, host(lambda data: seen.append("b"))))
+    check(*driver.cuGraphExecMemsetNodeSetParams(ready, filled, other_fill, context))
+    check(*driver.cuGraphExecEventRecordNodeSetEvent(ready, recorded, events[1]))
+    check(*driver.cuGraphExecHostNodeSetParams(ready, called, host(lambda data: seen.append("b"))))
     run(ready, streams[0])
     assert (word(memory), word(memory + 64), read(memory + 32, 1)) == (9, 9, b"\7")
     assert seen == ["b"]
-    made(*driver.cuEventSynchronize(events[1]))
+    check(*driver.cuEventSynchronize(events[1]))
     assert driver.cuGraphExecKernelNodeSetParams(ready, copied, again)[0] == INVALID
-    foreign = made(*driver.cuGraphCreate(0))
+    foreign = check(*driver.cuGraphCreate(0))
     assert driver.cuGraphExecKernelNodeSetParams(ready, empty(foreign), again)[0] == INVALID
-    made(*driver.cuGraphDestroy(foreign))
+    check(*driver.cuGraphDestroy(foreign))
 
 
 def test_a_child_graph_of_an_executable_is_updated(graph, other, streams, memory, executable):
     fill(other, memory, 1)
-    node = made(*driver.cuGraphAddChildGraphNode(graph, [], 0, other))
+    node = check(*driver.cuGraphAddChildGraphNode(graph, [], 0, other))
     ready = executable()
-    changed = made(*driver.cuGraphCreate(0))
+    changed = check(*driver.cuGraphCreate(0))
     fill(changed, memory, 2)
-    made(*driver.cuGraphExecChildGraphNodeSetParams(ready, node, changed))
+    check(*driver.cuGraphExecChildGraphNodeSetParams(ready, node, changed))
     run(ready, streams[0])
     assert read(memory, 1) == b"\2"
     empty(changed)
     assert driver.cuGraphExecChildGraphNodeSetParams(ready, node, changed)[0] == FAILED
-    made(*driver.cuGraphDestroy(changed))
+    check(*driver.cuGraphDestroy(changed))
 
 
 def test_a_disabled_node_is_passed_and_keeps_its_edges(graph, kernels, streams, memory, executable):
@@ -224,11 +224,11 @@ def test_a_disabled_node_is_passed_and_keeps_its_edges(graph, kernels, streams, 
     second = kernels.add(graph, "increase", memory, 10, first)
     kernels.add(graph, "increase", memory, 100, second)
     ready = executable()
-    made(*driver.cuGraphNodeSetEnabled(ready, second, 0))
-    assert made(*driver.cuGraphNodeGetEnabled(ready, second)) == 0
+    check(*driver.cuGraphNodeSetEnabled(ready, second, 0))
+    assert check(*driver.cuGraphNodeGetEnabled(ready, second)) == 0
     run(ready, streams[0])
     assert word(memory) == 101
-    made(*driver.cuGraphNodeSetEnabled(ready, second, 1))
+    check(*driver.cuGraphNodeSetEnabled(ready, second, 1))
     run(ready, streams[0])
     assert word(memory) == 212
     joined = empty(graph, first)
@@ -243,15 +243,15 @@ def test_a_launch_under_way_is_not_changed(graph, kernels, streams, memory, exec
         begun.set()
         may_go_on.wait(30)
 
-    waits = made(*driver.cuGraphAddHostNode(graph, [], 0, host(wait)))
+    waits = check(*driver.cuGraphAddHostNode(graph, [], 0, host(wait)))
     node = kernels.add(graph, "increase", memory, 1, waits)
     ready = executable()
-    made(*driver.cuGraphLaunch(ready, streams[0]))
+    check(*driver.cuGraphLaunch(ready, streams[0]))
     assert begun.wait(30)
     parameters = kernels.parameters("increase", memory, 1000)
-    made(*driver.cuGraphExecKernelNodeSetParams(ready, node, parameters))
+    check(*driver.cuGraphExecKernelNodeSetParams(ready, node, parameters))
     may_go_on.set()
-    made(*driver.cuStreamSynchronize(streams[0]))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert word(memory) == 1
     run(ready, streams[0])
     assert word(memory) == 1001
@@ -263,44 +263,44 @@ def test_launches_of_one_executable_come_one_after_another(
     kernels.add(graph, "increase", memory, 1)
     ready = executable()
     for i in range(12):
-        made(*driver.cuGraphLaunch(ready, streams[i % 3]))
+        check(*driver.cuGraphLaunch(ready, streams[i % 3]))
     for stream in streams:
-        made(*driver.cuStreamSynchronize(stream))
+        check(*driver.cuStreamSynchronize(stream))
     assert word(memory) == 12
 
 
 def test_two_executables_of_a_graph_have_nothing_in_common(graph, kernels, streams, memory):
     node = kernels.add(graph, "store", memory, 1)
-    first, second = (made(*driver.cuGraphInstantiate(graph, 0)) for _ in range(2))
+    first, second = (check(*driver.cuGraphInstantiate(graph, 0)) for _ in range(2))
     parameters = kernels.parameters("store", memory, 2)
-    made(*driver.cuGraphExecKernelNodeSetParams(first, node, parameters))
+    check(*driver.cuGraphExecKernelNodeSetParams(first, node, parameters))
     run(first, streams[0])
     assert word(memory) == 2
-    made(*driver.cuGraphExecDestroy(first))
+    check(*driver.cuGraphExecDestroy(first))
     run(second, streams[0])
     assert word(memory) == 1
-    made(*driver.cuGraphExecDestroy(second))
+    check(*driver.cuGraphExecDestroy(second))
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU's driver may end the process")
 @pytest.mark.cuda_expect_fault("destroyed-handle")
 @pytest.mark.parametrize("kind", ["kernel", "event"])
 def test_a_launch_of_what_is_gone_is_told_of(kind, streams, memory):
-    graph = made(*driver.cuGraphCreate(0))
+    graph = check(*driver.cuGraphCreate(0))
     if kind == "kernel":
         kernels = Kernels()
         kernels.add(graph, "store", memory, 1)
     else:
-        event = made(*driver.cuEventCreate(0))
-        made(*driver.cuGraphAddEventRecordNode(graph, [], 0, event))
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
+        event = check(*driver.cuEventCreate(0))
+        check(*driver.cuGraphAddEventRecordNode(graph, [], 0, event))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
     if kind == "kernel":
-        made(*driver.cuModuleUnload(kernels.module))
+        check(*driver.cuModuleUnload(kernels.module))
     else:
-        made(*driver.cuEventDestroy(event))
+        check(*driver.cuEventDestroy(event))
     assert driver.cuGraphLaunch(executable, streams[0])[0] == R.CUDA_ERROR_INVALID_HANDLE
-    made(*driver.cuGraphExecDestroy(executable))
-    made(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphDestroy(graph))
 
 
 def test_a_thousand_nodes_run_in_their_order(graph, kernels, streams, memory):
@@ -320,4 +320,4 @@ def test_an_injected_failure_leaves_nothing(graph, executable, cuda_inject):
     ):
         with cuda_inject(function, nth=1, error="CUDA_ERROR_OUT_OF_MEMORY"):
             assert call()[0] == R.CUDA_ERROR_OUT_OF_MEMORY
-    assert made(*driver.cuGraphGetNodes(graph, 1))[1] == 0
+    assert check(*driver.cuGraphGetNodes(graph, 1))[1] == 0

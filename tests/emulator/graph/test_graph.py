@@ -7,7 +7,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import emulation
 
-from tests.emulator.graph.conftest import copy, empty, fill, launch, made, needs, read
+from tests.emulator.graph.conftest import check, copy, empty, fill, launch, needs, read
 
 INVALID = driver.CUresult.CUDA_ERROR_INVALID_VALUE
 Type = driver.CUgraphNodeType
@@ -23,11 +23,11 @@ def test_branches_run_in_the_order_of_their_edges(graph, streams, memory):
 
 def test_a_kernel_node_keeps_its_arguments(graph, kernels, streams, memory):
     parameters = kernels.parameters("store", memory, 77)
-    node = made(*driver.cuGraphAddKernelNode(graph, [], 0, parameters))
+    node = check(*driver.cuGraphAddKernelNode(graph, [], 0, parameters))
     kernels.kept[0][1].value = 5
     launch(graph, streams[0])
     assert read(memory, 4) == (77).to_bytes(4, "little")
-    known = made(*driver.cuGraphKernelNodeGetParams(node))
+    known = check(*driver.cuGraphKernelNodeGetParams(node))
     assert int(known.func) == int(kernels.function("store"))
     assert known.blockDimX == 1
 
@@ -37,35 +37,35 @@ def test_host_nodes_run_and_give_their_parameters(graph, streams):
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: seen.append(data))
     parameters = driver.CUDA_HOST_NODE_PARAMS()
     parameters.fn, parameters.userData = ctypes.cast(function, ctypes.c_void_p).value, 9
-    node = made(*driver.cuGraphAddHostNode(graph, [], 0, parameters))
+    node = check(*driver.cuGraphAddHostNode(graph, [], 0, parameters))
     launch(graph, streams[0], times=2)
     assert seen == [9, 9]
-    assert int(made(*driver.cuGraphHostNodeGetParams(node)).userData) == 9
+    assert int(check(*driver.cuGraphHostNodeGetParams(node)).userData) == 9
 
 
 def test_event_nodes_order_other_streams(graph, streams, events, memory):
     node = fill(graph, memory, 4)
-    recorded = made(*driver.cuGraphAddEventRecordNode(graph, [node], 1, events[0]))
-    assert int(made(*driver.cuGraphEventRecordNodeGetEvent(recorded))) == int(events[0])
-    waits = made(*driver.cuGraphAddEventWaitNode(graph, [], 0, events[1]))
-    assert int(made(*driver.cuGraphEventWaitNodeGetEvent(waits))) == int(events[1])
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
-    made(*driver.cuGraphLaunch(executable, streams[0]))
-    made(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
-    made(*driver.cuMemcpyDtoDAsync(memory + 16, memory, 16, streams[1]))
-    made(*driver.cuStreamSynchronize(streams[1]))
-    made(*driver.cuStreamSynchronize(streams[0]))
+    recorded = check(*driver.cuGraphAddEventRecordNode(graph, [node], 1, events[0]))
+    assert int(check(*driver.cuGraphEventRecordNodeGetEvent(recorded))) == int(events[0])
+    waits = check(*driver.cuGraphAddEventWaitNode(graph, [], 0, events[1]))
+    assert int(check(*driver.cuGraphEventWaitNodeGetEvent(waits))) == int(events[1])
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
+    check(*driver.cuGraphLaunch(executable, streams[0]))
+    check(*driver.cuStreamWaitEvent(streams[1], events[0], 0))
+    check(*driver.cuMemcpyDtoDAsync(memory + 16, memory, 16, streams[1]))
+    check(*driver.cuStreamSynchronize(streams[1]))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert read(memory, 32) == b"\4" * 32
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphExecDestroy(executable))
 
 
 def test_a_child_graph_is_a_copy_that_belongs_to_its_node(graph, streams, memory):
-    child = made(*driver.cuGraphCreate(0))
+    child = check(*driver.cuGraphCreate(0))
     fill(child, memory, 6)
-    node = made(*driver.cuGraphAddChildGraphNode(graph, [], 0, child))
-    made(*driver.cuGraphDestroy(child))
-    inner = made(*driver.cuGraphChildGraphNodeGetGraph(node))
-    assert made(*driver.cuGraphGetNodes(inner, 4))[1] == 1
+    node = check(*driver.cuGraphAddChildGraphNode(graph, [], 0, child))
+    check(*driver.cuGraphDestroy(child))
+    inner = check(*driver.cuGraphChildGraphNodeGetGraph(node))
+    assert check(*driver.cuGraphGetNodes(inner, 4))[1] == 1
     assert driver.cuGraphDestroy(inner)[0] == INVALID
     copy(graph, memory + 16, memory, node)
     launch(graph, streams[0])
@@ -73,46 +73,46 @@ def test_a_child_graph_is_a_copy_that_belongs_to_its_node(graph, streams, memory
 
 
 def test_an_executable_outlives_its_graph(streams, memory):
-    graph = made(*driver.cuGraphCreate(0))
+    graph = check(*driver.cuGraphCreate(0))
     fill(graph, memory, 8)
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
-    made(*driver.cuGraphDestroy(graph))
-    made(*driver.cuGraphLaunch(executable, streams[0]))
-    made(*driver.cuStreamSynchronize(streams[0]))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
+    check(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphLaunch(executable, streams[0]))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert read(memory, 16) == b"\10" * 16
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphExecDestroy(executable))
 
 
 def test_a_launch_is_not_captured(graph, streams, memory):
     fill(graph, memory, 8)
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
     mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-    made(*driver.cuStreamBeginCapture(streams[0], mode))
+    check(*driver.cuStreamBeginCapture(streams[0], mode))
     refused = driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
     assert driver.cuGraphLaunch(executable, streams[0])[0] == refused
     status, captured = driver.cuStreamEndCapture(streams[0])
     if status == 0:  # whether the capture goes on is not known
-        made(*driver.cuGraphDestroy(captured))
-    made(*driver.cuStreamSynchronize(streams[0]))
+        check(*driver.cuGraphDestroy(captured))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert read(memory, 16) == bytes(16)
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphExecDestroy(executable))
 
 
 def test_edges_are_added_asked_and_removed(graph):
     first, second = empty(graph), empty(graph)
-    made(*driver.cuGraphAddDependencies(graph, [first], [second], None, 1))
-    assert int(made(*driver.cuGraphNodeGetDependencies(second, 4))[0][0]) == int(first)
-    assert int(made(*driver.cuGraphNodeGetDependentNodes(first, 4))[0][0]) == int(second)
+    check(*driver.cuGraphAddDependencies(graph, [first], [second], None, 1))
+    assert int(check(*driver.cuGraphNodeGetDependencies(second, 4))[0][0]) == int(first)
+    assert int(check(*driver.cuGraphNodeGetDependentNodes(first, 4))[0][0]) == int(second)
     assert driver.cuGraphAddDependencies(graph, [first], [second], None, 1)[0] == INVALID
-    made(*driver.cuGraphRemoveDependencies(graph, [first], [second], None, 1))
+    check(*driver.cuGraphRemoveDependencies(graph, [first], [second], None, 1))
     assert driver.cuGraphRemoveDependencies(graph, [first], [second], None, 1)[0] == INVALID
-    assert made(*driver.cuGraphGetEdges(graph, 4))[3] == 0
+    assert check(*driver.cuGraphGetEdges(graph, 4))[3] == 0
 
 
 def test_a_cycle_is_not_instantiated(graph):
     first = empty(graph)
     second = empty(graph, first)
-    made(*driver.cuGraphAddDependencies(graph, [second], [first], None, 1))
+    check(*driver.cuGraphAddDependencies(graph, [second], [first], None, 1))
     assert driver.cuGraphInstantiate(graph, 0)[0] == INVALID
     assert driver.cuGraphCreate(1)[0] != 0
 
@@ -120,32 +120,32 @@ def test_a_cycle_is_not_instantiated(graph):
 def test_clones_know_their_originals(graph):
     first = empty(graph)
     second = empty(graph, first)
-    clone = made(*driver.cuGraphClone(graph))
-    twin = made(*driver.cuGraphNodeFindInClone(second, clone))
+    clone = check(*driver.cuGraphClone(graph))
+    twin = check(*driver.cuGraphNodeFindInClone(second, clone))
     assert int(twin) != int(second)
-    assert made(*driver.cuGraphNodeGetType(twin)) == Type.CU_GRAPH_NODE_TYPE_EMPTY
-    made(*driver.cuGraphDestroyNode(first))
-    assert made(*driver.cuGraphGetNodes(graph, 4))[1] == 1
-    assert made(*driver.cuGraphGetNodes(clone, 4))[1] == 2
+    assert check(*driver.cuGraphNodeGetType(twin)) == Type.CU_GRAPH_NODE_TYPE_EMPTY
+    check(*driver.cuGraphDestroyNode(first))
+    assert check(*driver.cuGraphGetNodes(graph, 4))[1] == 1
+    assert check(*driver.cuGraphGetNodes(clone, 4))[1] == 2
     assert driver.cuGraphNodeFindInClone(twin, graph)[0] == INVALID
-    made(*driver.cuGraphDestroy(clone))
+    check(*driver.cuGraphDestroy(clone))
 
 
 def test_nodes_of_another_graph_are_no_dependencies(graph):
-    other = made(*driver.cuGraphCreate(0))
+    other = check(*driver.cuGraphCreate(0))
     node = empty(other)
     assert driver.cuGraphAddEmptyNode(graph, [node], 1)[0] == INVALID
-    made(*driver.cuGraphDestroy(other))
+    check(*driver.cuGraphDestroy(other))
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU's driver may end the process")
 @pytest.mark.cuda_expect_fault("destroyed-handle")
 def test_graphs_nodes_and_executables_that_were_destroyed_are_told_of(streams):
-    graph = made(*driver.cuGraphCreate(0))
+    graph = check(*driver.cuGraphCreate(0))
     node = empty(graph)
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
-    made(*driver.cuGraphDestroy(graph))
-    made(*driver.cuGraphExecDestroy(executable))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
+    check(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphExecDestroy(executable))
     assert driver.cuGraphNodeGetType(node)[0] == INVALID
     assert driver.cuGraphClone(graph)[0] == INVALID
     assert driver.cuGraphLaunch(executable, streams[0])[0] == INVALID
@@ -154,12 +154,12 @@ def test_graphs_nodes_and_executables_that_were_destroyed_are_told_of(streams):
 def test_an_executable_takes_other_parameters_for_a_node(graph, streams, memory):
     needs("cuGraphNodeGetParams")
     node = fill(graph, memory, 1)
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
-    parameters = made(*driver.cuGraphNodeGetParams(node))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
+    parameters = check(*driver.cuGraphNodeGetParams(node))
     parameters.memset.value = 2
-    made(*driver.cuGraphExecNodeSetParams(executable, node, parameters))
-    made(*driver.cuGraphLaunch(executable, streams[0]))
-    made(*driver.cuStreamSynchronize(streams[0]))
+    check(*driver.cuGraphExecNodeSetParams(executable, node, parameters))
+    check(*driver.cuGraphLaunch(executable, streams[0]))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert read(memory, 16) == b"\2" * 16
-    assert made(*driver.cuGraphMemsetNodeGetParams(node)).value == 1
-    made(*driver.cuGraphExecDestroy(executable))
+    assert check(*driver.cuGraphMemsetNodeGetParams(node)).value == 1
+    check(*driver.cuGraphExecDestroy(executable))

@@ -5,7 +5,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import emulation
 
-from tests.emulator.graph.conftest import copy, fill, launch, made, read
+from tests.emulator.graph.conftest import check, copy, fill, launch, read
 
 R = driver.CUresult
 INVALID = R.CUDA_ERROR_INVALID_VALUE
@@ -29,18 +29,18 @@ def allocation(size=64, place=None):
 def allocate(graph, *after, size=64):
     """A node, and its address."""
     parameters = allocation(size)
-    node = made(*driver.cuGraphAddMemAllocNode(graph, list(after), len(after), parameters))
+    node = check(*driver.cuGraphAddMemAllocNode(graph, list(after), len(after), parameters))
     return node, int(parameters.dptr)
 
 
 def free(graph, address, *after):
-    return made(*driver.cuGraphAddMemFreeNode(graph, list(after), len(after), address))
+    return check(*driver.cuGraphAddMemFreeNode(graph, list(after), len(after), address))
 
 
 def usage():
     names = ("USED_MEM_CURRENT", "RESERVED_MEM_CURRENT", "USED_MEM_HIGH", "RESERVED_MEM_HIGH")
     return [
-        int(made(*driver.cuDeviceGetGraphMemAttribute(0, Attribute[f"CU_GRAPH_MEM_ATTR_{name}"])))
+        int(check(*driver.cuDeviceGetGraphMemAttribute(0, Attribute[f"CU_GRAPH_MEM_ATTR_{name}"])))
         for name in names
     ]
 
@@ -49,13 +49,13 @@ def usage():
 def nothing_kept():
     for name in ("USED_MEM_HIGH", "RESERVED_MEM_HIGH"):
         attribute = Attribute[f"CU_GRAPH_MEM_ATTR_{name}"]
-        made(*driver.cuDeviceGraphMemTrim(0))
-        made(*driver.cuDeviceSetGraphMemAttribute(0, attribute, 0))
+        check(*driver.cuDeviceGraphMemTrim(0))
+        check(*driver.cuDeviceSetGraphMemAttribute(0, attribute, 0))
 
 
 def run(executable, stream):
-    made(*driver.cuGraphLaunch(executable, stream))
-    made(*driver.cuStreamSynchronize(stream))
+    check(*driver.cuGraphLaunch(executable, stream))
+    check(*driver.cuStreamSynchronize(stream))
 
 
 def test_memory_is_there_between_its_two_nodes(graph, streams, memory):
@@ -63,7 +63,7 @@ def test_memory_is_there_between_its_two_nodes(graph, streams, memory):
     filled = fill(graph, own, 4, node)
     copied = copy(graph, memory, own, filled)
     free(graph, own, copied)
-    assert int(made(*driver.cuGraphMemAllocNodeGetParams(node)).dptr) == own
+    assert int(check(*driver.cuGraphMemAllocNodeGetParams(node)).dptr) == own
     launch(graph, streams[0], times=3)
     assert read(memory, 16) == b"\4" * 16
 
@@ -77,14 +77,14 @@ def test_what_was_not_freed_is_freed_by_the_program_before_the_next_launch(
     assert driver.cuMemFreeAsync(own, streams[0])[0] == INVALID
     run(ready, streams[0])
     assert driver.cuGraphLaunch(ready, streams[0])[0] == INVALID
-    made(*driver.cuMemcpyDtoDAsync(memory, own, 16, streams[0]))
-    made(*driver.cuMemFreeAsync(own, streams[0]))
+    check(*driver.cuMemcpyDtoDAsync(memory, own, 16, streams[0]))
+    check(*driver.cuMemFreeAsync(own, streams[0]))
     assert driver.cuMemFreeAsync(own, streams[0])[0] == INVALID
     run(ready, streams[0])
     assert read(memory, 16) == b"\6" * 16
-    made(*driver.cuMemFree(own))
+    check(*driver.cuMemFree(own))
     run(ready, streams[0])
-    made(*driver.cuMemFree(own))
+    check(*driver.cuMemFree(own))
 
 
 def test_a_launch_frees_what_the_one_before_left_when_it_is_told_to(graph, streams, executable):
@@ -92,13 +92,13 @@ def test_a_launch_frees_what_the_one_before_left_when_it_is_told_to(graph, strea
     ready = executable(AUTO_FREE)
     for _ in range(3):
         run(ready, streams[0])
-    made(*driver.cuMemFreeAsync(own, streams[0]))
-    made(*driver.cuStreamSynchronize(streams[0]))
+    check(*driver.cuMemFreeAsync(own, streams[0]))
+    check(*driver.cuStreamSynchronize(streams[0]))
 
 
 def test_another_graph_frees_what_one_left(graph, streams, executable):
     _, own = allocate(graph)
-    other = made(*driver.cuGraphCreate(0))
+    other = check(*driver.cuGraphCreate(0))
     free(other, own)
     assert driver.cuGraphAddMemFreeNode(graph, [], 0, own)[0] == INVALID
     first, second = executable(), executable(of=other)
@@ -106,39 +106,39 @@ def test_another_graph_frees_what_one_left(graph, streams, executable):
     for _ in range(2):
         run(first, streams[0])
         run(second, streams[0])
-    made(*driver.cuGraphDestroy(other))
+    check(*driver.cuGraphDestroy(other))
 
 
 def test_memory_outlives_the_graph_that_left_it(streams, memory):
-    graph = made(*driver.cuGraphCreate(0))
+    graph = check(*driver.cuGraphCreate(0))
     node, own = allocate(graph)
     fill(graph, own, 8, node)
-    ready = made(*driver.cuGraphInstantiate(graph, 0))
+    ready = check(*driver.cuGraphInstantiate(graph, 0))
     run(ready, streams[0])
-    made(*driver.cuGraphExecDestroy(ready))
-    made(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphExecDestroy(ready))
+    check(*driver.cuGraphDestroy(graph))
     if emulation.is_active():
         assert [r.kind for r in emulation.leaks() if r.id == own] == ["pool memory"]
-    made(*driver.cuMemcpyDtoD(memory, own, 16))
+    check(*driver.cuMemcpyDtoD(memory, own, 16))
     assert read(memory, 16) == b"\10" * 16
-    made(*driver.cuMemFree(own))
+    check(*driver.cuMemFree(own))
 
 
 def test_captured_allocations_are_nodes(streams, memory, executable):
-    made(*driver.cuStreamBeginCapture(streams[0], CAPTURE))
-    own = made(*driver.cuMemAllocAsync(64, streams[0]))
-    made(*driver.cuMemsetD8Async(own, 3, 64, streams[0]))
-    captured = made(*driver.cuStreamEndCapture(streams[0]))
+    check(*driver.cuStreamBeginCapture(streams[0], CAPTURE))
+    own = check(*driver.cuMemAllocAsync(64, streams[0]))
+    check(*driver.cuMemsetD8Async(own, 3, 64, streams[0]))
+    captured = check(*driver.cuStreamEndCapture(streams[0]))
     run(executable(of=captured), streams[0])
-    made(*driver.cuMemcpyDtoDAsync(memory, own, 16, streams[0]))
-    made(*driver.cuStreamSynchronize(streams[0]))
+    check(*driver.cuMemcpyDtoDAsync(memory, own, 16, streams[0]))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert read(memory, 16) == b"\3" * 16
-    made(*driver.cuStreamBeginCapture(streams[0], CAPTURE))
-    made(*driver.cuMemFreeAsync(own, streams[0]))
-    freeing = made(*driver.cuStreamEndCapture(streams[0]))
+    check(*driver.cuStreamBeginCapture(streams[0], CAPTURE))
+    check(*driver.cuMemFreeAsync(own, streams[0]))
+    freeing = check(*driver.cuStreamEndCapture(streams[0]))
     run(executable(of=freeing), streams[0])
     for each in (captured, freeing):
-        made(*driver.cuGraphDestroy(each))
+        check(*driver.cuGraphDestroy(each))
 
 
 def test_the_device_keeps_memory_for_graphs_until_it_is_trimmed(graph, streams, executable):
@@ -146,18 +146,18 @@ def test_the_device_keeps_memory_for_graphs_until_it_is_trimmed(graph, streams, 
     free(graph, own, node)
     ready = executable()
     assert usage()[:2] == [0, 0]
-    made(*driver.cuGraphUpload(ready, streams[0]))
+    check(*driver.cuGraphUpload(ready, streams[0]))
     # In pieces whose size is the driver's affair.
     mapped = usage()
     assert min(mapped) > PAGE
     run(ready, streams[0])
     assert min(usage()) > PAGE
-    made(*driver.cuDeviceGraphMemTrim(0))
+    check(*driver.cuDeviceGraphMemTrim(0))
     used, reserved, used_high, reserved_high = usage()
     assert used <= reserved <= mapped[1]
     assert min(used_high, reserved_high) > PAGE
     run(ready, streams[0])
-    made(*driver.cuDeviceSetGraphMemAttribute(0, Attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, 0))
+    check(*driver.cuDeviceSetGraphMemAttribute(0, Attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, 0))
     assert usage()[2] == usage()[0]
 
 
@@ -166,10 +166,10 @@ def test_the_emulator_keeps_whole_pieces_for_graphs(graph, streams, executable):
     node, own = allocate(graph, size=PIECE + 1)
     free(graph, own, node)
     ready = executable()
-    made(*driver.cuGraphUpload(ready, streams[0]))
+    check(*driver.cuGraphUpload(ready, streams[0]))
     assert usage() == [2 * PIECE] * 4
     run(ready, streams[0])
-    made(*driver.cuDeviceGraphMemTrim(0))
+    check(*driver.cuDeviceGraphMemTrim(0))
     assert usage() == [0, 0, 2 * PIECE, 2 * PIECE]
     run(ready, streams[0])
     assert usage() == [2 * PIECE] * 4
@@ -178,12 +178,12 @@ def test_the_emulator_keeps_whole_pieces_for_graphs(graph, streams, executable):
 def test_what_an_executable_used_is_kept_until_it_is_trimmed(graph, streams):
     node, own = allocate(graph)
     free(graph, own, node)
-    ready = made(*driver.cuGraphInstantiate(graph, 0))
+    ready = check(*driver.cuGraphInstantiate(graph, 0))
     run(ready, streams[0])
     used = usage()
-    made(*driver.cuGraphExecDestroy(ready))
+    check(*driver.cuGraphExecDestroy(ready))
     assert usage() == used
-    made(*driver.cuDeviceGraphMemTrim(0))
+    check(*driver.cuDeviceGraphMemTrim(0))
     assert usage()[:2] == [0, 0]
 
 
@@ -191,13 +191,13 @@ def test_what_an_executable_used_is_kept_until_it_is_trimmed(graph, streams):
 def test_an_update_exchanges_allocations(graph, streams, executable, size):
     allocate(graph)
     ready = executable()
-    other = made(*driver.cuGraphCreate(0))
+    other = check(*driver.cuGraphCreate(0))
     _, theirs = allocate(other, size=size)
-    made(*driver.cuGraphExecUpdate(ready, other))
+    check(*driver.cuGraphExecUpdate(ready, other))
     run(ready, streams[0])
     assert usage()[0] >= size
-    made(*driver.cuMemFree(theirs))
-    made(*driver.cuGraphDestroy(other))
+    check(*driver.cuMemFree(theirs))
+    check(*driver.cuGraphDestroy(other))
 
 
 def test_high_water_marks_alone_are_set_and_to_zero():
@@ -210,7 +210,7 @@ def test_high_water_marks_alone_are_set_and_to_zero():
 def test_a_graph_with_memory_keeps_its_shape(graph, executable):
     node, own = allocate(graph)
     later = free(graph, own, node)
-    other = made(*driver.cuGraphCreate(0))
+    other = check(*driver.cuGraphCreate(0))
     for refused in (
         driver.cuGraphClone(graph),
         driver.cuGraphDestroyNode(node),
@@ -220,11 +220,11 @@ def test_a_graph_with_memory_keeps_its_shape(graph, executable):
         assert refused[0] == UNSUPPORTED
     executable()
     assert driver.cuGraphInstantiate(graph, 0)[0] == UNSUPPORTED
-    made(*driver.cuGraphDestroy(other))
+    check(*driver.cuGraphDestroy(other))
 
 
 def test_a_graph_with_memory_is_moved_into_a_node(streams, memory):
-    graph, child = made(*driver.cuGraphCreate(0)), made(*driver.cuGraphCreate(0))
+    graph, child = check(*driver.cuGraphCreate(0)), check(*driver.cuGraphCreate(0))
     node, own = allocate(child)
     filled = fill(child, own, 2, node)
     parameters = driver.CUgraphNodeParams()
@@ -234,22 +234,22 @@ def test_a_graph_with_memory_is_moved_into_a_node(streams, memory):
     parameters.graph.ownership = owner.CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE
     copied = copy(child, memory, own, filled)
     free(child, own, copied)
-    made(*driver.cuGraphAddNode(graph, [], None, 0, parameters))
+    check(*driver.cuGraphAddNode(graph, [], None, 0, parameters))
     launch(graph, streams[0], times=2)
     assert read(memory, 16) == b"\2" * 16
-    made(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphDestroy(graph))
 
 
 def test_a_graph_that_is_gone_frees_nothing(graph, streams, executable):
     _, own = allocate(graph)
-    other = made(*driver.cuGraphCreate(0))
+    other = check(*driver.cuGraphCreate(0))
     free(other, own)
-    made(*driver.cuGraphDestroy(other))
-    other = made(*driver.cuGraphCreate(0))
+    check(*driver.cuGraphDestroy(other))
+    other = check(*driver.cuGraphCreate(0))
     free(other, own)
     run(executable(), streams[0])
     run(executable(of=other), streams[0])
-    made(*driver.cuGraphDestroy(other))
+    check(*driver.cuGraphDestroy(other))
 
 
 def test_addresses_that_no_graph_allocates_are_not_freed(graph, memory):
@@ -263,7 +263,7 @@ def test_addresses_that_no_graph_allocates_are_not_freed(graph, memory):
 def test_an_allocation_needs_bytes_and_a_place(graph):
     parameters = driver.CUDA_MEM_ALLOC_NODE_PARAMS()
     assert driver.cuGraphAddMemAllocNode(graph, [], 0, parameters)[0] == INVALID
-    assert made(*driver.cuGraphGetNodes(graph, 1))[1] == 0
+    assert check(*driver.cuGraphGetNodes(graph, 1))[1] == 0
 
 
 def test_pinned_memory_of_a_graph_is_not_on_the_host(graph):
@@ -276,9 +276,9 @@ def test_attributes_of_the_address_are_known_from_a_launch_on(graph, streams, ex
     attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
     assert driver.cuPointerGetAttribute(attribute, own + 8)[0] == INVALID
     run(executable(), streams[0])
-    kind = made(*driver.cuPointerGetAttribute(attribute, own + 8))
+    kind = check(*driver.cuPointerGetAttribute(attribute, own + 8))
     assert kind == driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
-    made(*driver.cuMemFree(own))
+    check(*driver.cuMemFree(own))
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a GPU does not notice")
@@ -288,9 +288,9 @@ def test_a_use_at_the_wrong_time_is_told_of(graph, streams, executable, order):
     freed = free(graph, own, node)
     used = fill(graph, own, 1, *([freed] if order == "after the free" else []))
     if order == "before the allocation":
-        made(*driver.cuGraphAddDependencies(graph, [used], [node], None, 1))
+        check(*driver.cuGraphAddDependencies(graph, [used], [node], None, 1))
     ready = executable()
     with emulation.expect_fault("use-after-free"):
-        made(*driver.cuGraphLaunch(ready, streams[0]))
+        check(*driver.cuGraphLaunch(ready, streams[0]))
         assert driver.cuStreamSynchronize(streams[0])[0] == R.CUDA_ERROR_ILLEGAL_ADDRESS
         assert "memory of a graph" in emulation.last_fault().hint

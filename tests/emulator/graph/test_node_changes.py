@@ -6,7 +6,7 @@ import threading
 
 from cuda.bindings import driver
 
-from tests.emulator.graph.conftest import fill, in_background, made, read
+from tests.emulator.graph.conftest import check, fill, in_background, read
 
 R = driver.CUresult
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -23,13 +23,13 @@ def host(called, data=0):
 def test_a_host_node_calls_what_it_was_given_last(graph, streams, executable):
     seen = []
     calls = [CALLBACK(lambda data, i=i: seen.append((i, data))) for i in range(2)]
-    node = made(*driver.cuGraphAddHostNode(graph, [], 0, host(calls[0], 1)))
+    node = check(*driver.cuGraphAddHostNode(graph, [], 0, host(calls[0], 1)))
     before = executable()
-    made(*driver.cuGraphHostNodeSetParams(node, host(calls[1], 2)))
-    assert int(made(*driver.cuGraphHostNodeGetParams(node)).userData) == 2
+    check(*driver.cuGraphHostNodeSetParams(node, host(calls[1], 2)))
+    assert int(check(*driver.cuGraphHostNodeGetParams(node)).userData) == 2
     for each in (before, executable()):
-        made(*driver.cuGraphLaunch(each, streams[0]))
-        made(*driver.cuStreamSynchronize(streams[0]))
+        check(*driver.cuGraphLaunch(each, streams[0]))
+        check(*driver.cuStreamSynchronize(streams[0]))
     assert seen == [(0, 1), (1, 2)]
 
 
@@ -37,31 +37,31 @@ def test_a_host_node_calls_what_it_was_given_last(graph, streams, executable):
 def test_an_executable_waits_for_the_event_that_it_was_given(
     graph, streams, events, memory, executable
 ):
-    waiting = made(*driver.cuGraphAddEventWaitNode(graph, [], 0, events[0]))
+    waiting = check(*driver.cuGraphAddEventWaitNode(graph, [], 0, events[0]))
     fill(graph, memory, 5, waiting)
     ready = executable()
-    made(*driver.cuGraphExecEventWaitNodeSetEvent(ready, waiting, events[1]))
-    assert int(made(*driver.cuGraphEventWaitNodeGetEvent(waiting))) == int(events[0])
+    check(*driver.cuGraphExecEventWaitNodeSetEvent(ready, waiting, events[1]))
+    assert int(check(*driver.cuGraphEventWaitNodeGetEvent(waiting))) == int(events[0])
     go = threading.Event()
     held = CALLBACK(lambda data: go.wait(30))
     function = driver.CUhostFn(ctypes.cast(held, ctypes.c_void_p).value)
-    made(*driver.cuLaunchHostFunc(streams[1], function, 0))
-    made(*driver.cuEventRecord(events[1], streams[1]))
+    check(*driver.cuLaunchHostFunc(streams[1], function, 0))
+    check(*driver.cuEventRecord(events[1], streams[1]))
     try:
-        made(*driver.cuGraphLaunch(ready, streams[0]))
-        made(*driver.cuMemsetD8Async(memory + 512, 1, 1, streams[2]))
-        made(*driver.cuStreamSynchronize(streams[2]))  # time in which a graph would be done
+        check(*driver.cuGraphLaunch(ready, streams[0]))
+        check(*driver.cuMemsetD8Async(memory + 512, 1, 1, streams[2]))
+        check(*driver.cuStreamSynchronize(streams[2]))  # time in which a graph would be done
         assert driver.cuStreamQuery(streams[0])[0] == R.CUDA_ERROR_NOT_READY
     finally:
         go.set()
-        made(*driver.cuCtxSynchronize())
+        check(*driver.cuCtxSynchronize())
     assert read(memory, 1) == b"\5"
 
 
 def test_flags_of_an_instantiation_are_those_that_there_are(graph, memory):
     fill(graph, memory, 5)
     usual = driver.CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
-    ready = made(*driver.cuGraphInstantiate(graph, usual))
-    assert int(made(*driver.cuGraphExecGetFlags(ready))) == int(usual)
-    made(*driver.cuGraphExecDestroy(ready))
+    ready = check(*driver.cuGraphInstantiate(graph, usual))
+    assert int(check(*driver.cuGraphExecGetFlags(ready))) == int(usual)
+    check(*driver.cuGraphExecDestroy(ready))
     assert driver.cuGraphInstantiate(graph, 1 << 20)[0] == R.CUDA_ERROR_INVALID_VALUE

@@ -8,12 +8,12 @@ from cuda.bindings import driver
 from cuda.core import emulation
 
 from tests.emulator.graph.conftest import (
+    check,
     copy,
     copy_parameters,
     empty,
     fill,
     launch,
-    made,
     needs,
     read,
 )
@@ -28,26 +28,26 @@ Type = driver.CUgraphNodeType
 def test_numbers_of_nodes_count_up_and_never_repeat(graph):
     needs("cuGraphNodeGetLocalId")
     nodes = [empty(graph) for _ in range(3)]
-    assert [made(*driver.cuGraphNodeGetLocalId(n)) for n in nodes] == [0, 1, 2]
-    made(*driver.cuGraphDestroyNode(nodes[2]))
-    assert made(*driver.cuGraphNodeGetLocalId(empty(graph))) == 3
-    tools = {made(*driver.cuGraphNodeGetToolsId(n)) for n in nodes[:2]}
+    assert [check(*driver.cuGraphNodeGetLocalId(n)) for n in nodes] == [0, 1, 2]
+    check(*driver.cuGraphDestroyNode(nodes[2]))
+    assert check(*driver.cuGraphNodeGetLocalId(empty(graph))) == 3
+    tools = {check(*driver.cuGraphNodeGetToolsId(n)) for n in nodes[:2]}
     assert len(tools) == 2
-    assert int(made(*driver.cuGraphNodeGetContainingGraph(nodes[0]))) == int(graph)
+    assert int(check(*driver.cuGraphNodeGetContainingGraph(nodes[0]))) == int(graph)
 
 
 def test_a_dependency_named_twice_is_refused(graph):
     node = empty(graph)
     assert driver.cuGraphAddEmptyNode(graph, [node, node], 2)[0] == INVALID
-    assert made(*driver.cuGraphGetNodes(graph, 4))[1] == 1
+    assert check(*driver.cuGraphGetNodes(graph, 4))[1] == 1
 
 
 def test_edges_before_one_that_is_refused_stay(graph):
     first, second, third = (empty(graph) for _ in range(3))
-    made(*driver.cuGraphAddDependencies(graph, [first], [second], None, 1))
+    check(*driver.cuGraphAddDependencies(graph, [first], [second], None, 1))
     answer = driver.cuGraphAddDependencies(graph, [second, first], [third, second], None, 2)
     assert answer[0] == INVALID
-    assert made(*driver.cuGraphGetEdges(graph, 4))[3] == 2
+    assert check(*driver.cuGraphGetEdges(graph, 4))[3] == 2
 
 
 def programmatic():
@@ -60,8 +60,8 @@ def programmatic():
 def test_programmatic_edges_are_between_kernels(graph, kernels, memory):
     first = kernels.add(graph, "store", memory, 1)
     second = kernels.add(graph, "increase", memory, 1)
-    made(*driver.cuGraphAddDependencies(graph, [first], [second], [programmatic()], 1))
-    *_, data, count = made(*driver.cuGraphGetEdges(graph, 1))
+    check(*driver.cuGraphAddDependencies(graph, [first], [second], [programmatic()], 1))
+    *_, data, count = check(*driver.cuGraphGetEdges(graph, 1))
     assert (count, data[0].from_port, data[0].type) == (1, 1, 1)
     third = empty(graph)
     answer = driver.cuGraphAddDependencies(graph, [second], [third], [programmatic()], 1)
@@ -70,30 +70,30 @@ def test_programmatic_edges_are_between_kernels(graph, kernels, memory):
 
 def test_parameters_are_changed_in_the_graph_and_not_in_its_executables(graph, streams, memory):
     node = fill(graph, memory, 1)
-    before = made(*driver.cuGraphInstantiate(graph, 0))
-    parameters = made(*driver.cuGraphMemsetNodeGetParams(node))
+    before = check(*driver.cuGraphInstantiate(graph, 0))
+    parameters = check(*driver.cuGraphMemsetNodeGetParams(node))
     parameters.value = 2
-    made(*driver.cuGraphMemsetNodeSetParams(node, parameters))
+    check(*driver.cuGraphMemsetNodeSetParams(node, parameters))
     launch(graph, streams[0])
     assert read(memory, 16) == b"\2" * 16
-    made(*driver.cuGraphLaunch(before, streams[0]))
-    made(*driver.cuStreamSynchronize(streams[0]))
+    check(*driver.cuGraphLaunch(before, streams[0]))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert read(memory, 16) == b"\1" * 16
-    made(*driver.cuGraphExecDestroy(before))
+    check(*driver.cuGraphExecDestroy(before))
 
 
 def test_copies_events_and_kernels_take_other_parameters(graph, kernels, streams, events, memory):
     kernel = kernels.add(graph, "store", memory, 5)
     copied = copy(graph, memory + 64, memory, kernel)
-    recorded = made(*driver.cuGraphAddEventRecordNode(graph, [copied], 1, events[0]))
-    waits = made(*driver.cuGraphAddEventWaitNode(graph, [], 0, events[0]))
-    made(*driver.cuGraphKernelNodeSetParams(kernel, kernels.parameters("store", memory, 6)))
-    made(*driver.cuGraphMemcpyNodeSetParams(copied, copy_parameters(memory + 32, memory)))
-    assert int(made(*driver.cuGraphMemcpyNodeGetParams(copied)).dstDevice) == memory + 32
-    made(*driver.cuGraphEventRecordNodeSetEvent(recorded, events[1]))
-    made(*driver.cuGraphEventWaitNodeSetEvent(waits, events[2]))
-    assert int(made(*driver.cuGraphEventRecordNodeGetEvent(recorded))) == int(events[1])
-    assert int(made(*driver.cuGraphEventWaitNodeGetEvent(waits))) == int(events[2])
+    recorded = check(*driver.cuGraphAddEventRecordNode(graph, [copied], 1, events[0]))
+    waits = check(*driver.cuGraphAddEventWaitNode(graph, [], 0, events[0]))
+    check(*driver.cuGraphKernelNodeSetParams(kernel, kernels.parameters("store", memory, 6)))
+    check(*driver.cuGraphMemcpyNodeSetParams(copied, copy_parameters(memory + 32, memory)))
+    assert int(check(*driver.cuGraphMemcpyNodeGetParams(copied)).dstDevice) == memory + 32
+    check(*driver.cuGraphEventRecordNodeSetEvent(recorded, events[1]))
+    check(*driver.cuGraphEventWaitNodeSetEvent(waits, events[2]))
+    assert int(check(*driver.cuGraphEventRecordNodeGetEvent(recorded))) == int(events[1])
+    assert int(check(*driver.cuGraphEventWaitNodeGetEvent(waits))) == int(events[2])
     launch(graph, streams[0])
     assert read(memory + 32, 1) == b"\6"
     assert driver.cuGraphMemcpyNodeGetParams(kernel)[0] == INVALID
@@ -101,14 +101,14 @@ def test_copies_events_and_kernels_take_other_parameters(graph, kernels, streams
 
 
 def test_a_copy_of_rows_is_described_and_done(graph, streams, memory):
-    made(*driver.cuMemcpyHtoD(memory, bytes(range(64)), 64))
+    check(*driver.cuMemcpyHtoD(memory, bytes(range(64)), 64))
     parameters = copy_parameters(memory + 256, memory, width=4)
     parameters.Height = parameters.Depth = 2
     parameters.srcPitch, parameters.srcHeight = 8, 4
     parameters.dstPitch, parameters.dstHeight = 4, 2
-    context = made(*driver.cuCtxGetCurrent())
-    node = made(*driver.cuGraphAddMemcpyNode(graph, [], 0, parameters, context))
-    told = made(*driver.cuGraphMemcpyNodeGetParams(node))
+    context = check(*driver.cuCtxGetCurrent())
+    node = check(*driver.cuGraphAddMemcpyNode(graph, [], 0, parameters, context))
+    told = check(*driver.cuGraphMemcpyNodeGetParams(node))
     assert (told.WidthInBytes, told.Height, told.Depth) == (4, 2, 2)
     assert (told.srcPitch, told.srcHeight, told.dstPitch, told.dstHeight) == (8, 4, 4, 2)
     launch(graph, streams[0])
@@ -128,65 +128,65 @@ def test_attributes_of_kernel_nodes_are_set_asked_and_copied(graph, kernels, mem
     second = kernels.add(graph, "store", memory, 1)
     priority = Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY
     cooperative = Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-    assert made(*driver.cuGraphKernelNodeGetAttribute(first, priority)).priority == 0
-    made(*driver.cuGraphKernelNodeSetAttribute(first, priority, value(priority=-3)))
-    made(*driver.cuGraphKernelNodeSetAttribute(first, cooperative, value(cooperative=1)))
-    made(*driver.cuGraphKernelNodeCopyAttributes(second, first))
-    assert made(*driver.cuGraphKernelNodeGetAttribute(second, priority)).priority == -3
-    assert made(*driver.cuGraphKernelNodeGetAttribute(second, cooperative)).cooperative == 1
-    made(*driver.cuGraphKernelNodeSetParams(second, kernels.parameters("store", memory, 2)))
-    assert made(*driver.cuGraphKernelNodeGetAttribute(second, priority)).priority == -3
+    assert check(*driver.cuGraphKernelNodeGetAttribute(first, priority)).priority == 0
+    check(*driver.cuGraphKernelNodeSetAttribute(first, priority, value(priority=-3)))
+    check(*driver.cuGraphKernelNodeSetAttribute(first, cooperative, value(cooperative=1)))
+    check(*driver.cuGraphKernelNodeCopyAttributes(second, first))
+    assert check(*driver.cuGraphKernelNodeGetAttribute(second, priority)).priority == -3
+    assert check(*driver.cuGraphKernelNodeGetAttribute(second, cooperative)).cooperative == 1
+    check(*driver.cuGraphKernelNodeSetParams(second, kernels.parameters("store", memory, 2)))
+    assert check(*driver.cuGraphKernelNodeGetAttribute(second, priority)).priority == -3
     sync = Attribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
     assert driver.cuGraphKernelNodeGetAttribute(first, sync)[0] == INVALID
     assert driver.cuGraphKernelNodeGetAttribute(empty(graph), priority)[0] == INVALID
 
 
 def test_a_captured_launch_keeps_its_attributes(kernels, memory):
-    stream = made(*driver.cuStreamCreateWithPriority(1, -2))
+    stream = check(*driver.cuStreamCreateWithPriority(1, -2))
     mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
-    made(*driver.cuStreamBeginCapture(stream, mode))
+    check(*driver.cuStreamBeginCapture(stream, mode))
     arguments = kernels.parameters("store", memory, 1).kernelParams
     function = kernels.function("store")
-    made(*driver.cuLaunchCooperativeKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments))
-    graph = made(*driver.cuStreamEndCapture(stream))
-    (node,) = made(*driver.cuGraphGetNodes(graph, 1))[0]
+    check(*driver.cuLaunchCooperativeKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments))
+    graph = check(*driver.cuStreamEndCapture(stream))
+    (node,) = check(*driver.cuGraphGetNodes(graph, 1))[0]
     told = [
-        made(*driver.cuGraphKernelNodeGetAttribute(node, each))
+        check(*driver.cuGraphKernelNodeGetAttribute(node, each))
         for each in (
             Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
             Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY,
         )
     ]
     assert (told[0].cooperative, told[1].priority) == (1, -2)
-    made(*driver.cuGraphDestroy(graph))
-    made(*driver.cuStreamDestroy(stream))
+    check(*driver.cuGraphDestroy(graph))
+    check(*driver.cuStreamDestroy(stream))
 
 
 def test_child_graphs_are_exchanged(graph, streams, memory):
-    first, second = made(*driver.cuGraphCreate(0)), made(*driver.cuGraphCreate(0))
+    first, second = check(*driver.cuGraphCreate(0)), check(*driver.cuGraphCreate(0))
     fill(first, memory, 1)
     fill(second, memory, 2)
-    node = made(*driver.cuGraphAddChildGraphNode(graph, [], 0, first))
+    node = check(*driver.cuGraphAddChildGraphNode(graph, [], 0, first))
     parameters = driver.CUgraphNodeParams()
     parameters.type = Type.CU_GRAPH_NODE_TYPE_GRAPH
     parameters.graph.graph = second
-    made(*driver.cuGraphNodeSetParams(node, parameters))
+    check(*driver.cuGraphNodeSetParams(node, parameters))
     launch(graph, streams[0])
     assert read(memory, 16) == b"\2" * 16
     for each in (first, second):
-        made(*driver.cuGraphDestroy(each))
+        check(*driver.cuGraphDestroy(each))
 
 
 def test_a_moved_child_graph_belongs_to_its_node(graph, streams, memory):
-    child = made(*driver.cuGraphCreate(0))
+    child = check(*driver.cuGraphCreate(0))
     fill(child, memory, 3)
     parameters = driver.CUgraphNodeParams()
     parameters.type = Type.CU_GRAPH_NODE_TYPE_GRAPH
     parameters.graph.graph = child
     owner = driver.CUgraphChildGraphNodeOwnership
     parameters.graph.ownership = owner.CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE
-    node = made(*driver.cuGraphAddNode(graph, [], None, 0, parameters))
-    assert int(made(*driver.cuGraphChildGraphNodeGetGraph(node))) == int(child)
+    node = check(*driver.cuGraphAddNode(graph, [], None, 0, parameters))
+    assert int(check(*driver.cuGraphChildGraphNodeGetGraph(node))) == int(child)
     assert driver.cuGraphDestroy(child)[0] == INVALID
     launch(graph, streams[0])
     assert read(memory, 16) == b"\3" * 16
@@ -200,7 +200,7 @@ def test_a_picture_names_nodes_and_edges(graph, kernels, memory, tmp_path, flags
     kernel = kernels.add(graph, "store", memory, 5)
     fill(graph, memory, 1, kernel)
     path = tmp_path / "graph.dot"
-    made(*driver.cuGraphDebugDotPrint(graph, str(path).encode(), flags))
+    check(*driver.cuGraphDebugDotPrint(graph, str(path).encode(), flags))
     text = path.read_text()
     assert text.startswith("digraph dot {")
     assert text.rstrip().endswith("}")

@@ -9,7 +9,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, emulation, launch
 
-from tests.emulator.graph.conftest import copy, fill, in_background, made, read, word
+from tests.emulator.graph.conftest import check, copy, fill, in_background, read, word
 from tests.libraries import header_options
 
 R = driver.CUresult
@@ -18,21 +18,21 @@ CAPTURE = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
 PROGRAM = """
 from cuda.bindings import driver, nvrtc
 from cuda.core import Device, emulation
-from tests.emulator.graph.conftest import copy, fill, made, read
+from tests.emulator.graph.conftest import copy, fill, check, read
 Device(0).set_current()
-stream = made(*driver.cuStreamCreate(1))
-memory = int(made(*driver.cuMemAlloc(64)))
-graph = made(*driver.cuGraphCreate(0))
+stream = check(*driver.cuStreamCreate(1))
+memory = int(check(*driver.cuMemAlloc(64)))
+graph = check(*driver.cuGraphCreate(0))
 first = fill(graph, memory, 1)
 second = copy(graph, memory + 16, memory, *([first] if {ordered} else []))
-executable = made(*driver.cuGraphInstantiate(graph, 0))
+executable = check(*driver.cuGraphInstantiate(graph, 0))
 seen = set()
 for _ in range(32):
-    made(*driver.cuMemsetD8(memory, 0, 64))
-    made(*driver.cuCtxSynchronize())
-    made(*driver.cuGraphLaunch(executable, stream))
+    check(*driver.cuMemsetD8(memory, 0, 64))
+    check(*driver.cuCtxSynchronize())
+    check(*driver.cuGraphLaunch(executable, stream))
     {after}
-    made(*driver.cuStreamSynchronize(stream))
+    check(*driver.cuStreamSynchronize(stream))
     seen.add(read(memory + 16, 1))
 print(sorted(seen))
 """
@@ -78,42 +78,42 @@ def test_a_grid_waits_for_all_its_blocks_inside_of_a_graph(streams, memory):
     options = ProgramOptions(std="c++17", arch=f"sm_{device.arch}", **header_options())
     kernel = Program(source, "c++", options).compile("ptx").get_kernel("rounds")
     stream = device.create_stream()
-    made(*driver.cuStreamBeginCapture(stream.handle, CAPTURE))
+    check(*driver.cuStreamBeginCapture(stream.handle, CAPTURE))
     config = LaunchConfig(grid=4, block=8, is_cooperative=True)
     launch(stream, config, kernel, memory)
-    graph = made(*driver.cuStreamEndCapture(stream.handle))
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    graph = check(*driver.cuStreamEndCapture(stream.handle))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
     for _ in range(2):
-        made(*driver.cuGraphLaunch(executable, streams[0]))
-    made(*driver.cuStreamSynchronize(streams[0]))
+        check(*driver.cuGraphLaunch(executable, streams[0]))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert [word(memory + 4 * i) for i in range(4)] == [192, 128, 160, 192]
-    made(*driver.cuGraphExecDestroy(executable))
-    made(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphDestroy(graph))
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="a fault breaks the process on a GPU")
 def test_a_fault_inside_of_a_graph_drops_the_rest(graph, kernels, streams, memory):
     stored = kernels.add(graph, "store", 0, 1)
     fill(graph, memory, 1, stored)
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
     with emulation.expect_fault("unmapped"):
-        made(*driver.cuGraphLaunch(executable, streams[0]))
+        check(*driver.cuGraphLaunch(executable, streams[0]))
         assert driver.cuStreamSynchronize(streams[0])[0] == R.CUDA_ERROR_ILLEGAL_ADDRESS
     assert read(memory, 1) == b"\0"
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphExecDestroy(executable))
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="faults are injected on the emulator")
 def test_a_kernel_fails_inside_of_a_graph_when_it_is_told_to(graph, kernels, streams, memory):
     kernels.add(graph, "store", memory, 1)
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
     with emulation.inject("launch@store", nth=2, error="CUDA_ERROR_LAUNCH_FAILED"):
-        made(*driver.cuGraphLaunch(executable, streams[0]))
-        made(*driver.cuStreamSynchronize(streams[0]))
-        made(*driver.cuGraphLaunch(executable, streams[0]))
+        check(*driver.cuGraphLaunch(executable, streams[0]))
+        check(*driver.cuStreamSynchronize(streams[0]))
+        check(*driver.cuGraphLaunch(executable, streams[0]))
         assert driver.cuStreamSynchronize(streams[0])[0] == R.CUDA_ERROR_LAUNCH_FAILED
-    made(*driver.cuStreamSynchronize(streams[0]))
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuStreamSynchronize(streams[0]))
+    check(*driver.cuGraphExecDestroy(executable))
 
 
 @in_background
@@ -126,26 +126,26 @@ def test_launches_of_two_executables_overlap_where_nothing_orders_them(
     options = ProgramOptions(std="c++17", arch=f"sm_{device.arch}")
     kernel = Program(source, "c++", options).compile("ptx").get_kernel("wait")
     stream = device.create_stream()
-    made(*driver.cuStreamBeginCapture(stream.handle, CAPTURE))
+    check(*driver.cuStreamBeginCapture(stream.handle, CAPTURE))
     launch(stream, LaunchConfig(grid=1, block=1), kernel, memory)
-    waiting = made(*driver.cuStreamEndCapture(stream.handle))
+    waiting = check(*driver.cuStreamEndCapture(stream.handle))
     fill(graph, memory, 1)
-    executables = [made(*driver.cuGraphInstantiate(each, 0)) for each in (waiting, graph)]
+    executables = [check(*driver.cuGraphInstantiate(each, 0)) for each in (waiting, graph)]
     for executable, each in zip(executables, streams, strict=False):
-        made(*driver.cuGraphLaunch(executable, each))
+        check(*driver.cuGraphLaunch(executable, each))
     for each in streams[:2]:
-        made(*driver.cuStreamSynchronize(each))
+        check(*driver.cuStreamSynchronize(each))
     assert word(memory + 4) == 1
     for executable in executables:
-        made(*driver.cuGraphExecDestroy(executable))
-    made(*driver.cuGraphDestroy(waiting))
+        check(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphDestroy(waiting))
 
 
 def test_a_copy_waits_for_both_sides_of_a_join(graph, streams, memory):
     left, right = fill(graph, memory, 1, width=8), fill(graph, memory + 8, 2, width=8)
     copy(graph, memory + 16, memory, left, right)
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
-    made(*driver.cuGraphLaunch(executable, streams[0]))
-    made(*driver.cuStreamSynchronize(streams[0]))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
+    check(*driver.cuGraphLaunch(executable, streams[0]))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert read(memory + 16, 16) == b"\1" * 8 + b"\2" * 8
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphExecDestroy(executable))

@@ -11,7 +11,7 @@ import random
 import pytest
 from cuda.bindings import driver
 
-from tests.emulator.graph.conftest import made
+from tests.emulator.graph.conftest import check
 
 WORDS = 16
 
@@ -101,7 +101,7 @@ class Walk:
         return pick(WORDS), pick(1, 1000), pick(4) == 0
 
     def create(self):
-        self.graphs.append(Built(made(*driver.cuGraphCreate(0)), Model(), {}))
+        self.graphs.append(Built(check(*driver.cuGraphCreate(0)), Model(), {}))
 
     def pick_graph(self, needs_nodes=False):
         fitting = [g for g in self.graphs if g.handles or not needs_nodes]
@@ -120,7 +120,7 @@ class Walk:
         before |= set(self.random.sample(others, min(len(others), self.random.randrange(3))))
         after = [built.handles[n] for n in sorted(before)]
         parameters = self.parameters(model.nodes[name])
-        built.handles[name] = made(
+        built.handles[name] = check(
             *driver.cuGraphAddKernelNode(built.graph, after, len(after), parameters)
         )
         model.edges |= {(n, name) for n in before}
@@ -134,7 +134,7 @@ class Walk:
         model = built.model
         if (first, last) in model.edges or model.reaches(last, first):
             return
-        made(
+        check(
             *driver.cuGraphAddDependencies(
                 built.graph, [built.handles[first]], [built.handles[last]], None, 1
             )
@@ -151,7 +151,7 @@ class Walk:
         if not free:
             return
         first, last = self.random.choice(free)
-        made(
+        check(
             *driver.cuGraphRemoveDependencies(
                 built.graph, [built.handles[first]], [built.handles[last]], None, 1
             )
@@ -177,7 +177,7 @@ class Walk:
         model = built.model
         ends = [n for n in sorted(built.handles) if not any(a == n for a, b in model.edges)]
         name = self.random.choice(ends)
-        made(*driver.cuGraphDestroyNode(built.handles.pop(name)))
+        check(*driver.cuGraphDestroyNode(built.handles.pop(name)))
         del model.nodes[name]
         model.edges = {(a, b) for a, b in model.edges if name not in (a, b)}
         model.shape += 1
@@ -189,16 +189,16 @@ class Walk:
         name = self.random.choice(sorted(built.handles))
         word = built.model.nodes[name][0]
         node = (word, *self.node()[1:])
-        made(*driver.cuGraphKernelNodeSetParams(built.handles[name], self.parameters(node)))
+        check(*driver.cuGraphKernelNodeSetParams(built.handles[name], self.parameters(node)))
         built.model.nodes[name] = node
 
     def clone(self):
         built = self.pick_graph()
         if built is None:
             return
-        twin = made(*driver.cuGraphClone(built.graph))
+        twin = check(*driver.cuGraphClone(built.graph))
         handles = {
-            name: made(*driver.cuGraphNodeFindInClone(handle, twin))
+            name: check(*driver.cuGraphNodeFindInClone(handle, twin))
             for name, handle in built.handles.items()
         }
         self.graphs.append(Built(twin, built.model.copy(), handles))
@@ -206,7 +206,7 @@ class Walk:
     def instantiate(self):
         built = self.pick_graph()
         if built is not None:
-            handle = made(*driver.cuGraphInstantiate(built.graph, 0))
+            handle = check(*driver.cuGraphInstantiate(built.graph, 0))
             self.executables.append(Executable(handle, built))
 
     def pick_executable(self):
@@ -236,30 +236,30 @@ class Walk:
         chosen.disabled ^= {name}
         is_enabled = name not in chosen.disabled
         node = chosen.source.handles[name]
-        made(*driver.cuGraphNodeSetEnabled(chosen.handle, node, is_enabled))
+        check(*driver.cuGraphNodeSetEnabled(chosen.handle, node, is_enabled))
 
     def launch(self):
         chosen = self.pick_executable()
         if chosen is not None:
-            made(*driver.cuGraphLaunch(chosen.handle, self.streams[0]))
+            check(*driver.cuGraphLaunch(chosen.handle, self.streams[0]))
             chosen.model.run(self.words, chosen.disabled)
 
     def drop_graph(self):
         if self.graphs:
             gone = self.graphs.pop(self.random.randrange(len(self.graphs)))
-            made(*driver.cuGraphDestroy(gone.graph))
+            check(*driver.cuGraphDestroy(gone.graph))
 
     def drop_executable(self):
         if self.executables:
             gone = self.executables.pop(self.random.randrange(len(self.executables)))
-            made(*driver.cuGraphExecDestroy(gone.handle))
+            check(*driver.cuGraphExecDestroy(gone.handle))
 
     def run(self, steps):
         self.create()
         chosen = self.random.choices(list(STEPS), STEPS.values(), k=steps)
         for step in chosen:
             step(self)
-        made(*driver.cuStreamSynchronize(self.streams[0]))
+        check(*driver.cuStreamSynchronize(self.streams[0]))
 
     def close(self):
         while self.graphs:
@@ -286,14 +286,14 @@ STEPS = {
 }
 
 
-def check(seed, kernels, streams, memory):
-    made(*driver.cuMemsetD8(memory, 0, 4 * WORDS))
-    made(*driver.cuCtxSynchronize())
+def check_program(seed, kernels, streams, memory):
+    check(*driver.cuMemsetD8(memory, 0, 4 * WORDS))
+    check(*driver.cuCtxSynchronize())
     walk = Walk(seed, kernels, streams, memory)
     try:
         walk.run(150)
         found = bytearray(4 * WORDS)
-        made(*driver.cuMemcpyDtoH(found, memory, len(found)))
+        check(*driver.cuMemcpyDtoH(found, memory, len(found)))
         assert list(memoryview(found).cast("I")) == walk.words, f"seed {seed}"
     finally:
         walk.close()
@@ -301,11 +301,11 @@ def check(seed, kernels, streams, memory):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_graphs_do_what_a_model_says(kernels, streams, memory, seed):
-    check(seed, kernels, streams, memory)
+    check_program(seed, kernels, streams, memory)
 
 
 @pytest.mark.slow
 def test_many_random_graphs_do_what_a_model_says(kernels, streams, memory):
     first = int(os.environ.get("TEST_SEED") or 0)
     for seed in range(first, first + 100_000):
-        check(seed, kernels, streams, memory)
+        check_program(seed, kernels, streams, memory)

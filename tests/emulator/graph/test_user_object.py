@@ -8,7 +8,7 @@ import pytest
 from cuda.bindings import driver
 from cuda.core import emulation
 
-from tests.emulator.graph.conftest import in_background, launch, made
+from tests.emulator.graph.conftest import check, in_background, launch
 
 INVALID = driver.CUresult.CUDA_ERROR_INVALID_VALUE
 UNSYNCHRONISED = 1
@@ -24,7 +24,7 @@ class Object:
         self.destroy = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: self.gone.set())
         address = ctypes.cast(self.destroy, ctypes.c_void_p).value
         host = driver.CUhostFn(address)
-        self.handle = made(*driver.cuUserObjectCreate(0, host, references, UNSYNCHRONISED))
+        self.handle = check(*driver.cuUserObjectCreate(0, host, references, UNSYNCHRONISED))
 
     def is_destroyed(self):
         return self.gone.wait(SECONDS)
@@ -36,51 +36,51 @@ def object():
 
 
 def test_the_last_release_calls_the_destructor(object):
-    made(*driver.cuUserObjectRetain(object.handle, 2))
-    made(*driver.cuUserObjectRelease(object.handle, 2))
+    check(*driver.cuUserObjectRetain(object.handle, 2))
+    check(*driver.cuUserObjectRelease(object.handle, 2))
     assert not object.gone.is_set()
-    made(*driver.cuUserObjectRelease(object.handle, 1))
+    check(*driver.cuUserObjectRelease(object.handle, 1))
     assert object.is_destroyed()
 
 
 @pytest.mark.parametrize("flags", [0, MOVE], ids=["shared", "moved"])
 def test_a_graph_keeps_what_it_retains_until_it_goes(object, flags):
-    graph = made(*driver.cuGraphCreate(0))
-    made(*driver.cuGraphRetainUserObject(graph, object.handle, 1, flags))
+    graph = check(*driver.cuGraphCreate(0))
+    check(*driver.cuGraphRetainUserObject(graph, object.handle, 1, flags))
     if not flags:
-        made(*driver.cuUserObjectRelease(object.handle, 1))
+        check(*driver.cuUserObjectRelease(object.handle, 1))
     assert not object.gone.is_set()
-    made(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphDestroy(graph))
     assert object.is_destroyed()
 
 
 def test_a_graph_releases_what_it_is_told_to(graph, object):
-    made(*driver.cuGraphRetainUserObject(graph, object.handle, 2, 0))
-    made(*driver.cuUserObjectRelease(object.handle, 1))
-    made(*driver.cuGraphReleaseUserObject(graph, object.handle, 2))
+    check(*driver.cuGraphRetainUserObject(graph, object.handle, 2, 0))
+    check(*driver.cuUserObjectRelease(object.handle, 1))
+    check(*driver.cuGraphReleaseUserObject(graph, object.handle, 2))
     assert object.is_destroyed()
 
 
 @pytest.mark.skipif(not emulation.is_active(), reason="on a GPU this is undefined")
 def test_a_graph_does_not_release_more_than_it_has(graph, object):
-    made(*driver.cuGraphRetainUserObject(graph, object.handle, 1, MOVE))
+    check(*driver.cuGraphRetainUserObject(graph, object.handle, 1, MOVE))
     assert driver.cuGraphReleaseUserObject(graph, object.handle, 2)[0] == INVALID
     assert not object.gone.is_set()
-    made(*driver.cuGraphReleaseUserObject(graph, object.handle, 1))
+    check(*driver.cuGraphReleaseUserObject(graph, object.handle, 1))
     assert object.is_destroyed()
 
 
 def test_clones_child_graphs_and_executables_hold_references_of_their_own(object):
-    graph = made(*driver.cuGraphCreate(0))
-    made(*driver.cuGraphRetainUserObject(graph, object.handle, 1, MOVE))
-    clone = made(*driver.cuGraphClone(graph))
-    outer = made(*driver.cuGraphCreate(0))
-    made(*driver.cuGraphAddChildGraphNode(outer, [], 0, graph))
-    executable = made(*driver.cuGraphInstantiate(outer, 0))
+    graph = check(*driver.cuGraphCreate(0))
+    check(*driver.cuGraphRetainUserObject(graph, object.handle, 1, MOVE))
+    clone = check(*driver.cuGraphClone(graph))
+    outer = check(*driver.cuGraphCreate(0))
+    check(*driver.cuGraphAddChildGraphNode(outer, [], 0, graph))
+    executable = check(*driver.cuGraphInstantiate(outer, 0))
     for each in (graph, clone, outer):
-        made(*driver.cuGraphDestroy(each))
+        check(*driver.cuGraphDestroy(each))
         assert not object.gone.is_set()
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphExecDestroy(executable))
     assert object.is_destroyed()
 
 
@@ -93,35 +93,35 @@ def test_a_launch_under_way_keeps_what_its_executable_held(object, streams):
         may_end.wait(SECONDS)
 
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(wait)
-    graph = made(*driver.cuGraphCreate(0))
+    graph = check(*driver.cuGraphCreate(0))
     parameters = driver.CUDA_HOST_NODE_PARAMS()
     parameters.fn = ctypes.cast(function, ctypes.c_void_p).value
-    made(*driver.cuGraphAddHostNode(graph, [], 0, parameters))
-    made(*driver.cuGraphRetainUserObject(graph, object.handle, 1, MOVE))
-    executable = made(*driver.cuGraphInstantiate(graph, 0))
-    made(*driver.cuGraphLaunch(executable, streams[0]))
+    check(*driver.cuGraphAddHostNode(graph, [], 0, parameters))
+    check(*driver.cuGraphRetainUserObject(graph, object.handle, 1, MOVE))
+    executable = check(*driver.cuGraphInstantiate(graph, 0))
+    check(*driver.cuGraphLaunch(executable, streams[0]))
     assert begun.wait(SECONDS)
-    made(*driver.cuGraphExecDestroy(executable))
-    made(*driver.cuGraphDestroy(graph))
+    check(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphDestroy(graph))
     assert not object.gone.is_set()
     may_end.set()
-    made(*driver.cuStreamSynchronize(streams[0]))
+    check(*driver.cuStreamSynchronize(streams[0]))
     assert object.is_destroyed()
 
 
 def test_an_update_takes_over_what_the_other_graph_retains(streams):
     first, second = Object(), Object()
-    graphs = [made(*driver.cuGraphCreate(0)) for _ in range(2)]
+    graphs = [check(*driver.cuGraphCreate(0)) for _ in range(2)]
     for graph, kept in zip(graphs, (first, second), strict=True):
-        made(*driver.cuGraphAddEmptyNode(graph, [], 0))
-        made(*driver.cuGraphRetainUserObject(graph, kept.handle, 1, MOVE))
-    executable = made(*driver.cuGraphInstantiate(graphs[0], 0))
-    made(*driver.cuGraphExecUpdate(executable, graphs[1]))
+        check(*driver.cuGraphAddEmptyNode(graph, [], 0))
+        check(*driver.cuGraphRetainUserObject(graph, kept.handle, 1, MOVE))
+    executable = check(*driver.cuGraphInstantiate(graphs[0], 0))
+    check(*driver.cuGraphExecUpdate(executable, graphs[1]))
     for graph in graphs:
-        made(*driver.cuGraphDestroy(graph))
+        check(*driver.cuGraphDestroy(graph))
     assert first.is_destroyed()
     assert not second.gone.is_set()
-    made(*driver.cuGraphExecDestroy(executable))
+    check(*driver.cuGraphExecDestroy(executable))
     assert second.is_destroyed()
 
 
@@ -135,8 +135,8 @@ def test_a_destructor_may_not_call_the_driver():
 
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(destroy)
     host = driver.CUhostFn(ctypes.cast(function, ctypes.c_void_p).value)
-    handle = made(*driver.cuUserObjectCreate(0, host, 1, UNSYNCHRONISED))
-    made(*driver.cuUserObjectRelease(handle, 1))
+    handle = check(*driver.cuUserObjectCreate(0, host, 1, UNSYNCHRONISED))
+    check(*driver.cuUserObjectRelease(handle, 1))
     assert done.wait(SECONDS)
     assert answers == [driver.CUresult.CUDA_ERROR_NOT_PERMITTED]
 
@@ -149,7 +149,7 @@ def test_counts_and_flags_that_do_not_exist_are_refused(graph, object):
     assert driver.cuUserObjectRetain(object.handle, 0)[0] == INVALID
     assert driver.cuGraphRetainUserObject(graph, object.handle, 1, 2)[0] == INVALID
     assert driver.cuGraphRetainUserObject(graph, object.handle, 0, 0)[0] == INVALID
-    made(*driver.cuUserObjectRelease(object.handle, 1))
+    check(*driver.cuUserObjectRelease(object.handle, 1))
     assert object.is_destroyed()
 
 
@@ -157,7 +157,7 @@ def test_counts_and_flags_that_do_not_exist_are_refused(graph, object):
 @pytest.mark.cuda_expect_fault("destroyed-handle")
 def test_an_object_that_is_gone_is_told_of(graph, object):
     assert driver.cuUserObjectRelease(object.handle, 2)[0] == INVALID
-    made(*driver.cuUserObjectRelease(object.handle, 1))
+    check(*driver.cuUserObjectRelease(object.handle, 1))
     assert object.is_destroyed()
     assert driver.cuGraphRetainUserObject(graph, object.handle, 1, 0)[0] == INVALID
 

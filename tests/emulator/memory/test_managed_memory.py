@@ -23,7 +23,7 @@ DEVICE, HOST, NODE, NO_NODE = Location(1, 0), Location(2, 0), Location(3, 0), Lo
 
 @pytest.fixture
 def memory(driver):
-    made = driver.made("cuMemAllocManaged", SIZE, 1)
+    made = driver.output("cuMemAllocManaged", SIZE, 1)
     yield made
     driver.cuCtxSynchronize()
     driver.cuMemFree(made)
@@ -71,7 +71,7 @@ class TestAdvice:
 
     def test_it_goes_with_the_memory(self, driver):
         for _ in range(3):
-            at = driver.made("cuMemAllocManaged", SIZE, 1)
+            at = driver.output("cuMemAllocManaged", SIZE, 1)
             assert attribute(driver, at, READ_MOSTLY) == 0
             assert driver.cuMemAdvise(at, SIZE, SET_READ_MOSTLY, DEVICE) == SUCCESS
             assert driver.cuMemFree(at) == SUCCESS
@@ -94,7 +94,7 @@ class TestAdvice:
         assert driver.cuMemAdvise(memory + offset, size, advice, where) == code
 
     def test_other_memory_is_refused(self, driver):
-        at = driver.made("cuMemAlloc", SIZE)
+        at = driver.output("cuMemAlloc", SIZE)
         assert driver.cuMemAdvise(at, SIZE, SET_READ_MOSTLY, DEVICE) == INVALID_VALUE
         out = ctypes.c_int()
         code = driver.cuMemRangeGetAttribute(ctypes.byref(out), 4, READ_MOSTLY, at, SIZE)
@@ -159,7 +159,7 @@ class Attributes(ctypes.Structure):
 class TestCopies:
     @pytest.fixture
     def areas(self, driver, stream):
-        made = [driver.made("cuMemAlloc", 256) for _ in range(4)]
+        made = [driver.output("cuMemAlloc", 256) for _ in range(4)]
         for i, each in enumerate(made):
             assert driver.cuMemsetD8Async(each, i, 256, stream) == SUCCESS
         yield made

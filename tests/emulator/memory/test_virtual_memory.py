@@ -48,12 +48,12 @@ class Space:
         self.reservations, self.handles, self.mappings = {}, [], {}
 
     def reserve(self, size=UNIT, alignment=0, hint=0):
-        at = self.driver.made("cuMemAddressReserve", size, alignment, hint, 0)
+        at = self.driver.output("cuMemAddressReserve", size, alignment, hint, 0)
         self.reservations[at] = size
         return at
 
     def create(self, size=UNIT, **how):
-        handle = self.driver.made("cuMemCreate", size, properties(**how), 0)
+        handle = self.driver.output("cuMemCreate", size, properties(**how), 0)
         self.handles.append(handle)
         return handle
 
@@ -143,13 +143,13 @@ class TestMemory:
 
     def test_the_granularity_is_told(self, driver):
         for option in (0, 1):
-            assert driver.made("cuMemGetAllocationGranularity", properties(), option) == UNIT
+            assert driver.output("cuMemGetAllocationGranularity", properties(), option) == UNIT
         out = ctypes.byref(ctypes.c_size_t())
         assert driver.cuMemGetAllocationGranularity(out, properties(), 7) == INVALID_VALUE
 
     def test_a_mapping_tells_its_memory(self, driver, space):
         at = space.mapped()
-        again = driver.made("cuMemRetainAllocationHandle", at + 5)
+        again = driver.output("cuMemRetainAllocationHandle", at + 5)
         assert again == space.handles[0]
         assert driver.cuMemRelease(again) == SUCCESS
         out = Properties()
@@ -159,7 +159,7 @@ class TestMemory:
     def test_memory_without_a_handle_gets_one_again(self, driver, space):
         at = space.mapped()
         assert space.release(space.handles[0]) == SUCCESS
-        again = driver.made("cuMemRetainAllocationHandle", at)
+        again = driver.output("cuMemRetainAllocationHandle", at)
         second = space.reserve()
         space.map(second, again)
         assert driver.cuMemSetAccess(second, UNIT, access(), 1) == SUCCESS
@@ -178,7 +178,7 @@ class TestReservations:
 
     def test_addresses_come_back(self, driver):
         for _ in range(3):
-            at = driver.made("cuMemAddressReserve", 60 << 30, 0, 0, 0)
+            at = driver.output("cuMemAddressReserve", 60 << 30, 0, 0, 0)
             code = driver.cuMemAddressReserve(ctypes.byref(ctypes.c_uint64()), 60 << 30, 0, 0, 0)
             assert code == OUT_OF_MEMORY
             assert driver.cuMemAddressFree(at, 60 << 30) == SUCCESS
@@ -251,12 +251,12 @@ class TestAccess:
     def test_it_is_none_at_first(self, driver, space):
         at = space.mapped(flags=None)
         assert driver.cuMemsetD8(at, 0, 16) == INVALID_VALUE
-        assert driver.made("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == NONE
+        assert driver.output("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == NONE
 
     @pytest.mark.parametrize("flags", [NONE, READ, READ_WRITE])
     def test_it_is_told(self, driver, space, flags):
         at = space.mapped(flags=flags)
-        assert driver.made("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == flags
+        assert driver.output("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == flags
 
     @pytest.mark.cuda_expect_fault("read-only")
     def test_a_kernel_may_not_write_what_it_may_read(self, driver, space):
@@ -283,13 +283,13 @@ class TestAccess:
         assert driver.cuMemSetAccess(at, UNIT, access(), 1) == SUCCESS
         ctypes.memset(at, 6, 16)
         assert driver.read(at) == [0x06060606]
-        assert driver.made("cuMemGetAccess", ctypes.byref(Location(2, 0)), at) == READ_WRITE
+        assert driver.output("cuMemGetAccess", ctypes.byref(Location(2, 0)), at) == READ_WRITE
 
     def test_wrong_ones_are_refused_before_any_is_set(self, driver, space):
         at = space.mapped(flags=None)
         both = (Access * 2)(Access(Location(1, 0), READ), Access(Location(1, 0), 2))
         assert driver.cuMemSetAccess(at, UNIT, both, 2) == INVALID_VALUE
-        assert driver.made("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == NONE
+        assert driver.output("cuMemGetAccess", ctypes.byref(Location(1, 0)), at) == NONE
         assert driver.cuMemSetAccess(at + UNIT, UNIT, access(), 1) == INVALID_VALUE
 
 
@@ -303,7 +303,7 @@ class TestDescriptors:
     def test_memory_comes_back_from_a_descriptor(self, driver, space):
         handle = space.create(handle_types=POSIX_FD)
         descriptor = self.exported(driver, handle)
-        again = driver.made("cuMemImportFromShareableHandle", descriptor, POSIX_FD)
+        again = driver.output("cuMemImportFromShareableHandle", descriptor, POSIX_FD)
         os.close(descriptor)
         space.handles.append(again)
         for at, memory in ((space.reserve(), handle), (space.reserve(), again)):
@@ -327,7 +327,7 @@ class TestDescriptors:
 
     def test_nothing_is_left_open(self, driver):
         before = len(os.listdir("/proc/self/fd"))
-        handle = driver.made("cuMemCreate", UNIT, properties(handle_types=POSIX_FD), 0)
+        handle = driver.output("cuMemCreate", UNIT, properties(handle_types=POSIX_FD), 0)
         os.close(self.exported(driver, handle))
         assert driver.cuMemRelease(handle) == SUCCESS
         assert len(os.listdir("/proc/self/fd")) == before
