@@ -51,7 +51,7 @@ CUresult context_traits::destroy(CUcontext, const context_facts& facts) noexcept
 
 context_handle create_green_context(CUdevice device, const CUdevResource* resources,
                                     unsigned count) {
-  const gil_release released;
+  const gil_release_if_held released;
   std::vector<CUdevResource> named{resources, resources + count};
   // The driver keeps the primary context with the green one; until then it is kept here.
   const context_handle primary = retain_primary_context(device);
@@ -85,7 +85,7 @@ void get_resource(const context_ref& context, CUdevResource* resource, CUdevReso
 }
 
 context_handle retain_primary_context(CUdevice device) {
-  const gil_release released;  // the first time makes it
+  const gil_release_if_held released;  // the first time makes it
   return context_handle::own({}, context_facts{device, context_kind::primary},
                              [device](CUcontext* raw) {
                                driver::call(driver::table->cuDevicePrimaryCtxRetain, raw, device);

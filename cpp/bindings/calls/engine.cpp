@@ -86,7 +86,7 @@ bool bind_keywords(const library& lib, const function& f, PyObject* const* value
 
 word invoke(const frame& c) {
   if (c.f.f & passes_gate) return call_behind_gate([&c] { return call_c(c.lib, c.f, c.w); });
-  gil_release released{c.f.f};
+  gil_release_for released{c.f.f};
   return call_c(c.lib, c.f, c.w);
 }
 

@@ -35,14 +35,16 @@ inline bool has_other_threads() {
 #endif
 }
 
-// Gives back the interpreter lock for the time of a call, where the function says so.
-class gil_release {
+// Releases the GIL during a call if the flags of the function say so. The engine is built without
+// unwind tables: a thread that is unwound runs no destructor here, so no guard is needed, unlike in
+// python::gil_release.
+class gil_release_for {
  public:
-  explicit gil_release(function_flags f)
+  explicit gil_release_for(function_flags f)
       : state_{f & releases_gil && (!(f & is_brief) || has_other_threads()) ? PyEval_SaveThread()
                                                                             : nullptr} {}
-  gil_release(const gil_release&) = delete;
-  ~gil_release() {
+  gil_release_for(const gil_release_for&) = delete;
+  ~gil_release_for() {
     if (state_) PyEval_RestoreThread(state_);
   }
 
@@ -56,7 +58,7 @@ template <class Call>
 [[gnu::noinline]] word call_behind_gate(Call&& call) {
   const std::uint64_t number = interpreter::gate->enter_or_wait();
   if (!number) return 1;
-  gil_release released{releases_gil};
+  gil_release_for released{releases_gil};
   const interpreter::gate_pass pass{number};  // given back before the lock is taken again
   return call();
 }

@@ -128,7 +128,7 @@ struct shape {
     if constexpr ((Flags & passes_gate) != 0) {
       return call_behind_gate([&] { return Way::call(lib, f, w); });
     } else {
-      gil_release released{Flags};
+      gil_release_for released{Flags};
       return Way::call(lib, f, w);
     }
   }

@@ -86,7 +86,7 @@ graph_exec_handle instantiate(graph_lock& lock, CUgraph graph, CUDA_GRAPH_INSTAN
         const std::lock_guard guard{lock};
         require_usable(lock,
                        reinterpret_cast<const void*>(driver::table->cuGraphInstantiateWithParams));
-        const gil_release released;
+        const gil_release_if_held released;
         driver::call(driver::table->cuGraphInstantiateWithParams, raw, graph, &how);
       });
 }
@@ -127,13 +127,13 @@ CUresult update_executable(graph_lock& lock, graph_lock& source_lock, CUgraphExe
   const std::lock_guard guard{lock};
   const std::lock_guard source_guard{source_lock};
   if (const CUresult refused = lock.refusal()) return refused;
-  const gil_release released;
+  const gil_release_if_held released;
   return driver::try_call(driver::table->cuGraphExecUpdate, updated, source, &result);
 }
 
 void abandon_capture(const stream_ref& stream) noexcept {
   if (!stream.is_of_this_process()) return;
-  const gil_release released;
+  const gil_release_if_held released;
   capture_info found;
   if (find_capture(stream, found) != CUDA_SUCCESS ||
       found.status == CU_STREAM_CAPTURE_STATUS_NONE) {
@@ -150,7 +150,7 @@ void abandon_capture(const stream_ref& stream) noexcept {
 
 void leave_capture(const stream_ref& stream) noexcept {
   if (!stream.is_of_this_process()) return;
-  const gil_release released;
+  const gil_release_if_held released;
   capture_info found;
   CUgraph graph = nullptr;
   if (find_capture(stream, found) != CUDA_SUCCESS ||

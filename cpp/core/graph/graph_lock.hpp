@@ -21,7 +21,7 @@ class graph_lock {
   void lock() noexcept {
     if (is_of_parent()) return;
     if (!inside_.try_lock()) {
-      const gil_release released;
+      const gil_release_if_held released;
       inside_.lock();
     }
     is_taken_.store(true, std::memory_order_relaxed);

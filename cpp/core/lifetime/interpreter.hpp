@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock of an interpreter above us, given back while the driver may wait.
+// Releases the GIL while a driver call may block. cpp/core does not know Python: cpp/python
+// supplies the functions.
 #pragma once
 
 namespace halfwarp::core {
 
-// How an interpreter's lock is given back and taken again; null where there is no interpreter.
+// Functions that release and acquire the GIL; null where there is no interpreter.
 struct interpreter_lock {
-  // Gives back what the calling thread has; null when it has no lock, or must keep it.
+  // Releases the GIL. Returns null if the thread does not hold it or must keep it.
   void* (*release)() noexcept = nullptr;
-  void (*acquire)(void* given) noexcept = nullptr;
+  void (*acquire)(void* state) noexcept = nullptr;
 };
 inline constinit interpreter_lock lock_above{};  // written once, before the first handle is made
 
-// For calls that may wait: for work, or for the driver's lock of a context, which another thread
-// has while it waits for a host function that needs the interpreter. Nothing happens on a thread
-// that has not the interpreter's lock, so these nest.
-class gil_release {
+// Releases the GIL, if the thread holds it, for driver calls that may block. They wait for work, or
+// for the driver's context lock, whose holder may wait for a host function that needs the GIL.
+// Scopes may be nested.
+class gil_release_if_held {
  public:
-  gil_release() noexcept : given_{lock_above.release != nullptr ? lock_above.release() : nullptr} {}
-  ~gil_release() {
-    if (given_ != nullptr) lock_above.acquire(given_);
+  gil_release_if_held() noexcept
+      : state_{lock_above.release != nullptr ? lock_above.release() : nullptr} {}
+  ~gil_release_if_held() {
+    if (state_ != nullptr) lock_above.acquire(state_);
   }
-  gil_release(const gil_release&) = delete;  // what is given back is taken again once
-  gil_release& operator=(const gil_release&) = delete;
+  gil_release_if_held(const gil_release_if_held&) = delete;  // acquires once
+  gil_release_if_held& operator=(const gil_release_if_held&) = delete;
 
  private:
-  void* const given_;
+  void* const state_;
 };
 
 }  // namespace halfwarp::core

@@ -41,7 +41,7 @@ template <capture during = capture::relaxed, class Call>
   // The end of the process takes all down; who waited for the stuck call here would end it never.
   if (is_stuck.load(std::memory_order_relaxed)) [[unlikely]]
     return CUDA_SUCCESS;
-  const gil_release released;
+  const gil_release_if_held released;
   if constexpr (during == capture::any) {
     return call();
   } else {

@@ -89,7 +89,7 @@ free_order::free_order(stream_handle stream)
     context_ = context_instance{current_context()};
     if (!context_) return;
     if (stream.raw() == CU_STREAM_PER_THREAD) {
-      const gil_release released;
+      const gil_release_if_held released;
       recorded_ = create_event(context_, CU_EVENT_DISABLE_TIMING);
       driver::call(driver::table->cuEventRecord, recorded_.raw(), stream.raw());
       thread_ = this_thread();
@@ -184,7 +184,7 @@ free_result free_order::free_after_work(CUdeviceptr pointer, memory_kind kind) c
 }
 
 void free_order::come_before(const stream_ref& later) const {
-  const gil_release released;
+  const gil_release_if_held released;
   if (!is_default_stream(stream_.raw())) return wait_for_stream(later, stream_);
   if (is_of_other_thread()) {
     driver::call(driver::table->cuStreamWaitEvent, later.raw(), recorded_.raw(), 0u);

@@ -41,7 +41,7 @@ constexpr bool is_four_bytes_wide(CUmemPool_attribute attribute) {
 }  // namespace
 
 pool_handle current_pool(CUdevice device) {
-  const gil_release released;  // the first time makes the default pool
+  const gil_release_if_held released;  // the first time makes the default pool
   const relaxed_capture_scope relaxed;
   CUmemoryPool raw = nullptr;
   driver::call(driver::table->cuDeviceGetMemPool, &raw, device);
@@ -51,7 +51,7 @@ pool_handle current_pool(CUdevice device) {
 }
 
 pool_handle current_pool(const pool_place& place) {
-  const gil_release released;
+  const gil_release_if_held released;
   const relaxed_capture_scope relaxed;
   CUmemoryPool raw = nullptr;
   CUmemLocation where = location_of(place);
@@ -85,7 +85,7 @@ void let_devices_use(const pool_ref& pool) {
 }
 
 pool_handle create_pool(const pool_place& place, std::size_t max_size, pool_sharing sharing) {
-  const gil_release released;
+  const gil_release_if_held released;
   const relaxed_capture_scope relaxed;
   CUmemPoolProps properties{};
   properties.allocType = place.type;

@@ -71,7 +71,7 @@ CUresult destroy_shared_pool(CUmemoryPool raw) noexcept {
 }
 
 int export_pool(const pool_ref& pool) {
-  const gil_release released;
+  const gil_release_if_held released;
   const relaxed_capture_scope relaxed;
   int descriptor = -1;
   driver::call(driver::table->cuMemPoolExportToShareableHandle, &descriptor, pool.raw(),
@@ -80,7 +80,7 @@ int export_pool(const pool_ref& pool) {
 }
 
 pool_handle import_pool(int descriptor, CUdevice device) {
-  const gil_release released;
+  const gil_release_if_held released;
   const relaxed_capture_scope relaxed;
   pool_facts facts{device};
   facts.sharing = pool_sharing::imported;
@@ -98,7 +98,7 @@ pool_handle import_pool(int descriptor, CUdevice device) {
 }
 
 CUmemPoolPtrExportData export_memory(CUdeviceptr pointer) {
-  const gil_release released;
+  const gil_release_if_held released;
   const relaxed_capture_scope relaxed;
   CUmemPoolPtrExportData bytes{};
   driver::call(driver::table->cuMemPoolExportPointer, &bytes, pointer);
@@ -107,7 +107,7 @@ CUmemPoolPtrExportData export_memory(CUdeviceptr pointer) {
 
 CUdeviceptr import_memory(const pool_ref& into, const CUmemPoolPtrExportData& from) {
   free_what_was_deferred();  // it may be what keeps the memory mapped
-  const gil_release released;
+  const gil_release_if_held released;
   const relaxed_capture_scope relaxed;
   for (int attempt = 1;; ++attempt) {
     try {
@@ -122,7 +122,7 @@ CUdeviceptr import_memory(const pool_ref& into, const CUmemPoolPtrExportData& fr
 }
 
 bool is_imported(CUdeviceptr pointer, CUmemPoolPtrExportData* by) noexcept {
-  const gil_release released;
+  const gil_release_if_held released;
   const std::lock_guard lock{sharing_lock};
   const auto found = imports().find(pointer);
   if (found == imports().end()) return false;
@@ -132,7 +132,7 @@ bool is_imported(CUdeviceptr pointer, CUmemPoolPtrExportData* by) noexcept {
 
 free_result let_go(CUdeviceptr pointer, const free_order& order) noexcept {
   if (!order.is_of_this_process()) return {};
-  const gil_release released;
+  const gil_release_if_held released;
   imported_memory last;  // goes after the lock: with it the pool, which takes the lock
   const std::lock_guard lock{sharing_lock};
   const auto found = imports().find(pointer);
@@ -154,7 +154,7 @@ free_result let_go(CUdeviceptr pointer, const free_order& order) noexcept {
 
 // RANGE_SIZE alone would not do: for a pool of the host it is what addresses are reserved for.
 std::size_t extent_of(CUdeviceptr pointer) {
-  const gil_release released;
+  const gil_release_if_held released;
   std::size_t size = 0;
   CUdeviceptr first = 0;
   const auto ask = driver::table->cuPointerGetAttribute;
@@ -166,14 +166,14 @@ std::size_t extent_of(CUdeviceptr pointer) {
 }
 
 CUipcEventHandle export_event(const event_ref& event) {
-  const gil_release released;
+  const gil_release_if_held released;
   CUipcEventHandle handle{};
   driver::call(driver::table->cuIpcGetEventHandle, &handle, event.raw());
   return handle;
 }
 
 event_handle import_event(const CUipcEventHandle& from, unsigned flags) {
-  const gil_release released;
+  const gil_release_if_held released;
   return event_handle::own(
       context_instance{current_context()}, event_facts{flags, true},
       [&from](CUevent* raw) { driver::call(driver::table->cuIpcOpenEventHandle, raw, from); });

@@ -22,7 +22,7 @@ CUlibrary library_of(CUkernel raw) noexcept {
   const kernel_handle known = kernel_handle::find(raw);
   if (!known) return nullptr;
   CUlibrary told = nullptr;
-  const gil_release released;
+  const gil_release_if_held released;
   static_cast<void>(driver::try_call(driver::table->cuKernelGetLibrary, &told, raw));
   return told != nullptr ? told : known.parent().raw();
 }

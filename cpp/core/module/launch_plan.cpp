@@ -132,7 +132,7 @@ unsigned launch_plan::grant_shared_memory(CUdevice device, unsigned bytes) {
     const unsigned granted = granted_[slot].load(std::memory_order_relaxed);
     if (bytes <= granted) return granted;
   }
-  const gil_release released;
+  const gil_release_if_held released;
   const int fixed = kernel_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel_, device);
   int granted = kernel_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel_, device);
   if (bytes > static_cast<unsigned>(granted)) {

@@ -28,7 +28,7 @@ std::size_t call_current_function(int block_size) {
 }
 
 CUresult query(int* grid, int* block, CUkernel kernel, int limit) noexcept {
-  const core::gil_release released;
+  const core::gil_release_if_held released;
   return driver::table->cuOccupancyMaxPotentialBlockSize(
       grid, block, reinterpret_cast<CUfunction>(kernel), call_current_function, 0, limit);
 }

@@ -31,7 +31,7 @@ int check_shared_memory(unsigned bytes, CUdevice device, core::launch_plan& plan
 // that is current.
 long long resident_blocks(const core::launch_plan& plan, const core::stream_ref& stream,
                           CUdevice device, int block_size, unsigned shared) {
-  const core::gil_release released;
+  const core::gil_release_if_held released;
   const core::context_handle context = core::context_of(stream);
   const core::current_scope scope{context.raw()};
   int blocks = 0;

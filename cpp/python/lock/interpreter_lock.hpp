@@ -63,12 +63,12 @@ class gil_acquire {
   const PyGILState_STATE state_;
 };
 
-// For code that has the lock for certain; what does not know uses core::gil_release.
+// Releases the GIL. The thread must hold it; otherwise use core::gil_release_if_held.
 class gil_release {
  public:
   gil_release() noexcept : state_{PyEval_SaveThread()} {}
   ~gil_release() { take_lock_again(state_); }
-  gil_release(const gil_release&) = delete;  // what is given back is taken again once
+  gil_release(const gil_release&) = delete;  // acquires once
   gil_release& operator=(const gil_release&) = delete;
 
  private:

@@ -228,7 +228,7 @@ TEST_F(locked_handle_test, what_is_unlocked_already_stays_so) {
   found_event made = event();
   fake().calls.clear();
   {
-    const gil_release released;
+    const gil_release_if_held released;
     made.reset();
   }
   EXPECT_EQ(fake().calls, (std::vector<std::string>{"give back", "cuEventDestroy", "take again"}));

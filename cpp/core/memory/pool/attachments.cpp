@@ -84,7 +84,7 @@ stream_blocks& segment_pool::home_of_default(const stream_ref& stream) {
 
 // Each pool on its own: it may go meanwhile, with all that it has hung up here.
 void segment_pool::leave(stream_blocks* each) noexcept {
-  const gil_release released;
+  const gil_release_if_held released;
   const relaxed_capture_scope relaxed;
   while (each != nullptr) {
     stream_blocks* const next = each->next_of_stream;
