@@ -9,7 +9,7 @@ namespace halfwarp::emulated_runtime::api {
 
 cudaError_t refuse(unsigned function_index) noexcept {
   static constinit emulator::refusal_notice<function_count> notice;
-  notice.say(function_index, function_names[function_index]);
+  notice.report(function_index, function_names[function_index]);
   return cudaErrorNotSupported;
 }
 

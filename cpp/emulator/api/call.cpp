@@ -123,7 +123,7 @@ void call::refuse_handle(object_kind kind, std::uint64_t raw, CUresult code) con
     d.report.note("handle", text);
   }
   // As a device does while the context is not made anew.
-  if (d.objects.went_with_context(raw) && is_current_destroyed()) {
+  if (d.objects.ended_with_context(raw) && is_current_destroyed()) {
     if (kind == object_kind::stream) code = CUDA_ERROR_INVALID_CONTEXT;
     if (kind == object_kind::event) code = CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }

@@ -48,7 +48,7 @@ class call {
   // What is to be destroyed; of what went with its context a device says so.
   template <class T, class Raw>
   std::shared_ptr<T> find_to_destroy(Raw raw) const {
-    const bool is_gone = d.objects.went_with_context(reinterpret_cast<std::uint64_t>(raw));
+    const bool is_gone = d.objects.ended_with_context(reinterpret_cast<std::uint64_t>(raw));
     return find<T>(raw, is_gone ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE);
   }
 

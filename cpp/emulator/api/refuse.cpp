@@ -9,7 +9,7 @@ namespace halfwarp::emulator::api {
 
 CUresult refuse(unsigned function_index) noexcept {
   static constinit refusal_notice<function_count> notice;
-  notice.say(function_index, function_names[function_index]);
+  notice.report(function_index, function_names[function_index]);
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 

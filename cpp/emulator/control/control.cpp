@@ -242,7 +242,7 @@ void halfwarp_emulator_own(const void* handle) {
   if (!is_running()) return;
   driver& d = the_driver();
   const std::lock_guard guard{d.lock};
-  d.objects.give_to_library(reinterpret_cast<std::uint64_t>(handle));
+  d.objects.mark_library_owned(reinterpret_cast<std::uint64_t>(handle));
 }
 
 void halfwarp_emulator_graphics_object(unsigned name, uint64_t bytes, uint64_t width,

@@ -101,7 +101,7 @@ std::string fault_record(const driver& of) {
 
 std::string faults_record(const driver& of) {
   std::string text;
-  for (const auto& each : of.faults.kept()) text += (text.empty() ? "[" : ",") + to_json(each);
+  for (const auto& each : of.faults.faults()) text += (text.empty() ? "[" : ",") + to_json(each);
   return text.empty() ? "[]" : text + "]";
 }
 

@@ -66,10 +66,10 @@ class bound_object : public object {
  public:
   static constexpr object_kind kind_of = Kind;
   bound_object(std::uint64_t context, const CUDA_RESOURCE_DESC& of, const CUDA_TEXTURE_DESC& read)
-      : object{kind_of, context}, resource{of}, how{read} {}
+      : object{kind_of, context}, resource{of}, texture_desc{read} {}
 
   const CUDA_RESOURCE_DESC resource;
-  const CUDA_TEXTURE_DESC how;  // of a texture
+  const CUDA_TEXTURE_DESC texture_desc;  // of a texture
 
   // As kernels are given it.
   std::uint64_t number() const noexcept { return handle::encode(kind_of, id()); }
@@ -88,9 +88,9 @@ class graphics_resource : public object {
  public:
   static constexpr object_kind kind_of = object_kind::graphics_resource;
   graphics_resource(std::uint64_t context, const graphics_object& has)
-      : object{kind_of, context}, of{has} {}
+      : object{kind_of, context}, description{has} {}
 
-  const graphics_object of;
+  const graphics_object description;
   bool is_mapped = false;
   unsigned map_flags = 0;
   memory::address base = 0;              // of a buffer

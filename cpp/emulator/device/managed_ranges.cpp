@@ -50,7 +50,7 @@ managed_settings managed_ranges::common(memory::address first, std::uint64_t byt
   return found;
 }
 
-void managed_ranges::forget(const memory::allocation& gone) {
+void managed_ranges::erase(const memory::allocation& gone) {
   if (gone.kind != memory::allocation_kind::managed || segments_.empty()) return;
   const auto last = split(up(gone.end()));
   auto first = segments_.erase(split(down(gone.base)), last);

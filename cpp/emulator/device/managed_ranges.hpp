@@ -32,7 +32,7 @@ class managed_ranges {
   // What all pages of the range have in common.
   managed_settings common(memory::address first, std::uint64_t bytes) const;
   // The memory was freed.
-  void forget(const memory::allocation& gone);
+  void erase(const memory::allocation& gone);
 
  private:
   using segments = std::map<memory::address, managed_settings>;  // each up to the next one's begin

@@ -100,7 +100,7 @@ void memory_pool::grant_access(memory::address_space& space, memory::address to)
   }
 }
 
-void memory_pool::give_back(std::uint64_t bytes) noexcept {
+void memory_pool::deallocate(std::uint64_t bytes) noexcept {
   used -= std::min(used, round_up(bytes, memory::alignment));
   --live;
 }

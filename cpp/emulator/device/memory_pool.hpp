@@ -39,11 +39,11 @@ class memory_pool : public object {
   // An address for what another process allocated there; nothing when none can be had.
   std::optional<memory::address> import(memory::address_space& space, std::uint64_t offset,
                                         std::uint64_t bytes);
-  void give_back(std::uint64_t bytes) noexcept;
+  void deallocate(std::uint64_t bytes) noexcept;
   // Gives unused segments back to the device, down to so many bytes.
   void trim(std::uint64_t keep) noexcept;
   // The same at a synchronisation, when the threshold says what may be kept.
-  void settle() noexcept { trim(threshold); }
+  void trim_to_threshold() noexcept { trim(threshold); }
 
   CUmemAccess_flags access_from(const CUmemLocation& where) const noexcept;
   void set_access(memory::address_space& space, int device, CUmemAccess_flags flags);

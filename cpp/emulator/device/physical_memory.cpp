@@ -31,7 +31,7 @@ void fill_fresh(int file, std::uint64_t size, std::uint32_t pattern) {
 
 memory_file::~memory_file() {
   close(file_);
-  if (is_charged_) space_.discharge(where().id, size_);
+  if (is_charged_) space_.discharge(location().id, size_);
 }
 
 std::shared_ptr<memory_file> make_memory_file(memory::address_space& space, std::uint64_t size,

@@ -28,8 +28,8 @@ class memory_file {
   int file() const noexcept { return file_; }
   std::uint64_t size() const noexcept { return size_; }
   const CUmemAllocationProp& properties() const noexcept { return properties_; }
-  const CUmemLocation& where() const noexcept { return properties_.location; }
-  bool is_on_device() const noexcept { return where().type == CU_MEM_LOCATION_TYPE_DEVICE; }
+  const CUmemLocation& location() const noexcept { return properties_.location; }
+  bool is_on_device() const noexcept { return location().type == CU_MEM_LOCATION_TYPE_DEVICE; }
 
  private:
   memory::address_space& space_;

@@ -16,13 +16,13 @@ void release_one(driver& d, const memory::allocation& gone) {
   }
   if (gone.is_reserved) {
     d.unfreed.erase(d.graph_memories[gone.base].lock());
-    d.memory.vanish(gone.base, {});
+    d.memory.deactivate(gone.base, {});
     return;
   }
   for (const auto& pool : d.pools) {
-    if (gone.pool != 0 && pool->id() == gone.pool) pool->give_back(gone.size);
+    if (gone.pool != 0 && pool->id() == gone.pool) pool->deallocate(gone.size);
   }
-  d.managed.forget(gone);
+  d.managed.erase(gone);
   d.memory.release(gone.base);
 }
 
@@ -63,7 +63,7 @@ void empty_context(driver& d, driver_guard& guard, context& target) {
   }
   d.streams.wait_for_all(guard, target);
   target.flush_prints();
-  d.objects.remove_all_of(target.id());
+  d.objects.remove_context_objects(target.id());
   release_memory(d, [&](const auto& a) { return a.context == target.id() && a.pool == 0; });
   target.repair();
   target.begin_anew();

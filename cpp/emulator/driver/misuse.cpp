@@ -17,7 +17,7 @@ void tell(driver& d, report::fault_kind kind, std::string what, std::string hint
   told.detail = std::move(what);
   told.hint = std::move(hint);
   told.seed = d.settings.seed;
-  d.faults.keep(told);
+  d.faults.record(told);
 }
 
 // The driver of a GPU would by now have read memory that is no longer the object's.
@@ -36,7 +36,7 @@ std::string caller() {
 void tell_destroyed(driver& d, object_kind expected, std::uint64_t raw) {
   if (!d.told.emplace(raw, this_call().function).second) return;
   std::string what = caller() + ", was given " + d.objects.describe(expected, raw);
-  if (d.objects.was_destroyed_meanwhile(raw)) what += ", while this call was under way";
+  if (d.objects.was_destroyed_during_call(raw)) what += ", while this call was under way";
   tell(d, report::fault_kind::destroyed_handle, std::move(what),
        "a GPU's driver reads freed memory here, and may end the process; keep the object until "
        "its last call has returned");

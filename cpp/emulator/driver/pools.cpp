@@ -24,7 +24,7 @@ std::shared_ptr<memory_pool> default_pool(driver& d, const CUmemLocation& where,
 }
 
 void settle_pools(driver& d) {
-  for (const auto& each : d.pools) each->settle();
+  for (const auto& each : d.pools) each->trim_to_threshold();
   std::erase_if(d.pools, [](const auto& each) { return each->is_destroyed && each->live == 0; });
 }
 

@@ -19,7 +19,7 @@ class appearance final : public operation {
   explicit appearance(std::shared_ptr<graph_memory> what)
       : what_{std::move(what)}, is_internal_{!what_->is_left_behind()} {}
   failure execute(stream& in) override {
-    the_driver().memory.appear(what_->base(), is_internal_, in.number());
+    the_driver().memory.activate(what_->base(), is_internal_, in.number());
     return {};
   }
 
@@ -33,10 +33,10 @@ class disappearance final : public operation {
   disappearance(std::shared_ptr<graph_memory> what, std::string site)
       : what_{std::move(what)}, site_{std::move(site)} {}
   failure execute(stream& in) override {
-    the_driver().memory.vanish(what_->base(), {in.number(), site_});
+    the_driver().memory.deactivate(what_->base(), {in.number(), site_});
     return {};
   }
-  void drop() noexcept override { the_driver().memory.vanish(what_->base(), {}); }
+  void drop() noexcept override { the_driver().memory.deactivate(what_->base(), {}); }
   bool releases_memory() const noexcept override { return true; }
 
  private:
@@ -83,7 +83,7 @@ graph_memory::graph_memory(driver& d, const memory::allocation& made,
 
 graph_memory::~graph_memory() {
   driver_.graph_memories.erase(base_);
-  driver_.memory.give_up(base_);
+  driver_.memory.unreserve(base_);
 }
 
 bool graph_memory::is_on_device() const noexcept {

@@ -180,7 +180,7 @@ std::shared_ptr<shared_file> address_space::backing_of(address base) const {
   return found == shared_.end() ? nullptr : found->second;
 }
 
-void address_space::appear(address base, bool is_internal, std::uint64_t stream) {
+void address_space::activate(address base, bool is_internal, std::uint64_t stream) {
   std::unique_lock lock{mutex_};
   allocation& record = records_.at(base);
   record.is_live = true;
@@ -192,7 +192,7 @@ void address_space::appear(address base, bool is_internal, std::uint64_t stream)
   fill(record);
 }
 
-void address_space::vanish(address base, const free_site& from) {
+void address_space::deactivate(address base, const free_site& from) {
   std::unique_lock lock{mutex_};
   allocation& record = records_.at(base);
   if (!record.is_live) return;
@@ -203,7 +203,7 @@ void address_space::vanish(address base, const free_site& from) {
   fill(record);
 }
 
-void address_space::give_up(address base) {
+void address_space::unreserve(address base) {
   std::unique_lock lock{mutex_};
   allocation& record = records_.at(base);
   record.is_live = record.is_reserved = false;
@@ -211,7 +211,7 @@ void address_space::give_up(address base) {
   put_in_quarantine(record);
 }
 
-std::optional<allocation> address_space::find_known(address at) const {
+std::optional<allocation> address_space::find_reserved_or_live(address at) const {
   std::shared_lock lock{mutex_};
   const allocation* record = at_or_before(at);
   bool is_known = record && (record->is_live || record->is_reserved) && record->contains(at, 1);

@@ -122,11 +122,11 @@ class address_space {
   // Memory of graphs. Addresses without memory behind them, which costs nothing of the capacity;
   // then what is there from time to time, with another content and sequence each time.
   std::optional<address> reserve(const allocation_request& request);
-  void appear(address base, bool is_internal, std::uint64_t stream);
-  void vanish(address base, const free_site& from);
-  void give_up(address base);  // the addresses, too
+  void activate(address base, bool is_internal, std::uint64_t stream);
+  void deactivate(address base, const free_site& from);
+  void unreserve(address base);  // the addresses, too
   // The record of such addresses, or of live memory.
-  std::optional<allocation> find_known(address at) const;
+  std::optional<allocation> find_reserved_or_live(address at) const;
   // Takes bytes of the capacity of a device, for memory that has no address yet, or of graphs;
   // false when so many are not left.
   bool charge(int device, std::uint64_t bytes);
@@ -142,9 +142,9 @@ class address_space {
   // been checked by the caller.
   std::optional<address> reserve_virtual(std::uint64_t size, std::uint64_t alignment, address hint);
   void free_virtual(address base, std::uint64_t size);
-  bool is_anything_mapped(address first, std::uint64_t bytes) const;
-  bool is_mapped_whole(address first, std::uint64_t bytes) const;
-  bool is_on_any_device(address first, std::uint64_t bytes) const;
+  bool has_mapping(address first, std::uint64_t bytes) const;
+  bool is_exactly_mapped(address first, std::uint64_t bytes) const;
+  bool has_device_mapping(address first, std::uint64_t bytes) const;
   bool map(address at, const mapping_request& request);
   void unmap(address first, std::uint64_t bytes);
   void set_mapping_access(address first, std::uint64_t bytes, int from, mapping_access access);

@@ -35,14 +35,14 @@ void address_space::for_each_mapping(address first, std::uint64_t bytes, Visit&&
   }
 }
 
-bool address_space::is_anything_mapped(address first, std::uint64_t bytes) const {
+bool address_space::has_mapping(address first, std::uint64_t bytes) const {
   std::shared_lock lock{mutex_};
   bool found = false;
   for_each_mapping(first, bytes, [&](const allocation&) { found = true; });
   return found;
 }
 
-bool address_space::is_mapped_whole(address first, std::uint64_t bytes) const {
+bool address_space::is_exactly_mapped(address first, std::uint64_t bytes) const {
   std::shared_lock lock{mutex_};
   address next = first;
   bool is_whole = bytes > 0;
@@ -53,7 +53,7 @@ bool address_space::is_mapped_whole(address first, std::uint64_t bytes) const {
   return is_whole && next == first + bytes;
 }
 
-bool address_space::is_on_any_device(address first, std::uint64_t bytes) const {
+bool address_space::has_device_mapping(address first, std::uint64_t bytes) const {
   std::shared_lock lock{mutex_};
   bool found = false;
   for_each_mapping(first, bytes,

@@ -56,20 +56,20 @@ class function : public object {
 
   function(module& in, const exec::kernel& code, std::shared_ptr<kernel_settings> settings)
       : object{kind_of, in.context_id()},
-        in_{static_cast<CUmodule>(in.handle_as<CUmodule>())},
+        module_{static_cast<CUmodule>(in.handle_as<CUmodule>())},
         device_{in.owner().on()},
         executable_{in.code()},
         code_{code},
         settings_{std::move(settings)} {}
 
-  CUmodule in() const noexcept { return in_; }
+  CUmodule module_handle() const noexcept { return module_; }
   device& on() const noexcept { return device_; }
   const std::shared_ptr<exec::executable>& executable() const noexcept { return executable_; }
   const exec::kernel& code() const noexcept { return code_; }
   kernel_settings& settings() const noexcept { return *settings_; }
 
  private:
-  CUmodule in_;
+  CUmodule module_;
   device& device_;
   std::shared_ptr<exec::executable> executable_;
   const exec::kernel& code_;
@@ -82,15 +82,15 @@ class library_kernel : public object {
   static constexpr object_kind kind_of = object_kind::kernel;
 
   library_kernel(CUlibrary in, std::string name)
-      : object{kind_of}, in_{in}, name_{std::move(name)} {}
+      : object{kind_of}, library_{in}, name_{std::move(name)} {}
 
-  CUlibrary in() const noexcept { return in_; }
+  CUlibrary library_handle() const noexcept { return library_; }
   const std::string& name() const noexcept { return name_; }
   // The settings for one device, shared with the functions there.
   const std::shared_ptr<kernel_settings>& settings_on(int device);
 
  private:
-  CUlibrary in_;
+  CUlibrary library_;
   std::string name_;
   std::map<int, std::shared_ptr<kernel_settings>> settings_;
 };

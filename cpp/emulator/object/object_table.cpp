@@ -62,7 +62,7 @@ handle_state object_table::classify(object_kind expected, std::uint64_t raw) con
   return of(kind).live.contains(id) ? handle_state::live : handle_state::destroyed;
 }
 
-void object_table::give_to_library(std::uint64_t raw) {
+void object_table::mark_library_owned(std::uint64_t raw) {
   if (const auto found = lookup(handle::kind_of(raw), raw)) found->is_library_owned = true;
 }
 
@@ -89,7 +89,7 @@ void object_table::bury(const object& gone, bool with_context) {
   if (graveyard_.size() > remembered) graveyard_.pop_front();
 }
 
-void object_table::remove_all_of(std::uint64_t context_id) {
+void object_table::remove_context_objects(std::uint64_t context_id) {
   std::vector<std::shared_ptr<object>> gone;  // destructors may look into the table
   for (auto& kind : kinds_) {
     for (const auto& [id, live] : kind.live) {
@@ -126,14 +126,14 @@ const tombstone* object_table::find_grave(std::uint64_t raw) const {
   return grave == graveyard_.rend() ? nullptr : &*grave;
 }
 
-bool object_table::was_destroyed_meanwhile(std::uint64_t raw) const {
+bool object_table::was_destroyed_during_call(std::uint64_t raw) const {
   const auto* const grave = find_grave(raw);
   return grave && grave->destroyed > this_call().entered;
 }
 
-bool object_table::went_with_context(std::uint64_t raw) const {
+bool object_table::ended_with_context(std::uint64_t raw) const {
   const auto* const grave = find_grave(raw);
-  return grave && grave->went_with_context;
+  return grave && grave->ended_with_context;
 }
 
 void object_table::for_each(object_kind kind,

@@ -23,7 +23,7 @@ struct tombstone {
   std::string created_at;
   std::string destroyed_by;  // "cuStreamDestroy at file.py:12 on thread 4711"
   moment destroyed = 0;
-  bool went_with_context = false;
+  bool ended_with_context = false;
 };
 
 // Guarded by the driver's lock.
@@ -44,7 +44,7 @@ class object_table {
   handle_state classify(object_kind expected, std::uint64_t raw) const;
 
   // A live object that the package made for itself; nothing for a handle that has none.
-  void give_to_library(std::uint64_t raw);
+  void mark_library_owned(std::uint64_t raw);
 
   // Told of an object that is destroyed while another thread is in a call with its handle, and of
   // that call. Under the driver's lock.
@@ -53,16 +53,16 @@ class object_table {
   // Ends the life of a handle; the object goes when its last user does.
   void remove(const object& gone) { bury(gone, false); }
   // The same for everything that dies with a context.
-  void remove_all_of(std::uint64_t context_id);
+  void remove_context_objects(std::uint64_t context_id);
 
   // A sentence about a handle that has no live object: what it was, when it was made and destroyed.
   std::string describe(object_kind expected, std::uint64_t raw) const;
 
   // Whether a destroyed handle was destroyed since the calling thread's call began.
-  bool was_destroyed_meanwhile(std::uint64_t raw) const;
+  bool was_destroyed_during_call(std::uint64_t raw) const;
 
   // Whether a handle had an object until its context was destroyed, reset or released.
-  bool went_with_context(std::uint64_t raw) const;
+  bool ended_with_context(std::uint64_t raw) const;
 
   void for_each(object_kind kind, const std::function<void(const object&)>& visit) const;
   std::size_t count(object_kind kind) const { return of(kind).live.size(); }

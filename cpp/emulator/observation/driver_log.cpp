@@ -54,7 +54,7 @@ void driver_log::write(std::string_view function, CUresult code, std::string_vie
 
 void driver_log::append(std::string line) {
   lines_.push_back(std::move(line));
-  if (lines_.size() <= most_kept) return;
+  if (lines_.size() <= capacity) return;
   lines_.pop_front();
   ++first_;
 }

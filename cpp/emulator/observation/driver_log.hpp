@@ -16,7 +16,7 @@ namespace halfwarp::emulator {
 // Thread-safe. The oldest entries go when there are too many.
 class driver_log {
  public:
-  static constexpr std::size_t most_kept = 100;
+  static constexpr std::size_t capacity = 100;
 
   // Two lines as a driver writes them: what is wrong, if it is known, and what the call answered.
   void write(std::string_view function, CUresult code, std::string_view name,

@@ -18,22 +18,22 @@ class fault_log {
   explicit fault_log(report_stream& to) : to_{to} {}
 
   // Reports a fault at once and keeps it.
-  void keep(const report::fault& what) {
+  void record(const report::fault& what) {
     to_.fault(what);
     const std::lock_guard lock{mutex_};
     last_ = what;
     ++count_;
-    if (kept_.size() < most_kept) kept_.push_back(what);
+    if (faults_.size() < capacity) faults_.push_back(what);
   }
   std::optional<report::fault> last() const {
     const std::lock_guard lock{mutex_};
     return last_;
   }
   // Since the last `clear`, the first of them first, and at most so many.
-  static constexpr std::size_t most_kept = 100;
-  std::vector<report::fault> kept() const {
+  static constexpr std::size_t capacity = 100;
+  std::vector<report::fault> faults() const {
     const std::lock_guard lock{mutex_};
-    return kept_;
+    return faults_;
   }
   std::uint64_t count() const {
     const std::lock_guard lock{mutex_};
@@ -42,14 +42,14 @@ class fault_log {
   void clear() {
     const std::lock_guard lock{mutex_};
     last_.reset();
-    kept_.clear();
+    faults_.clear();
   }
 
  private:
   report_stream& to_;
   mutable std::mutex mutex_;
   std::optional<report::fault> last_;
-  std::vector<report::fault> kept_;
+  std::vector<report::fault> faults_;
   std::uint64_t count_ = 0;
 };
 

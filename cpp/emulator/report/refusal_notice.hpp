@@ -11,14 +11,14 @@ namespace halfwarp::emulator {
 template <unsigned function_count>
 class refusal_notice {
  public:
-  void say(unsigned function_index, std::string_view name) noexcept {
-    if (was_said_[function_index].exchange(true, std::memory_order_relaxed)) return;
+  void report(unsigned function_index, std::string_view name) noexcept {
+    if (was_reported_[function_index].exchange(true, std::memory_order_relaxed)) return;
     std::fprintf(stderr, "emulator: %.*s is not emulated\n", static_cast<int>(name.size()),
                  name.data());
   }
 
  private:
-  std::atomic<bool> was_said_[function_count] = {};
+  std::atomic<bool> was_reported_[function_count] = {};
 };
 
 }  // namespace halfwarp::emulator

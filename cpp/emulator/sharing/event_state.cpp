@@ -130,7 +130,7 @@ progress event_state::of(std::uint64_t which) const noexcept {
   return place.reached >= which ? progress::reached : progress::lost;
 }
 
-void event_state::rest() const noexcept {
+void event_state::wait() const noexcept {
   const auto seen = at_->changes.load();
   const timespec limit{0, rest_nanoseconds};
   syscall(SYS_futex, &at_->changes, FUTEX_WAIT, seen, &limit, nullptr, 0);

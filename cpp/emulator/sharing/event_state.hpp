@@ -47,7 +47,7 @@ class event_state {
   std::uint64_t latest() const noexcept;  // 0: never recorded
   progress of(std::uint64_t recording) const noexcept;
   // Sleeps until any recording is reached, or for some milliseconds.
-  void rest() const noexcept;
+  void wait() const noexcept;
 
  private:
   struct page;

@@ -113,7 +113,7 @@ void scheduler::advance(std::shared_ptr<stream> from) {
 bool scheduler::keep_books(operation& what, stream& in) {
   in.head_ = stream::head_state::running;  // what it enqueues must leave the head alone
   const failure result = execute_guarded(what, in);
-  if (result.fault) faults_.keep(*result.fault);
+  if (result.fault) faults_.record(*result.fault);
   if (result) in.owner().fail(result);
   auto waits = what.unfinished();
   in.head_ = stream::head_state::unexamined;
@@ -165,7 +165,7 @@ void scheduler::run_head(driver_guard& guard, std::shared_ptr<stream> in) {
     delay_as_injected(rules_, *in);
     const failure result = execute_guarded(*what, *in);
     guard.lock();
-    if (result.fault) faults_.keep(*result.fault);
+    if (result.fault) faults_.record(*result.fault);
     if (result) owner.fail(result);
   }
   --running_;

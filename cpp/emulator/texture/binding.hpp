@@ -40,17 +40,17 @@ struct image {
 
 struct binding {
   bool is_surface = false;
-  image of;
-  CUDA_TEXTURE_DESC how{};  // of a texture
+  texture::image image;
+  CUDA_TEXTURE_DESC descriptor{};  // of a texture
 
   // Coordinates on several levels are, whatever the flags say.
   bool is_normalized() const noexcept {
-    return how.flags & CU_TRSF_NORMALIZED_COORDINATES || of.levels.size() > 1;
+    return descriptor.flags & CU_TRSF_NORMALIZED_COORDINATES || image.levels.size() > 1;
   }
   // Whether what is read are floats; else the bits of integers.
   bool gives_floats() const noexcept {
-    return of.format.is_floating() ||
-           (of.format.is_normalizable() && !(how.flags & CU_TRSF_READ_AS_INTEGER));
+    return image.format.is_floating() ||
+           (image.format.is_normalizable() && !(descriptor.flags & CU_TRSF_READ_AS_INTEGER));
   }
 };
 

@@ -76,7 +76,7 @@ struct reader {
 
   // Wrapping and mirroring are of normalised coordinates; others are clamped.
   CUaddress_mode mode(int axis) const noexcept {
-    const auto given = from.how.addressMode[axis];
+    const auto given = from.descriptor.addressMode[axis];
     const bool is_periodic = given == CU_TR_ADDRESS_MODE_WRAP || given == CU_TR_ADDRESS_MODE_MIRROR;
     return is_periodic && !from.is_normalized() ? CU_TR_ADDRESS_MODE_CLAMP : given;
   }
@@ -95,17 +95,17 @@ struct reader {
                            std::int64_t z) const noexcept {
     return bytes + in.offset + static_cast<std::uint64_t>(z) * in.slice_pitch +
            static_cast<std::uint64_t>(y) * in.row_pitch +
-           static_cast<std::uint64_t>(x) * from.of.format.bytes();
+           static_cast<std::uint64_t>(x) * from.image.format.bytes();
   }
 
   // Of the components that an element has. Those of integers are the bits of the colour, as many
   // as there is room for: a device does not convert the floats that it is given.
   texel border() const noexcept {
-    const texel_format& format = from.of.format;
+    const texel_format& format = from.image.format;
     const unsigned bits = from.gives_floats() ? 32 : 8 * format.component_bytes();
     texel result{};
     for (unsigned i = 0; i < format.channels; ++i) {
-      result[i] = std::bit_cast<std::uint32_t>(from.how.borderColor[i]) & ~0u >> (32 - bits);
+      result[i] = std::bit_cast<std::uint32_t>(from.descriptor.borderColor[i]) & ~0u >> (32 - bits);
     }
     return result;
   }
@@ -113,10 +113,10 @@ struct reader {
   // Bits of floats or integers.
   texel load(const image_level& in, std::int64_t x, std::int64_t y, std::int64_t z) const noexcept {
     if (x == outside || y == outside || z == outside) return border();
-    const texel_format& format = from.of.format;
+    const texel_format& format = from.image.format;
     texel raw = load_texel(format, element(in, x, y, z));
     if (!from.gives_floats()) return raw;
-    const bool is_srgb = from.how.flags & CU_TRSF_SRGB && format.component_bytes() == 1;
+    const bool is_srgb = from.descriptor.flags & CU_TRSF_SRGB && format.component_bytes() == 1;
     for (unsigned i = 0; i < format.channels; ++i) {
       float number = as_number(format, raw[i], true);
       if (is_srgb && i < 3) number = from_srgb(number);
@@ -130,8 +130,8 @@ struct reader {
     const texel raw = load(in, x, y, z);
     if (from.gives_floats()) return std::bit_cast<color>(raw);
     color result{};
-    for (unsigned i = 0; i < from.of.format.channels; ++i) {
-      result[i] = as_number(from.of.format, raw[i], false);
+    for (unsigned i = 0; i < from.image.format.channels; ++i) {
+      result[i] = as_number(from.image.format, raw[i], false);
     }
     return result;
   }
@@ -139,7 +139,7 @@ struct reader {
   texel from_color(const color& mixed) const noexcept {
     if (from.gives_floats()) return std::bit_cast<texel>(mixed);
     texel result{};
-    for (unsigned i = 0; i < from.of.format.channels; ++i) {
+    for (unsigned i = 0; i < from.image.format.channels; ++i) {
       const double rounded = std::floor(static_cast<double>(mixed[i]) + 0.5);
       result[i] = static_cast<std::uint32_t>(static_cast<std::int64_t>(rounded));
     }
@@ -162,14 +162,14 @@ struct placed_point {
 
 placed_point place(const binding& from, const fetch_point& point, const image_level& in) noexcept {
   placed_point result;
-  const auto last_layer = from.of.layers() - 1;
+  const auto last_layer = from.image.layers() - 1;
   const auto layer = static_cast<std::int64_t>(std::min(point.layer, last_layer));
   if (point.shape == geometry::cube) {
     const face_point face = on_cube(point.at);
     result.at = {static_cast<double>(face.s) * in.width, static_cast<double>(face.t) * in.height,
                  0};
     result.axes = 2;
-    result.slice = from.of.is_cube ? layer * 6 + face.face : layer;
+    result.slice = from.image.is_cube ? layer * 6 + face.face : layer;
     result.is_cube = true;
     return result;
   }
@@ -180,7 +180,7 @@ placed_point place(const binding& from, const fetch_point& point, const image_le
     if (point.is_index) {
       result.at[i] = bounded(point.index[i]);
     } else if (from.is_normalized()) {
-      result.at[i] = bounded(normalized(point.at[i], from.how.addressMode[i]) * extents[i]);
+      result.at[i] = bounded(normalized(point.at[i], from.descriptor.addressMode[i]) * extents[i]);
     } else {
       result.at[i] = bounded(static_cast<double>(point.at[i]));
     }
@@ -264,9 +264,10 @@ texel fetch_seamless(const reader& r, const placed_point& at, const image_level&
 }
 
 texel fetch_level(const reader& r, const fetch_point& point, const image_level& in) {
-  const bool is_linear = r.from.how.filterMode == CU_TR_FILTER_MODE_LINEAR && !point.is_index;
+  const bool is_linear =
+      r.from.descriptor.filterMode == CU_TR_FILTER_MODE_LINEAR && !point.is_index;
   const placed_point at = place(r.from, point, in);
-  const bool is_seamless = at.is_cube && (r.from.how.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
+  const bool is_seamless = at.is_cube && (r.from.descriptor.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
   if (is_linear && is_seamless) return fetch_seamless(r, at, in);
   const axis_taps t = find_taps(r, at, in, is_linear);
   const auto& [x, y, z] = t.of;
@@ -306,7 +307,7 @@ float diameter_of(const footprint& of) noexcept {
 }
 
 footprint footprint_of(const binding& from, const fetch_point& point) noexcept {
-  const image_level& in = from.of.levels[0];
+  const image_level& in = from.image.levels[0];
   const auto axes = static_cast<std::size_t>(coordinates(point.shape));
   vector scale{1, 1, 1};
   if (from.is_normalized()) {
@@ -333,22 +334,23 @@ int samples_of(const binding& from, const fetch_point& point, float longest,
                float shortest) noexcept {
   constexpr float nearly = 1.0f / 256;
   const float most =
-      static_cast<float>(std::bit_floor(std::min(from.how.maxAnisotropy, most_samples)));
+      static_cast<float>(std::bit_floor(std::min(from.descriptor.maxAnisotropy, most_samples)));
   if (point.shape != geometry::plane || !from.gives_floats() || !(longest > 0)) return 1;
   return static_cast<int>(std::max(1.0f, std::min(std::ceil(longest / shortest - nearly), most)));
 }
 
 float clamped_level(const binding& from, float level) noexcept {
-  level = (std::isnan(level) ? 0 : level) + from.how.mipmapLevelBias;
-  const float last = static_cast<float>(from.of.levels.size() - 1);
-  const float least = from.how.minMipmapLevelClamp, most = from.how.maxMipmapLevelClamp;
+  level = (std::isnan(level) ? 0 : level) + from.descriptor.mipmapLevelBias;
+  const float last = static_cast<float>(from.image.levels.size() - 1);
+  const float least = from.descriptor.minMipmapLevelClamp,
+              most = from.descriptor.maxMipmapLevelClamp;
   return std::clamp(std::min(std::max(level, least), std::max(most, least)), 0.0f, last);
 }
 
 texel fetch_between(const reader& r, const fetch_point& point, float wanted) {
-  const auto& levels = r.from.of.levels;
+  const auto& levels = r.from.image.levels;
   const float level = levels.size() == 1 ? 0 : clamped_level(r.from, wanted);
-  if (r.from.how.mipmapFilterMode != CU_TR_FILTER_MODE_LINEAR || !r.from.gives_floats()) {
+  if (r.from.descriptor.mipmapFilterMode != CU_TR_FILTER_MODE_LINEAR || !r.from.gives_floats()) {
     return fetch_level(r, point, levels[static_cast<std::size_t>(std::floor(level + 0.5f))]);
   }
   const std::int64_t fixed = fixed_point(static_cast<double>(level));
@@ -389,8 +391,8 @@ texel fetch_footprint(const reader& r, const fetch_point& point) {
 
 texel fetch(const binding& from, const std::byte* bytes, const fetch_point& point) {
   const reader r{from, bytes};
-  const auto& levels = from.of.levels;
-  if (from.of.kind == image_kind::linear) {
+  const auto& levels = from.image.levels;
+  if (from.image.kind == image_kind::linear) {
     const std::int64_t index =
         point.is_index
             ? point.index[0]
@@ -406,7 +408,7 @@ texel fetch(const binding& from, const std::byte* bytes, const fetch_point& poin
 texel gather(const binding& from, const std::byte* bytes, const fetch_point& point,
              unsigned component) {
   const reader r{from, bytes};
-  const image_level& in = from.of.levels[0];
+  const image_level& in = from.image.levels[0];
   const axis_taps t = find_taps(r, place(from, point, in), in, true);
   const auto& [x, y, z] = t.of;
   return {r.load(in, x.first, y.second, z.first)[component],

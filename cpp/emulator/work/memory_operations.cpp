@@ -171,7 +171,7 @@ void free_memory::drop() noexcept { the_driver().memory.release(base_, {stream_n
 void free_memory::finish() noexcept {
   // By now the addresses may belong to another allocation: between the two, others may run.
   the_driver().being_freed.erase(sequence_);
-  if (from_) from_->give_back(bytes_);
+  if (from_) from_->deallocate(bytes_);
 }
 
 }  // namespace halfwarp::emulator

@@ -28,7 +28,7 @@ failure wait_elsewhere(const sharing::event_state& on, std::uint64_t recording) 
       case sharing::progress::reached:
         return {};
       case sharing::progress::pending:
-        on.rest();
+        on.wait();
         break;
       case sharing::progress::lost:
         the_driver().report.note("ipc",

@@ -79,12 +79,12 @@ TEST(handles, remember_the_call_that_destroyed_them) {
     enter_call("cuEventDestroy");
     table.remove(*made);
   }}.join();
-  EXPECT_TRUE(table.was_destroyed_meanwhile(raw_of(*made)));
+  EXPECT_TRUE(table.was_destroyed_during_call(raw_of(*made)));
   EXPECT_NE(table.describe(object_kind::event, raw_of(*made)).find("destroyed by cuEventDestroy"),
             std::string::npos);
   EXPECT_EQ(table.describe(object_kind::event, raw_of(*made)).find(thread), std::string::npos);
   enter_call("cuEventQuery");  // the next call
-  EXPECT_FALSE(table.was_destroyed_meanwhile(raw_of(*made)));
+  EXPECT_FALSE(table.was_destroyed_during_call(raw_of(*made)));
   leave_call();
 }
 
@@ -160,7 +160,7 @@ TEST_F(overlaps, of_a_thread_with_itself_are_none) {
 TEST(contexts, take_their_objects_with_them) {
   object_table table;
   const auto inside = table.make<sample>(7), outside = table.make<sample>(8);
-  table.remove_all_of(7);
+  table.remove_context_objects(7);
   EXPECT_EQ(table.count(object_kind::event), 1u);
   EXPECT_EQ(table.find<sample>(inside->handle_as<void*>()), nullptr);
   EXPECT_EQ(table.find<sample>(outside->handle_as<void*>()), outside);

@@ -204,7 +204,7 @@ node_work allocation_work(call& c, graph& in, CUDA_MEM_ALLOC_NODE_PARAMS_v2& p) 
   const auto at = c.d.memory.reserve(request);
   require(at.has_value(), CUDA_ERROR_OUT_OF_MEMORY,
           "there are no addresses left for so many bytes");
-  auto memory = std::make_shared<graph_memory>(c.d, *c.d.memory.find_known(*at), p);
+  auto memory = std::make_shared<graph_memory>(c.d, *c.d.memory.find_reserved_or_live(*at), p);
   memory->allocated_in = in.id();
   c.d.graph_memories[*at] = memory;
   p.dptr = *at;

@@ -157,7 +157,7 @@ CUresult cuMemFree(CUdeviceptr dptr) noexcept {
     c.require_current_alive();
     if (const auto left = take_unfreed(c, dptr)) {
       c.d.streams.wait_for_all(c.guard, *c.current());
-      c.d.memory.vanish(dptr, {0, call_site()});
+      c.d.memory.deactivate(dptr, {0, call_site()});
       return;
     }
     const auto found = require_base(c, dptr);
@@ -168,8 +168,8 @@ CUresult cuMemFree(CUdeviceptr dptr) noexcept {
     c.d.being_freed.insert(found.sequence);
     c.d.streams.wait_for_all(c.guard, owner);
     c.d.being_freed.erase(found.sequence);
-    if (const auto pool = pool_of(c, found)) pool->give_back(found.size);
-    c.d.managed.forget(found);
+    if (const auto pool = pool_of(c, found)) pool->deallocate(found.size);
+    c.d.managed.erase(found);
     c.d.memory.release(dptr, {0, call_site()});
   });
 }
@@ -207,7 +207,7 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) noexcept {
     const auto found = require_base(c, dptr);
     require_allocated(found);
     c.d.being_freed.insert(found.sequence);
-    c.d.managed.forget(found);
+    c.d.managed.erase(found);
     c.submit(*in,
              std::make_shared<free_memory>(found, pool_of(c, found), in->number(), call_site()));
   });
@@ -230,7 +230,7 @@ CUresult cuMemGetInfo(size_t* free, size_t* total) noexcept {
 
 CUresult cuMemGetAddressRange(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) noexcept {
   return answer([&](call& c) {
-    const auto found = c.d.memory.find_known(dptr);
+    const auto found = c.d.memory.find_reserved_or_live(dptr);
     require(found.has_value(), CUDA_ERROR_NOT_FOUND, "no allocation holds this address");
     if (pbase) *pbase = found->base;
     if (psize) *psize = found->size;

@@ -138,7 +138,7 @@ void admit_area(const call& c, memory_area& area, bool is_write) {
     return;
   }
   // Memory of a graph is there when its turn comes, which the operation sees for itself.
-  const auto known = c.d.memory.find_known(area.first);
+  const auto known = c.d.memory.find_reserved_or_live(area.first);
   if (known && known->is_reserved && known->contains(area.first, area.span())) return;
   std::string text = std::to_string(area.span()) + " bytes from " +
                      report::hexadecimal(area.first) + " on may not be " +

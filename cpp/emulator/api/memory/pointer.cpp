@@ -117,7 +117,7 @@ const row& find_row(CUpointer_attribute attribute) {
 
 // Memory of a graph is known from the first upload or launch on.
 std::optional<allocation> find_asked(const call& c, CUdeviceptr at) {
-  auto found = c.d.memory.find_known(at);
+  auto found = c.d.memory.find_reserved_or_live(at);
   if (!found) return found;
   const auto of_graph = c.d.graph_memories.find(found->base);
   if (of_graph == c.d.graph_memories.end()) return found;

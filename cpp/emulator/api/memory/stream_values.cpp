@@ -62,7 +62,7 @@ void admit(const call& c, const CUstreamBatchMemOpParams& each, int device) {
   admit_area(c, area, writes(each));
   require(!area.is_pageable, CUDA_ERROR_INVALID_VALUE,
           "this is host memory to which the device was given no access");
-  const auto target = c.d.memory.find_known(at);
+  const auto target = c.d.memory.find_reserved_or_live(at);
   if (target && target->kind == memory::allocation_kind::pool) {
     refuse(CUDA_ERROR_INVALID_VALUE,
            "Batch memory operation address " + report::hexadecimal(at) +

@@ -132,7 +132,7 @@ CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) noexcept {
     const auto found = reservation_around(c, ptr, size);
     require(found->base == ptr && found->size == size, CUDA_ERROR_INVALID_VALUE,
             "the range is part of a reservation; it is freed as it was reserved");
-    require(!c.d.memory.is_anything_mapped(ptr, size), CUDA_ERROR_INVALID_VALUE,
+    require(!c.d.memory.has_mapping(ptr, size), CUDA_ERROR_INVALID_VALUE,
             "memory is still mapped there");
     c.d.memory.free_virtual(ptr, size);
     c.d.objects.remove(*found);
@@ -193,19 +193,19 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     require(size == found->content->size() && ptr % granularity == 0, CUDA_ERROR_INVALID_VALUE,
             "physical memory is mapped as a whole, at a multiple of the granularity");
     reservation_around(c, ptr, size);
-    require(!c.d.memory.is_anything_mapped(ptr, size), CUDA_ERROR_INVALID_VALUE,
+    require(!c.d.memory.has_mapping(ptr, size), CUDA_ERROR_INVALID_VALUE,
             "memory is mapped there already");
     const auto& content = found->content;
     const bool done =
         c.d.memory.map(ptr, {size, content->file(), content, content->is_on_device(),
-                             content->is_on_device() ? content->where().id : 0, call_site()});
+                             content->is_on_device() ? content->location().id : 0, call_site()});
     require(done, CUDA_ERROR_OUT_OF_MEMORY, "the host cannot map that much");
   });
 }
 
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) noexcept {
   return answer([&](call& c) {
-    require(c.d.memory.is_mapped_whole(ptr, size), CUDA_ERROR_INVALID_VALUE,
+    require(c.d.memory.is_exactly_mapped(ptr, size), CUDA_ERROR_INVALID_VALUE,
             "the range is not made of whole mappings");
     c.d.memory.unmap(ptr, size);
   });
@@ -215,13 +215,13 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc* des
                         size_t count) noexcept {
   return answer([&](call& c) {
     require_outputs(desc);
-    require(count > 0 && c.d.memory.is_mapped_whole(ptr, size), CUDA_ERROR_INVALID_VALUE,
+    require(count > 0 && c.d.memory.is_exactly_mapped(ptr, size), CUDA_ERROR_INVALID_VALUE,
             "access is set for whole mappings");
     const std::span given{desc, count};
     for (const auto& each : given) {
       access_of(each.flags);
       const bool is_host = accessor_of(c, each.location) == memory::host_access;
-      require(!is_host || !c.d.memory.is_on_any_device(ptr, size), CUDA_ERROR_NOT_SUPPORTED,
+      require(!is_host || !c.d.memory.has_device_mapping(ptr, size), CUDA_ERROR_NOT_SUPPORTED,
               "the host cannot reach device memory");
     }
     for (const auto& each : given) {
@@ -287,7 +287,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
     auto content = open_memory_file(c.d.memory, file);
     require(content != nullptr, CUDA_ERROR_INVALID_VALUE,
             "the file descriptor is not one of exported memory");
-    require_place(c, content->where());
+    require_place(c, content->location());
     *handle = raw_of(*c.d.objects.make<physical_memory>(std::move(content)));
   });
 }

@@ -20,7 +20,7 @@ struct located_kernel {
 
 located_kernel locate(const call& c, CUkernel raw) {
   const auto kernel = c.find<library_kernel>(raw);
-  return {c.find<library>(kernel->in()), kernel};
+  return {c.find<library>(kernel->library_handle()), kernel};
 }
 
 const attributes& attributes_of(call& c, const located_kernel& where) {
@@ -250,7 +250,7 @@ CUresult cuFuncGetName(const char** name, CUfunction hfunc) noexcept {
 CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) noexcept {
   return answer([&](call& c) {
     require_outputs(hmod);
-    *hmod = c.find<function>(hfunc)->in();
+    *hmod = c.find<function>(hfunc)->module_handle();
   });
 }
 

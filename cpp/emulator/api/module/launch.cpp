@@ -116,7 +116,7 @@ class argument_source {
 void require_runnable(const call& c, const exec::kernel& code) {
   const auto why = exec::refusal(code);
   if (!why) return;
-  c.d.faults.keep(*why);
+  c.d.faults.record(*why);
   refuse(report::code(why->kind), report::first_line(*why));
 }
 

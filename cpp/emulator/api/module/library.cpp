@@ -134,7 +134,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library
 CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) noexcept {
   return answer([&](call& c) {
     require_outputs(pLib);
-    *pLib = c.find<library_kernel>(kernel)->in();
+    *pLib = c.find<library_kernel>(kernel)->library_handle();
   });
 }
 

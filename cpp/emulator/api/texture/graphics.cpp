@@ -116,7 +116,7 @@ CUresult cuGraphicsResourceGetMappedPointer(CUdeviceptr* pDevPtr, size_t* pSize,
     require(found->memory != nullptr, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
             "an image has no address: it is an array");
     if (pDevPtr) *pDevPtr = found->base;
-    if (pSize) *pSize = found->of.bytes;
+    if (pSize) *pSize = found->description.bytes;
   });
 }
 

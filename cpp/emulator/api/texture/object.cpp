@@ -125,7 +125,7 @@ CUresult destroy(std::uint64_t number) {
 
 template <class Object>
 std::uint64_t make_object(call& c, const CUDA_RESOURCE_DESC& of, texture::binding what) {
-  const auto made = c.d.objects.make<Object>(c.current()->id(), of, what.how);
+  const auto made = c.d.objects.make<Object>(c.current()->id(), of, what.descriptor);
   c.d.textures.insert(made->number(), std::make_shared<const texture::binding>(std::move(what)));
   return made->number();
 }
@@ -139,7 +139,7 @@ CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOURCE_DESC* pR
     require_outputs(pTexObject, pResDesc, pTexDesc);
     require(!pResViewDesc, CUDA_ERROR_NOT_SUPPORTED, "the emulator has no views of resources");
     texture::binding what{false, image_of(c, *pResDesc), *pTexDesc};
-    require_texture(*pTexDesc, what.of);
+    require_texture(*pTexDesc, what.image);
     *pTexObject = make_object<texture_object>(c, *pResDesc, std::move(what));
   });
 }
@@ -158,7 +158,7 @@ CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUtexObject te
 CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* pTexDesc, CUtexObject texObject) noexcept {
   return answer([&](call& c) {
     require_outputs(pTexDesc);
-    *pTexDesc = find_object<texture_object>(c, texObject)->how;
+    *pTexDesc = find_object<texture_object>(c, texObject)->texture_desc;
     std::ranges::fill(pTexDesc->borderColor, 0.0f);  // drivers of CUDA 13 never tell it
   });
 }

@@ -18,7 +18,7 @@ void for_each_lane(const warp& w, Visit&& visit) {
 
 // Where a lane's access goes; null: nowhere.
 std::byte* find_bytes(warp& w, const texture_site& site, bound_image& image, int lane) {
-  const texture::image& of = image.of(lane, w.at<std::uint64_t>(site.handle)[lane]).of;
+  const texture::image& of = image.of(lane, w.at<std::uint64_t>(site.handle)[lane]).image;
   const std::uint32_t size = std::uint32_t{site.element_bytes} * site.values;
   std::array<std::int64_t, 3> at{};
   for (int i = 0; i < texture::coordinates(site.shape); ++i) {

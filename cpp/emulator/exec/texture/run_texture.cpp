@@ -57,25 +57,25 @@ std::uint32_t channel_order(unsigned channels) {
 }
 
 std::uint32_t answer_to(texture_query query, const texture::binding& of, std::uint32_t at) {
-  if (at >= of.of.levels.size()) return 0;
-  const auto& level = of.of.levels[at];
+  if (at >= of.image.levels.size()) return 0;
+  const auto& level = of.image.levels[at];
   switch (query) {
     case texture_query::width:
       return level.width;
     case texture_query::height:
-      return of.of.dimensions > 1 ? level.height : 0;
+      return of.image.dimensions > 1 ? level.height : 0;
     case texture_query::depth:
-      return of.of.dimensions > 2 ? level.depth : 0;
+      return of.image.dimensions > 2 ? level.depth : 0;
     case texture_query::array_size:
-      return of.of.is_layered ? of.of.layers() : 0;
+      return of.image.is_layered ? of.image.layers() : 0;
     case texture_query::channel_data_type:
-      return static_cast<std::uint32_t>(of.of.format.type);
+      return static_cast<std::uint32_t>(of.image.format.type);
     case texture_query::channel_order:
-      return channel_order(of.of.format.channels);
+      return channel_order(of.image.format.channels);
     case texture_query::normalized_coords:
       return of.is_normalized();
     case texture_query::num_mipmap_levels:
-      return static_cast<std::uint32_t>(of.of.levels.size());
+      return static_cast<std::uint32_t>(of.image.levels.size());
   }
   return 0;
 }

@@ -33,14 +33,14 @@ const texture::binding& bound_image::of(int lane, std::uint64_t handle) {
   const char* const noun = is_surface_ ? "surface" : "texture";
   found_ = launch.options.textures ? launch.options.textures->find(handle) : nullptr;
   const int device = launch.request.entry->owner().device;
-  if (!found_ || found_->is_surface != is_surface_ || found_->of.device != device) {
+  if (!found_ || found_->is_surface != is_surface_ || found_->image.device != device) {
     raise(lane, report::fault_kind::unmapped,
           report::hexadecimal(handle) + " is the handle of no " + noun + " object of this device",
           std::string{"pass the number of a "} + noun +
               " object that lives until the kernel is done");
   }
   handle_ = handle;
-  const texture::image& image = found_->of;
+  const texture::image& image = found_->image;
   if (launch.options.check_memory) {
     if (launch.space.check(image.base, image.bytes, device, false)) {
       raise(lane, report::fault_kind::use_after_free,
