@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Structs that calls are made of.
-#include "bindings/converters/conversions.hpp"
+#include "bindings/converters/assembly.hpp"
 
 #include <cstring>
 

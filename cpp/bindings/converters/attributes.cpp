@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values typed by an attribute, which is found in the table of its enumeration; and those values by
 // kind: a table, one row per kind.
-#include "bindings/converters/conversions.hpp"
+#include "bindings/converters/attributes.hpp"
 
 #include <cstring>
 
+#include "bindings/converters/assembly.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/memory/memory.hpp"
 #include "bindings/numbers/numbers.hpp"

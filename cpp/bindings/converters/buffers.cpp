@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts, lists of texts and buffers of the caller.
-#include "bindings/converters/conversions.hpp"
+#include "bindings/converters/buffers.hpp"
 
 #include <cstring>
 

@@ -4,7 +4,9 @@
 
 #include <cstring>
 
-#include "bindings/converters/conversions.hpp"
+#include "bindings/converters/assembly.hpp"
+#include "bindings/converters/buffers.hpp"
+#include "bindings/converters/lists/output_lists.hpp"
 #include "bindings/converters/outputs.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/numpy_structs/data_object.hpp"

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "bindings/arrays/typed_array.hpp"
+#include "bindings/converters/buffers.hpp"
 #include "bindings/converters/exception_kinds.hpp"
+#include "bindings/converters/lists/lists.hpp"
 
 namespace halfwarp::bindings {
 

@@ -2,8 +2,9 @@
 // One converter per kind of input, used by the interpreter's table and by specialised calls alike.
 #pragma once
 
-#include "bindings/converters/conversions.hpp"
+#include "bindings/converters/attributes.hpp"
 #include "bindings/converters/frame.hpp"
+#include "bindings/converters/lists/lists.hpp"
 #include "bindings/kernel_params/kernel_params.hpp"
 #include "bindings/memory/memory.hpp"
 #include "bindings/objects/object_arguments.hpp"

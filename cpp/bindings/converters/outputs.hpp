@@ -4,8 +4,9 @@
 
 #include <cstring>
 
-#include "bindings/converters/conversions.hpp"
+#include "bindings/converters/attributes.hpp"
 #include "bindings/converters/inputs.hpp"
+#include "bindings/converters/lists/output_lists.hpp"
 #include "bindings/objects/enum_type.hpp"
 
 namespace halfwarp::bindings {

@@ -7,7 +7,7 @@
 
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/calls/engine.hpp"
-#include "bindings/converters/conversions.hpp"
+#include "bindings/converters/lists/output_lists.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/numpy_structs/data_fields.hpp"

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "bindings/calls/engine.hpp"
-#include "bindings/converters/conversions.hpp"
+#include "bindings/converters/assembly.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/handwritten/handwritten.hpp"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading: variables into device memory, their initialisers, the list of kernels.
+#include "emulator/exec/executable.hpp"
+
 #include <algorithm>
 #include <cstring>
 
-#include "emulator/exec/decode/function_decoder.hpp"
 #include "emulator/exec/decode/kernel_decoder.hpp"
-#include "emulator/exec/kernel.hpp"
+#include "emulator/exec/decode/kernel_layout.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/ptx/analysis.hpp"
 
@@ -96,7 +97,7 @@ kernel_attributes attributes_of(const program& owner, std::uint32_t index,
         {static_cast<std::uint32_t>(p.offset), static_cast<std::uint32_t>(p.size), p.alignment});
   }
   a.parameter_bytes = static_cast<std::uint32_t>(f.parameter_bytes);
-  kernel_layout layout = lay_out(source, index);
+  kernel_layout layout = compute_layout(source, index);
   a.static_shared_bytes = layout.static_shared_bytes;
   a.constant_bytes = constant_bytes;
   for (std::uint32_t reached : layout.functions) {

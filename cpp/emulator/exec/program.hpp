@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emulator/exec/code.hpp"
-#include "emulator/exec/kernel.hpp"
+#include "emulator/exec/executable.hpp"
 #include "emulator/memory/address_space.hpp"
 #include "emulator/ptx/ast.hpp"
 

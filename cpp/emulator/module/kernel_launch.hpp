@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "emulator/exec/launch.hpp"
+#include "emulator/exec/schedule/run.hpp"
 #include "emulator/stream/operation.hpp"
 
 namespace halfwarp::emulator {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/exec/kernel.hpp"
+#include "emulator/exec/executable.hpp"
 #include "emulator/object/object.hpp"
 #include "emulator/stream/context.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/exec/launch.hpp"
+#include "emulator/exec/schedule/run.hpp"
 #include "emulator/memory/address_space.hpp"
 
 namespace halfwarp::tests {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists, tuples, sequences and buffers of items to C arrays in the call's scratch memory; arrays of
 // the library as NumPy's.
-#include "bindings/converters/conversions.hpp"
+#include "bindings/converters/lists/lists.hpp"
 
 #include <cstring>
 
 #include "bindings/arrays/typed_array.hpp"
+#include "bindings/converters/buffers.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/memory/memory.hpp"
 #include "bindings/numpy_structs/data_object.hpp"

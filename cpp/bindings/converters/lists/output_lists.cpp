@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that a call fills or owns: arrays, texts, and lists of objects that own copies.
-#include "bindings/converters/conversions.hpp"
+#include "bindings/converters/lists/output_lists.hpp"
 
 #include <cstring>
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "emulator/api/call.hpp"
-#include "emulator/exec/launch.hpp"
+#include "emulator/exec/schedule/run.hpp"
 #include "emulator/module/module.hpp"
 #include "emulator/stream/launch_attributes.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules: code in the current context.
 #include "emulator/api/module/module_call.hpp"
-#include "emulator/exec/kernel.hpp"
+#include "emulator/exec/executable.hpp"
 
 namespace halfwarp::emulator::api {
 namespace {

@@ -13,21 +13,10 @@
 #include <vector>
 
 #include "emulator/exec/code.hpp"
+#include "emulator/exec/decode/kernel_layout.hpp"
 #include "emulator/exec/program.hpp"
 
 namespace halfwarp::emulator::exec {
-
-// What the functions of one kernel share.
-struct kernel_layout {
-  std::vector<std::uint32_t> functions;  // ptx::module::functions that it can reach, entry first
-  std::map<const ptx::variable*, std::uint32_t> shared_offsets;
-  std::uint32_t static_shared_bytes = 0;
-  bool has_indirect_call = false;
-
-  // Index in kernel_code::functions.
-  std::uint32_t index_of(std::uint32_t function) const;
-};
-kernel_layout lay_out(const ptx::module& source, std::uint32_t entry);
 
 // Of local memory: what a thread of a device can have.
 inline constexpr std::uint64_t most_frame_bytes = 512 << 10;

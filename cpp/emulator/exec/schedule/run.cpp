@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a grid: host threads take blocks, each keeps some resident, faults end the launch.
+#include "emulator/exec/schedule/run.hpp"
+
 #include <algorithm>
 #include <cfenv>
 #include <cstring>
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "emulator/exec/access.hpp"
-#include "emulator/exec/launch.hpp"
 #include "emulator/exec/program.hpp"
 #include "emulator/exec/schedule/block.hpp"
 #include "emulator/exec/schedule/frame.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "emulator/exec/code.hpp"
-#include "emulator/exec/launch.hpp"
+#include "emulator/exec/schedule/run.hpp"
 #include "emulator/exec/schedule/warp_splits.hpp"
 #include "emulator/exec/warp.hpp"
 #include "emulator/exec/watch/changes.hpp"

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/exec/kernel.hpp"
+#include "emulator/exec/executable.hpp"
 #include "emulator/memory/address_space.hpp"
 #include "emulator/report/fault.hpp"
 

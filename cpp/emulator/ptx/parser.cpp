@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The outermost level of a PTX text, and the entry to the parser.
+#include "emulator/ptx/parser.hpp"
+
 #include <charconv>
 #include <new>
 #include <utility>
 
-#include "emulator/ptx/parser.hpp"
 #include "emulator/ptx/syntax/context.hpp"
 #include "emulator/ptx/syntax/function.hpp"
 #include "emulator/ptx/syntax/variable.hpp"
