@@ -39,14 +39,15 @@ _HOMES = {
         "GraphDefinition"
     ),
     "_views": "TensorMapDescriptor",
-    "memory.adaptors.callback": "CallbackMemoryResource",
-    "memory.adaptors.counting": "StatisticsMemoryResource",
-    "memory.adaptors.limiting": "LimitingMemoryResource",
-    "memory.adaptors.logging": "LoggingMemoryResource",
-    "memory.adaptors.tracking": "TrackingMemoryResource",
-    "memory.located.host": "Host",
-    "memory.located.options": "ManagedMemoryResourceOptions PinnedMemoryResourceOptions",
-    "memory.located.virtual_memory_options": "VirtualMemoryResourceOptions",
+    "memory.adaptors.callback_memory_resource": "CallbackMemoryResource",
+    "memory.adaptors.statistics_memory_resource": "StatisticsMemoryResource",
+    "memory.adaptors.limiting_memory_resource": "LimitingMemoryResource",
+    "memory.adaptors.logging_memory_resource": "LoggingMemoryResource",
+    "memory.adaptors.tracking_memory_resource": "TrackingMemoryResource",
+    "memory.host": "Host",
+    "memory.managed.managed_memory_resource_options": "ManagedMemoryResourceOptions",
+    "memory.pinned.pinned_memory_resource_options": "PinnedMemoryResourceOptions",
+    "memory.virtual.virtual_memory_resource_options": "VirtualMemoryResourceOptions",
     "typing": "IsStreamT",
     "views.tensor_maps.tensor_map_options": (
         "TensorMapDataType TensorMapDescriptorOptions TensorMapIm2ColWideMode TensorMapInterleave "

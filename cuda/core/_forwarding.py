@@ -115,7 +115,7 @@ PRIVATE = {
         "view_as_array_interface view_as_cai"
     ),
     "views.device_types": "DLDeviceType",
-    "memory.located.live_sets": "AccessedBySetProxy PeerAccessibleBySetProxy",
+    "memory.driver_sets": "AccessedBySetProxy PeerAccessibleBySetProxy",
     "_graph": "AdjacencySetProxy",
     "graph": (
         "AllocNode ChildGraphNode ConditionalNode EmptyNode EventRecordNode EventWaitNode "

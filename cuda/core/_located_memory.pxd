@@ -3,4 +3,7 @@
 
 from cuda.core._core cimport Buffer, MemoryResource, _MemPool, _ShareablePool
 
-include "memory/located/resources.pxd"
+include "memory/pinned/pinned_memory_resource.pxd"
+include "memory/managed/managed_memory_resource.pxd"
+include "memory/virtual/virtual_memory_resource.pxd"
+include "memory/managed/managed_buffer.pxd"

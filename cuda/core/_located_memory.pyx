@@ -99,17 +99,17 @@ from cuda.core._core cimport (
 )
 
 from cuda.core._core import CUDAError, _complete_classes
-from cuda.core.memory.located.host import Host
+from cuda.core.memory.host import Host
 
-include "memory/located/locations.pyx"
-include "memory/located/peers.pyx"
-include "memory/located/pinned_pool.pyx"
-include "memory/located/managed_pool.pyx"
-include "memory/located/managed_buffer.pyx"
-include "memory/located/batches.pyx"
-include "memory/located/attributed_copies.pyx"
-include "memory/located/mappings.pyx"
-include "memory/located/virtual_memory.pyx"
+include "memory/location.pyx"
+include "memory/peer_access.pyx"
+include "memory/pinned/pinned_memory_resource.pyx"
+include "memory/managed/managed_memory_resource.pyx"
+include "memory/managed/managed_buffer.pyx"
+include "memory/managed/batch.pyx"
+include "memory/buffers/attributed_copies.pyx"
+include "memory/virtual/mappings.pyx"
+include "memory/virtual/virtual_memory_resource.pyx"
 include "memory/adaptors/ledger.pyx"
 
 _complete_classes(globals(), __name__)

@@ -3,7 +3,7 @@
 
 cimport cython
 
-include "views/layout.pxd"
+include "views/strided_layout.pxd"
 include "views/dlpack/exchange_table.pxd"
-include "views/view.pxd"
-include "views/tensor_maps/tensor_map.pxd"
+include "views/strided_memory_view.pxd"
+include "views/tensor_maps/tensor_map_descriptor.pxd"

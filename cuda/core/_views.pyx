@@ -21,8 +21,8 @@ from cuda.core._core cimport (
 
 from cuda.core._core import _complete_classes
 
-include "views/layout.pyx"
-include "views/view.pyx"
+include "views/strided_layout.pyx"
+include "views/strided_memory_view.pyx"
 include "views/element_type.pyx"
 include "views/stream_order.pyx"
 include "views/array_interface.pyx"
@@ -32,6 +32,6 @@ include "views/dlpack/dlpack_export.pyx"
 include "views/dlpack/exchange_table.pyx"
 include "views/arguments.pyx"
 include "views/copies.pyx"
-include "views/tensor_maps/tensor_map.pyx"
+include "views/tensor_maps/tensor_map_descriptor.pyx"
 
 _complete_classes(globals(), __name__)

@@ -8,7 +8,7 @@ from importlib import import_module
 
 _HOMES = {
     "_located_memory": "copy_batch discard_batch discard_prefetch_batch prefetch_batch",
-    "memory.located.copy_options": "CopyOptions MemcpyOverlapMode MemcpySrcAccessOrder",
+    "memory.buffers.copy_options": "CopyOptions MemcpyOverlapMode MemcpySrcAccessOrder",
     "compile.cache.file_stream": "FileStreamProgramCache",
     "compile.cache.in_memory": "InMemoryProgramCache",
     "compile.cache.keys": "make_program_cache_key",

@@ -15,7 +15,7 @@ TABLE = "cuda/core/_forwarding.py"
 CAPI = "cuda/core/capi.pxd"
 # Declarations that lie with their concept here, and that clients know by another path.
 COPIES = {
-    "_dlpack": "cuda/core/memory/adaptors/dlpack_types.pxd",
+    "_dlpack": "cuda/core/memory/buffers/dlpack_types.pxd",
     "_resource_handles": "cuda/core/driver/handles/resource_handles.pxd",
 }
 HEAD = f"# {origin_of('cuda/core/_forwarding.py')}\n"

@@ -58,8 +58,8 @@ TYPES = {
     "cuda.core.typing": "ArrayFormatType CompilerBackendType IsStreamType "
     "ManagedMemoryLocationType PCHStatusType "
     "WorkqueueSharingScopeType",
-    "cuda.core.memory.located.copy_options": "CopyOptions",
-    "cuda.core.memory.located.live_sets": "AccessedBySetProxy PeerAccessibleBySetProxy",
+    "cuda.core.memory.buffers.copy_options": "CopyOptions",
+    "cuda.core.memory.driver_sets": "AccessedBySetProxy PeerAccessibleBySetProxy",
     "cuda.core.module.mdspan": "Mdspan",
     "cuda.core.module.occupancy_curve": "OccupancyCurve",
 }

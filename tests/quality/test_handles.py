@@ -9,7 +9,7 @@ SHARED_UNDER_THE_LOCK = {
     # Changed and read under the object's lock, and copied out of it; never closed in between.
     ("cuda/core/execution/device.pxd", "native"),
     ("cuda/core/execution/device.pxd", "primary"),
-    ("cuda/core/memory/synchronous_resources.pxd", "context"),  # set once, kept for life
+    ("cuda/core/memory/synchronous_memory_resource.pxd", "context"),  # set once, kept for life
 }
 
 

@@ -87,7 +87,7 @@ assert "iterable" in raised(TypeError, setattr, resource, "peer_accessible_by", 
 assert peers == {second}
 """,
     "a device that cannot reach the memory is named and nothing changes": """
-from cuda.core.memory.located.live_sets import PeerAccessibleBySetProxy
+from cuda.core.memory.driver_sets import PeerAccessibleBySetProxy
 class Apart(PeerAccessibleBySetProxy):
     def _can_reach(self, member):
         return False

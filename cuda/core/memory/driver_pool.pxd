@@ -15,9 +15,6 @@ cdef class _MemPool(MemoryResource):
 cdef class _ShareablePool(_MemPool):
     pass
 
-cdef class DeviceMemoryResource(_ShareablePool):
-    pass
-
 # Makes an open buffer of an empty one, over memory of the pool.
 cdef Buffer allocate_for(Buffer empty, _MemPool self, object size, Stream given)
 

@@ -149,7 +149,7 @@ cdef class ManagedBuffer(Buffer):
         --------
         cuMemAdvise, cuMemRangeGetAttribute : the driver functions.
         """
-        return import_module("cuda.core.memory.located.live_sets").AccessedBySetProxy(self)
+        return import_module("cuda.core.memory.driver_sets").AccessedBySetProxy(self)
 
     @accessed_by.setter
     def accessed_by(self, locations):

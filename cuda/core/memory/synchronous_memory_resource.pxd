@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Resources that do not know streams: page-locked host memory, and device memory without pools.
-
-cdef class LegacyPinnedMemoryResource(MemoryResource):
-    pass
+# _SynchronousMemoryResource: device memory without a pool.
 
 cdef class _SynchronousMemoryResource(MemoryResource):
     cdef context_handle context  # the primary one of the device

@@ -5,7 +5,7 @@ from collections.abc import Iterable, MutableSet
 from importlib import import_module
 
 from cuda.core import Device
-from cuda.core.memory.located.host import Host
+from cuda.core.memory.host import Host
 
 
 class _LiveSet(MutableSet):

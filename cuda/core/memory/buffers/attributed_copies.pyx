@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copies with options, one or many in a driver call.
 
-from cuda.core.memory.located.copy_options import (
+from cuda.core.memory.buffers.copy_options import (
     CopyOptions, MemcpyOverlapMode, MemcpySrcAccessOrder)
 
 

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# LegacyPinnedMemoryResource: page-locked host memory without a pool.
+
+cdef class LegacyPinnedMemoryResource(MemoryResource):
+    pass

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# PinnedMemoryResource: page-locked host memory from a memory pool of the driver.
+
+cdef class PinnedMemoryResource(_ShareablePool):
+    cdef int node          # of NUMA; -1: the system chooses
