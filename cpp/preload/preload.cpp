@@ -6,7 +6,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "emulator/control/beside.hpp"
+#include "emulator/control/load_emulator.hpp"
 
 namespace {
 
@@ -46,8 +46,8 @@ replacement* find_replacement() noexcept {
   static bool is_missing = false;
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (!driver && !__atomic_load_n(&is_missing, __ATOMIC_RELAXED)) {
-    driver = halfwarp::open_emulator_beside(reinterpret_cast<const void*>(&find_replacement),
-                                            "what was preloaded");
+    driver = halfwarp::load_emulator(reinterpret_cast<const void*>(&find_replacement),
+                                     "what was preloaded");
     __atomic_store_n(&is_missing, !driver, __ATOMIC_RELAXED);  // which was said once
   }
   if (!driver) return nullptr;

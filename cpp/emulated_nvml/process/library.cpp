@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "emulator/control/beside.hpp"
+#include "emulator/control/load_emulator.hpp"
 
 namespace halfwarp::emulated_nvml {
 
@@ -46,7 +46,7 @@ void after_fork_in_child() {
 
 void open_emulator() noexcept {
   void* const emulator =
-      open_emulator_beside(reinterpret_cast<const void*>(&find_devices), "the emulated NVML");
+      load_emulator(reinterpret_cast<const void*>(&find_devices), "the emulated NVML");
   if (!emulator) return;
   ask_use = reinterpret_cast<decltype(ask_use)>(dlsym(emulator, "halfwarp_emulator_use"));
   ask_emulator =

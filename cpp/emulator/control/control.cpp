@@ -7,7 +7,7 @@
 #include <string>
 
 #include "emulator/api/gate.hpp"
-#include "emulator/control/followed.hpp"
+#include "emulator/control/intercepted_library.hpp"
 #include "emulator/control/nvjitlink.hpp"
 #include "emulator/control/nvrtc.hpp"
 #include "emulator/control/records.hpp"
@@ -28,24 +28,25 @@ bool is_running() {
   return (lifecycle::obstacles.load() & closed) == 0;
 }
 
-std::size_t hand_over(const std::string& text, char* into, std::size_t size) {
+// Copies as much of `text` as fits, with a NUL, and returns the length of the whole text.
+std::size_t copy_text(const std::string& text, char* buffer, std::size_t size) {
   if (size > 0) {
     const auto length = std::min(text.size(), size - 1);
-    std::memcpy(into, text.data(), length);
-    into[length] = '\0';
+    std::memcpy(buffer, text.data(), length);
+    buffer[length] = '\0';
   }
   return text.size();
 }
 
 template <class Record>
-std::size_t hand_over_record(Record record, char* into, std::size_t size) {
-  if (!is_running()) return hand_over("null", into, size);
+std::size_t copy_record(Record record, char* buffer, std::size_t size) {
+  if (!is_running()) return copy_text("null", buffer, size);
   driver& d = the_driver();
   const std::lock_guard guard{d.lock};
-  return hand_over(record(d), into, size);
+  return copy_text(record(d), buffer, size);
 }
 
-void note_injection(const driver& d) {
+void update_injection(const driver& d) {
   if (d.rules.is_armed()) {
     lifecycle::obstacles.fetch_or(obstacle::injecting);
   } else {
@@ -53,7 +54,7 @@ void note_injection(const driver& d) {
   }
 }
 
-std::string text_behind(int code) {
+std::string error_text(int code) {
   const auto last = is_running() ? the_driver().faults.last() : std::nullopt;
   if (last && report::code(last->kind) == code) return report::first_line(*last);
   const auto& thread = this_thread();
@@ -72,7 +73,7 @@ std::string device_table() {
   return json.close().text();
 }
 
-// The value in its canonical spelling; false: `answer` says what is wrong with it.
+// Writes the canonical spelling of the value to `answer`; on false, the reason.
 bool check_option(const char* name, const char* value, std::string& answer) {
   options scratch;
   answer = set_option(scratch, name, value);
@@ -81,30 +82,30 @@ bool check_option(const char* name, const char* value, std::string& answer) {
   return true;
 }
 
-void describe(const device& of, halfwarp_emulated_device& into) {
-  const CUuuid uuid = of.uuid();
-  into = {};
-  std::strcpy(into.name, device_name);
-  std::memcpy(into.uuid, uuid.bytes, sizeof into.uuid);
-  into.pci_domain = pci_domain;
-  into.pci_bus = static_cast<unsigned>(of.ordinal());
-  into.major = of.kind().major;
-  into.minor = of.kind().minor;
-  into.multiprocessors = of.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
-  into.cuda_version = CUDA_VERSION;
-  into.memory_bus_width = of.attributes()[CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH];
-  into.memory_total = of.memory_bytes();
+void describe(const device& source, halfwarp_emulated_device& result) {
+  const CUuuid uuid = source.uuid();
+  result = {};
+  std::strcpy(result.name, device_name);
+  std::memcpy(result.uuid, uuid.bytes, sizeof result.uuid);
+  result.pci_domain = pci_domain;
+  result.pci_bus = static_cast<unsigned>(source.ordinal());
+  result.major = source.kind().major;
+  result.minor = source.kind().minor;
+  result.multiprocessors = source.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
+  result.cuda_version = CUDA_VERSION;
+  result.memory_bus_width = source.attributes()[CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH];
+  result.memory_total = source.memory_bytes();
 }
 
-// The devices that cuInit makes, or would make: who only looks at devices starts no driver.
-bool describe(int ordinal, halfwarp_emulated_device& into) {
+// Describes a device from the options, without cuInit, so that queries initialize no driver.
+bool describe(int ordinal, halfwarp_emulated_device& result) {
   const options& chosen = lifecycle::chosen_options();
   if (!lifecycle::option_problem().empty() || ordinal < 0 || ordinal >= chosen.devices) {
     return false;
   }
   const auto [major, minor] = chosen.capability_of(ordinal);
   const auto& kind = *find_architecture(major, minor);
-  describe(device{ordinal, kind, chosen.memory, chosen.multiprocessors}, into);
+  describe(device{ordinal, kind, chosen.memory, chosen.multiprocessors}, result);
   return true;
 }
 
@@ -124,42 +125,42 @@ int halfwarp_emulator_is_announced(void) {
 }
 
 size_t halfwarp_emulator_option_problem(char* text, size_t size) {
-  return hand_over(lifecycle::option_problem(), text, size);
+  return copy_text(lifecycle::option_problem(), text, size);
 }
 
 int halfwarp_emulator_check_option(const char* name, const char* value, char* text, size_t size) {
   std::string answer;
-  const bool is_good = check_option(name, value, answer);
-  hand_over(answer, text, size);
-  return is_good;
+  const bool is_valid = check_option(name, value, answer);
+  copy_text(answer, text, size);
+  return is_valid;
 }
 
 size_t halfwarp_emulator_device_table(char* text, size_t size) {
-  return hand_over(device_table(), text, size);
+  return copy_text(device_table(), text, size);
 }
 
 size_t halfwarp_emulator_options(char* text, size_t size) {
-  return hand_over(options_record(lifecycle::chosen_options()), text, size);
+  return copy_text(options_record(lifecycle::chosen_options()), text, size);
 }
 
 size_t halfwarp_emulator_stats(char* text, size_t size) {
-  return hand_over_record(stats_record, text, size);
+  return copy_record(stats_record, text, size);
 }
 
 size_t halfwarp_emulator_leaks(char* text, size_t size) {
-  return hand_over_record(leaks_record, text, size);
+  return copy_record(leaks_record, text, size);
 }
 
 size_t halfwarp_emulator_last_fault(char* text, size_t size) {
-  return hand_over_record(fault_record, text, size);
+  return copy_record(fault_record, text, size);
 }
 
 size_t halfwarp_emulator_faults(char* text, size_t size) {
-  return hand_over_record(faults_record, text, size);
+  return copy_record(faults_record, text, size);
 }
 
 size_t halfwarp_emulator_error_text(int code, char* text, size_t size) {
-  return hand_over(text_behind(code), text, size);
+  return copy_text(error_text(code), text, size);
 }
 
 int halfwarp_emulator_repair(void) {
@@ -182,7 +183,7 @@ void halfwarp_emulator_reset(void) {
   driver_guard guard{d.lock};
   reset_contexts(d, guard);
   d.rules.clear();
-  note_injection(d);
+  update_injection(d);
   api::forget_calls();
 }
 
@@ -191,11 +192,11 @@ uint64_t halfwarp_emulator_arm(const char* rules, char* text, size_t size) {
   if (is_running()) {
     driver& d = the_driver();
     if (const auto id = d.rules.arm(rules, problem)) {
-      note_injection(d);
+      update_injection(d);
       return id;
     }
   }
-  hand_over(problem, text, size);
+  copy_text(problem, text, size);
   return 0;
 }
 
@@ -204,7 +205,7 @@ uint64_t halfwarp_emulator_disarm(uint64_t rule, uint64_t* seen) {
   if (!is_running()) return 0;
   driver& d = the_driver();
   const auto hits = d.rules.disarm(rule, *seen);
-  note_injection(d);
+  update_injection(d);
   return hits;
 }
 
@@ -215,11 +216,11 @@ void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size))
 void* halfwarp_emulator_in_place_of(const char* function, void* real) {
   if (real == nullptr || control::is_ours(real)) return real;
   try {
-    const std::string_view name = control::parsed(function).name;
-    if (name.starts_with("nvrtc")) return control::in_place_of_nvrtc(function, real);
-    if (name.starts_with("nvJitLink")) return control::in_place_of_nvjitlink(function, real);
+    const std::string_view name = control::parse_exported_name(function).name;
+    if (name.starts_with("nvrtc")) return control::replace_nvrtc(function, real);
+    if (name.starts_with("nvJitLink")) return control::replace_nvjitlink(function, real);
   } catch (const std::bad_alloc&) {
-    std::fputs("emulator: out of memory: what is compiled cannot be run here\n", stderr);
+    std::fputs("emulator: out of memory: compiled code cannot be emulated\n", stderr);
   }
   return real;
 }
@@ -234,8 +235,8 @@ halfwarp_emulated_use halfwarp_emulator_use(int ordinal) {
   driver& d = the_driver();
   const std::lock_guard guard{d.lock};
   const auto used = d.memory.device_usage(ordinal).used;
-  const device& of = *d.devices[static_cast<std::size_t>(ordinal)];
-  return {used, of.primary_retains > 0 || used > 0};
+  const device& target = *d.devices[static_cast<std::size_t>(ordinal)];
+  return {used, target.primary_retains > 0 || used > 0};
 }
 
 void halfwarp_emulator_own(const void* handle) {
@@ -250,13 +251,13 @@ void halfwarp_emulator_graphics_object(unsigned name, uint64_t bytes, uint64_t w
   if (!is_running()) return;
   driver& d = the_driver();
   const std::lock_guard guard{d.lock};
-  graphics_object is{bytes, {}};
-  is.picture.Width = width;
-  is.picture.Height = height;
-  is.picture.Format = static_cast<CUarray_format>(format);
-  is.picture.NumChannels = channels;
+  graphics_object description{bytes, {}};
+  description.picture.Width = width;
+  description.picture.Height = height;
+  description.picture.Format = static_cast<CUarray_format>(format);
+  description.picture.NumChannels = channels;
   if (bytes || width) {
-    d.graphics[name] = is;
+    d.graphics[name] = description;
   } else {
     d.graphics.erase(name);
   }

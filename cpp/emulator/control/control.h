@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the emulator offers beyond the driver's API: C functions that cuda.core.emulation finds by
-   name. None passes the gate: they work in broken contexts, count as no call and never fail by
-   injection. Texts are UTF-8; a function that writes one returns the length of the whole text, and
-   writes as much as fits, ended by a NUL. */
+/* C functions of the emulator beyond the driver's API; cuda.core.emulation looks them up by name.
+   They bypass the gate: they work in broken contexts, are not counted as calls and never fail by
+   fault injection. Texts are UTF-8. A function that writes a text returns its whole length and
+   writes as much as fits, terminated by a NUL. */
 #pragma once
 
 #include <stddef.h>
@@ -12,60 +12,60 @@
 extern "C" {
 #endif
 
-/* 1 once cuInit has succeeded in this process. */
+/* Returns 1 once cuInit has succeeded in this process. */
 int halfwarp_emulator_is_active(void);
 
-/* 1 once the notice was written, and with it the options hold. */
+/* Returns 1 once the notice was written. The options cannot change after that. */
 int halfwarp_emulator_is_announced(void);
 
-/* What is wrong with the options in the environment; empty: nothing. */
+/* Writes the reason why the options in the environment are rejected, or an empty text. */
 size_t halfwarp_emulator_option_problem(char* text, size_t size);
 
-/* Whether an option takes a value: 1 and its canonical spelling, or 0 and what is wrong. */
+/* Returns 1 and writes the canonical spelling of the value, or returns 0 and writes the reason. */
 int halfwarp_emulator_check_option(const char* name, const char* value, char* text, size_t size);
 
-/* JSON: for each compute capability the values of the device attributes, by their number. */
+/* Writes JSON: the values of the device attributes by number, for each compute capability. */
 size_t halfwarp_emulator_device_table(char* text, size_t size);
 
-/* JSON objects: the options; counts of calls, objects, launches, reports; what is alive; the last
-   fault, or null. All but the first need cuInit and are "null" before. */
+/* Write JSON objects: the options; counts of calls, objects, launches, reports; the live objects;
+   the last fault or null. All but the options need cuInit and are "null" before it. */
 size_t halfwarp_emulator_options(char* text, size_t size);
 size_t halfwarp_emulator_stats(char* text, size_t size);
 size_t halfwarp_emulator_leaks(char* text, size_t size);
 size_t halfwarp_emulator_last_fault(char* text, size_t size);
-/* JSON array of the faults since the last repair or reset, at most 100. */
+/* Writes a JSON array of the faults since the last repair or reset, at most 100. */
 size_t halfwarp_emulator_faults(char* text, size_t size);
 
-/* What lies behind a code that the calling thread has just got: the reason of a refusal, or the
-   first line of the last fault; empty when there is no more to say. */
+/* Writes the reason for a code that the calling thread has just received: the reason of a refusal,
+   or the first line of the last fault. Empty if there is none. */
 size_t halfwarp_emulator_error_text(int code, char* text, size_t size);
 
-/* Waits for all work of all contexts. */
+/* Waits for the work of all contexts. */
 void halfwarp_emulator_settle(void);
 
-/* Forgets the last fault, and makes broken contexts usable again with all that is in them; 1 when a
+/* Clears the last fault and makes broken contexts and their objects usable again. Returns 1 if a
    context was broken. */
 int halfwarp_emulator_repair(void);
 
-/* Fresh contexts; faults, fault rules and counts of calls forgotten. */
+/* Replaces all contexts; clears faults, fault rules and counts of calls. */
 void halfwarp_emulator_reset(void);
 
-/* Adds fault rules; the id of the last one, or 0 and the reason in `text`. */
+/* Adds fault rules. Returns the id of the last one, or 0 and writes the reason to `text`. */
 uint64_t halfwarp_emulator_arm(const char* rules, char* text, size_t size);
-/* Removes a rule; how often it fired, and in `seen` how many calls it looked at. */
+/* Removes a rule. Returns how often it fired, and in `seen` how many calls matched it. */
 uint64_t halfwarp_emulator_disarm(uint64_t rule, uint64_t* seen);
 
-/* Who names the call sites of option `trace=site`; see object/current_call.hpp. */
+/* Sets the function that names call sites for option `trace=site`; see object/current_call.hpp. */
 void halfwarp_emulator_set_call_site_source(int (*source)(char* text, int size));
 
-/* What calls of a function of NVRTC or nvJitLink go to in place of `real`, so that what it makes can
-   be emulated: a function of ours, or `real`. `function` is its name as the library exports it. */
+/* Returns the replacement of a function of NVRTC or nvJitLink, whose output can be emulated, or
+   `real` if there is none. `function` is its exported name. */
 void* halfwarp_emulator_in_place_of(const char* function, void* real);
 
-/* The object behind a driver handle belongs to the package, not to the program: no leak. */
+/* Marks the object of a driver handle as owned by the package, so that no leak is reported. */
 void halfwarp_emulator_own(const void* handle);
 
-/* What the management library tells of a device. Needs no cuInit; writes the notice, as a first
+/* Describes a device to the management library. Needs no cuInit; writes the notice, as the first
    call of the driver does. */
 struct halfwarp_emulated_device {
   char name[64];
@@ -73,16 +73,16 @@ struct halfwarp_emulated_device {
   unsigned pci_domain, pci_bus;
   int major, minor;
   int multiprocessors;
-  int cuda_version;      /* of the driver: 13050 */
+  int cuda_version;      /* the driver version, 13050 */
   int memory_bus_width;  /* bits */
   uint64_t memory_total; /* bytes */
 };
 
-/* 1, or 0 when there is no device of that number, or the options are not understood. */
+/* Returns 1, or 0 if there is no such device or the options are invalid. */
 int halfwarp_emulator_device(int ordinal, struct halfwarp_emulated_device* device);
 
-/* What this process uses of such a device: bytes, and whether it has memory or a context there.
-   Nothing before cuInit, and in a child of the process that uses it. */
+/* Returns the use of a device by this process: bytes, and whether it has memory or a context there.
+   Zero before cuInit and in a child process of the process that uses the device. */
 struct halfwarp_emulated_use {
   uint64_t bytes;
   int is_used;
@@ -90,9 +90,8 @@ struct halfwarp_emulated_use {
 
 struct halfwarp_emulated_use halfwarp_emulator_use(int ordinal);
 
-/* What the emulator takes for a buffer of so many bytes, or for an image, of a graphics library, by
-   the name that one would give it; all 0: there is no such thing any more. `format` is a
-   CUarray_format. */
+/* Registers a buffer of `bytes` bytes or an image of a graphics library under `name`; with all
+   values 0 removes it. `format` is a CUarray_format. */
 void halfwarp_emulator_graphics_object(unsigned name, uint64_t bytes, uint64_t width,
                                        uint64_t height, int format, unsigned channels);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows what nvJitLink links: the cubin is its own, with the PTX of the inputs in it.
+// Intercepts nvJitLink: the linked cubin carries the PTX of the inputs.
 #include "emulator/control/nvjitlink.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/control/followed.hpp"
+#include "emulator/control/intercepted_library.hpp"
 #include "emulator/driver/driver.hpp"
 #include "emulator/driver/lifecycle.hpp"
 #include "emulator/exec/builtin/builtin.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 using handle = void*;
 constexpr int success = 0;
-constexpr int ltoir = 3, library = 6;  // NVJITLINK_INPUT_LTOIR, the last kind that has a number
+constexpr int ltoir = 3, library = 6;  // NVJITLINK_INPUT_LTOIR, the last numbered input kind
 
 struct functions {
   int (*create)(handle*, std::uint32_t, const char**);
@@ -41,15 +41,15 @@ struct functions {
   int (*destroy)(handle*);
 };
 
-extern followed_library nvjitlink;
+extern intercepted_library nvjitlink;
 
 struct input {
   int kind;
   std::string content, name;
 };
 
-// What is known of a link under way.
-struct shadow {
+// The recorded state of a link in progress.
+struct link_record {
   std::vector<std::string> options;
   std::vector<input> inputs;
   std::string cubin;  // with PTX, once linked
@@ -59,8 +59,8 @@ struct shadow {
   }
 };
 
-std::map<handle, shadow>& shadows() {
-  static auto* const links = new std::map<handle, shadow>;  // used until the process ends
+std::map<handle, link_record>& link_records() {
+  static auto* const links = new std::map<handle, link_record>;  // used until the process ends
   return *links;
 }
 
@@ -71,22 +71,22 @@ bool is_running() {
   return (lifecycle::obstacles.load() & closed) == 0;
 }
 
-// The status that a fault rule asks for.
+// Returns the status that a fault rule requires.
 std::optional<int> injected(std::string_view function) {
   if (!is_running() || !the_driver().rules.is_armed()) return std::nullopt;
   const auto code = the_driver().rules.on_call(function, false);
   return code ? std::optional{static_cast<int>(*code)} : std::nullopt;
 }
 
-std::uint32_t architecture_of(const shadow& of) {
+std::uint32_t architecture_of(const link_record& record) {
   constexpr std::string_view option = "-arch=";
-  std::uint32_t found = 0;
-  for (const std::string& each : of.options) {
+  std::uint32_t sm = 0;
+  for (const std::string& each : record.options) {
     const auto digits = each.find_first_of("0123456789");
     if (!each.starts_with(option) || digits == std::string::npos) continue;
-    std::from_chars(each.data() + digits, each.data() + each.size(), found);
+    std::from_chars(each.data() + digits, each.data() + each.size(), sm);
   }
-  return found;
+  return sm;
 }
 
 image::bytes bytes_of(const std::string& text) { return std::as_bytes(std::span{text}); }
@@ -98,8 +98,8 @@ std::string fetch_cubin(const functions& real, handle link) {
   return real.cubin(link, cubin.data()) == success ? cubin : std::string{};
 }
 
-// All that becomes PTX on the way, of LTO-IR too: the same link with line numbers makes a cubin
-// that carries it, source by source.
+// Adds the PTX that a cubin with line information carries: nvJitLink writes a section for each
+// source, also for LTO-IR.
 void add_carried(std::vector<link::ptx_input>& texts, const std::string& cubin) {
   for (const image::bytes section : image::find_sections(bytes_of(cubin), image::ptx_section)) {
     std::string text{image::as_text(section)};
@@ -109,13 +109,13 @@ void add_carried(std::vector<link::ptx_input>& texts, const std::string& cubin) 
 }
 
 void add_ptx_of_ltoir(const functions& real, std::vector<link::ptx_input>& texts,
-                      const shadow& of) {
+                      const link_record& record) {
   std::vector<const char*> options;
-  for (const std::string& each : of.options) options.push_back(each.c_str());
+  for (const std::string& each : record.options) options.push_back(each.c_str());
   options.push_back("-lineinfo");
   handle link = nullptr;
   int status = real.create(&link, static_cast<std::uint32_t>(options.size()), options.data());
-  for (const input& each : of.inputs) {
+  for (const input& each : record.inputs) {
     if (status != success) break;
     status =
         real.add_data(link, each.kind, each.content.data(), each.content.size(), each.name.c_str());
@@ -125,48 +125,48 @@ void add_ptx_of_ltoir(const functions& real, std::vector<link::ptx_input>& texts
   if (link != nullptr) real.destroy(&link);
 }
 
-// The PTX of all inputs as one; what is in the way, in `problem`.
-std::string linked_ptx(const functions& real, const shadow& of, std::string& problem) {
+// Links the PTX of all inputs to one text; writes the reason of a failure to `problem`.
+std::string linked_ptx(const functions& real, const link_record& record, std::string& problem) {
   std::vector<link::ptx_input> texts, carried;
   const bool has_ltoir =
-      std::ranges::any_of(of.inputs, [](const input& each) { return each.kind == ltoir; });
-  if (has_ltoir) add_ptx_of_ltoir(real, carried, of);
-  for (const input& each : of.inputs) {
+      std::ranges::any_of(record.inputs, [](const input& each) { return each.kind == ltoir; });
+  if (has_ltoir) add_ptx_of_ltoir(real, carried, record);
+  for (const input& each : record.inputs) {
     if (each.kind == ltoir) continue;
-    problem = link::add_input(texts, each.name, bytes_of(each.content), architecture_of(of),
+    problem = link::add_input(texts, each.name, bytes_of(each.content), architecture_of(record),
                               image::known_cubins());
     if (!problem.empty()) return {};
   }
   for (link::ptx_input& each : carried) {
     if (!link::is_in_others(each.text, texts)) texts.push_back(std::move(each));
   }
-  auto linked = link::link_ptx(texts, &is_built_in, of.has("-r") || of.has("-rdc=true"));
+  auto linked = link::link_ptx(texts, &is_built_in, record.has("-r") || record.has("-rdc=true"));
   problem = linked.log;
   return std::move(linked.text);
 }
 
-void keep_with_ptx(const functions& real, handle link, shadow& of) {
-  if (of.has("-ptx")) return;  // there is no cubin
+void store_cubin_with_ptx(const functions& real, handle link, link_record& record) {
+  if (record.has("-ptx")) return;  // there is no cubin
   std::string problem;
-  const std::string text = linked_ptx(real, of, problem);
+  const std::string text = linked_ptx(real, record, problem);
   if (!problem.empty()) {
-    std::fprintf(stderr, "emulator: what nvJitLink linked cannot be run here: %s\n",
+    std::fprintf(stderr, "emulator: code linked by nvJitLink cannot be emulated: %s\n",
                  problem.c_str());
     return;
   }
   const std::string cubin = fetch_cubin(real, link);
-  of.cubin = image::with_ptx(bytes_of(cubin), text);
+  record.cubin = image::with_ptx(bytes_of(cubin), text);
 }
 
-// Runs with what is known of a link; what goes wrong here leaves nvJitLink's own result.
+// Calls `body` with the record of a link; out of memory leaves nvJitLink's own result.
 template <class Body>
-void with_shadow(handle link, Body&& body) noexcept {
+void with_record(handle link, Body&& body) noexcept {
   try {
-    const std::lock_guard guard{following()};
-    const auto found = shadows().find(link);
-    if (found != shadows().end()) body(found->second);
+    const std::lock_guard guard{interception_lock()};
+    const auto match = link_records().find(link);
+    if (match != link_records().end()) body(match->second);
   } catch (const std::bad_alloc&) {
-    std::fputs("emulator: out of memory while following a link\n", stderr);
+    std::fputs("emulator: out of memory while recording a link\n", stderr);
   }
 }
 
@@ -176,10 +176,10 @@ int create(const functions& real, handle* link, std::uint32_t count,
   const int status = real.create(link, count, options);
   if (status != success) return status;
   try {
-    const std::lock_guard guard{following()};
-    shadows()[*link].options.assign(options, options + count);
+    const std::lock_guard guard{interception_lock()};
+    link_records()[*link].options.assign(options, options + count);
   } catch (const std::bad_alloc&) {
-    std::fputs("emulator: out of memory while following a link\n", stderr);
+    std::fputs("emulator: out of memory while recording a link\n", stderr);
   }
   return status;
 }
@@ -189,8 +189,8 @@ int add_data(const functions& real, handle link, int kind, const void* data, std
   if (const auto status = injected("nvJitLinkAddData")) return *status;
   const int status = real.add_data(link, kind, data, size, name);
   if (status == success && kind <= library && data != nullptr) {
-    with_shadow(link, [&](shadow& of) {
-      of.inputs.push_back({kind, {static_cast<const char*>(data), size}, name ? name : ""});
+    with_record(link, [&](link_record& record) {
+      record.inputs.push_back({kind, {static_cast<const char*>(data), size}, name ? name : ""});
     });
   }
   return status;
@@ -200,9 +200,9 @@ int add_file(const functions& real, handle link, int kind, const char* path) noe
   if (const auto status = injected("nvJitLinkAddFile")) return *status;
   const int status = real.add_file(link, kind, path);
   if (status == success && kind <= library) {
-    with_shadow(link, [&](shadow& of) {
+    with_record(link, [&](link_record& record) {
       auto content = image::read_file(path);
-      if (content) of.inputs.push_back({kind, std::move(*content), path});
+      if (content) record.inputs.push_back({kind, std::move(*content), path});
     });
   }
   return status;
@@ -212,14 +212,14 @@ int complete(const functions& real, handle link) noexcept {
   if (const auto status = injected("nvJitLinkComplete")) return *status;
   const int status = real.complete(link);
   if (status != success) return status;
-  shadow own;  // worked on without the lock: others link at the same time
-  with_shadow(link, [&](shadow& of) { own = of; });
+  link_record copy;  // used without the lock, so that other threads can link concurrently
+  with_record(link, [&](link_record& record) { copy = record; });
   try {
-    keep_with_ptx(real, link, own);
+    store_cubin_with_ptx(real, link, copy);
   } catch (const std::bad_alloc&) {
-    std::fputs("emulator: out of memory while following a link\n", stderr);
+    std::fputs("emulator: out of memory while recording a link\n", stderr);
   }
-  with_shadow(link, [&](shadow& of) { of.cubin = std::move(own.cubin); });
+  with_record(link, [&](link_record& record) { record.cubin = std::move(copy.cubin); });
   return status;
 }
 
@@ -227,52 +227,53 @@ int cubin_size(const functions& real, handle link, std::size_t* size) noexcept {
   if (const auto status = injected("nvJitLinkGetLinkedCubinSize")) return *status;
   const int status = real.cubin_size(link, size);
   if (status == success) {
-    with_shadow(link, [&](shadow& of) {
-      if (!of.cubin.empty()) *size = of.cubin.size();
+    with_record(link, [&](link_record& record) {
+      if (!record.cubin.empty()) *size = record.cubin.size();
     });
   }
   return status;
 }
 
-int cubin(const functions& real, handle link, void* into) noexcept {
+int cubin(const functions& real, handle link, void* buffer) noexcept {
   if (const auto status = injected("nvJitLinkGetLinkedCubin")) return *status;
-  bool is_done = false;
-  with_shadow(link, [&](shadow& of) {
-    if (of.cubin.empty() || into == nullptr) return;
-    std::memcpy(into, of.cubin.data(), of.cubin.size());
-    is_done = true;
+  bool is_copied = false;
+  with_record(link, [&](link_record& record) {
+    if (record.cubin.empty() || buffer == nullptr) return;
+    std::memcpy(buffer, record.cubin.data(), record.cubin.size());
+    is_copied = true;
   });
-  return is_done ? success : real.cubin(link, into);
+  return is_copied ? success : real.cubin(link, buffer);
 }
 
-// Injected too, but only after the link is gone: a link that stays would be a leak of the test.
+// A fault rule applies only after the link was destroyed, since a test would leak the link.
 int destroy(const functions& real, handle* link) noexcept {
   if (link != nullptr) {
-    const std::lock_guard guard{following()};
-    shadows().erase(*link);
+    const std::lock_guard guard{interception_lock()};
+    link_records().erase(*link);
   }
-  const int status = real.destroy(link);
-  const auto asked = injected("nvJitLinkDestroy");
-  return asked ? *asked : status;
+  const int result = real.destroy(link);
+  const auto status = injected("nvJitLinkDestroy");
+  return status ? *status : result;
 }
 
 template <auto Body>
-constexpr taker* ours = &for_releases<nvjitlink, Body>::of;
+constexpr replacement_for* replacement = &for_releases<nvjitlink, Body>::get;
 
-constexpr followed_function followed[] = {{"nvJitLinkCreate", ours<&create>},
-                                          {"nvJitLinkAddData", ours<&add_data>},
-                                          {"nvJitLinkAddFile", ours<&add_file>},
-                                          {"nvJitLinkComplete", ours<&complete>},
-                                          {"nvJitLinkGetLinkedCubinSize", ours<&cubin_size>},
-                                          {"nvJitLinkGetLinkedCubin", ours<&cubin>},
-                                          {"nvJitLinkDestroy", ours<&destroy>}};
+constexpr intercepted_function intercepted[] = {
+    {"nvJitLinkCreate", replacement<&create>},
+    {"nvJitLinkAddData", replacement<&add_data>},
+    {"nvJitLinkAddFile", replacement<&add_file>},
+    {"nvJitLinkComplete", replacement<&complete>},
+    {"nvJitLinkGetLinkedCubinSize", replacement<&cubin_size>},
+    {"nvJitLinkGetLinkedCubin", replacement<&cubin>},
+    {"nvJitLinkDestroy", replacement<&destroy>}};
 
-constinit followed_library nvjitlink{followed};
+constinit intercepted_library nvjitlink{intercepted};
 
 }  // namespace
 
-void* in_place_of_nvjitlink(std::string_view name, void* real) {
-  return nvjitlink.in_place_of(name, real);
+void* replace_nvjitlink(std::string_view name, void* real) {
+  return nvjitlink.replacement_of(name, real);
 }
 
 }  // namespace halfwarp::emulator::control

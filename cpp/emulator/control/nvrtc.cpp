@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NVRTC compiles for an architecture: machine code, with the PTX of the same program in it.
+// Intercepts NVRTC: a cubin carries the PTX of the same program.
 #include "emulator/control/nvrtc.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "emulator/control/followed.hpp"
+#include "emulator/control/intercepted_library.hpp"
 #include "emulator/image/elf/cubin_writer.hpp"
 #include "emulator/image/elf/elf.hpp"
 #include "emulator/image/image.hpp"
@@ -27,116 +27,119 @@ struct functions {
   int (*ptx)(program, char*);
 };
 
-extern followed_library nvrtc;
+extern intercepted_library nvrtc;
 
-// How large programs were told that their cubins are: no more than that may be written. The last
-// ones; for the others there is no room.
+// The cubin sizes that programs have queried: the buffer of a program holds no more bytes. The
+// table holds the last 64; a cubin of another program gets no PTX section.
 struct {
-  program of;
+  program owner;
   std::size_t bytes;
-} told[64];
-std::size_t next_told = 0;
+} sizes[64];
+std::size_t next_size = 0;
 
-void forget(program of) noexcept {
-  const std::lock_guard guard{following()};
-  for (auto& each : told) {
-    if (each.of == of) each = {};
+void erase_size(program target) noexcept {
+  const std::lock_guard guard{interception_lock()};
+  for (auto& each : sizes) {
+    if (each.owner == target) each = {};
   }
 }
 
-void tell(program of, std::size_t bytes) noexcept {
-  forget(of);
-  const std::lock_guard guard{following()};
-  told[next_told++ % std::size(told)] = {of, bytes};
+void record_size(program target, std::size_t bytes) noexcept {
+  erase_size(target);
+  const std::lock_guard guard{interception_lock()};
+  sizes[next_size++ % std::size(sizes)] = {target, bytes};
 }
 
-bool has_room(program of, std::size_t bytes) noexcept {
-  const std::lock_guard guard{following()};
+bool has_room(program target, std::size_t bytes) noexcept {
+  const std::lock_guard guard{interception_lock()};
   return std::ranges::any_of(
-      told, [&](const auto& each) { return each.of == of && each.bytes == bytes; });
+      sizes, [&](const auto& each) { return each.owner == target && each.bytes == bytes; });
 }
 
 std::string fetch(int (*size_of)(program, std::size_t*), int (*content)(program, char*),
-                  program of) {
+                  program target) {
   std::size_t size = 0;
-  if (size_of(of, &size) != success) return {};
-  std::string made(size, '\0');
-  return content(of, made.data()) == success ? made : std::string{};
+  if (size_of(target, &size) != success) return {};
+  std::string result(size, '\0');
+  return content(target, result.data()) == success ? result : std::string{};
 }
 
 struct compiled {
-  std::string cubin, ptx;  // the PTX is empty where the same compilation made none
+  std::string cubin, ptx;  // the PTX is empty if the compilation wrote none
 };
 
 image::bytes bytes_of(const std::string& text) { return std::as_bytes(std::span{text}); }
 
-compiled fetch_both(const functions& real, program of) {
-  compiled made{fetch(real.cubin_size, real.cubin, of), fetch(real.ptx_size, real.ptx, of)};
-  made.ptx.resize(std::min(made.ptx.find('\0'), made.ptx.size()));
-  return made;
+compiled fetch_both(const functions& real, program target) {
+  compiled compilation{fetch(real.cubin_size, real.cubin, target),
+                       fetch(real.ptx_size, real.ptx, target)};
+  compilation.ptx.resize(std::min(compilation.ptx.find('\0'), compilation.ptx.size()));
+  return compilation;
 }
 
-// One with line information carries its PTX already, and its lines are counted in that.
-std::string with_own_ptx(const compiled& made) {
-  const auto carried = image::find_section(bytes_of(made.cubin), image::ptx_section);
-  const bool is_there = carried && !carried->empty();
-  return made.ptx.empty() || is_there ? made.cubin
-                                      : image::with_ptx(bytes_of(made.cubin), made.ptx);
+// Adds the PTX, unless line information carries it: line numbers refer to that copy.
+std::string with_ptx_section(const compiled& compilation) {
+  const auto carried = image::find_section(bytes_of(compilation.cubin), image::ptx_section);
+  const bool has_ptx = carried && !carried->empty();
+  return compilation.ptx.empty() || has_ptx
+             ? compilation.cubin
+             : image::with_ptx(bytes_of(compilation.cubin), compilation.ptx);
 }
 
-int cubin_size(const functions& real, program of, std::size_t* size) noexcept {
-  const int status = real.cubin_size(of, size);
+int cubin_size(const functions& real, program target, std::size_t* size) noexcept {
+  const int status = real.cubin_size(target, size);
   if (status != success || size == nullptr || *size == 0) return status;
   try {
-    const std::size_t whole = with_own_ptx(fetch_both(real, of)).size();
-    tell(of, whole);
+    const std::size_t whole = with_ptx_section(fetch_both(real, target)).size();
+    record_size(target, whole);
     *size = whole;
   } catch (const std::bad_alloc&) {
-    forget(of);
+    erase_size(target);
   }
   return status;
 }
 
-// The cubin with its PTX in it, or none: then the PTX is known by the bytes of the cubin, in this
-// process. That is preferred to what line information carries, since it still has its .loc lines.
-std::string keep_ptx(const functions& real, program of) {
-  const compiled made = fetch_both(real, of);
-  if (made.cubin.empty() || made.ptx.empty()) return {};
-  std::string whole = with_own_ptx(made);
-  if (whole.size() != made.cubin.size() && has_room(of, whole.size())) return whole;
-  image::known_cubins().add(bytes_of(made.cubin), made.ptx);
+// Returns the cubin with its PTX, or an empty text if the buffer is too small. Then the PTX is
+// registered by the bytes of the cubin; the registry has priority over the PTX of line information,
+// since its text still has .loc lines.
+std::string cubin_with_ptx(const functions& real, program target) {
+  const compiled compilation = fetch_both(real, target);
+  if (compilation.cubin.empty() || compilation.ptx.empty()) return {};
+  std::string whole = with_ptx_section(compilation);
+  if (whole.size() != compilation.cubin.size() && has_room(target, whole.size())) return whole;
+  image::known_cubins().add(bytes_of(compilation.cubin), compilation.ptx);
   return {};
 }
 
-int cubin(const functions& real, program of, char* into) noexcept {
+int cubin(const functions& real, program target, char* buffer) noexcept {
   try {
-    const std::string whole = into == nullptr ? std::string{} : keep_ptx(real, of);
-    std::ranges::copy(whole, into);
+    const std::string whole = buffer == nullptr ? std::string{} : cubin_with_ptx(real, target);
+    std::ranges::copy(whole, buffer);
     if (!whole.empty()) return success;
   } catch (const std::bad_alloc&) {
-    forget(of);
+    erase_size(target);
   }
-  return real.cubin(of, into);
+  return real.cubin(target, buffer);
 }
 
-int destroy(const functions& real, program* of) noexcept {
-  if (of != nullptr) forget(*of);
-  return real.destroy(of);
+int destroy(const functions& real, program* target) noexcept {
+  if (target != nullptr) erase_size(*target);
+  return real.destroy(target);
 }
 
 template <auto Body>
-constexpr taker* ours = &for_releases<nvrtc, Body>::of;
+constexpr replacement_for* replacement = &for_releases<nvrtc, Body>::get;
 
-constexpr followed_function followed[] = {{"nvrtcGetCUBINSize", ours<&cubin_size>},
-                                          {"nvrtcGetCUBIN", ours<&cubin>},
-                                          {"nvrtcDestroyProgram", ours<&destroy>},
-                                          {"nvrtcGetPTXSize", nullptr},
-                                          {"nvrtcGetPTX", nullptr}};
+constexpr intercepted_function intercepted[] = {{"nvrtcGetCUBINSize", replacement<&cubin_size>},
+                                                {"nvrtcGetCUBIN", replacement<&cubin>},
+                                                {"nvrtcDestroyProgram", replacement<&destroy>},
+                                                {"nvrtcGetPTXSize", nullptr},
+                                                {"nvrtcGetPTX", nullptr}};
 
-constinit followed_library nvrtc{followed};
+constinit intercepted_library nvrtc{intercepted};
 
 }  // namespace
 
-void* in_place_of_nvrtc(std::string_view name, void* real) { return nvrtc.in_place_of(name, real); }
+void* replace_nvrtc(std::string_view name, void* real) { return nvrtc.replacement_of(name, real); }
 
 }  // namespace halfwarp::emulator::control

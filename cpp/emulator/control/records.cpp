@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the records.
+// Writes the state of the driver as JSON.
 #include "emulator/control/records.hpp"
 
 #include <map>
@@ -13,12 +13,12 @@
 namespace halfwarp::emulator {
 namespace {
 
-void write_live(json_writer& json, const driver& of) {
+void write_live(json_writer& json, const driver& d) {
   struct sum {
     std::uint64_t count = 0, bytes = 0;
   };
   std::map<std::string, sum> kinds;
-  for (const auto& each : live_records(of)) {
+  for (const auto& each : live_records(d)) {
     auto& total = kinds[each.kind];
     ++total.count;
     total.bytes += each.bytes;
@@ -38,10 +38,10 @@ void write_calls(json_writer& json) {
   json.close();
 }
 
-void write_devices(json_writer& json, const driver& of) {
+void write_devices(json_writer& json, const driver& d) {
   json.key("devices").open_array();
-  for (const auto& each : of.devices) {
-    const auto usage = of.memory.device_usage(each->ordinal());
+  for (const auto& each : d.devices) {
+    const auto usage = d.memory.device_usage(each->ordinal());
     json.open_object()
         .member("bytes_used", usage.used)
         .member("bytes_high", usage.high_water)
@@ -54,32 +54,32 @@ void write_devices(json_writer& json, const driver& of) {
 
 }  // namespace
 
-std::string options_record(const options& of) {
+std::string options_record(const options& source) {
   json_writer json;
   json.open_object();
-  for (const auto name : option_names()) json.member(name, show_option(of, name));
+  for (const auto name : option_names()) json.member(name, show_option(source, name));
   return json.close().text();
 }
 
-std::string stats_record(const driver& of) {
+std::string stats_record(const driver& d) {
   json_writer json;
   json.open_object();
-  write_live(json, of);
+  write_live(json, d);
   write_calls(json);
-  write_devices(json, of);
-  json.member("launches", of.launches.load())
-      .member("instructions", of.instructions.load())
-      .member("faults", of.faults.count())
+  write_devices(json, d);
+  json.member("launches", d.launches.load())
+      .member("instructions", d.instructions.load())
+      .member("faults", d.faults.count())
       .key("reports")
       .open_object();
-  for (const auto& [kind, count] : of.report.written()) json.member(kind, count);
+  for (const auto& [kind, count] : d.report.written()) json.member(kind, count);
   return json.close().close().text();
 }
 
-std::string leaks_record(const driver& of) {
+std::string leaks_record(const driver& d) {
   json_writer json;
   json.open_array();
-  for (const auto& each : live_records(of)) {
+  for (const auto& each : live_records(d)) {
     json.open_object()
         .member("kind", each.kind)
         .member("id", each.id)
@@ -94,14 +94,14 @@ std::string leaks_record(const driver& of) {
   return json.close().text();
 }
 
-std::string fault_record(const driver& of) {
-  const auto last = of.faults.last();
+std::string fault_record(const driver& d) {
+  const auto last = d.faults.last();
   return last ? to_json(*last) : "null";
 }
 
-std::string faults_record(const driver& of) {
+std::string faults_record(const driver& d) {
   std::string text;
-  for (const auto& each : of.faults.faults()) text += (text.empty() ? "[" : ",") + to_json(each);
+  for (const auto& each : d.faults.faults()) text += (text.empty() ? "[" : ",") + to_json(each);
   return text.empty() ? "[]" : text + "]";
 }
 

@@ -8,11 +8,11 @@
 
 namespace halfwarp::emulator {
 
-std::string options_record(const options& of);
-// The others with the driver's lock held.
-std::string stats_record(const driver& of);
-std::string leaks_record(const driver& of);
-std::string fault_record(const driver& of);   // the last one
-std::string faults_record(const driver& of);  // all that are kept
+std::string options_record(const options& source);
+// Call the other functions with the driver's lock held.
+std::string stats_record(const driver& d);
+std::string leaks_record(const driver& d);
+std::string fault_record(const driver& d);   // the last fault
+std::string faults_record(const driver& d);  // all recorded faults
 
 }  // namespace halfwarp::emulator
