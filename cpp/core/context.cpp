@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: the shared primary ones, foreign ones, and making one current for a while.
+// Contexts: primary, green and foreign ones, and the scope that makes one current.
 #include "core/context.hpp"
 
 #include <utility>
@@ -19,22 +19,23 @@ namespace {
 
 static_assert(unpacked(packed({0, -5})).least == 0 && unpacked(packed({0, -5})).greatest == -5);
 
-constexpr unsigned long long unknown = 0;  // of a driver that does not tell
-constexpr unsigned long long none = ~0ull;
+constexpr unsigned long long unknown_id = 0;  // for a driver without cuCtxGetId
+constexpr unsigned long long destroyed_id = ~0ull;
 
-// What the driver counts contexts by: another number after each reset.
-unsigned long long number_of(CUcontext raw) noexcept {
-  unsigned long long number = unknown;
-  const CUresult code = driver::try_call(driver::table->cuCtxGetId, raw, &number);
-  if (code == CUDA_SUCCESS) return number;
-  const bool is_gone =
+// Returns the driver's id of a context, which changes with each reset of the device.
+unsigned long long id_of(CUcontext raw) noexcept {
+  unsigned long long id = unknown_id;
+  const CUresult code = driver::try_call(driver::table->cuCtxGetId, raw, &id);
+  if (code == CUDA_SUCCESS) return id;
+  const bool is_destroyed =
       code == CUDA_ERROR_CONTEXT_IS_DESTROYED || code == CUDA_ERROR_INVALID_CONTEXT;
-  return is_gone ? none : unknown;
+  return is_destroyed ? destroyed_id : unknown_id;
 }
 
-// The context whose number tells whether there is still what was made in `context`: a green one
-// goes with the primary one, and its own handle may not be asked about then.
-CUcontext lives_with(const context_ref& context) noexcept {
+// Returns the context whose id shows whether objects created in `context` still exist: for a green
+// context, its primary context. The handle of a destroyed green context must not be passed to the
+// driver.
+CUcontext context_with_id(const context_ref& context) noexcept {
   return context.facts().is_green() ? context.facts().primary : context.raw();
 }
 
@@ -44,36 +45,36 @@ CUresult context_traits::destroy(CUcontext, const context_facts& facts) noexcept
   if (!facts.is_green()) {
     return driver::try_call(driver::table->cuDevicePrimaryCtxRelease, facts.device);
   }
-  // A reset of the device took it down with the primary context.
-  if (number_of(facts.primary) != facts.primary_number) return CUDA_SUCCESS;
+  // A reset of the device destroyed it together with the primary context.
+  if (id_of(facts.primary) != facts.primary_id) return CUDA_SUCCESS;
   return driver::try_call(driver::table->cuGreenCtxDestroy, facts.green);
 }
 
 context_handle create_green_context(CUdevice device, const CUdevResource* resources,
                                     unsigned count) {
   const gil_release_if_held released;
-  std::vector<CUdevResource> named{resources, resources + count};
-  // The driver keeps the primary context with the green one; until then it is kept here.
+  std::vector<CUdevResource> resources_copy{resources, resources + count};
+  // The driver retains the primary context once the green one exists; until then this handle does.
   const context_handle primary = retain_primary_context(device);
-  CUdevResourceDesc described = nullptr;  // lives as long as the process
-  driver::call(driver::table->cuDevResourceGenerateDesc, &described, named.data(), count);
+  CUdevResourceDesc descriptor = nullptr;  // the driver has no call that destroys it
+  driver::call(driver::table->cuDevResourceGenerateDesc, &descriptor, resources_copy.data(), count);
   context_facts facts{device, context_kind::green};
   facts.primary = primary.raw();
-  facts.primary_number = number_of(facts.primary);
+  facts.primary_id = id_of(facts.primary);
   CUgreenCtx green = nullptr;
-  context_handle made = context_handle::own({}, std::move(facts), [&](CUcontext* raw) {
-    driver::call(driver::table->cuGreenCtxCreate, &green, described, device,
+  context_handle context = context_handle::own({}, std::move(facts), [&](CUcontext* raw) {
+    driver::call(driver::table->cuGreenCtxCreate, &green, descriptor, device,
                  static_cast<unsigned>(CU_GREEN_CTX_DEFAULT_STREAM));
     const CUresult code = driver::try_call(driver::table->cuCtxFromGreenCtx, raw, green);
     if (code == CUDA_SUCCESS) return;
     static_cast<void>(driver::try_call(driver::table->cuGreenCtxDestroy, green));
     throw driver::driver_error{code, "cuCtxFromGreenCtx"};
   });
-  made.facts().green = green;
-  CUdevResource given{};
-  get_resource(made, &given, CU_DEV_RESOURCE_TYPE_SM);
-  made.facts().multiprocessors = given.sm.smCount;
-  return made;
+  context.facts().green = green;
+  CUdevResource resource{};
+  get_resource(context, &resource, CU_DEV_RESOURCE_TYPE_SM);
+  context.facts().multiprocessors = resource.sm.smCount;
+  return context;
 }
 
 void get_resource(const context_ref& context, CUdevResource* resource, CUdevResourceType type) {
@@ -85,7 +86,7 @@ void get_resource(const context_ref& context, CUdevResource* resource, CUdevReso
 }
 
 context_handle retain_primary_context(CUdevice device) {
-  const gil_release_if_held released;  // the first time makes it
+  const gil_release_if_held released;  // the first retain creates the context
   return context_handle::own({}, context_facts{device, context_kind::primary},
                              [device](CUcontext* raw) {
                                driver::call(driver::table->cuDevicePrimaryCtxRetain, raw, device);
@@ -103,21 +104,21 @@ context_handle context_of(CUcontext raw) {
   return context_handle::borrow(raw, {}, context_facts{device, context_kind::foreign});
 }
 
-context_instance::context_instance(context_handle of) noexcept : context_{std::move(of)} {
-  if (context_) number_ = number_of(lives_with(context_));
+context_instance::context_instance(context_handle context) noexcept : context_{std::move(context)} {
+  if (context_) id_ = id_of(context_with_id(context_));
 }
 
-bool context_instance::is_gone() const noexcept {
-  if (!context_ || number_ == unknown) return false;
-  const unsigned long long now = number_of(lives_with(context_));
-  return now == none || (now != number_ && now != unknown);
+bool context_instance::is_destroyed() const noexcept {
+  if (!context_ || id_ == unknown_id) return false;
+  const unsigned long long current_id = id_of(context_with_id(context_));
+  return current_id == destroyed_id || (current_id != id_ && current_id != unknown_id);
 }
 
 bool is_destroyed(const context_ref& context) noexcept {
   if (context.facts().is_green()) {
-    return number_of(context.facts().primary) != context.facts().primary_number;
+    return id_of(context.facts().primary) != context.facts().primary_id;
   }
-  return number_of(context.raw()) == none;
+  return id_of(context.raw()) == destroyed_id;
 }
 
 context_handle current_context() { return context_of(raw_current_context()); }
@@ -126,7 +127,7 @@ context_handle adopt_current_context(CUdevice device) {
   context_handle current = current_context();
   if (!current || current.facts().device != device) return {};
   if (current.is_owned()) return current;
-  // To retain a primary context that is not active would create it.
+  // Retaining a primary context that is not active would create it.
   unsigned flags = 0;
   int is_active = 0;
   driver::call(driver::table->cuDevicePrimaryCtxGetState, device, &flags, &is_active);
@@ -149,8 +150,8 @@ void synchronize_context(const context_ref& context) {
 
 priority_range stream_priorities(const context_ref& context) {
   const context_facts& facts = context.facts();
-  const long long known = facts.priorities.load(std::memory_order_relaxed);
-  if (known != context_facts::unknown_priorities) return unpacked(known);
+  const long long cached = facts.priorities.load(std::memory_order_relaxed);
+  if (cached != context_facts::unknown_priorities) return unpacked(cached);
   const current_scope scope{context.raw()};
   priority_range range;
   driver::call(driver::table->cuCtxGetStreamPriorityRange, &range.least, &range.greatest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of a device: their names in Python, and how the driver's answer is read.
+// The attributes of a device: their names in Python, and how to interpret the driver's values.
 #include "core/device_attributes.hpp"
 
 #include <algorithm>
@@ -21,11 +21,11 @@ constexpr std::array<device_attribute, device_attribute_count> attributes{{
     {"can_use_host_pointer_for_registered_mem",
      CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, boolean},
     {"can_use_stream_wait_value_nor", CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, boolean},
-    {"clock_rate", CU_DEVICE_ATTRIBUTE_CLOCK_RATE, integer, asked_anew},
+    {"clock_rate", CU_DEVICE_ATTRIBUTE_CLOCK_RATE, integer, uncached},
     {"cluster_launch", CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, boolean},
     {"compute_capability_major", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, integer},
     {"compute_capability_minor", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, integer},
-    {"compute_mode", CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, integer, asked_anew},
+    {"compute_mode", CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, integer, uncached},
     {"compute_preemption_supported", CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED, boolean},
     {"concurrent_kernels", CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, boolean},
     {"concurrent_managed_access", CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, boolean},
@@ -72,7 +72,7 @@ constexpr std::array<device_attribute, device_attribute_count> attributes{{
      CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, boolean},
     {"integrated", CU_DEVICE_ATTRIBUTE_INTEGRATED, boolean},
     {"ipc_event_supported", CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, boolean},
-    {"kernel_exec_timeout", CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, boolean, asked_anew},
+    {"kernel_exec_timeout", CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, boolean, uncached},
     {"l2_cache_size", CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, integer},
     {"local_l1_cache_supported", CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED, boolean},
     {"managed_memory", CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, boolean},
@@ -161,7 +161,7 @@ constexpr std::array<device_attribute, device_attribute_count> attributes{{
     {"mem_decompress_algorithm_mask", CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK, integer},
     {"mem_decompress_maximum_length", CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_MAXIMUM_LENGTH, integer},
     {"mem_sync_domain_count", CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, integer, cached, 1},
-    {"memory_clock_rate", CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, integer, asked_anew},
+    {"memory_clock_rate", CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, integer, uncached},
     {"memory_pools_supported", CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, boolean},
     {"mempool_supported_handle_types", CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES, integer},
     {"mps_enabled", CU_DEVICE_ATTRIBUTE_MPS_ENABLED, boolean},
@@ -184,7 +184,7 @@ constexpr std::array<device_attribute, device_attribute_count> attributes{{
     {"reserved_shared_memory_per_block", CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
      integer},
     {"single_to_double_precision_perf_ratio",
-     CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, integer, asked_anew},
+     CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, integer, uncached},
     {"sparse_cuda_array_supported", CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED, boolean},
     {"stream_priorities_supported", CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, boolean},
     {"surface_alignment", CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT, integer},

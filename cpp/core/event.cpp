@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: created in a context, kept with what was asked of them.
+// Events: created in a context, stored with their creation flags.
 #include "core/event.hpp"
 
 #include <utility>

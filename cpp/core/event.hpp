@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: created in a context, kept with what was asked of them.
+// Events: created in a context, stored with their creation flags.
 #pragma once
 
 #include "core/context.hpp"
@@ -27,7 +27,7 @@ struct event_traits {
   using facts_type = event_facts;
   static constexpr const char* destroyer = "cuEventDestroy";
   static constexpr bool is_safe_in_capture = true;
-  static constexpr bool is_registered = false;  // made by the thousand, and never wrapped again
+  static constexpr bool is_registered = false;  // frequent, and never looked up by raw value
   static CUresult destroy(CUevent raw, const event_facts&) noexcept {
     return driver::try_call(driver::table->cuEventDestroy, raw);
   }
@@ -36,7 +36,7 @@ struct event_traits {
 using event_ref = handle_ref<event_traits>;
 using event_handle = handle<event_traits>;
 
-// A new event of that context, whichever is current.
+// Creates an event in `context`, whichever context is current.
 [[nodiscard]] event_handle create_event(context_instance context, unsigned flags);
 
 }  // namespace halfwarp::core

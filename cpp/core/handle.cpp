@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a driver object that could not be destroyed.
+// The warning about a driver object that could not be destroyed.
 #include "core/handle.hpp"
 
 #include <array>
@@ -19,9 +19,9 @@ void report_failed_destroy(const char* function, CUresult code) noexcept {
   std::snprintf(text.data(), text.size(), "%s failed during clean-up: %s (%d)", function,
                 name == nullptr ? "unknown error" : name, static_cast<int>(code));
   try {
-    if (give_clean_up_warning != nullptr && give_clean_up_warning(text.data())) return;
+    if (warning_hook != nullptr && warning_hook(text.data())) return;
   } catch (const std::bad_alloc&) {
-    name = nullptr;  // the line below needs no memory
+    name = nullptr;  // the fallback below allocates no memory
   }
   std::fprintf(stderr, "halfwarp: %s\n", text.data());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// handle<Traits>: a counted driver object that keeps alive what the driver needs under it.
+// handle<Traits>: a reference-counted driver object that retains its parent object.
 #pragma once
 
 #include <cuda.h>
@@ -13,12 +13,12 @@
 
 namespace halfwarp::core {
 
-// Something of the caller's that a handle keeps alive, for instance the foreign object that owns
-// a borrowed stream. It is released once, on any thread.
+// An object of the caller that a handle retains, for instance the owner of a borrowed stream.
+// Releases the object once, on any thread.
 class keep_alive {
  public:
   constexpr keep_alive() noexcept = default;
-  // `release` must not throw, and takes what locks it needs.
+  // `release` must not throw, and must acquire the locks that it needs.
   keep_alive(void* object, void (*release)(void*)) noexcept : object_{object}, release_{release} {}
   keep_alive(keep_alive&& other) noexcept
       : object_{other.object_}, release_{std::exchange(other.release_, nullptr)} {}
@@ -38,42 +38,41 @@ class keep_alive {
 
 enum class ownership : unsigned char {
   owned,     // destroyed with its last handle
-  borrowed,  // somebody else's: never destroyed here
+  borrowed,  // not owned: never destroyed here
 };
 
-// The parent of what stands alone.
+// The parent type of an object that has no parent.
 struct no_parent {};
 
-// A warning for a clean-up that failed, or a line on standard error where none can be given;
-// nothing once the process is exiting, nor for what the driver has already taken down by itself.
+// Warns about a failed destruction, on standard error if no warning can be issued. Does nothing
+// while the process exits, nor for an object that the driver already destroyed.
 void report_failed_destroy(const char* function, CUresult code) noexcept;
 
-// Whether a warning will be given. Called on any thread, with any lock held; null: there is none to
-// give. Written once, by the layer above.
-inline bool (*give_clean_up_warning)(const std::string& text) noexcept = nullptr;
+// Queues a Python warning, and returns whether it did. Must be callable on any thread with any lock
+// held. Null without an interpreter; set once, by the layer above.
+inline bool (*warning_hook)(const std::string& text) noexcept = nullptr;
 
-// A kind of driver object is described by its traits:
+// Describes a kind of driver object:
 //
 //   struct event_traits {
 //     using raw_type = CUevent;
-//     using parent_type = context_instance;  // or another handle, or no_parent
-//     using facts_type = event_facts;      // what is known of it; every wrapper shares it
-//     static constexpr const char* destroyer = "cuEventDestroy";  // null: it goes with its parent
+//     using parent_type = context_instance;  // another handle, or no_parent
+//     using facts_type = event_facts;        // properties shared by all handles to the object
+//     static constexpr const char* destroyer = "cuEventDestroy";  // null: the parent destroys it
 //     static CUresult destroy(CUevent raw, const event_facts&) noexcept;
-//     static constexpr bool is_registered = false;  // left out: true; whether find() is wanted
-//     static void before_end(const event_facts&) noexcept;  // left out: nothing is to be done
-//     // Left out: parent_type::is_gone(), if there is such; whether it was destroyed already.
-//     static bool is_gone(const context_instance&, const event_facts&) noexcept;
-//     // Left out: false. Whether a capture in progress survives the destruction in any mode.
+//     static constexpr bool is_registered = false;  // optional: whether find() works; true
+//     static void before_destroy(const event_facts&) noexcept;  // optional
+//     // Optional: whether the object was destroyed already; parent_type::is_destroyed().
+//     static bool is_destroyed(const context_instance&, const event_facts&) noexcept;
+//     // Optional: whether a capture in progress survives the destruction in any mode; false.
 //     static constexpr bool is_safe_in_capture = true;
 //   };
 //
 template <class Traits>
 class handle;
 
-// What there is to ask of an object as long as somebody holds a share of it. A null reference is
-// that of a closed handle: its raw value is null, but a null raw value alone does not say so, since
-// the default stream has it too.
+// Read access to an object that a handle keeps alive. A null reference is a closed handle. Its raw
+// value is null, but so is the raw value of the default stream.
 template <class Traits>
 class handle_ref {
  public:
@@ -82,7 +81,7 @@ class handle_ref {
   using parent_type = typename Traits::parent_type;
   using facts_type = typename Traits::facts_type;
 
-  handle_ref(const handle_ref&) = delete;  // holders know what a copy holds
+  handle_ref(const handle_ref&) = delete;  // a copy would not retain the object
   handle_ref& operator=(const handle_ref&) = delete;
 
   [[nodiscard]] raw_type raw() const noexcept {
@@ -90,29 +89,29 @@ class handle_ref {
   }
   [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
   [[nodiscard]] bool is_open() const noexcept { return node_ != nullptr; }
-  // Of an open one:
+  // Only for an open handle:
   [[nodiscard]] bool is_owned() const noexcept { return node_->owns == ownership::owned; }
   [[nodiscard]] facts_type& facts() const noexcept { return node_->facts; }
   [[nodiscard]] const parent_type& parent() const noexcept { return node_->parent; }
 
-  // False in the child of a fork: the object is the parent's, and no driver call may name it.
+  // Returns false in a child process: the object is the parent's, and calls must not use it.
   [[nodiscard]] bool is_of_this_process() const noexcept { return node_->is_of_this_process(); }
 
-  // A share of the same object.
+  // Returns another handle to the same object.
   [[nodiscard]] handle<Traits> share() const noexcept;
 
  protected:
   struct node : counted {
     parent_type parent;
     facts_type facts;
-    keep_alive kept;
+    keep_alive owner;
     ownership owns;
-    // Under the lock of handle_use:
-    std::uint32_t uses = 0;    // calls under way
-    std::uint32_t unused = 0;  // shares that were given up meanwhile
+    // Guarded by the lock of handle_use:
+    std::uint32_t uses = 0;              // calls in progress
+    std::uint32_t pending_releases = 0;  // references released during those calls
 
     node(parent_type&& p, facts_type&& f, keep_alive&& k, ownership o) noexcept
-        : parent{std::move(p)}, facts{std::move(f)}, kept{std::move(k)}, owns{o} {
+        : parent{std::move(p)}, facts{std::move(f)}, owner{std::move(k)}, owns{o} {
       generation = fork_generation.load(std::memory_order_relaxed);
     }
 
@@ -130,7 +129,7 @@ class handle_ref {
   node* node_ = nullptr;
 };
 
-// A share of the object: it lives as long as there is one. Copies share it.
+// Owns a reference to the object; the last reference destroys it.
 template <class Traits>
 class handle : public handle_ref<Traits> {
   using base = handle_ref<Traits>;
@@ -160,61 +159,61 @@ class handle : public handle_ref<Traits> {
   void swap(handle& other) noexcept { std::swap(node_, other.node_); }
   ~handle() { reset(); }
 
-  // `make(raw_type*)` creates the driver object and throws when it cannot. The node exists before,
-  // so that an object once made is never lost.
+  // Calls `make(raw_type*)`, which creates the driver object or throws. The node is allocated
+  // first, so that a created object cannot leak.
   template <class Make>
   [[nodiscard]] static handle own(parent_type parent, facts_type facts, Make&& make) {
-    handle made{new node{std::move(parent), std::move(facts), keep_alive{}, ownership::borrowed}};
-    made.node_->kind = &kind;
+    handle result{new node{std::move(parent), std::move(facts), keep_alive{}, ownership::borrowed}};
+    result.node_->kind = &kind;
     raw_type raw{};
     make(&raw);
-    made.node_->key = as_key(raw);
-    made.node_->owns = ownership::owned;
-    if constexpr (is_registered) live_handles.insert(*made.node_);
-    return made;
+    result.node_->key = as_key(raw);
+    result.node_->owns = ownership::owned;
+    if constexpr (is_registered) live_handles.insert(*result.node_);
+    return result;
   }
 
   [[nodiscard]] static handle borrow(raw_type raw, parent_type parent = {}, facts_type facts = {},
-                                     keep_alive kept = {}) {
-    handle made{
-        new node{std::move(parent), std::move(facts), std::move(kept), ownership::borrowed}};
-    made.node_->kind = &kind;
-    made.node_->key = as_key(raw);
-    return made;
+                                     keep_alive owner = {}) {
+    handle result{
+        new node{std::move(parent), std::move(facts), std::move(owner), ownership::borrowed}};
+    result.node_->kind = &kind;
+    result.node_->key = as_key(raw);
+    return result;
   }
 
-  // The live object that was made here with that raw value, shared; else a null handle.
+  // Returns a handle to the live object with that raw value, or a null handle.
   [[nodiscard]] static handle find(raw_type raw) noexcept
     requires(is_registered)
   {
     for (;;) {
-      handle found{static_cast<node*>(live_handles.find(&kind, as_key(raw)))};
-      if (!found || !is_gone(*found.node_)) return found;
-      live_handles.remove(*found.node_);  // the value names somebody else's object by now
+      handle match{static_cast<node*>(live_handles.find(&kind, as_key(raw)))};
+      if (!match || !is_destroyed(*match.node_)) return match;
+      live_handles.remove(*match.node_);  // the driver may have reused the value
     }
   }
 
-  // Whether this handle is the only one.
+  // Returns whether this handle holds the only reference.
   [[nodiscard]] bool is_last() const noexcept {
     return node_ != nullptr && node_->count.load(std::memory_order_acquire) == 1;
   }
 
-  // Leaves this one null.
+  // Moves the reference out and leaves this handle null.
   [[nodiscard]] handle take() noexcept { return std::move(*this); }
 
   void reset() noexcept {
     if (node_ == nullptr) return;
-    // No other thread can get at an object that is in no registry and has one handle: its count
-    // need not be changed, with a locked instruction, before it goes.
-    const bool was_last = (!is_registered && is_last()) || node_->drop_references(1);
+    // An unregistered object with one reference is not reachable from other threads, so the atomic
+    // decrement is unnecessary.
+    const bool was_last = (!is_registered && is_last()) || node_->remove_references(1);
     if (node* const old = std::exchange(node_, nullptr); was_last) destroy(old);
   }
 
-  // As reset(), but while calls use the object, the share is left to the last of them. Under the
-  // lock of handle_use.
+  // Like reset(), but leaves the release of the reference to the last call that uses the object.
+  // Requires the lock of handle_use.
   void release() noexcept {
     if (node_ == nullptr || node_->uses == 0) return reset();
-    ++node_->unused;
+    ++node_->pending_releases;
     node_ = nullptr;
   }
 
@@ -226,19 +225,19 @@ class handle : public handle_ref<Traits> {
 
   static void* as_key(raw_type raw) noexcept { return reinterpret_cast<void*>(raw); }
 
-  // Whether it was taken down already, by the driver with the context that it was made in, or by
-  // the program: its raw value may be another object's by now.
-  static bool is_gone(const node& of) noexcept {
-    if constexpr (requires { Traits::is_gone(of.parent, of.facts); }) {
-      return Traits::is_gone(of.parent, of.facts);
-    } else if constexpr (requires { of.parent.is_gone(); }) {
-      return of.parent.is_gone();
+  // Returns whether the object was destroyed already, by the program or with its context. Another
+  // object may have its raw value by now.
+  static bool is_destroyed(const node& target) noexcept {
+    if constexpr (requires { Traits::is_destroyed(target.parent, target.facts); }) {
+      return Traits::is_destroyed(target.parent, target.facts);
+    } else if constexpr (requires { target.parent.is_destroyed(); }) {
+      return target.parent.is_destroyed();
     } else {
       return false;
     }
   }
 
-  static void give_to_driver(const node& last) noexcept {
+  static void destroy_in_driver(const node& last) noexcept {
     constexpr capture during =
         requires { requires Traits::is_safe_in_capture; } ? capture::any : capture::relaxed;
     const CUresult code = core::release<during>(
@@ -247,23 +246,23 @@ class handle : public handle_ref<Traits> {
       report_failed_destroy(Traits::destroyer, code);
   }
 
-  // It leaves the registry before the driver has it: the next object may get the same raw value,
-  // and must not be taken for this one.
+  // Removes the node from the registry before destruction, because the driver may reuse the raw
+  // value at once.
   __attribute__((noinline)) static void destroy(node* last) noexcept {
-    if constexpr (requires { Traits::before_end(last->facts); }) {
-      if (last->is_of_this_process()) Traits::before_end(last->facts);
+    if constexpr (requires { Traits::before_destroy(last->facts); }) {
+      if (last->is_of_this_process()) Traits::before_destroy(last->facts);
     }
     if (last->owns == ownership::owned && last->is_of_this_process()) {
       if constexpr (is_registered) live_handles.remove(*last);
       if constexpr (Traits::destroyer != nullptr) {
-        if (!is_gone(*last)) [[likely]]
-          give_to_driver(*last);
+        if (!is_destroyed(*last)) [[likely]]
+          destroy_in_driver(*last);
       }
     }
     delete last;
   }
 
-  static constexpr char kind = 0;  // its address tells the kinds apart
+  static constexpr char kind = 0;  // its address identifies the kind
 };
 
 template <class Traits>
@@ -271,10 +270,10 @@ handle<Traits> handle_ref<Traits>::share() const noexcept {
   return handle<Traits>{*this};
 }
 
-// A use of an object for the time of a call, without a share of its own: two plain additions
-// instead of two that other processors have to see. One lock, an interpreter's, orders them: with
-// it uses begin, from a share, and end, and with it that share is given up, by release(). Between
-// begin and end it may be given back; what is given up then, goes with the last use.
+// Borrows an object for the time of a call, with two plain additions instead of two atomic ones.
+// An external lock (the GIL or an object's lock) must be held when a use begins or ends, and when
+// release() is called. The lock may be released in between; a reference released meanwhile is
+// dropped by the last use.
 template <class Traits>
 class handle_use : public handle_ref<Traits> {
   using base = handle_ref<Traits>;
@@ -293,9 +292,9 @@ class handle_use : public handle_ref<Traits> {
     return *this;
   }
   ~handle_use() {
-    if (node_ == nullptr || --node_->uses != 0 || node_->unused == 0) return;
-    const std::uint32_t unused = std::exchange(node_->unused, 0);
-    if (node_->drop_references(unused)) handle<Traits>::destroy(node_);
+    if (node_ == nullptr || --node_->uses != 0 || node_->pending_releases == 0) return;
+    const std::uint32_t pending_releases = std::exchange(node_->pending_releases, 0);
+    if (node_->remove_references(pending_releases)) handle<Traits>::destroy(node_);
   }
 };
 

@@ -12,14 +12,14 @@
 
 namespace halfwarp::core {
 
-// Runs functions one after another on a thread of its own, which ends with the object. The caller
-// waits, without the interpreter lock. The functions must not throw.
+// Runs functions sequentially on a dedicated thread, which ends with the object. The caller waits,
+// and must release the GIL first. The functions must not throw.
 class own_thread {
  public:
   using function = void (*)(void*);
 
   own_thread() {
-    // No signal is handled there: a handler of the program's may expect one of its own threads.
+    // Block all signals there: a signal handler of the program may rely on running on its threads.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -27,31 +27,31 @@ class own_thread {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (problem != 0) throw std::system_error{problem, std::generic_category(), "pthread_create"};
   }
-  own_thread(const own_thread&) = delete;  // the thread knows where the object is
+  own_thread(const own_thread&) = delete;  // the thread holds the object's address
   own_thread& operator=(const own_thread&) = delete;
 
-  // In the child of a fork there is no thread to end, and its lock may be held for ever.
+  // In a child process the thread does not exist, and its lock may be held forever.
   ~own_thread() {
     if (!is_of_this_process()) return;
     run(nullptr, nullptr);
     pthread_join(thread_, nullptr);
   }
 
-  // A fork leaves the thread behind.
+  // Returns false in a child process, which does not have the thread.
   [[nodiscard]] bool is_of_this_process() const noexcept { return owner_ == getpid(); }
 
-  // Not for two callers at once.
-  void run(function what, void* with) noexcept {
+  // Supports one caller at a time.
+  void run(function to_call, void* argument) noexcept {
     std::unique_lock lock{mutex_};
-    what_ = what;
-    with_ = with;
-    state_ = state::asked;
+    function_ = to_call;
+    argument_ = argument;
+    state_ = state::requested;
     changed_.notify_all();
-    changed_.wait(lock, [this] { return state_ == state::answered; });
+    changed_.wait(lock, [this] { return state_ == state::completed; });
   }
 
  private:
-  enum class state : unsigned char { idle, asked, answered };
+  enum class state : unsigned char { idle, requested, completed };
 
   static void* serve(void* self) noexcept {
     static_cast<own_thread*>(self)->serve();
@@ -61,19 +61,19 @@ class own_thread {
   void serve() noexcept {
     std::unique_lock lock{mutex_};
     for (;;) {
-      changed_.wait(lock, [this] { return state_ == state::asked; });
-      const function what = what_;
-      if (what != nullptr) what(with_);
-      state_ = state::answered;
+      changed_.wait(lock, [this] { return state_ == state::requested; });
+      const function to_call = function_;
+      if (to_call != nullptr) to_call(argument_);
+      state_ = state::completed;
       changed_.notify_all();
-      if (what == nullptr) return;
+      if (to_call == nullptr) return;
     }
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  function what_ = nullptr;
-  void* with_ = nullptr;
+  function function_ = nullptr;
+  void* argument_ = nullptr;
   state state_ = state::idle;
   const pid_t owner_ = getpid();
   pthread_t thread_{};

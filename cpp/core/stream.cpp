@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: created ones, foreign ones, and the two default-stream tokens.
+// Streams: owned ones, foreign ones, and the two tokens of default streams.
 #include "core/stream.hpp"
 
 #include <utility>
@@ -23,11 +23,11 @@ stream_handle create_stream(const context_ref& context, unsigned flags, int prio
       });
 }
 
-stream_handle stream_of(CUstream raw, keep_alive kept) {
+stream_handle stream_of(CUstream raw, keep_alive owner) {
   if (!is_default_stream(raw)) {
-    if (stream_handle known = stream_handle::find(raw)) return known;
+    if (stream_handle match = stream_handle::find(raw)) return match;
   }
-  return stream_handle::borrow(raw, {}, {}, std::move(kept));
+  return stream_handle::borrow(raw, {}, {}, std::move(owner));
 }
 
 context_handle context_of(const stream_ref& stream) {
@@ -42,9 +42,9 @@ bool is_nonblocking(const stream_ref& stream) {
   const stream_facts& facts = stream.facts();
   int flags = facts.flags.load(std::memory_order_relaxed);
   if (flags == stream_facts::unknown) {
-    unsigned asked = 0;
-    driver::call(driver::table->cuStreamGetFlags, stream.raw(), &asked);
-    flags = static_cast<int>(asked);
+    unsigned value = 0;
+    driver::call(driver::table->cuStreamGetFlags, stream.raw(), &value);
+    flags = static_cast<int>(value);
     if (!is_default_stream(stream.raw())) facts.flags.store(flags, std::memory_order_relaxed);
   }
   return (flags & CU_STREAM_NON_BLOCKING) != 0;
@@ -64,7 +64,7 @@ int priority_of(const stream_ref& stream) {
   return priority;
 }
 
-void forget_priority(const stream_ref& stream) noexcept {
+void invalidate_priority(const stream_ref& stream) noexcept {
   stream.facts().has_priority.store(false, std::memory_order_release);
 }
 
@@ -77,8 +77,8 @@ event_handle record_event(const stream_ref& stream, unsigned flags) {
 
 event_handle record_event(context_instance context, CUstream raw, unsigned flags) {
   const current_scope scope{context.raw()};
-  // One step: where the stream is gone with its context, the event is of the next one, and goes
-  // back here.
+  // Creates and records in one step: if the stream was destroyed with its context, the event
+  // belongs to the new context, and is destroyed here.
   return event_handle::own(std::move(context), event_facts{flags}, [flags, raw](CUevent* event) {
     driver::call(driver::table->cuEventCreate, event, flags);
     const CUresult code = driver::try_call(driver::table->cuEventRecord, *event, raw);
@@ -100,8 +100,8 @@ bool enter_context_of(const stream_ref& stream) noexcept {
   CUcontext own = stream.parent().raw(), current = nullptr;
   if (own == nullptr) {
     if (is_default_stream(stream.raw())) return false;
-    const CUresult asked = driver::try_call(driver::table->cuStreamGetCtx, stream.raw(), &own);
-    if (asked != CUDA_SUCCESS) return false;
+    const CUresult code = driver::try_call(driver::table->cuStreamGetCtx, stream.raw(), &own);
+    if (code != CUDA_SUCCESS) return false;
   }
   return driver::try_call(driver::table->cuCtxGetCurrent, &current) == CUDA_SUCCESS &&
          current != own && driver::try_call(driver::table->cuCtxPushCurrent, own) == CUDA_SUCCESS;

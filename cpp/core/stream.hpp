@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: created ones, foreign ones, and the two default-stream tokens.
+// Streams: owned ones, foreign ones, and the two tokens of default streams.
 #pragma once
 
 #include "core/event.hpp"
@@ -9,13 +9,13 @@ namespace halfwarp::core {
 class stream_blocks;
 
 struct stream_facts {
-  // What the driver would answer, asked at most once; a stream made here knows from the start.
+  // Cached values of the driver. A stream created here knows them from the start.
   static constexpr int unknown = -1;
   mutable std::atomic<int> flags{unknown};
   mutable std::atomic<bool> has_priority{false};
   mutable std::atomic<int> priority{0};
-  CUdevice device = -1;  // -1: whichever is current (default streams), or not known (foreign ones)
-  mutable std::atomic<stream_blocks*> blocks{nullptr};  // what pools have free in its order
+  CUdevice device = -1;  // -1: of the current context (default streams), or unknown (foreign ones)
+  mutable std::atomic<stream_blocks*> blocks{nullptr};  // the stream's lists in memory pools
 
   constexpr stream_facts() noexcept = default;
   constexpr stream_facts(CUdevice on_device, int with_flags, int with_priority) noexcept
@@ -27,18 +27,18 @@ struct stream_facts {
         device{other.device} {}
 };
 
-// Where a stream ends, before it is destroyed: pools keep what they have free in its order.
-void leave_pools(const stream_facts& facts) noexcept;
+// Call before a stream is destroyed: detaches it from the pools with blocks in its order.
+void detach_from_pools(const stream_facts& facts) noexcept;
 
 struct stream_traits {
   using raw_type = CUstream;
-  using parent_type = context_instance;  // null for foreign streams and tokens: the driver is asked
+  using parent_type = context_instance;  // null for foreign streams and tokens
   using facts_type = stream_facts;
   static constexpr const char* destroyer = "cuStreamDestroy";
   static constexpr bool is_safe_in_capture = true;
-  static void before_end(const stream_facts& facts) noexcept {
+  static void before_destroy(const stream_facts& facts) noexcept {
     if (facts.blocks.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-      leave_pools(facts);
+      detach_from_pools(facts);
   }
   static CUresult destroy(CUstream raw, const stream_facts&) noexcept {
     return driver::try_call(driver::table->cuStreamDestroy, raw);
@@ -48,48 +48,47 @@ struct stream_traits {
 using stream_ref = handle_ref<stream_traits>;
 using stream_handle = handle<stream_traits>;
 
-// The raw values that stand for a default stream of whatever context is current.
+// Returns whether `raw` is a token of a default stream, which depends on the current context.
 [[nodiscard]] constexpr bool is_default_stream(CUstream raw) noexcept {
   return raw == nullptr || raw == CU_STREAM_LEGACY || raw == CU_STREAM_PER_THREAD;
 }
 
-// A new stream of that context, whichever is current. The priority lies in the context's range.
+// Creates a stream in `context`, whichever context is current. `priority` must be in its range.
 [[nodiscard]] stream_handle create_stream(const context_ref& context, unsigned flags, int priority);
 
-// Wraps a stream that somebody else made: shared when it is one of ours, else borrowed.
-[[nodiscard]] stream_handle stream_of(CUstream raw, keep_alive kept = {});
+// Wraps a stream created by other code: shared if we own the stream, else borrowed.
+[[nodiscard]] stream_handle stream_of(CUstream raw, keep_alive owner = {});
 
-// The context a stream belongs to; for a default stream the one current now (null when none is).
+// Returns the context of a stream; for a default stream, the current context (null if none).
 [[nodiscard]] context_handle context_of(const stream_ref& stream);
 
 [[nodiscard]] bool is_nonblocking(const stream_ref& stream);
 [[nodiscard]] int priority_of(const stream_ref& stream);
 
-// After the stream was given another one: it is asked anew.
-void forget_priority(const stream_ref& stream) noexcept;
+// Invalidates the cached priority. Call after setting it.
+void invalidate_priority(const stream_ref& stream) noexcept;
 
-// Records a new event of the stream's context. Null when there is none: for a default stream,
-// while no context is current.
+// Records a new event of the stream's context. Returns null for a default stream without a current
+// context.
 [[nodiscard]] event_handle record_event(const stream_ref& stream, unsigned flags);
 [[nodiscard]] event_handle record_event(context_instance context, CUstream raw, unsigned flags);
 
-// `later` waits for all that `earlier` was given so far.
+// Makes `later` wait for all work submitted to `earlier` so far.
 void wait_for_stream(const stream_ref& later, const stream_ref& earlier);
 
-// Makes the stream's own context current. False where it is already, and for a default stream,
-// which is of whatever context is current.
+// Makes the stream's context current. Returns false if it already is, and for a default stream.
 [[nodiscard]] bool enter_context_of(const stream_ref& stream) noexcept;
 
-// Submits work on memory. Drivers check its addresses in the current context, whichever the
-// stream's is: what they refuse there is submitted once more in the stream's own.
+// Submits work on memory. Drivers check addresses against the current context, not the stream's; a
+// call refused for that reason is submitted again in the stream's context.
 template <class Submit>
 [[nodiscard]] CUresult submit_in_order(const stream_ref& stream, Submit&& submit) {
   const CUresult code = submit(stream.raw());
   if (code != CUDA_ERROR_INVALID_VALUE || !enter_context_of(stream)) [[likely]]
     return code;
-  const CUresult again = submit(stream.raw());
+  const CUresult code_in_context = submit(stream.raw());
   pop_context();
-  return again;
+  return code_in_context;
 }
 
 }  // namespace halfwarp::core

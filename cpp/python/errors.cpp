@@ -63,7 +63,7 @@ bool is_finalizing() noexcept {
 
 void warn_of_clean_up(PyObject* warning_class) noexcept {
   warning = Py_NewRef(warning_class);
-  core::give_clean_up_warning = warn;
+  core::warning_hook = warn;
 }
 
 }  // namespace halfwarp::python

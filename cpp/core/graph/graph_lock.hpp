@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread at a time is inside the driver with a graph or an executable: drivers guard neither.
+// A lock for graphs and executable graphs, because drivers do not synchronize access to them.
 #pragma once
 
 #include <atomic>
@@ -13,32 +13,31 @@
 
 namespace halfwarp::core {
 
-// Who waits does so without the interpreter lock, which the one inside may want. In the child of a
-// fork nobody may ever give it back, and the driver, which knows the graph there, may have been
-// left in the middle of a call: there each call is refused.
+// Waits with the GIL released, since the holder may need it. In a child process the holder may not
+// exist, and the fork may have interrupted a driver call on the graph; every call is refused there.
 class graph_lock {
  public:
   void lock() noexcept {
     if (is_of_parent()) return;
-    if (!inside_.try_lock()) {
+    if (!mutex_.try_lock()) {
       const gil_release_if_held released;
-      inside_.lock();
+      mutex_.lock();
     }
-    is_taken_.store(true, std::memory_order_relaxed);
+    is_locked_.store(true, std::memory_order_relaxed);
   }
   void unlock() noexcept {
     if (is_of_parent()) return;
-    is_taken_.store(false, std::memory_order_relaxed);
-    inside_.unlock();
+    is_locked_.store(false, std::memory_order_relaxed);
+    mutex_.unlock();
   }
-  // What a call is answered without asking the driver: CUDA_ERROR_NOT_INITIALIZED in the child.
+  // Returns CUDA_ERROR_NOT_INITIALIZED in a child process: the call must not reach the driver.
   CUresult refusal() const noexcept {
     return is_of_parent() ? CUDA_ERROR_NOT_INITIALIZED : CUDA_SUCCESS;
   }
-  // Before a check of what the call is about to use: another thread may destroy it while one waits.
-  // Nobody takes the lock from then on until the interpreter lock is given back.
+  // Waits for a call in progress. Call before checking an argument that another thread's call may
+  // destroy. Until this thread releases the GIL, no other thread can acquire the lock.
   void wait() noexcept {
-    if (!is_taken_.load(std::memory_order_relaxed)) return;
+    if (!is_locked_.load(std::memory_order_relaxed)) return;
     lock();
     unlock();
   }
@@ -48,28 +47,28 @@ class graph_lock {
     return generation_ != fork_generation.load(std::memory_order_relaxed);
   }
 
-  std::mutex inside_;
-  std::atomic<bool> is_taken_{false};
+  std::mutex mutex_;
+  std::atomic<bool> is_locked_{false};
   std::uint32_t generation_ = fork_generation.load(std::memory_order_relaxed);
 };
 
-// A graph and all that is a part of it have one.
+// Shared by a graph and everything that is part of it.
 using shared_graph_lock = std::shared_ptr<graph_lock>;
 
 [[nodiscard]] inline shared_graph_lock make_graph_lock() { return std::make_shared<graph_lock>(); }
 
-// Throws what the driver did not come to answer.
+// Throws the refusal of a call, if any.
 inline void require_usable(const graph_lock& lock, const void* function) {
-  if (const CUresult refused = lock.refusal()) driver::fail(refused, function);
+  if (const CUresult code = lock.refusal()) driver::fail(code, function);
 }
 
-// As driver::call and driver::try_call, with the lock.
+// Variants of driver::call and driver::try_call that hold the lock.
 template <class... Params>
 inline CUresult try_call_alone(graph_lock& lock, CUresult (*function)(Params...),
                                std::type_identity_t<Params>... arguments) noexcept {
   const std::lock_guard guard{lock};
-  const CUresult refused = lock.refusal();
-  return refused == CUDA_SUCCESS ? function(arguments...) : refused;
+  const CUresult code = lock.refusal();
+  return code == CUDA_SUCCESS ? function(arguments...) : code;
 }
 
 template <class... Params>

@@ -5,13 +5,13 @@
 
 namespace halfwarp::core {
 
-// Functions that release and acquire the GIL; null where there is no interpreter.
-struct interpreter_lock {
+// Functions that release and acquire the GIL; null without an interpreter.
+struct gil_functions {
   // Releases the GIL. Returns null if the thread does not hold it or must keep it.
   void* (*release)() noexcept = nullptr;
   void (*acquire)(void* state) noexcept = nullptr;
 };
-inline constinit interpreter_lock lock_above{};  // written once, before the first handle is made
+inline constinit gil_functions gil_hooks{};  // set once, before the first handle is created
 
 // Releases the GIL, if the thread holds it, for driver calls that may block. They wait for work, or
 // for the driver's context lock, whose holder may wait for a host function that needs the GIL.
@@ -19,9 +19,9 @@ inline constinit interpreter_lock lock_above{};  // written once, before the fir
 class gil_release_if_held {
  public:
   gil_release_if_held() noexcept
-      : state_{lock_above.release != nullptr ? lock_above.release() : nullptr} {}
+      : state_{gil_hooks.release != nullptr ? gil_hooks.release() : nullptr} {}
   ~gil_release_if_held() {
-    if (state_ != nullptr) lock_above.acquire(state_);
+    if (state_ != nullptr) gil_hooks.acquire(state_);
   }
   gil_release_if_held(const gil_release_if_held&) = delete;  // acquires once
   gil_release_if_held& operator=(const gil_release_if_held&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of the whole process that decide whether a driver object may still be destroyed.
+// Process-wide state that decides whether a driver object may still be destroyed.
 #include "core/lifetime/process.hpp"
 
 #include "core/lifetime/registry.hpp"
@@ -11,7 +11,7 @@ namespace halfwarp::core {
 void after_fork_in_child() noexcept {
   fork_generation.fetch_add(1, std::memory_order_relaxed);
   live_handles.abandon();
-  forget_unused_libraries();
+  discard_unused_libraries();
   pool_attachments.unlock();
 }
 

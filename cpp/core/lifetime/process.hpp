@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of the whole process that decide whether a driver object may still be destroyed.
+// Process-wide state that decides whether a driver object may still be destroyed.
 #pragma once
 
 #include <atomic>
@@ -7,18 +7,18 @@
 
 namespace halfwarp::core {
 
-// Counts the forks that lie behind this process. A handle made before the last one belongs to the
-// parent: the driver of the child must not be asked to destroy it.
+// Number of forks since the first process. A handle created before the last fork belongs to the
+// parent process; a child process must not destroy it.
 inline std::atomic<std::uint32_t> fork_generation{0};
 
-// Set when the interpreter begins to exit: from then on a failing clean-up is not reported.
+// Set when the interpreter begins to exit. From then on failed destructions are not reported.
 inline std::atomic<bool> is_exiting{false};
 
-// Set then when a host function is still running that does not return: driver calls that wait for
-// the work of a stream would wait for ever.
+// Set at exit if a host function is still running and does not return. Driver calls that wait for
+// its stream would block forever.
 inline std::atomic<bool> is_stuck{false};
 
-// Call in the child after a fork, while it has one thread only.
+// Call in the child process after a fork, while it has a single thread.
 void after_fork_in_child() noexcept;
 
 }  // namespace halfwarp::core

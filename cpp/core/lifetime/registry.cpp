@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds a live handle again by its raw driver value.
+// Finds a live handle by its raw driver value.
 #include "core/lifetime/registry.hpp"
 
 #include "core/lifetime/process.hpp"
@@ -16,19 +16,19 @@ bool counted::try_add_reference() noexcept {
   return false;
 }
 
-// Driver values are addresses of objects of some hundred bytes: the low bits carry nothing.
+// Driver values are addresses of objects of a few hundred bytes, so the low bits are constant.
 registry::bucket& registry::bucket_of(void* key) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(key);
   return buckets_[(address >> 4 ^ address >> 12) % bucket_count];
 }
 
 void registry::insert(counted& node) noexcept {
-  bucket& home = bucket_of(node.key);
-  const spin_guard guard{home.lock};
-  node.next = home.first;
+  bucket& target = bucket_of(node.key);
+  const spin_guard guard{target.lock};
+  node.next = target.first;
   if (node.next != nullptr) node.next->place = &node.next;
-  node.place = &home.first;
-  home.first = &node;
+  node.place = &target.first;
+  target.first = &node;
 }
 
 void registry::remove(counted& node) noexcept {
@@ -41,9 +41,9 @@ void registry::remove(counted& node) noexcept {
 }
 
 counted* registry::find(const void* kind, void* key) noexcept {
-  bucket& home = bucket_of(key);
-  const spin_guard guard{home.lock};
-  for (counted* node = home.first; node != nullptr; node = node->next) {
+  bucket& target = bucket_of(key);
+  const spin_guard guard{target.lock};
+  for (counted* node = target.first; node != nullptr; node = node->next) {
     if (node->key == key && node->kind == kind && node->try_add_reference()) return node;
   }
   return nullptr;

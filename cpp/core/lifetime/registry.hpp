@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds a live handle again by its raw driver value, so that two wrappers share one owner.
+// Finds a live handle by its raw driver value, so that two wrappers share one owner.
 #pragma once
 
 #include <atomic>
@@ -10,34 +10,33 @@
 
 namespace halfwarp::core {
 
-// The part of every handle's node that needs no type: its count and its place in a registry.
+// The untyped part of a handle's node: its reference count and its link in a registry.
 struct counted {
   std::atomic<std::uint32_t> count{1};
-  std::uint32_t generation = 0;  // of the process, when the node was made: see process.hpp
-  const void* kind = nullptr;    // one address for each kind of handle
+  std::uint32_t generation = 0;  // fork_generation when the node was created
+  const void* kind = nullptr;    // address that identifies the kind of handle
   void* key = nullptr;           // the raw driver value
   counted* next = nullptr;
-  counted** place = nullptr;  // the pointer that points here; null when not in a registry
+  counted** place = nullptr;  // pointer to this node; null if it is in no registry
 
   void add_reference() noexcept { count.fetch_add(1, std::memory_order_relaxed); }
-  // Fails on a node whose last holder is just letting go.
+  // Fails if the last reference is being released.
   [[nodiscard]] bool try_add_reference() noexcept;
-  // Whether those were the last ones.
-  [[nodiscard]] bool drop_references(std::uint32_t dropped) noexcept {
-    return count.fetch_sub(dropped, std::memory_order_acq_rel) == dropped;
+  // Returns whether the count reached zero.
+  [[nodiscard]] bool remove_references(std::uint32_t removed) noexcept {
+    return count.fetch_sub(removed, std::memory_order_acq_rel) == removed;
   }
 };
 
-// All handles of the process that were made here and are still alive. Buckets with a lock of one
-// byte each: nothing blocks while it is held, so a spinning lock is enough, and an insertion costs
-// a few nanoseconds.
+// All live handles that this library created. Each bucket has a spin lock of one byte, because no
+// operation under it blocks; an insertion costs a few nanoseconds.
 class registry {
  public:
   void insert(counted& node) noexcept;
   void remove(counted& node) noexcept;
-  // With a reference added for the caller; null when there is none alive.
+  // Returns the node with a new reference for the caller; null if there is no live one.
   [[nodiscard]] counted* find(const void* kind, void* key) noexcept;
-  // Forgets everything, locks included: for the child of a fork.
+  // Removes all nodes and resets the locks, for a child process.
   void abandon() noexcept;
 
  private:

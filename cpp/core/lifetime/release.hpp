@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one door through which memory and objects go back to the driver.
+// The one place that frees memory and destroys objects in the driver.
 #pragma once
 
 #include "core/lifetime/interpreter.hpp"
@@ -8,20 +8,19 @@
 
 namespace halfwarp::core {
 
-// Lets this thread call what a capture in progress, on whatever stream, forbids and would not
-// survive.
+// Allows calls on this thread that would invalidate a capture in progress, on whatever stream.
 class relaxed_capture_scope {
  public:
   relaxed_capture_scope() noexcept : is_relaxed_{exchange()} {}
   ~relaxed_capture_scope() {
-    // Once more if it fails: a thread that stays relaxed is so for every later capture.
+    // Retries once: a thread left in relaxed mode would stay so for every later capture.
     if (is_relaxed_ && !exchange()) static_cast<void>(exchange());
   }
-  relaxed_capture_scope(const relaxed_capture_scope&) = delete;  // the modes are swapped back once
+  relaxed_capture_scope(const relaxed_capture_scope&) = delete;  // the mode is restored once
   relaxed_capture_scope& operator=(const relaxed_capture_scope&) = delete;
 
  private:
-  // False of a driver that refuses to swap: it has no capture to protect, and nothing to swap back.
+  // Returns false if the driver refuses; then there is no capture, and no mode to restore.
   [[nodiscard]] bool exchange() noexcept {
     return driver::try_call(driver::table->cuThreadExchangeStreamCaptureMode, &mode_) ==
            CUDA_SUCCESS;
@@ -30,15 +29,15 @@ class relaxed_capture_scope {
   const bool is_relaxed_;
 };
 
-// What a capture in progress asks of a call: to be made in relaxed mode, or nothing.
+// The capture mode that a call needs while a capture is in progress: relaxed, or any.
 enum class capture : unsigned char { relaxed, any };
 
-// Makes the call that frees, destroys or unloads something. It happens at any time and anywhere:
-// the collector does it too, in the middle of a capture, on a thread that holds the interpreter's
-// lock. The caller has seen that the object is of this process and that its context was not reset.
+// Makes a call that frees, destroys or unloads an object. Garbage collection can trigger it in the
+// middle of a capture, on a thread that holds the GIL. The caller must check first that the object
+// belongs to this process and that its context was not reset.
 template <capture during = capture::relaxed, class Call>
 [[nodiscard]] CUresult release(Call&& call) noexcept {
-  // The end of the process takes all down; who waited for the stuck call here would end it never.
+  // Process exit frees everything; waiting for the stuck call would hang the exit.
   if (is_stuck.load(std::memory_order_relaxed)) [[unlikely]]
     return CUDA_SUCCESS;
   const gil_release_if_held released;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock of one byte for what takes a few nanoseconds: nothing blocks while it is held, and no
-// driver is called.
+// A lock of one byte for operations of a few nanoseconds. Code under it never blocks and never
+// calls the driver.
 #pragma once
 
 #include <sched.h>
@@ -13,16 +13,16 @@ namespace halfwarp::core {
 class spin_lock {
  public:
   void lock() noexcept {
-    while (taken_.test_and_set(std::memory_order_acquire)) {
-      for (int turns = 0; taken_.test(std::memory_order_relaxed); ++turns) {
-        if (turns == 100) turns = sched_yield();  // who holds it may wait for this processor
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+      for (int spins = 0; flag_.test(std::memory_order_relaxed); ++spins) {
+        if (spins == 100) spins = sched_yield();  // the holder may need this processor
       }
     }
   }
-  void unlock() noexcept { taken_.clear(std::memory_order_release); }
+  void unlock() noexcept { flag_.clear(std::memory_order_release); }
 
  private:
-  std::atomic_flag taken_;
+  std::atomic_flag flag_;
 };
 
 using spin_guard = std::lock_guard<spin_lock>;

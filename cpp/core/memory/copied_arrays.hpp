@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a copy from or to an array of somebody else needs to know while its stream works.
+// Tracks copies from and to foreign arrays while their stream executes them.
 #pragma once
 
 #include "core/event.hpp"
@@ -7,9 +7,9 @@
 
 namespace halfwarp::core {
 
-// Whether an event was reached; an error counts as that, since its stream uses nothing any more. A
-// capture on another stream survives the question.
-[[nodiscard]] inline bool was_reached(const event_ref& event) noexcept {
+// Returns whether an event has completed. An error counts as completed, since the failed stream
+// executes nothing more. A capture on another stream survives the query.
+[[nodiscard]] inline bool has_completed(const event_ref& event) noexcept {
   const relaxed_capture_scope relaxed;
   return driver::try_call(driver::table->cuEventQuery, event.raw()) != CUDA_ERROR_NOT_READY;
 }

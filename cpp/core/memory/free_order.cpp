@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the order of streams an allocation goes back.
+// The stream order in which an allocation is freed.
 #include "core/memory/free_order.hpp"
 
 #include <new>
@@ -7,22 +7,22 @@
 namespace halfwarp::core {
 namespace {
 
-// Numbers are never reused, unlike the addresses and the identifiers of threads that have ended.
-unsigned long long this_thread() noexcept {
+// Returns a number that, unlike a thread's address or id, is never reused.
+unsigned long long thread_number() noexcept {
   static std::atomic<unsigned long long> last{0};
-  static thread_local const unsigned long long mine =
+  static thread_local const unsigned long long number =
       last.fetch_add(1, std::memory_order_relaxed) + 1;
-  return mine;
+  return number;
 }
 
-// A stream that was destroyed, by whoever made it.
-bool says_stream_is_gone(CUresult code) noexcept {
+// Returns whether the error says that the stream was destroyed.
+bool is_destroyed_stream_error(CUresult code) noexcept {
   return code == CUDA_ERROR_INVALID_HANDLE || code == CUDA_ERROR_INVALID_CONTEXT ||
          code == CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-// Waits for everything, so it needs no order: for where that cannot be kept.
-CUresult free_after_everything(const context_instance& context, CUdeviceptr pointer) noexcept {
+// Frees memory after all work of the context, when no stream order can be established.
+CUresult free_after_all_work(const context_instance& context, CUdeviceptr pointer) noexcept {
   try {
     if (!context) return driver::try_call(driver::table->cuMemFree, pointer);
     const current_scope scope{context.raw()};
@@ -32,7 +32,7 @@ CUresult free_after_everything(const context_instance& context, CUdeviceptr poin
   }
 }
 
-free_result free_at_once(CUdeviceptr pointer, memory_kind kind) noexcept {
+free_result free_synchronously(CUdeviceptr pointer, memory_kind kind) noexcept {
   if (kind == memory_kind::device) {
     return {driver::try_call(driver::table->cuMemFree, pointer), "cuMemFree"};
   }
@@ -40,8 +40,8 @@ free_result free_at_once(CUdeviceptr pointer, memory_kind kind) noexcept {
   return {driver::try_call(driver::table->cuMemFreeHost, host), "cuMemFreeHost"};
 }
 
-// A pool outlives the context, whose streams and their work are gone. It needs a context to free
-// in: until there is one, the memory waits.
+// Frees pool memory after a reset of its context, which destroyed all streams. The free needs a
+// context; without one it is deferred.
 CUresult free_after_reset(const context_handle& context, CUdeviceptr pointer) noexcept {
   if (is_destroyed(context)) return CUDA_ERROR_NOT_READY;
   try {
@@ -53,7 +53,7 @@ CUresult free_after_reset(const context_handle& context, CUdeviceptr pointer) no
   }
 }
 
-// Of a stream that somebody else made, and may destroy; null when it is gone already.
+// Returns the context of a stream that other code created; null if it was destroyed already.
 context_instance context_of_foreign(const stream_handle& stream) noexcept {
   try {
     return context_instance{context_of(stream)};
@@ -64,8 +64,8 @@ context_instance context_of_foreign(const stream_handle& stream) noexcept {
 
 }  // namespace
 
-// What is to be given back later. Pushed and taken as a whole, so that no lock is left behind in
-// the child of a fork; what is in it then is the parent's, and freeing it does nothing.
+// A deferred free. The list is pushed and removed atomically as a whole, without a lock that a
+// child process could find held. A child process skips the parent's entries.
 struct free_order::deferred {
   CUdeviceptr pointer;
   memory_kind kind;
@@ -92,7 +92,7 @@ free_order::free_order(stream_handle stream)
       const gil_release_if_held released;
       recorded_ = create_event(context_, CU_EVENT_DISABLE_TIMING);
       driver::call(driver::table->cuEventRecord, recorded_.raw(), stream.raw());
-      thread_ = this_thread();
+      thread_ = thread_number();
     }
   } else if (!stream.parent()) {
     context_ = context_of_foreign(stream);
@@ -101,17 +101,17 @@ free_order::free_order(stream_handle stream)
 }
 
 free_order free_order::without_stream(context_instance context) noexcept {
-  free_order made;
-  made.generation_ = fork_generation.load(std::memory_order_relaxed);
-  made.context_ = std::move(context);
-  return made;
+  free_order order;
+  order.generation_ = fork_generation.load(std::memory_order_relaxed);
+  order.context_ = std::move(context);
+  return order;
 }
 
 free_order free_order::now(stream_handle stream, context_handle context) {
   if (!context && is_default_stream(stream.raw())) context = current_context();
-  free_order made = without_stream(context_instance{std::move(context)});
-  made.stream_ = std::move(stream);
-  return made;
+  free_order order = without_stream(context_instance{std::move(context)});
+  order.stream_ = std::move(stream);
+  return order;
 }
 
 free_result free_order::free(CUdeviceptr pointer, memory_kind kind) const noexcept {
@@ -123,36 +123,39 @@ free_result free_order::free(CUdeviceptr pointer, memory_kind kind) const noexce
   });
   if (result.code == CUDA_ERROR_NOT_READY) [[unlikely]] {
     result.code = CUDA_ERROR_OUT_OF_MEMORY;
-    if (auto* const kept = new (std::nothrow) deferred{pointer, kind, *this}) {
-      kept->push();
+    if (auto* const entry = new (std::nothrow) deferred{pointer, kind, *this}) {
+      entry->push();
       result.code = CUDA_SUCCESS;
     }
   } else {
-    free_what_was_deferred();
+    free_deferred_if_any();
   }
   return result;
 }
 
 free_result free_order::attempt(CUdeviceptr pointer, memory_kind kind) const noexcept {
-  if (const context_instance& of = context(); of.is_gone()) [[unlikely]] {
-    return {kind == memory_kind::pool ? free_after_reset(of.context(), pointer) : CUDA_SUCCESS};
+  if (const context_instance& memory_context = context(); memory_context.is_destroyed())
+      [[unlikely]] {
+    return {kind == memory_kind::pool ? free_after_reset(memory_context.context(), pointer)
+                                      : CUDA_SUCCESS};
   }
   if (kind != memory_kind::pool) return free_after_work(pointer, kind);
   return {is_default_stream(stream_.raw()) ? free_on_default_stream(pointer)
                                            : free_on_stream(pointer)};
 }
 
-// A capture on that very stream survives the attempt, which is why it comes first: memory of the
-// captured graph itself is freed so.
+// Tries the free before it checks for a capture: a capture of this stream survives the attempt, and
+// memory of the captured graph is freed this way.
 CUresult free_order::free_on_stream(CUdeviceptr pointer) const noexcept {
   const CUresult code = driver::try_call(driver::table->cuMemFreeAsync, pointer, stream_.raw());
   if (code == CUDA_SUCCESS) [[likely]]
     return code;
-  if (says_stream_is_gone(code)) return free_after_everything(context(), pointer);
+  if (is_destroyed_stream_error(code)) return free_after_all_work(context(), pointer);
   return is_capturing(stream_.raw()) ? CUDA_ERROR_NOT_READY : code;
 }
 
-// One on a blocking stream does not survive that the legacy stream is used.
+// Checks for a capture first: using the legacy stream would invalidate a capture of a blocking
+// stream.
 CUresult free_order::free_on_default_stream(CUdeviceptr pointer) const noexcept {
   try {
     if (!context_) return driver::try_call(driver::table->cuMemFreeAsync, pointer, stream_.raw());
@@ -168,22 +171,22 @@ CUresult free_order::free_on_default_stream(CUdeviceptr pointer) const noexcept 
   }
 }
 
-// Whatever fails before, the memory goes back: a stream that failed uses nothing any more.
+// Frees the memory even if the synchronization fails: a failed stream executes nothing more.
 free_result free_order::free_after_work(CUdeviceptr pointer, memory_kind kind) const noexcept {
   try {
     const current_scope scope{context_ ? context_.raw() : raw_current_context()};
-    if (!stream_) return free_at_once(pointer, kind);
+    if (!stream_) return free_synchronously(pointer, kind);
     if (is_capturing(stream_.raw())) return {CUDA_ERROR_NOT_READY};
     const CUresult waited = driver::try_call(driver::table->cuStreamSynchronize, stream_.raw());
-    const free_result freed = free_at_once(pointer, kind);
+    const free_result freed = free_synchronously(pointer, kind);
     return waited == CUDA_SUCCESS ? freed : free_result{waited, "cuStreamSynchronize"};
   } catch (const driver::driver_error& error) {
-    const free_result freed = free_at_once(pointer, kind);
+    const free_result freed = free_synchronously(pointer, kind);
     return freed.code == CUDA_SUCCESS ? free_result{error.code, error.function} : freed;
   }
 }
 
-void free_order::come_before(const stream_ref& later) const {
+void free_order::make_wait(const stream_ref& later) const {
   const gil_release_if_held released;
   if (!is_default_stream(stream_.raw())) return wait_for_stream(later, stream_);
   if (is_of_other_thread()) {
@@ -198,13 +201,14 @@ void free_order::come_before(const stream_ref& later) const {
   driver::call(driver::table->cuStreamWaitEvent, later.raw(), reached.raw(), 0u);
 }
 
-free_result free_order::come_before(const free_order& later) const noexcept {
-  if (!stream_ || !later.stream_ || is_gone() || later.is_gone() || is_on_stream_of(later))
+free_result free_order::make_wait(const free_order& later) const noexcept {
+  if (!stream_ || !later.stream_ || needs_no_free() || later.needs_no_free() ||
+      is_on_stream_of(later))
     return {};
   if (is_capturing(stream_.raw()) || is_capturing(later.stream_.raw())) return {};
   try {
     const current_scope scope{later.context().raw()};
-    come_before(later.stream_);
+    make_wait(later.stream_);
   } catch (const driver::driver_error& error) {
     return {error.code, error.function};
   }
@@ -214,7 +218,7 @@ free_result free_order::come_before(const free_order& later) const noexcept {
 bool free_order::enter() const noexcept {
   CUcontext current = nullptr;
   if (!context_ || driver::try_call(driver::table->cuCtxGetCurrent, &current) != CUDA_SUCCESS ||
-      current == context_.raw() || context_.is_gone()) {
+      current == context_.raw() || context_.is_destroyed()) {
     return false;
   }
   return driver::try_call(driver::table->cuCtxPushCurrent, context_.raw()) == CUDA_SUCCESS;
@@ -223,13 +227,13 @@ bool free_order::enter() const noexcept {
 void free_order::leave() noexcept { pop_context(); }
 
 bool free_order::is_of_other_thread() const noexcept {
-  return recorded_ && thread_ != this_thread();
+  return recorded_ && thread_ != thread_number();
 }
 
 bool is_capturing(CUstream stream) noexcept {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUresult code = driver::try_call(driver::table->cuStreamIsCapturing, stream, &status);
-  if (code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;  // what waits for the legacy stream
+  if (code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;  // the legacy stream waits for one
   return code == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 

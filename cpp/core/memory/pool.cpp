@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's memory pools: the current one of a device, and pools of our own.
+// The driver's memory pools: the current pool of a device or location, and pools created here.
 #include "core/memory/pool.hpp"
 
 #include <limits>
@@ -10,9 +10,9 @@
 namespace halfwarp::core {
 namespace {
 
-// At 0, the driver's default, a pool gives its memory back at every synchronisation, and the next
-// allocation maps it anew: milliseconds instead of microseconds. A value somebody chose is kept.
-void keep_freed_memory(const pool_ref& pool) {
+// At 0, the driver's default, a pool frees its memory at every synchronization. The next allocation
+// then maps memory again, in milliseconds instead of microseconds. Leaves other values unchanged.
+void raise_release_threshold(const pool_ref& pool) {
   if (pool_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) == 0) {
     set_pool_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
                        std::numeric_limits<cuuint64_t>::max());
@@ -41,12 +41,12 @@ constexpr bool is_four_bytes_wide(CUmemPool_attribute attribute) {
 }  // namespace
 
 pool_handle current_pool(CUdevice device) {
-  const gil_release_if_held released;  // the first time makes the default pool
+  const gil_release_if_held released;  // the first call creates the default pool
   const relaxed_capture_scope relaxed;
   CUmemoryPool raw = nullptr;
   driver::call(driver::table->cuDeviceGetMemPool, &raw, device);
   pool_handle pool = pool_handle::borrow(raw, {}, pool_facts{device});
-  keep_freed_memory(pool);
+  raise_release_threshold(pool);
   return pool;
 }
 
@@ -54,32 +54,33 @@ pool_handle current_pool(const pool_place& place) {
   const gil_release_if_held released;
   const relaxed_capture_scope relaxed;
   CUmemoryPool raw = nullptr;
-  CUmemLocation where = location_of(place);
-  driver::call(driver::table->cuMemGetMemPool, &raw, &where, place.type);
+  CUmemLocation location = location_of(place);
+  driver::call(driver::table->cuMemGetMemPool, &raw, &location, place.type);
   pool_handle pool = pool_handle::borrow(raw, {}, facts_of(place));
-  if (is_pinned_host_memory(place)) let_devices_use(pool);
-  keep_freed_memory(pool);
+  if (is_pinned_host_memory(place)) grant_device_access(pool);
+  raise_release_threshold(pool);
   return pool;
 }
 
-// A driver of CUDA 13 gives devices no access to pools of the host: a kernel or a fill fails there
-// until somebody does. A device that cannot have it is left out, unless there is no other.
-void let_devices_use(const pool_ref& pool) {
+// A CUDA 13 driver grants devices no access to host pools, so a kernel or fill on one fails there.
+// Skips devices that cannot get access; throws driver_error if none can.
+void grant_device_access(const pool_ref& pool) {
   int devices = 0;
-  int with_access = 0;
+  int granted = 0;
   CUresult refusal = CUDA_ERROR_NO_DEVICE;
   driver::call(driver::table->cuDeviceGetCount, &devices);
   for (int i = 0; i < devices; ++i) {
-    const CUmemAccessDesc who{{CU_MEM_LOCATION_TYPE_DEVICE, {i}},
-                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    const CUresult code = driver::try_call(driver::table->cuMemPoolSetAccess, pool.raw(), &who, 1);
+    const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, {i}},
+                                 CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    const CUresult code =
+        driver::try_call(driver::table->cuMemPoolSetAccess, pool.raw(), &access, 1);
     if (code == CUDA_SUCCESS) {
-      ++with_access;
+      ++granted;
     } else {
       refusal = code;
     }
   }
-  if (with_access == 0) {
+  if (granted == 0) {
     driver::fail(refusal, reinterpret_cast<const void*>(driver::table->cuMemPoolSetAccess));
   }
 }
@@ -98,8 +99,8 @@ pool_handle create_pool(const pool_place& place, std::size_t max_size, pool_shar
   pool_handle pool = pool_handle::own({}, std::move(facts), [&properties](CUmemoryPool* raw) {
     driver::call(driver::table->cuMemPoolCreate, raw, &properties);
   });
-  if (is_pinned_host_memory(place)) let_devices_use(pool);
-  keep_freed_memory(pool);
+  if (is_pinned_host_memory(place)) grant_device_access(pool);
+  raise_release_threshold(pool);
   return pool;
 }
 
@@ -121,40 +122,41 @@ void set_pool_attribute(const pool_ref& pool, CUmemPool_attribute attribute, cuu
 }
 
 void trim_pool(const pool_ref& pool, std::size_t bytes_to_keep) {
-  free_what_was_deferred();
+  free_deferred_if_any();
   const relaxed_capture_scope relaxed;
   driver::call(driver::table->cuMemPoolTrimTo, pool.raw(), bytes_to_keep);
 }
 
-CUmemAccess_flags pool_access(const pool_ref& pool, CUdevice from) {
-  CUmemLocation where{CU_MEM_LOCATION_TYPE_DEVICE, {from}};
+CUmemAccess_flags pool_access(const pool_ref& pool, CUdevice device) {
+  CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, {device}};
   CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
-  driver::call(driver::table->cuMemPoolGetAccess, &flags, pool.raw(), &where);
+  driver::call(driver::table->cuMemPoolGetAccess, &flags, pool.raw(), &location);
   return flags;
 }
 
-void set_pool_access(const pool_ref& pool, const CUmemAccessDesc* who, std::size_t count) {
+void set_pool_access(const pool_ref& pool, const CUmemAccessDesc* access, std::size_t count) {
   const relaxed_capture_scope relaxed;
-  driver::call(driver::table->cuMemPoolSetAccess, pool.raw(), who, count);
+  driver::call(driver::table->cuMemPoolSetAccess, pool.raw(), access, count);
   pool.facts().had_peers.store(true, std::memory_order_relaxed);
 }
 
-void take_access_back(CUmemoryPool raw, CUdevice owner) noexcept {
-  constexpr int most = 64;
-  CUmemAccessDesc with_access[most];
+void revoke_peer_access(CUmemoryPool raw, CUdevice owner) noexcept {
+  constexpr int max_devices = 64;
+  CUmemAccessDesc revoked[max_devices];
   int devices = 0;
-  std::size_t found = 0;
+  std::size_t count = 0;
   if (driver::try_call(driver::table->cuDeviceGetCount, &devices) != CUDA_SUCCESS) return;
-  for (int i = 0; i < devices && i < most; ++i) {
-    CUmemLocation where{CU_MEM_LOCATION_TYPE_DEVICE, {i}};
+  for (int i = 0; i < devices && i < max_devices; ++i) {
+    CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, {i}};
     CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    const CUresult code = driver::try_call(driver::table->cuMemPoolGetAccess, &flags, raw, &where);
+    const CUresult code =
+        driver::try_call(driver::table->cuMemPoolGetAccess, &flags, raw, &location);
     if (i != owner && code == CUDA_SUCCESS && flags != CU_MEM_ACCESS_FLAGS_PROT_NONE) {
-      with_access[found++] = {where, CU_MEM_ACCESS_FLAGS_PROT_NONE};
+      revoked[count++] = {location, CU_MEM_ACCESS_FLAGS_PROT_NONE};
     }
   }
-  if (found != 0) {
-    static_cast<void>(driver::try_call(driver::table->cuMemPoolSetAccess, raw, with_access, found));
+  if (count != 0) {
+    static_cast<void>(driver::try_call(driver::table->cuMemPoolSetAccess, raw, revoked, count));
   }
 }
 
@@ -162,7 +164,7 @@ CUdeviceptr allocate_from_pool(const pool_ref& pool, std::size_t size, const str
   CUstreamCaptureStatus status{};
   driver::call(driver::table->cuStreamIsCapturing, stream.raw(), &status);
   if (status != CU_STREAM_CAPTURE_STATUS_NONE) return 0;
-  free_what_was_deferred();
+  free_deferred_if_any();
   CUdeviceptr pointer = 0;
   driver::call(driver::table->cuMemAllocFromPoolAsync, &pointer, size, pool.raw(), stream.raw());
   return pointer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's memory pools: the current one of a device, and pools of our own.
+// The driver's memory pools: the current pool of a device or location, and pools created here.
 #pragma once
 
 #include <atomic>
@@ -11,33 +11,33 @@
 
 namespace halfwarp::core {
 
-// What a pool has to do with other processes.
+// Whether a pool is shared with other processes.
 enum class pool_sharing : unsigned char { none, exportable, imported };
 
 struct pool_facts {
-  CUdevice device = -1;  // -1: memory that is not tied to one device
+  CUdevice device = -1;  // -1: memory not bound to one device
   pool_sharing sharing = pool_sharing::none;
-  // Whether another device was ever let in; in such a pool the access has to be taken back, since
-  // the next pool may get the same handle, and has inherited it then.
+  // Set once another device got access. The access must be revoked before the pool is destroyed:
+  // a later pool may get the same handle, and would inherit it.
   mutable std::atomic<bool> had_peers{false};
 
   constexpr pool_facts() noexcept = default;
-  explicit constexpr pool_facts(CUdevice of) noexcept : device{of} {}
+  explicit constexpr pool_facts(CUdevice device_id) noexcept : device{device_id} {}
   pool_facts(pool_facts&& other) noexcept
       : device{other.device},
         sharing{other.sharing},
         had_peers{other.had_peers.load(std::memory_order_relaxed)} {}
 };
 
-void take_access_back(CUmemoryPool raw, CUdevice owner) noexcept;
-// Not while another thread imports a pool.
+void revoke_peer_access(CUmemoryPool raw, CUdevice owner) noexcept;
+// Serialized with imports of pools on other threads.
 [[nodiscard]] CUresult destroy_shared_pool(CUmemoryPool raw) noexcept;
 
-// What kind of memory a pool has, and where.
+// The kind and location of a pool's memory.
 struct pool_place {
   CUmemAllocationType type = CU_MEM_ALLOCATION_TYPE_PINNED;
   CUmemLocationType location = CU_MEM_LOCATION_TYPE_DEVICE;
-  int id = 0;  // of the device or the NUMA node
+  int id = 0;  // ordinal of the device or NUMA node
 };
 
 struct pool_traits {
@@ -46,7 +46,7 @@ struct pool_traits {
   using facts_type = pool_facts;
   static constexpr const char* destroyer = "cuMemPoolDestroy";
   static CUresult destroy(CUmemoryPool raw, const pool_facts& facts) noexcept {
-    if (facts.had_peers.load(std::memory_order_relaxed)) take_access_back(raw, facts.device);
+    if (facts.had_peers.load(std::memory_order_relaxed)) revoke_peer_access(raw, facts.device);
     if (facts.sharing != pool_sharing::none) return destroy_shared_pool(raw);
     return driver::try_call(driver::table->cuMemPoolDestroy, raw);
   }
@@ -55,34 +55,34 @@ struct pool_traits {
 using pool_ref = handle_ref<pool_traits>;
 using pool_handle = handle<pool_traits>;
 
-// The pool that the device allocates from by default. Borrowed: it is the driver's.
+// Returns the device's current pool, which the driver owns.
 [[nodiscard]] pool_handle current_pool(CUdevice device);
 
-// The pool of another kind of memory that is there without being made; of drivers of CUDA 13.
+// Returns the driver's default pool for host or managed memory. Needs a CUDA 13 driver.
 [[nodiscard]] pool_handle current_pool(const pool_place& place);
 
-// A new pool; `max_size` in bytes, 0 for as much as there is.
+// Creates a pool of at most `max_size` bytes; 0 means no limit.
 [[nodiscard]] pool_handle create_pool(const pool_place& place, std::size_t max_size,
                                       pool_sharing sharing = pool_sharing::none);
 [[nodiscard]] inline pool_handle create_pool(CUdevice device, std::size_t max_size) {
   return create_pool(pool_place{.id = device}, max_size);
 }
 
-// The value of an attribute; integer attributes of four bytes are widened.
+// Returns the value of an attribute; 4-byte attributes are widened.
 [[nodiscard]] cuuint64_t pool_attribute(const pool_ref& pool, CUmemPool_attribute attribute);
 void set_pool_attribute(const pool_ref& pool, CUmemPool_attribute attribute, cuuint64_t value);
 
-// Gives back to the device what is free beyond `bytes_to_keep`.
-void trim_pool(const pool_ref& pool, std::size_t bytes_to_keep);
+// Frees unused memory of the pool beyond `min_bytes`.
+void trim_pool(const pool_ref& pool, std::size_t min_bytes);
 
-// Who may use the memory of a pool.
-[[nodiscard]] CUmemAccess_flags pool_access(const pool_ref& pool, CUdevice from);
-// For a pool of the host, in each process that has it.
-void let_devices_use(const pool_ref& pool);
-void set_pool_access(const pool_ref& pool, const CUmemAccessDesc* who, std::size_t count);
+// Returns the access that a device has to the pool's memory.
+[[nodiscard]] CUmemAccess_flags pool_access(const pool_ref& pool, CUdevice device);
+// Grants all devices access to a host pool. Needed in each process that uses the pool.
+void grant_device_access(const pool_ref& pool);
+void set_pool_access(const pool_ref& pool, const CUmemAccessDesc* access, std::size_t count);
 
-// Memory of the pool, usable on `stream` from here on; 0 when the stream records a graph, to which
-// such memory would belong.
+// Allocates in stream order. Returns 0 if the stream is being captured: the memory would belong to
+// the graph.
 [[nodiscard]] CUdeviceptr allocate_from_pool(const pool_ref& pool, std::size_t size,
                                              const stream_ref& stream);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls that give to, and take from, other processes, and the table of what was taken.
+// Calls that share memory with other processes, and the table of imported memory.
 #include "core/memory/sharing.hpp"
 
 #include <cstdint>
@@ -12,55 +12,55 @@
 namespace halfwarp::core {
 namespace {
 
-constexpr int most_attempts = 64;  // other threads may import and free it in between
+constexpr int most_attempts = 64;  // other threads may import and free the memory in between
 constexpr auto descriptors = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
 struct imported_memory {
-  CUmemPoolPtrExportData by{};
-  pool_handle pool;  // goes after the memory
+  CUmemPoolPtrExportData export_data{};
+  pool_handle pool;  // destroyed after the memory is freed
   unsigned users = 0;
-  std::vector<free_order> earlier;  // of users that have let go, one for each stream
+  std::vector<free_order> earlier_orders;  // of released users, one per stream
 };
 
-// A driver that destroys a pool while another thread imports it may end the process. Never waited
-// for with the interpreter's lock, which drivers' calls below may want back.
+// Serializes destruction and import of pools, which can crash a driver when concurrent. Must not be
+// waited for with the GIL held, because driver calls under it may need the GIL.
 constinit std::mutex sharing_lock;
 
-// Never destroyed: buffers may outlive the end of main.
+// Never destroyed: buffers may outlive static objects.
 std::map<CUdeviceptr, imported_memory>& imports() {
   static auto* const table = new std::map<CUdeviceptr, imported_memory>;
   return *table;
 }
 
-imported_memory* find_import(const CUmemPoolPtrExportData& by, CUdeviceptr& at) {
+imported_memory* find_import(const CUmemPoolPtrExportData& data, CUdeviceptr& address) {
   for (auto& [pointer, each] : imports()) {
-    if (std::memcmp(&each.by, &by, sizeof by) != 0) continue;
-    at = pointer;
+    if (std::memcmp(&each.export_data, &data, sizeof data) != 0) continue;
+    address = pointer;
     return &each;
   }
   return nullptr;
 }
 
-void keep_order(std::vector<free_order>& earlier, const free_order& order) {
-  for (free_order& each : earlier) {
+void add_order(std::vector<free_order>& orders, const free_order& order) {
+  for (free_order& each : orders) {
     if (!each.is_on_stream_of(order)) continue;
     each = order;
     return;
   }
-  earlier.push_back(order);
+  orders.push_back(order);
 }
 
-CUdeviceptr import_once(const pool_ref& into, const CUmemPoolPtrExportData& from) {
+CUdeviceptr import_once(const pool_ref& pool, const CUmemPoolPtrExportData& data) {
   const std::lock_guard lock{sharing_lock};
-  CUdeviceptr at = 0;
-  if (auto* const known = find_import(from, at)) {
-    ++known->users;
-    return at;
+  CUdeviceptr address = 0;
+  if (auto* const match = find_import(data, address)) {
+    ++match->users;
+    return address;
   }
-  imported_memory made{from, into.share(), 1, {}};
-  driver::call(driver::table->cuMemPoolImportPointer, &at, into.raw(), &made.by);
-  imports().insert_or_assign(at, std::move(made));
-  return at;
+  imported_memory memory{data, pool.share(), 1, {}};
+  driver::call(driver::table->cuMemPoolImportPointer, &address, pool.raw(), &memory.export_data);
+  imports().insert_or_assign(address, std::move(memory));
+  return address;
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ pool_handle import_pool(int descriptor, CUdevice device) {
                    0ull);
     });
   }
-  if (device < 0) let_devices_use(pool);
+  if (device < 0) grant_device_access(pool);
   return pool;
 }
 
@@ -105,62 +105,62 @@ CUmemPoolPtrExportData export_memory(CUdeviceptr pointer) {
   return bytes;
 }
 
-CUdeviceptr import_memory(const pool_ref& into, const CUmemPoolPtrExportData& from) {
-  free_what_was_deferred();  // it may be what keeps the memory mapped
+CUdeviceptr import_memory(const pool_ref& pool, const CUmemPoolPtrExportData& data) {
+  free_deferred_if_any();  // a deferred free may keep the memory mapped
   const gil_release_if_held released;
   const relaxed_capture_scope relaxed;
   for (int attempt = 1;; ++attempt) {
     try {
-      return import_once(into, from);
+      return import_once(pool, data);
     } catch (const driver::driver_error& error) {
-      // Mapped still: the free of the last user waits for work of its stream.
-      const bool may_go = error.code == CUDA_ERROR_ALREADY_MAPPED && attempt < most_attempts &&
-                          driver::try_call(driver::table->cuCtxSynchronize) == CUDA_SUCCESS;
-      if (!may_go) throw;
+      // The memory is mapped until the last user's free has completed on its stream.
+      const bool may_retry = error.code == CUDA_ERROR_ALREADY_MAPPED && attempt < most_attempts &&
+                             driver::try_call(driver::table->cuCtxSynchronize) == CUDA_SUCCESS;
+      if (!may_retry) throw;
     }
   }
 }
 
-bool is_imported(CUdeviceptr pointer, CUmemPoolPtrExportData* by) noexcept {
+bool is_imported(CUdeviceptr pointer, CUmemPoolPtrExportData* export_data) noexcept {
   const gil_release_if_held released;
   const std::lock_guard lock{sharing_lock};
-  const auto found = imports().find(pointer);
-  if (found == imports().end()) return false;
-  if (by) *by = found->second.by;
+  const auto match = imports().find(pointer);
+  if (match == imports().end()) return false;
+  if (export_data) *export_data = match->second.export_data;
   return true;
 }
 
-free_result let_go(CUdeviceptr pointer, const free_order& order) noexcept {
+free_result release_imported(CUdeviceptr pointer, const free_order& order) noexcept {
   if (!order.is_of_this_process()) return {};
   const gil_release_if_held released;
-  imported_memory last;  // goes after the lock: with it the pool, which takes the lock
+  imported_memory last;  // destroyed after the lock, since destroying its pool acquires the lock
   const std::lock_guard lock{sharing_lock};
-  const auto found = imports().find(pointer);
-  if (found == imports().end()) return order.free(pointer);
-  if (--found->second.users > 0) {
-    keep_order(found->second.earlier, order);
+  const auto match = imports().find(pointer);
+  if (match == imports().end()) return order.free(pointer);
+  if (--match->second.users > 0) {
+    add_order(match->second.earlier_orders, order);
     return {};
   }
-  last = std::move(found->second);
-  imports().erase(found);
+  last = std::move(match->second);
+  imports().erase(match);
   free_result waited;
-  for (const free_order& each : last.earlier) {
-    const free_result result = each.come_before(order);
+  for (const free_order& each : last.earlier_orders) {
+    const free_result result = each.make_wait(order);
     if (result.code != CUDA_SUCCESS) waited = result;
   }
   const free_result freed = order.free(pointer);
   return freed.code != CUDA_SUCCESS ? freed : waited;
 }
 
-// RANGE_SIZE alone would not do: for a pool of the host it is what addresses are reserved for.
+// RANGE_SIZE is only a fallback: for a host pool it is the size of the reserved address range.
 std::size_t extent_of(CUdeviceptr pointer) {
   const gil_release_if_held released;
   std::size_t size = 0;
   CUdeviceptr first = 0;
-  const auto ask = driver::table->cuPointerGetAttribute;
+  const auto get_attribute = driver::table->cuPointerGetAttribute;
   if (driver::try_call(driver::table->cuMemGetAddressRange, &first, &size, pointer)) {
-    driver::call(ask, &size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, pointer);
-    driver::call(ask, &first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, pointer);
+    driver::call(get_attribute, &size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, pointer);
+    driver::call(get_attribute, &first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, pointer);
   }
   return size - (pointer - first);
 }

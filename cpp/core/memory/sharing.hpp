@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools, their memory, and events that other processes have as well.
+// Pools, memory and events shared with other processes.
 #pragma once
 
 #include <cstddef>
@@ -10,26 +10,26 @@
 
 namespace halfwarp::core {
 
-// A file descriptor that names a pool, for another process; the caller owns it.
+// Returns a file descriptor of a pool for another process. The caller owns it.
 [[nodiscard]] int export_pool(const pool_ref& pool);
-// The pool of a descriptor of another process, which keeps it.
+// Imports a pool by the descriptor of another process. The caller keeps the descriptor.
 [[nodiscard]] pool_handle import_pool(int descriptor, CUdevice device);
 
 [[nodiscard]] CUmemPoolPtrExportData export_memory(CUdeviceptr pointer);
 
-// Memory of another process, mapped into this one. The driver maps it once, so who imports it again
-// becomes one more user of the same address; the last one's free unmaps it.
-[[nodiscard]] CUdeviceptr import_memory(const pool_ref& into, const CUmemPoolPtrExportData& from);
-// Whether there is such memory at an address, and what it was imported by.
-[[nodiscard]] bool is_imported(CUdeviceptr pointer, CUmemPoolPtrExportData* by) noexcept;
-// One user less, behind what `order` says. Memory that nobody imported is freed.
-[[nodiscard]] free_result let_go(CUdeviceptr pointer, const free_order& order) noexcept;
+// Maps memory of another process. The driver maps memory once per process, so a repeated import
+// adds a user to the same address; the free of the last user unmaps it.
+[[nodiscard]] CUdeviceptr import_memory(const pool_ref& pool, const CUmemPoolPtrExportData& data);
+// Returns whether the address is imported memory; sets `export_data` if it is not null.
+[[nodiscard]] bool is_imported(CUdeviceptr pointer, CUmemPoolPtrExportData* export_data) noexcept;
+// Releases one user of imported memory in the order `order`. Frees memory that was not imported.
+[[nodiscard]] free_result release_imported(CUdeviceptr pointer, const free_order& order) noexcept;
 
-// Bytes from an address to the end of its allocation.
+// Returns the number of bytes from an address to the end of its allocation.
 [[nodiscard]] std::size_t extent_of(CUdeviceptr pointer);
 
 [[nodiscard]] CUipcEventHandle export_event(const event_ref& event);
-// An event of another process, in the context that is current.
-[[nodiscard]] event_handle import_event(const CUipcEventHandle& from, unsigned flags);
+// Imports an event of another process into the current context.
+[[nodiscard]] event_handle import_event(const CUipcEventHandle& handle, unsigned flags);
 
 }  // namespace halfwarp::core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory that is there at once, for devices without memory pools. It goes back as all memory
-// does: free_order.hpp.
+// Device memory allocated synchronously, for devices without memory pools. See free_order.hpp for
+// its deallocation.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies in the order of a stream, whichever device is current and has access to the memory.
+// Copies in stream order, whichever device is current and has access to the memory.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace halfwarp::core {
   });
 }
 
-// A call with the stream that another extension makes.
+// Submits work of another extension in stream order.
 [[nodiscard]] inline CUresult run_in_order(const stream_ref& stream,
                                            CUresult (*work)(CUstream, void*), void* arguments) {
   return submit_in_order(stream, [=](CUstream raw) { return work(raw, arguments); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels: part of a library, which they keep loaded.
+// Kernels: part of a library, which they retain.
 #include "core/module/kernel.hpp"
 
 #include "core/lifetime/interpreter.hpp"
@@ -7,24 +7,25 @@
 namespace halfwarp::core {
 namespace {
 
-// What is there already for that kernel of that library. One of another library went with it when
-// the program unloaded it: the driver has given its handle once more.
-kernel_handle find_known(CUkernel raw, CUlibrary of) noexcept {
+// Returns the existing handle of a kernel of `library`. If the handle names a kernel of another
+// library, the program unloaded that library and the driver reused the value.
+kernel_handle find_match(CUkernel raw, CUlibrary library) noexcept {
   for (;;) {
-    kernel_handle known = kernel_handle::find(raw);
-    if (!known || known.parent().raw() == of) return known;
-    mark_unloaded(known.parent());
+    kernel_handle match = kernel_handle::find(raw);
+    if (!match || match.parent().raw() == library) return match;
+    mark_unloaded(match.parent());
   }
 }
 
-// What the driver knows of a kernel that may be one of ours; where it does not tell, it is.
+// Returns the library that the driver reports for a registered kernel, or the registered library if
+// it reports none.
 CUlibrary library_of(CUkernel raw) noexcept {
   const kernel_handle known = kernel_handle::find(raw);
   if (!known) return nullptr;
-  CUlibrary told = nullptr;
+  CUlibrary reported = nullptr;
   const gil_release_if_held released;
-  static_cast<void>(driver::try_call(driver::table->cuKernelGetLibrary, &told, raw));
-  return told != nullptr ? told : known.parent().raw();
+  static_cast<void>(driver::try_call(driver::table->cuKernelGetLibrary, &reported, raw));
+  return reported != nullptr ? reported : known.parent().raw();
 }
 
 }  // namespace
@@ -32,16 +33,16 @@ CUlibrary library_of(CUkernel raw) noexcept {
 kernel_handle find_kernel(const library_handle& library, const std::string& symbol) {
   CUkernel raw = nullptr;
   driver::call(driver::table->cuLibraryGetKernel, &raw, library.raw(), symbol.c_str());
-  if (kernel_handle known = find_known(raw, library.raw())) return known;
+  if (kernel_handle match = find_match(raw, library.raw())) return match;
   const kernel_signatures& signatures = library.facts().signatures;
-  const auto said = signatures.find(symbol);
+  const auto entry = signatures.find(symbol);
   kernel_facts facts{std::make_unique<launch_plan>(
-      raw, symbol, said == signatures.end() ? parameter_descriptions{} : said->second)};
-  return kernel_handle::own(library, std::move(facts), [raw](CUkernel* made) { *made = raw; });
+      raw, symbol, entry == signatures.end() ? parameter_descriptions{} : entry->second)};
+  return kernel_handle::own(library, std::move(facts), [raw](CUkernel* result) { *result = raw; });
 }
 
 kernel_handle kernel_of(CUkernel raw, const library_handle& library) {
-  if (kernel_handle known = find_known(raw, library_of(raw))) return known;
+  if (kernel_handle match = find_match(raw, library_of(raw))) return match;
   kernel_facts facts{std::make_unique<launch_plan>(raw, std::string{}, parameter_descriptions{})};
   return kernel_handle::borrow(raw, library, std::move(facts));
 }

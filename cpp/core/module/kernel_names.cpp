@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the process's kernels, for messages about launches that happened earlier.
+// Names of the process's kernels, for messages about earlier launches.
 #include "core/module/kernel_names.hpp"
 
 #include <atomic>
@@ -12,8 +12,8 @@
 namespace halfwarp::core {
 namespace {
 
-// More than the flight recorder holds by default, so that its kernels have names still.
-constexpr std::size_t kept_after_retirement = 1024;
+// Exceeds the default capacity of the flight recorder, so that its kernels still have names.
+constexpr std::size_t max_retired_names = 1024;
 
 struct name_table {
   std::mutex lock;
@@ -21,16 +21,16 @@ struct name_table {
   std::deque<std::uint32_t> retired;
 };
 
-// Never destroyed: kernels may go after the static objects of this file.
+// Never destroyed: kernels may be destroyed after the static objects of this file.
 constinit std::atomic<name_table*> known_names{nullptr};
 
 name_table& table() {
   name_table* known = known_names.load(std::memory_order_acquire);
   if (known != nullptr) [[likely]]
     return *known;
-  auto made = std::make_unique<name_table>();
-  if (known_names.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
-    known = made.release();
+  auto created = std::make_unique<name_table>();
+  if (known_names.compare_exchange_strong(known, created.get(), std::memory_order_acq_rel)) {
+    known = created.release();
   }
   return *known;
 }
@@ -49,9 +49,9 @@ std::uint32_t register_kernel_name(std::string name) {
 
 void retire_kernel_name(std::uint32_t number) noexcept {
   name_table* const known = known_names.load(std::memory_order_acquire);
-  if (known == nullptr) return;  // its thread was inside at a fork
+  if (known == nullptr) return;  // discarded in a child process
   const std::scoped_lock held{known->lock};
-  if (known->retired.size() >= kept_after_retirement) {
+  if (known->retired.size() >= max_retired_names) {
     known->names.erase(known->retired.front());
     known->retired.pop_front();
   }
@@ -62,7 +62,7 @@ void retire_kernel_name(std::uint32_t number) noexcept {
   }
 }
 
-void keep_kernel_names_after_fork() noexcept {
+void reset_kernel_names_after_fork() noexcept {
   name_table* const known = known_names.load(std::memory_order_acquire);
   if (known == nullptr) return;
   if (known->lock.try_lock()) {
@@ -75,8 +75,8 @@ void keep_kernel_names_after_fork() noexcept {
 std::string name_of_kernel(std::uint32_t number) {
   name_table& known = table();
   const std::scoped_lock held{known.lock};
-  const auto found = known.names.find(number);
-  return found == known.names.end() ? std::string{} : found->second;
+  const auto match = known.names.find(number);
+  return match == known.names.end() ? std::string{} : match->second;
 }
 
 }  // namespace halfwarp::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the process's kernels, for messages about launches that happened earlier.
+// Names of the process's kernels, for messages about earlier launches.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace halfwarp::core {
 
-// A number for a new kernel, never used again: what the launch path writes instead of a name.
+// Returns a number for a new kernel, which the launch path records instead of the name.
 [[nodiscard]] std::uint32_t register_kernel_name(std::string name);
 
-// The kernel is gone; its name is kept for some time more.
+// Call when a kernel is destroyed; its name remains available for some time.
 void retire_kernel_name(std::uint32_t number) noexcept;
 
-// Empty when it is forgotten.
+// Returns the name, or an empty string if it was discarded.
 [[nodiscard]] std::string name_of_kernel(std::uint32_t number);
 
-// For the child of a fork: begins anew where another thread was at the names in that moment.
-void keep_kernel_names_after_fork() noexcept;
+// Discards the names in a child process if another thread held their lock during the fork.
+void reset_kernel_names_after_fork() noexcept;
 
 }  // namespace halfwarp::core

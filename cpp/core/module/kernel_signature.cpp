@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading parameter lists from demangled symbols.
+// Parses parameter lists of demangled symbols.
 #include "core/module/kernel_signature.hpp"
 
 #include <cxxabi.h>
@@ -68,7 +68,7 @@ std::string demangle(const std::string& symbol) {
 constexpr bool opens(char c) { return c == '(' || c == '<' || c == '[' || c == '{'; }
 constexpr bool closes(char c) { return c == ')' || c == '>' || c == ']' || c == '}'; }
 
-// The position of the bracket that the last ')' of a demangled function closes, or npos.
+// Returns the position of the bracket that matches the final ')' of a demangled function, or npos.
 std::size_t parameter_list_start(std::string_view text) {
   if (!text.ends_with(')')) return std::string_view::npos;
   int depth = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel's symbol and its PTX text say about its parameters: kinds, types and names.
+// Kinds, types and names of kernel parameters, from the symbol and the PTX text.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ enum class parameter_kind : std::uint8_t {
 
 struct parameter_description {
   parameter_kind kind = parameter_kind::unknown;
-  std::uint32_t size = 0;  // in bytes; 0: not said
-  std::string type;        // as in C++, or empty
-  std::string name;        // empty when the compiler made it up
+  std::uint32_t size = 0;  // in bytes; 0: unknown
+  std::string type;        // C++ type, or empty
+  std::string name;        // empty if the compiler generated it
 };
 
 using parameter_descriptions = std::vector<parameter_description>;
@@ -38,22 +38,21 @@ struct string_hash {
   }
 };
 
-// The parameters of each kernel of one module, by symbol.
+// Parameters of each kernel of a module, by symbol.
 using kernel_signatures =
     std::unordered_map<std::string, parameter_descriptions, string_hash, std::equal_to<>>;
 
-// The `.entry` functions of a PTX text. What cannot be read is left out, never an error: the driver
-// is the judge of PTX.
+// Parses the `.entry` functions of a PTX text. Skips malformed ones: the driver reports errors.
 [[nodiscard]] kernel_signatures signatures_of_ptx(std::string_view text);
 
-// The `.entry` declarations of a PTX text, for signatures_of_ptx to read: what to keep of a text
-// that is not kept.
+// Extracts the `.entry` declarations of a PTX text, for signatures_of_ptx(). They replace a text
+// that is not retained.
 [[nodiscard]] std::string entry_declarations(std::string_view text);
 
-// The parameters named by a mangled C++ symbol; empty when it is not one (extern "C").
+// Parses the parameters from a mangled C++ symbol; returns none for another symbol (extern "C").
 [[nodiscard]] parameter_descriptions signature_of_symbol(const std::string& symbol);
 
-// The readable name of a symbol without its parameters: `scale<float>` of `_Z5scaleIfEvPT_`.
+// Returns a symbol's readable name without parameters: `scale<float>` for `_Z5scaleIfEvPT_`.
 [[nodiscard]] std::string readable_name(const std::string& symbol);
 
 }  // namespace halfwarp::core

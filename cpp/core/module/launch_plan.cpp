@@ -22,15 +22,15 @@ bool is_floating(parameter_kind kind) {
 
 bool may_hold_address(parameter_kind kind) { return !is_floating(kind); }
 
-// Whether raw bytes of a floating type may go there: nothing known says otherwise.
+// Returns whether the parameter may hold raw bytes of a floating type, as far as its kind is known.
 bool may_hold(parameter_kind kind, parameter_kind floating) {
   return kind == floating || kind == parameter_kind::unknown || kind == parameter_kind::aggregate;
 }
 
-// What is said about a parameter holds only if it agrees with the size that the driver reports.
-bool agree(const parameter_descriptions& said, const std::vector<parameter>& parameters) {
-  return said.size() == parameters.size() &&
-         std::equal(said.begin(), said.end(), parameters.begin(),
+// Descriptions are valid only if their sizes agree with those that the driver reports.
+bool agree(const parameter_descriptions& described, const std::vector<parameter>& parameters) {
+  return described.size() == parameters.size() &&
+         std::equal(described.begin(), described.end(), parameters.begin(),
                     [](const auto& s, const auto& p) { return s.size == 0 || s.size == p.size; });
 }
 
@@ -58,52 +58,52 @@ launch_plan::launch_plan(CUkernel kernel, std::string symbol, parameter_descript
     : kernel_{kernel}, symbol_{std::move(symbol)}, from_ptx_{std::move(from_ptx)} {}
 
 launch_plan::~launch_plan() {
-  const parameter_layout* const known = layout();
-  if (known == nullptr) return;
-  retire_kernel_name(known->number);
-  delete known;
+  const parameter_layout* const loaded = layout();
+  if (loaded == nullptr) return;
+  retire_kernel_name(loaded->number);
+  delete loaded;
 }
 
 std::string launch_plan::readable_name() const {
-  const parameter_layout* known = layout();
-  const std::string& symbol = known ? known->symbol : symbol_;
+  const parameter_layout* loaded = layout();
+  const std::string& symbol = loaded ? loaded->symbol : symbol_;
   return symbol.empty() ? std::string{"kernel"} : core::readable_name(symbol);
 }
 
 const parameter_layout& launch_plan::load_layout() {
-  if (const parameter_layout* known = layout()) return *known;
-  std::unique_ptr<parameter_layout> made = ask_layout();
-  add_descriptions(*made);
-  made->number = register_kernel_name(made->symbol.empty() ? std::string{"kernel"}
-                                                           : core::readable_name(made->symbol));
+  if (const parameter_layout* loaded = layout()) return *loaded;
+  std::unique_ptr<parameter_layout> created = query_layout();
+  add_descriptions(*created);
+  created->number = register_kernel_name(
+      created->symbol.empty() ? std::string{"kernel"} : core::readable_name(created->symbol));
   const parameter_layout* expected = nullptr;
-  if (layout_.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel)) {
-    return *made.release();
+  if (layout_.compare_exchange_strong(expected, created.get(), std::memory_order_acq_rel)) {
+    return *created.release();
   }
-  retire_kernel_name(made->number);
-  return *expected;  // another thread was first
+  retire_kernel_name(created->number);
+  return *expected;  // another thread stored it first
 }
 
-std::unique_ptr<parameter_layout> launch_plan::ask_layout() const {
-  auto made = std::make_unique<parameter_layout>();
-  made->symbol = symbol_;
+std::unique_ptr<parameter_layout> launch_plan::query_layout() const {
+  auto created = std::make_unique<parameter_layout>();
+  created->symbol = symbol_;
   int version = 0;
   driver::call(driver::table->cuDriverGetVersion, &version);
-  if (version < first_version_with_parameter_info) return made;
+  if (version < first_version_with_parameter_info) return created;
   const char* name = nullptr;
   if (symbol_.empty() && driver::table->cuKernelGetName(&name, kernel_) == CUDA_SUCCESS && name) {
-    made->symbol = name;
+    created->symbol = name;
   }
-  made->is_known = true;
+  created->is_known = true;
   for (std::size_t index = 0;; ++index) {
     std::size_t offset = 0, size = 0;
-    const auto ask = driver::table->cuKernelGetParamInfo;
-    const CUresult code = ask(kernel_, index, &offset, &size);
-    // The documented end of the list; anything else is a failure and must not end it.
-    if (code == CUDA_ERROR_INVALID_VALUE) return made;
-    if (code != CUDA_SUCCESS) driver::fail(code, reinterpret_cast<const void*>(ask));
-    made->parameters.push_back({static_cast<std::uint32_t>(size)});
-    made->offsets.push_back(static_cast<std::uint32_t>(offset));
+    const auto get_parameter = driver::table->cuKernelGetParamInfo;
+    const CUresult code = get_parameter(kernel_, index, &offset, &size);
+    // The driver documents this code as the end of the list; other codes are failures.
+    if (code == CUDA_ERROR_INVALID_VALUE) return created;
+    if (code != CUDA_SUCCESS) driver::fail(code, reinterpret_cast<const void*>(get_parameter));
+    created->parameters.push_back({static_cast<std::uint32_t>(size)});
+    created->offsets.push_back(static_cast<std::uint32_t>(offset));
   }
 }
 
@@ -128,7 +128,7 @@ void launch_plan::add_descriptions(parameter_layout& layout) const {
 
 unsigned launch_plan::grant_shared_memory(CUdevice device, unsigned bytes) {
   const auto slot = static_cast<std::size_t>(device);
-  if (slot < remembered_devices) {
+  if (slot < cached_devices) {
     const unsigned granted = granted_[slot].load(std::memory_order_relaxed);
     if (bytes <= granted) return granted;
   }
@@ -136,31 +136,31 @@ unsigned launch_plan::grant_shared_memory(CUdevice device, unsigned bytes) {
   const int fixed = kernel_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel_, device);
   int granted = kernel_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel_, device);
   if (bytes > static_cast<unsigned>(granted)) {
-    int most = 0;
-    driver::call(driver::table->cuDeviceGetAttribute, &most,
+    int limit = 0;
+    driver::call(driver::table->cuDeviceGetAttribute, &limit,
                  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
-    most = std::max(most - fixed, granted);
-    if (bytes > static_cast<unsigned>(most)) return static_cast<unsigned>(most);
+    limit = std::max(limit - fixed, granted);
+    if (bytes > static_cast<unsigned>(limit)) return static_cast<unsigned>(limit);
     driver::call(driver::table->cuKernelSetAttribute,
-                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most, kernel_, device);
-    granted = most;
+                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, limit, kernel_, device);
+    granted = limit;
   }
-  if (slot < remembered_devices) {
+  if (slot < cached_devices) {
     granted_[slot].store(static_cast<unsigned>(granted), std::memory_order_relaxed);
   }
   if (fixed < static_cast<int>(shared_memory_of_every_device) &&
-      !has_limits_of_its_own_.load(std::memory_order_relaxed)) {
-    unasked_shared_memory_.store(shared_memory_of_every_device - static_cast<unsigned>(fixed),
+      !has_custom_limits_.load(std::memory_order_relaxed)) {
+    default_shared_memory_.store(shared_memory_of_every_device - static_cast<unsigned>(fixed),
                                  std::memory_order_relaxed);
   }
   return static_cast<unsigned>(granted);
 }
 
-void launch_plan::forget_shared_memory(CUdevice device) noexcept {
+void launch_plan::invalidate_shared_memory(CUdevice device) noexcept {
   const auto slot = static_cast<std::size_t>(device);
-  if (slot < remembered_devices) granted_[slot].store(0, std::memory_order_relaxed);
-  has_limits_of_its_own_.store(true, std::memory_order_relaxed);
-  unasked_shared_memory_.store(0, std::memory_order_relaxed);
+  if (slot < cached_devices) granted_[slot].store(0, std::memory_order_relaxed);
+  has_custom_limits_.store(true, std::memory_order_relaxed);
+  default_shared_memory_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace halfwarp::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch must know about a kernel, asked of the driver once and kept beside its handle.
+// Properties of a kernel that a launch needs, queried from the driver once.
 #pragma once
 
 #include <cuda.h>
@@ -15,7 +15,7 @@
 
 namespace halfwarp::core {
 
-// What may be stored for a parameter with one instruction, tested as bits on the launch path.
+// Kinds of value that a single store can pack for a parameter. The launch path tests them as bits.
 enum accepts : std::uint8_t {
   accepts_integer = 1,  // a Python int that fits 31 bits, as 4 or 8 bytes
   accepts_double = 2,
@@ -26,7 +26,7 @@ enum accepts : std::uint8_t {
 };
 
 struct parameter {
-  std::uint32_t size = 0;  // in bytes; 0: not known
+  std::uint32_t size = 0;  // in bytes; 0: unknown
   parameter_kind kind = parameter_kind::unknown;
   std::uint8_t accepts =
       accepts_integer | accepts_double | accepts_address | accepts_8_bytes | accepts_4_bytes;
@@ -36,20 +36,20 @@ inline constexpr parameter unknown_parameter{};
 
 [[nodiscard]] parameter make_parameter(std::uint32_t size, parameter_kind kind) noexcept;
 
-// The parameters of a kernel as the driver lays them out, with what is known beyond that.
+// The parameters of a kernel in the driver's layout, with descriptions from symbol and PTX.
 struct parameter_layout {
-  bool is_known = false;  // false: the driver is older than 12.4 and nothing can be checked
-  std::string symbol;     // empty when it cannot be had
+  bool is_known = false;  // false if the driver is older than 12.4, which disables checks
+  std::string symbol;     // empty if unknown
   std::uint32_t number;   // of the kernel's name, see kernel_names.hpp
   std::vector<parameter> parameters;
   std::vector<std::uint32_t> offsets;
-  parameter_descriptions descriptions;  // as many as parameters
+  parameter_descriptions descriptions;  // one per parameter
 };
 
-// Shared by all wrappers of one kernel; every member may be called from several threads at once.
+// Shared by all wrappers of a kernel. All members are thread-safe.
 class launch_plan {
  public:
-  // `symbol` may be empty: then the driver is asked, with the layout.
+  // `symbol` may be empty; load_layout() then queries it.
   launch_plan(CUkernel kernel, std::string symbol, parameter_descriptions from_ptx);
   ~launch_plan();
   launch_plan(const launch_plan&) = delete;  // launches hold its address
@@ -61,35 +61,35 @@ class launch_plan {
   [[nodiscard]] const parameter_layout* layout() const noexcept {
     return layout_.load(std::memory_order_acquire);
   }
-  // Asks the driver. Throws driver_error, for instance when no context is current.
+  // Queries the driver. Throws driver_error, for instance if no context is current.
   const parameter_layout& load_layout();
 
-  // The name to show, without parameters: "kernel" when there is none.
+  // Returns the name for messages, without parameters: "kernel" if there is none.
   [[nodiscard]] std::string readable_name() const;
 
-  // Dynamic shared memory in bytes that every device grants without being asked.
-  [[nodiscard]] unsigned unasked_shared_memory() const noexcept {
-    return unasked_shared_memory_.load(std::memory_order_relaxed);
+  // Dynamic shared memory in bytes that every device supports by default.
+  [[nodiscard]] unsigned default_shared_memory() const noexcept {
+    return default_shared_memory_.load(std::memory_order_relaxed);
   }
-  // Makes the device accept `bytes` of dynamic shared memory if it can, and returns the most it
-  // grants this kernel: less than `bytes` means that the launch would fail.
+  // Raises the device's limit to at least `bytes` of dynamic shared memory if possible. Returns the
+  // limit of this kernel; a launch that needs more would fail.
   unsigned grant_shared_memory(CUdevice device, unsigned bytes);
-  // After somebody set the kernel's limit on a device: from now on each device is asked.
-  void forget_shared_memory(CUdevice device) noexcept;
+  // Call after the kernel's limit was set on a device: later launches query each device.
+  void invalidate_shared_memory(CUdevice device) noexcept;
 
  private:
-  static constexpr std::size_t remembered_devices = 32;
+  static constexpr std::size_t cached_devices = 32;
 
-  std::unique_ptr<parameter_layout> ask_layout() const;
+  std::unique_ptr<parameter_layout> query_layout() const;
   void add_descriptions(parameter_layout& layout) const;
 
   const CUkernel kernel_;
   const std::string symbol_;
   const parameter_descriptions from_ptx_;
   std::atomic<const parameter_layout*> layout_{nullptr};
-  std::atomic<unsigned> unasked_shared_memory_{0};
-  std::atomic<bool> has_limits_of_its_own_{false};
-  std::array<std::atomic<unsigned>, remembered_devices> granted_{};
+  std::atomic<unsigned> default_shared_memory_{0};
+  std::atomic<bool> has_custom_limits_{false};
+  std::array<std::atomic<unsigned>, cached_devices> granted_{};
 };
 
 }  // namespace halfwarp::core

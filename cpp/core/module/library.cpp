@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries of device code: loading them, and what is in them.
+// Libraries of device code: loading, unloading and lookup.
 #include "core/module/library.hpp"
 
 #include <atomic>
@@ -23,8 +23,8 @@ CUresult unload(CUlibrary raw) noexcept {
   return driver::try_call(driver::table->cuLibraryUnload, raw);
 }
 
-// Before a library is loaded.
-void make_room() noexcept {
+// Call before loading a library: unloads the unused libraries if there are too many.
+void limit_unused_libraries() noexcept {
   if (unused_count.load(std::memory_order_relaxed) >= most_unused_libraries) {
     unload_unused_libraries();
   }
@@ -32,18 +32,18 @@ void make_room() noexcept {
 
 library_handle adopt(CUlibrary raw, library_facts facts) {
   while (const library_handle unloaded = library_handle::find(raw)) mark_unloaded(unloaded);
-  return library_handle::own({}, std::move(facts), [raw](CUlibrary* made) { *made = raw; });
+  return library_handle::own({}, std::move(facts), [raw](CUlibrary* result) { *result = raw; });
 }
 
 }  // namespace
 
-// At exit the driver lets go of everything, and waits for nothing.
+// At exit the driver frees all libraries itself, without waiting.
 CUresult library_traits::destroy(CUlibrary raw, const library_facts& facts) noexcept {
   if (facts.stays_loaded || is_exiting.load(std::memory_order_relaxed)) return CUDA_SUCCESS;
-  auto* const made = new (std::nothrow) unused_library{raw, unused.load()};
-  if (made == nullptr) return unload(raw);
+  auto* const entry = new (std::nothrow) unused_library{raw, unused.load()};
+  if (entry == nullptr) return unload(raw);
   unused_count.fetch_add(1, std::memory_order_relaxed);
-  while (!unused.compare_exchange_weak(made->next, made)) continue;
+  while (!unused.compare_exchange_weak(entry->next, entry)) continue;
   return CUDA_SUCCESS;
 }
 
@@ -58,18 +58,17 @@ void unload_unused_libraries() noexcept {
   }
 }
 
-void forget_unused_libraries() noexcept {
+void discard_unused_libraries() noexcept {
   unused.store(nullptr);
   unused_count.store(0);
 }
 
-// The library is loaded without asking for a log: a driver that loads lazily would write to it long
-// after the call.
+// Loads without a log buffer: a driver that loads lazily would write to it long after the call.
 library_handle load_library(const void* image, bool is_ptx, std::string_view declarations,
                             load_report& report) {
   library_facts facts{signatures_of_ptx(declarations)};
   CUlibrary raw = nullptr;
-  make_room();
+  limit_unused_libraries();
   report = {driver::table->cuLibraryLoadData(&raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0),
             "cuLibraryLoadData",
             {}};
@@ -82,7 +81,7 @@ library_handle load_library_file(const char* path, std::string_view declarations
                                  load_report& report) {
   library_facts facts{signatures_of_ptx(declarations)};
   CUlibrary raw = nullptr;
-  make_room();
+  limit_unused_libraries();
   report = {
       driver::table->cuLibraryLoadFromFile(&raw, path, nullptr, nullptr, 0, nullptr, nullptr, 0),
       "cuLibraryLoadFromFile",
@@ -97,7 +96,7 @@ std::string compiler_log(const char* ptx) {
   CUmodule module = nullptr;
   const CUresult code =
       driver::try_call(driver::table->cuModuleLoadDataEx, &module, ptx, 2u, options, values);
-  if (code == CUDA_SUCCESS) {  // what failed was not the compilation
+  if (code == CUDA_SUCCESS) {  // the load failed for another reason
     static_cast<void>(driver::try_call(driver::table->cuModuleUnload, module));
     return {};
   }
@@ -105,9 +104,10 @@ std::string compiler_log(const char* ptx) {
 }
 
 global_variable find_global(const library_handle& library, const char* name) {
-  global_variable found;
-  driver::call(driver::table->cuLibraryGetGlobal, &found.address, &found.size, library.raw(), name);
-  return found;
+  global_variable result;
+  driver::call(driver::table->cuLibraryGetGlobal, &result.address, &result.size, library.raw(),
+               name);
+  return result;
 }
 
 std::vector<std::string> kernel_symbols(const library_handle& library) {

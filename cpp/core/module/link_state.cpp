@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A link by the driver: what it reads and writes until it ends, and the state itself.
+// A link by the driver: the link state, its options and its logs.
 #include "core/module/link_state.hpp"
 
 #include <cstring>
@@ -13,15 +13,15 @@ void add(link_facts& facts, CUjit_option name, void* value) {
   facts.values.push_back(value);
 }
 
-// Zeroed by the system: a log costs what is written of it.
+// Allocates a log as zero pages, so that only the written part is committed.
 std::unique_ptr<char[]> add_log(link_facts& facts, CUjit_option buffer, CUjit_option size) {
-  auto made = std::make_unique<char[]>(link_facts::log_capacity);
-  add(facts, buffer, made.get());
+  auto log = std::make_unique<char[]>(link_facts::log_capacity);
+  add(facts, buffer, log.get());
   add(facts, size, reinterpret_cast<void*>(link_facts::log_capacity));
-  return made;
+  return log;
 }
 
-std::string text_of(const std::unique_ptr<char[]>& log) {
+std::string log_text(const std::unique_ptr<char[]>& log) {
   return {log.get(), strnlen(log.get(), link_facts::log_capacity)};
 }
 
@@ -35,7 +35,7 @@ link_state_handle create_link_state(const std::vector<link_option>& options) {
   facts.error_log = add_log(facts, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
   facts.info_log = add_log(facts, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
   const auto count = static_cast<unsigned>(facts.names.size());
-  CUjit_option* const names = facts.names.data();  // where they are does not change by the move
+  CUjit_option* const names = facts.names.data();  // the move below does not change the addresses
   void** const values = facts.values.data();
   return link_state_handle::own(
       current_context(), std::move(facts), [count, names, values](CUlinkState* raw) {
@@ -43,8 +43,8 @@ link_state_handle create_link_state(const std::vector<link_option>& options) {
       });
 }
 
-std::string error_log_of(const link_state_handle& link) { return text_of(link.facts().error_log); }
+std::string error_log_of(const link_state_handle& link) { return log_text(link.facts().error_log); }
 
-std::string info_log_of(const link_state_handle& link) { return text_of(link.facts().info_log); }
+std::string info_log_of(const link_state_handle& link) { return log_text(link.facts().info_log); }
 
 }  // namespace halfwarp::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A link by the driver: what it reads and writes until it ends, and the state itself.
+// A link by the driver: the link state, its options and its logs.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace halfwarp::core {
 
-// An option with its value, which the driver takes in place of a pointer.
+// An option whose value is passed in place of a pointer.
 struct link_option {
   CUjit_option name;
   std::uintptr_t value;
 };
 
-// The driver reads the options and writes the logs as long as the state lives.
+// Options and logs, which the driver accesses as long as the state exists.
 struct link_facts {
   static constexpr std::size_t log_capacity = 64 * 1024;
 
@@ -40,10 +40,10 @@ struct link_state_traits {
 
 using link_state_handle = handle<link_state_traits>;
 
-// Begins a link in the current context.
+// Starts a link in the current context.
 [[nodiscard]] link_state_handle create_link_state(const std::vector<link_option>& options);
 
-// What the driver has said so far; empty when that is nothing.
+// Return the log so far, which may be empty.
 [[nodiscard]] std::string error_log_of(const link_state_handle& link);
 [[nodiscard]] std::string info_log_of(const link_state_handle& link);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the parameter lists of `.entry` functions from PTX text.
+// Parses the parameter lists of `.entry` functions in PTX text.
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -38,48 +38,49 @@ bool is_identifier(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
 }
 
-// Splits PTX into words (with their leading dot), numbers and single punctuation characters.
+// Splits PTX into words (with a leading dot), numbers and single punctuation characters.
 class ptx_words {
  public:
-  explicit ptx_words(std::string_view text) : rest_{text} {}
+  explicit ptx_words(std::string_view text) : remaining_{text} {}
 
-  // The next word; empty at the end of the text.
+  // Returns the next word; empty at the end of the text.
   std::string_view next() {
     skip_blanks();
-    if (rest_.empty()) return {};
+    if (remaining_.empty()) return {};
     std::size_t length = 1;
-    if (rest_[0] == '.' || is_identifier(rest_[0])) {
-      while (length < rest_.size() && is_identifier(rest_[length])) ++length;
+    if (remaining_[0] == '.' || is_identifier(remaining_[0])) {
+      while (length < remaining_.size() && is_identifier(remaining_[length])) ++length;
     }
-    const std::string_view word = rest_.substr(0, length);
-    rest_.remove_prefix(length);
+    const std::string_view word = remaining_.substr(0, length);
+    remaining_.remove_prefix(length);
     return word;
   }
 
-  // Goes past the next `.entry`; false when there is none. Function bodies are jumped over by a
-  // plain text search, so that a large module costs one scan.
+  // Advances past the next `.entry`; returns false if there is none. A plain text search skips
+  // function bodies, so that a large module costs one scan.
   bool find_entry() {
     for (;;) {
-      const std::size_t at = rest_.find(".entry");
+      const std::size_t at = remaining_.find(".entry");
       if (at == std::string_view::npos) return false;
-      const std::size_t line = rest_.rfind('\n', at) + 1;
-      const bool in_comment = rest_.substr(line, at - line).find("//") != std::string_view::npos;
-      rest_.remove_prefix(at + 6);
-      if (!in_comment && (rest_.empty() || !is_identifier(rest_[0]))) return true;
+      const std::size_t line = remaining_.rfind('\n', at) + 1;
+      const bool in_comment =
+          remaining_.substr(line, at - line).find("//") != std::string_view::npos;
+      remaining_.remove_prefix(at + 6);
+      if (!in_comment && (remaining_.empty() || !is_identifier(remaining_[0]))) return true;
     }
   }
 
-  [[nodiscard]] std::string_view rest() const { return rest_; }
+  [[nodiscard]] std::string_view remaining() const { return remaining_; }
 
  private:
   void skip_blanks() {
     for (;;) {
-      while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_[0]))) {
-        rest_.remove_prefix(1);
+      while (!remaining_.empty() && std::isspace(static_cast<unsigned char>(remaining_[0]))) {
+        remaining_.remove_prefix(1);
       }
-      if (rest_.starts_with("//")) {
+      if (remaining_.starts_with("//")) {
         skip_past("\n");
-      } else if (rest_.starts_with("/*")) {
+      } else if (remaining_.starts_with("/*")) {
         skip_past("*/");
       } else {
         return;
@@ -88,11 +89,11 @@ class ptx_words {
   }
 
   void skip_past(std::string_view end) {
-    const std::size_t at = rest_.find(end);
-    rest_.remove_prefix(at == std::string_view::npos ? rest_.size() : at + end.size());
+    const std::size_t at = remaining_.find(end);
+    remaining_.remove_prefix(at == std::string_view::npos ? remaining_.size() : at + end.size());
   }
 
-  std::string_view rest_;
+  std::string_view remaining_;
 };
 
 std::uint32_t number(std::string_view word) {
@@ -101,7 +102,7 @@ std::uint32_t number(std::string_view word) {
   return value;
 }
 
-// Reads one parameter, the word `.param` being gone; sets `end` to the word after it.
+// Parses one parameter after the word `.param`; sets `end` to the word after it.
 parameter_description read_parameter(ptx_words& words, std::string_view& end) {
   parameter_description result;
   for (end = words.next(); !end.empty() && end != "," && end != ")"; end = words.next()) {
@@ -125,8 +126,8 @@ parameter_description read_parameter(ptx_words& words, std::string_view& end) {
   return result;
 }
 
-// Compilers call the parameters of `f` f_param_0, f_param_1...: no name to show.
-bool is_made_up(std::string_view name, std::string_view entry) {
+// Compilers name the parameters of `f` f_param_0, f_param_1 and so on, which are not worth showing.
+bool is_generated_name(std::string_view name, std::string_view entry) {
   return name.starts_with(entry) && name.substr(entry.size()).starts_with("_param_");
 }
 
@@ -142,7 +143,7 @@ kernel_signatures signatures_of_ptx(std::string_view text) {
     if (word == "(") word = words.next();
     while (word == ".param") {
       parameter_description parameter = read_parameter(words, word);
-      if (is_made_up(parameter.name, entry)) parameter.name.clear();
+      if (is_generated_name(parameter.name, entry)) parameter.name.clear();
       parameters.push_back(std::move(parameter));
       if (word == ",") word = words.next();
     }
@@ -155,13 +156,13 @@ std::string entry_declarations(std::string_view text) {
   std::string result;
   ptx_words words{text};
   while (words.find_entry()) {
-    const std::string_view start = words.rest();
+    const std::string_view start = words.remaining();
     words.next();  // the name
     std::string_view word = words.next();
     if (word == "(") {
       while (!word.empty() && word != ")") word = words.next();
     }
-    const std::string_view declaration = start.substr(0, start.size() - words.rest().size());
+    const std::string_view declaration = start.substr(0, start.size() - words.remaining().size());
     result.append(".entry").append(declaration).append("\n");
   }
   return result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays, the objects through which kernels reach them, and what is shared with graphics libraries:
-// counted, each keeping what the driver needs under it, destroyed in the context it was made in.
+// Arrays, texture and surface objects, and graphics resources: reference-counted, each retaining
+// what it refers to, destroyed in the context in which it was created.
 #pragma once
 
 #include "core/context.hpp"
@@ -8,8 +8,8 @@
 
 namespace halfwarp::core {
 
-// The driver takes these objects back in their context only, and whoever lets the last share go may
-// have another one current, or none.
+// Makes a call in the object's context. The driver accepts these objects in their context only, and
+// the thread that releases the last reference may have another current context, or none.
 template <class Call>
 [[nodiscard]] CUresult release_in(const context_ref& context, Call&& call) noexcept {
   try {
@@ -20,7 +20,7 @@ template <class Call>
   }
 }
 
-// What they have in common; `facts.in` is the context.
+// Traits shared by these objects; `facts.context` is their context.
 template <class Raw, class Facts>
 struct traits_in_context {
   using raw_type = Raw;
@@ -31,12 +31,12 @@ struct traits_in_context {
  protected:
   template <class Function>
   static CUresult release_by(Function& function, Raw raw, const Facts& facts) noexcept {
-    return release_in(facts.in, [&] { return driver::try_call(function, raw); });
+    return release_in(facts.context, [&] { return driver::try_call(function, raw); });
   }
 };
 
 struct mipmapped_array_facts {
-  context_handle in;
+  context_handle context;
 };
 
 struct mipmapped_array_traits : traits_in_context<CUmipmappedArray, mipmapped_array_facts> {
@@ -49,8 +49,8 @@ using mipmapped_array_ref = handle_ref<mipmapped_array_traits>;
 using mipmapped_array_handle = handle<mipmapped_array_traits>;
 
 struct array_facts {
-  context_handle in;
-  mipmapped_array_handle of;  // of a level: what it goes with
+  context_handle context;
+  mipmapped_array_handle parent_array;  // set for a level: destroyed with it
 };
 
 struct array_traits : traits_in_context<CUarray, array_facts> {
@@ -62,11 +62,11 @@ struct array_traits : traits_in_context<CUarray, array_facts> {
 using array_ref = handle_ref<array_traits>;
 using array_handle = handle<array_traits>;
 
-// What a texture or surface reads: it goes after the object.
+// The array of a texture or surface, which is destroyed after the object.
 struct bound_facts {
   array_handle array;
   mipmapped_array_handle levels;
-  context_handle in;
+  context_handle context;
 };
 
 struct texture_traits : traits_in_context<CUtexObject, bound_facts> {
@@ -88,7 +88,7 @@ using surface_ref = handle_ref<surface_traits>;
 using surface_handle = handle<surface_traits>;
 
 struct graphics_facts {
-  context_handle in;
+  context_handle context;
 };
 
 struct graphics_traits : traits_in_context<CUgraphicsResource, graphics_facts> {
@@ -100,32 +100,36 @@ struct graphics_traits : traits_in_context<CUgraphicsResource, graphics_facts> {
 using graphics_ref = handle_ref<graphics_traits>;
 using graphics_handle = handle<graphics_traits>;
 
-// All in the given context, whichever is current. They throw driver_error.
-[[nodiscard]] array_handle create_array(context_handle in, const CUDA_ARRAY3D_DESCRIPTOR& shape);
-[[nodiscard]] mipmapped_array_handle create_mipmapped_array(context_handle in,
+// Create objects in `context`, whichever is current. They throw driver_error.
+[[nodiscard]] array_handle create_array(context_handle context,
+                                        const CUDA_ARRAY3D_DESCRIPTOR& shape);
+[[nodiscard]] mipmapped_array_handle create_mipmapped_array(context_handle context,
                                                             const CUDA_ARRAY3D_DESCRIPTOR& shape,
                                                             unsigned levels);
-[[nodiscard]] array_handle level_of(const mipmapped_array_ref& of, unsigned level);
-[[nodiscard]] texture_handle create_texture(context_handle in, const CUDA_RESOURCE_DESC& resource,
-                                            const CUDA_TEXTURE_DESC& how, bound_facts kept);
-[[nodiscard]] surface_handle create_surface(context_handle in, const CUDA_RESOURCE_DESC& resource,
-                                            bound_facts kept);
+[[nodiscard]] array_handle level_of(const mipmapped_array_ref& array, unsigned level);
+[[nodiscard]] texture_handle create_texture(context_handle context,
+                                            const CUDA_RESOURCE_DESC& resource,
+                                            const CUDA_TEXTURE_DESC& params, bound_facts facts);
+[[nodiscard]] surface_handle create_surface(context_handle context,
+                                            const CUDA_RESOURCE_DESC& resource, bound_facts facts);
 
-// Of the current context, like that of the graphics library. Throw driver_error.
+// Register resources in the current context, which the graphics library must use too. They throw
+// driver_error.
 [[nodiscard]] graphics_handle register_buffer(unsigned name, unsigned flags);
 [[nodiscard]] graphics_handle register_image(unsigned name, unsigned target, unsigned flags);
 
-// A mapping of a resource, undone once. In the child of a fork, and after a reset of the device,
-// there is nothing to undo.
-void map_graphics(const graphics_ref& what, const stream_ref& order);
-[[nodiscard]] CUresult unmap_graphics(const graphics_ref& what, const stream_ref& order) noexcept;
+// A mapping of a resource is undone once. Unmapping does nothing in a child process, and after a
+// reset of the device.
+void map_graphics(const graphics_ref& resource, const stream_ref& stream);
+[[nodiscard]] CUresult unmap_graphics(const graphics_ref& resource,
+                                      const stream_ref& stream) noexcept;
 
 struct mapped_range {
   CUdeviceptr pointer = 0;
   std::size_t size = 0;
 };
 [[nodiscard]] mapped_range pointer_of(const graphics_ref& mapped);
-// An array that goes when it is unmapped; `kept` is held as long as anybody has it.
+// Returns an array that is destroyed when the resource is unmapped.
 [[nodiscard]] array_handle array_of(const graphics_ref& mapped, unsigned layer, unsigned level,
                                     CUDA_ARRAY3D_DESCRIPTOR* shape);
 

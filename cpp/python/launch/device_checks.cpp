@@ -75,11 +75,11 @@ int take_care(const config_fields& config, const CUlaunchConfig& launched,
   const unsigned shared = launched.sharedMemBytes;
   const bool is_cooperative = config.is_cooperative;
   const bool is_plain = !is_cooperative && config.is_device_checked;
-  if (is_plain && shared <= plan.unasked_shared_memory()) return 0;
+  if (is_plain && shared <= plan.default_shared_memory()) return 0;
   try {
     const CUdevice device = device_of(stream);
     if (!config.is_device_checked && check_device_supports(config, device) < 0) return -1;
-    if (shared > plan.unasked_shared_memory() && check_shared_memory(shared, device, plan) < 0) {
+    if (shared > plan.default_shared_memory() && check_shared_memory(shared, device, plan) < 0) {
       return -1;
     }
     return is_cooperative ? check_cooperative_grid(launched, stream, device, plan) : 0;

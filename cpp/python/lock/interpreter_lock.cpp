@@ -60,6 +60,6 @@ PyGILState_STATE take_lock() {
   return state;
 }
 
-void attach_interpreter_lock() noexcept { core::lock_above = {release_lock, acquire_lock}; }
+void attach_interpreter_lock() noexcept { core::gil_hooks = {release_lock, acquire_lock}; }
 
 }  // namespace halfwarp::python

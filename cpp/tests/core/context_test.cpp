@@ -82,17 +82,17 @@ TEST_F(context_test, a_reset_gives_the_raw_value_to_another_context) {
   const context_handle primary = retain_primary_context(3);
   const context_instance of_primary{primary};
   const context_instance of_foreign{context_of(raw_handle<CUcontext>(0x200))};
-  EXPECT_FALSE(of_primary.is_gone());
-  EXPECT_FALSE(of_foreign.is_gone());
+  EXPECT_FALSE(of_primary.is_destroyed());
+  EXPECT_FALSE(of_foreign.is_destroyed());
   fake().context_id = 2;
-  EXPECT_TRUE(of_primary.is_gone());
-  EXPECT_TRUE(of_foreign.is_gone());
+  EXPECT_TRUE(of_primary.is_destroyed());
+  EXPECT_TRUE(of_foreign.is_destroyed());
 }
 
 TEST_F(context_test, a_handle_names_the_context_that_comes_after_a_reset) {
   const context_handle primary = retain_primary_context(3);
   fake().context_id = 2;
-  EXPECT_FALSE(context_instance{primary}.is_gone());
+  EXPECT_FALSE(context_instance{primary}.is_destroyed());
   EXPECT_TRUE(context_handle::find(primary.raw()).is_open());
 }
 
@@ -100,13 +100,13 @@ TEST_F(context_test, a_driver_that_does_not_count_contexts_tells_of_no_reset) {
   fake().context_id = 0;
   const context_instance of_primary{retain_primary_context(3)};
   fake().context_id = 2;
-  EXPECT_FALSE(of_primary.is_gone());
+  EXPECT_FALSE(of_primary.is_destroyed());
 }
 
 TEST_F(context_test, an_error_of_another_cause_does_not_tell_of_a_reset) {
   const context_instance of_primary{retain_primary_context(3)};
   fake().failing = "cuCtxGetId";
-  EXPECT_FALSE(of_primary.is_gone());
+  EXPECT_FALSE(of_primary.is_destroyed());
   EXPECT_FALSE(is_destroyed(of_primary.context()));
 }
 

@@ -200,17 +200,17 @@ class locked_handle_test : public handle_test {
   void SetUp() override {
     handle_test::SetUp();
     has_lock = true;
-    lock_above = {[]() noexcept -> void* {
-                    if (!std::exchange(has_lock, false)) return nullptr;
-                    fake().calls.emplace_back("give back");
-                    return &has_lock;
-                  },
-                  [](void*) noexcept {
-                    has_lock = true;
-                    fake().calls.emplace_back("take again");
-                  }};
+    gil_hooks = {[]() noexcept -> void* {
+                   if (!std::exchange(has_lock, false)) return nullptr;
+                   fake().calls.emplace_back("give back");
+                   return &has_lock;
+                 },
+                 [](void*) noexcept {
+                   has_lock = true;
+                   fake().calls.emplace_back("take again");
+                 }};
   }
-  void TearDown() override { lock_above = {}; }
+  void TearDown() override { gil_hooks = {}; }
   static inline bool has_lock = true;
 };
 

@@ -168,9 +168,9 @@ TEST_F(launch_plan_test, keeps_the_name_after_the_kernel) {
 
 TEST_F(launch_plan_test, grants_what_is_there_without_setting_anything) {
   launch_plan plan{kernel, "f", {}};
-  EXPECT_EQ(plan.unasked_shared_memory(), 0u);
+  EXPECT_EQ(plan.default_shared_memory(), 0u);
   EXPECT_EQ(plan.grant_shared_memory(0, 4096), 47u * 1024);
-  EXPECT_EQ(plan.unasked_shared_memory(), 47u * 1024);
+  EXPECT_EQ(plan.default_shared_memory(), 47u * 1024);
   EXPECT_EQ(fake.settings, 0);
 }
 
@@ -193,17 +193,17 @@ TEST_F(launch_plan_test, asks_again_after_the_limit_was_set_by_others) {
   launch_plan plan{kernel, "f", {}};
   EXPECT_EQ(plan.grant_shared_memory(0, 60000), 199u * 1024);
   fake.attributes[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = 512;
-  plan.forget_shared_memory(0);
-  EXPECT_EQ(plan.unasked_shared_memory(), 0u);
+  plan.invalidate_shared_memory(0);
+  EXPECT_EQ(plan.default_shared_memory(), 0u);
   EXPECT_EQ(plan.grant_shared_memory(0, 256), 512u);
-  EXPECT_EQ(plan.unasked_shared_memory(), 0u);
+  EXPECT_EQ(plan.default_shared_memory(), 0u);
   EXPECT_EQ(plan.grant_shared_memory(0, 4096), 199u * 1024);
 }
 
 TEST_F(launch_plan_test, serves_devices_beyond_those_it_remembers) {
   launch_plan plan{kernel, "f", {}};
   EXPECT_EQ(plan.grant_shared_memory(1000, 60000), 199u * 1024);
-  plan.forget_shared_memory(1000);
+  plan.invalidate_shared_memory(1000);
 }
 
 TEST(parameters, accept_what_their_kind_and_size_allow) {

@@ -28,7 +28,7 @@ class pool_test : public testing::driver_test {
 
   void TearDown() override {
     testing::settle();
-    forget(pool->take_all_segments());
+    forget(pool->remove_all_segments());
     pool->release();
     stream.reset();
     other.reset();
@@ -57,8 +57,8 @@ class pool_test : public testing::driver_test {
   block* allocate(std::size_t requested, const stream_ref& on) {
     return pool->allocate_from_bins(requested, on, segment_use::all_blocks);
   }
-  block* take_from_others(std::size_t requested, const stream_ref& on) {
-    return pool->take_from_others(requested, on, segment_use::all_blocks);
+  block* allocate_across_streams(std::size_t requested, const stream_ref& on) {
+    return pool->allocate_across_streams(requested, on, segment_use::all_blocks);
   }
 
   bool free(block* given) { return pool->free(*given, *given->home); }
@@ -89,7 +89,7 @@ TEST(bins, the_best_fit_is_the_smallest_that_is_large_enough) {
   };
   const std::size_t sizes[] = {40, 37, 36, 100, 3};
   for (int i = 0; i < 5; ++i) {
-    made[i].of = &whole;
+    made[i].parent = &whole;
     made[i].size = sizes[i] * block_unit;
     made[i].freed = static_cast<unsigned long long>(i);
     blocks.insert(made[i]);
@@ -110,7 +110,7 @@ TEST(bins, blocks_come_from_segments_for_their_kind) {
   block made[2];
   for (block& each : made) {
     each.size = 10 * block_unit;
-    each.of = &each == made ? &small : &large;
+    each.parent = &each == made ? &small : &large;
     blocks.insert(each);
   }
   const std::size_t size = 10 * block_unit;
@@ -124,7 +124,7 @@ TEST(bins, blocks_come_from_segments_for_their_kind) {
 
 TEST_F(pool_test, nothing_is_there_before_a_segment) {
   EXPECT_EQ(pool->allocate(1, stream), nullptr);
-  EXPECT_EQ(take_from_others(1, stream), nullptr);
+  EXPECT_EQ(allocate_across_streams(1, stream), nullptr);
   EXPECT_EQ(pool->allocate(~std::size_t{0}, stream), nullptr);
 }
 
@@ -147,7 +147,7 @@ TEST_F(pool_test, a_free_block_is_used_again_and_joined) {
 TEST_F(pool_test, another_stream_leaves_the_rest_of_a_large_block) {
   free(grow(16 * mib, 16 * mib, stream));
   EXPECT_EQ(pool->allocate(1, other), nullptr);
-  block* const taken = take_from_others(1, other);
+  block* const taken = allocate_across_streams(1, other);
   ASSERT_NE(taken, nullptr);
   EXPECT_EQ(taken->home, &pool->home_of(other));
   EXPECT_NE(pool->allocate(14 * mib, stream), nullptr);
@@ -159,11 +159,11 @@ TEST_F(pool_test, what_a_stream_leaves_is_found) {
     stream_handle leaving = make();
     free(grow(2 * mib, 2 * mib, leaving));
     block* const kept = grow(2 * mib, 1, leaving);
-    pool->move_home(*kept, pool->home_of(stream));
+    pool->change_home(*kept, pool->home_of(stream));
     leaving.reset();
     free(kept);
   }
-  block* const taken = take_from_others(2 * mib, other);
+  block* const taken = allocate_across_streams(2 * mib, other);
   ASSERT_NE(taken, nullptr);
   free(taken);
   EXPECT_EQ(pool->figures().frees + pool->totals().frees, 3u);
@@ -172,15 +172,15 @@ TEST_F(pool_test, what_a_stream_leaves_is_found) {
 TEST_F(pool_test, segments_go_when_all_of_them_is_free) {
   block* const one = grow(2 * mib, 1, stream);
   block* const two = grow(4 * mib, 1, other);
-  EXPECT_EQ(pool->take_segments(0, stream), nullptr);
+  EXPECT_EQ(pool->remove_free_segments(0, stream), nullptr);
   free(one);
-  EXPECT_EQ(forget(pool->take_segments(5 * mib, stream)), 0u);
-  EXPECT_EQ(forget(pool->take_segments(4 * mib, stream)), 2 * mib);
+  EXPECT_EQ(forget(pool->remove_free_segments(5 * mib, stream)), 0u);
+  EXPECT_EQ(forget(pool->remove_free_segments(4 * mib, stream)), 2 * mib);
   EXPECT_FALSE(free(two));
   block* const three = pool->allocate(1, other);
   pool->close();
   EXPECT_TRUE(free(three));
-  EXPECT_EQ(forget(pool->take_segments(0, stream)), 4 * mib);
+  EXPECT_EQ(forget(pool->remove_free_segments(0, stream)), 4 * mib);
   EXPECT_EQ(pool->totals().reserved, 0u);
 }
 
@@ -232,7 +232,7 @@ TEST_F(pool_test, threads_and_streams_share_it) {
       if (held.size() < 30 && random() % 2 == 0) {
         const std::size_t size = 1 + random() % (random() % 4 == 0 ? 3 * mib : 5000);
         block* found = pool->allocate(size, on);
-        if (found == nullptr) found = take_from_others(size, on);
+        if (found == nullptr) found = allocate_across_streams(size, on);
         if (found == nullptr) found = grow(std::max(4 * mib, rounded_to_unit(size)), size, on);
         in_use.add(*found, size);
         held.push_back(found);
@@ -243,7 +243,7 @@ TEST_F(pool_test, threads_and_streams_share_it) {
         pool->free(*held.back(), pool->home_of(on));
         held.pop_back();
       } else if (random() % 50 == 0) {
-        forget(pool->take_segments(8 * mib, streams[2]));
+        forget(pool->remove_free_segments(8 * mib, streams[2]));
       }
     }
     for (block* const each : held) {
@@ -261,7 +261,7 @@ TEST_F(pool_test, threads_and_streams_share_it) {
   EXPECT_EQ(seen.free_bytes, pool->totals().reserved);
   pool->synchronize();
   const std::size_t reserved = pool->totals().reserved;
-  EXPECT_EQ(forget(pool->take_segments(0, stream)), reserved);
+  EXPECT_EQ(forget(pool->remove_free_segments(0, stream)), reserved);
 }
 
 }  // namespace

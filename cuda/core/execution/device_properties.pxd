@@ -10,7 +10,7 @@ cdef extern from "core/device_attributes.hpp" namespace "halfwarp::core" nogil:
         const char* name
         CUdevice_attribute id
         value_kind kind
-        caching keeps
+        caching cache
         int fallback
     enum:
         device_attribute_count "halfwarp::core::device_attribute_count"

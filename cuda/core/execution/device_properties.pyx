@@ -59,7 +59,7 @@ cdef object get_property(PyObject* owner, void* closure):
                 value = record.fallback
             else:
                 check(code, "cuDeviceGetAttribute")
-            if record.keeps == attribute_is_cached:
+            if record.cache == attribute_is_cached:
                 self.values[index] = value
                 self.is_known[index] = True
     if record.kind == attribute_is_boolean:

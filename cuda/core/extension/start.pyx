@@ -22,7 +22,7 @@ cdef extern from "interpreter/exit_gate.hpp" namespace "halfwarp::interpreter":
 
 
 cdef extern from "core/module/kernel_names.hpp" namespace "halfwarp::core":
-    void keep_kernel_names_after_fork() noexcept
+    void reset_kernel_names_after_fork() noexcept
 
 
 cdef extern from "python/lock/lock_in_cython.hpp":
@@ -50,7 +50,7 @@ def _after_fork():
     """In the child: the objects of the parent are its own to destroy."""
     after_fork_in_child()
     stop_reading_the_log()
-    keep_kernel_names_after_fork()
+    reset_kernel_names_after_fork()
 
 
 def _before_exit():

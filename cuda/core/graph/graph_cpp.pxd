@@ -49,8 +49,8 @@ cdef extern from "core/graph/graph.hpp" namespace "halfwarp::core":
                                CUgraphExecUpdateResultInfo&) noexcept
 
 
-cdef extern from "core/graph/neighbours.hpp" namespace "halfwarp::core" nogil:
-    cppclass neighbours:
+cdef extern from "core/graph/neighbors.hpp" namespace "halfwarp::core" nogil:
+    cppclass neighbors:
         vector[CUgraphNode] nodes
         vector[CUgraphEdgeData] edges
-    neighbours neighbours_of(graph_lock&, CUgraphNode, bint behind) except +translate_exception
+    neighbors neighbors_of(graph_lock&, CUgraphNode, bint behind) except +translate_exception

@@ -163,11 +163,11 @@ cdef int deallocate(object resource, buffer_fields memory, free_order& order, ob
     if type(resource) in _SYNCHRONOUS:
         if stream is None:
             return check_free(order.free(memory.pointer, kind_of(resource)))
-        if order.is_gone():
+        if order.needs_no_free():
             return 0
     if isinstance(resource, _MemPool) and (<_MemPool>resource).is_import:
-        return check_free(let_go(memory.pointer, order if stream is None else
-                                 recorded_order(stream)))
+        return check_free(release_imported(memory.pointer, order if stream is None else
+                                           recorded_order(stream)))
     if order.is_recorded() or isinstance(resource, _SYNCHRONOUS):
         if not order.is_of_this_process():
             return 0

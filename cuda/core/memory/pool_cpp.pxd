@@ -95,7 +95,7 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
         CUresult code
         const char* function
     bint is_capturing(CUstream) noexcept
-    void free_what_was_deferred() noexcept
+    void free_deferred_if_any() noexcept
     cppclass free_order:
         free_order() noexcept
 
@@ -108,10 +108,10 @@ cdef extern from "core/memory/free_order.hpp" namespace "halfwarp::core" nogil:
         void record(stream_handle) except +translate_exception
         bint is_recorded() noexcept
         bint is_of_this_process() noexcept
-        bint is_gone() noexcept
+        bint needs_no_free() noexcept
         void swap(free_order&) noexcept
         free_result free(CUdeviceptr, memory_kind) noexcept
-        void come_before(const stream_ref&) except +translate_exception
+        void make_wait(const stream_ref&) except +translate_exception
         bint enter() noexcept
 
         @staticmethod
@@ -125,7 +125,7 @@ cdef extern from "core/memory/sharing.hpp" namespace "halfwarp::core":
     CUdeviceptr import_memory(const pool_handle&, const CUmemPoolPtrExportData&) \
         except +translate_exception
     bint is_imported(CUdeviceptr, CUmemPoolPtrExportData*) noexcept
-    free_result let_go(CUdeviceptr, const free_order&) noexcept
+    free_result release_imported(CUdeviceptr, const free_order&) noexcept
     size_t extent_of(CUdeviceptr) except +translate_exception
     CUipcEventHandle export_event(const event_ref&) except +translate_exception
     event_handle import_event(const CUipcEventHandle&, unsigned) except +translate_exception
@@ -137,7 +137,7 @@ cdef extern from "core/memory/transfers.hpp" namespace "halfwarp::core" nogil:
 
 
 cdef extern from "core/memory/copied_arrays.hpp" namespace "halfwarp::core" nogil:
-    bint was_reached(const event_ref&) noexcept
+    bint has_completed(const event_ref&) noexcept
 
 
 cdef extern from "core/lifetime/release.hpp" namespace "halfwarp::core" nogil:

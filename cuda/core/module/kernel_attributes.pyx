@@ -100,7 +100,7 @@ cdef class _KernelAttributes:
         with nogil:
             call(driver.cuKernelSetAttribute, <CUfunction_attribute>number, value,
                  self.native.raw(), ordinal)
-        self.native.facts().plan.get().forget_shared_memory(ordinal)
+        self.native.facts().plan.get().invalidate_shared_memory(ordinal)
         return 0
 
 

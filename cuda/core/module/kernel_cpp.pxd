@@ -71,7 +71,7 @@ cdef extern from "core/module/kernel.hpp" namespace "halfwarp::core" nogil:
     cppclass launch_plan:
         const parameter_layout& load_layout() except +translate_exception
         native_text readable_name() except +translate_exception
-        void forget_shared_memory(CUdevice) noexcept
+        void invalidate_shared_memory(CUdevice) noexcept
     cppclass plan_owner "std::unique_ptr<halfwarp::core::launch_plan>":
         launch_plan* get() noexcept
     cppclass kernel_facts:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a pool knows its streams, and learns of their ends.
+// Attaches streams to a pool, and detaches destroyed streams.
 #include "core/memory/pool/segment_pool.hpp"
 
 namespace halfwarp::core {
 namespace {
 
-stream_blocks* first_of(const stream_ref& stream) noexcept {
+stream_blocks* first_blocks_of(const stream_ref& stream) noexcept {
   return stream.facts().blocks.load(std::memory_order_acquire);
 }
 
@@ -13,8 +13,9 @@ stream_blocks* first_of(const stream_ref& stream) noexcept {
 
 stream_blocks& segment_pool::home_of(const stream_ref& stream) {
   if (is_default_stream(stream.raw())) return home_of_default(stream);
-  for (stream_blocks* each = first_of(stream); each != nullptr; each = each->next_of_stream) {
-    if (each->of.load(std::memory_order_acquire) == this) return *each;
+  for (stream_blocks* each = first_blocks_of(stream); each != nullptr;
+       each = each->next_of_stream) {
+    if (each->pool.load(std::memory_order_acquire) == this) return *each;
   }
   return attach(stream);
 }
@@ -23,31 +24,32 @@ stream_blocks& segment_pool::attach(const stream_ref& stream) {
   context_instance context = stream.parent();
   if (!context) context = context_instance{context_of(stream)};
   check_context(context);
-  event_handle old;  // of a pool that is gone
-  auto made = std::make_unique<stream_blocks>();
+  event_handle old;  // of a destroyed pool; destroyed outside the locks
+  auto created = std::make_unique<stream_blocks>();
   const spin_guard guard{pool_attachments};
-  stream_blocks* mine = nullptr;
-  for (stream_blocks* each = first_of(stream); each != nullptr; each = each->next_of_stream) {
-    segment_pool* const of = each->of.load(std::memory_order_relaxed);
-    if (of == this) return *each;
-    if (of == nullptr) mine = each;
+  stream_blocks* own_blocks = nullptr;
+  for (stream_blocks* each = first_blocks_of(stream); each != nullptr;
+       each = each->next_of_stream) {
+    segment_pool* const pool = each->pool.load(std::memory_order_relaxed);
+    if (pool == this) return *each;
+    if (pool == nullptr) own_blocks = each;
   }
-  if (mine == nullptr) {
-    mine = made.release();
-    mine->next_of_stream = first_of(stream);
-    stream.facts().blocks.store(mine, std::memory_order_release);
+  if (own_blocks == nullptr) {
+    own_blocks = created.release();
+    own_blocks->next_of_stream = first_blocks_of(stream);
+    stream.facts().blocks.store(own_blocks, std::memory_order_release);
   }
-  mine->raw = stream.raw();
-  mine->context.swap(context);
-  mine->guard.swap(old);
+  own_blocks->raw = stream.raw();
+  own_blocks->context.swap(context);
+  own_blocks->guard.swap(old);
   const spin_guard inner{lock_};
-  mine->next_of_pool = homes_;
-  homes_ = mine;
-  mine->of.store(this, std::memory_order_release);
-  return *mine;
+  own_blocks->next_of_pool = homes_;
+  homes_ = own_blocks;
+  own_blocks->pool.store(this, std::memory_order_release);
+  return *own_blocks;
 }
 
-// The memory goes with the context, or what orders it does.
+// Marks the pool as inert if the context of its memory was reset or destroyed.
 void segment_pool::check_context(const context_instance& of_stream) noexcept {
   context_instance first;
   {
@@ -55,35 +57,35 @@ void segment_pool::check_context(const context_instance& of_stream) noexcept {
     if (!context_) context_ = of_stream;
     first = context_;
   }
-  if (first.is_gone()) is_inert_ = true;
+  if (first.is_destroyed()) is_inert_ = true;
 }
 
-// A default stream is another one in each context, and the per-thread one in each thread.
+// A default stream denotes another stream in each context, and the per-thread one in each thread.
 stream_blocks& segment_pool::home_of_default(const stream_ref& stream) {
   unsigned long long id = 0;
   driver::call(driver::table->cuStreamGetId, stream.raw(), &id);
-  stream_blocks* known = last_default_.load(std::memory_order_acquire);
-  if (known != nullptr && known->id == id) return *known;
+  stream_blocks* match = last_default_.load(std::memory_order_acquire);
+  if (match != nullptr && match->id == id) return *match;
   context_instance context{context_of(stream)};
   check_context(context);
-  auto made = std::make_unique<stream_blocks>();
-  made->raw = stream.raw();
-  made->context.swap(context);
-  made->id = id;
-  made->of.store(this, std::memory_order_relaxed);
+  auto created = std::make_unique<stream_blocks>();
+  created->raw = stream.raw();
+  created->context.swap(context);
+  created->id = id;
+  created->pool.store(this, std::memory_order_relaxed);
   const spin_guard guard{lock_};
-  for (known = homes_; known != nullptr && known->id != id;) known = known->next_of_pool;
-  if (known == nullptr) {
-    known = made.release();
-    known->next_of_pool = homes_;
-    homes_ = known;
+  for (match = homes_; match != nullptr && match->id != id;) match = match->next_of_pool;
+  if (match == nullptr) {
+    match = created.release();
+    match->next_of_pool = homes_;
+    homes_ = match;
   }
-  last_default_.store(known, std::memory_order_release);
-  return *known;
+  last_default_.store(match, std::memory_order_release);
+  return *match;
 }
 
-// Each pool on its own: it may go meanwhile, with all that it has hung up here.
-void segment_pool::leave(stream_blocks* each) noexcept {
+// Holds a reference to each pool during the call, because another thread may release the pool.
+void segment_pool::detach(stream_blocks* each) noexcept {
   const gil_release_if_held released;
   const relaxed_capture_scope relaxed;
   while (each != nullptr) {
@@ -91,66 +93,66 @@ void segment_pool::leave(stream_blocks* each) noexcept {
     segment_pool* pool = nullptr;
     {
       const spin_guard guard{pool_attachments};
-      pool = each->of.load(std::memory_order_relaxed);
+      pool = each->pool.load(std::memory_order_relaxed);
       if (pool != nullptr) ++pool->holders_;
     }
     if (pool == nullptr) {
       delete each;
     } else {
-      pool->abandon(*each);
+      pool->orphan(*each);
       pool->release();
     }
     each = next;
   }
 }
 
-void leave_pools(const stream_facts& facts) noexcept {
-  segment_pool::leave(facts.blocks.exchange(nullptr, std::memory_order_acq_rel));
+void detach_from_pools(const stream_facts& facts) noexcept {
+  segment_pool::detach(facts.blocks.exchange(nullptr, std::memory_order_acq_rel));
 }
 
-void segment_pool::abandon(stream_blocks& of) noexcept {
-  learn(of);
+void segment_pool::orphan(stream_blocks& blocks) noexcept {
+  update_completed(blocks);
   {
-    const std::lock_guard naming{of.naming};
-    of.is_attached = false;
+    const std::lock_guard stream_lock{blocks.stream_lock};
+    blocks.is_attached = false;
   }
   {
     const spin_guard guard{lock_};
-    of.is_orphan = true;
-    ++of.pins;
-    unpin(of);
+    blocks.is_orphan = true;
+    ++blocks.pins;
+    unpin(blocks);
   }
-  bury();
+  delete_dead();
 }
 
-void segment_pool::add_up(const stream_blocks& last) noexcept {
-  totals_->allocations += last.allocations;
-  totals_->allocated_bytes += last.allocated_bytes;
-  totals_->frees += last.frees;
-  totals_->reused += last.reused;
-  totals_->allocated -= last.given_back;
+void segment_pool::add_counters(const stream_blocks& finished) noexcept {
+  totals_->allocations += finished.allocations;
+  totals_->allocated_bytes += finished.allocated_bytes;
+  totals_->frees += finished.frees;
+  totals_->reused += finished.reused;
+  totals_->allocated -= finished.unsubtracted;
 }
 
-// What belongs to no stream and has nothing any more goes, but not here: its event is given to the
-// driver, which nobody does with a lock of spinning.
-void segment_pool::unpin(stream_blocks& of) noexcept {
-  --of.pins;
-  if (!of.is_orphan || of.pins != 0 || !of.bins.is_empty()) return;
+// Moves an unused list of a destroyed stream to the dead list. It is deleted later, because its
+// event must not be destroyed while a spin lock is held.
+void segment_pool::unpin(stream_blocks& blocks) noexcept {
+  --blocks.pins;
+  if (!blocks.is_orphan || blocks.pins != 0 || !blocks.bins.is_empty()) return;
   {
-    const spin_guard guard{of.lock};
-    if (of.live != 0 || of.has_quick) return;
+    const spin_guard guard{blocks.lock};
+    if (blocks.live != 0 || blocks.has_quick) return;
   }
   for (stream_blocks** at = &homes_; *at != nullptr; at = &(*at)->next_of_pool) {
-    if (*at != &of) continue;
-    *at = of.next_of_pool;
+    if (*at != &blocks) continue;
+    *at = blocks.next_of_pool;
     break;
   }
-  add_up(of);
-  of.next_of_pool = dead_;
-  dead_ = &of;
+  add_counters(blocks);
+  blocks.next_of_pool = dead_;
+  dead_ = &blocks;
 }
 
-void segment_pool::bury() noexcept {
+void segment_pool::delete_dead() noexcept {
   stream_blocks* dead = nullptr;
   {
     const spin_guard guard{lock_};
@@ -160,25 +162,25 @@ void segment_pool::bury() noexcept {
 }
 
 void segment_pool::release() noexcept {
-  stream_blocks* gone = nullptr;
+  stream_blocks* dead = nullptr;
   {
     const spin_guard guard{pool_attachments};
     if (--holders_ != 0) return;
     while (homes_ != nullptr) {
       stream_blocks& each = *homes_;
       homes_ = each.next_of_pool;
-      add_up(each);
+      add_counters(each);
       if (each.is_orphan || each.id != 0) {
-        each.next_of_pool = gone;
-        gone = &each;
+        each.next_of_pool = dead;
+        dead = &each;
       } else {
         each.clear();
-        each.of.store(nullptr, std::memory_order_release);
+        each.pool.store(nullptr, std::memory_order_release);
       }
     }
   }
-  while (gone != nullptr) delete std::exchange(gone, gone->next_of_pool);
-  bury();
+  while (dead != nullptr) delete std::exchange(dead, dead->next_of_pool);
+  delete_dead();
   delete this;
 }
 

@@ -13,30 +13,30 @@ namespace halfwarp::core {
 class stream_blocks;
 struct block;
 
-// Blocks are multiples of this, and begin at multiples of it.
+// Size and alignment of blocks.
 inline constexpr std::size_t block_unit = 512;
 
 // Blocks up to this size are small.
 inline constexpr std::size_t small_limit = std::size_t{1} << 20;
 
-// Which blocks a segment is for: small ones that stay would keep what is between them from being
-// joined for large ones.
+// The blocks that a segment may hold. Small blocks that stay allocated would prevent the merging of
+// the large blocks around them.
 enum class segment_use : unsigned char { small_blocks = 1, large_blocks = 2, all_blocks = 3 };
 
 [[nodiscard]] constexpr segment_use use_for(std::size_t size) noexcept {
   return size <= small_limit ? segment_use::small_blocks : segment_use::large_blocks;
 }
 
-[[nodiscard]] constexpr bool is_for(segment_use one, segment_use other) noexcept {
-  return (static_cast<unsigned>(one) & static_cast<unsigned>(other)) != 0;
+[[nodiscard]] constexpr bool is_for(segment_use first, segment_use second) noexcept {
+  return (static_cast<unsigned>(first) & static_cast<unsigned>(second)) != 0;
 }
 
-// A piece of memory from upstream.
+// A contiguous piece of upstream memory.
 struct segment {
   CUdeviceptr address;
   std::size_t size;
   segment_use use;
-  void* keeper;  // what gives it back: the layer above knows
+  void* owner;  // the upstream buffer, released by the layer above
   block* first;
   segment* next = nullptr;
 };
@@ -44,28 +44,28 @@ struct segment {
 struct block {
   CUdeviceptr address = 0;
   std::size_t size = 0;           // a multiple of block_unit
-  stream_blocks* home = nullptr;  // on whose stream it goes back, or lies free
-  unsigned long long freed = 0;   // which free of its home; of a merged one, the last
-  segment* of = nullptr;
-  block* before = nullptr;  // the neighbours in the segment
-  block* after = nullptr;
-  block* next = nullptr;    // in a list
-  block** place = nullptr;  // the pointer that points here, in a list of free_blocks
-  bool is_free = false;     // whether it lies in the free_blocks of its home
-  // Of a live block; others read them for reports.
+  stream_blocks* home = nullptr;  // list of its deallocation stream
+  unsigned long long freed = 0;   // number of its free in `home`; the last one of a merged block
+  segment* parent = nullptr;      // the segment that it is part of
+  block* previous = nullptr;      // its neighbor in the segment
+  block* following = nullptr;     // its neighbor in the segment
+  block* next = nullptr;          // in a list
+  block** place = nullptr;        // pointer to this block, in a list of free_blocks
+  bool is_free = false;           // whether it is in the free_blocks of its home
+  // Set for a live block; other threads read them for reports.
   std::atomic<std::size_t> requested{0};  // 0: not live
-  std::atomic<CUstream> stream{nullptr};  // that it was allocated on
-  std::atomic<std::int64_t> since{0};     // in nanoseconds of the monotonic clock
+  std::atomic<CUstream> stream{nullptr};  // its allocation stream
+  std::atomic<std::int64_t> since{0};     // allocation time, in ns of the monotonic clock
 };
 
-// What is looked for: not in use since a free up to that one, in a segment for such blocks.
-struct wanted_block {
+// A search for a block that was freed up to number `latest`, in a segment for `use`.
+struct block_request {
   std::size_t size;
-  segment_use in = segment_use::all_blocks;
+  segment_use use = segment_use::all_blocks;
   unsigned long long latest = ~0ull;
 };
 
-// Which bin a size belongs to: one for each of the first sixteen multiples, then eight to an
+// Returns the bin of a size: one bin per multiple of block_unit below sixteen, then eight per
 // octave.
 [[nodiscard]] constexpr unsigned bin_of(std::size_t size) noexcept {
   const std::size_t units = size / block_unit;

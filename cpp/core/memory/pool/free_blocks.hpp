@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The free blocks of one stream, by size.
+// The free blocks of one stream, in bins by size.
 #pragma once
 
 #include "core/memory/pool/block.hpp"
@@ -8,17 +8,17 @@ namespace halfwarp::core {
 
 class free_blocks {
  public:
-  void insert(block& given) noexcept;
-  void remove(block& taken) noexcept;
+  void insert(block& target) noexcept;
+  void remove(block& target) noexcept;
 
-  // The smallest that is large enough; null: none.
-  [[nodiscard]] block* best_fit(const wanted_block& wanted) const noexcept;
+  // Returns the smallest block that satisfies the request, or null.
+  [[nodiscard]] block* best_fit(const block_request& request) const noexcept;
   [[nodiscard]] bool is_empty() const noexcept;
 
  private:
   static constexpr unsigned bin_count = 320;
   static constexpr unsigned word_bits = 64;
-  // The first bin with a block, from `bin` on; bin_count: none.
+  // Returns the first non-empty bin from `bin` on, or bin_count.
   [[nodiscard]] unsigned next_bin(unsigned bin) const noexcept;
 
   block* first_[bin_count]{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool of memory in stream order: what each allocation and each free does.
+// A memory pool in stream order: allocation and deallocation.
 #include "core/memory/pool/segment_pool.hpp"
 
 #include <time.h>
@@ -10,15 +10,15 @@
 namespace halfwarp::core {
 namespace {
 
-// What a stream takes at once from what another one freed: it will want more.
-constexpr std::size_t share_of_another = std::size_t{2} << 20;
-constexpr unsigned nodes_at_once = 64;
+// Size split off a block of another stream: the stream is likely to allocate more.
+constexpr std::size_t cross_stream_size = std::size_t{2} << 20;
+constexpr unsigned node_batch = 64;
 
-// Some milliseconds coarse, which reports can do with: the exact one costs four times as much.
+// Reads a clock with a resolution of some milliseconds; the exact clock costs four times as much.
 std::int64_t now() noexcept {
-  timespec at{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &at);
-  return at.tv_sec * std::int64_t{1'000'000'000} + at.tv_nsec;
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
 
 void raise_to(std::atomic<std::size_t>& peak, std::size_t reached) noexcept {
@@ -32,11 +32,11 @@ void raise_to(std::atomic<std::size_t>& peak, std::size_t reached) noexcept {
 
 segment_pool::segment_pool(std::shared_ptr<pool_totals> totals) : totals_{std::move(totals)} {}
 
-void segment_pool::hand_out(block& given, std::size_t requested, std::size_t uncounted,
-                            CUstream stream) noexcept {
-  given.stream.store(stream, std::memory_order_relaxed);
-  given.since.store(now(), std::memory_order_relaxed);
-  given.requested.store(requested, std::memory_order_relaxed);
+void segment_pool::mark_live(block& target, std::size_t requested, std::size_t uncounted,
+                             CUstream stream) noexcept {
+  target.stream.store(stream, std::memory_order_relaxed);
+  target.since.store(now(), std::memory_order_relaxed);
+  target.requested.store(requested, std::memory_order_relaxed);
   if (uncounted == 0) return;
   const std::size_t reached = totals_->allocated.fetch_add(uncounted) + uncounted;
   if (reached <= totals_->allocated_peak.load(std::memory_order_relaxed)) return;
@@ -48,13 +48,13 @@ void segment_pool::hand_out(block& given, std::size_t requested, std::size_t unc
 void segment_pool::count_frees() noexcept {
   for (stream_blocks* each = homes_; each != nullptr; each = each->next_of_pool) {
     const spin_guard guard{each->lock};
-    totals_->allocated -= std::exchange(each->given_back, 0);
+    totals_->allocated -= std::exchange(each->unsubtracted, 0);
   }
 }
 
 void segment_pool::count_at_once() noexcept {
   counts_at_once_.store(true);
-  const spin_guard guard{lock_};  // a free that did not see it has left its bytes behind
+  const spin_guard guard{lock_};  // counts the frees that did not see the flag
   count_frees();
 }
 
@@ -66,189 +66,190 @@ void segment_pool::close() noexcept {
 block* segment_pool::allocate(std::size_t requested, const stream_ref& stream) {
   const std::size_t size = rounded_to_unit(requested);
   stream_blocks& home = home_of(stream);
-  block* found = nullptr;
+  block* result = nullptr;
   std::size_t uncounted = 0;
-  if (size < requested || is_inert()) return nullptr;  // more than there are addresses
+  if (size < requested || is_inert()) return nullptr;  // the rounded size overflowed
   if (size <= quick_limit) {
     const spin_guard guard{home.lock};
-    found = home.take_quick(size);
-    if (found != nullptr) {
+    result = home.pop_quick(size);
+    if (result != nullptr) {
       uncounted = home.count_allocation(requested);
       ++home.reused;
     }
   }
-  if (found == nullptr) return allocate_from_bins(requested, stream, use_for(size));
-  hand_out(*found, requested, uncounted, stream.raw());
-  return found;
+  if (result == nullptr) return allocate_from_bins(requested, stream, use_for(size));
+  mark_live(*result, requested, uncounted, stream.raw());
+  return result;
 }
 
 block* segment_pool::allocate_from_bins(std::size_t requested, const stream_ref& stream,
-                                        segment_use in) {
-  const wanted_block wanted{rounded_to_unit(requested), in};
+                                        segment_use use) {
+  const block_request request{rounded_to_unit(requested), use};
   stream_blocks& home = home_of(stream);
-  if (wanted.size < requested || is_inert()) return nullptr;
+  if (request.size < requested || is_inert()) return nullptr;
   bool is_own = true;
-  block* found = take(home, home, wanted);
-  if (found == nullptr) {
-    found = take(anyones_, home, wanted);
+  block* result = take_fit(home, home, request);
+  if (result == nullptr) {
+    result = take_fit(idle_, home, request);
     is_own = false;
   }
-  if (found == nullptr) return nullptr;
+  if (result == nullptr) return nullptr;
   std::size_t uncounted = 0;
   {
     const spin_guard guard{home.lock};
     uncounted = home.count_allocation(requested);
     home.reused += is_own;
   }
-  hand_out(*found, requested, uncounted, stream.raw());
-  return found;
+  mark_live(*result, requested, uncounted, stream.raw());
+  return result;
 }
 
-block* segment_pool::take(stream_blocks& from, stream_blocks& home, const wanted_block& wanted) {
+block* segment_pool::take_fit(stream_blocks& from, stream_blocks& home,
+                              const block_request& request) {
   const spin_guard guard{lock_};
-  block* found = from.bins.best_fit(wanted);
-  if (found == nullptr) {
-    settle(from);
-    found = from.bins.best_fit(wanted);
-    if (found == nullptr) return nullptr;
+  block* result = from.bins.best_fit(request);
+  if (result == nullptr) {
+    flush_quick(from);
+    result = from.bins.best_fit(request);
+    if (result == nullptr) return nullptr;
   }
   prepare_blocks();
-  from.bins.remove(*found);
+  from.bins.remove(*result);
   if (&from != &home) {
-    cut(*found, std::max(wanted.size, share_of_another));
-    found->home = &home;
+    split(*result, std::max(request.size, cross_stream_size));
+    result->home = &home;
     const spin_guard inner{home.lock};
-    found->freed = ++home.freed;
+    result->freed = ++home.freed;
   }
-  cut(*found, wanted.size);
-  return found;
+  split(*result, request.size);
+  return result;
 }
 
-bool segment_pool::free(block& given, stream_blocks& home) noexcept {
-  const std::size_t requested = given.requested.load(std::memory_order_relaxed);
-  given.requested.store(0, std::memory_order_relaxed);
-  if (given.home != &home) move_home(given, home);
-  const bool is_quick = given.size <= quick_limit;
+bool segment_pool::free(block& target, stream_blocks& home) noexcept {
+  const std::size_t requested = target.requested.load(std::memory_order_relaxed);
+  target.requested.store(0, std::memory_order_relaxed);
+  if (target.home != &home) change_home(target, home);
+  const bool is_quick = target.size <= quick_limit;
   bool is_counted = false;
   {
     if (!is_quick) lock_.lock();
     const spin_guard guard{home.lock};
-    given.freed = ++home.freed;
+    target.freed = ++home.freed;
     --home.live;
     ++home.frees;
     is_counted = counts_at_once_.load(std::memory_order_relaxed);
-    if (!is_counted) home.given_back += requested;
-    if (is_quick) home.keep_quick(given);
+    if (!is_counted) home.unsubtracted += requested;
+    if (is_quick) home.push_quick(target);
   }
   if (!is_quick) {
-    give_home(given);
+    insert_merged(target);
     lock_.unlock();
   }
   return is_counted && totals_->allocated.fetch_sub(requested) == requested && is_closed();
 }
 
-void segment_pool::move_home(block& live, stream_blocks& to) noexcept {
+void segment_pool::change_home(block& live, stream_blocks& target) noexcept {
   {
     const spin_guard guard{live.home->lock};
     --live.home->live;
   }
-  live.home = &to;
-  const spin_guard guard{to.lock};
-  ++to.live;
+  live.home = &target;
+  const spin_guard guard{target.lock};
+  ++target.live;
 }
 
-// So that what is cut cannot fail half way.
+// Allocates nodes in advance, so that split() cannot fail.
 void segment_pool::prepare_blocks() {
   if (spares_ >= 2) return;
-  auto made = std::make_unique<block[]>(nodes_at_once);
-  block* const first = made.get();
-  nodes_.push_back(std::move(made));
-  for (unsigned i = 0; i < nodes_at_once; ++i) {
+  auto batch = std::make_unique<block[]>(node_batch);
+  block* const first = batch.get();
+  nodes_.push_back(std::move(batch));
+  for (unsigned i = 0; i < node_batch; ++i) {
     first[i].next = spare_;
     spare_ = &first[i];
   }
-  spares_ += nodes_at_once;
+  spares_ += node_batch;
 }
 
 block& segment_pool::new_block() noexcept {
-  block& made = *spare_;
-  spare_ = made.next;
+  block& result = *spare_;
+  spare_ = result.next;
   --spares_;
-  return made;
+  return result;
 }
 
-void segment_pool::cut(block& given, std::size_t size) noexcept {
-  if (given.size <= size) return;
-  block& rest = new_block();
-  rest.address = given.address + size;
-  rest.size = given.size - size;
-  rest.home = given.home;
-  rest.freed = given.freed;
-  rest.of = given.of;
-  rest.before = &given;
-  rest.after = given.after;
-  if (rest.after != nullptr) rest.after->before = &rest;
-  given.after = &rest;
-  given.size = size;
-  rest.home->bins.insert(rest);
+void segment_pool::split(block& target, std::size_t size) noexcept {
+  if (target.size <= size) return;
+  block& remainder = new_block();
+  remainder.address = target.address + size;
+  remainder.size = target.size - size;
+  remainder.home = target.home;
+  remainder.freed = target.freed;
+  remainder.parent = target.parent;
+  remainder.previous = &target;
+  remainder.following = target.following;
+  if (remainder.following != nullptr) remainder.following->previous = &remainder;
+  target.following = &remainder;
+  target.size = size;
+  remainder.home->bins.insert(remainder);
 }
 
-void segment_pool::join(block& given, block& later) noexcept {
-  given.size += later.size;
-  given.freed = std::max(given.freed, later.freed);
-  given.after = later.after;
-  if (given.after != nullptr) given.after->before = &given;
-  later.next = spare_;
-  spare_ = &later;
+void segment_pool::merge(block& target, block& absorbed) noexcept {
+  target.size += absorbed.size;
+  target.freed = std::max(target.freed, absorbed.freed);
+  target.following = absorbed.following;
+  if (target.following != nullptr) target.following->previous = &target;
+  absorbed.next = spare_;
+  spare_ = &absorbed;
   ++spares_;
 }
 
-void segment_pool::give_home(block& given) noexcept {
-  block* whole = &given;
-  const auto is_mate = [&given](const block* other) {
-    return other != nullptr && other->is_free && other->home == given.home;
+void segment_pool::insert_merged(block& target) noexcept {
+  block* whole = &target;
+  const auto is_mate = [&target](const block* other) {
+    return other != nullptr && other->is_free && other->home == target.home;
   };
-  free_blocks& bins = given.home->bins;
-  if (block* const after = given.after; is_mate(after)) {
-    bins.remove(*after);
-    join(given, *after);
+  free_blocks& bins = target.home->bins;
+  if (block* const following = target.following; is_mate(following)) {
+    bins.remove(*following);
+    merge(target, *following);
   }
-  if (block* const before = given.before; is_mate(before)) {
-    bins.remove(*before);
-    join(*before, given);
-    whole = before;
+  if (block* const previous = target.previous; is_mate(previous)) {
+    bins.remove(*previous);
+    merge(*previous, target);
+    whole = previous;
   }
   bins.insert(*whole);
 }
 
-void segment_pool::settle(stream_blocks& of) noexcept {
-  block* taken = nullptr;
+void segment_pool::flush_quick(stream_blocks& blocks) noexcept {
+  block* first_block = nullptr;
   {
-    const spin_guard guard{of.lock};
-    if (!of.has_quick) return;
-    of.has_quick = false;
-    for (block*& first : of.quick) {
+    const spin_guard guard{blocks.lock};
+    if (!blocks.has_quick) return;
+    blocks.has_quick = false;
+    for (block*& first : blocks.quick) {
       while (first != nullptr) {
         block* const each = first;
         first = each->next;
-        each->next = taken;
-        taken = each;
+        each->next = first_block;
+        first_block = each;
       }
     }
   }
-  while (taken != nullptr) {
-    block* const next = taken->next;
-    give_home(*taken);
-    taken = next;
+  while (first_block != nullptr) {
+    block* const next = first_block->next;
+    insert_merged(*first_block);
+    first_block = next;
   }
 }
 
-block* segment_pool::add_segment(CUdeviceptr address, std::size_t size, void* keeper,
+block* segment_pool::add_segment(CUdeviceptr address, std::size_t size, void* owner,
                                  const stream_ref& stream, std::size_t requested) {
   stream_blocks& home = home_of(stream);
   const segment_use use = requested == 0 ? segment_use::all_blocks : use_for(requested);
-  auto made = std::make_unique<segment>(segment{address, size, use, keeper, nullptr});
-  block* found = nullptr;
+  auto created = std::make_unique<segment>(segment{address, size, use, owner, nullptr});
+  block* result = nullptr;
   std::size_t uncounted = 0;
   {
     const spin_guard guard{lock_};
@@ -257,26 +258,26 @@ block* segment_pool::add_segment(CUdeviceptr address, std::size_t size, void* ke
     whole.address = address;
     whole.size = size;
     whole.home = &home;
-    whole.of = made.get();
-    whole.before = whole.after = nullptr;
-    made->first = &whole;
-    made->next = segments_;
-    segments_ = made.release();
-    found = &whole;
+    whole.parent = created.get();
+    whole.previous = whole.following = nullptr;
+    created->first = &whole;
+    created->next = segments_;
+    segments_ = created.release();
+    result = &whole;
     const spin_guard inner{home.lock};
     whole.freed = ++home.freed;
     if (requested == 0) {
       home.bins.insert(whole);
     } else {
-      cut(whole, rounded_to_unit(requested));
+      split(whole, rounded_to_unit(requested));
       uncounted = home.count_allocation(requested);
     }
   }
   ++totals_->upstream_allocs;
   raise_to(totals_->reserved_peak, totals_->reserved.load());
   if (requested == 0) return nullptr;
-  hand_out(*found, requested, uncounted, stream.raw());
-  return found;
+  mark_live(*result, requested, uncounted, stream.raw());
+  return result;
 }
 
 }  // namespace halfwarp::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool of memory in stream order: it cuts segments that come from somewhere else into blocks.
+// A memory pool in stream order: it splits segments of upstream memory into blocks.
 #pragma once
 
 #include <memory>
@@ -9,22 +9,22 @@
 
 namespace halfwarp::core {
 
-// What a pool and those that serve its captures count together.
+// Counters shared by a pool and the pools that serve its captures.
 struct pool_totals {
-  // In bytes, as asked for; too large by what the streams' lists have as `given_back`, so that what
-  // is freed and allocated again on one stream is not counted here, by all threads in one place. It
-  // is never above the peak, which grows only after they were asked.
+  // Requested bytes of live blocks. Too large by the `unsubtracted` bytes of the streams' lists,
+  // which avoid contention when one stream frees and allocates. Never exceeds the peak, because
+  // `unsubtracted` is subtracted before the peak is raised.
   std::atomic<std::size_t> allocated{0};
   std::atomic<std::size_t> allocated_peak{0};
   std::atomic<std::size_t> reserved{0};
   std::atomic<std::size_t> reserved_peak{0};
-  // Of all time:
+  // Cumulative:
   std::atomic<unsigned long long> reuse_cross_stream{0};
   std::atomic<unsigned long long> cross_stream_waits{0};
   std::atomic<unsigned long long> upstream_allocs{0};
   std::atomic<unsigned long long> upstream_frees{0};
   std::atomic<unsigned long long> oom_retries{0};
-  // Of the lists of streams that are gone:
+  // Cumulative, of the lists of destroyed streams:
   std::atomic<unsigned long long> allocations{0};
   std::atomic<unsigned long long> allocated_bytes{0};
   std::atomic<unsigned long long> frees{0};
@@ -43,14 +43,14 @@ struct live_block {
   double age;  // in seconds
 };
 
-// Threads may use a pool together. It never calls the driver while it holds a lock of spinning, so
-// its locks may be waited for with the interpreter's lock. It does not get memory: who finds that
-// nothing is free adds a segment. In the child of a fork its locks may be held by threads that are
-// not there, so it is left alone: is_of_this_process() comes first.
+// A thread-safe pool. It never calls the driver while it holds a spin lock, so a thread may wait
+// for its locks while it holds the GIL. The caller adds a segment when no free block is large
+// enough. In a child process its locks may be held by threads that do not exist: call
+// is_of_this_process() before any other member.
 class segment_pool {
  public:
   explicit segment_pool(std::shared_ptr<pool_totals> totals);
-  // The last release() deletes it; its segments must have been taken before.
+  // Releases a reference. The last one deletes the pool; its segments must be removed before.
   void release() noexcept;
   segment_pool(const segment_pool&) = delete;  // blocks point here
   segment_pool& operator=(const segment_pool&) = delete;
@@ -63,92 +63,95 @@ class segment_pool {
     return totals_;
   }
 
-  // A block of what the stream has, or what no stream uses any more; null: there is none.
+  // Returns a block that is free in the stream's order, or whose last use has completed; or null.
   [[nodiscard]] block* allocate(std::size_t requested, const stream_ref& stream);
-  // The same of the segments for such blocks, and not of the blocks that are kept as they are.
+  // Like allocate(), but from segments for `use` only, and without the quick lists.
   [[nodiscard]] block* allocate_from_bins(std::size_t requested, const stream_ref& stream,
-                                          segment_use in);
+                                          segment_use use);
 
-  // One that other streams freed: done with, or else, of any segment, after a wait of the stream,
-  // or else joined of pieces that are done with. Not with the interpreter's lock.
-  [[nodiscard]] block* take_from_others(std::size_t requested, const stream_ref& stream,
-                                        segment_use in);
+  // Takes a block freed on another stream. Tries, in order: a block whose last use has completed;
+  // any free block, after making `stream` wait for it; a block merged from completed pieces. Call
+  // with the GIL released.
+  [[nodiscard]] block* allocate_across_streams(std::size_t requested, const stream_ref& stream,
+                                               segment_use use);
 
-  // Takes memory in that may be used on the stream from here on, and a block of it at once unless 0
-  // bytes are asked for. Address and size are multiples of block_unit; `keeper` comes back with the
-  // segment. The size must have been reserved.
-  block* add_segment(CUdeviceptr address, std::size_t size, void* keeper, const stream_ref& stream,
+  // Adds memory that may be used on the stream from now on, and allocates a block of it unless
+  // `requested` is 0. Address and size must be multiples of block_unit. The size must have been
+  // reserved. Removing the segment returns `owner`.
+  block* add_segment(CUdeviceptr address, std::size_t size, void* owner, const stream_ref& stream,
                      std::size_t requested);
-  // Counts memory that is about to be added, unless that makes more than `limit` bytes.
+  // Counts memory to be added; returns false if the total would exceed `limit` bytes.
   [[nodiscard]] bool reserve(std::size_t size, std::size_t limit) noexcept;
   void unreserve(std::size_t size) noexcept { totals_->reserved -= size; }
 
-  // Whether it was the last block of a pool that was closed: its segments are to be taken.
-  bool free(block& given, stream_blocks& home) noexcept;
-  // After what was given to the calling thread's default stream; not with the interpreter's lock.
-  bool free_on_this_thread(block& given, const stream_ref& stream);
+  // Returns whether this was the last live block of a closed pool; its segments must be removed
+  // then.
+  bool free(block& target, stream_blocks& home) noexcept;
+  // Frees after the work of the calling thread's default stream. Call with the GIL released.
+  bool free_on_this_thread(block& target, const stream_ref& stream);
 
-  // On whose stream blocks go back that are freed on this one.
+  // Returns the list of the stream, which blocks freed on the stream return to.
   [[nodiscard]] stream_blocks& home_of(const stream_ref& stream);
-  void move_home(block& live, stream_blocks& to) noexcept;
+  void change_home(block& live, stream_blocks& target) noexcept;
 
-  // Lets `order` wait for the free blocks' last uses, and takes segments that are free as a whole
-  // as long as `keep` bytes are left; the caller gives them back and deletes them. Not with the
-  // interpreter's lock.
-  [[nodiscard]] segment* take_segments(std::size_t keep, const stream_ref& order);
-  // All, whatever is in them.
-  [[nodiscard]] segment* take_all_segments() noexcept;
+  // Makes `stream` wait for the last uses of the free blocks, and removes completely free segments
+  // while at least `min_bytes` remain. The caller frees their memory and deletes them. Call with
+  // the GIL released.
+  [[nodiscard]] segment* remove_free_segments(std::size_t min_bytes, const stream_ref& stream);
+  // Removes all segments, even those with live blocks.
+  [[nodiscard]] segment* remove_all_segments() noexcept;
 
-  // Waits for all work of the streams' contexts, and joins what is free. Not with the interpreter's
-  // lock.
+  // Waits for all work of the streams' contexts, and merges free blocks. Call with the GIL
+  // released.
   void synchronize();
-  // Whether the context of the first stream was reset or destroyed; found out when a stream comes
-  // for the first time.
+  // Returns whether the context of the first stream was reset or destroyed; checked when a new
+  // stream is attached.
   [[nodiscard]] bool is_inert() const noexcept { return is_inert_.load(); }
 
-  // Subtracts each free from the totals when it happens, for who needs to know of the last one, or
-  // shares the totals with other pools.
+  // Subtracts each free from the totals at once, to detect the last free, or because other pools
+  // share the totals.
   void count_at_once() noexcept;
   void close() noexcept;
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(); }
 
-  // Of this pool alone; all else is in the totals, which are exact from then on.
+  // Returns the figures of this pool alone; the totals are exact at that moment.
   [[nodiscard]] pool_figures figures() noexcept;
   [[nodiscard]] std::vector<live_block> live_blocks();
-  // The live block that begins there; null: none.
+  // Returns the live block at an address, or null.
   [[nodiscard]] block* find(CUdeviceptr address) noexcept;
 
-  // Where a stream ends: what it had is kept until its work is done.
-  static void leave(stream_blocks* first) noexcept;
+  // Detaches a destroyed stream. Its blocks are retained until its work has completed.
+  static void detach(stream_blocks* first) noexcept;
 
  private:
   ~segment_pool() = default;
-  class each_home;
+  class home_iterator;
 
   [[nodiscard]] stream_blocks& attach(const stream_ref& stream);
   [[nodiscard]] stream_blocks& home_of_default(const stream_ref& stream);
-  void hand_out(block& given, std::size_t requested, std::size_t uncounted,
-                CUstream stream) noexcept;
-  [[nodiscard]] block* take(stream_blocks& from, stream_blocks& home, const wanted_block& wanted);
-  [[nodiscard]] bool has_fit(stream_blocks& in, const wanted_block& wanted) noexcept;
-  void learn(stream_blocks& of, const wanted_block* wanted = nullptr) noexcept;
-  [[nodiscard]] bool record_guard(stream_blocks& of, unsigned long long freed) noexcept;
-  void abandon(stream_blocks& of) noexcept;
-  void add_up(const stream_blocks& last) noexcept;
-  void bury() noexcept;
+  void mark_live(block& target, std::size_t requested, std::size_t uncounted,
+                 CUstream stream) noexcept;
+  [[nodiscard]] block* take_fit(stream_blocks& from, stream_blocks& home,
+                                const block_request& request);
+  [[nodiscard]] bool has_fit(stream_blocks& blocks, const block_request& request) noexcept;
+  void update_completed(stream_blocks& blocks, const block_request* request = nullptr) noexcept;
+  [[nodiscard]] bool record_guard(stream_blocks& blocks, unsigned long long freed) noexcept;
+  void orphan(stream_blocks& blocks) noexcept;
+  void add_counters(const stream_blocks& finished) noexcept;
+  void delete_dead() noexcept;
 
-  // Under lock_:
+  // Require lock_:
   void prepare_blocks();
   [[nodiscard]] block& new_block() noexcept;
-  void cut(block& given, std::size_t size) noexcept;
-  void give_home(block& given) noexcept;
-  void join(block& given, block& later) noexcept;
-  void settle(stream_blocks& of) noexcept;
-  void gather(stream_blocks& from, unsigned long long latest, stream_blocks& to) noexcept;
-  void unpin(stream_blocks& of) noexcept;
-  void take_out(segment& of) noexcept;
+  void split(block& target, std::size_t size) noexcept;
+  void insert_merged(block& target) noexcept;
+  void merge(block& target, block& absorbed) noexcept;
+  void flush_quick(stream_blocks& blocks) noexcept;
+  void move_completed(stream_blocks& from, unsigned long long latest, stream_blocks& to) noexcept;
+  void unpin(stream_blocks& blocks) noexcept;
+  void remove_blocks(segment& target) noexcept;
   void check_context(const context_instance& of_stream) noexcept;
-  [[nodiscard]] static bool is_free(const segment& of) noexcept;
+  [[nodiscard]] static bool is_free(const segment& target) noexcept;
   void count_frees() noexcept;
 
   const std::uint32_t generation_ = fork_generation.load(std::memory_order_relaxed);
@@ -157,15 +160,15 @@ class segment_pool {
   std::atomic<bool> counts_at_once_{false};
   std::atomic<bool> is_inert_{false};
   std::atomic<stream_blocks*> last_default_{nullptr};
-  unsigned holders_ = 1;  // under the lock of the attachments
+  unsigned holders_ = 1;  // guarded by pool_attachments
 
-  spin_lock lock_;            // what is below, and the bins and neighbours of all blocks
+  spin_lock lock_;            // guards the members below, and bins and neighbors of all blocks
   context_instance context_;  // of the first stream
   segment* segments_ = nullptr;
   stream_blocks* homes_ = nullptr;
-  stream_blocks anyones_;          // what no stream uses any more
-  stream_blocks* dead_ = nullptr;  // to be deleted without the lock
-  block* spare_ = nullptr;         // nodes of blocks that were joined
+  stream_blocks idle_;             // blocks without pending work of any stream
+  stream_blocks* dead_ = nullptr;  // lists to delete when the lock is not held
+  block* spare_ = nullptr;         // unused block nodes
   unsigned spares_ = 0;
   std::vector<std::unique_ptr<block[]>> nodes_;
 };

@@ -93,7 +93,7 @@ cdef extern from "core/stream.hpp" namespace "halfwarp::core" nogil:
         except +translate_exception
     bint is_nonblocking(const stream_ref&) except +translate_exception
     int priority_of(const stream_ref&) except +translate_exception
-    void forget_priority(const stream_ref&) noexcept
+    void invalidate_priority(const stream_ref&) noexcept
     event_handle record_event(const stream_ref&, unsigned flags) except +translate_exception
     void wait_for_stream(const stream_ref&, const stream_ref&) except +translate_exception
 

@@ -219,7 +219,7 @@ cdef int set_attributes_of_stream(Stream self, dict given) except -1:
     check_driver_knows_all(given)
     for place in range(count):
         call(driver.cuStreamSetAttribute, stream.raw(), all[place].id, &all[place].value)
-    forget_priority(stream)
+    invalidate_priority(stream)
     return 0
 
 

@@ -12,12 +12,12 @@ cdef object make_adjacent(GraphNode node, bint behind):
 
 cdef list adjacent(GraphNode node, bint behind):
     """The nodes as they are now; none of a node that is gone."""
-    cdef neighbours found
+    cdef neighbors found
     if not is_live(node):
         return []
     if node.raw is NULL:
         return roots_of(node.state) if behind else []
-    found = neighbours_of(node.state.lock.get()[0], node.raw, behind)
+    found = neighbors_of(node.state.lock.get()[0], node.raw, behind)
     return [node_of(node.state, found.nodes[i]) for i in range(found.nodes.size())]
 
 
@@ -83,7 +83,7 @@ class AdjacencySetProxy(MutableSet):
     __slots__ = ("_node", "_behind")
 
     def __init__(self):
-        raise RuntimeError("the neighbours of a node come from GraphNode.pred and GraphNode.succ")
+        raise RuntimeError("the neighbors of a node come from GraphNode.pred and GraphNode.succ")
 
     @classmethod
     def _from_iterable(cls, nodes):
@@ -177,12 +177,12 @@ AdjacencySetProxy.__module__ = "cuda.core.graph"
 
 
 cdef object edge_data_of(GraphNode node, bint behind, object other):
-    cdef neighbours found
+    cdef neighbors found
     cdef size_t i
     node.check_usable()
     if node.raw is NULL or not isinstance(other, GraphNode):
         return None
-    found = neighbours_of(node.state.lock.get()[0], node.raw, behind)
+    found = neighbors_of(node.state.lock.get()[0], node.raw, behind)
     for i in range(found.nodes.size()):
         if found.nodes[i] == (<GraphNode>other).raw:
             return found.edges[i].from_port, found.edges[i].to_port, found.edges[i].type

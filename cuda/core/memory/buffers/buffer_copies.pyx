@@ -153,14 +153,14 @@ cdef int hold_until_reached(Event reached, object kept) except -1:
 cdef bint is_reached(Event event) except -1:
     cdef borrowed_event native = event.native.borrow_open(event)
     with nogil:
-        return was_reached(native)
+        return has_completed(native)
 
 
 cdef inline int tidy_after_waiting() except -1:
     """What a call that waited for work may have made possible."""
     if arrays_in_use:
         release_finished_arrays()
-    free_what_was_deferred()
+    free_deferred_if_any()
     return 0
 
 

@@ -51,7 +51,7 @@ cdef int order_consumer(Buffer self, object stream) except -1:
         holder = self if self.shared is None else self.shared
         order = (<Buffer>holder).order
     if order.is_recorded():
-        order.come_before(consumer.native.borrow_open(consumer))
+        order.make_wait(consumer.native.borrow_open(consumer))
     return 0
 
 

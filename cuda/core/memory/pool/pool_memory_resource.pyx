@@ -100,7 +100,7 @@ upstream=None, capture="refuse", track_allocations=False)\n--\n
             try:
                 give_segments_back(self, 0)  # in order, which needs the driver
             finally:
-                drop_segments(self.native.take_all_segments())
+                drop_segments(self.native.remove_all_segments())
         except Exception as error:
             report_line(f"Warning: a PoolMemoryResource could not give its memory back: {error}")
         self.native.release()
@@ -397,7 +397,7 @@ cdef pool_block* find_free(PoolMemoryResource self, size_t wanted, Stream given,
     cdef pool_block* found = self.native.allocate_from_bins(wanted, order, segments)
     if found is NULL and self.whole is None:  # what a capture has is in its order alone
         with nogil:
-            found = self.native.take_from_others(wanted, order, segments)
+            found = self.native.allocate_across_streams(wanted, order, segments)
     return found
 
 
@@ -532,7 +532,7 @@ cdef size_t give_segments_back(PoolMemoryResource self, size_t keep) except? 0:
         return 0
     order = last.native.borrow_open(last)
     with nogil:
-        taken = self.native.take_segments(keep, order)
+        taken = self.native.remove_free_segments(keep, order)
     size = drop_segments(taken)
     if self.native.is_closed() and self.native.totals().reserved.load() == 0:
         with cython.critical_section(self):
@@ -554,7 +554,7 @@ cdef size_t drop_segments(pool_segment* first) except? 0:
     while first is not NULL:
         each, first = first, first.next
         size += each.size
-        memory = <Buffer><object>each.keeper
+        memory = <Buffer><object>each.owner
         del each
         Py_DECREF(memory)
         try:
@@ -592,7 +592,7 @@ cdef bint free_elsewhere(PoolMemoryResource self, pool_block* block, const free_
     try:
         if stream is None:
             given = token.native.borrow_open(token)
-            order.come_before(given)
+            order.make_wait(given)
         else:
             given = stream.native.borrow_open(stream)
         if given.raw() is CU_STREAM_PER_THREAD:
@@ -615,5 +615,5 @@ cdef int move_block(PoolMemoryResource self, Buffer buffer, Stream stream) excep
     home = &self.native.home_of(given)
     with cython.critical_section(buffer):
         if buffer.block is not NULL:
-            self.native.move_home(buffer.block[0], home[0])
+            self.native.change_home(buffer.block[0], home[0])
     return 0

@@ -11,7 +11,7 @@ cdef extern from "core/memory/pool/segment_pool.hpp" namespace "halfwarp::core" 
         CUdeviceptr address
         stream_blocks* home
     cppclass pool_segment "halfwarp::core::segment":
-        void* keeper
+        void* owner
         size_t size
         pool_segment* next
     cppclass segment_use:
@@ -61,18 +61,19 @@ cdef extern from "core/memory/pool/segment_pool.hpp" namespace "halfwarp::core" 
         pool_block* allocate(size_t, const stream_ref&) except +translate_exception
         pool_block* allocate_from_bins(size_t, const stream_ref&, segment_use) \
             except +translate_exception
-        pool_block* take_from_others(size_t, const stream_ref&, segment_use) \
+        pool_block* allocate_across_streams(size_t, const stream_ref&, segment_use) \
             except +translate_exception
-        pool_block* add_segment(CUdeviceptr, size_t, void* keeper, const stream_ref&, size_t) \
+        pool_block* add_segment(CUdeviceptr, size_t, void* owner, const stream_ref&, size_t) \
             except +translate_exception
         bint reserve(size_t, size_t limit) noexcept
         void unreserve(size_t) noexcept
         bint free(pool_block&, stream_blocks&) noexcept
         bint free_on_this_thread(pool_block&, const stream_ref&) except +translate_exception
         stream_blocks& home_of(const stream_ref&) except +translate_exception
-        void move_home(pool_block&, stream_blocks&) noexcept
-        pool_segment* take_segments(size_t keep, const stream_ref&) except +translate_exception
-        pool_segment* take_all_segments() noexcept
+        void change_home(pool_block&, stream_blocks&) noexcept
+        pool_segment* remove_free_segments(size_t min_bytes, const stream_ref&) \
+            except +translate_exception
+        pool_segment* remove_all_segments() noexcept
         void synchronize() except +translate_exception
         bint is_inert() noexcept
         void close() noexcept
