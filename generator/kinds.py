@@ -14,7 +14,7 @@ from functools import cached_property
 
 INTEGER = "SupportsIndex"
 LISTED = "list[Any] | tuple[Any, ...]"
-COLOUR = "float | list[float] | tuple[float, ...]"
+COLOR = "float | list[float] | tuple[float, ...]"
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ ROWS = {
     ("in", "callback_data"): Row(
         "in:callback_data", "address", stub="_Address", role="callback_data"
     ),
-    ("in", "float*"): Row("in:float*", "colour", stub=COLOUR, role="in float"),
+    ("in", "float*"): Row("in:float*", "color", stub=COLOR, role="in float"),
     ("in", "attr"): Row("in:attr:{element}", "attribute_value", TABLE, "Any", is_late=True),
     ("in", "attrlist"): Row(
         "in:attrlist:{element}", "attribute_options", TABLE, f"{LISTED} | None", is_late=True
@@ -152,11 +152,13 @@ ROWS = {
     ("in", "buffer"): Row("in:buffer", "input_buffer", stub="_Address", is_late=True),
     ("in", "buffer*"): Row("in:buffer*", "output_buffer", stub="_Address", is_late=True),
     ("in", "or_zero"): Row("in:or_zero", "u32_or_zero", stub=INTEGER, pxd="number"),
-    ("in", "data"): Row("in:data:{element}", "data", CLASS, f"{{element}} | {INTEGER} | None"),
-    ("in", "object"): Row("in:object:{element}", "data_object", CLASS, "{element}"),
+    ("in", "data"): Row(
+        "in:data:{element}", "numpy_struct", CLASS, f"{{element}} | {INTEGER} | None"
+    ),
+    ("in", "object"): Row("in:object:{element}", "numpy_struct_object", CLASS, "{element}"),
     ("none", "fixed"): Row("const:{element}", "fixed", "{element}"),
-    ("none", "room"): Row("count:{element}", "room_of_output", "{element}"),
-    ("none", "length"): Row("length", "length_of_data", is_late=True),
+    ("none", "room"): Row("count:{element}", "capacity_of_output", "{element}"),
+    ("none", "length"): Row("length", "length_of_numpy_struct", is_late=True),
     ("none", "count"): Row("count", "count_of_output"),
     ("none", "assembled"): Row("set:assembled", "assembled"),
     ("out", "int"): Row("out:int", "out_i32", stub="int", pxd="int"),
@@ -164,7 +166,7 @@ ROWS = {
     ("out", "str"): Row("out:str", "out_name", stub="str"),
     ("out", "fixed str"): Row("out:str[{element}]", "out_fixed_text", "{element}", "str"),
     ("out", "count"): Row("out:count", "out_count", stub="int"),
-    ("out", "data"): Row("out:data:{element}", "out_data", CLASS, "{element}"),
+    ("out", "data"): Row("out:data:{element}", "out_numpy_struct", CLASS, "{element}"),
     ("out", "array"): Row("out:array:{element}", "out_numbers out_structures", is_late=True),
     ("out", "counted_text"): Row("out:counted_text", "out_counted_text", stub="str", is_late=True),
     ("out", "assembled"): Row("out:assembled", "out_assembled"),
@@ -186,7 +188,7 @@ ROWS = {
     ("in", "texts"): Row("in:texts", "texts", stub="Sequence[builtins.bytes] | None", is_late=True),
     ("in", "data list"): Row(
         "in:list:data:{element}",
-        "data_list",
+        "numpy_struct_list",
         CLASS,
         f"{{element}} | {INTEGER} | None",
         is_late=True,
@@ -196,14 +198,16 @@ ROWS = {
         "in:destination[{aux}]", "destination_buffer", stub="_Address", is_late=True
     ),
     ("none", "list length"): Row("length:{aux}", "length_of_list", is_late=True),
-    ("none", "asked"): Row("count:asked", "asked_count"),
+    ("none", "asked"): Row("count:asked", "queried_count"),
     ("out", "asked array"): Row(
-        "out:asked array:{element}", "out_asked_numbers", ARRAY, "_Numbers"
+        "out:asked array:{element}", "out_queried_numbers", ARRAY, "_Numbers"
     ),
-    ("out", "asked bytes"): Row("out:bytes", "out_asked_bytes", stub="builtins.bytes"),
+    ("out", "asked bytes"): Row("out:bytes", "out_queried_bytes", stub="builtins.bytes"),
     ("out", "callee bytes"): Row("out:bytes(callee)", "out_callee_bytes", stub="builtins.bytes"),
     ("out", "callee array"): Row(
-        "out:ndarray(callee):{element}", "out_callee_numbers out_callee_data", stub="_Numbers"
+        "out:ndarray(callee):{element}",
+        "out_callee_numbers out_callee_numpy_structs",
+        stub="_Numbers",
     ),
     ("out", "c bytes"): Row("out:c bytes", "out_c_bytes", stub="builtins.bytes"),
     ("out", "floats"): Row("out:list:float[{element}]", "out_floats", "{element}", "list[float]"),
@@ -223,7 +227,7 @@ ROWS = {
     ("value", "enum"): Row("enum:{element}", "enumeration", ENUM),
     ("value", "handle"): Row("handle:{element}", "handle", CLASS),
     ("value", "struct"): Row("struct:{element}", "structure", CLASS),
-    ("value", "data"): Row("data:{element}", "data", CLASS),
+    ("value", "data"): Row("data:{element}", "numpy_struct", CLASS),
     ("value", "plain"): Row("{element}"),
 }
 ROLES = {row.role: Kind(*key) for key, row in ROWS.items() if row.role}

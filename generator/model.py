@@ -167,7 +167,7 @@ class Struct:
 
 
 @dataclass(slots=True)
-class DataField:
+class NumpyField:
     """One field of a NumPy struct. `form` is a word of `cpp/bindings/records/records.hpp`."""
 
     name: str
@@ -186,7 +186,7 @@ class NumpyStruct:
 
     name: str
     c_type: str  # C++ spelling
-    fields: list[DataField]
+    fields: list[NumpyField]
     is_array: bool  # made with a length
     dtype: str  # name of the NumPy type in the module; empty for what calls alone use
     header: str = ""

@@ -136,7 +136,7 @@ def method(
     elif library.raises and not library.is_face:
         entry = f"shared_entry<{owner}, {position}>"
     else:
-        entry = f"specialised_entry<{owner}, {position}, {caller(function)}>"
+        entry = f"specialized_entry<{owner}, {position}, {caller(function)}>"
     shown = f"{texts(name)}, {texts(docstring(library, name, function))}"
     return f"{{{shown}, METH_FASTCALL | METH_KEYWORDS}}", f"(PyCFunction)(void (*)()){entry}"
 

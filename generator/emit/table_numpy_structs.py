@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..model import Assembly, DataField, Library, NumpyStruct
+from ..model import Assembly, Library, NumpyField, NumpyStruct
 from .packed_texts import PackedTexts
 from .table_text import dotted
 
@@ -14,13 +14,13 @@ def fields_block(numpy_struct: NumpyStruct, index) -> str:
     dtype = index.texts(numpy_struct.dtype or "")
     is_array = "true" if numpy_struct.is_array else "false"
     return (
-        f"namespace {numpy_struct.name}_data {{\nusing T = {numpy_struct.c_type};\n"
-        f"constexpr data_field fields[] = {{\n{rows}}};\n"
-        f"constexpr data_record record = {{fields, sizeof(T), {is_array}, {dtype}}};\n}}\n"
+        f"namespace {numpy_struct.name}_numpy {{\nusing T = {numpy_struct.c_type};\n"
+        f"constexpr numpy_field fields[] = {{\n{rows}}};\n"
+        f"constexpr numpy_record record = {{fields, sizeof(T), {is_array}, {dtype}}};\n}}\n"
     )
 
 
-def field_row(field: DataField, places: dict[str, int], index) -> str:
+def field_row(field: NumpyField, places: dict[str, int], index) -> str:
     member = f"T::{field.c_path}"
     flags = ("true" if flag else "false" for flag in (field.is_hidden, field.is_array))
     place = f"class_{field.target}" if field.form.startswith("structure") else "-1"
@@ -37,7 +37,7 @@ def field_row(field: DataField, places: dict[str, int], index) -> str:
     )
 
 
-def element_kind(field: DataField, element: str) -> str:
+def element_kind(field: NumpyField, element: str) -> str:
     if field.form == "number_list":
         return f"scalar_kind<{field.target}>()"
     if field.form == "address":
@@ -50,8 +50,8 @@ def element_kind(field: DataField, element: str) -> str:
 def class_record(library: Library, numpy_struct: NumpyStruct, texts: PackedTexts) -> str:
     return (
         f"{{{texts(dotted(library, numpy_struct.name))}, 0, 0, -1, 0, "
-        f"alignof({numpy_struct.name}_data::T), {{}}, false, 0, 0,\n   "
-        f"{texts(class_doc(numpy_struct))}, &{numpy_struct.name}_data::record}}"
+        f"alignof({numpy_struct.name}_numpy::T), {{}}, false, 0, 0,\n   "
+        f"{texts(class_doc(numpy_struct))}, &{numpy_struct.name}_numpy::record}}"
     )
 
 
@@ -106,7 +106,7 @@ def assembly_rows(assembly: Assembly, index) -> list[str]:
 
 
 def record_and_class(numpy_struct: str) -> str:
-    return f"&{numpy_struct}_data::record, class_{numpy_struct}"
+    return f"&{numpy_struct}_numpy::record, class_{numpy_struct}"
 
 
 def is_plain(assembly: Assembly, numpy_struct: NumpyStruct) -> bool:

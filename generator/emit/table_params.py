@@ -83,7 +83,7 @@ def number_kind(param: Param, _index) -> tuple[str, str]:
 def callee_array_kind(param: Param, index) -> tuple[str, str]:
     kind, type_index = array_kind(param, index)
     has_structs = kind == "kind::out_structures"
-    return f"kind::out_callee_{'data' if has_structs else 'numbers'}", type_index
+    return f"kind::out_callee_{'numpy_structs' if has_structs else 'numbers'}", type_index
 
 
 def text_kind(param: Param, _index) -> tuple[str, str]:

@@ -26,7 +26,7 @@ HEAD = """\
 #include "bindings/handwritten/handwritten.hpp"
 #include "bindings/records/table_checks.hpp"
 #include "bindings/objects/class_type.hpp"
-#include "bindings/calls/specialised.hpp"
+#include "bindings/calls/specialized.hpp"
 #include "driver/{table}_table.hpp"
 
 namespace halfwarp::bindings {{

@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..classify import split_type
 from ..decisions import Decisions
 from ..facts import FactField, FactRecord, Facts, FactTypedef
-from ..model import DataField, NumpyStruct
+from ..model import NumpyField, NumpyStruct
 from .names import class_name, snake_case
 
 EXTENT = re.compile(r"\[(\d+)\]")
@@ -89,13 +89,13 @@ class Maker:
             NumpyStruct(name, c_type, fields, name in self.choice.arrays, dtype, item.header)
         )
 
-    def field(self, c_type: str, path: str, member: FactField) -> list[DataField]:
+    def field(self, c_type: str, path: str, member: FactField) -> list[NumpyField]:
         if member.record is not None:
             return self.nested(c_type, path, member)
         extents = EXTENT.findall(member.c_type)
         base, stars = split_type(EXTENT.sub("", member.c_type))
         form, target = self.form(base, stars, bool(extents), f"{path}.{member.name}")
-        named = DataField(self.field_name(path, member.name), member.name, form, target)
+        named = NumpyField(self.field_name(path, member.name), member.name, form, target)
         return [
             replace(
                 named,
@@ -116,7 +116,7 @@ class Maker:
             (is_array and NEVER_SHOWN.fullmatch(name)) or re.fullmatch(self.choice.padding, name)
         )
 
-    def nested(self, c_type: str, path: str, member: FactField) -> list[DataField]:
+    def nested(self, c_type: str, path: str, member: FactField) -> list[NumpyField]:
         """A member whose type has no name is a class under a name of the decisions; members of one
         that has no name itself are members of what holds it."""
         if not member.name:
@@ -125,7 +125,7 @@ class Maker:
         name = self.anonymous_name(inner_path)
         inner = f"std::remove_all_extents_t<decltype({c_type}::{member.name})>"
         self.add_class(name, inner, inner_path, member.record)
-        field = DataField(self.field_name(path, member.name), member.name, "structure", name)
+        field = NumpyField(self.field_name(path, member.name), member.name, "structure", name)
         is_hidden = bool(re.fullmatch(self.choice.padding, member.name))
         return [replace(field, is_array=bool(member.c_type), is_hidden=is_hidden)]
 

@@ -158,7 +158,7 @@ def make_function(
     if any(p.kind.is_a("out", "array") and p.aux in counts for p in params):
         function.body = "counted_call"
     if fact.name in decisions.asked:
-        function.body, function.size_function = "asked_call", decisions.asked[fact.name]
+        function.body, function.size_function = "queried_call", decisions.asked[fact.name]
     return function
 
 

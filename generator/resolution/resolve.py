@@ -10,10 +10,10 @@ from ..decisions import Decisions, Override
 from ..facts import FactConstant, FactFunction, Facts
 from ..model import Enum, Function, Library, Param
 from . import exceptions, plain_values
-from .data_calls import DataCalls
 from .exceptions import named_enums
 from .kinds import param_kind
 from .macro_enums import macro_enums
+from .numpy_calls import NumpyCalls
 from .numpy_structs import numpy_structs
 from .sharing import attribute_tables, share_docs
 from .signatures import capsule_signature
@@ -30,7 +30,7 @@ def resolve(facts: Facts, decisions: Decisions, uses: dict[str, Library] | None 
     make = maker_of(decisions, types, made)
     functions = [resolve_function(f, make, types, decisions) for f in facts.functions]
     if decisions.convention == "exceptions":
-        calls = DataCalls(made.made, made.class_of, decisions)
+        calls = NumpyCalls(made.made, made.class_of, decisions)
         for function, fact in zip(functions, facts.functions, strict=True):
             calls.apply(function, fact)
     if decisions.face_of:

@@ -64,13 +64,13 @@ struct extent {
 
 // What an index or a slice of the outermost dimension leaves. An index takes the dimension away.
 struct selection {
-  char* where = nullptr;
-  extent left;
+  char* data = nullptr;
+  extent e;
   bool is_element = false;
 };
 
 // False with an error set: not an index, or out of bounds.
-bool select(const extent& e, char* where, PyObject* key, selection& out);
+bool select(const extent& e, char* data, PyObject* key, selection& out);
 
 // The element at a number, as sequences are asked for it, by what takes any key.
 template <binaryfunc get_item>
@@ -84,11 +84,11 @@ PyObject* item_at(PyObject* self, Py_ssize_t index) {
 // Calls `visit(char*)` for the address of each element, the last dimension fastest, until it
 // answers false.
 template <class V>
-bool for_each_element(const extent& e, char* where, V visit) {
-  if (!e.ndim) return visit(where);
+bool for_each_element(const extent& e, char* data, V visit) {
+  if (!e.ndim) return visit(data);
   extent inner = e.inner();
   for (Py_ssize_t i = 0; i < e.shape[0]; ++i)
-    if (!for_each_element(inner, where + i * e.stride[0], visit)) return false;
+    if (!for_each_element(inner, data + i * e.stride[0], visit)) return false;
   return true;
 }
 

@@ -18,62 +18,62 @@ namespace {
 kind stored(kind element) { return element == kind::address ? kind::u64 : element; }
 
 // A sequence whose elements go to the elements of a dimension; everything else is one number.
-bool is_many(PyObject* value) {
+bool is_sequence(PyObject* value) {
   return !PyLong_Check(value) && !PyFloat_Check(value) && !PyUnicode_Check(value) &&
          PySequence_Check(value);
 }
 
-int assign(kind element, const extent& e, char* where, PyObject* value);
+int assign(kind element, const extent& e, char* data, PyObject* value);
 
-int assign_one_by_one(kind element, const extent& e, char* where, PyObject* items) {
+int assign_one_by_one(kind element, const extent& e, char* data, PyObject* items) {
   if (PyTuple_GET_SIZE(items) != e.shape[0])
     return raise_error(PyExc_ValueError, "expected %zd elements, got %zd", e.shape[0],
                        PyTuple_GET_SIZE(items));
   extent inner = e.inner();
   for (Py_ssize_t i = 0; i < e.shape[0]; ++i)
-    if (assign(element, inner, where + i * e.stride[0], PyTuple_GET_ITEM(items, i)) < 0) return -1;
+    if (assign(element, inner, data + i * e.stride[0], PyTuple_GET_ITEM(items, i)) < 0) return -1;
   return 0;
 }
 
-int assign_everywhere(kind element, const extent& e, char* where, PyObject* value) {
-  return for_each_element(e, where,
+int assign_to_all(kind element, const extent& e, char* data, PyObject* value) {
+  return for_each_element(e, data,
                           [&](char* at) { return write_number(stored(element), at, value) == 0; })
              ? 0
              : -1;
 }
 
-int assign(kind element, const extent& e, char* where, PyObject* value) {
-  if (!e.ndim) return write_number(stored(element), where, value);
-  if (!is_many(value)) return assign_everywhere(element, e, where, value);
+int assign(kind element, const extent& e, char* data, PyObject* value) {
+  if (!e.ndim) return write_number(stored(element), data, value);
+  if (!is_sequence(value)) return assign_to_all(element, e, data, value);
   const reference items{PySequence_Tuple(value)};
   if (!items) return -1;
-  return assign_one_by_one(element, e, where, items);
+  return assign_one_by_one(element, e, data, items);
 }
 
 extern PyTypeObject array_type;
 
 typed_array* allocate(kind element) {
   if (!typed_array_type()) return nullptr;
-  auto* made = PyObject_New(typed_array, &array_type);
-  if (!made) return nullptr;
-  made->owner = nullptr;
-  made->where = nullptr;
-  made->element = element;
-  made->is_read_only = false;
-  return made;
+  auto* array = PyObject_New(typed_array, &array_type);
+  if (!array) return nullptr;
+  array->owner = nullptr;
+  array->data = nullptr;
+  array->element = element;
+  array->is_read_only = false;
+  return array;
 }
 
 void release(PyObject* self) {
   auto* array = as_typed_array(self);
-  if (!array->owner) PyMem_Free(array->where);
+  if (!array->owner) PyMem_Free(array->data);
   Py_XDECREF(array->owner);
   PyObject_Free(self);
 }
 
 PyObject* view_of(PyObject* self, const selection& chosen) {
   auto* array = as_typed_array(self);
-  return new_typed_view(array->element, chosen.where, chosen.left,
-                        array->owner ? array->owner : self, array->is_read_only);
+  return new_typed_view(array->element, chosen.data, chosen.e, array->owner ? array->owner : self,
+                        array->is_read_only);
 }
 
 // The same memory as an array of NumPy's, whose `asarray` this is.
@@ -82,7 +82,7 @@ PyObject* as_numpy(PyObject* asarray, PyObject* self) {
   if (array->element != kind::address) return PyObject_CallOneArg(asarray, self);
   const reference numbers{
       // NumPy has no addresses
-      new_typed_view(kind::u64, array->where, array->e, self, array->is_read_only)};
+      new_typed_view(kind::u64, array->data, array->e, self, array->is_read_only)};
   return numbers ? PyObject_CallOneArg(asarray, numbers) : nullptr;
 }
 
@@ -102,14 +102,14 @@ bool is_index(PyObject* key) {
 PyObject* get_item(PyObject* self, PyObject* key) {
   auto* array = as_typed_array(self);
   if (!is_index(key)) {
-    const reference others{numpy_array(self)};
-    PyObject* chosen = others ? PyObject_GetItem(others, key) : nullptr;
+    const reference ndarray{numpy_array(self)};
+    PyObject* chosen = ndarray ? PyObject_GetItem(ndarray, key) : nullptr;
     if (chosen || PyErr_Occurred()) return chosen;
   }
   selection chosen;
-  if (!select(array->e, array->where, key, chosen)) return nullptr;
-  if (chosen.left.ndim) return view_of(self, chosen);
-  return list_of_numbers(array->element, chosen.left, chosen.where);
+  if (!select(array->e, array->data, key, chosen)) return nullptr;
+  if (chosen.e.ndim) return view_of(self, chosen);
+  return list_of_numbers(array->element, chosen.e, chosen.data);
 }
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
@@ -118,20 +118,20 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     return raise_error(value ? PyExc_ValueError : PyExc_TypeError,
                        value ? "this array is read-only" : "elements cannot be deleted");
   if (!is_index(key) && !PySlice_Check(key)) {
-    const reference others{numpy_array(self)};
-    int status = others ? PyObject_SetItem(others, key, value) : -1;
-    if (others || PyErr_Occurred()) return status;
+    const reference ndarray{numpy_array(self)};
+    int status = ndarray ? PyObject_SetItem(ndarray, key, value) : -1;
+    if (ndarray || PyErr_Occurred()) return status;
   }
   selection chosen;
-  if (!select(array->e, array->where, key, chosen)) return -1;
-  return assign_numbers(array->element, chosen.left, chosen.where, value);
+  if (!select(array->e, array->data, key, chosen)) return -1;
+  return assign_numbers(array->element, chosen.e, chosen.data, value);
 }
 
 Py_ssize_t length(PyObject* self) { return as_typed_array(self)->e.shape[0]; }
 
 PyObject* to_list(PyObject* self, PyObject*) {
   auto* array = as_typed_array(self);
-  return list_of_numbers(array->element, array->e, array->where);
+  return list_of_numbers(array->element, array->e, array->data);
 }
 
 PyObject* to_bytes(PyObject* self, PyObject*) {
@@ -172,7 +172,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     return raise_error(PyExc_BufferError, array->is_read_only ? "this array is read-only"
                                                               : "this array is not contiguous");
   *view = {};
-  view->buf = array->where;
+  view->buf = array->data;
   view->obj = Py_NewRef(self);
   view->len = array->e.elements() * size;
   view->itemsize = size;
@@ -220,7 +220,7 @@ PyObject* get_dtype(PyObject* self, void*) {
 }
 PyObject* get_view(PyObject* self, void*) { return PyMemoryView_FromObject(self); }
 PyObject* get_address(PyObject* self, void*) {
-  return PyLong_FromVoidPtr(as_typed_array(self)->where);
+  return PyLong_FromVoidPtr(as_typed_array(self)->data);
 }
 
 // Rebuilds as the standard library's array, which needs nothing of ours to be read.
@@ -287,25 +287,25 @@ const char* number_format(kind element) {
 
 // All or nothing: many values are converted first, so that one which is refused leaves all numbers
 // as they were, and those that are moved within their array are read before any is written.
-int assign_numbers(kind element, const extent& e, char* where, PyObject* value) {
-  if (!is_many(value)) return assign(element, e, where, value);
+int assign_numbers(kind element, const extent& e, char* data, PyObject* value) {
+  if (!is_sequence(value)) return assign(element, e, data, value);
   Py_ssize_t size = number_size(element);
   scratch memory;
   auto* converted = static_cast<char*>(memory.allocate(std::size_t(e.elements() * size)));
   if (!converted || assign(element, e.packed(size), converted, value) < 0) return -1;
-  for_each_element(e, where, [&](char* at) {
+  for_each_element(e, data, [&](char* at) {
     std::memcpy(at, std::exchange(converted, converted + size), std::size_t(size));
     return true;
   });
   return 0;
 }
 
-PyObject* list_of_numbers(kind element, const extent& e, char* where) {
-  if (!e.ndim) return read_number(stored(element), where);
+PyObject* list_of_numbers(kind element, const extent& e, char* data) {
+  if (!e.ndim) return read_number(stored(element), data);
   PyObject* list = PyList_New(e.shape[0]);
   extent inner = e.inner();
   for (Py_ssize_t i = 0; list && i < e.shape[0]; ++i) {
-    PyObject* item = list_of_numbers(element, inner, where + i * e.stride[0]);
+    PyObject* item = list_of_numbers(element, inner, data + i * e.stride[0]);
     if (item) {
       PyList_SET_ITEM(list, i, item);
     } else {
@@ -324,28 +324,28 @@ PyTypeObject* typed_array_type() {
 bool is_typed_array(PyObject* object) { return Py_TYPE(object) == &array_type; }
 
 PyObject* new_typed_array(kind element, Py_ssize_t n) {
-  typed_array* made = allocate(element);
-  if (!made) return nullptr;
+  typed_array* array = allocate(element);
+  if (!array) return nullptr;
   std::size_t size = std::size_t(number_size(element));
-  made->e = extent::line(n, Py_ssize_t(size));
-  made->where = static_cast<char*>(PyMem_Calloc(n ? std::size_t(n) : 1, size));
-  auto* object = reinterpret_cast<PyObject*>(made);
-  if (!made->where) {
+  array->e = extent::line(n, Py_ssize_t(size));
+  array->data = static_cast<char*>(PyMem_Calloc(n ? std::size_t(n) : 1, size));
+  auto* object = reinterpret_cast<PyObject*>(array);
+  if (!array->data) {
     Py_DECREF(object);
     return PyErr_NoMemory();
   }
   return object;
 }
 
-PyObject* new_typed_view(kind element, char* where, const extent& e, PyObject* owner,
+PyObject* new_typed_view(kind element, char* data, const extent& e, PyObject* owner,
                          bool is_read_only) {
-  typed_array* made = allocate(element);
-  if (!made) return nullptr;
-  made->where = where;
-  made->owner = Py_NewRef(owner);
-  made->e = e;
-  made->is_read_only = is_read_only;
-  return reinterpret_cast<PyObject*>(made);
+  typed_array* array = allocate(element);
+  if (!array) return nullptr;
+  array->data = data;
+  array->owner = Py_NewRef(owner);
+  array->e = e;
+  array->is_read_only = is_read_only;
+  return reinterpret_cast<PyObject*>(array);
 }
 
 PyObject* from_numpy(const char* name) {
@@ -356,9 +356,9 @@ PyObject* from_numpy(const char* name) {
 PyObject* loaded_numpy_function(const char* name) {
   PyObject* modules = PyImport_GetModuleDict();  // borrowed
   const reference numpy{modules ? PyMapping_GetItemString(modules, "numpy") : nullptr};
-  PyObject* found = numpy ? PyObject_GetAttrString(numpy, name) : nullptr;
-  if (!found) PyErr_Clear();  // not loaded, or not yet all of it
-  return found;
+  PyObject* result = numpy ? PyObject_GetAttrString(numpy, name) : nullptr;
+  if (!result) PyErr_Clear();  // not loaded, or not yet all of it
+  return result;
 }
 
 PyObject* numpy_type_of(const char* format) {

@@ -10,7 +10,7 @@ namespace halfwarp::bindings {
 
 // Elements of one kind in memory that it owns, or that `owner` keeps alive.
 struct typed_array {
-  PyObject_HEAD char* where;
+  PyObject_HEAD char* data;
   PyObject* owner;  // null: the memory is this object's own
   extent e;
   kind element;
@@ -21,7 +21,7 @@ struct typed_array {
 PyObject* new_typed_array(kind element, Py_ssize_t n);
 
 // A view of elements that belong to `owner`.
-PyObject* new_typed_view(kind element, char* where, const extent& e, PyObject* owner,
+PyObject* new_typed_view(kind element, char* data, const extent& e, PyObject* owner,
                          bool is_read_only);
 
 inline typed_array* as_typed_array(PyObject* object) {
@@ -34,9 +34,9 @@ bool is_typed_array(PyObject* object);
 const char* number_format(kind element);
 
 // Stores one number everywhere, or a sequence (nested like the shape) element by element.
-int assign_numbers(kind element, const extent& e, char* where, PyObject* value);
+int assign_numbers(kind element, const extent& e, char* data, PyObject* value);
 // The elements as numbers in (nested) lists.
-PyObject* list_of_numbers(kind element, const extent& e, char* where);
+PyObject* list_of_numbers(kind element, const extent& e, char* data);
 
 // The class, for the module that shows it.
 PyTypeObject* typed_array_type();

@@ -26,16 +26,16 @@ kind last_output(const frame& c) {
 
 PyObject* outputs_result(frame& c) {
   PyObject* values[max_parameters];
-  int made = make_outputs(c, values);
-  if (made < 0) return nullptr;
-  return made == 1 ? success_pair(c.lib, values[0], recycles(last_output(c)))
-                   : success_many(c.lib, values, made);
+  int count = make_outputs(c, values);
+  if (count < 0) return nullptr;
+  return count == 1 ? success_pair(c.lib, values[0], recycles(last_output(c)))
+                    : success_many(c.lib, values, count);
 }
 
 // The interned names of a function's parameters, made at its first call with keywords.
 PyObject* names_of(const library& lib, const function& f) {
   PyObject** cached = &lib.state->keywords[&f - lib.functions.data()];
-  if (PyObject* made = published(cached)) return made;
+  if (PyObject* known = published(cached)) return known;
   PyObject* names = PyTuple_New(f.positional);
   if (!names) return nullptr;
   const char* name = f.names;
@@ -103,11 +103,11 @@ PyObject* call_by_record(const library& lib, const function& f, PyObject* const*
     args = bound;
   }
   frame c{lib, f, args};
-  int refused = convert(c);
-  if (refused >= 0) return raise_for_argument(f, c.param_at(refused));
+  int rejected = convert(c);
+  if (rejected >= 0) return raise_for_argument(f, c.param_at(rejected));
   const handwritten_steps& special = lib.handwritten_of(f);
   if (special.before && !special.before(c)) return nullptr;
-  word result = c.is_answered ? 0 : invoke(c);
+  word result = c.skips_call ? 0 : invoke(c);
   if (lib.raises) return result_or_raise(c, result);
   if (f.f & returns_text) return text_result(c, result);
   int code = int(result);

@@ -13,8 +13,8 @@
 namespace halfwarp::bindings {
 namespace {
 
-PyObject* tuple_of(PyObject* first, int others) {
-  PyObject* tuple = PyTuple_New(others + 1);
+PyObject* tuple_of(PyObject* first, int count) {
+  PyObject* tuple = PyTuple_New(count + 1);
   if (tuple) PyTuple_SET_ITEM(tuple, 0, Py_NewRef(first));
   return tuple;
 }
@@ -86,7 +86,7 @@ PyObject* returned(const function& f, word result) {
 
 PyObject* result_or_raise(frame& c, word result) {
   PyObject* values[max_parameters + 1];
-  int made = 0;
+  int count = 0;
   if (returns_code(c.f)) {
     int code = int(result);
     auto after = c.lib.handwritten_of(c.f).after;
@@ -96,14 +96,14 @@ PyObject* result_or_raise(frame& c, word result) {
     if (PyErr_Occurred()) return nullptr;  // there was nothing to call
     if (c.f.f & returns_number && std::int64_t(result) < 0 && negative_is_error(c.lib))
       return raise_status(c.lib, c.f.name, status_of(std::int64_t(result)), 0);
-    if (!(c.f.f & returns_nothing) && !(values[made++] = returned(c.f, result))) return nullptr;
+    if (!(c.f.f & returns_nothing) && !(values[count++] = returned(c.f, result))) return nullptr;
   }
-  int outputs = c.f.n ? make_outputs(c, values + made) : 0;
+  int outputs = c.f.n ? make_outputs(c, values + count) : 0;
   if (outputs < 0) {
-    if (made) Py_DECREF(values[0]);
+    if (count) Py_DECREF(values[0]);
     return nullptr;
   }
-  return unpacked(values, made + outputs);
+  return unpacked(values, count + outputs);
 }
 
 }  // namespace halfwarp::bindings

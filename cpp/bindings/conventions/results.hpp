@@ -10,15 +10,15 @@ namespace halfwarp::bindings {
 // The success member of a library's result enumeration (borrowed).
 PyObject* make_success(const library& lib);
 inline PyObject* success(const library& lib) {
-  PyObject* made = __atomic_load_n(&lib.state->success, __ATOMIC_ACQUIRE);
-  return made ? made : make_success(lib);
+  PyObject* member = __atomic_load_n(&lib.state->success, __ATOMIC_ACQUIRE);
+  return member ? member : make_success(lib);
 }
 
 PyObject* make_success_tuple(const library& lib);
 // (SUCCESS,): one tuple for all calls.
 inline PyObject* success_tuple(const library& lib) {
-  PyObject* made = __atomic_load_n(&lib.state->success_tuple, __ATOMIC_ACQUIRE);
-  return made ? Py_NewRef(made) : make_success_tuple(lib);
+  PyObject* tuple = __atomic_load_n(&lib.state->success_tuple, __ATOMIC_ACQUIRE);
+  return tuple ? Py_NewRef(tuple) : make_success_tuple(lib);
 }
 
 PyObject* new_pair(const library& lib, PyObject* value, bool recycles);

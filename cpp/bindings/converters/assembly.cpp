@@ -11,10 +11,10 @@ namespace halfwarp::bindings {
 namespace {
 
 // As the C libraries state versions: the size of the struct, and the number in the highest byte.
-void state_version(void* where, const assembly& a) {
+void set_version(void* data, const assembly& a) {
   if (!a.version) return;
   std::uint32_t stated = a.record->size | unsigned(a.version) << 24;
-  std::memcpy(where, &stated, sizeof stated);
+  std::memcpy(data, &stated, sizeof stated);
 }
 
 // Gives each argument to `write(field, value)`, which is 0 unless the value was refused.
@@ -29,7 +29,7 @@ bool fill(const frame& c, const assembly& a, W write) {
 
 // Bytes that are fewer than their field takes, as many as it takes; all else as it is. A new
 // reference.
-PyObject* padded(const data_field& f, PyObject* value) {
+PyObject* padded(const numpy_field& f, PyObject* value) {
   bool is_short = PyBytes_Check(value) && f.shape == form::numbers && f.size == 1 &&
                   PyBytes_GET_SIZE(value) < Py_ssize_t(f.count);
   if (!is_short) return Py_NewRef(value);
@@ -44,49 +44,49 @@ PyObject* padded(const data_field& f, PyObject* value) {
 }  // namespace
 
 PyObject* assemble(const frame& c, const assembly& a) {
-  PyObject* made = new_data(c.lib, a.type);
-  if (!made) return nullptr;
-  state_version(as_data(made)->where, a);
-  bool is_filled = fill(c, a, [&](const data_field& f, PyObject* value) {
+  PyObject* object = new_numpy_struct(c.lib, a.type);
+  if (!object) return nullptr;
+  set_version(as_numpy_struct(object)->data, a);
+  bool is_filled = fill(c, a, [&](const numpy_field& f, PyObject* value) {
     const reference whole{padded(f, value)};
-    return whole ? write_data_field(c.lib, f, made, whole) : -1;
+    return whole ? write_numpy_field(c.lib, f, object, whole) : -1;
   });
-  if (!is_filled) Py_CLEAR(made);
-  return made;
+  if (!is_filled) Py_CLEAR(object);
+  return object;
 }
 
 PyObject* disassemble(const frame& c, const assembly& a, PyObject* object) {
   if (a.output < 0) return object;
-  PyObject* value = read_data_field(c.lib, a.record->fields[std::size_t(a.output)], object);
+  PyObject* value = read_numpy_field(c.lib, a.record->fields[std::size_t(a.output)], object);
   Py_DECREF(object);
   return value;
 }
 
-bool lend_plain(frame& c, const assembly& a, word& out) {
+bool fill_plain(frame& c, const assembly& a, word& out) {
   auto* memory = static_cast<char*>(c.memory.allocate_zeroed(a.record->size, struct_slack));
   if (!memory) return false;
-  state_version(memory, a);
+  set_version(memory, a);
   out = reinterpret_cast<word>(memory);
-  return fill(c, a, [&](const data_field& f, PyObject* value) {
+  return fill(c, a, [&](const numpy_field& f, PyObject* value) {
     return write_number(f.element, memory + f.offset, value);
   });
 }
 
-bool lend_assembled(frame& c, const assembly& a, word& out) {
-  const reference made{assemble(c, a)};
-  if (!made) return false;
+bool fill_assembled(frame& c, const assembly& a, word& out) {
+  const reference object{assemble(c, a)};
+  if (!object) return false;
   std::size_t size = a.record->size;
   void* memory = c.memory.allocate(size + struct_slack);
-  if (memory) std::memcpy(memory, as_data(made)->where, size);
+  if (memory) std::memcpy(memory, as_numpy_struct(object)->data, size);
   out = reinterpret_cast<word>(memory);
   return memory != nullptr;
 }
 
-bool data_argument(PyObject* object, const library& lib, int type, word& out) {
+bool numpy_struct_argument(PyObject* object, const library& lib, int type, word& out) {
   if (object == Py_None) return out = 0, true;
   if (!ready_class(lib, type)) return false;
   if (is_instance(object, lib, type))
-    return out = reinterpret_cast<word>(as_data(object)->where), true;
+    return out = reinterpret_cast<word>(as_numpy_struct(object)->data), true;
   if (PyLong_Check(object) || PyIndex_Check(object))
     return integer_argument<kind::i64>(object, out);
   return raise_error(PyExc_TypeError, "expected %s or its address, got %s",

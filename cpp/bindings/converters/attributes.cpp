@@ -9,7 +9,7 @@
 #include "bindings/errors/errors.hpp"
 #include "bindings/memory/memory.hpp"
 #include "bindings/numbers/numbers.hpp"
-#include "bindings/numpy_structs/data_object.hpp"
+#include "bindings/numpy_structs/numpy_struct_object.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/objects/object_arguments.hpp"
@@ -78,7 +78,7 @@ bool from_list(frame& c, const attribute& a, PyObject* object, word& out) {
   out = reinterpret_cast<word>(array);
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* item = list_item(object, i);
-    if (!item || !c.memory.keep(item) || !Convert(c, a, item, array[i])) return false;
+    if (!item || !c.memory.retain(item) || !Convert(c, a, item, array[i])) return false;
   }
   return true;
 }
@@ -103,15 +103,15 @@ PyObject* to_enum(const library& lib, const attribute& a, const void* m, word) {
 }
 
 PyObject* to_handle(const library& lib, const attribute& a, const void* m, word) {
-  PyObject* made = new_handle(owner_of(lib, a), a.type);
-  if (made) std::memcpy(&as_handle(made)->value, m, class_of(lib, a).size);
-  return made;
+  PyObject* handle = new_handle(owner_of(lib, a), a.type);
+  if (handle) std::memcpy(&as_handle(handle)->value, m, class_of(lib, a).size);
+  return handle;
 }
 
 PyObject* to_struct(const library& lib, const attribute& a, const void* m, word) {
-  PyObject* made = new_struct(owner_of(lib, a), a.type);
-  if (made) std::memcpy(as_storage(made)->where, m, class_of(lib, a).size);
-  return made;
+  PyObject* object = new_struct(owner_of(lib, a), a.type);
+  if (object) std::memcpy(as_storage(object)->data, m, class_of(lib, a).size);
+  return object;
 }
 
 PyObject* to_text(const library&, const attribute&, const void* m, word) {
@@ -135,14 +135,15 @@ PyObject* to_list(const library&, const attribute&, const void* m, word bytes) {
   return list;
 }
 
-bool from_data(frame& c, const attribute& a, PyObject* object, word& out) {
-  return data_argument(object, c.lib, a.type, out);
+bool from_numpy_struct(frame& c, const attribute& a, PyObject* object, word& out) {
+  return numpy_struct_argument(object, c.lib, a.type, out);
 }
 
-PyObject* to_data(const library& lib, const attribute& a, const void* m, word) {
-  PyObject* made = new_data(lib, a.type);
-  if (made) std::memcpy(as_data(made)->where, m, lib.classes[std::size_t(a.type)].data->size);
-  return made;
+PyObject* to_numpy_struct(const library& lib, const attribute& a, const void* m, word) {
+  PyObject* object = new_numpy_struct(lib, a.type);
+  if (object)
+    std::memcpy(as_numpy_struct(object)->data, m, lib.classes[std::size_t(a.type)].numpy->size);
+  return object;
 }
 
 struct value_type {
@@ -167,9 +168,9 @@ constexpr value_type types[] = {
     {from_enum, to_enum, 4, false},
     {from_handle, to_handle, 0, false},
     {from_struct, to_struct, 0, true},
-    {from_data, to_data, 0, true},
+    {from_numpy_struct, to_numpy_struct, 0, true},
 };
-static_assert(std::size(types) == std::size_t(value_kind::data) + 1);
+static_assert(std::size(types) == std::size_t(value_kind::numpy_struct) + 1);
 
 const value_type& type_of(const attribute& a) { return types[int(a.k)]; }
 
@@ -182,7 +183,7 @@ const attribute* find(const attribute_table& table, std::int32_t member) {
 // The type of the value of an attribute; nullptr with TypeError when it has none.
 const attribute* type_of(frame& c, const param& p, std::int32_t member) {
   const attribute_table& table = c.lib.attributes[std::size_t(p.type)];
-  if (const attribute* found = find(table, member)) return found;
+  if (const attribute* match = find(table, member)) return match;
   const reference name{enum_member(c.lib, table.enumeration, member)};
   if (name.get()) PyErr_Format(PyExc_TypeError, "Unsupported attribute: %R", name.get());
   if (p.py < 0) raise_for_argument(c.f, c.param_at(p.aux));  // an output has no name of its own
@@ -204,15 +205,15 @@ bool check_count(frame& c, const param& p) {
 
 // Numbers of devices. No machine has as many; each takes three times its size as a list, for which
 // a size that makes no sense would take the memory of the machine.
-constexpr word most_listed = word(1) << 20;
+constexpr word longest_list = word(1) << 20;
 
-void* reserve(frame& c, const attribute& a, word asked) {
+void* reserve(frame& c, const attribute& a, word requested) {
   word bytes = value_size(c.lib, a) +
-               (a.k == value_kind::structure || a.k == value_kind::data ? struct_slack : 0);
-  if (a.k == value_kind::list_i32 && asked > most_listed)
+               (a.k == value_kind::structure || a.k == value_kind::numpy_struct ? struct_slack : 0);
+  if (a.k == value_kind::list_i32 && requested > longest_list)
     return PyErr_Format(PyExc_ValueError, "%s(): a list of devices in %llu bytes, at most %llu",
-                        c.f.name.c_str(), asked, most_listed);
-  return c.memory.allocate_zeroed(asked > bytes ? asked : bytes);
+                        c.f.name.c_str(), requested, longest_list);
+  return c.memory.allocate_zeroed(requested > bytes ? requested : bytes);
 }
 
 }  // namespace
@@ -221,7 +222,7 @@ word value_size(const library& lib, const attribute& a) {
   word bytes = type_of(a).bytes;
   if (bytes) return bytes;
   const class_record& record = class_of(lib, a);
-  return record.data ? record.data->size : record.size;
+  return record.numpy ? record.numpy->size : record.size;
 }
 
 bool value_to_memory(frame& c, const attribute& a, PyObject* object, word& out, word& size) {
@@ -270,18 +271,18 @@ bool attribute_options_argument(frame& c, int i, const param& p) {
     const attribute* a = type_of(c, p, members_of(c, p)[k]);
     PyObject* value = a ? list_element(object, Py_ssize_t(k)) : nullptr;
     if (!value) return a && raise_short(word(k), count);
-    if (!c.memory.keep(value)) return false;
+    if (!c.memory.retain(value)) return false;
     if (!option_to_word(c, *a, value, values[k])) return add_context("element %llu: ", k);
   }
   return true;
 }
 
-bool make_attribute_output(frame& c, int i, const param& p) {
+bool reserve_attribute_output(frame& c, int i, const param& p) {
   const attribute* a = type_of(c, p, std::int32_t(c.w[p.aux]));
   if (!a) return false;
-  bool is_asked = p.size >= 0 && c.param_at(p.size).k != kind::attribute_size;
-  c.w[i] = reinterpret_cast<word>(reserve(c, *a, is_asked ? c.value_of(p.size) : 0));
-  if (p.size >= 0 && !is_asked) c.cell[p.size] = value_size(c.lib, *a);
+  bool has_size = p.size >= 0 && c.param_at(p.size).k != kind::attribute_size;
+  c.w[i] = reinterpret_cast<word>(reserve(c, *a, has_size ? c.value_of(p.size) : 0));
+  if (p.size >= 0 && !has_size) c.cell[p.size] = value_size(c.lib, *a);
   return c.w[i] != 0;
 }
 
@@ -291,7 +292,7 @@ PyObject* attribute_result(frame& c, int i, const param& p) {
   return a ? value_from_memory(c.lib, *a, reinterpret_cast<void*>(c.w[i]), bytes) : nullptr;
 }
 
-bool make_attribute_outputs(frame& c, int i, const param& p) {
+bool reserve_attribute_outputs(frame& c, int i, const param& p) {
   if (!check_count(c, p)) return false;
   word count = count_of(c, p);
   auto** pointers =

@@ -11,8 +11,8 @@ bool attribute_argument(frame& c, int i, const param& p);
 bool attribute_options_argument(frame& c, int i, const param& p);
 
 // Outputs: the second pass allocates memory for the value, the result is created after the call.
-bool make_attribute_output(frame& c, int i, const param& p);
-bool make_attribute_outputs(frame& c, int i, const param& p);
+bool reserve_attribute_output(frame& c, int i, const param& p);
+bool reserve_attribute_outputs(frame& c, int i, const param& p);
 PyObject* attribute_result(frame& c, int i, const param& p);
 PyObject* attribute_results(frame& c, int i, const param& p);
 

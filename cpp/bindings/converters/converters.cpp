@@ -54,18 +54,18 @@ int convert(frame& c) {
 }
 
 int make_outputs(frame& c, PyObject** values) {
-  int made = 0;
+  int count = 0;
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);
     if (!is_output(p.k)) continue;
-    values[made] = tables.result[int(p.k)](c, i, p, made);
-    if (!values[made]) {
-      while (made--) Py_DECREF(values[made]);
+    values[count] = tables.result[int(p.k)](c, i, p, count);
+    if (!values[count]) {
+      while (count--) Py_DECREF(values[count]);
       return -1;
     }
-    ++made;
+    ++count;
   }
-  return made;
+  return count;
 }
 
 }  // namespace halfwarp::bindings

@@ -9,7 +9,7 @@
 #include "bindings/converters/lists/output_lists.hpp"
 #include "bindings/converters/outputs.hpp"
 #include "bindings/exceptions/exceptions.hpp"
-#include "bindings/numpy_structs/data_object.hpp"
+#include "bindings/numpy_structs/numpy_struct_object.hpp"
 
 namespace halfwarp::bindings {
 
@@ -31,7 +31,7 @@ struct parameter<kind::value_by_address> {
 template <>
 struct parameter<kind::present_handle> : parameter<kind::plain_handle> {
   static bool complete(frame& c, int i, const param& p) {
-    return c.w[i] || refuse_null(c.lib, c.f, p);
+    return c.w[i] || reject_null(c.lib, c.f, p);
   }
 };
 
@@ -85,17 +85,17 @@ struct parameter<kind::out_fixed_text> : parameter<kind::out_bytes> {
 };
 
 template <>
-struct parameter<kind::data> {
+struct parameter<kind::numpy_struct> {
   static bool prepare(frame& c, int i, const param& p) {
-    return data_argument(c.argument(p), c.lib, p.type, c.w[i]);
+    return numpy_struct_argument(c.argument(p), c.lib, p.type, c.w[i]);
   }
 };
 
 template <>
-struct parameter<kind::data_object> {
+struct parameter<kind::numpy_struct_object> {
   static bool prepare(frame& c, int i, const param& p) {
-    if (!check_data(c.argument(p), c.lib, p.type)) return false;
-    c.w[i] = reinterpret_cast<word>(as_data(c.argument(p))->where);
+    if (!check_numpy_struct(c.argument(p), c.lib, p.type)) return false;
+    c.w[i] = reinterpret_cast<word>(as_numpy_struct(c.argument(p))->data);
     return true;
   }
 };
@@ -103,7 +103,7 @@ struct parameter<kind::data_object> {
 template <>
 struct parameter<kind::assembled> {
   static bool prepare(frame& c, int i, const param& p) {
-    return lend_assembled(c, c.lib.assemblies[std::size_t(p.type)], c.w[i]);
+    return fill_assembled(c, c.lib.assemblies[std::size_t(p.type)], c.w[i]);
   }
 };
 
@@ -113,15 +113,15 @@ struct parameter<kind::count_of_output> {
 };
 
 template <>
-struct parameter<kind::room_of_output> {
+struct parameter<kind::capacity_of_output> {
   static bool prepare(frame& c, int i, const param& p) { return c.point_to_cell(i, word(p.type)); }
 };
 
 template <>
-struct parameter<kind::length_of_data> {
+struct parameter<kind::length_of_numpy_struct> {
   static bool prepare(frame&, int, const param&) { return true; }
   static bool complete(frame& c, int i, const param& p) {
-    c.w[i] = word(as_data(c.argument(c.param_at(p.aux)))->e.elements());
+    c.w[i] = word(as_numpy_struct(c.argument(c.param_at(p.aux)))->e.elements());
     return true;
   }
 };
@@ -147,30 +147,32 @@ template <>
 struct parameter<kind::out_count> : parameter<kind::out_u32> {};
 
 template <>
-struct parameter<kind::out_data> {
+struct parameter<kind::out_numpy_struct> {
   static bool prepare(frame& c, int i, const param& p) {
-    PyObject* made = new_data(c.lib, p.type);
-    c.add_output(made);
-    if (made) c.w[i] = reinterpret_cast<word>(as_data(made)->where);
-    return made != nullptr;
+    PyObject* object = new_numpy_struct(c.lib, p.type);
+    c.add_output(object);
+    if (object) c.w[i] = reinterpret_cast<word>(as_numpy_struct(object)->data);
+    return object != nullptr;
   }
-  static PyObject* result(frame& c, int, const param&, int output) { return c.take(output); }
+  static PyObject* result(frame& c, int, const param&, int output) {
+    return c.release_output(output);
+  }
 };
 
 template <>
 struct parameter<kind::out_assembled> {
   static bool prepare(frame& c, int i, const param& p) {
     const assembly& a = c.lib.assemblies[std::size_t(p.type)];
-    if (a.is_plain) return c.add_output(), lend_plain(c, a, c.w[i]);
-    PyObject* made = assemble(c, a);
-    c.add_output(made);
-    if (made) c.w[i] = reinterpret_cast<word>(as_data(made)->where);
-    return made != nullptr;
+    if (a.is_plain) return c.add_output(), fill_plain(c, a, c.w[i]);
+    PyObject* object = assemble(c, a);
+    c.add_output(object);
+    if (object) c.w[i] = reinterpret_cast<word>(as_numpy_struct(object)->data);
+    return object != nullptr;
   }
   static PyObject* result(frame& c, int i, const param& p, int output) {
     const assembly& a = c.lib.assemblies[std::size_t(p.type)];
     if (a.is_plain) return plain_output(a, reinterpret_cast<const void*>(c.w[i]));
-    return disassemble(c, a, c.take(output));
+    return disassemble(c, a, c.release_output(output));
   }
 };
 
@@ -195,7 +197,7 @@ struct parameter<kind::out_counted_text> {
     c.w[i] = 0;
     return true;
   }
-  static bool complete(frame& c, int i, const param& p) { return allocate_given_text(c, i, p); }
+  static bool complete(frame& c, int i, const param& p) { return allocate_sized_text(c, i, p); }
   static PyObject* result(frame& c, int i, const param& p, int) {
     auto* text = reinterpret_cast<const char*>(c.w[i]);
     return text_from(text, ::strnlen(text, std::size_t(c.value_of(p.aux))));

@@ -44,8 +44,8 @@ struct parameter<kind::texts> {
 };
 
 template <>
-struct parameter<kind::data_list> : parameter<kind::data> {
-  static bool complete(frame& c, int, const param& p) { return check_data_count(c, p); }
+struct parameter<kind::numpy_struct_list> : parameter<kind::numpy_struct> {
+  static bool complete(frame& c, int, const param& p) { return check_numpy_struct_count(c, p); }
 };
 
 template <kind K>
@@ -69,7 +69,7 @@ struct parameter<kind::length_of_list> {
 
 // A body asks another function for it.
 template <>
-struct parameter<kind::asked_count> {
+struct parameter<kind::queried_count> {
   static bool prepare(frame& c, int i, const param&) {
     c.w[i] = 0;
     return true;
@@ -77,17 +77,19 @@ struct parameter<kind::asked_count> {
 };
 
 template <>
-struct parameter<kind::out_asked_numbers> {
+struct parameter<kind::out_queried_numbers> {
   static bool prepare(frame& c, int i, const param&) {
     c.add_output();
     c.w[i] = 0;
     return true;
   }
-  static PyObject* result(frame& c, int, const param&, int output) { return c.take(output); }
+  static PyObject* result(frame& c, int, const param&, int output) {
+    return c.release_output(output);
+  }
 };
 
 template <>
-struct parameter<kind::out_asked_bytes> : parameter<kind::out_asked_numbers> {};
+struct parameter<kind::out_queried_bytes> : parameter<kind::out_queried_numbers> {};
 
 // What the library points to and owns.
 template <>
@@ -99,7 +101,7 @@ struct parameter<kind::out_callee_bytes> : parameter<kind::out_u64> {
 };
 
 template <kind K>
-  requires(K == kind::out_callee_numbers || K == kind::out_callee_data)
+  requires(K == kind::out_callee_numbers || K == kind::out_callee_numpy_structs)
 struct parameter<K> : parameter<kind::out_u64> {
   static PyObject* result(frame& c, int i, const param& p, int) {
     return array_from_callee(c, i, p);

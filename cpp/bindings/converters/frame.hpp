@@ -31,20 +31,20 @@ struct frame_words {
 template <int Outputs>
 struct frame_objects {
   ~frame_objects() {
-    for (int i = 0; i < made; ++i) Py_XDECREF(out[i]);
+    for (int i = 0; i < count; ++i) Py_XDECREF(out[i]);
   }
 
   // Gives away the object that an output was prepared with.
-  PyObject* take(int output) {
+  PyObject* release_output(int output) {
     PyObject* object = out[output];
     out[output] = nullptr;
     return object;
   }
 
   // An output of the call: `object` when it exists before the call, else nullptr.
-  void add_output(PyObject* object = nullptr) { out[made++] = object; }
+  void add_output(PyObject* object = nullptr) { out[count++] = object; }
 
-  int made = 0;
+  int count = 0;
   PyObject* out[Outputs];
 };
 template <>
@@ -79,13 +79,13 @@ struct frame : frame_words<max_parameters>, frame_objects<max_parameters>, frame
     kind k = param_at(i).k;
     if (k == kind::list_u64 || k == kind::sequence_u64) return cell[i];
     if (k == kind::length_of_list) return cell[param_at(i).aux];
-    bool is_pointed_to = k == kind::attribute_size || k == kind::room_of_output;
+    bool is_pointed_to = k == kind::attribute_size || k == kind::capacity_of_output;
     return is_output(k) || is_pointed_to ? cell[i] : w[i];
   }
 
   const library& lib;
   const function& f;
-  bool is_answered = false;  // by what went before the call: it is not to be made
+  bool skips_call = false;  // by what went before the call: it is not to be made
 };
 
 // Converts the arguments of a call: the C position of the one that was refused, -1 for none.

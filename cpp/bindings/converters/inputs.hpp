@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One converter per kind of input, used by the interpreter's table and by specialised calls alike.
+// One converter per kind of input, used by the interpreter's table and by specialized calls alike.
 #pragma once
 
 #include "bindings/converters/attributes.hpp"
@@ -16,7 +16,7 @@ namespace halfwarp::bindings {
 // and, where needed,
 //   complete(...): second pass, when all other parameters have their values
 //   result(frame, C position, record, output position): a new reference (outputs; outputs.hpp)
-// What takes any frame (`auto`) leaves a specialised call its light one.
+// What takes any frame (`auto`) leaves a specialized call its light one.
 template <kind K>
 struct parameter;
 
@@ -115,9 +115,9 @@ struct parameter<kind::raw_pointer> {
 };
 
 template <>
-struct parameter<kind::colour> {
+struct parameter<kind::color> {
   static bool prepare(has_memory auto& c, int i, const param& p) {
-    return colour_argument(c.argument(p), c.memory, c.w[i]);
+    return color_argument(c.argument(p), c.memory, c.w[i]);
   }
 };
 

@@ -63,15 +63,14 @@ struct parameter<kind::out_enumeration> {
 };
 
 // The handle of the last result, when neither it nor the tuple around it is held any more.
-inline PyObject* take_unheld_handle([[maybe_unused]] const library& lib,
-                                    [[maybe_unused]] int type) {
+inline PyObject* reuse_last_handle([[maybe_unused]] const library& lib, [[maybe_unused]] int type) {
 #ifndef Py_GIL_DISABLED
   PyObject* spare = lib.state->spare;
   if (!spare || Py_REFCNT(spare) != 1) return nullptr;
   PyObject* last = PyTuple_GET_ITEM(spare, 1);
   if (Py_REFCNT(last) != 1 || Py_TYPE(last) != &lib.types[type].type) return nullptr;
   auto* handle = as_handle(last);
-  if (handle->where != &handle->value) return nullptr;
+  if (handle->data != &handle->value) return nullptr;
   handle->value = 0;
   PyTuple_SET_ITEM(spare, 1, Py_NewRef(Py_None));
   return last;
@@ -84,24 +83,28 @@ inline PyObject* take_unheld_handle([[maybe_unused]] const library& lib,
 template <>
 struct parameter<kind::out_handle> {
   static bool prepare(auto& c, int i, const param& p) {
-    PyObject* made = take_unheld_handle(c.lib, p.type);
-    if (!made) made = new_handle(c.lib, p.type);
-    c.add_output(made);
-    if (made) c.w[i] = reinterpret_cast<word>(&as_handle(made)->value);
-    return made != nullptr;
+    PyObject* handle = reuse_last_handle(c.lib, p.type);
+    if (!handle) handle = new_handle(c.lib, p.type);
+    c.add_output(handle);
+    if (handle) c.w[i] = reinterpret_cast<word>(&as_handle(handle)->value);
+    return handle != nullptr;
   }
-  static PyObject* result(auto& c, int, const param&, int output) { return c.take(output); }
+  static PyObject* result(auto& c, int, const param&, int output) {
+    return c.release_output(output);
+  }
 };
 
 template <>
 struct parameter<kind::out_structure> {
   static bool prepare(auto& c, int i, const param& p) {
-    PyObject* made = new_struct(c.lib, p.type);
-    c.add_output(made);
-    if (made) c.w[i] = reinterpret_cast<word>(as_storage(made)->where);
-    return made != nullptr;
+    PyObject* object = new_struct(c.lib, p.type);
+    c.add_output(object);
+    if (object) c.w[i] = reinterpret_cast<word>(as_storage(object)->data);
+    return object != nullptr;
   }
-  static PyObject* result(auto& c, int, const param&, int output) { return c.take(output); }
+  static PyObject* result(auto& c, int, const param&, int output) {
+    return c.release_output(output);
+  }
 };
 
 template <>
@@ -134,7 +137,7 @@ struct parameter<kind::out_buffer> {
     c.add_output();
     return true;
   }
-  static bool complete(frame& c, int i, const param& p) { return make_output_buffer(c, i, p); }
+  static bool complete(frame& c, int i, const param& p) { return reserve_output_buffer(c, i, p); }
   static PyObject* result(frame& c, int i, const param& p, int) {
     return PyBytes_FromStringAndSize(reinterpret_cast<char*>(c.w[i]),
                                      Py_ssize_t(c.value_of(p.aux)));
@@ -148,7 +151,7 @@ struct parameter<K> {
     c.add_output();
     return true;
   }
-  static bool complete(frame& c, int i, const param& p) { return make_output_array(c, i, p); }
+  static bool complete(frame& c, int i, const param& p) { return reserve_output_array(c, i, p); }
   static PyObject* result(frame& c, int i, const param& p, int) {
     return list_from_output(c, i, p);
   }
@@ -168,7 +171,9 @@ struct parameter<kind::out_attribute> {
     c.add_output();
     return true;
   }
-  static bool complete(frame& c, int i, const param& p) { return make_attribute_output(c, i, p); }
+  static bool complete(frame& c, int i, const param& p) {
+    return reserve_attribute_output(c, i, p);
+  }
   static PyObject* result(frame& c, int i, const param& p, int) {
     return attribute_result(c, i, p);
   }
@@ -180,7 +185,9 @@ struct parameter<kind::out_attribute_list> {
     c.add_output();
     return true;
   }
-  static bool complete(frame& c, int i, const param& p) { return make_attribute_outputs(c, i, p); }
+  static bool complete(frame& c, int i, const param& p) {
+    return reserve_attribute_outputs(c, i, p);
+  }
   static PyObject* result(frame& c, int i, const param& p, int) {
     return attribute_results(c, i, p);
   }
@@ -231,11 +238,13 @@ struct parameter<kind::iterator> {
     c.add_output(Py_NewRef(object));
     return handle_pointer_argument(object, c.lib, p.type, c.w[i]);
   }
-  static PyObject* result(auto& c, int, const param&, int output) { return c.take(output); }
+  static PyObject* result(auto& c, int, const param&, int output) {
+    return c.release_output(output);
+  }
 };
 
 // Whether the object of an output is made before the call.
-constexpr bool is_made_before(kind k) {
+constexpr bool exists_before_call(kind k) {
   return k == kind::out_handle || k == kind::out_structure || k == kind::iterator;
 }
 

@@ -23,8 +23,8 @@ raised raise_error(PyObject* type, const char* format, ...) {
   return {};
 }
 
-raised raise_expected(const char* what, PyObject* got) {
-  return raise_error(PyExc_TypeError, "expected %s, got %s", what, Py_TYPE(got)->tp_name);
+raised raise_expected(const char* expected, PyObject* got) {
+  return raise_error(PyExc_TypeError, "expected %s, got %s", expected, Py_TYPE(got)->tp_name);
 }
 
 raised raise_short(word length, word count) {
@@ -40,9 +40,9 @@ raised add_context(const char* format, ...) {
   }
   std::va_list arguments;
   va_start(arguments, format);
-  const reference where{PyUnicode_FromFormatV(format, arguments)};
+  const reference context{PyUnicode_FromFormatV(format, arguments)};
   va_end(arguments);
-  if (where.get()) PyErr_Format(type, "%U%S", where.get(), value);
+  if (context.get()) PyErr_Format(type, "%U%S", context.get(), value);
   Py_DECREF(type);
   Py_XDECREF(value);
   Py_XDECREF(traceback);

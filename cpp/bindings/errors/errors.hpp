@@ -25,7 +25,7 @@ struct raised {
 raised raise_error(PyObject* type, const char* format, ...);
 
 // TypeError "expected <what>, got <type>".
-raised raise_expected(const char* what, PyObject* got);
+raised raise_expected(const char* expected, PyObject* got);
 
 // RuntimeError for a list that is shorter than the count that goes with it.
 raised raise_short(word length, word count);

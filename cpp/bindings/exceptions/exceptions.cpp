@@ -55,11 +55,11 @@ bool complete(const library& lib, PyObject* error, word result) {
 }
 
 // Adds a note to the exception that is set.
-void add_note(const char* format, const char* what) {
+void add_note(const char* format, const char* name) {
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
-  const reference note{PyUnicode_FromFormat(format, what)};
+  const reference note{PyUnicode_FromFormat(format, name)};
   const reference done{note ? PyObject_CallMethod(error, "add_note", "O", note.get()) : nullptr};
   if (!done) PyErr_Clear();  // no memory for a note: what failed matters more
   PyErr_Restore(type, error, traceback);
@@ -85,8 +85,8 @@ PyMethodDef error_methods[] = {
 PyObject* built_in_kind(const library& lib, int index) {
   for (const exception_alias& alias : lib.raises->aliases) {
     if (alias.index != index) continue;
-    PyObject* found = PyDict_GetItemString(PyEval_GetBuiltins(), alias.name.c_str());
-    if (found && PyExceptionClass_Check(found)) return found;
+    PyObject* builtin = PyDict_GetItemString(PyEval_GetBuiltins(), alias.name.c_str());
+    if (builtin && PyExceptionClass_Check(builtin)) return builtin;
   }
   return nullptr;
 }
@@ -100,8 +100,8 @@ PyTypeObject* make_exception(const library& lib, int index) {
   PyType_Spec spec = {record.name, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   PyObject* base = index ? reinterpret_cast<PyObject*>(ready_exception(lib, 0)) : PyExc_Exception;
   if (!base) return nullptr;
-  PyObject* also = built_in_kind(lib, index);
-  const reference bases{also ? PyTuple_Pack(2, base, also) : PyTuple_Pack(1, base)};
+  PyObject* builtin = built_in_kind(lib, index);
+  const reference bases{builtin ? PyTuple_Pack(2, base, builtin) : PyTuple_Pack(1, base)};
   return bases ? reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, bases.get()))
                : nullptr;
 }
@@ -110,7 +110,7 @@ PyTypeObject* make_exception(const library& lib, int index) {
 
 PyTypeObject* ready_exception(const library& lib, int index) {
   PyTypeObject** slot = &lib.raises->types[index];
-  if (PyTypeObject* made = __atomic_load_n(slot, __ATOMIC_ACQUIRE)) return made;
+  if (PyTypeObject* type = __atomic_load_n(slot, __ATOMIC_ACQUIRE)) return type;
   engine_lock lock;
   if (!*slot) __atomic_store_n(slot, make_exception(lib, index), __ATOMIC_RELEASE);
   return *slot;
@@ -133,7 +133,7 @@ PyObject* raise_status(const library& lib, const char* caller, std::int64_t stat
   return nullptr;
 }
 
-bool refuse_null(const library& lib, const function& f, const param& p) {
+bool reject_null(const library& lib, const function& f, const param& p) {
   int has = has_function(lib, f);
   if (has <= 0) return has == 0;
   int status = lib.raises->null_handle;
@@ -163,22 +163,22 @@ int init_error(const library& lib, PyObject* self, PyObject* args, PyObject* key
   static const char* const names[] = {"status", "cu_err", nullptr};
   static const char* const one_name[] = {"status", nullptr};
   const error_details* details = lib.raises->details;
-  bool takes_two = details && details->takes_cuda_status;
+  bool has_cuda_status = details && details->takes_cuda_status;
   const char* name = short_name(Py_TYPE(self)->tp_name);
   char format[128];
-  PyOS_snprintf(format, sizeof format, takes_two ? "O|O:%s" : "O:%s", name);
-  PyObject *status_given, *cuda_status = Py_None;
+  PyOS_snprintf(format, sizeof format, has_cuda_status ? "O|O:%s" : "O:%s", name);
+  PyObject *status_arg, *cuda_status = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, format,
-                                   const_cast<char**>(takes_two ? names : one_name), &status_given,
-                                   &cuda_status))
+                                   const_cast<char**>(has_cuda_status ? names : one_name),
+                                   &status_arg, &cuda_status))
     return -1;
   word status, result = 0;
-  if (!integer_argument<kind::i64>(status_given, status))
+  if (!integer_argument<kind::i64>(status_arg, status))
     return add_context("%s() argument 'status': ", name) - 1;
   if (cuda_status != Py_None) {
     if (!integer_argument<kind::u32>(cuda_status, result))
       return add_context("%s() argument 'cu_err': ", name) - 1;
-    result = result << 32 | given_cuda_status;
+    result = result << 32 | has_cuda_status_flag;
   }
   return describe(lib, self, nullptr, std::int64_t(status), result) && complete(lib, self, result)
              ? 0

@@ -22,7 +22,7 @@ struct error_details {
 extern const error_details nvml_errors, cufile_errors, nvrtc_errors;
 
 // The two statuses of an error that was constructed by hand, as if a C function had returned them.
-constexpr word given_cuda_status = word{1} << 63;
+constexpr word has_cuda_status_flag = word{1} << 63;
 
 // The class at a place in the library's table of exceptions, made when first needed (borrowed).
 PyTypeObject* ready_exception(const library& lib, int index);
@@ -36,7 +36,7 @@ PyObject* raise_status(const library& lib, const char* caller, std::int64_t stat
 
 // What the library says of a null handle, without asking it: not all of its functions look. True
 // where the call says better what is wrong, since the library lacks the function.
-bool refuse_null(const library& lib, const function& f, const param& p);
+bool reject_null(const library& lib, const function& f, const param& p);
 
 // 0 unless a status is an error; one that asks for more memory may pass.
 PyObject* check_status(const library& lib, PyObject* status, bool insufficient_passes);

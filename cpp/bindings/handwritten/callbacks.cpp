@@ -31,15 +31,15 @@ struct callback {
 void release(void* record) { PyMem_RawFree(record); }
 
 callback* make_callback(word function, word data, life freed_by) {
-  auto* made = static_cast<callback*>(PyMem_RawCalloc(1, sizeof(callback)));
-  if (!made) {
+  auto* record = static_cast<callback*>(PyMem_RawCalloc(1, sizeof(callback)));
+  if (!record) {
     PyErr_NoMemory();
     return nullptr;
   }
-  made->function = reinterpret_cast<void*>(function);
-  made->data = reinterpret_cast<void*>(data);
-  made->freed_by = freed_by;
-  return made;
+  record->function = reinterpret_cast<void*>(function);
+  record->data = reinterpret_cast<void*>(data);
+  record->freed_by = freed_by;
+  return record;
 }
 
 // Runs the user's function with the lock; at interpreter exit there is nobody left to call.
@@ -88,13 +88,13 @@ void add_to_registry(callback* record, word key) {
 }
 
 // Handles of the two kinds cannot clash while both live: each is an address of the driver.
-callback* take_from_registry(word key) {
+callback* pop_from_registry(word key) {
   engine_lock lock;
   callback** link = &registry;
   while (*link && (*link)->key != key) link = &(*link)->next;
-  callback* found = *link;
-  if (found) *link = found->next;
-  return found;
+  callback* record = *link;
+  if (record) *link = record->next;
+  return record;
 }
 
 // ---- steps; `At` is the C position of the function, its data follow
@@ -156,7 +156,7 @@ CUgraph capturing_graph(const frame& c, CUstream stream) {
 
 // A captured callback runs at every launch of the graph: it lives as long as the graph does.
 template <class Api>
-bool give_to_graph(const frame& c, CUgraph graph, callback* record) {
+bool move_to_graph(const frame& c, CUgraph graph, callback* record) {
   CUuserObject owner = nullptr;
   const auto& table = table_of<Api>(c);
   int code = int(
@@ -172,12 +172,12 @@ bool before_host_function(frame& c) {
   if (!wrap<1>(c, host_trampoline, graph ? life::graph : life::one_shot)) return false;
   callback* record = wrapped<1>(c, host_trampoline);
   if (graph && record)
-    give_to_graph<Api>(c, graph, record);  // refused: the record stays for ever, which is safe
+    move_to_graph<Api>(c, graph, record);  // refused: the record stays for ever, which is safe
   return true;
 }
 
 template <int At, auto Trampoline>
-bool release_refused(frame& c, int code) {
+bool release_rejected(frame& c, int code) {
   callback* record = code ? wrapped<At>(c, Trampoline) : nullptr;
   if (record && record->freed_by == life::one_shot) release(record);
   return true;
@@ -195,7 +195,7 @@ bool after_registration(frame& c, int code) {
   if (code) {
     release(record);
   } else {
-    add_to_registry(record, *static_cast<word*>(as_handle(c.out[0])->where));
+    add_to_registry(record, *static_cast<word*>(as_handle(c.out[0])->data));
   }
   return true;
 }
@@ -204,7 +204,7 @@ bool after_registration(frame& c, int code) {
 // one for its callback.
 template <int At>
 bool before_unregistration(frame& c) {
-  c.cell[At] = reinterpret_cast<word>(take_from_registry(c.w[At]));
+  c.cell[At] = reinterpret_cast<word>(pop_from_registry(c.w[At]));
   return true;
 }
 
@@ -223,10 +223,10 @@ namespace {
 
 template <class Api>
 constexpr handwritten_steps host_function = {.before = before_host_function<Api>,
-                                             .after = release_refused<1, host_trampoline>};
+                                             .after = release_rejected<1, host_trampoline>};
 template <auto Trampoline>
 constexpr handwritten_steps one_call = {.before = before_call<1, Trampoline, life::one_shot>,
-                                        .after = release_refused<1, Trampoline>};
+                                        .after = release_rejected<1, Trampoline>};
 template <auto Trampoline>
 constexpr handwritten_steps registration = {.before = before_call<1, Trampoline, life::registered>,
                                             .after = after_registration<1, Trampoline>};

@@ -10,7 +10,7 @@
 #include "bindings/converters/lists/output_lists.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/exceptions/exceptions.hpp"
-#include "bindings/numpy_structs/data_fields.hpp"
+#include "bindings/numpy_structs/numpy_struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -24,7 +24,7 @@ word at_least_one(word n) { return n ? n : 1; }
 bool is_filled(kind k) { return k == kind::out_numbers || k == kind::out_structures; }
 
 // The first call, which is to tell lengths: too little memory is what it is expected to say.
-bool ask(frame& c, bool& succeeds) {
+bool query_lengths(frame& c, bool& succeeds) {
   word result = invoke(c);
   int code = int(result);
   succeeds = code == 0;
@@ -35,16 +35,16 @@ bool ask(frame& c, bool& succeeds) {
 
 // A struct whose last field goes on behind it.
 bool allocate_struct(frame& c, int i, const param& p, word size) {
-  PyObject* made = new_data_with_tail(c.lib, p.type, std::size_t(size));
-  if (!made) return false;
-  Py_SETREF(c.out[c.output_at(i)], made);
-  c.w[i] = reinterpret_cast<word>(as_data(made)->where);
+  PyObject* object = new_numpy_struct_with_tail(c.lib, p.type, std::size_t(size));
+  if (!object) return false;
+  Py_SETREF(c.out[c.output_at(i)], object);
+  c.w[i] = reinterpret_cast<word>(as_numpy_struct(object)->data);
   return true;
 }
 
 bool allocate(frame& c, int i, const param& p, word n) {
   if (p.k == kind::out_counted_text) return allocate_text(c, i, n);
-  if (p.k == kind::out_data) return allocate_struct(c, i, p, n);
+  if (p.k == kind::out_numpy_struct) return allocate_struct(c, i, p, n);
   return !is_filled(p.k) || allocate_output(c, i, p, at_least_one(n));
 }
 
@@ -58,35 +58,35 @@ bool allocate_all(frame& c, int count, word n) {
 
 // Where there are no elements, some functions mind being asked for them.
 bool before_counted_call(frame& c) {
-  bool is_answered;
-  if (!ask(c, is_answered)) return false;
+  bool is_empty;
+  if (!query_lengths(c, is_empty)) return false;
   for (int i = 0; i < c.f.n; ++i) {
     kind k = c.param_at(i).k;
     if (k != kind::count_of_output && k != kind::out_count) continue;
     c.cell[i] = std::uint32_t(c.cell[i]);
-    is_answered = is_answered && c.cell[i] == 0;
+    is_empty = is_empty && c.cell[i] == 0;
     if (!allocate_all(c, i, c.cell[i])) return false;
   }
-  c.is_answered = is_answered;
+  c.skips_call = is_empty;
   return true;
 }
 
 bool before_counted_struct_call(frame& c) {
-  bool is_answered;
-  if (!ask(c, is_answered)) return false;
+  bool is_empty;
+  if (!query_lengths(c, is_empty)) return false;
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);
     if (p.k != kind::out_assembled) continue;
     const assembly& a = c.lib.assemblies[std::size_t(p.type)];
     PyObject* object = c.out[c.output_at(i)];
     if (a.list < 0) continue;
-    const data_field& list = data_record_of(object).fields[std::size_t(a.list)];
+    const numpy_field& list = numpy_record_of(object).fields[std::size_t(a.list)];
     auto n = word(counted(list, object));
-    is_answered = is_answered && n == 0;
-    if (is_answered) continue;
+    is_empty = is_empty && n == 0;
+    if (is_empty) continue;
     if (allocate_list(c.lib, list, object, Py_ssize_t(at_least_one(n))) < 0) return false;
   }
-  c.is_answered = is_answered;
+  c.skips_call = is_empty;
   return true;
 }
 
@@ -102,17 +102,17 @@ PyObject* counted_entry(const library& lib, const function& f, PyObject* const* 
   return result;
 }
 
-bool is_asked(kind k) { return k == kind::out_asked_numbers || k == kind::out_asked_bytes; }
+bool is_queried(kind k) { return k == kind::out_queried_numbers || k == kind::out_queried_bytes; }
 
 // The number that `sizes` tells of what this call is about: it takes the same handle, and writes
 // the number where its record has an output.
-bool ask(const frame& c, const function& sizes, word& answer) {
+bool query_size(const frame& c, const function& sizes, word& size) {
   word arguments[max_parameters];
   int handle = c.f.n - 1;
   while (handle >= 0 && c.param_at(handle).k != kind::plain_handle) --handle;
   for (int i = 0; i < sizes.n; ++i) {
-    bool is_answer = is_output(c.lib.param_of(sizes, i).k);
-    arguments[i] = is_answer ? reinterpret_cast<word>(&answer) : c.w[handle];
+    bool is_size = is_output(c.lib.param_of(sizes, i).k);
+    arguments[i] = is_size ? reinterpret_cast<word>(&size) : c.w[handle];
   }
   word result = call_c(c.lib, sizes, arguments);
   if (int code = int(result)) return raise_status(c.lib, c.f.name, code, result) != nullptr;
@@ -120,23 +120,24 @@ bool ask(const frame& c, const function& sizes, word& answer) {
 }
 
 bool reserve(frame& c, int i, const param& p, word n) {
-  bool is_text = p.k == kind::out_asked_bytes;
-  PyObject* made = is_text ? PyBytes_FromStringAndSize(nullptr, Py_ssize_t(n))
-                           : new_typed_array(kind(p.type), Py_ssize_t(n));
-  if (!made) return false;
-  c.out[c.output_at(i)] = made;
-  c.w[i] = reinterpret_cast<word>(is_text ? PyBytes_AS_STRING(made) : as_typed_array(made)->where);
-  if (is_text) std::memset(PyBytes_AS_STRING(made), 0, std::size_t(n));
+  bool is_text = p.k == kind::out_queried_bytes;
+  PyObject* object = is_text ? PyBytes_FromStringAndSize(nullptr, Py_ssize_t(n))
+                             : new_typed_array(kind(p.type), Py_ssize_t(n));
+  if (!object) return false;
+  c.out[c.output_at(i)] = object;
+  c.w[i] =
+      reinterpret_cast<word>(is_text ? PyBytes_AS_STRING(object) : as_typed_array(object)->data);
+  if (is_text) std::memset(PyBytes_AS_STRING(object), 0, std::size_t(n));
   return true;
 }
 
-bool before_asked_call(frame& c) {
+bool before_queried_call(frame& c) {
   word n = 0;
-  if (!ask(c, c.lib.functions[std::size_t(c.f.size_function)], n)) return false;
+  if (!query_size(c, c.lib.functions[std::size_t(c.f.size_function)], n)) return false;
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);
-    if (p.k == kind::asked_count) c.w[i] = n;
-    if (is_asked(p.k) && !reserve(c, i, p, n)) return false;
+    if (p.k == kind::queried_count) c.w[i] = n;
+    if (is_queried(p.k) && !reserve(c, i, p, n)) return false;
   }
   return true;
 }
@@ -170,7 +171,7 @@ namespace handwritten {
 const handwritten_steps counted_call = {.before = before_counted_call, .entry = counted_entry};
 const handwritten_steps counted_struct_call = {.before = before_counted_struct_call,
                                                .entry = counted_entry};
-const handwritten_steps asked_call = {.before = before_asked_call};
+const handwritten_steps queried_call = {.before = before_queried_call};
 const handwritten_steps one_capability = {.before = check_one_capability};
 const handwritten_steps devices_of_gl = {.before = before_devices_of_gl};
 }  // namespace handwritten

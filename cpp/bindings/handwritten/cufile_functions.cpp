@@ -13,16 +13,16 @@ namespace {
 constexpr std::int64_t first_status = 5000;  // below are those of the system
 
 bool has_cuda_status(word result) { return result >> 32 != 0; }
-int cuda_status_of(word result) { return int((result & ~given_cuda_status) >> 32); }
+int cuda_status_of(word result) { return int((result & ~has_cuda_status_flag) >> 32); }
 
 // "CUDA_ERROR_NOT_INITIALIZED", by the enumeration that the module has under a name of its own.
 PyObject* cuda_status_name(const library& lib, int status) {
   if (lib.foreign_enums.empty()) return PyUnicode_FromString("CUresult");
   const foreign_enum& codes = lib.foreign_enums.front();
-  const enum_type* made = ready_enum(*codes.owner, codes.index);
-  const enum_entry* entry = made ? find_entry(made, status) : nullptr;
+  const enum_type* type = ready_enum(*codes.owner, codes.index);
+  const enum_entry* entry = type ? find_entry(type, status) : nullptr;
   return entry  ? Py_NewRef(entry->name)
-         : made ? PyUnicode_FromFormat("UNKNOWN_%d", status)
+         : type ? PyUnicode_FromFormat("UNKNOWN_%d", status)
                 : nullptr;
 }
 

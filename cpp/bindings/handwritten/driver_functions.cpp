@@ -23,10 +23,10 @@ bool has_name(PyObject* names, const char* name) {
 PyObject* enter_create_context(const library& lib, const function& f, PyObject* const* args,
                                Py_ssize_t n, PyObject* names) {
   constexpr int most = 3;
-  Py_ssize_t given = n + (names ? PyTuple_GET_SIZE(names) : 0);
-  bool is_of_13 =
-      given != most - 1 || (n > 0 && args[0] == Py_None) || has_name(names, "ctxCreateParams");
-  if (is_of_13) return call_by_record(lib, f, args, n, names);
+  Py_ssize_t count = n + (names ? PyTuple_GET_SIZE(names) : 0);
+  bool has_params =
+      count != most - 1 || (n > 0 && args[0] == Py_None) || has_name(names, "ctxCreateParams");
+  if (has_params) return call_by_record(lib, f, args, n, names);
   if (PyErr_WarnEx(PyExc_DeprecationWarning,
                    "cuCtxCreate(flags, dev) is deprecated: use cuCtxCreate(None, flags, dev)", 1))
     return nullptr;
@@ -48,14 +48,14 @@ PyObject* persistent(word& array, std::size_t bytes) {
 }
 
 // What keeps the memory that `where` points to while the driver may write there; steals `value`.
-PyObject* exported(PyObject* value, word& where) {
+PyObject* exported(PyObject* value, word& data) {
   if (!PyObject_CheckBuffer(value) || PyIndex_Check(value)) return value;
   PyObject* view = PyMemoryView_FromObject(value);
-  if (view && reinterpret_cast<word>(PyMemoryView_GET_BUFFER(view)->buf) != where) {
+  if (view && reinterpret_cast<word>(PyMemoryView_GET_BUFFER(view)->buf) != data) {
     Py_CLEAR(view);
     if (PyBytes_Check(value)) {  // of length 0 or 1: the call was given other memory for them
       view = PyByteArray_FromStringAndSize(nullptr, 16);
-      if (view) where = reinterpret_cast<word>(PyByteArray_AS_STRING(view));
+      if (view) data = reinterpret_cast<word>(PyByteArray_AS_STRING(view));
     } else {
       PyErr_SetString(PyExc_BufferError,
                       "cuLinkCreate() argument 'optionValues': a buffer moved during the call");
@@ -67,16 +67,16 @@ PyObject* exported(PyObject* value, word& where) {
 
 // Exports of the buffers among the values, so that nobody resizes them meanwhile.
 PyObject* export_buffers(PyObject* values, word* converted, word n) {
-  PyObject* kept = PyList_New(0);
-  for (word i = 0; kept && i < n; ++i) {
+  PyObject* exports = PyList_New(0);
+  for (word i = 0; exports && i < n; ++i) {
     PyObject* value = list_item(values, Py_ssize_t(i));
     const reference stable{value ? exported(value, converted[i]) : nullptr};
-    if (!stable || PyList_Append(kept, stable) < 0) Py_CLEAR(kept);
+    if (!stable || PyList_Append(exports, stable) < 0) Py_CLEAR(exports);
   }
-  return kept;
+  return exports;
 }
 
-bool keep_link_options(frame& c) {
+bool retain_link_options(frame& c) {
   word n = c.cell[values_at];
   const reference options{persistent(c.w[options_at], std::size_t(n) * sizeof(std::int32_t))};
   const reference values{options ? persistent(c.w[values_at], std::size_t(n) * sizeof(word))
@@ -84,9 +84,10 @@ bool keep_link_options(frame& c) {
   const reference exports{values ? export_buffers(c.argument(c.param_at(values_at)),
                                                   reinterpret_cast<word*>(c.w[values_at]), n)
                                  : nullptr};
-  PyObject* kept = exports ? PyTuple_Pack(3, options.get(), values.get(), exports.get()) : nullptr;
-  c.cell[options_at] = reinterpret_cast<word>(kept);  // for `after`, which runs whatever happens
-  return kept != nullptr;
+  PyObject* memory =
+      exports ? PyTuple_Pack(3, options.get(), values.get(), exports.get()) : nullptr;
+  c.cell[options_at] = reinterpret_cast<word>(memory);  // for `after`, which runs whatever happens
+  return memory != nullptr;
 }
 
 PyObject* key_of(word handle) { return PyLong_FromUnsignedLongLong(handle); }
@@ -97,70 +98,70 @@ bool make_open_links() {
   return open_links != nullptr;
 }
 
-bool remember_link(frame& c, int code) {
-  auto* kept = reinterpret_cast<PyObject*>(c.cell[options_at]);
+bool store_link(frame& c, int code) {
+  auto* memory = reinterpret_cast<PyObject*>(c.cell[options_at]);
   bool ok = true;
   if (code == 0) {
     const reference key{make_open_links() ? key_of(load_handle(c.out[0], 8)) : nullptr};
-    ok = key && PyDict_SetItem(open_links, key, kept) == 0;
+    ok = key && PyDict_SetItem(open_links, key, memory) == 0;
   }
-  Py_XDECREF(kept);
+  Py_XDECREF(memory);
   return ok;
 }
 
 // Taken before the call: once the driver has let go of the state, another thread may get a new one
 // of the same handle.
-bool take_link(frame& c) {
+bool pop_link(frame& c) {
   const reference key{make_open_links() ? key_of(c.w[0]) : nullptr};
-  PyObject* kept = key ? take_item(open_links, key) : nullptr;
-  c.cell[0] = reinterpret_cast<word>(kept);
+  PyObject* memory = key ? pop_item(open_links, key) : nullptr;
+  c.cell[0] = reinterpret_cast<word>(memory);
   return !PyErr_Occurred();
 }
 
-bool forget_link(frame& c, int code) {
-  auto* kept = reinterpret_cast<PyObject*>(c.cell[0]);
-  const reference key{kept && code ? key_of(c.w[0]) : nullptr};
-  bool ok = !kept || !code || (key && PyDict_SetItem(open_links, key, kept) == 0);
-  Py_XDECREF(kept);
+bool release_link(frame& c, int code) {
+  auto* memory = reinterpret_cast<PyObject*>(c.cell[0]);
+  const reference key{memory && code ? key_of(c.w[0]) : nullptr};
+  bool ok = !memory || !code || (key && PyDict_SetItem(open_links, key, memory) == 0);
+  Py_XDECREF(memory);
   return ok;
 }
 
 // The library writes as much as the size says; a buffer of less would be overrun.
-bool check_text_room(frame& c) {
+bool check_text_capacity(frame& c) {
   for (int i = 0; i + 1 < c.f.n; ++i) {
     if (c.param_at(i).k != kind::text_output) continue;
-    word asked = c.value_of(i + 1);
-    if (asked <= c.cell[i]) continue;
+    word requested = c.value_of(i + 1);
+    if (requested <= c.cell[i]) continue;
     return raise_error(PyExc_ValueError,
                        "%s() argument '%s': %llu bytes given, %llu asked for ('%s')",
-                       c.f.name.c_str(), parameter_name(c.f, c.param_at(i).py), c.cell[i], asked,
-                       parameter_name(c.f, c.param_at(i + 1).py));
+                       c.f.name.c_str(), parameter_name(c.f, c.param_at(i).py), c.cell[i],
+                       requested, parameter_name(c.f, c.param_at(i + 1).py));
   }
   return true;
 }
 
 // The object that a node is described by, and where it lies; the runtime has the same struct.
-PyObject* node_params(const frame& c, CUgraphNodeParams*& where) {
+PyObject* node_params(const frame& c, CUgraphNodeParams*& params) {
   for (int i = 0; i < c.f.n; ++i) {
     kind k = c.param_at(i).k;
     if (k != kind::structure && k != kind::out_structure) continue;
-    where = reinterpret_cast<CUgraphNodeParams*>(c.w[i]);
+    params = reinterpret_cast<CUgraphNodeParams*>(c.w[i]);
     return k == kind::structure ? c.argument(c.param_at(i)) : c.out[c.output_at(i)];
   }
   return nullptr;
 }
 
 // The graphs that came with a conditional node, into memory of the object's own.
-bool copy_made_graphs(frame& c, int code) {
+bool after_graph_creation(frame& c, int code) {
   CUgraphNodeParams* params = nullptr;
   PyObject* object = code == 0 ? node_params(c, params) : nullptr;
   if (!params || params->type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return true;
-  const CUDA_CONDITIONAL_NODE_PARAMS& made = params->conditional;
-  std::size_t bytes = made.phGraph_out ? made.size * sizeof(CUgraph) : 0;
+  const CUDA_CONDITIONAL_NODE_PARAMS& conditional = params->conditional;
+  std::size_t bytes = conditional.phGraph_out ? conditional.size * sizeof(CUgraph) : 0;
   const reference block{bytes ? new_memory_block(bytes) : nullptr};
   if (bytes && !block) return false;
-  if (block) std::memcpy(as_block(block)->where, made.phGraph_out, bytes);
-  return keep_for_field(as_storage(object), &made.phGraph_out, block) == 0;
+  if (block) std::memcpy(as_block(block)->data, conditional.phGraph_out, bytes);
+  return retain_for_field(as_storage(object), &conditional.phGraph_out, block) == 0;
 }
 
 // Functions that return a struct by value have no code: an error is a Python one.
@@ -175,11 +176,11 @@ PyObject* enter_bare(const library& lib, const function& f, PyObject* const* arg
 }  // namespace
 
 namespace handwritten {
-const handwritten_steps keep_made_graphs = {.after = copy_made_graphs};
-const handwritten_steps dump_text = {.before = check_text_room};
+const handwritten_steps copy_conditional_graphs = {.after = after_graph_creation};
+const handwritten_steps dump_text = {.before = check_text_capacity};
 const handwritten_steps create_context = {.entry = enter_create_context};
-const handwritten_steps create_link = {.before = keep_link_options, .after = remember_link};
-const handwritten_steps destroy_link = {.before = take_link, .after = forget_link};
+const handwritten_steps create_link = {.before = retain_link_options, .after = store_link};
+const handwritten_steps destroy_link = {.before = pop_link, .after = release_link};
 const handwritten_steps returned_struct = {.after = check_for_error};
 const handwritten_steps bare_struct = {.after = check_for_error, .entry = enter_bare};
 }  // namespace handwritten

@@ -15,7 +15,7 @@ extern const handwritten_steps create_link;
 extern const handwritten_steps destroy_link;
 
 // Nodes that bring graphs with them.
-extern const handwritten_steps keep_made_graphs;
+extern const handwritten_steps copy_conditional_graphs;
 
 // A text that is written into memory of a stated size.
 extern const handwritten_steps dump_text;
@@ -50,7 +50,7 @@ extern const handwritten_steps wait_for_system_events;
 extern const handwritten_steps get_context_data;
 
 // Further faces: what another function tells the length of.
-extern const handwritten_steps asked_call;
+extern const handwritten_steps queried_call;
 extern const handwritten_steps one_capability;
 extern const handwritten_steps devices_of_gl;
 

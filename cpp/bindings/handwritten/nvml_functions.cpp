@@ -10,7 +10,7 @@
 #include "bindings/exceptions/exceptions.hpp"
 #include "bindings/handwritten/handwritten.hpp"
 #include "bindings/numbers/numbers.hpp"
-#include "bindings/numpy_structs/data_fields.hpp"
+#include "bindings/numpy_structs/numpy_struct_fields.hpp"
 
 namespace halfwarp::bindings {
 namespace {
@@ -34,7 +34,7 @@ bool handle_at(frame& c, int i) {
 bool has_handles(const frame& c) {
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);
-    if (p.k == kind::present_handle && !c.w[i] && !refuse_null(c.lib, c.f, p)) return false;
+    if (p.k == kind::present_handle && !c.w[i] && !reject_null(c.lib, c.f, p)) return false;
   }
   return true;
 }
@@ -48,7 +48,9 @@ bool succeed(const frame& c) {
   return true;
 }
 
-word address_of_data(PyObject* object) { return reinterpret_cast<word>(as_data(object)->where); }
+word struct_address(PyObject* object) {
+  return reinterpret_cast<word>(as_numpy_struct(object)->data);
+}
 
 // ---- structs with an older form
 
@@ -71,7 +73,7 @@ PyObject* newest_struct_entry(const library& lib, const function& f, PyObject* c
   if (!handle_at(c, device_at)) return nullptr;
   PyObject* older = assemble(c, lib.assemblies[std::size_t(c.param_at(struct_at).type + 1)]);
   if (!older) return nullptr;
-  c.w[struct_at] = address_of_data(older);
+  c.w[struct_at] = struct_address(older);
   if (!succeed(c)) Py_CLEAR(older);
   return older;
 }
@@ -81,7 +83,7 @@ PyObject* newest_struct_entry(const library& lib, const function& f, PyObject* c
 constexpr int count_at = 1, values_at = 2;
 
 // An identifier, or a pair of it and its scope.
-bool take_field(PyObject* item, nvmlFieldValue_t& out) {
+bool parse_field(PyObject* item, nvmlFieldValue_t& out) {
   PyObject *id = item, *scope = nullptr;
   if (PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 2) {
     id = PyTuple_GET_ITEM(item, 0);
@@ -106,12 +108,13 @@ PyObject* fields_of_list(const library& lib, int type, PyObject* values) {
                        "expected FieldValue or a list of field identifiers, got %s",
                        Py_TYPE(values)->tp_name);
   const reference items{PySequence_Tuple(values)};
-  PyObject* made = items ? new_data_array(lib, type, PyTuple_GET_SIZE(items.get())) : nullptr;
-  for (Py_ssize_t i = 0; made && i < PyTuple_GET_SIZE(items.get()); ++i) {
-    auto* fields = reinterpret_cast<nvmlFieldValue_t*>(as_data(made)->where);
-    if (!take_field(PyTuple_GET_ITEM(items.get(), i), fields[i])) Py_CLEAR(made);
+  PyObject* array =
+      items ? new_numpy_struct_array(lib, type, PyTuple_GET_SIZE(items.get())) : nullptr;
+  for (Py_ssize_t i = 0; array && i < PyTuple_GET_SIZE(items.get()); ++i) {
+    auto* fields = reinterpret_cast<nvmlFieldValue_t*>(as_numpy_struct(array)->data);
+    if (!parse_field(PyTuple_GET_ITEM(items.get(), i), fields[i])) Py_CLEAR(array);
   }
-  return made;
+  return array;
 }
 
 // A contiguous array of fields for the call: the object that was given, or a new one.
@@ -119,7 +122,7 @@ PyObject* fields_of(const library& lib, int type, PyObject* values) {
   if (!ready_class(lib, type)) return nullptr;
   if (!is_instance(values, lib, type)) return fields_of_list(lib, type, values);
   Py_ssize_t size = Py_ssize_t(sizeof(nvmlFieldValue_t));
-  return as_data(values)->e.is_contiguous(size) ? Py_NewRef(values) : packed_data(values);
+  return as_numpy_struct(values)->e.is_contiguous(size) ? Py_NewRef(values) : packed_copy(values);
 }
 
 PyObject* call_with_fields(const library& lib, const function& f, PyObject* const* args,
@@ -131,9 +134,9 @@ PyObject* call_with_fields(const library& lib, const function& f, PyObject* cons
   if (!handle_at(c, device_at)) return nullptr;
   PyObject* fields = fields_of(lib, p.type, c.argument(p));
   if (!fields) return raise_for_argument(f, p);
-  c.w[count_at] = word(as_data(fields)->e.elements());
+  c.w[count_at] = word(as_numpy_struct(fields)->e.elements());
   if (!c.w[count_at]) return fields;  // the library refuses to be asked for nothing
-  c.w[values_at] = address_of_data(fields);
+  c.w[values_at] = struct_address(fields);
   if (!succeed(c)) Py_CLEAR(fields);
   return fields;
 }
@@ -155,9 +158,9 @@ PyObject* read_write_entry(const library& lib, const function& f, PyObject* cons
   if (!handle_at(c, device_at)) return nullptr;
   const reference object{assemble(c, lib.assemblies[std::size_t(c.param_at(struct_at).type)])};
   if (!object) return nullptr;
-  auto* buffer = reinterpret_cast<nvmlPRMTLV_v1_t*>(as_data(object)->where);
+  auto* buffer = reinterpret_cast<nvmlPRMTLV_v1_t*>(as_numpy_struct(object)->data);
   buffer->dataSize = unsigned(PyBytes_GET_SIZE(args[1]));
-  c.w[struct_at] = address_of_data(object);
+  c.w[struct_at] = struct_address(object);
   PyObject* result = nullptr;
   if (succeed(c)) {
     auto size = Py_ssize_t(buffer->dataSize);
@@ -175,7 +178,7 @@ bool before_wait(frame& c) {
   auto* request = reinterpret_cast<nvmlSystemEventSetWaitRequest_v1_t*>(c.w[request_at]);
   PyObject* object = c.out[0];
   const assembly& a = c.lib.assemblies[std::size_t(c.param_at(request_at).type)];
-  const data_field& events = data_record_of(object).fields[std::size_t(a.output)];
+  const numpy_field& events = numpy_record_of(object).fields[std::size_t(a.output)];
   return allocate_list(c.lib, events, object, Py_ssize_t(request->dataSize)) == 0;
 }
 

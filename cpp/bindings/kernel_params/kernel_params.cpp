@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs kernel parameters: the array of pointers first, then the values, in one piece of memory.
-// The ctypes type of a value is recognised by its address, in order of frequency.
+// The ctypes type of a value is recognized by its address, in order of frequency.
 #include "bindings/kernel_params/kernel_params.hpp"
 
 #include <cstring>
@@ -60,21 +60,21 @@ constexpr ctype ctypes[] = {
 constexpr int count = std::size(ctypes);
 PyObject* types[count];    // the type objects of module ctypes, once a kernel parameter needs them
 PyObject* structure_type;  // ctypes.Structure
-bool are_known;
+bool are_loaded;
 
-bool learn_type(PyObject* module, const char* name, PyObject** where) {
-  if (published(where)) return true;
+bool load_ctype(PyObject* module, const char* name, PyObject** slot) {
+  if (published(slot)) return true;
   PyObject* type = PyObject_GetAttrString(module, name);
-  return type && publish(where, type);
+  return type && publish(slot, type);
 }
 
-bool learn_types() {
+bool load_ctypes() {
   const reference module{PyImport_ImportModule("ctypes")};
   if (!module) return false;
-  bool ok = learn_type(module, "Structure", &structure_type);
-  for (int i = 0; ok && i < count; ++i) ok = learn_type(module, ctypes[i].name, &types[i]);
-  ok = ok && learn_type(module, ctypes[0].name, &pointer_ctype);
-  __atomic_store_n(&are_known, ok, __ATOMIC_RELEASE);
+  bool ok = load_ctype(module, "Structure", &structure_type);
+  for (int i = 0; ok && i < count; ++i) ok = load_ctype(module, ctypes[i].name, &types[i]);
+  ok = ok && load_ctype(module, ctypes[0].name, &pointer_ctype);
+  __atomic_store_n(&are_loaded, ok, __ATOMIC_RELEASE);
   return ok;
 }
 
@@ -211,10 +211,10 @@ bool convert_wrapped(PyObject* value, PyObject* type, void* cell) {
 
 template <int Bytes>
 bool convert_by_ctypes(PyObject* value, PyObject* type, void* cell) {
-  PyObject* made =
+  PyObject* instance =
       is_instance_of(value, type) ? Py_NewRef(value) : PyObject_CallOneArg(type, value);
-  bool ok = made && copy_bytes(made, cell, Bytes);
-  Py_XDECREF(made);
+  bool ok = instance && copy_bytes(instance, cell, Bytes);
+  Py_XDECREF(instance);
   return ok;
 }
 
@@ -247,8 +247,8 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
 // A type that is none of those known so far. Out of line: inlined, it would make the common way
 // save registers.
 [[gnu::noinline]] bool pack_other(PyObject* value, PyObject* type, word& cell, void*& pointer) {
-  if (!__atomic_load_n(&are_known, __ATOMIC_ACQUIRE))
-    return learn_types() && pack_slow(value, type, cell, pointer);
+  if (!__atomic_load_n(&are_loaded, __ATOMIC_ACQUIRE))
+    return load_ctypes() && pack_slow(value, type, cell, pointer);
   if (type == Py_None) return pack_in_place(value, &cell, pointer);
   return raise_error(PyExc_TypeError,
                      "Unsupported type: %R (a scalar type of ctypes or None is accepted)", type);
@@ -259,7 +259,7 @@ struct typed_values {
   PyObject *values, *types;
   Py_ssize_t count;
 
-  bool take(PyObject* pair) {
+  bool parse(PyObject* pair) {
     if (PyTuple_GET_SIZE(pair) == 2) [[likely]] {
       values = PyTuple_GET_ITEM(pair, 0);
       types = PyTuple_GET_ITEM(pair, 1);
@@ -275,12 +275,12 @@ struct typed_values {
 };
 
 // Each value gets 8 aligned bytes, so every type has its natural alignment.
-bool pack(const typed_values& given, void* memory) {
+bool pack(const typed_values& pair, void* memory) {
   auto** pointers = static_cast<void**>(memory);
-  auto* cells = reinterpret_cast<word*>(pointers + given.count);
-  PyObject** values = &PyTuple_GET_ITEM(given.values, 0);
-  PyObject** types = &PyTuple_GET_ITEM(given.types, 0);
-  for (Py_ssize_t i = 0; i < given.count; ++i) {
+  auto* cells = reinterpret_cast<word*>(pointers + pair.count);
+  PyObject** values = &PyTuple_GET_ITEM(pair.values, 0);
+  PyObject** types = &PyTuple_GET_ITEM(pair.types, 0);
+  for (Py_ssize_t i = 0; i < pair.count; ++i) {
     pointers[i] = &cells[i];
     if (!pack_value(values[i], types[i], cells[i], pointers[i])) [[unlikely]]
       return add_context("parameter %zd: ", i);
@@ -313,11 +313,11 @@ bool pack_slow(PyObject* value, PyObject* type, word& cell, void*& pointer) {
 
 bool kernel_params_argument(PyObject* object, scratch& memory, word& out) {
   if (!PyTuple_Check(object)) return untyped_argument(object, memory, out);
-  typed_values given;
-  if (!given.take(object)) return false;
-  void* packed = memory.allocate(given.bytes());
+  typed_values pair;
+  if (!pair.parse(object)) return false;
+  void* packed = memory.allocate(pair.bytes());
   out = reinterpret_cast<word>(packed);
-  return packed && (!given.count || pack(given, packed));
+  return packed && (!pair.count || pack(pair, packed));
 }
 
 bool kernel_params_block(PyObject* object, word& out, PyObject*& block) {
@@ -328,12 +328,12 @@ bool kernel_params_block(PyObject* object, word& out, PyObject*& block) {
     out = reinterpret_cast<word>(PyMemoryView_GET_BUFFER(block)->buf);
     return true;
   }
-  typed_values given;
-  if (!given.take(object) || !(block = new_memory_block(given.bytes()))) return false;
+  typed_values pair;
+  if (!pair.parse(object) || !(block = new_memory_block(pair.bytes()))) return false;
   // the values stay: some parameters point into their memory
-  as_storage(block)->kept = Py_BuildValue("{i:O}", -1, given.values);
-  bool ok = as_storage(block)->kept && pack(given, as_block(block)->where);
-  out = reinterpret_cast<word>(as_block(block)->where);
+  as_storage(block)->refs = Py_BuildValue("{i:O}", -1, pair.values);
+  bool ok = as_storage(block)->refs && pack(pair, as_block(block)->data);
+  out = reinterpret_cast<word>(as_block(block)->data);
   if (!ok) Py_CLEAR(block);
   return ok;
 }

@@ -15,7 +15,7 @@ struct alignas(16) scratch::block {
 
 struct scratch::exported {
   Py_buffer view;
-  PyObject* kept;  // an object instead of a view
+  PyObject* object;  // an object instead of a view
   exported* next;
 };
 
@@ -47,7 +47,7 @@ bool raise_no_address(PyObject* object) {
 // The floats of NumPy have a buffer, which nobody means where an address stands.
 bool is_float(PyObject* object) {
   PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
-  return number && number->nb_float && !stands_for_integer(object);
+  return number && number->nb_float && !converts_to_integer(object);
 }
 
 // An array of one element is a number and has a buffer: it is a number if it converts. 1, or 0 when
@@ -57,7 +57,7 @@ int number_before_buffer(PyObject* object, word& out) {
     raise_no_address(object);
     return -1;
   }
-  if (!stands_for_integer(object)) return 0;
+  if (!converts_to_integer(object)) return 0;
   if (integer_slow(object, kind::u64, out)) return 1;
   bool is_refusal =
       PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
@@ -73,38 +73,38 @@ void* scratch::allocate_block(std::size_t bytes) {
   bool is_possible = bytes <= std::size_t(PY_SSIZE_T_MAX) - sizeof(block);
   void* memory = is_possible ? PyMem_RawCalloc(1, sizeof(block) + bytes) : nullptr;
   if (!memory) return PyErr_Format(PyExc_MemoryError, "%zu bytes cannot be reserved", bytes);
-  auto* made = static_cast<block*>(memory);
-  made->next = blocks_;
-  blocks_ = made;
-  return made + 1;
+  auto* header = static_cast<block*>(memory);
+  header->next = blocks_;
+  blocks_ = header;
+  return header + 1;
 }
 
 const Py_buffer* scratch::view(PyObject* object, bool writable) {
-  auto* made = static_cast<exported*>(allocate(sizeof(exported)));
-  if (!made) return nullptr;
-  if (!export_contiguous(object, made->view, writable)) return nullptr;
-  made->kept = nullptr;
-  made->next = views_;
-  views_ = made;
-  return &made->view;
+  auto* entry = static_cast<exported*>(allocate(sizeof(exported)));
+  if (!entry) return nullptr;
+  if (!export_contiguous(object, entry->view, writable)) return nullptr;
+  entry->object = nullptr;
+  entry->next = views_;
+  views_ = entry;
+  return &entry->view;
 }
 
-bool scratch::keep(PyObject* object) {
-  auto* made = static_cast<exported*>(allocate(sizeof(exported)));
-  if (!made) {
+bool scratch::retain(PyObject* object) {
+  auto* entry = static_cast<exported*>(allocate(sizeof(exported)));
+  if (!entry) {
     Py_DECREF(object);
     return false;
   }
-  made->kept = object;
-  made->next = views_;
-  views_ = made;
+  entry->object = object;
+  entry->next = views_;
+  views_ = entry;
   return true;
 }
 
 void scratch::release() {
   for (; views_; views_ = views_->next) {
-    if (views_->kept) {
-      Py_DECREF(views_->kept);
+    if (views_->object) {
+      Py_DECREF(views_->object);
     } else {
       PyBuffer_Release(&views_->view);
     }
@@ -118,7 +118,7 @@ void scratch::release() {
 
 bool address_slow(PyObject* object, scratch& memory, word& out) {
   if (object == Py_None) return out = 0, true;
-  if (PyLong_Check(object) || (stands_for_integer(object) && !PyObject_CheckBuffer(object)))
+  if (PyLong_Check(object) || (converts_to_integer(object) && !PyObject_CheckBuffer(object)))
     return integer_slow(object, kind::u64, out);
   if (int status = number_before_buffer(object, out)) return status > 0;
   if (const Py_buffer* view = memory.view(object))
@@ -137,7 +137,7 @@ PyObject* exported_view(PyObject* object) {
   return view;
 }
 
-bool kept_address(PyObject* object, scratch& memory, word& out, PyObject*& owner) {
+bool retained_address(PyObject* object, scratch& memory, word& out, PyObject*& owner) {
   if (PyLong_Check(object) || !PyObject_CheckBuffer(object))
     return address_argument(object, memory, out);
   if (int status = number_before_buffer(object, out)) return status > 0;
@@ -182,7 +182,7 @@ bool raw_pointer_slow(PyObject* object, word& out) {
   return integer_slow(object, kind::u64, out);
 }
 
-bool colour_argument(PyObject* object, scratch& memory, word& out) {
+bool color_argument(PyObject* object, scratch& memory, word& out) {
   auto* channels = static_cast<float*>(memory.allocate_zeroed(4 * sizeof(float)));
   if (!channels) return false;
   out = reinterpret_cast<word>(channels);

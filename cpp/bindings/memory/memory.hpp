@@ -46,7 +46,7 @@ class scratch {
 
   // Holds an object until the call ends, since the call uses its memory; steals the reference.
   // False with MemoryError set.
-  bool keep(PyObject* object);
+  bool retain(PyObject* object);
 
  private:
   struct block;
@@ -68,7 +68,7 @@ bool address_slow(PyObject* object, scratch& memory, word& out);
 // The same for what is kept after the call: `owner` becomes a view that keeps the memory exported
 // (a new reference), nullptr when there is nothing to keep. An object is asked for its buffer once,
 // since it may show other memory the next time.
-bool kept_address(PyObject* object, scratch& memory, word& out, PyObject*& owner);
+bool retained_address(PyObject* object, scratch& memory, word& out, PyObject*& owner);
 // A contiguous view of an object's buffer (a new reference); nullptr when it has none, without an
 // error but for those of other kinds.
 PyObject* exported_view(PyObject* object);
@@ -83,7 +83,7 @@ PyObject* list_item(PyObject* list, Py_ssize_t index);
 bool text_slow(PyObject* object, scratch& memory, word& out);
 bool raw_pointer_slow(PyObject* object, word& out);
 // float[4] of one number or a sequence of up to four; what is missing is 0.
-bool colour_argument(PyObject* object, scratch& memory, word& out);
+bool color_argument(PyObject* object, scratch& memory, word& out);
 
 inline bool address_argument(PyObject* object, scratch& memory, word& out) {
   if (PyLong_Check(object) && (digit_value(object, out) || two_digit_value(object, out))) [[likely]]

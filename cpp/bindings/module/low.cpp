@@ -70,6 +70,6 @@ const void* low_exit_gate(void) { return &halfwarp::interpreter::own_exit_gate; 
 const char* low_exit_gate_capsule(void) { return halfwarp::interpreter::exit_gate::capsule; }
 void low_close_exit_gate(void) { halfwarp::interpreter::own_exit_gate.close(); }
 void low_after_fork(void) {
-  engine_lock::forget();
+  engine_lock::reset_after_fork();
   halfwarp::interpreter::forget_passes();
 }

@@ -6,7 +6,7 @@
 
 #include "bindings/errors/errors.hpp"
 #include "bindings/exceptions/exceptions.hpp"
-#include "bindings/numpy_structs/data_object.hpp"
+#include "bindings/numpy_structs/numpy_struct_object.hpp"
 #include "bindings/objects/class_type.hpp"
 #include "bindings/objects/enum_type.hpp"
 #include "bindings/records/records.hpp"
@@ -15,7 +15,7 @@
 namespace halfwarp::bindings {
 
 constinit const class_family* const class_families[] = {&handle_family, &struct_family,
-                                                        &data_family};
+                                                        &numpy_struct_family};
 namespace {
 
 // As bind_arguments does it for functions that have a record.
@@ -67,7 +67,7 @@ int add(PyObject* dictionary, const char* name, PyObject* object) {
   return key && PyDict_SetDefault(dictionary, key, object) ? 0 : -1;
 }
 
-int add_made(PyObject* dictionary, const char* name, PyObject* object) {
+int add_owned(PyObject* dictionary, const char* name, PyObject* object) {
   int status = add(dictionary, name, object);
   Py_XDECREF(object);
   return status;
@@ -78,7 +78,7 @@ int add_made(PyObject* dictionary, const char* name, PyObject* object) {
 int add_function(PyObject* module, PyMethodDef* method) {
   const reference name{PyModule_GetNameObject(module)};
   PyObject* function = name ? PyCFunction_NewEx(method, module, name) : nullptr;
-  return add_made(PyModule_GetDict(module), method->ml_name, function);
+  return add_owned(PyModule_GetDict(module), method->ml_name, function);
 }
 
 int add_functions(PyObject* module, PyMethodDef* methods) {
@@ -112,21 +112,21 @@ int add_functions(const library& lib) {
 
 // A program uses a few of the functions, and making all would take a third of the import.
 const method_record* find_function(const library& lib, PyObject* name) {
-  auto is_before = [](const method_record& record, PyObject* wanted) {
-    return PyUnicode_CompareWithASCIIString(wanted, record.name) > 0;
+  auto is_before = [](const method_record& record, PyObject* key) {
+    return PyUnicode_CompareWithASCIIString(key, record.name) > 0;
   };
-  auto found = std::lower_bound(lib.methods.begin(), lib.methods.end(), name, is_before);
-  bool is_it =
-      found != lib.methods.end() && PyUnicode_CompareWithASCIIString(name, found->name) == 0;
-  return is_it ? &*found : nullptr;
+  auto match = std::lower_bound(lib.methods.begin(), lib.methods.end(), name, is_before);
+  bool is_match =
+      match != lib.methods.end() && PyUnicode_CompareWithASCIIString(name, match->name) == 0;
+  return is_match ? &*match : nullptr;
 }
 
 int add_classes(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.classes.size(); ++i) {
-    const data_record* data = lib.classes[i].data;
+    const numpy_record* data = lib.classes[i].numpy;
     if (data && !data->dtype) continue;  // for calls alone
-    class_type* made = ready_class(lib, int(i));
-    auto* object = reinterpret_cast<PyObject*>(made);
+    class_type* type = ready_class(lib, int(i));
+    auto* object = reinterpret_cast<PyObject*>(type);
     if (add(dictionary, short_name(lib.classes[i].name), object) < 0) return -1;
   }
   return 0;
@@ -135,17 +135,18 @@ int add_classes(const library& lib, PyObject* dictionary) {
 int add_enums(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.enums.size(); ++i) {
     bool is_python = lib.raises && lib.raises->has_python_enums;
-    PyObject* made = is_python ? python_enum(lib, int(i))
+    PyObject* enum_class = is_python
+                               ? python_enum(lib, int(i))
                                : Py_XNewRef(reinterpret_cast<PyObject*>(ready_enum(lib, int(i))));
-    if (add_made(dictionary, short_name(lib.enums[i].name), made) < 0) return -1;
+    if (add_owned(dictionary, short_name(lib.enums[i].name), enum_class) < 0) return -1;
   }
   return 0;
 }
 
 int add_foreign_enums(const library& lib, PyObject* dictionary) {
   for (const foreign_enum& each : lib.foreign_enums) {
-    auto* made = reinterpret_cast<PyObject*>(ready_enum(*each.owner, each.index));
-    if (add(dictionary, each.name, made) < 0) return -1;
+    auto* enum_class = reinterpret_cast<PyObject*>(ready_enum(*each.owner, each.index));
+    if (add(dictionary, each.name, enum_class) < 0) return -1;
   }
   return 0;
 }
@@ -153,20 +154,20 @@ int add_foreign_enums(const library& lib, PyObject* dictionary) {
 int add_exceptions(const library& lib, PyObject* dictionary) {
   std::size_t n = lib.raises ? lib.raises->classes.size() : 0;
   for (std::size_t i = 0; i < n; ++i) {
-    auto* made = reinterpret_cast<PyObject*>(ready_exception(lib, int(i)));
-    if (add(dictionary, short_name(lib.raises->classes[i].name), made) < 0) return -1;
+    auto* type = reinterpret_cast<PyObject*>(ready_exception(lib, int(i)));
+    if (add(dictionary, short_name(lib.raises->classes[i].name), type) < 0) return -1;
   }
   if (!n) return 0;
   for (const exception_alias& alias : lib.raises->aliases) {
-    auto* made = reinterpret_cast<PyObject*>(ready_exception(lib, alias.index));
-    if (add(dictionary, alias.name, made) < 0) return -1;
+    auto* type = reinterpret_cast<PyObject*>(ready_exception(lib, alias.index));
+    if (add(dictionary, alias.name, type) < 0) return -1;
   }
   return 0;
 }
 
 int add_constants(const library& lib, PyObject* dictionary) {
   for (const constant& c : lib.constants)
-    if (add_made(dictionary, c.name, PyLong_FromLongLong(c.value)) < 0) return -1;
+    if (add_owned(dictionary, c.name, PyLong_FromLongLong(c.value)) < 0) return -1;
   return 0;
 }
 
@@ -187,10 +188,10 @@ int add_all(PyObject* dictionary) {
 }
 
 // Once all names are there. A `__getattr__` would slow down each access to any of them.
-int stop_looking(PyObject* dictionary) {
+int remove_lazy_methods(PyObject* dictionary) {
   for (const char* name : {"__getattr__", "__dir__"}) {
     const reference key{PyUnicode_FromString(name)};
-    const reference had{key ? take_item(dictionary, key) : nullptr};  // another thread may be first
+    const reference had{key ? pop_item(dictionary, key) : nullptr};  // another thread may be first
     if (!had && PyErr_Occurred()) return -1;
   }
   return 0;
@@ -236,7 +237,7 @@ int complete_module(const library& lib) {
       add_exceptions(lib, dictionary) < 0 || add_constants(lib, dictionary) < 0)
     return -1;
   if (add_all(dictionary) < 0) return -1;
-  return !has_numpy_types(lib) || make_numpy_types(lib) ? stop_looking(dictionary) : 0;
+  return !has_numpy_types(lib) || make_numpy_types(lib) ? remove_lazy_methods(dictionary) : 0;
 }
 
 PyObject* missing_name(const library& lib, PyObject* name) {
@@ -246,10 +247,10 @@ PyObject* missing_name(const library& lib, PyObject* name) {
   if (is_private_protocol(name)) return raise_no_attribute(lib, name);
   const method_record* function = find_function(lib, name);
   if ((function ? add_locked(lib, *function) : complete_module(lib)) < 0) return nullptr;
-  PyObject* found = item_of(PyModule_GetDict(lib.state->module), name);
-  if (found || PyErr_Occurred()) return found;
+  PyObject* value = item_of(PyModule_GetDict(lib.state->module), name);
+  if (value || PyErr_Occurred()) return value;
   PyObject* type = numpy_type_named(lib, name);
-  if (type && make_numpy_types(lib) && stop_looking(PyModule_GetDict(lib.state->module)) < 0)
+  if (type && make_numpy_types(lib) && remove_lazy_methods(PyModule_GetDict(lib.state->module)) < 0)
     Py_CLEAR(type);
   return type || PyErr_Occurred() ? type : raise_no_attribute(lib, name);
 }

@@ -55,13 +55,13 @@ bool is_numpy_bool(PyObject* object) {
 
 PyObject* as_int(PyObject* object) {
   if (PyIndex_Check(object)) return PyNumber_Index(object);
-  if (stands_for_integer(object)) return PyNumber_Long(object);
+  if (converts_to_integer(object)) return PyNumber_Long(object);
   return raise_expected("an integer", object);
 }
 
 }  // namespace
 
-bool stands_for_integer(PyObject* object) {
+bool converts_to_integer(PyObject* object) {
   PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
   if (!number || number->nb_index) return number;
   return number->nb_int && (!number->nb_float || is_numpy_bool(object));
@@ -76,7 +76,7 @@ bool integer_slow(PyObject* object, kind k, word& out) {
 
 bool number_slow(PyObject* object, kind k, word& out) {
   PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
-  bool has_digits = number && number->nb_int && !stands_for_integer(object);
+  bool has_digits = number && number->nb_int && !converts_to_integer(object);
   if (!has_digits) return integer_slow(object, k, out);
   const reference whole{PyNumber_Long(object)};
   int is_equal = whole ? PyObject_RichCompareBool(whole, object, Py_EQ) : -1;
@@ -105,20 +105,20 @@ bool float_argument(PyObject* object, kind k, word& out) {
   return true;
 }
 
-PyObject* read_number(kind k, const void* where) {
+PyObject* read_number(kind k, const void* data) {
   static constexpr PyObject* (*readers[])(const void*) = {
       number_at<std::int8_t>,   number_at<std::uint8_t>,  number_at<std::int16_t>,
       number_at<std::uint16_t>, number_at<std::int32_t>,  number_at<std::uint32_t>,
       number_at<std::int64_t>,  number_at<std::uint64_t>, number_at<float>,
       number_at<double>};
-  return readers[int(k)](where);
+  return readers[int(k)](data);
 }
 
-int write_number_slow(kind k, void* where, PyObject* value) {
+int write_number_slow(kind k, void* data, PyObject* value) {
   word converted;
   if (!(k >= kind::f32 ? float_argument(value, k, converted) : number_slow(value, k, converted)))
     return -1;
-  store(where, converted, number_size(k));
+  store(data, converted, number_size(k));
   return 0;
 }
 

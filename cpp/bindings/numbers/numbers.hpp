@@ -14,7 +14,7 @@ namespace halfwarp::bindings {
 
 // Whether it has `__index__`, or `__int__` and is no float or its like, which would lose digits
 // silently.
-bool stands_for_integer(PyObject* object);
+bool converts_to_integer(PyObject* object);
 
 // Converters raise a bare message ("expected an integer, got str"); the engine adds the function
 // and the argument.
@@ -104,27 +104,27 @@ inline bool enum_argument(PyObject* object, word& out) {
 }
 
 // Stores the low `size` bytes of a word (floats are in their own width already).
-inline void store(void* where, word value, int size) {
+inline void store(void* data, word value, int size) {
   if (size == 4) {
-    __builtin_memcpy(where, &value, 4);
+    __builtin_memcpy(data, &value, 4);
   } else if (size == 8) {
-    __builtin_memcpy(where, &value, 8);
+    __builtin_memcpy(data, &value, 8);
   } else {
-    __builtin_memcpy(where, &value, std::size_t(size));
+    __builtin_memcpy(data, &value, std::size_t(size));
   }
 }
 
 template <class T>
-T load(const void* where) {
+T load(const void* data) {
   T value;
-  std::memcpy(&value, where, sizeof value);
+  std::memcpy(&value, data, sizeof value);
   return value;
 }
 
 // A C number as a Python object.
 template <class T>
-PyObject* number_at(const void* where) {
-  auto value = load<T>(where);
+PyObject* number_at(const void* data) {
+  auto value = load<T>(data);
   if constexpr (std::is_floating_point_v<T>) {
     return PyFloat_FromDouble(value);
   } else if constexpr (sizeof(T) < sizeof(long)) {
@@ -137,14 +137,14 @@ PyObject* number_at(const void* where) {
 }
 
 // A number of a kind.
-PyObject* read_number(kind k, const void* where);
-int write_number_slow(kind k, void* where, PyObject* value);
-inline int write_number(kind k, void* where, PyObject* value) {
+PyObject* read_number(kind k, const void* data);
+int write_number_slow(kind k, void* data, PyObject* value);
+inline int write_number(kind k, void* data, PyObject* value) {
   word small;
   bool is_wide = k >= kind::i32 && k <= kind::u64;
   if (!is_wide || !PyLong_Check(value) || !digit_value(value, small)) [[unlikely]]
-    return write_number_slow(k, where, value);
-  store(where, small, k >= kind::i64 ? 8 : 4);
+    return write_number_slow(k, data, value);
+  store(data, small, k >= kind::i64 ? 8 : 4);
   return 0;
 }
 

@@ -3,14 +3,14 @@
 
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"
-#include "bindings/numpy_structs/data_object.hpp"
+#include "bindings/numpy_structs/numpy_struct_object.hpp"
 #include "bindings/objects/keep_alive.hpp"
 #include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
 
-const char* code_of(const data_field& f) {
+const char* code_of(const numpy_field& f) {
   static constexpr const char* codes[] = {"i1",  "u1",  "<i2", "<u2", "<i4",
                                           "<u4", "<i8", "<u8", "<f4", "<f8"};
   if (f.shape == form::text || (f.shape == form::bytes && f.is_array)) return "i1";
@@ -19,17 +19,17 @@ const char* code_of(const data_field& f) {
 }
 
 // What NumPy is told of a field: a code or a type, and its shape when it is an array.
-PyObject* format_of(const library& lib, const data_field& f) {
+PyObject* format_of(const library& lib, const numpy_field& f) {
   PyObject* element =
       f.shape == form::structure ? numpy_type(lib, f.type) : PyUnicode_FromString(code_of(f));
   if (!element || !f.is_array) return element;
   return Py_BuildValue("(N(I))", element, f.count);
 }
 
-PyObject* describe(const library& lib, const data_record& record) {
+PyObject* describe(const library& lib, const numpy_record& record) {
   PyObject *names = PyList_New(0), *formats = PyList_New(0), *offsets = PyList_New(0);
   bool ok = names && formats && offsets;
-  for (const data_field& f : record.fields) {
+  for (const numpy_field& f : record.fields) {
     ok = ok && append(names, PyUnicode_FromString(f.name)) && append(formats, format_of(lib, f)) &&
          append(offsets, PyLong_FromUnsignedLong(f.offset));
   }
@@ -44,38 +44,38 @@ PyObject* describe(const library& lib, const data_record& record) {
 
 PyObject* make_type(const library& lib, int type) {
   const reference constructor{from_numpy("dtype")};
-  const reference described{constructor ? describe(lib, *lib.classes[std::size_t(type)].data)
+  const reference described{constructor ? describe(lib, *lib.classes[std::size_t(type)].numpy)
                                         : nullptr};
   return described ? PyObject_CallOneArg(constructor, described) : nullptr;
 }
 
-bool is_equal_attribute(PyObject* object, const char* name, PyObject* wanted) {
+bool is_equal_attribute(PyObject* object, const char* name, PyObject* expected) {
   const reference value{PyObject_GetAttrString(object, name)};
-  int equal = value ? PyObject_RichCompareBool(value, wanted, Py_EQ) : -1;
+  int equal = value ? PyObject_RichCompareBool(value, expected, Py_EQ) : -1;
   return equal == 1;
 }
 
 }  // namespace
 
 PyObject* numpy_type(const library& lib, int type) {
-  const char* name = lib.classes[std::size_t(type)].data->dtype;
+  const char* name = lib.classes[std::size_t(type)].numpy->dtype;
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
   const reference key{PyUnicode_InternFromString(name)};
   PyObject* known = key ? item_of(dictionary, key) : nullptr;
-  const reference made{known || PyErr_Occurred() ? nullptr : make_type(lib, type)};
-  if (made) known = keep_first(dictionary, key, made);
+  const reference dtype{known || PyErr_Occurred() ? nullptr : make_type(lib, type)};
+  if (dtype) known = set_default(dictionary, key, dtype);
   return known;
 }
 
 bool has_numpy_types(const library& lib) {
   for (const class_record& record : lib.classes)
-    if (record.data) return true;
+    if (record.numpy) return true;
   return false;
 }
 
 PyObject* numpy_type_named(const library& lib, PyObject* name) {
   for (std::size_t i = 0; i < lib.classes.size(); ++i) {
-    const data_record* record = lib.classes[i].data;
+    const numpy_record* record = lib.classes[i].numpy;
     if (record && record->dtype && PyUnicode_CompareWithASCIIString(name, record->dtype) == 0)
       return numpy_type(lib, int(i));
   }
@@ -85,10 +85,10 @@ PyObject* numpy_type_named(const library& lib, PyObject* name) {
 bool make_numpy_types(const library& lib) {
   const reference loaded{loaded_numpy_function("dtype")};
   for (std::size_t i = 0; loaded && i < lib.classes.size(); ++i) {
-    const data_record* record = lib.classes[i].data;
+    const numpy_record* record = lib.classes[i].numpy;
     if (!record || !record->dtype) continue;
-    const reference made{numpy_type(lib, int(i))};
-    if (made) continue;
+    const reference dtype{numpy_type(lib, int(i))};
+    if (dtype) continue;
     PyErr_Clear();  // whoever asks for this one is told
     return false;
   }
@@ -98,8 +98,8 @@ bool make_numpy_types(const library& lib) {
 int list_numpy_types(const library& lib, PyObject* names) {
   PyObject* dictionary = PyModule_GetDict(lib.state->module);
   for (const class_record& record : lib.classes) {
-    if (!record.data || !record.data->dtype) continue;
-    const char* name = record.data->dtype;
+    if (!record.numpy || !record.numpy->dtype) continue;
+    const char* name = record.numpy->dtype;
     if (!PyDict_GetItemString(dictionary, name) && !append(names, PyUnicode_FromString(name)))
       return -1;
   }
@@ -107,14 +107,14 @@ int list_numpy_types(const library& lib, PyObject* names) {
 }
 
 bool check_numpy_array(const library& lib, int type, PyObject* data) {
-  const data_record& record = *lib.classes[std::size_t(type)].data;
+  const numpy_record& record = *lib.classes[std::size_t(type)].numpy;
   const reference array_type{from_numpy("ndarray")};
   int is_array = array_type ? PyObject_IsInstance(data, array_type) : -1;
   if (is_array < 0) return false;
   if (!is_array) return raise_expected("a NumPy ndarray", data);
-  const reference wanted{numpy_type(lib, type)};
-  if (!wanted) return false;
-  bool same = is_equal_attribute(data, "dtype", wanted);
+  const reference expected{numpy_type(lib, type)};
+  if (!expected) return false;
+  bool same = is_equal_attribute(data, "dtype", expected);
   const reference one{PyLong_FromLong(1)};
   bool fits = same && is_equal_attribute(data, record.is_array ? "ndim" : "size", one);
   if (!fits && !PyErr_Occurred())

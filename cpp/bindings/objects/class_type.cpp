@@ -13,24 +13,24 @@ namespace halfwarp::bindings {
 namespace {
 
 // The head of a type object before it is readied; the table's memory is zero.
-constexpr PyTypeObject unmade = {.ob_base = {PyObject_HEAD_INIT(nullptr) 0}};
+constexpr PyTypeObject unready = {.ob_base = {PyObject_HEAD_INIT(nullptr) 0}};
 
-bool make_ready(const library& lib, int index, class_type& made) {
+bool make_ready(const library& lib, int index, class_type& cls) {
   const class_record& record = lib.classes[index];
   const library* other = lib.extras_of(record).owner_of_base;
   const library& owner = other ? *other : lib;
   class_type* base = record.base >= 0 ? ready_class(owner, record.base) : nullptr;
   if (record.base >= 0 && !base) return false;
-  PyTypeObject& type = made.type;
-  type.ob_base = unmade.ob_base;
+  PyTypeObject& type = cls.type;
+  type.ob_base = unready.ob_base;
   type.tp_name = record.name;
   type.tp_base = base ? &base->type : nullptr;
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE;
-  made.lib = &lib;
-  made.record = &record;
-  const class_family& family = family_of(made);
-  return family.set_slots(made) && PyType_Ready(&type) == 0 &&
-         (!family.finish || family.finish(made));
+  cls.lib = &lib;
+  cls.record = &record;
+  const class_family& family = family_of(cls);
+  return family.set_slots(cls) && PyType_Ready(&type) == 0 &&
+         (!family.finish || family.finish(cls));
 }
 
 }  // namespace
@@ -55,36 +55,35 @@ class_type* any_class(PyTypeObject* type) {
 
 void* address_of(PyObject* object) {
   bool is_handle_object = class_of(Py_TYPE(object)).record->f & is_handle;
-  return is_handle_object ? as_handle(object)->where : as_storage(object)->where;
+  return is_handle_object ? as_handle(object)->data : as_storage(object)->data;
 }
 
-bool raise_too_many(const class_record& record, Py_ssize_t most, Py_ssize_t given) {
+bool raise_too_many(const class_record& record, Py_ssize_t most, Py_ssize_t count) {
   return raise_error(PyExc_TypeError, "%s() takes at most %zd positional argument%s (%zd given)",
-                     short_name(record.name), most, most == 1 ? "" : "s", given);
+                     short_name(record.name), most, most == 1 ? "" : "s", count);
 }
 
-bool name_constructor_argument(const class_record& record, const char* name) {
+bool add_argument_context(const class_record& record, const char* name) {
   return add_context("%s() argument '%s': ", short_name(record.name), name);
 }
 
 bool constructor_arguments::set_address(const class_record& record, PyObject* object) {
   word address;
-  if (!integer_argument<kind::u64>(object, address))
-    return name_constructor_argument(record, "_ptr");
-  where = reinterpret_cast<void*>(address);
+  if (!integer_argument<kind::u64>(object, address)) return add_argument_context(record, "_ptr");
+  data = reinterpret_cast<void*>(address);
   return true;
 }
 
-bool constructor_arguments::take_positional(const class_record& record, PyObject* const* args,
-                                            Py_ssize_t n, bool takes_value) {
+bool constructor_arguments::set_positional(const class_record& record, PyObject* const* args,
+                                           Py_ssize_t n, bool takes_value) {
   Py_ssize_t most = takes_value ? 2 : 1;
   if (n > most) return raise_too_many(record, most, n);
   if (takes_value && n > 0) value = args[0];
   return n < most || set_address(record, args[most - 1]);
 }
 
-bool constructor_arguments::take(const class_record& record, PyObject* name, PyObject* object,
-                                 bool takes_value) {
+bool constructor_arguments::set_argument(const class_record& record, PyObject* name,
+                                         PyObject* object, bool takes_value) {
   if (PyUnicode_CompareWithASCIIString(name, "_ptr") == 0) return set_address(record, object);
   if (!takes_value) return true;
   if (PyUnicode_CompareWithASCIIString(name, "init_value") == 0 && !value)
@@ -95,21 +94,22 @@ bool constructor_arguments::take(const class_record& record, PyObject* name, PyO
 
 bool constructor_arguments::parse(const class_record& record, PyObject* const* args, Py_ssize_t n,
                                   PyObject* keywords, bool takes_value) {
-  if (!take_positional(record, args, n, takes_value)) return false;
+  if (!set_positional(record, args, n, takes_value)) return false;
   Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < named; ++i)
-    if (!take(record, PyTuple_GET_ITEM(keywords, i), args[n + i], takes_value)) return false;
+    if (!set_argument(record, PyTuple_GET_ITEM(keywords, i), args[n + i], takes_value))
+      return false;
   return true;
 }
 
 bool constructor_arguments::parse(const class_record& record, PyObject* args, PyObject* keywords,
                                   bool takes_value) {
-  if (!take_positional(record, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), takes_value))
+  if (!set_positional(record, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), takes_value))
     return false;
   PyObject *name, *object;
   Py_ssize_t at = 0;
   while (keywords && PyDict_Next(keywords, &at, &name, &object))
-    if (!take(record, name, object, takes_value)) return false;
+    if (!set_argument(record, name, object, takes_value)) return false;
   return true;
 }
 

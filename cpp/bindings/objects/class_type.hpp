@@ -23,14 +23,14 @@ struct class_type {
 // memory.
 struct handle_object {
   PyObject_HEAD word value;  // a view: PyObject* of the owner, 0 for foreign memory
-  void* where;               // &value unless a view
+  void* data;                // &value unless a view
 };
 
 // The memory of structs, one or an array: their own, or what they show of another's.
 struct storage {
-  PyObject_HEAD char* where;
+  PyObject_HEAD char* data;
   PyObject* owner;  // keeps a viewed memory alive
-  PyObject* kept;   // dict: offset -> object that an address field depends on (keep_alive.hpp)
+  PyObject* refs;   // dict: offset -> object that an address field depends on (keep_alive.hpp)
 };
 
 // A struct: the C struct follows the header, unless it is a view on `owner` or on foreign memory.
@@ -72,7 +72,7 @@ inline const char* class_name(PyObject* object) {
 
 // The memory of an instance that died, all of one size in a class; nullptr: none is there. The
 // interpreter lock guards it.
-inline void* take_spare([[maybe_unused]] class_type& type) {
+inline void* pop_spare([[maybe_unused]] class_type& type) {
 #ifdef Py_GIL_DISABLED
   return nullptr;
 #else
@@ -80,7 +80,7 @@ inline void* take_spare([[maybe_unused]] class_type& type) {
 #endif
 }
 // Whether the memory is kept for the next instance.
-inline bool leave_spare([[maybe_unused]] class_type& type, [[maybe_unused]] void* memory) {
+inline bool store_spare([[maybe_unused]] class_type& type, [[maybe_unused]] void* memory) {
 #ifndef Py_GIL_DISABLED
   if (!type.spare) return type.spare = memory, true;
 #endif
@@ -114,9 +114,9 @@ void* address_of(PyObject* object);
 
 // New objects; nullptr with an error set on failure.
 PyObject* new_handle(const library& lib, int type);
-PyObject* new_handle_view(const library& lib, int type, void* where, PyObject* owner);
+PyObject* new_handle_view(const library& lib, int type, void* data, PyObject* owner);
 PyObject* new_struct(const library& lib, int type);
-PyObject* new_struct_view(const library& lib, int type, char* where, PyObject* owner);
+PyObject* new_struct_view(const library& lib, int type, char* data, PyObject* owner);
 
 inline handle_object* as_handle(PyObject* object) {
   return reinterpret_cast<handle_object*>(object);
@@ -134,15 +134,15 @@ struct class_family {
   PyObject* (*from_bytes)(PyObject* called, class_type& type, const Py_buffer& contents) = nullptr;
 };
 
-enum class family : std::uint8_t { handle, structure, data };
+enum class family : std::uint8_t { handle, structure, numpy_struct };
 constexpr family family_of(const class_record& record) {
-  if (record.data) return family::data;
+  if (record.numpy) return family::numpy_struct;
   return record.f & is_handle ? family::handle : family::structure;
 }
 
 // In the order of `family`: listed where all of them are known (module/module.cpp).
 extern const class_family* const class_families[];
-extern const class_family handle_family, struct_family, data_family;
+extern const class_family handle_family, struct_family, numpy_struct_family;
 inline const class_family& family_of(const class_type& type) {
   return *class_families[int(family_of(*type.record))];
 }
@@ -150,7 +150,7 @@ inline const class_family& family_of(const class_type& type) {
 // `T(init_value=0, _ptr=0)` for handles, `T(_ptr=0)` for structs.
 struct constructor_arguments {
   PyObject* value = nullptr;  // borrowed
-  void* where = nullptr;      // foreign memory to view
+  void* data = nullptr;       // foreign memory to view
 
   // For structs `fields` collects nothing: keywords that are not `_ptr` are left to the caller.
   bool parse(const class_record& record, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
@@ -158,17 +158,17 @@ struct constructor_arguments {
   bool parse(const class_record& record, PyObject* args, PyObject* keywords, bool takes_value);
 
  private:
-  bool take(const class_record& record, PyObject* name, PyObject* object, bool takes_value);
-  bool take_positional(const class_record& record, PyObject* const* args, Py_ssize_t n,
-                       bool takes_value);
+  bool set_argument(const class_record& record, PyObject* name, PyObject* object, bool takes_value);
+  bool set_positional(const class_record& record, PyObject* const* args, Py_ssize_t n,
+                      bool takes_value);
   bool set_address(const class_record& record, PyObject* object);
 };
 
 // TypeError for more arguments by position than a constructor has; false.
-bool raise_too_many(const class_record& record, Py_ssize_t most, Py_ssize_t given);
+bool raise_too_many(const class_record& record, Py_ssize_t most, Py_ssize_t count);
 
 // Puts class and argument before the message of the error that is set; false.
-bool name_constructor_argument(const class_record& record, const char* name);
+bool add_argument_context(const class_record& record, const char* name);
 
 // The class has a field of that name: it is a keyword of the constructor.
 const field* find_field(const library& lib, const class_record& record, const char* name);

@@ -152,10 +152,10 @@ PyObject* raise_invalid(PyTypeObject* type, PyObject* value) {
 PyObject* call_slow(PyTypeObject* type, PyObject* value) {
   if (Py_TYPE(value) == type) return Py_NewRef(value);
   const reference number{PyIndex_Check(value) ? PyNumber_Index(value) : nullptr};
-  std::int64_t wanted;
-  bool is_possible = number && is_in_range(as_enum(type), number, wanted);
+  std::int64_t integer;
+  bool is_possible = number && is_in_range(as_enum(type), number, integer);
   if (!number && PyErr_Occurred()) return nullptr;
-  const enum_entry* entry = is_possible ? find_entry(as_enum(type), wanted) : nullptr;
+  const enum_entry* entry = is_possible ? find_entry(as_enum(type), integer) : nullptr;
   return entry ? Py_NewRef(entry->object) : raise_invalid(type, value);
 }
 
@@ -205,11 +205,11 @@ bool add_class_body(enum_type* type) {
 
 // `class E(FastEnum): NAME = value` or `NAME = (value, "text")`
 PyObject* make_class(PyTypeObject* meta, PyObject* args, PyObject* keywords) {
-  PyObject* made = PyType_Type.tp_new(meta, args, keywords);
-  if (!made) return nullptr;
-  auto* type = as_enum(reinterpret_cast<PyTypeObject*>(made));
-  if (!prepare_enum_class(type) || !add_class_body(type)) Py_CLEAR(made);
-  return made;
+  PyObject* cls = PyType_Type.tp_new(meta, args, keywords);
+  if (!cls) return nullptr;
+  auto* type = as_enum(reinterpret_cast<PyTypeObject*>(cls));
+  if (!prepare_enum_class(type) || !add_class_body(type)) Py_CLEAR(cls);
+  return cls;
 }
 
 PyObject* member_list(enum_type* type) {
@@ -229,8 +229,8 @@ Py_ssize_t length(PyObject* self) { return as_enum(reinterpret_cast<PyTypeObject
 int contains(PyObject* self, PyObject* value) {
   if (!PyLong_Check(value)) return 0;
   const enum_type* type = as_enum(reinterpret_cast<PyTypeObject*>(self));
-  std::int64_t wanted;
-  return is_in_range(type, value, wanted) && find_entry(type, wanted) != nullptr;
+  std::int64_t integer;
+  return is_in_range(type, value, integer) && find_entry(type, integer) != nullptr;
 }
 
 PyObject* by_name(PyObject* self, PyObject* name) {
@@ -289,11 +289,11 @@ PyTypeObject* fast_enum() { return ready_types() ? &base_class.heap.ht_type : nu
 PyTypeObject* fast_enum_metaclass() { return ready_types() ? &metaclass : nullptr; }
 
 bool prepare_enum_class(enum_type* type) {
-  PyTypeObject& made = type->heap.ht_type;
-  made.tp_vectorcall = call_class;
-  type->doc = made.tp_doc ? PyUnicode_FromString(made.tp_doc) : nullptr;
+  PyTypeObject& slots = type->heap.ht_type;
+  slots.tp_vectorcall = call_class;
+  type->doc = slots.tp_doc ? PyUnicode_FromString(slots.tp_doc) : nullptr;
   return (type->doc || !PyErr_Occurred()) &&
-         PyDict_SetItemString(made.tp_dict, "__doc__",
+         PyDict_SetItemString(slots.tp_dict, "__doc__",
                               reinterpret_cast<PyObject*>(&doc_descriptor)) == 0;
 }
 

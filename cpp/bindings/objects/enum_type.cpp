@@ -33,26 +33,26 @@ PyObject* member_for(enum_type* type, PyObject* name, std::int64_t value, const 
   for (Py_ssize_t i = 0; i < type->count; ++i)
     if (type->entries[i].value == value) return type->entries[i].object;
   if (!grow(type)) return nullptr;
-  PyObject* made = new_member(&type->heap.ht_type, value);
-  if (made) type->entries[type->count++] = {value, made, Py_NewRef(name), doc};
-  return made;
+  PyObject* object = new_member(&type->heap.ht_type, value);
+  if (object) type->entries[type->count++] = {value, object, Py_NewRef(name), doc};
+  return object;
 }
 
 // A static type: `type` itself would look every special method up in the bases of each class,
 // which is most of what a class costs, and the collector would visit them all at exit.
 enum_type* make_class(const enumeration& record) {
   if (!fast_enum()) return nullptr;
-  auto* made = static_cast<enum_type*>(PyMem_Calloc(1, sizeof(enum_type)));
-  if (!made) return PyErr_NoMemory() ? made : nullptr;
-  made->is_unsigned = record.is_unsigned;
-  PyTypeObject& type = made->heap.ht_type;
-  const PyTypeObject unmade = {.ob_base = {PyObject_HEAD_INIT(fast_enum_metaclass()) 0}};
-  type.ob_base = unmade.ob_base;
+  auto* cls = static_cast<enum_type*>(PyMem_Calloc(1, sizeof(enum_type)));
+  if (!cls) return PyErr_NoMemory() ? cls : nullptr;
+  cls->is_unsigned = record.is_unsigned;
+  PyTypeObject& type = cls->heap.ht_type;
+  const PyTypeObject unready = {.ob_base = {PyObject_HEAD_INIT(fast_enum_metaclass()) 0}};
+  type.ob_base = unready.ob_base;
   type.tp_name = record.name;
   type.tp_base = fast_enum();
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE;
-  if (PyType_Ready(&type) == 0) return made;
-  PyMem_Free(made);
+  if (PyType_Ready(&type) == 0) return cls;
+  PyMem_Free(cls);
   return nullptr;
 }
 
@@ -67,8 +67,8 @@ bool add_members(enum_type* type, const library& lib, const enumeration& record)
 }
 
 // Name -> plain int, aliases included, in the order of declaration.
-PyObject* values_by_name(enum_type* made) {
-  PyObject *names = names_of(made), *values = names ? PyDict_New() : nullptr, *name, *member;
+PyObject* values_by_name(enum_type* type) {
+  PyObject *names = names_of(type), *values = names ? PyDict_New() : nullptr, *name, *member;
   Py_ssize_t at = 0;
   while (values && PyDict_Next(names, &at, &name, &member)) {
     const reference value{PyNumber_Index(member)};
@@ -93,11 +93,11 @@ bool explain(PyObject* object, PyObject* doc) {
   return ok;
 }
 
-bool explain_members(PyObject* made, const enum_type* from) {
+bool explain_members(PyObject* enum_class, const enum_type* from) {
   for (Py_ssize_t i = 0; i < from->count; ++i) {
     const enum_entry& entry = from->entries[i];
     if (!entry.doc || !*entry.doc) continue;
-    const reference member{PyObject_GetAttr(made, entry.name)};
+    const reference member{PyObject_GetAttr(enum_class, entry.name)};
     bool ok = member && explain(member, PyUnicode_FromString(entry.doc));
     if (!ok) return false;
   }
@@ -108,12 +108,12 @@ PyObject* make(const library& lib, int index, enum_type* from) {
   const reference values{values_by_name(from)};
   if (!values) return nullptr;
   const char* name = short_name(lib.enums[std::size_t(index)].name);
-  PyObject* made = call_functional_form(name, values, lib.module);
+  PyObject* enum_class = call_functional_form(name, values, lib.module);
   auto* as_object = reinterpret_cast<PyObject*>(from);
-  bool ok = made && explain(made, PyObject_GetAttrString(as_object, "__doc__")) &&
-            explain_members(made, from);
-  if (!ok) Py_CLEAR(made);
-  return made;
+  bool ok = enum_class && explain(enum_class, PyObject_GetAttrString(as_object, "__doc__")) &&
+            explain_members(enum_class, from);
+  if (!ok) Py_CLEAR(enum_class);
+  return enum_class;
 }
 
 }  // namespace
@@ -172,15 +172,15 @@ const enum_entry* find_entry(const enum_type* type, std::int64_t value) {
 
 enum_type* ready_enum(const library& lib, int index) {
   enum_type** slot = &lib.enum_types[index];
-  if (enum_type* made = __atomic_load_n(slot, __ATOMIC_ACQUIRE)) return made;
+  if (enum_type* type = __atomic_load_n(slot, __ATOMIC_ACQUIRE)) return type;
   engine_lock lock;
   if (*slot) return *slot;
   const enumeration& record = lib.enums[std::size_t(index)];
-  enum_type* made = make_class(record);
+  enum_type* type = make_class(record);
   // what is half made after a failure (no memory) is not freed: the base class lists it
-  if (!made || !prepare_enum_class(made) || !add_members(made, lib, record)) return nullptr;
-  __atomic_store_n(slot, made, __ATOMIC_RELEASE);
-  return made;
+  if (!type || !prepare_enum_class(type) || !add_members(type, lib, record)) return nullptr;
+  __atomic_store_n(slot, type, __ATOMIC_RELEASE);
+  return type;
 }
 
 PyObject* enum_member(const library& lib, int index, std::int64_t value) {

@@ -29,14 +29,14 @@ int put_bound(PyObject* self, PyObject* value, void* closure) {
 // gives no name. `others` come first. They live as long as the type: for ever.
 template <class Field, class Describe>
 bool add_properties(class_type& type, std::span<const Field> fields, Describe describe,
-                    std::span<const PyGetSetDef> others = {}) {
-  std::size_t n = fields.size(), count = others.size() + n + 1;
+                    std::span<const PyGetSetDef> extra = {}) {
+  std::size_t n = fields.size(), count = extra.size() + n + 1;
   auto* properties = static_cast<PyGetSetDef*>(
       PyMem_Calloc(1, count * sizeof(PyGetSetDef) + n * sizeof(bound_field<Field>)));
   if (!properties) return PyErr_NoMemory() != nullptr;
   auto* bound = reinterpret_cast<bound_field<Field>*>(properties + count);
   PyGetSetDef* next = properties;
-  for (const PyGetSetDef& other : others) *next++ = other;
+  for (const PyGetSetDef& property : extra) *next++ = property;
   for (const Field& f : fields) {
     *next = describe(f);
     next->closure = bound;

@@ -21,7 +21,7 @@ struct free_list {
 handle_object* allocate() {
 #ifndef Py_GIL_DISABLED
   if (handle_object* object = recycled.first) [[likely]] {
-    recycled.first = static_cast<handle_object*>(object->where);
+    recycled.first = static_cast<handle_object*>(object->data);
     --recycled.length;
     return object;
   }
@@ -33,7 +33,7 @@ handle_object* allocate() {
 
 void free_handle(PyObject* self) {
   auto* object = as_handle(self);
-  if (object->where != &object->value) Py_XDECREF(reinterpret_cast<PyObject*>(object->value));
+  if (object->data != &object->value) Py_XDECREF(reinterpret_cast<PyObject*>(object->value));
   PyTypeObject* type = Py_TYPE(self);
   if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
     type->tp_free(self);
@@ -41,7 +41,7 @@ void free_handle(PyObject* self) {
   }
 #ifndef Py_GIL_DISABLED
   if (recycled.length < free_list::capacity) [[likely]] {
-    object->where = recycled.first;
+    object->data = recycled.first;
     recycled.first = object;
     ++recycled.length;
     return;
@@ -56,7 +56,7 @@ PyObject* make_instance(class_type& type) {
   if (!object) return nullptr;
   PyObject_Init(reinterpret_cast<PyObject*>(object), &type.type);
   object->value = 0;
-  object->where = &object->value;
+  object->data = &object->value;
   return reinterpret_cast<PyObject*>(object);
 }
 
@@ -66,7 +66,7 @@ const class_record& record_of(PyObject* self) { return *class_of(Py_TYPE(self)).
 [[gnu::noinline]] bool set_value_slow(const class_record& record, PyObject* value, word& out) {
   word converted;
   if (!integer_slow(value, integer_kind_of(record), converted))
-    return name_constructor_argument(record, "init_value");
+    return add_argument_context(record, "init_value");
   out = 0;
   std::memcpy(&out, &converted, record.size);
   return true;
@@ -79,12 +79,13 @@ bool set_value(const class_record& record, PyObject* value, word& out) {
   return set_value_slow(record, value, out);
 }
 
-PyObject* finish(PyObject* self, const constructor_arguments& given) {
+PyObject* finish(PyObject* self, const constructor_arguments& arguments) {
   if (!self) return nullptr;
   auto* object = as_handle(self);
   object->value = 0;
-  object->where = given.where ? given.where : &object->value;
-  if (given.value && !given.where && !set_value(record_of(self), given.value, object->value)) {
+  object->data = arguments.data ? arguments.data : &object->value;
+  if (arguments.value && !arguments.data &&
+      !set_value(record_of(self), arguments.value, object->value)) {
     Py_DECREF(self);
     return nullptr;
   }
@@ -93,9 +94,9 @@ PyObject* finish(PyObject* self, const constructor_arguments& given) {
 
 [[gnu::noinline]] PyObject* construct(class_type& type, PyObject* const* args, Py_ssize_t n,
                                       PyObject* keywords) {
-  constructor_arguments given;
-  if (!given.parse(*type.record, args, n, keywords, true)) return nullptr;
-  return finish(make_instance(type), given);
+  constructor_arguments arguments;
+  if (!arguments.parse(*type.record, args, n, keywords, true)) return nullptr;
+  return finish(make_instance(type), arguments);
 }
 
 PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged,
@@ -111,9 +112,9 @@ PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flag
 
 // Reached by subclasses of users; the arguments come as a tuple and a dictionary.
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
-  constructor_arguments given;
-  if (!given.parse(*class_of(type).record, args, keywords, true)) return nullptr;
-  return finish(type->tp_alloc(type, 0), given);
+  constructor_arguments arguments;
+  if (!arguments.parse(*class_of(type).record, args, keywords, true)) return nullptr;
+  return finish(type->tp_alloc(type, 0), arguments);
 }
 
 PyObject* as_integer(PyObject* self) {
@@ -141,9 +142,9 @@ PyObject* represent(PyObject* self) {
 Py_hash_t hash(PyObject* self) {
   PyObject* value = as_integer(self);
   if (!value) return -1;
-  Py_hash_t made = PyObject_Hash(value);
+  Py_hash_t result = PyObject_Hash(value);
   Py_DECREF(value);
-  return made;
+  return result;
 }
 
 // Equal handles are of one class (or a subclass of it) and have one value; an int is not a handle.
@@ -155,9 +156,9 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   return PyBool_FromLong(equal == (operation == Py_EQ));
 }
 
-PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_handle(self)->where); }
+PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_handle(self)->data); }
 
-PyObject* refuse_pickling(PyObject* self, PyObject*) {
+PyObject* reject_pickling(PyObject* self, PyObject*) {
   return raise_error(PyExc_TypeError,
                      "cannot pickle '%s' object: a handle means nothing in another process",
                      Py_TYPE(self)->tp_name);
@@ -169,7 +170,7 @@ PyObject* stream_protocol(PyObject* self, PyObject*) {
 
 PyMethodDef methods[] = {{"getPtr", get_ptr, METH_NOARGS,
                           "getPtr($self)\n--\n\nAddress of the stored handle. Host only."},
-                         {"__reduce__", refuse_pickling, METH_NOARGS, nullptr},
+                         {"__reduce__", reject_pickling, METH_NOARGS, nullptr},
                          {}};
 PyMethodDef stream_methods[] = {
     methods[0],
@@ -187,12 +188,12 @@ PyObject* new_handle(const library& lib, int type) {
   return ready ? make_instance(*ready) : nullptr;
 }
 
-PyObject* new_handle_view(const library& lib, int type, void* where, PyObject* owner) {
-  PyObject* made = new_handle(lib, type);
-  if (!made) return nullptr;
-  as_handle(made)->where = where;
-  as_handle(made)->value = reinterpret_cast<word>(Py_XNewRef(owner));
-  return made;
+PyObject* new_handle_view(const library& lib, int type, void* data, PyObject* owner) {
+  PyObject* object = new_handle(lib, type);
+  if (!object) return nullptr;
+  as_handle(object)->data = data;
+  as_handle(object)->value = reinterpret_cast<word>(Py_XNewRef(owner));
+  return object;
 }
 
 namespace {

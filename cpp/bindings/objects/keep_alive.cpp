@@ -10,19 +10,19 @@
 namespace halfwarp::bindings {
 namespace {
 
-PyObject* key_of(storage* root, const void* where) {
-  return PyLong_FromSsize_t(static_cast<const char*>(where) - root->where);
+PyObject* key_of(storage* root, const void* data) {
+  return PyLong_FromSsize_t(static_cast<const char*>(data) - root->data);
 }
 
 // Made when something is first kept; it stays as long as the root.
-PyObject* dictionary_of(storage* root) {
-  if (PyObject* made = published(&root->kept)) return made;
-  PyObject* made = PyDict_New();
-  return made ? publish(&root->kept, made) : nullptr;
+PyObject* references_of(storage* root) {
+  if (PyObject* refs = published(&root->refs)) return refs;
+  PyObject* refs = PyDict_New();
+  return refs ? publish(&root->refs, refs) : nullptr;
 }
 
 void free_block(PyObject* self) {
-  Py_XDECREF(as_storage(self)->kept);
+  Py_XDECREF(as_storage(self)->refs);
   Py_XDECREF(as_storage(self)->owner);
   PyObject_Free(self);
 }
@@ -48,23 +48,23 @@ bool is_padding(PyObject* attribute) {
 }
 
 bool is_listed(PyTypeObject* type, PyObject* name) {
-  const reference found{PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name)};
-  if (!found) return PyErr_Clear(), true;  // an attribute of the object itself
-  bool is_extra = Py_IS_TYPE(found.get(), &PyMethodDescr_Type) &&  // a method in C
+  const reference value{PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name)};
+  if (!value) return PyErr_Clear(), true;  // an attribute of the object itself
+  bool is_extra = Py_IS_TYPE(value.get(), &PyMethodDescr_Type) &&  // a method in C
                   (PyUnicode_CompareWithASCIIString(name, "copy") == 0 ||
                    PyUnicode_CompareWithASCIIString(name, "asdict") == 0);
-  return !is_extra && !is_padding(found);
+  return !is_extra && !is_padding(value);
 }
 
 // Whether no other thread wrote the field since: a thread that waits in the middle, for a
 // dictionary say, lets go of the lock.
-bool is_kept(storage* self, const void* where, PyObject* object) {
+bool is_retained(storage* self, const void* data, PyObject* object) {
 #ifndef Py_GIL_DISABLED
   return true;
 #endif
-  const reference found{kept_for_field(self, where)};
-  if (!found) PyErr_Clear();
-  return found.get() == object;
+  const reference current{retained_for_field(self, data)};
+  if (!current) PyErr_Clear();
+  return current.get() == object;
 }
 
 }  // namespace
@@ -74,76 +74,76 @@ storage* root_of(storage* self) {
   return self;
 }
 
-int keep_for_field(storage* self, const void* where, PyObject* object) {
+int retain_for_field(storage* self, const void* data, PyObject* object) {
   storage* root = root_of(self);
-  if (!object && !published(&root->kept)) return 0;
-  PyObject* kept = dictionary_of(root);
-  const reference key{kept ? key_of(root, where) : nullptr};
+  if (!object && !published(&root->refs)) return 0;
+  PyObject* refs = references_of(root);
+  const reference key{refs ? key_of(root, data) : nullptr};
   if (!key) return -1;
-  if (object) return PyDict_SetItem(kept, key, object);
-  const reference former{take_item(kept, key)};
+  if (object) return PyDict_SetItem(refs, key, object);
+  const reference former{pop_item(refs, key)};
   return former || !PyErr_Occurred() ? 0 : -1;
 }
 
-PyObject* kept_for_field(storage* self, const void* where) {
+PyObject* retained_for_field(storage* self, const void* data) {
   storage* root = root_of(self);
-  PyObject* kept = published(&root->kept);
-  const reference key{kept ? key_of(root, where) : nullptr};
-  return key ? item_of(kept, key) : nullptr;
+  PyObject* refs = published(&root->refs);
+  const reference key{refs ? key_of(root, data) : nullptr};
+  return key ? item_of(refs, key) : nullptr;
 }
 
-int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* owner) {
+int point_field(PyObject* self, void* data, std::uint64_t address, PyObject* owner) {
   storage* own = as_storage(self);
   const reference ours{owner};
   // What is kept so far goes when the address has changed: that may run any code.
-  const reference former{kept_for_field(own, where)};
+  const reference former{retained_for_field(own, data)};
   if (!former && PyErr_Occurred()) return -1;
   address_lock lock{own};
   do {
-    if (keep_for_field(own, where, owner) < 0) return -1;
-    std::memcpy(where, &address, sizeof address);
-  } while (!is_kept(own, where, owner));
+    if (retain_for_field(own, data, owner) < 0) return -1;
+    std::memcpy(data, &address, sizeof address);
+  } while (!is_retained(own, data, owner));
   return 0;
 }
 
-int copy_kept(storage* target, const void* target_where, storage* source, const void* source_where,
-              std::size_t size) {
+int copy_references(storage* target, const void* target_data, storage* source,
+                    const void* source_data, std::size_t size) {
   storage* from = root_of(source);
-  PyObject* kept = published(&from->kept);
-  if (!kept) return 0;
-  const reference snapshot{PyDict_Copy(kept)};
+  PyObject* refs = published(&from->refs);
+  if (!refs) return 0;
+  const reference snapshot{PyDict_Copy(refs)};
   if (!snapshot) return -1;
-  auto offset = static_cast<const char*>(source_where) - from->where;
+  auto offset = static_cast<const char*>(source_data) - from->data;
   PyObject *key, *object;
   Py_ssize_t at = 0;
   int status = 0;
   while (status == 0 && PyDict_Next(snapshot, &at, &key, &object)) {
     Py_ssize_t inside = PyLong_AsSsize_t(key) - offset;
     if (inside < 0 || std::size_t(inside) >= size) continue;
-    status = keep_for_field(target, static_cast<const char*>(target_where) + inside, object);
+    status = retain_for_field(target, static_cast<const char*>(target_data) + inside, object);
   }
   return status;
 }
 
-int copy_struct(storage* target, void* target_where, storage* source, const void* source_where,
+int copy_struct(storage* target, void* target_data, storage* source, const void* source_data,
                 std::size_t size) {
   address_lock lock{target};
-  if (copy_kept(target, target_where, source, source_where, size) < 0) return -1;
-  std::memmove(target_where, source_where, size);
+  if (copy_references(target, target_data, source, source_data, size) < 0) return -1;
+  std::memmove(target_data, source_data, size);
   return 0;
 }
 
-void clear_kept_arrays(storage* root) {
+void clear_owned_arrays(storage* root) {
   PyObject *key, *object;
   Py_ssize_t at = 0;
-  while (PyDict_Next(root->kept, &at, &key, &object)) {
+  while (PyDict_Next(root->refs, &at, &key, &object)) {
     if (!is_memory_block(object)) continue;
-    char* where = root->where + PyLong_AsSsize_t(key);
-    char *shown, *ours = as_block(object)->where;
-    std::memcpy(&shown, where, sizeof shown);
+    char* data = root->data + PyLong_AsSsize_t(key);
+    char *shown, *ours = as_block(object)->data;
+    std::memcpy(&shown, data, sizeof shown);
     if (shown != ours) continue;
     shown = nullptr;
-    std::memcpy(where, &shown, sizeof shown);
+    std::memcpy(data, &shown, sizeof shown);
   }
 }
 
@@ -154,15 +154,15 @@ PyObject* new_memory_block(std::size_t bytes) {
   if (bytes > std::size_t(PY_SSIZE_T_MAX) - sizeof(memory_block)) return PyErr_NoMemory();
   auto* block = static_cast<memory_block*>(PyObject_Calloc(1, sizeof(memory_block) + bytes));
   if (!block) return PyErr_NoMemory();
-  block->where = storage_of(block);
+  block->data = storage_of(block);
   block->size = bytes;
   return PyObject_Init(reinterpret_cast<PyObject*>(block), &block_type);
 }
 
-PyObject* new_foreign_block(char* where, PyObject* owner) {
+PyObject* new_foreign_block(char* data, PyObject* owner) {
   PyObject* block = new_memory_block(0);
   if (!block) return nullptr;
-  as_block(block)->where = where;
+  as_block(block)->data = data;
   as_block(block)->owner = Py_XNewRef(owner);
   return block;
 }
@@ -194,11 +194,11 @@ PyObject* struct_from_bytes(PyObject* type, PyObject* contents) {
   class_type* ours =
       PyType_Check(type) ? any_class(reinterpret_cast<PyTypeObject*>(type)) : nullptr;
   auto from_bytes = ours ? family_of(*ours).from_bytes : nullptr;
-  PyObject* made = from_bytes ? from_bytes(type, *ours, bytes) : nullptr;
-  if (!made && !PyErr_Occurred())
+  PyObject* object = from_bytes ? from_bytes(type, *ours, bytes) : nullptr;
+  if (!object && !PyErr_Occurred())
     PyErr_Format(PyExc_ValueError, "%zd bytes are not the contents of %R", bytes.len, type);
   PyBuffer_Release(&bytes);
-  return made;
+  return object;
 }
 
 PyObject* joined(const char* separator, PyObject* texts) {
@@ -209,8 +209,8 @@ PyObject* joined(const char* separator, PyObject* texts) {
 }
 
 bool append(PyObject* list, PyObject* item) {
-  const reference given{item};
-  return list && given && PyList_Append(list, given) == 0;
+  const reference owned{item};
+  return list && owned && PyList_Append(list, owned) == 0;
 }
 
 }  // namespace halfwarp::bindings

@@ -12,9 +12,9 @@ namespace halfwarp::bindings {
 storage* root_of(storage* self);
 
 // Keeps `object` (nullptr: nothing any more) for the field at `where`; 0, or -1 with an error set.
-int keep_for_field(storage* self, const void* where, PyObject* object);
+int retain_for_field(storage* self, const void* data, PyObject* object);
 // What is kept for the field at `where`: a new reference, nullptr when nothing is.
-PyObject* kept_for_field(storage* self, const void* where);
+PyObject* retained_for_field(storage* self, const void* data);
 
 // While it lives, no other thread changes the address fields of the memory that `self` shows: an
 // address goes with what is kept for it.
@@ -33,20 +33,20 @@ class address_lock {
 
 // Makes the address field at `where` point at what `owner` keeps alive (nullptr: nothing has to);
 // steals that reference. 0, or -1 with an error set and the field as it was.
-int point_field(PyObject* self, void* where, std::uint64_t address, PyObject* owner);
+int point_field(PyObject* self, void* data, std::uint64_t address, PyObject* owner);
 
 // Copies `size` bytes from one struct to another, with what they depend on; 0, or -1 with an error
 // set and the target as it was.
-int copy_struct(storage* target, void* target_where, storage* source, const void* source_where,
+int copy_struct(storage* target, void* target_data, storage* source, const void* source_data,
                 std::size_t size);
 
 // After `size` bytes were copied from one struct to another: what they depend on is kept there too.
-int copy_kept(storage* target, const void* target_where, storage* source, const void* source_where,
-              std::size_t size);
+int copy_references(storage* target, const void* target_data, storage* source,
+                    const void* source_data, std::size_t size);
 
 // Before a view of foreign memory goes that keeps something: the arrays that it made go with it, so
 // fields that still point there become null.
-void clear_kept_arrays(storage* root);
+void clear_owned_arrays(storage* root);
 
 // Plain memory that structs view, an object of no class: zeroed, or memory that `owner` keeps
 // alive.
@@ -54,7 +54,7 @@ struct memory_block : storage {
   std::size_t size;
 };
 PyObject* new_memory_block(std::size_t bytes);
-PyObject* new_foreign_block(char* where, PyObject* owner);
+PyObject* new_foreign_block(char* data, PyObject* owner);
 bool is_memory_block(PyObject* object);
 inline memory_block* as_block(PyObject* object) { return reinterpret_cast<memory_block*>(object); }
 

@@ -18,7 +18,7 @@ bool handle_slow(PyObject* object, const library& lib, int type, word& out, bool
   const class_record& record = lib.classes[type];
   if (none_is_null && object == Py_None) return out = 0, true;
   if (is_accepted(object, lib, type)) return out = load_handle(object, record.size), true;
-  if (!stands_for_integer(object))
+  if (!converts_to_integer(object))
     return raise_expected_class(record, none_is_null ? ", an integer or None" : " or an integer",
                                 object);
   return integer_slow(object, integer_kind_of(record), out);
@@ -27,7 +27,7 @@ bool handle_slow(PyObject* object, const library& lib, int type, word& out, bool
 bool structure_slow(PyObject* object, const library& lib, int type, bool none_is_null, word& out) {
   if (none_is_null && object == Py_None) return out = 0, true;
   if (is_instance(object, lib, type)) {
-    out = reinterpret_cast<word>(as_storage(object)->where);
+    out = reinterpret_cast<word>(as_storage(object)->data);
     return true;
   }
   return raise_expected_class(lib.classes[type], none_is_null ? " or None" : "", object);

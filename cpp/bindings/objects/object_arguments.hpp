@@ -20,13 +20,13 @@ inline kind integer_kind_of(const class_record& record) {
 
 // Loads the value of a handle of `bytes` bytes.
 inline word load_handle(PyObject* object, int bytes) {
-  void* where = as_handle(object)->where;
-  return bytes == 4 ? word(*static_cast<std::uint32_t*>(where)) : *static_cast<word*>(where);
+  void* data = as_handle(object)->data;
+  return bytes == 4 ? word(*static_cast<std::uint32_t*>(data)) : *static_cast<word*>(data);
 }
 
 inline bool handle64_argument(PyObject* object, const library& lib, int type, word& out) {
   if (is_exactly(object, lib, type)) [[likely]] {
-    out = *static_cast<word*>(as_handle(object)->where);
+    out = *static_cast<word*>(as_handle(object)->data);
     return true;
   }
   return handle_slow(object, lib, type, out);
@@ -36,7 +36,7 @@ inline bool handle32_argument(PyObject* object, const library& lib, int type, wo
   if (PyLong_Check(object) && digit_value(object, out)) [[likely]]
     return true;
   if (is_exactly(object, lib, type)) {
-    out = *static_cast<std::uint32_t*>(as_handle(object)->where);
+    out = *static_cast<std::uint32_t*>(as_handle(object)->data);
     return true;
   }
   return handle_slow(object, lib, type, out);
@@ -45,7 +45,7 @@ inline bool handle32_argument(PyObject* object, const library& lib, int type, wo
 inline bool structure_argument(PyObject* object, const library& lib, int type, bool none_is_null,
                                word& out) {
   if (is_exactly(object, lib, type)) [[likely]] {
-    out = reinterpret_cast<word>(as_storage(object)->where);
+    out = reinterpret_cast<word>(as_storage(object)->data);
     return true;
   }
   return structure_slow(object, lib, type, none_is_null, out);

@@ -143,7 +143,7 @@ enum class form : std::uint8_t {
   structure_list,  // S* with a count beside it: likewise
 };
 
-struct data_field {
+struct numpy_field {
   table_text name;
   form shape;
   kind element;                       // of numbers
@@ -155,8 +155,8 @@ struct data_field {
 };
 
 // Hangs at the class record of a data type.
-struct data_record {
-  std::span<const data_field> fields;
+struct numpy_record {
+  std::span<const numpy_field> fields;
   std::uint32_t size;
   bool is_array;     // made with a length: T(n)
   table_text dtype;  // name of the NumPy type in the module, if any
@@ -178,8 +178,8 @@ struct class_record {
   std::uint8_t children;
   std::uint8_t extras;  // place among them; 0: none
   table_text doc;
-  const data_record* data = nullptr;  // of a data type: its fields, in place of those above
-  const void* initial = nullptr;      // what a new object holds, where that is not zero
+  const numpy_record* numpy = nullptr;  // of a data type: its fields, in place of those above
+  const void* initial = nullptr;        // what a new object holds, where that is not zero
 };
 
 struct member {

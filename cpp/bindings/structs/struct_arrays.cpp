@@ -20,45 +20,45 @@ int element_size(const library& lib, const field& f) {
 
 // Of an array within the struct, structs are copies, as in the reference; an array that the struct
 // points to shows its own.
-PyObject* read_structure(const library& lib, const field& f, PyObject* owner, char* where) {
-  if (f.k == kind::field_pointer_list) return new_struct_view(lib, f.type, where, owner);
-  PyObject* made = new_struct(lib, f.type);
-  if (made && copy_struct(as_storage(made), as_storage(made)->where, as_storage(owner), where,
-                          lib.classes[f.type].size) < 0)
-    Py_CLEAR(made);
-  return made;
+PyObject* read_structure(const library& lib, const field& f, PyObject* owner, char* data) {
+  if (f.k == kind::field_pointer_list) return new_struct_view(lib, f.type, data, owner);
+  PyObject* object = new_struct(lib, f.type);
+  if (object && copy_struct(as_storage(object), as_storage(object)->data, as_storage(owner), data,
+                            lib.classes[f.type].size) < 0)
+    Py_CLEAR(object);
+  return object;
 }
 
-PyObject* read_element(const library& lib, const field& f, PyObject* owner, char* where) {
-  if (f.element <= kind::f64) return read_number(f.element, where);
+PyObject* read_element(const library& lib, const field& f, PyObject* owner, char* data) {
+  if (f.element <= kind::f64) return read_number(f.element, data);
   if (f.element == kind::enumeration)
-    return enum_member(lib, f.type, *reinterpret_cast<std::int32_t*>(where));
-  if (f.element == kind::structure) return read_structure(lib, f, owner, where);
-  return new_handle_view(lib, f.type, where, owner);
+    return enum_member(lib, f.type, *reinterpret_cast<std::int32_t*>(data));
+  if (f.element == kind::structure) return read_structure(lib, f, owner, data);
+  return new_handle_view(lib, f.type, data, owner);
 }
 
 // `target` is the object whose memory is written: structs bring along what they depend on.
-int write_element(const library& lib, const field& f, PyObject* target, char* where,
+int write_element(const library& lib, const field& f, PyObject* target, char* data,
                   PyObject* value) {
-  if (f.element <= kind::f64) return write_number(f.element, where, value);
+  if (f.element <= kind::f64) return write_number(f.element, data, value);
   word converted;
   if (f.element == kind::structure) {
     if (!structure_argument(value, lib, f.type, false, converted)) return -1;
-    return copy_struct(as_storage(target), where, as_struct(value),
+    return copy_struct(as_storage(target), data, as_struct(value),
                        reinterpret_cast<void*>(converted), lib.classes[f.type].size);
   }
   bool ok = f.element == kind::enumeration ? enum_argument(value, converted)
                                            : handle_slow(value, lib, f.type, converted);
-  if (ok) store(where, converted, element_size(lib, f));
+  if (ok) store(data, converted, element_size(lib, f));
   return ok ? 0 : -1;
 }
 
-PyObject* read_elements(const library& lib, const field& f, PyObject* owner, char* where,
+PyObject* read_elements(const library& lib, const field& f, PyObject* owner, char* data,
                         Py_ssize_t n) {
   PyObject* list = PyList_New(n);
   int size = element_size(lib, f);
   for (Py_ssize_t i = 0; list && i < n; ++i) {
-    PyObject* item = read_element(lib, f, owner, where + i * size);
+    PyObject* item = read_element(lib, f, owner, data + i * size);
     if (item) {
       PyList_SET_ITEM(list, i, item);
     } else {
@@ -68,12 +68,12 @@ PyObject* read_elements(const library& lib, const field& f, PyObject* owner, cha
   return list;
 }
 
-int write_elements(const library& lib, const field& f, PyObject* target, char* where,
+int write_elements(const library& lib, const field& f, PyObject* target, char* data,
                    PyObject* sequence) {
   int size = element_size(lib, f);
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
     const reference item{Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i))};
-    int status = write_element(lib, f, target, where + i * size, item);
+    int status = write_element(lib, f, target, data + i * size, item);
     if (status < 0) return -1;
   }
   return 0;
@@ -92,39 +92,39 @@ Py_ssize_t array_length(const library& lib, const field& f) {
 
 // All or nothing: the elements are gathered first, so that what is refused leaves the field as it
 // was, and those that are views of the field are read before it is written.
-int write_exact(const library& lib, const field& f, PyObject* self, char* where, PyObject* items) {
+int write_exact(const library& lib, const field& f, PyObject* self, char* data, PyObject* items) {
   Py_ssize_t n = array_length(lib, f);
   if (PyTuple_GET_SIZE(items) != n)
     return raise_error(PyExc_IndexError, "expected %zd elements, got %zd", n,
                        PyTuple_GET_SIZE(items));
   const reference block{new_memory_block(f.size)};
   if (!block) return -1;
-  auto* gathered = as_block(block)->where;
+  auto* gathered = as_block(block)->data;
   int status = write_elements(lib, f, block, gathered, items);
   if (status == 0)
-    status = copy_struct(as_storage(self), where, as_storage(block), gathered, f.size);
+    status = copy_struct(as_storage(self), data, as_storage(block), gathered, f.size);
   return status;
 }
 
 }  // namespace
 
-PyObject* read_array(const library& lib, const field& f, PyObject* self, char* where) {
-  return read_elements(lib, f, self, where, array_length(lib, f));
+PyObject* read_array(const library& lib, const field& f, PyObject* self, char* data) {
+  return read_elements(lib, f, self, data, array_length(lib, f));
 }
 
-int write_array(const library& lib, const field& f, PyObject* self, char* where, PyObject* value) {
+int write_array(const library& lib, const field& f, PyObject* self, char* data, PyObject* value) {
   const reference items{frozen(value)};
   if (!items) return -1;
-  return write_exact(lib, f, self, where, items);
+  return write_exact(lib, f, self, data, items);
 }
 
-PyObject* read_bytes(const library&, const field& f, PyObject*, char* where) {
-  return PyBytes_FromStringAndSize(where, f.size);
+PyObject* read_bytes(const library&, const field& f, PyObject*, char* data) {
+  return PyBytes_FromStringAndSize(data, f.size);
 }
 
-PyObject* read_text(const library&, const field& f, PyObject*, char* where) {
-  const void* end = std::memchr(where, 0, f.size);
-  return PyBytes_FromStringAndSize(where, end ? static_cast<const char*>(end) - where : f.size);
+PyObject* read_text(const library&, const field& f, PyObject*, char* data) {
+  const void* end = std::memchr(data, 0, f.size);
+  return PyBytes_FromStringAndSize(data, end ? static_cast<const char*>(end) - data : f.size);
 }
 
 namespace {
@@ -153,14 +153,14 @@ PyObject* characters_of(PyObject* value) {
 
 }  // namespace
 
-int write_bytes(const library&, const field& f, PyObject*, char* where, PyObject* value) {
+int write_bytes(const library&, const field& f, PyObject*, char* data, PyObject* value) {
   const reference bytes{characters_of(value)};
   if (!bytes) return -1;
   Py_ssize_t n = PyBytes_GET_SIZE(bytes.get());
   bool fits = n == f.size || (f.k == kind::field_text && n < f.size);
   if (fits) {
-    std::memset(where, 0, f.size);
-    std::memcpy(where, PyBytes_AS_STRING(bytes.get()), std::size_t(n));
+    std::memset(data, 0, f.size);
+    std::memcpy(data, PyBytes_AS_STRING(bytes.get()), std::size_t(n));
   } else {
     PyErr_Format(PyExc_ValueError, "expected %d bytes, got %zd", int(f.size), n);
   }
@@ -171,38 +171,38 @@ namespace {
 
 // An array that the library makes is as long as the field before it says, and all null until then.
 // What lies there may be of another member of a union: no node has as many graphs as this.
-constexpr Py_ssize_t most_made_by_library = 4096;
+constexpr Py_ssize_t longest_library_array = 4096;
 
-PyObject* unmade_array(const library& lib, const field& f, PyObject* self, const char* where) {
-  const reference count{load<word>(where) ? nullptr : read_field(lib, (&f)[-1], self)};
+PyObject* new_library_array(const library& lib, const field& f, PyObject* self, const char* data) {
+  const reference count{load<word>(data) ? nullptr : read_field(lib, (&f)[-1], self)};
   Py_ssize_t n = count ? PyLong_AsSsize_t(count) : 0;
-  bool is_length = n > 0 && n <= most_made_by_library;
+  bool is_length = n > 0 && n <= longest_library_array;
   return is_length ? new_memory_block(std::size_t(n * element_size(lib, f))) : nullptr;
 }
 
 }  // namespace
 
-PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* where) {
-  PyObject* kept = kept_for_field(as_storage(self), where);
-  bool is_unmade = !kept && !PyErr_Occurred() && f.f & read_only;
-  const reference block{is_unmade ? unmade_array(lib, f, self, where) : kept};
+PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* data) {
+  PyObject* retained = retained_for_field(as_storage(self), data);
+  bool is_pending = !retained && !PyErr_Occurred() && f.f & read_only;
+  const reference block{is_pending ? new_library_array(lib, f, self, data) : retained};
   if (!block && PyErr_Occurred()) return nullptr;
   // in a union, what is kept may be of another member
   bool has_elements = block && is_memory_block(block);
   Py_ssize_t n = has_elements ? Py_ssize_t(as_block(block)->size) / element_size(lib, f) : 0;
-  char* elements = has_elements ? as_block(block)->where : nullptr;
+  char* elements = has_elements ? as_block(block)->data : nullptr;
   return read_elements(lib, f, block, elements, n);
 }
 
-int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where,
+int write_pointer_list(const library& lib, const field& f, PyObject* self, char* data,
                        PyObject* value) {
   const reference items{value == Py_None ? PyTuple_New(0) : frozen(value)};
   if (!items) return -1;
   Py_ssize_t n = PyTuple_GET_SIZE(items.get());
   reference block{n ? new_memory_block(std::size_t(n * element_size(lib, f))) : nullptr};
-  char* elements = block ? as_block(block)->where : nullptr;
+  char* elements = block ? as_block(block)->data : nullptr;
   if (n && (!block || write_elements(lib, f, block, elements, items) < 0)) return -1;
-  return point_field(self, where, reinterpret_cast<word>(elements), block.release());
+  return point_field(self, data, reinterpret_cast<word>(elements), block.release());
 }
 
 }  // namespace halfwarp::bindings

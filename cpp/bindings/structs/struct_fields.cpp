@@ -22,9 +22,9 @@ namespace {
 // nobody holds it, it rests: its memory waits, with a reference count of zero, for the next one who
 // asks, and goes with the parent.
 #ifndef Py_GIL_DISABLED
-bool is_resting(PyObject* child) { return Py_REFCNT(child) == 0; }
+bool is_dormant(PyObject* child) { return Py_REFCNT(child) == 0; }
 
-PyObject* wake(PyObject* child, PyObject* parent) {
+PyObject* revive(PyObject* child, PyObject* parent) {
   as_storage(child)->owner = Py_NewRef(parent);
   return PyObject_Init(child, Py_TYPE(child));
 }
@@ -40,74 +40,73 @@ PyObject** child_slot(const field& f, struct_object* parent) {
 #endif
 
 PyObject* child_struct(const library& lib, const field& f, PyObject* self) {
-  char* where = as_storage(self)->where + f.offset;
+  char* data = as_storage(self)->data + f.offset;
 #ifndef Py_GIL_DISABLED
   PyObject** slot = child_slot(f, as_struct(self));
   if (!slot) return nullptr;
-  if (*slot) return is_resting(*slot) ? wake(*slot, self) : Py_NewRef(*slot);
-  PyObject* made = new_struct_view(lib, f.type, where, self);
-  if (made) {
-    *slot = made;
-    as_struct(made)->child_of_owner = slot;
+  if (*slot) return is_dormant(*slot) ? revive(*slot, self) : Py_NewRef(*slot);
+  PyObject* child = new_struct_view(lib, f.type, data, self);
+  if (child) {
+    *slot = child;
+    as_struct(child)->child_of_owner = slot;
   }
-  return made;
+  return child;
 #else
-  return new_struct_view(lib, f.type, where, self);
+  return new_struct_view(lib, f.type, data, self);
 #endif
 }
 
-using reader = PyObject* (*)(const library&, const field&, PyObject* self, char* where);
-using writer = int (*)(const library&, const field&, PyObject* self, char* where, PyObject* value);
+using reader = PyObject* (*)(const library&, const field&, PyObject* self, char* data);
+using writer = int (*)(const library&, const field&, PyObject* self, char* data, PyObject* value);
 
-PyObject* read_enum(const library& lib, const field& f, PyObject*, char* where) {
-  return enum_member(lib, f.type, load<std::int32_t>(where));
+PyObject* read_enum(const library& lib, const field& f, PyObject*, char* data) {
+  return enum_member(lib, f.type, load<std::int32_t>(data));
 }
-PyObject* read_handle(const library& lib, const field& f, PyObject* self, char* where) {
-  return new_handle_view(lib, f.type, where, self);
+PyObject* read_handle(const library& lib, const field& f, PyObject* self, char* data) {
+  return new_handle_view(lib, f.type, data, self);
 }
 PyObject* read_struct(const library& lib, const field& f, PyObject* self, char*) {
   return child_struct(lib, f, self);
 }
-PyObject* read_address(const library&, const field&, PyObject*, char* where) {
-  return PyLong_FromUnsignedLongLong(load<word>(where));
+PyObject* read_address(const library&, const field&, PyObject*, char* data) {
+  return PyLong_FromUnsignedLongLong(load<word>(data));
 }
 
-int write_enum(const library&, const field& f, PyObject*, char* where, PyObject* value) {
+int write_enum(const library&, const field& f, PyObject*, char* data, PyObject* value) {
   word converted;
   if (!enum_argument(value, converted)) return -1;
-  store(where, converted, f.size);
+  store(data, converted, f.size);
   return 0;
 }
 
-int write_handle(const library& lib, const field& f, PyObject*, char* where, PyObject* value) {
+int write_handle(const library& lib, const field& f, PyObject*, char* data, PyObject* value) {
   word converted;
   if (!handle_slow(value, lib, f.type, converted)) return -1;
-  store(where, converted, f.size);
+  store(data, converted, f.size);
   return 0;
 }
 
-int write_struct(const library& lib, const field& f, PyObject* self, char* where, PyObject* value) {
+int write_struct(const library& lib, const field& f, PyObject* self, char* data, PyObject* value) {
   word source;
   if (!structure_argument(value, lib, f.type, false, source)) return -1;
-  return copy_struct(as_storage(self), where, as_storage(value), reinterpret_cast<void*>(source),
+  return copy_struct(as_storage(self), data, as_storage(value), reinterpret_cast<void*>(source),
                      f.size);
 }
 
 // The buffer stays exported until the field is written again or the struct dies.
-int write_address(const library&, const field&, PyObject* self, char* where, PyObject* value) {
+int write_address(const library&, const field&, PyObject* self, char* data, PyObject* value) {
   scratch memory;
   word address;
   PyObject* export_ = nullptr;
-  if (!kept_address(value, memory, address, export_)) return -1;
-  return point_field(self, where, address, export_);
+  if (!retained_address(value, memory, address, export_)) return -1;
+  return point_field(self, data, address, export_);
 }
 
-int write_kernel_params(const library&, const field&, PyObject* self, char* where,
-                        PyObject* value) {
+int write_kernel_params(const library&, const field&, PyObject* self, char* data, PyObject* value) {
   word address;
   PyObject* block = nullptr;
   if (!kernel_params_block(value, address, block)) return -1;
-  return point_field(self, where, address, block);
+  return point_field(self, data, address, block);
 }
 
 struct accessor {
@@ -133,7 +132,7 @@ constexpr auto accessors = [] {
 
 const accessor& accessor_of(kind k) { return accessors[std::size_t(k)]; }
 
-int refuse_write(PyObject* self, const field& f, PyObject* value) {
+int reject_write(PyObject* self, const field& f, PyObject* value) {
   return raise_error(PyExc_AttributeError, "%s.%s cannot be %s", class_name(self), f.name.c_str(),
                      value ? "written" : "deleted");
 }
@@ -185,17 +184,17 @@ bool ready_property_type() {
 }  // namespace
 
 PyObject* read_field(const library& lib, const field& f, PyObject* self) {
-  char* where = as_storage(self)->where + f.offset;
-  if (f.k <= kind::f64) return read_number(f.k, where);
-  return accessor_of(f.k).read(lib, f, self, where);
+  char* data = as_storage(self)->data + f.offset;
+  if (f.k <= kind::f64) return read_number(f.k, data);
+  return accessor_of(f.k).read(lib, f, self, data);
 }
 
 int write_field(const library& lib, const field& f, PyObject* self, PyObject* value) {
   if (!value || f.f & read_only) [[unlikely]]
-    return refuse_write(self, f, value);
-  char* where = as_storage(self)->where + f.offset;
-  int status = f.k <= kind::f64 ? write_number(f.k, where, value)
-                                : accessor_of(f.k).write(lib, f, self, where, value);
+    return reject_write(self, f, value);
+  char* data = as_storage(self)->data + f.offset;
+  int status = f.k <= kind::f64 ? write_number(f.k, data, value)
+                                : accessor_of(f.k).write(lib, f, self, data, value);
   if (status < 0) [[unlikely]]
     return raise_for_field(self, f);
   return 0;
@@ -208,7 +207,7 @@ bool add_field_properties(class_type& type) {
   });
 }
 
-bool quicken_field_properties(class_type& type) {
+bool replace_property_types(class_type& type) {
   if (!ready_property_type()) return false;
   PyObject *name, *value;
   Py_ssize_t at = 0;

@@ -52,14 +52,14 @@ PyObject* documentation(const library& lib, const class_record& record) {
 // inspect.Parameter(name, Parameter.<kind>, default=value)
 bool add_parameter(PyObject* list, PyObject* cls, const char* name, const char* kind,
                    PyObject* value) {
-  PyObject* made = nullptr;
+  PyObject* parameter = nullptr;
   if (PyObject* word = PyObject_GetAttrString(cls, kind)) {
     const reference arguments{Py_BuildValue("(sN)", name, word)};
     const reference keywords{Py_BuildValue("{sO}", "default", value)};
-    if (arguments && keywords) made = PyObject_Call(cls, arguments, keywords);
+    if (arguments && keywords) parameter = PyObject_Call(cls, arguments, keywords);
   }
-  bool ok = made && PyList_Append(list, made) == 0;
-  Py_XDECREF(made);
+  bool ok = parameter && PyList_Append(list, parameter) == 0;
+  Py_XDECREF(parameter);
   return ok;
 }
 
@@ -84,12 +84,12 @@ struct note {
 
 // Asked of the class itself; an object and a subclass of the user's have no such attribute.
 PyObject* read_note(PyObject* self, PyObject* object, PyObject* type) {
-  const auto* asked = reinterpret_cast<note*>(self);
+  const auto* descriptor = reinterpret_cast<note*>(self);
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
   if ((object && object != Py_None) || (cls->tp_flags & Py_TPFLAGS_HEAPTYPE))
-    return raise_error(PyExc_AttributeError, asked->name);
-  const class_type& made = class_of(cls);
-  return asked->make(*made.lib, *made.record);
+    return raise_error(PyExc_AttributeError, descriptor->name);
+  const class_type& class_ = class_of(cls);
+  return descriptor->make(*class_.lib, *class_.record);
 }
 
 PyTypeObject note_type = {
@@ -102,32 +102,32 @@ PyTypeObject note_type = {
 note notes[] = {{PyObject_HEAD_INIT(&note_type) "__doc__", documentation},
                 {PyObject_HEAD_INIT(&note_type) "__signature__", signature}};
 
-PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_storage(self)->where); }
+PyObject* get_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(as_storage(self)->data); }
 
 PyObject* copy(PyObject* self, PyObject*) {
   class_type& type = class_of(Py_TYPE(self));
-  PyObject* made = new_struct(*type.lib, index_of(type));
-  if (!made) return nullptr;
-  if (copy_struct(as_storage(made), as_storage(made)->where, as_storage(self),
-                  as_storage(self)->where, type.record->size) < 0)
-    Py_CLEAR(made);
-  return made;
+  PyObject* object = new_struct(*type.lib, index_of(type));
+  if (!object) return nullptr;
+  if (copy_struct(as_storage(object), as_storage(object)->data, as_storage(self),
+                  as_storage(self)->data, type.record->size) < 0)
+    Py_CLEAR(object);
+  return object;
 }
 
 PyObject* deep_copy(PyObject* self, PyObject*) { return copy(self, nullptr); }
 
 PyObject* as_dict(PyObject* self, PyObject*) {
   class_type& type = class_of(Py_TYPE(self));
-  PyObject* made = PyDict_New();
-  bool ok = made && for_each_field(*type.lib, *type.record, [&](const field& f) {
+  PyObject* dict = PyDict_New();
+  bool ok = dict && for_each_field(*type.lib, *type.record, [&](const field& f) {
               PyObject* value = read_field(*type.lib, f, self);
               if (value && f.k == kind::structure) Py_SETREF(value, as_dict(value, nullptr));
-              bool stored = value && PyDict_SetItemString(made, f.name, value) == 0;
+              bool stored = value && PyDict_SetItemString(dict, f.name, value) == 0;
               Py_XDECREF(value);
               return stored;
             });
-  if (!ok) Py_CLEAR(made);
-  return made;
+  if (!ok) Py_CLEAR(dict);
+  return dict;
 }
 
 bool is_pointer(const field& f) {
@@ -158,7 +158,7 @@ bool check_no_addresses(const library& lib, const class_record& record, const ch
 
 PyObject* reduce(PyObject* self, PyObject*) {
   class_type& type = class_of(Py_TYPE(self));
-  auto* memory = static_cast<const char*>(as_storage(self)->where);
+  auto* memory = static_cast<const char*>(as_storage(self)->data);
   if (!check_no_addresses(*type.lib, *type.record, memory)) return nullptr;
   return pickled_struct(self, PyBytes_FromStringAndSize(memory, type.record->size));
 }
@@ -170,7 +170,7 @@ PyObject* indented(PyObject* text) {
 }
 
 // What is more than a line stands below its name; a list of structs, too, begins there.
-PyObject* labelled(const field& f, PyObject* text, bool is_below) {
+PyObject* labeled(const field& f, PyObject* text, bool is_below) {
   if (!text) return nullptr;
   if (!is_below) return PyUnicode_FromFormat("%s : %U", f.name.c_str(), text);
   if (!PyUnicode_GET_LENGTH(text)) return PyUnicode_FromFormat("%s :\n", f.name.c_str());
@@ -200,7 +200,7 @@ PyObject* line_of(const library& lib, const field& f, PyObject* self) {
   bool has_structs =
       f.element == kind::structure && PyList_Check(value) && PyList_GET_SIZE(value.get());
   const reference text{text_of(f, value)};
-  return labelled(f, text, has_structs || f.k == kind::structure);
+  return labeled(f, text, has_structs || f.k == kind::structure);
 }
 
 }  // namespace
@@ -226,9 +226,9 @@ PyObject* represent_struct(PyObject* self) {
 
 PyObject* struct_with_contents(PyObject* called, class_type& type, const Py_buffer& contents) {
   if (type.record->size != contents.len) return nullptr;
-  PyObject* made = PyObject_CallNoArgs(called);
-  if (made) std::memcpy(as_storage(made)->where, contents.buf, std::size_t(contents.len));
-  return made;
+  PyObject* object = PyObject_CallNoArgs(called);
+  if (object) std::memcpy(as_storage(object)->data, contents.buf, std::size_t(contents.len));
+  return object;
 }
 
 namespace {
@@ -242,11 +242,11 @@ const class_record& record_with_lists(const class_type& type) {
 // The arguments in the order of the lists, by position or keyword; false with an error set.
 bool bind_lists(const joint_lists& joint, PyObject* const* args, Py_ssize_t n, PyObject* names,
                 PyObject** bound) {
-  Py_ssize_t wanted = std::ssize(joint.lists), given = n + (names ? PyTuple_GET_SIZE(names) : 0);
-  if (given != wanted || n > wanted)
-    return raise_error(PyExc_TypeError, "%s() takes %zd lists, got %zd", joint.method, wanted,
-                       given);
-  for (Py_ssize_t i = 0; i < wanted; ++i) {
+  Py_ssize_t expected = std::ssize(joint.lists), count = n + (names ? PyTuple_GET_SIZE(names) : 0);
+  if (count != expected || n > expected)
+    return raise_error(PyExc_TypeError, "%s() takes %zd lists, got %zd", joint.method, expected,
+                       count);
+  for (Py_ssize_t i = 0; i < expected; ++i) {
     bound[i] = i < n ? args[i] : nullptr;
     for (Py_ssize_t k = 0; names && !bound[i] && k < PyTuple_GET_SIZE(names); ++k)
       if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), joint.lists[i]) == 0)

@@ -26,36 +26,36 @@ void free_children(struct_object* object) {
 }
 
 void* allocate(class_type& type) {
-  if (void* spare = take_spare(type)) return spare;
+  if (void* spare = pop_spare(type)) return spare;
   void* memory = PyObject_Malloc(std::size_t(type.type.tp_basicsize) + struct_slack);
   return memory ? memory : PyErr_NoMemory();
 }
 
 void release(PyObject* self, class_type& type) {
-  if (!leave_spare(type, self)) PyObject_Free(self);
+  if (!store_spare(type, self)) PyObject_Free(self);
 }
 
 // An instance of a class that is ready, all zero.
 PyObject* make_instance(class_type& type) {
   auto* object = static_cast<struct_object*>(allocate(type));
   if (!object) return nullptr;
-  std::memset(static_cast<void*>(&object->where), 0,
+  std::memset(static_cast<void*>(&object->data), 0,
               std::size_t(type.type.tp_basicsize) - sizeof(PyObject));
   PyObject_Init(reinterpret_cast<PyObject*>(object), &type.type);
-  object->where = storage_of(object, type.record->alignment);
-  if (type.record->initial) std::memcpy(object->where, type.record->initial, type.record->size);
+  object->data = storage_of(object, type.record->alignment);
+  if (type.record->initial) std::memcpy(object->data, type.record->initial, type.record->size);
   return reinterpret_cast<PyObject*>(object);
 }
 
 bool is_foreign(const struct_object* object, const class_record& record) {
-  return !object->owner && object->where != storage_of(object, record.alignment);
+  return !object->owner && object->data != storage_of(object, record.alignment);
 }
 
 void free_struct(PyObject* self) {
   auto* object = as_struct(self);
-  if (object->kept && is_foreign(object, *class_of(Py_TYPE(self)).record)) [[unlikely]]
-    clear_kept_arrays(object);
-  Py_CLEAR(object->kept);
+  if (object->refs && is_foreign(object, *class_of(Py_TYPE(self)).record)) [[unlikely]]
+    clear_owned_arrays(object);
+  Py_CLEAR(object->refs);
   PyObject* owner = std::exchange(object->owner, nullptr);
   if (object->child_of_owner) return Py_XDECREF(owner);  // rests there, and may be freed by this
   if (object->children) free_children(object);
@@ -79,24 +79,24 @@ bool set_field(PyObject* self, const class_type& type, PyObject* name, PyObject*
                      short_name(type.record->name), text);
 }
 
-bool refuse_view_only(const class_type& type) {
+bool reject_view_only(const class_type& type) {
   PyErr_Format(PyExc_TypeError, "%s is part of another struct; it cannot be made alone",
                short_name(type.record->name));
   return false;
 }
 
-bool point_to(PyObject* self, const class_type& type, void* where) {
-  if (where) return as_storage(self)->where = static_cast<char*>(where), true;
-  return !(type.record->f & view_only) || refuse_view_only(type);
+bool point_to(PyObject* self, const class_type& type, void* data) {
+  if (data) return as_storage(self)->data = static_cast<char*>(data), true;
+  return !(type.record->f & view_only) || reject_view_only(type);
 }
 
 // Out of line: inlined, it would make the common way save registers.
 [[gnu::noinline]] PyObject* construct(class_type& type, PyObject* const* args, Py_ssize_t n,
                                       PyObject* keywords) {
-  constructor_arguments given;
-  if (!given.parse(*type.record, args, n, keywords, false)) return nullptr;
+  constructor_arguments arguments;
+  if (!arguments.parse(*type.record, args, n, keywords, false)) return nullptr;
   PyObject* self = make_instance(type);
-  bool ok = self && point_to(self, type, given.where);
+  bool ok = self && point_to(self, type, arguments.data);
   for (Py_ssize_t i = 0; ok && keywords && i < PyTuple_GET_SIZE(keywords); ++i)
     ok = set_field(self, type, PyTuple_GET_ITEM(keywords, i), args[n + i]);
   if (!ok) Py_CLEAR(self);
@@ -114,25 +114,25 @@ PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flag
 
 // The attributes of a subclass follow the header of its objects: the C struct lies in a block of
 // its own, which has slack behind it.
-bool give_storage(struct_object* object, const class_record& record) {
+bool allocate_storage(struct_object* object, const class_record& record) {
   std::size_t alignment = record.alignment;
   PyObject* block = new_memory_block(record.size + alignment + struct_slack);
   if (!block) return false;
   object->owner = block;
-  object->where = storage_of(as_block(block), alignment);
-  if (record.initial) std::memcpy(object->where, record.initial, record.size);
+  object->data = storage_of(as_block(block), alignment);
+  if (record.initial) std::memcpy(object->data, record.initial, record.size);
   return true;
 }
 
 // Reached by subclasses of users.
 PyObject* make(PyTypeObject* subclass, PyObject* args, PyObject* keywords) {
   class_type& type = class_of(subclass);
-  constructor_arguments given;
-  if (!given.parse(*type.record, args, keywords, false)) return nullptr;
+  constructor_arguments arguments;
+  if (!arguments.parse(*type.record, args, keywords, false)) return nullptr;
   PyObject* self = subclass->tp_alloc(subclass, 0);
   if (!self) return nullptr;
-  bool ok = (given.where || give_storage(as_struct(self), *type.record)) &&
-            point_to(self, type, given.where);
+  bool ok = (arguments.data || allocate_storage(as_struct(self), *type.record)) &&
+            point_to(self, type, arguments.data);
   PyObject *name, *value;
   Py_ssize_t at = 0;
   while (ok && keywords && PyDict_Next(keywords, &at, &name, &value))
@@ -142,8 +142,8 @@ PyObject* make(PyTypeObject* subclass, PyObject* args, PyObject* keywords) {
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  return PyBuffer_FillInfo(view, self, as_storage(self)->where,
-                           class_of(Py_TYPE(self)).record->size, 0, flags);
+  return PyBuffer_FillInfo(view, self, as_storage(self)->data, class_of(Py_TYPE(self)).record->size,
+                           0, flags);
 }
 
 PyBufferProcs buffer_protocol = {get_buffer, nullptr};
@@ -155,12 +155,12 @@ PyObject* new_struct(const library& lib, int type) {
   return ready ? make_instance(*ready) : nullptr;
 }
 
-PyObject* new_struct_view(const library& lib, int type, char* where, PyObject* owner) {
-  PyObject* made = new_struct(lib, type);
-  if (!made) return nullptr;
-  as_storage(made)->where = where;
-  as_storage(made)->owner = Py_XNewRef(owner);
-  return made;
+PyObject* new_struct_view(const library& lib, int type, char* data, PyObject* owner) {
+  PyObject* object = new_struct(lib, type);
+  if (!object) return nullptr;
+  as_storage(object)->data = data;
+  as_storage(object)->owner = Py_XNewRef(owner);
+  return object;
 }
 
 namespace {
@@ -179,7 +179,7 @@ bool set_slots(class_type& type) {
   return slots.tp_methods && add_field_properties(type);
 }
 
-bool finish(class_type& type) { return quicken_field_properties(type) && add_struct_notes(type); }
+bool finish(class_type& type) { return replace_property_types(type) && add_struct_notes(type); }
 
 }  // namespace
 

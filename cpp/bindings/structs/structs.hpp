@@ -22,24 +22,24 @@ PyObject* read_field(const library& lib, const field& f, PyObject* self);
 // 0, or -1 with an error set.
 int write_field(const library& lib, const field& f, PyObject* self, PyObject* value);
 
-PyObject* read_array(const library& lib, const field& f, PyObject* self, char* where);
-int write_array(const library& lib, const field& f, PyObject* self, char* where, PyObject* value);
+PyObject* read_array(const library& lib, const field& f, PyObject* self, char* data);
+int write_array(const library& lib, const field& f, PyObject* self, char* data, PyObject* value);
 
 // char[n]: up to NUL, or all of it; written from bytes or a sequence of integers.
-PyObject* read_text(const library& lib, const field& f, PyObject* self, char* where);
-PyObject* read_bytes(const library& lib, const field& f, PyObject* self, char* where);
-int write_bytes(const library& lib, const field& f, PyObject* self, char* where, PyObject* value);
+PyObject* read_text(const library& lib, const field& f, PyObject* self, char* data);
+PyObject* read_bytes(const library& lib, const field& f, PyObject* self, char* data);
+int write_bytes(const library& lib, const field& f, PyObject* self, char* data, PyObject* value);
 
 // A pointer to an array that a list was copied into. The C count beside it is the user's to set.
-PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* where);
-int write_pointer_list(const library& lib, const field& f, PyObject* self, char* where,
+PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* data);
+int write_pointer_list(const library& lib, const field& f, PyObject* self, char* data,
                        PyObject* value);
 
 // Before the class is readied: a property for each field, bound to its record.
 bool add_field_properties(class_type& type);
 
 // After it: lets these properties reach their fields directly.
-bool quicken_field_properties(class_type& type);
+bool replace_property_types(class_type& type);
 
 extern PyMethodDef struct_methods[];
 

@@ -24,9 +24,9 @@ bool engine_lock::prepare() {
   return mutex || PyErr_NoMemory();
 }
 
-void engine_lock::forget() {
+void engine_lock::reset_after_fork() {
   if (!owner || is_mine()) return;
-  if (PyThread_type_lock made = PyThread_allocate_lock()) mutex = made;  // the old one stays held
+  if (PyThread_type_lock lock = PyThread_allocate_lock()) mutex = lock;  // the old one stays held
   owner = 0;
   depth = 0;
 }

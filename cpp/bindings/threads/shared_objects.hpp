@@ -20,7 +20,7 @@ class engine_lock {
   static bool prepare();
 
   // In the child of a fork: a thread that held the lock is not there.
-  static void forget();
+  static void reset_after_fork();
 };
 
 // One thread at a time has the lock of an object. It is let go while the thread waits for another
@@ -43,55 +43,56 @@ class critical_section {
 
 // Puts an object where there is none yet, and says which one is there (borrowed): of several
 // threads the first wins, and the objects of the others go.
-inline PyObject* publish(PyObject** where, PyObject* made) {
+inline PyObject* publish(PyObject** slot, PyObject* object) {
 #ifdef Py_GIL_DISABLED
-  PyObject* there = nullptr;
-  if (__atomic_compare_exchange_n(where, &there, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    return made;
+  PyObject* current = nullptr;
+  if (__atomic_compare_exchange_n(slot, &current, object, false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE))
+    return object;
 #else
-  PyObject* there = *where;
-  if (!there) return *where = made;
+  PyObject* current = *slot;
+  if (!current) return *slot = object;
 #endif
-  Py_DECREF(made);
-  return there;
+  Py_DECREF(object);
+  return current;
 }
-inline PyObject* published(PyObject* const* where) {
-  return __atomic_load_n(where, __ATOMIC_ACQUIRE);
+inline PyObject* published(PyObject* const* slot) {
+  return __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 }
 
 // What a dictionary has under a key: a new reference, nullptr when it has nothing or with an error.
 inline PyObject* item_of(PyObject* dictionary, PyObject* key) {
 #if PY_VERSION_HEX >= 0x030D0000
-  PyObject* found;
-  PyDict_GetItemRef(dictionary, key, &found);
-  return found;
+  PyObject* item;
+  PyDict_GetItemRef(dictionary, key, &item);
+  return item;
 #else
   return Py_XNewRef(PyDict_GetItemWithError(dictionary, key));
 #endif
 }
 
 // The same, and the dictionary has it no more.
-inline PyObject* take_item(PyObject* dictionary, PyObject* key) {
+inline PyObject* pop_item(PyObject* dictionary, PyObject* key) {
 #if PY_VERSION_HEX >= 0x030D0000
-  PyObject* found;
-  PyDict_Pop(dictionary, key, &found);
-  return found;
+  PyObject* item;
+  PyDict_Pop(dictionary, key, &item);
+  return item;
 #else
-  PyObject* found = item_of(dictionary, key);
-  if (found && PyDict_DelItem(dictionary, key) < 0) Py_CLEAR(found);
-  return found;
+  PyObject* item = item_of(dictionary, key);
+  if (item && PyDict_DelItem(dictionary, key) < 0) Py_CLEAR(item);
+  return item;
 #endif
 }
 
 // Stores an object unless there is one, and says which one is there: a new reference, nullptr with
 // an error set.
-inline PyObject* keep_first(PyObject* dictionary, PyObject* key, PyObject* made) {
+inline PyObject* set_default(PyObject* dictionary, PyObject* key, PyObject* value) {
 #if PY_VERSION_HEX >= 0x030D0000
-  PyObject* found;
-  PyDict_SetDefaultRef(dictionary, key, made, &found);
-  return found;
+  PyObject* item;
+  PyDict_SetDefaultRef(dictionary, key, value, &item);
+  return item;
 #else
-  return Py_XNewRef(PyDict_SetDefault(dictionary, key, made));
+  return Py_XNewRef(PyDict_SetDefault(dictionary, key, value));
 #endif
 }
 

@@ -10,7 +10,7 @@ import re
 
 from ...kinds import Kind
 from ...model import Function, Library, Param
-from .. import data_values
+from .. import numpy_values
 
 FIXED_WIDTH = re.compile(r"u?int(8|16|32|64|ptr)_t")
 
@@ -51,8 +51,8 @@ def inline(library: Library, function: Function) -> str:
 def arguments(library: Library, function: Function) -> list[str]:
     """The parameters of Python, each with the C type that it is converted to."""
     given = {p.name: argument(library, p) for p in function.params}
-    for name, field in data_values.assembled_fields(library, function).items():
-        given[name] = f"{data_values.c_type(library, field)} {name}".lstrip()
+    for name, field in numpy_values.assembled_fields(library, function).items():
+        given[name] = f"{numpy_values.c_type(library, field)} {name}".lstrip()
     return [given[p.partition("=")[0]] + "".join(p.partition("=")[1:]) for p in function.py]
 
 
@@ -66,8 +66,8 @@ def return_type(library: Library, function: Function) -> str:
     outputs = [p for p in function.params if p.kind.is_returned]
     if function.result or len(function.returns) != 1 or len(outputs) != 1:
         return ""
-    field = data_values.result_field(library, outputs[0])
-    return data_values.c_type(library, field) if field else python_c_type(library, outputs[0])
+    field = numpy_values.result_field(library, outputs[0])
+    return numpy_values.c_type(library, field) if field else python_c_type(library, outputs[0])
 
 
 def result_class(library: Library, function: Function) -> str:
@@ -77,7 +77,7 @@ def result_class(library: Library, function: Function) -> str:
         return function.result
     if not outputs and "*" not in function.ret:
         return function.ret if function.returns_code else "int"
-    if outputs and (word := data_values.result_word(library, outputs[0])):
+    if outputs and (word := numpy_values.result_word(library, outputs[0])):
         return word
     kind = outputs[0].kind if outputs else Kind("out", "str")
     return kind.element if kind.shape == "object" else kind.row.stub
@@ -88,4 +88,4 @@ def python_c_type(library: Library, param: Param) -> str:
     if param.kind.row.pxd != "number":
         return param.kind.row.pxd
     base = param.c_type.removesuffix("*").strip().replace("bool", "bint")
-    return data_values.plain(library, base)
+    return numpy_values.plain(library, base)

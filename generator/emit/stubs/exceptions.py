@@ -9,8 +9,8 @@ from dataclasses import replace
 from ...classify import split_type
 from ...kinds import INTEGER, VALUES, Kind
 from ...model import Function, Library, Param
-from .. import data_values
-from ..data_values import FLOATS
+from .. import numpy_values
+from ..numpy_values import FLOATS
 from .writing import KERNEL_PARAMS, Writer
 
 EXCEPTION = """\
@@ -175,7 +175,7 @@ class ExceptionsWriter(Writer):
         exact = field.form in ("number", "address", "text", "text_pointer", "structure")
         if numpy_struct.is_array or not exact:
             return "Any"
-        return spelled(data_values.annotation(field))
+        return spelled(numpy_values.annotation(field))
 
     def function(self, function: Function) -> str:
         return self.overloaded(function, function.python_name, self.signatures(function))
@@ -183,8 +183,8 @@ class ExceptionsWriter(Writer):
     def signatures(self, function: Function) -> list[str]:
         """Each way to call it, the general one last."""
         types = {p.name: self.input_type(p) for p in function.params}
-        for name, field in data_values.assembled_fields(self.library, function).items():
-            wanted = data_values.annotation(field)
+        for name, field in numpy_values.assembled_fields(self.library, function).items():
+            wanted = numpy_values.annotation(field)
             types[name] = {"int": INTEGER, "array": "Sequence[int] | bytes"}.get(wanted, wanted)
         given = (p.partition("=") for p in function.py)
         params = ", ".join(
@@ -207,7 +207,7 @@ class ExceptionsWriter(Writer):
             return function.result
         by_name = {p.name: p for p in function.params}
         outputs = [
-            spelled(data_values.result_annotation(self.library, by_name[name]))
+            spelled(numpy_values.result_annotation(self.library, by_name[name]))
             or self.output_type(by_name[name])
             if name in by_name and by_name[name].kind.is_returned
             else self.returned(function)

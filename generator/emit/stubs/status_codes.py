@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...classify import split_type
 from ...kinds import INTEGER, VALUES, Kind
 from ...model import Field, Function, Handle, Library, Param, Struct
-from ..data_values import FLOATS
+from ..numpy_values import FLOATS
 from .writing import KERNEL_PARAMS, Writer
 
 HEAD = """\

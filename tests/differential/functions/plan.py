@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from generator import libraries
-from generator.emit import data_values
+from generator.emit import numpy_values
 
 FOLDER = Path(__file__).parent
 MEMBERS = 400  # an enum parameter is tried with each member, up to so many
@@ -180,9 +180,9 @@ class Planner:
 
     def params(self, function):
         by_name = {p.name: p for p in function.params}
-        for name, field in data_values.assembled_fields(self.library, function).items():
+        for name, field in numpy_values.assembled_fields(self.library, function).items():
             kind = {"int": "in", "float": "in", "str": "in:str", "array": "in:values"}
-            annotation = data_values.annotation(field)
+            annotation = numpy_values.annotation(field)
             words, c_type = kind.get(annotation, "in:values"), field.target or "int"
             by_name[name] = SimpleNamespace(
                 name=name, c_name=name, c_type=c_type, words=words, aux=""

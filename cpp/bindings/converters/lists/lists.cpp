@@ -9,7 +9,7 @@
 #include "bindings/converters/buffers.hpp"
 #include "bindings/errors/errors.hpp"
 #include "bindings/memory/memory.hpp"
-#include "bindings/numpy_structs/data_object.hpp"
+#include "bindings/numpy_structs/numpy_struct_object.hpp"
 #include "bindings/objects/object_arguments.hpp"
 
 namespace halfwarp::bindings {
@@ -18,9 +18,9 @@ namespace {
 // Converts one element to a word, whose low `bytes` bytes go into the array.
 struct element {
   bool (*convert)(frame& c, int type, PyObject* object, word& out);
-  int bytes;            // 0: the size of the class
-  bool copies = false;  // the word is the address of what goes into the array
-  bool keeps = false;   // the word is an address of the element's own memory
+  int bytes;             // 0: the size of the class
+  bool copies = false;   // the word is the address of what goes into the array
+  bool retains = false;  // the word is an address of the element's own memory
 };
 
 template <kind K>
@@ -58,7 +58,7 @@ constexpr element elements[] = {
 };
 static_assert(int(kind::list_address) - int(kind::list_i32) + 1 == std::size(elements));
 
-bool name_element(Py_ssize_t index) { return add_context("element %zd: ", index); }
+bool add_element_context(Py_ssize_t index) { return add_context("element %zd: ", index); }
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
@@ -72,12 +72,12 @@ bool convert_elements(frame& c, int type, PyObject* list, Py_ssize_t n, const el
     bool ok = e.convert(c, type, item, value);
     if (ok)
       std::memcpy(array, e.copies ? reinterpret_cast<void*>(value) : &value, std::size_t(bytes));
-    if (e.keeps && ok) {
-      ok = c.memory.keep(item);
+    if (e.retains && ok) {
+      ok = c.memory.retain(item);
     } else {
       Py_DECREF(item);
     }
-    if (!ok) return name_element(k);
+    if (!ok) return add_element_context(k);
   }
   return true;
 }
@@ -86,8 +86,8 @@ bool convert_elements(frame& c, int type, PyObject* list, Py_ssize_t n, const el
 bool convert_alone(frame& c, int type, PyObject* list, word& out) {
   reference item{list_item(list, 0)};
   if (!item) return false;
-  if (convert_structure(c, type, item, out)) return c.memory.keep(item.release());
-  return name_element(0);
+  if (convert_structure(c, type, item, out)) return c.memory.retain(item.release());
+  return add_element_context(0);
 }
 
 bool is_number_list(kind k) { return k >= kind::list_i32 && k <= kind::list_u64; }
@@ -98,10 +98,10 @@ bool is_text(PyObject* object) {
 
 // A tuple of what a sequence holds, kept until the call ends; nullptr with an error set. Converting
 // an element may run code of the user that changes the sequence.
-PyObject* kept_tuple(frame& c, PyObject* object, const char* expected) {
+PyObject* retained_tuple(frame& c, PyObject* object, const char* expected) {
   if (is_text(object) || !PySequence_Check(object)) return raise_expected(expected, object);
   PyObject* tuple = PySequence_Tuple(object);
-  if (!tuple || !c.memory.keep(tuple)) return nullptr;
+  if (!tuple || !c.memory.retain(tuple)) return nullptr;
   return tuple;
 }
 
@@ -123,7 +123,7 @@ bool convert_numbers(frame& c, int i, PyObject* tuple) {
 
 // The same contents as an array of NumPy; without NumPy, the array as it is. Steals it.
 PyObject* as_ndarray(PyObject* array) {
-  const reference made{array};
+  const reference owner{array};
   const reference convert{array ? from_numpy("asarray") : nullptr};
   if (convert) return PyObject_CallOneArg(convert, array);
   if (!array || !PyErr_ExceptionMatches(PyExc_ImportError)) return nullptr;
@@ -180,7 +180,7 @@ bool sequence_argument(frame& c, int i, PyObject* object, bool is_of_handles) {
   c.cell[i] = no_length;
   if (is_of_handles && object == Py_None) return c.cell[i] = 0, true;
   if (is_of_handles && PyLong_Check(object)) return integer_slow(object, kind::u64, c.w[i]);
-  PyObject* tuple = kept_tuple(
+  PyObject* tuple = retained_tuple(
       c, object, is_of_handles ? "a sequence of ints, an address or None" : "a sequence of ints");
   if (!tuple) return false;
   return is_of_handles ? convert_numbers<std::uint64_t, kind::u64>(c, i, tuple)
@@ -208,7 +208,7 @@ bool items_argument(frame& c, int i, const param& p) {
 bool texts_argument(frame& c, int i, PyObject* object) {
   c.w[i] = c.cell[i] = 0;
   if (!object || object == Py_None) return true;
-  PyObject* tuple = kept_tuple(c, object, "a sequence of bytes or None");
+  PyObject* tuple = retained_tuple(c, object, "a sequence of bytes or None");
   if (!tuple) return false;
   Py_ssize_t n = PyTuple_GET_SIZE(tuple);
   auto** texts = static_cast<const char**>(c.memory.allocate(std::size_t(n + 1) * sizeof(char*)));
@@ -231,10 +231,10 @@ bool check_items(frame& c, int i, const param& p) {
                      parameter_name(c.f, c.param_at(c.param_at(p.aux).aux).py), count, c.cell[i]);
 }
 
-bool check_data_count(frame& c, const param& p) {
+bool check_numpy_struct_count(frame& c, const param& p) {
   PyObject* object = c.argument(p);
   if (p.aux < 0 || object == Py_None || !is_instance(object, c.lib, p.type)) return true;
-  auto length = word(as_data(object)->e.elements());
+  auto length = word(as_numpy_struct(object)->e.elements());
   word count = c.value_of(p.aux);
   return count <= length || raise_short(length, count);
 }
@@ -250,15 +250,15 @@ bool check_buffer_holds(frame& c, int i, const param& p) {
 PyObject* array_from_callee(frame& c, int i, const param& p) {
   auto* source = reinterpret_cast<const void*>(c.cell[i]);
   Py_ssize_t n = source ? Py_ssize_t(c.value_of(p.aux)) : 0;
-  bool has_structs = p.k == kind::out_callee_data;
-  PyObject* made =
-      has_structs ? new_data_array(c.lib, p.type, n) : new_typed_array(kind(p.type), n);
-  if (!made) return nullptr;
-  void* where = has_structs ? as_data(made)->where : as_typed_array(made)->where;
-  std::size_t size = has_structs ? c.lib.classes[std::size_t(p.type)].data->size
+  bool has_structs = p.k == kind::out_callee_numpy_structs;
+  PyObject* array =
+      has_structs ? new_numpy_struct_array(c.lib, p.type, n) : new_typed_array(kind(p.type), n);
+  if (!array) return nullptr;
+  void* data = has_structs ? as_numpy_struct(array)->data : as_typed_array(array)->data;
+  std::size_t size = has_structs ? c.lib.classes[std::size_t(p.type)].numpy->size
                                  : std::size_t(number_size(kind(p.type)));
-  if (n) std::memcpy(where, source, std::size_t(n) * size);
-  return as_ndarray(made);
+  if (n) std::memcpy(data, source, std::size_t(n) * size);
+  return as_ndarray(array);
 }
 
 }  // namespace halfwarp::bindings

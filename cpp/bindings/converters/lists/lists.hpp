@@ -25,7 +25,7 @@ bool texts_argument(frame& c, int i, PyObject* object);
 bool check_items(frame& c, int i, const param& p);
 
 // Second pass: refuses an array with fewer structs than its count argument.
-bool check_data_count(frame& c, const param& p);
+bool check_numpy_struct_count(frame& c, const param& p);
 // Second pass: refuses a buffer with fewer bytes than its size argument.
 bool check_buffer_holds(frame& c, int i, const param& p);
 

@@ -7,22 +7,22 @@
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/converters/outputs.hpp"
 #include "bindings/errors/errors.hpp"
-#include "bindings/numpy_structs/data_object.hpp"
+#include "bindings/numpy_structs/numpy_struct_object.hpp"
 #include "bindings/objects/class_type.hpp"
 
 namespace halfwarp::bindings {
 namespace {
 
 PyObject* copied_handle(const library& lib, int type, const char* source) {
-  PyObject* made = new_handle(lib, type);
-  if (made) std::memcpy(&as_handle(made)->value, source, lib.classes[type].size);
-  return made;
+  PyObject* handle = new_handle(lib, type);
+  if (handle) std::memcpy(&as_handle(handle)->value, source, lib.classes[type].size);
+  return handle;
 }
 
 PyObject* copied_struct(const library& lib, int type, const char* source) {
-  PyObject* made = new_struct(lib, type);
-  if (made) std::memcpy(as_storage(made)->where, source, lib.classes[type].size);
-  return made;
+  PyObject* object = new_struct(lib, type);
+  if (object) std::memcpy(as_storage(object)->data, source, lib.classes[type].size);
+  return object;
 }
 
 template <class T, auto Make>
@@ -69,20 +69,20 @@ bool count_of(frame& c, const param& p, int bytes, word& count) {
   return true;
 }
 
-bool tells_length(kind k) {
-  return k == kind::count_of_output || k == kind::room_of_output || k == kind::out_count;
+bool returns_length(kind k) {
+  return k == kind::count_of_output || k == kind::capacity_of_output || k == kind::out_count;
 }
 
 }  // namespace
 
-bool make_output_buffer(frame& c, int i, const param& p) {
+bool reserve_output_buffer(frame& c, int i, const param& p) {
   word length;
   if (!count_of(c, p, 1, length)) return false;
   c.w[i] = reinterpret_cast<word>(c.memory.allocate_zeroed(length));
   return c.w[i] != 0;
 }
 
-bool make_output_array(frame& c, int i, const param& p) {
+bool reserve_output_array(frame& c, int i, const param& p) {
   c.w[i] = c.cell[i] = 0;
   if (p.aux < 0) return true;  // a hook of the function decides
   int bytes = element_size(c.lib, p);
@@ -113,22 +113,23 @@ bool allocate_text(frame& c, int i, word n) {
 
 bool allocate_output(frame& c, int i, const param& p, word n) {
   bool has_structs = p.k == kind::out_structures;
-  PyObject* made = has_structs ? new_data_array(c.lib, p.type, Py_ssize_t(n))
-                               : new_typed_array(kind(p.type), Py_ssize_t(n));
-  if (!made) return false;
-  c.out[c.output_at(i)] = made;
-  c.w[i] = reinterpret_cast<word>(has_structs ? as_data(made)->where : as_typed_array(made)->where);
+  PyObject* array = has_structs ? new_numpy_struct_array(c.lib, p.type, Py_ssize_t(n))
+                                : new_typed_array(kind(p.type), Py_ssize_t(n));
+  if (!array) return false;
+  c.out[c.output_at(i)] = array;
+  c.w[i] = reinterpret_cast<word>(has_structs ? as_numpy_struct(array)->data
+                                              : as_typed_array(array)->data);
   return true;
 }
 
 PyObject* counted_output(frame& c, const param& p, int output) {
-  PyObject* made = c.take(output);
-  bool is_told = tells_length(c.param_at(p.aux).k);
-  Py_ssize_t& length =
-      p.k == kind::out_structures ? as_data(made)->e.shape[0] : as_typed_array(made)->e.shape[0];
+  PyObject* array = c.release_output(output);
+  bool has_length = returns_length(c.param_at(p.aux).k);
+  Py_ssize_t& length = p.k == kind::out_structures ? as_numpy_struct(array)->e.shape[0]
+                                                   : as_typed_array(array)->e.shape[0];
   auto n = Py_ssize_t(std::uint32_t(c.cell[p.aux]));
-  if (is_told && n < length) length = n;
-  return made;
+  if (has_length && n < length) length = n;
+  return array;
 }
 
 // A fixed size is one in bytes.
@@ -140,7 +141,7 @@ bool allocate_sized(frame& c, int i, const param& p) {
   return allocate_output(c, i, p, n);
 }
 
-bool allocate_given_text(frame& c, int i, const param& p) {
+bool allocate_sized_text(frame& c, int i, const param& p) {
   if (c.param_at(p.aux).k == kind::count_of_output) return true;
   auto n = std::int32_t(c.value_of(p.aux));
   if (n >= 0) return allocate_text(c, i, word(n));

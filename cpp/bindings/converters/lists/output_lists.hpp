@@ -7,8 +7,8 @@
 namespace halfwarp::bindings {
 
 // Second pass: allocates as many bytes or elements as the count argument states; NULL for zero.
-bool make_output_buffer(frame& c, int i, const param& p);
-bool make_output_array(frame& c, int i, const param& p);
+bool reserve_output_buffer(frame& c, int i, const param& p);
+bool reserve_output_array(frame& c, int i, const param& p);
 
 // Creates a list after the call.
 PyObject* list_from_output(frame& c, int i, const param& p);
@@ -22,7 +22,7 @@ PyObject* counted_output(frame& c, const param& p, int output);
 
 // Allocates memory for a text of `n` characters, or of the length in an argument.
 bool allocate_text(frame& c, int i, word n);
-bool allocate_given_text(frame& c, int i, const param& p);
+bool allocate_sized_text(frame& c, int i, const param& p);
 
 // Allocates a new array whose count is known before the call.
 bool allocate_sized(frame& c, int i, const param& p);

@@ -29,17 +29,18 @@ struct by_type {
   }
 };
 
-template <class Way>
-concept has_light_frames = requires { typename Way::template light<1, 0, frame_without_memory>; };
+template <class Dispatch>
+concept has_light_frames =
+    requires { typename Dispatch::template light<1, 0, frame_without_memory>; };
 
 // What the calls of several functions have in common. Everything here is inlined, so that a record
 // that is known where it is called from is known here.
 template <bool Raises, function_flags Flags, kind... K>
 struct shape {
-  template <class Way>
+  template <class Dispatch>
   [[gnu::always_inline]] static PyObject* run(const library& lib, const function& f,
                                               PyObject* const* args) {
-    return run<Way>(lib, f, args, std::make_index_sequence<sizeof...(K)>{});
+    return run<Dispatch>(lib, f, args, std::make_index_sequence<sizeof...(K)>{});
   }
 
   // What all functions of this shape point to, by way of `shared_entry`.
@@ -58,24 +59,24 @@ struct shape {
 
   // Whether a parameter can do with a frame.
   template <class Frame, kind k>
-  static constexpr bool takes = requires(Frame& c, const param& p) {
+  static constexpr bool accepts = requires(Frame& c, const param& p) {
     parameter<k>::prepare(c, 0, p);
     requires !is_output(k) || requires { parameter<k>::result(c, 0, p, 0); };
   };
 
   static constexpr int words = sizeof...(K) ? sizeof...(K) : 1;
-  static constexpr int objects = (is_made_before(K) || ...) ? outputs : 0;
+  static constexpr int objects = (exists_before_call(K) || ...) ? outputs : 0;
 
   // The least frame that all parameters can do with.
-  template <class Way>
+  template <class Dispatch>
   [[gnu::always_inline]] static auto make_frame(const library& lib, const function& f,
                                                 PyObject* const* args) {
-    if constexpr (has_light_frames<Way> && has_code && !(Flags & second_pass)) {
-      using lightest = typename Way::template light<words, objects, frame_without_memory>;
-      using lighter = typename Way::template light<words, objects, frame_memory>;
-      if constexpr ((takes<lightest, K> && ...)) {
+    if constexpr (has_light_frames<Dispatch> && has_code && !(Flags & second_pass)) {
+      using lightest = typename Dispatch::template light<words, objects, frame_without_memory>;
+      using lighter = typename Dispatch::template light<words, objects, frame_memory>;
+      if constexpr ((accepts<lightest, K> && ...)) {
         return lightest{args};
-      } else if constexpr ((takes<lighter, K> && ...)) {
+      } else if constexpr ((accepts<lighter, K> && ...)) {
         return lighter{args};
       } else {
         return frame{lib, f, args};
@@ -86,18 +87,18 @@ struct shape {
   }
 
   template <std::size_t I>
-  [[gnu::always_inline]] static bool prepare(auto& c, const param& p, int& refused) {
+  [[gnu::always_inline]] static bool prepare(auto& c, const param& p, int& rejected) {
     if (parameter<kinds[I]>::prepare(c, int(I), p)) [[likely]]
       return true;
-    refused = int(I);
+    rejected = int(I);
     return false;
   }
 
   template <std::size_t I>
-  [[gnu::always_inline]] static bool complete(auto& c, const param& p, int& refused) {
+  [[gnu::always_inline]] static bool complete(auto& c, const param& p, int& rejected) {
     if constexpr (requires { &parameter<kinds[I]>::complete; }) {
       if (!parameter<kinds[I]>::complete(c, int(I), p)) {
-        refused = int(I);
+        rejected = int(I);
         return false;
       }
     }
@@ -106,45 +107,45 @@ struct shape {
 
   // How many outputs come before the C position.
   static constexpr int output_of(std::size_t position) {
-    int found = 0;
-    for (std::size_t i = 0; i < position; ++i) found += is_output(kinds[i]);
-    return found;
+    int count = 0;
+    for (std::size_t i = 0; i < position; ++i) count += is_output(kinds[i]);
+    return count;
   }
 
   template <std::size_t I>
   [[gnu::always_inline]] static bool make_result(auto& c, const param& p, PyObject** values,
-                                                 int& made) {
+                                                 int& count) {
     if constexpr (is_output(kinds[I])) {
       constexpr int output = output_of(I);
       values[output] = parameter<kinds[I]>::result(c, int(I), p, output);
       if (!values[output]) return false;
-      made = output + 1;
+      count = output + 1;
     }
     return true;
   }
 
-  template <class Way>
+  template <class Dispatch>
   [[gnu::always_inline]] static word invoke(const library& lib, const function& f, const word* w) {
     if constexpr ((Flags & passes_gate) != 0) {
-      return call_behind_gate([&] { return Way::call(lib, f, w); });
+      return call_behind_gate([&] { return Dispatch::call(lib, f, w); });
     } else {
       gil_release_for released{Flags};
-      return Way::call(lib, f, w);
+      return Dispatch::call(lib, f, w);
     }
   }
 
-  template <class Way, std::size_t... I>
+  template <class Dispatch, std::size_t... I>
   [[gnu::always_inline]] static PyObject* run(const library& lib, const function& f,
                                               PyObject* const* args, std::index_sequence<I...>) {
-    auto c = make_frame<Way>(lib, f, args);
-    int refused = 0;
-    if (!(prepare<I>(c, lib.param_of(f, I), refused) && ...)) [[unlikely]]
-      return raise_for_argument(f, lib.param_of(f, refused));
+    auto c = make_frame<Dispatch>(lib, f, args);
+    int rejected = 0;
+    if (!(prepare<I>(c, lib.param_of(f, I), rejected) && ...)) [[unlikely]]
+      return raise_for_argument(f, lib.param_of(f, rejected));
     if constexpr ((Flags & second_pass) != 0) {
-      if (!(complete<I>(c, lib.param_of(f, I), refused) && ...)) [[unlikely]]
-        return raise_for_argument(f, lib.param_of(f, refused));
+      if (!(complete<I>(c, lib.param_of(f, I), rejected) && ...)) [[unlikely]]
+        return raise_for_argument(f, lib.param_of(f, rejected));
     }
-    word returned = invoke<Way>(lib, f, c.w);
+    word returned = invoke<Dispatch>(lib, f, c.w);
     if constexpr (!has_code) return result_or_raise(c, returned);
     if (int code = int(returned)) [[unlikely]]
       return Raises ? raise_status(lib, f.name, code, returned) : failure(lib, f, code);
@@ -158,16 +159,16 @@ struct shape {
   template <std::size_t... I>
   [[gnu::always_inline]] static PyObject* result(const library& lib, const function& f, auto& c) {
     PyObject* values[outputs];
-    int made = 0;
-    if (!(make_result<I>(c, lib.param_of(f, I), values, made) && ...)) [[unlikely]] {
-      while (made--) Py_DECREF(values[made]);
+    int count = 0;
+    if (!(make_result<I>(c, lib.param_of(f, I), values, count) && ...)) [[unlikely]] {
+      while (count--) Py_DECREF(values[count]);
       return nullptr;
     }
     if constexpr (Raises) {
       return unpacked(values, outputs);
     } else if constexpr (outputs == 1) {
-      constexpr bool again = ((is_output(K) && recycles(K)) || ...);
-      return success_pair(lib, values[0], again);
+      constexpr bool recyclable = ((is_output(K) && recycles(K)) || ...);
+      return success_pair(lib, values[0], recyclable);
     } else {
       return success_many(lib, values, outputs);
     }
@@ -189,7 +190,7 @@ using shape_of = typename shape_of_record<Library, Index>::type;
 
 // What a function points to that has the call to itself.
 template <const library& Library, int Index, class Caller>
-PyObject* specialised_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+PyObject* specialized_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
   constexpr const function& f = Library.functions[Index];
   if (names || n != f.positional) [[unlikely]]
     return call_by_record(Library, f, args, n, names);

@@ -9,63 +9,65 @@
 
 namespace halfwarp::bindings {
 
-struct data_object : storage {
+struct numpy_struct_object : storage {
   extent e;  // no dimensions: one struct
   bool is_read_only;
-  bool is_column;   // a field of several structs: its numbers are arrays
-  bool is_settled;  // the memory stays
-  bool is_usual;    // one small struct in memory of its own: the next may take its place
+  bool is_column;        // a field of several structs: its numbers are arrays
+  bool is_length_fixed;  // the memory stays
+  bool is_recyclable;    // one small struct in memory of its own: the next may take its place
 };
 
-inline data_object* as_data(PyObject* object) { return reinterpret_cast<data_object*>(object); }
-inline const data_record& data_record_of(PyObject* object) {
-  return *class_of(Py_TYPE(object)).record->data;
+inline numpy_struct_object* as_numpy_struct(PyObject* object) {
+  return reinterpret_cast<numpy_struct_object*>(object);
+}
+inline const numpy_record& numpy_record_of(PyObject* object) {
+  return *class_of(Py_TYPE(object)).record->numpy;
 }
 
 // Who keeps alive the memory that an object shows.
-inline PyObject* holder_of(PyObject* self) {
-  PyObject* owner = as_data(self)->owner;
+inline PyObject* memory_owner(PyObject* self) {
+  PyObject* owner = as_numpy_struct(self)->owner;
   return owner ? owner : self;
 }
 
 // Whether fields are single values: one struct, or an array of one.
-inline bool is_single(const data_object* object) {
+inline bool is_single(const numpy_struct_object* object) {
   return !object->is_column &&
          (object->e.ndim == 0 || (object->e.ndim == 1 && object->e.shape[0] == 1));
 }
 
 // The shape of one struct of a class: an array of one where the class is an array.
-extent extent_of_one(const data_record& record);
+extent extent_of_one(const numpy_record& record);
 
 // New zeroed structs: one, or `n` of an array class. nullptr with an error set.
-PyObject* new_data(const library& lib, int type);
+PyObject* new_numpy_struct(const library& lib, int type);
 // Likewise one struct, with zeroed memory behind it up to so many bytes.
-PyObject* new_data_with_tail(const library& lib, int type, std::size_t bytes);
-PyObject* new_data_array(const library& lib, int type, Py_ssize_t n);
+PyObject* new_numpy_struct_with_tail(const library& lib, int type, std::size_t bytes);
+PyObject* new_numpy_struct_array(const library& lib, int type, Py_ssize_t n);
 
 // Bytes of the memory for `n` structs, `least` or more, with slack behind them: the structs of
 // another release of a library may be larger. 0 with MemoryError set if no memory is as large.
-std::size_t memory_of(const data_record& record, Py_ssize_t n, std::size_t least = 0);
+std::size_t memory_of(const numpy_record& record, Py_ssize_t n, std::size_t least = 0);
 
 // What a view shows, and how.
-struct data_view {
-  char* where;
+struct numpy_struct_view {
+  char* data;
   extent e;
   PyObject* owner;
   bool is_read_only = false;
   bool is_column = false;
 };
-PyObject* new_data_view(const library& lib, int type, const data_view& view);
+PyObject* new_numpy_struct_view(const library& lib, int type, const numpy_struct_view& view);
 
 // Whether `object` is of the class; false with TypeError set.
-bool check_data(PyObject* object, const library& lib, int type);
+bool check_numpy_struct(PyObject* object, const library& lib, int type);
 
 // Copies the structs of `source`, which have the shape `e`, with what they depend on, into memory
 // that `target` shows.
-int copy_data(PyObject* target, char* where, const extent& e, PyObject* source);
+int copy_numpy_structs(PyObject* target, char* data, const extent& e, PyObject* source);
 
 // The same bytes in memory of its own, without gaps.
-PyObject* packed_data(PyObject* source);
+PyObject* packed_copy(PyObject* source);
 
 // ValueError unless the object may be written; false when it may not.
 bool check_writable(PyObject* self);

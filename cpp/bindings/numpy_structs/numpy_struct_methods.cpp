@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparison, copies, pickling and representation of data types; from_ptr, from_buffer, from_data.
-#include "bindings/numpy_structs/data_fields.hpp"
+#include "bindings/numpy_structs/numpy_struct_fields.hpp"
 
 #include <cstdarg>
 #include <cstring>
@@ -13,22 +13,22 @@
 namespace halfwarp::bindings {
 namespace {
 
-PyObject* copy(PyObject* self, PyObject*) { return packed_data(self); }
+PyObject* copy(PyObject* self, PyObject*) { return packed_copy(self); }
 
 // Without gaps, as bytes.
 PyObject* contents_of(PyObject* self) {
-  const reference packed{packed_data(self)};
+  const reference packed{packed_copy(self)};
   if (!packed) return nullptr;
-  auto size = as_data(packed)->e.elements() * Py_ssize_t(data_record_of(packed).size);
-  return PyBytes_FromStringAndSize(as_data(packed)->where, size);
+  auto size = as_numpy_struct(packed)->e.elements() * Py_ssize_t(numpy_record_of(packed).size);
+  return PyBytes_FromStringAndSize(as_numpy_struct(packed)->data, size);
 }
 
-bool has_addresses(const library& lib, const data_record& record) {
-  for (const data_field& f : record.fields) {
+bool has_addresses(const library& lib, const numpy_record& record) {
+  for (const numpy_field& f : record.fields) {
     bool is_address =
         f.shape == form::address || f.shape == form::text_pointer || f.shape >= form::number_list;
     if (is_address ||
-        (f.shape == form::structure && has_addresses(lib, *lib.classes[std::size_t(f.type)].data)))
+        (f.shape == form::structure && has_addresses(lib, *lib.classes[std::size_t(f.type)].numpy)))
       return true;
   }
   return false;
@@ -46,7 +46,7 @@ PyObject* reduce(PyObject* self, PyObject*) {
   const class_type& type = class_of(Py_TYPE(self));
   PyObject* contents = contents_of(self);
   if (!contents) return nullptr;
-  if (has_addresses(*type.lib, *type.record->data) && !is_all_zero(contents)) {
+  if (has_addresses(*type.lib, *type.record->numpy) && !is_all_zero(contents)) {
     Py_DECREF(contents);
     return raise_error(PyExc_TypeError, "cannot pickle %s: it holds addresses or handles",
                        short_name(type.record->name));
@@ -59,14 +59,14 @@ PyObject* plain_value(PyObject* value);
 
 PyObject* as_dict(PyObject* self, PyObject*) {
   const class_type& type = class_of(Py_TYPE(self));
-  PyObject* made = PyDict_New();
-  for (const data_field& f : type.record->data->fields) {
-    if (!made || f.is_hidden) continue;
-    const reference value{read_data_field(*type.lib, f, self)};
+  PyObject* dict = PyDict_New();
+  for (const numpy_field& f : type.record->numpy->fields) {
+    if (!dict || f.is_hidden) continue;
+    const reference value{read_numpy_field(*type.lib, f, self)};
     const reference plain{value ? plain_value(value) : nullptr};
-    if (!plain || PyDict_SetItemString(made, f.name, plain) < 0) Py_CLEAR(made);
+    if (!plain || PyDict_SetItemString(dict, f.name, plain) < 0) Py_CLEAR(dict);
   }
-  return made;
+  return dict;
 }
 
 PyObject* list_of_structs(PyObject* array) {
@@ -85,8 +85,8 @@ PyObject* list_of_structs(PyObject* array) {
 PyObject* plain_value(PyObject* value) {
   if (is_typed_array(value)) return PyObject_CallMethod(value, "tolist", nullptr);
   class_type* type = any_class_of(value);
-  if (!type || !type->record->data) return Py_NewRef(value);
-  if (as_data(value)->e.ndim <= 1 && as_data(value)->e.elements() == 1)
+  if (!type || !type->record->numpy) return Py_NewRef(value);
+  if (as_numpy_struct(value)->e.ndim <= 1 && as_numpy_struct(value)->e.elements() == 1)
     return as_dict(value, nullptr);
   return list_of_structs(value);
 }
@@ -95,9 +95,9 @@ PyObject* plain_value(PyObject* value) {
 PyObject* represent_one(PyObject* self) {
   const class_type& type = class_of(Py_TYPE(self));
   PyObject* parts = PyList_New(0);
-  for (const data_field& f : type.record->data->fields) {
+  for (const numpy_field& f : type.record->numpy->fields) {
     if (!parts || f.is_hidden) continue;
-    const reference value{read_data_field(*type.lib, f, self)};
+    const reference value{read_numpy_field(*type.lib, f, self)};
     PyObject* part = value ? PyUnicode_FromFormat("%s=%R", f.name.c_str(), value.get()) : nullptr;
     if (!append(parts, part)) Py_CLEAR(parts);
   }
@@ -112,43 +112,43 @@ const class_type& type_behind(PyObject* cls) {
 }
 
 // A view of structs in memory that `owner` keeps alive.
-PyObject* view_of(const class_type& type, void* where, const extent& e, PyObject* owner,
+PyObject* view_of(const class_type& type, void* data, const extent& e, PyObject* owner,
                   bool is_read_only) {
-  auto* memory = static_cast<char*>(where);
+  auto* memory = static_cast<char*>(data);
   const reference block{new_foreign_block(memory, owner)};
   if (!block) return nullptr;
-  return new_data_view(*type.lib, index_of(type), {memory, e, block, is_read_only});
+  return new_numpy_struct_view(*type.lib, index_of(type), {memory, e, block, is_read_only});
 }
 
-PyObject* copy_of(const class_type& type, const void* where, bool is_read_only) {
-  PyObject* made = new_data(*type.lib, index_of(type));
-  if (!made) return nullptr;
-  std::memcpy(as_data(made)->where, where, type.record->data->size);
-  as_data(made)->is_read_only = is_read_only;
-  return made;
+PyObject* copy_of(const class_type& type, const void* data, bool is_read_only) {
+  PyObject* object = new_numpy_struct(*type.lib, index_of(type));
+  if (!object) return nullptr;
+  std::memcpy(as_numpy_struct(object)->data, data, type.record->numpy->size);
+  as_numpy_struct(object)->is_read_only = is_read_only;
+  return object;
 }
 
 PyObject* from_address(const class_type& type, PyObject* address, Py_ssize_t size, bool read_only,
                        PyObject* owner) {
   word value;
   if (!integer_argument<kind::i64>(address, value)) return add_context("argument 'ptr': ");
-  auto* where = reinterpret_cast<void*>(value);
-  if (!where || size < 0) {
-    return where ? PyErr_Format(PyExc_ValueError, "size must not be negative, got %zd", size)
-                 : PyErr_Format(PyExc_ValueError, "ptr must not be null (0)");
+  auto* data = reinterpret_cast<void*>(value);
+  if (!data || size < 0) {
+    return data ? PyErr_Format(PyExc_ValueError, "size must not be negative, got %zd", size)
+                : PyErr_Format(PyExc_ValueError, "ptr must not be null (0)");
   }
-  const data_record& record = *type.record->data;
+  const numpy_record& record = *type.record->numpy;
   if (size > PY_SSIZE_T_MAX / Py_ssize_t(record.size))
     return raise_error(PyExc_OverflowError, "no memory holds %zd structs", size);
-  if (!record.is_array && owner == Py_None) return copy_of(type, where, read_only);
+  if (!record.is_array && owner == Py_None) return copy_of(type, data, read_only);
   extent e = record.is_array ? extent::line(size, Py_ssize_t(record.size)) : extent{};
-  return view_of(type, where, e, owner, read_only);
+  return view_of(type, data, e, owner, read_only);
 }
 
 // Says in the message of an error which class and method it comes from.
-PyObject* named(const class_type& type, PyObject* made, const char* method) {
-  if (!made) add_context("%s.%s", short_name(type.record->name), method);
-  return made;
+PyObject* named(const class_type& type, PyObject* result, const char* method) {
+  if (!result) add_context("%s.%s", short_name(type.record->name), method);
+  return result;
 }
 
 // Parses arguments; messages name the class and the method, which `format` ends with.
@@ -185,7 +185,7 @@ PyObject* struct_from_ptr(PyObject* cls, PyObject* args, PyObject* keywords) {
   return named(type, from_address(type, address, 1, read_only, owner), "from_ptr() ");
 }
 
-bool check_length(const data_record& record, Py_ssize_t length) {
+bool check_length(const numpy_record& record, Py_ssize_t length) {
   Py_ssize_t size = Py_ssize_t(record.size);
   if (record.is_array ? length % size == 0 : length == size) return true;
   return raise_error(PyExc_ValueError,
@@ -197,7 +197,7 @@ bool check_length(const data_record& record, Py_ssize_t length) {
 // The memory of a memoryview, as structs.
 PyObject* from_view(const class_type& type, PyObject* view) {
   const Py_buffer* buffer = PyMemoryView_GET_BUFFER(view);
-  const data_record& record = *type.record->data;
+  const numpy_record& record = *type.record->numpy;
   if (!PyBuffer_IsContiguous(buffer, 'C'))
     return raise_error(PyExc_ValueError, "the buffer must be contiguous");
   if (!check_length(record, buffer->len)) return nullptr;
@@ -241,35 +241,37 @@ PyMethodDef method(const char* name, PyCFunctionWithKeywords function, const cha
 
 }  // namespace
 
-PyObject* represent_data(PyObject* self) {
-  if (is_single(as_data(self))) return represent_one(self);
-  return PyUnicode_FromFormat("<%s array of %zd>", class_name(self), as_data(self)->e.elements());
+PyObject* represent_numpy_struct(PyObject* self) {
+  if (is_single(as_numpy_struct(self))) return represent_one(self);
+  return PyUnicode_FromFormat("<%s array of %zd>", class_name(self),
+                              as_numpy_struct(self)->e.elements());
 }
 
 // By class, number of structs, and contents.
-PyObject* compare_data(PyObject* self, PyObject* other, int operation) {
+PyObject* compare_numpy_structs(PyObject* self, PyObject* other, int operation) {
   if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
-  class_type* theirs = any_class_of(other);
-  if (!theirs || theirs != &class_of(Py_TYPE(self))) Py_RETURN_NOTIMPLEMENTED;
-  PyObject *ours = contents_of(self), *others = ours ? contents_of(other) : nullptr;
-  PyObject* result = others ? PyObject_RichCompare(ours, others, operation) : nullptr;
-  Py_XDECREF(ours);
-  Py_XDECREF(others);
+  class_type* other_type = any_class_of(other);
+  if (!other_type || other_type != &class_of(Py_TYPE(self))) Py_RETURN_NOTIMPLEMENTED;
+  PyObject *contents = contents_of(self), *other_contents = contents ? contents_of(other) : nullptr;
+  PyObject* result =
+      other_contents ? PyObject_RichCompare(contents, other_contents, operation) : nullptr;
+  Py_XDECREF(contents);
+  Py_XDECREF(other_contents);
   return result;
 }
 
-PyObject* data_with_contents(PyObject*, class_type& type, const Py_buffer& contents) {
-  const data_record& record = *type.record->data;
+PyObject* numpy_struct_with_contents(PyObject*, class_type& type, const Py_buffer& contents) {
+  const numpy_record& record = *type.record->numpy;
   Py_ssize_t size = Py_ssize_t(record.size), n = contents.len / size;
   if (contents.len % size || (n != 1 && !record.is_array)) return nullptr;
   int index = index_of(type);
-  PyObject* made =
-      record.is_array ? new_data_array(*type.lib, index, n) : new_data(*type.lib, index);
-  if (made) std::memcpy(as_data(made)->where, contents.buf, std::size_t(contents.len));
-  return made;
+  PyObject* object = record.is_array ? new_numpy_struct_array(*type.lib, index, n)
+                                     : new_numpy_struct(*type.lib, index);
+  if (object) std::memcpy(as_numpy_struct(object)->data, contents.buf, std::size_t(contents.len));
+  return object;
 }
 
-PyMethodDef data_methods[data_method_count] = {
+PyMethodDef numpy_struct_methods[numpy_struct_method_count] = {
     {"copy", copy, METH_NOARGS,
      "copy($self, /)\n--\n\nThe same contents in memory of its own. Host only."},
     {"asdict", as_dict, METH_NOARGS,
@@ -279,7 +281,7 @@ PyMethodDef data_methods[data_method_count] = {
     {"__deepcopy__", copy, METH_O, nullptr},
     {"__reduce__", reduce, METH_NOARGS, nullptr}};
 
-void add_source_methods(const data_record& record, PyMethodDef* methods) {
+void add_source_methods(const numpy_record& record, PyMethodDef* methods) {
   methods[0] =
       record.is_array
           ? method("from_ptr", array_from_ptr,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..model import DataField, Function, Library, Param
+from ..model import Function, Library, NumpyField, Param
 
 FLOATS = ("float", "double")
 LETTERS = {
@@ -20,7 +20,7 @@ LETTERS = {
 }
 
 
-def assembled_fields(library: Library, function: Function) -> dict[str, DataField]:
+def assembled_fields(library: Library, function: Function) -> dict[str, NumpyField]:
     """The fields that the arguments of a function go to, by argument."""
     types = {t.name: t for t in library.numpy_structs}
     return {
@@ -31,7 +31,7 @@ def assembled_fields(library: Library, function: Function) -> dict[str, DataFiel
     }
 
 
-def result_field(library: Library, param: Param) -> DataField | None:
+def result_field(library: Library, param: Param) -> NumpyField | None:
     """The field that comes out of an assembled struct; None when it comes out whole."""
     if not param.assembly or param.assembly.output < 0:
         return None
@@ -39,7 +39,7 @@ def result_field(library: Library, param: Param) -> DataField | None:
     return types[param.assembly.numpy_struct].fields[param.assembly.output]
 
 
-def c_type(library: Library, field: DataField) -> str:
+def c_type(library: Library, field: NumpyField) -> str:
     """The C type of a field's value; empty when Python sees an object."""
     if field.form == "address":
         return "intptr_t"
@@ -56,7 +56,7 @@ def plain(library: Library, name: str) -> str:
     return name
 
 
-def annotation(field: DataField) -> str:
+def annotation(field: NumpyField) -> str:
     """The Python type of a field."""
     words = {"text": "str", "text_pointer": "str", "bytes": "bytes", "address": "int"}
     if field.form == "number":

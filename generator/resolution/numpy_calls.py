@@ -20,7 +20,7 @@ from .exceptions import describe, outputs
 VERSIONED = re.compile(r"_v(\d+)(?:_t)?$")
 
 
-class DataCalls:
+class NumpyCalls:
     """What the decisions say of functions with NumPy structs."""
 
     def __init__(self, types: list[NumpyStruct], names, decisions: Decisions):

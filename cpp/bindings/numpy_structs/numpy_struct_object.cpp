@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects of data types: made, copied, and what Python's protocols ask of them.
-#include "bindings/numpy_structs/data_object.hpp"
+#include "bindings/numpy_structs/numpy_struct_object.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "bindings/errors/errors.hpp"
-#include "bindings/numpy_structs/data_fields.hpp"
+#include "bindings/numpy_structs/numpy_struct_fields.hpp"
 #include "bindings/objects/field_properties.hpp"
 #include "bindings/objects/keep_alive.hpp"
 
@@ -16,37 +16,37 @@ namespace halfwarp::bindings {
 namespace {
 
 // Above it, the system zeroes memory, so that it costs what of it is used.
-constexpr std::size_t most_of_usual = 512;
+constexpr std::size_t largest_recyclable = 512;
 
 PyObject* make(const library& lib, int type, const extent& e, std::size_t least = 0) {
   class_type* ready = ready_class(lib, type);
-  std::size_t bytes = ready ? memory_of(*ready->record->data, e.elements(), least) : 0;
+  std::size_t bytes = ready ? memory_of(*ready->record->numpy, e.elements(), least) : 0;
   if (!bytes) return nullptr;
   const std::size_t alignment = ready->record->alignment;
   if (alignment > alignof(std::max_align_t)) bytes += alignment;
-  const std::size_t size = sizeof(data_object) + bytes;
-  const bool is_usual = e.elements() == 1 && !least && size <= most_of_usual;
-  void* spare = is_usual ? take_spare(*ready) : nullptr;
-  auto* made =
-      static_cast<data_object*>(spare ? std::memset(spare, 0, size) : PyObject_Calloc(1, size));
-  if (!made) return PyErr_NoMemory();
-  made->is_usual = is_usual;
-  made->where = storage_of(made, alignment);
-  if (e.ndim) made->e = e;  // else it has its zeroes
-  made->is_settled = true;
-  return PyObject_Init(reinterpret_cast<PyObject*>(made), &ready->type);
+  const std::size_t size = sizeof(numpy_struct_object) + bytes;
+  const bool is_recyclable = e.elements() == 1 && !least && size <= largest_recyclable;
+  void* spare = is_recyclable ? pop_spare(*ready) : nullptr;
+  auto* object = static_cast<numpy_struct_object*>(spare ? std::memset(spare, 0, size)
+                                                         : PyObject_Calloc(1, size));
+  if (!object) return PyErr_NoMemory();
+  object->is_recyclable = is_recyclable;
+  object->data = storage_of(object, alignment);
+  if (e.ndim) object->e = e;  // else it has its zeroes
+  object->is_length_fixed = true;
+  return PyObject_Init(reinterpret_cast<PyObject*>(object), &ready->type);
 }
 
 // --- construction --------------------------------------------------------------------------------
 
 // Gives an object new zeroed memory, which keeps the former one: it may have been shown already.
-bool give_memory(PyObject* self, const extent& e) {
-  std::size_t bytes = memory_of(data_record_of(self), e.elements());
+bool replace_memory(PyObject* self, const extent& e) {
+  std::size_t bytes = memory_of(numpy_record_of(self), e.elements());
   PyObject* block = bytes ? new_memory_block(bytes) : nullptr;
   if (!block) return false;
-  auto* object = as_data(self);
+  auto* object = as_numpy_struct(self);
   as_storage(block)->owner = object->owner;
-  object->where = as_block(block)->where;
+  object->data = as_block(block)->data;
   object->e = e;
   object->owner = block;
   return true;
@@ -54,10 +54,11 @@ bool give_memory(PyObject* self, const extent& e) {
 
 // An object gets its length once: buffers, fields and calls go by the address of its memory.
 bool set_length(PyObject* self, Py_ssize_t n) {
-  auto* object = as_data(self);
-  bool is_settled = std::exchange(object->is_settled, true);
+  auto* object = as_numpy_struct(self);
+  bool is_length_fixed = std::exchange(object->is_length_fixed, true);
   if (n == object->e.elements()) return true;
-  if (!is_settled) return give_memory(self, extent::line(n, Py_ssize_t(data_record_of(self).size)));
+  if (!is_length_fixed)
+    return replace_memory(self, extent::line(n, Py_ssize_t(numpy_record_of(self).size)));
   return raise_error(PyExc_ValueError, "this %s has the length %zd, which cannot become %zd",
                      class_name(self), object->e.elements(), n);
 }
@@ -65,29 +66,29 @@ bool set_length(PyObject* self, Py_ssize_t n) {
 // The attributes of a subclass follow the head of its objects: the memory lies in a block.
 PyObject* make_subclass(PyTypeObject* subclass) {
   PyObject* self = subclass->tp_alloc(subclass, 0);
-  if (self && !give_memory(self, extent_of_one(data_record_of(self)))) Py_CLEAR(self);
+  if (self && !replace_memory(self, extent_of_one(numpy_record_of(self)))) Py_CLEAR(self);
   return self;
 }
 
 PyObject* make(PyTypeObject* called, PyObject*, PyObject*) {
   class_type& type = class_of(called);
   if (called != &type.type) return make_subclass(called);
-  PyObject* self = new_data(*type.lib, index_of(type));
-  if (self) as_data(self)->is_settled = false;
+  PyObject* self = new_numpy_struct(*type.lib, index_of(type));
+  if (self) as_numpy_struct(self)->is_length_fixed = false;
   return self;
 }
 
 // The length that was asked for: by position or keyword; 1 without one. -1 with an error set.
 Py_ssize_t length_of(PyObject* self, PyObject* args, PyObject* keywords) {
-  Py_ssize_t given = PyTuple_GET_SIZE(args), most = data_record_of(self).is_array ? 1 : 0;
+  Py_ssize_t count = PyTuple_GET_SIZE(args), most = numpy_record_of(self).is_array ? 1 : 0;
   const class_record& record = *class_of(Py_TYPE(self)).record;
-  if (given > most) return raise_too_many(record, most, given) - 1;
-  PyObject* size = given ? PyTuple_GET_ITEM(args, 0) : nullptr;
+  if (count > most) return raise_too_many(record, most, count) - 1;
+  PyObject* size = count ? PyTuple_GET_ITEM(args, 0) : nullptr;
   if (most && !size && keywords) size = PyDict_GetItemString(keywords, "size");
   if (!size) return 1;
   Py_ssize_t n = PyNumber_AsSsize_t(size, PyExc_OverflowError);
   if (n == -1 && PyErr_Occurred()) {
-    name_constructor_argument(record, "size");
+    add_argument_context(record, "size");
   } else if (n < 0)
     PyErr_Format(PyExc_ValueError, "%s() size must not be negative, got %zd", class_name(self), n);
   return n < 0 ? -1 : n;
@@ -98,9 +99,9 @@ int set_fields(PyObject* self, PyObject* keywords) {
   PyObject *name, *value;
   Py_ssize_t at = 0;
   while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
-    const data_field* f = find_data_field(*type.record->data, name);
-    if (f && write_data_field(*type.lib, *f, self, value) < 0) return -1;
-    if (f || (type.record->data->is_array && PyUnicode_CompareWithASCIIString(name, "size") == 0))
+    const numpy_field* f = find_numpy_field(*type.record->numpy, name);
+    if (f && write_numpy_field(*type.lib, *f, self, value) < 0) return -1;
+    if (f || (type.record->numpy->is_array && PyUnicode_CompareWithASCIIString(name, "size") == 0))
       continue;
     return raise_error(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
                        class_name(self), name);
@@ -108,7 +109,7 @@ int set_fields(PyObject* self, PyObject* keywords) {
   return 0;
 }
 
-int initialise(PyObject* self, PyObject* args, PyObject* keywords) {
+int initialize(PyObject* self, PyObject* args, PyObject* keywords) {
   Py_ssize_t n = length_of(self, args, keywords);
   if (n < 0) return -1;
   return set_length(self, n) ? set_fields(self, keywords) : -1;
@@ -121,10 +122,10 @@ PyObject* call_with(PyObject* type, PyObject* const* args, Py_ssize_t n, PyObjec
   for (Py_ssize_t i = 0; ok && i < n; ++i) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
   for (Py_ssize_t i = 0; ok && names && i < PyTuple_GET_SIZE(names); ++i)
     ok = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), args[n + i]) == 0;
-  PyObject* made = ok ? PyType_Type.tp_call(type, positional, keywords) : nullptr;
+  PyObject* object = ok ? PyType_Type.tp_call(type, positional, keywords) : nullptr;
   Py_XDECREF(positional);
   Py_XDECREF(keywords);
-  return made;
+  return object;
 }
 
 PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flagged,
@@ -132,42 +133,42 @@ PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flag
   auto& type = *reinterpret_cast<class_type*>(callable);
   Py_ssize_t n = PyVectorcall_NARGS(flagged);
   if (n || names) return call_with(callable, args, n, names);
-  return new_data(*type.lib, index_of(type));
+  return new_numpy_struct(*type.lib, index_of(type));
 }
 
 void release(PyObject* self) {
-  Py_XDECREF(as_data(self)->kept);
-  Py_XDECREF(as_data(self)->owner);
+  Py_XDECREF(as_numpy_struct(self)->refs);
+  Py_XDECREF(as_numpy_struct(self)->owner);
   PyTypeObject* type = Py_TYPE(self);
   if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
     type->tp_free(self);
-  } else if (!as_data(self)->is_usual || !leave_spare(class_of(type), self)) {
+  } else if (!as_numpy_struct(self)->is_recyclable || !store_spare(class_of(type), self)) {
     PyObject_Free(self);
   }
 }
 
 // --- elements ------------------------------------------------------------------------------------
 
-bool has_length(PyObject* self) { return as_data(self)->e.ndim > 0; }
+bool has_length(PyObject* self) { return as_numpy_struct(self)->e.ndim > 0; }
 
 Py_ssize_t length(PyObject* self) {
-  if (has_length(self)) return as_data(self)->e.shape[0];
+  if (has_length(self)) return as_numpy_struct(self)->e.shape[0];
   return raise_error(PyExc_TypeError, "object of type '%s' has no len()", class_name(self));
 }
 
-int is_true(PyObject* self) { return !has_length(self) || as_data(self)->e.shape[0] != 0; }
+int is_true(PyObject* self) { return !has_length(self) || as_numpy_struct(self)->e.shape[0] != 0; }
 
 PyObject* view_of(PyObject* self, const selection& chosen) {
   const class_type& type = class_of(Py_TYPE(self));
-  data_object* object = as_data(self);
-  data_view view{chosen.where, chosen.left, holder_of(self), object->is_read_only};
-  if (!chosen.left.ndim) view.e = extent_of_one(*type.record->data);
+  numpy_struct_object* object = as_numpy_struct(self);
+  numpy_struct_view view{chosen.data, chosen.e, memory_owner(self), object->is_read_only};
+  if (!chosen.e.ndim) view.e = extent_of_one(*type.record->numpy);
   view.is_column = object->is_column && !chosen.is_element;
-  return new_data_view(*type.lib, index_of(type), view);
+  return new_numpy_struct_view(*type.lib, index_of(type), view);
 }
 
-const data_field* field_named(PyObject* self, PyObject* name) {
-  const data_field* f = find_data_field(data_record_of(self), name);
+const numpy_field* field_named(PyObject* self, PyObject* name) {
+  const numpy_field* f = find_numpy_field(numpy_record_of(self), name);
   if (!f) PyErr_Format(PyExc_ValueError, "%s has no field of name %U", class_name(self), name);
   return f;
 }
@@ -177,8 +178,8 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   if (!has_length(self))
     return raise_error(PyExc_TypeError, "'%s' object is not subscriptable", class_name(self));
   selection chosen;
-  as_data(self)->is_settled = true;  // converting the index may run code of the user
-  if (!select(as_data(self)->e, as_data(self)->where, key, chosen)) return nullptr;
+  as_numpy_struct(self)->is_length_fixed = true;  // converting the index may run code of the user
+  if (!select(as_numpy_struct(self)->e, as_numpy_struct(self)->data, key, chosen)) return nullptr;
   return view_of(self, chosen);
 }
 
@@ -189,26 +190,26 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
                        value ? "assigned: it is one struct" : "deleted");
   const class_type& type = class_of(Py_TYPE(self));
   selection chosen;
-  as_data(self)->is_settled = true;
-  if (!check_writable(self) || !check_data(value, *type.lib, index_of(type)) ||
-      !select(as_data(self)->e, as_data(self)->where, key, chosen))
+  as_numpy_struct(self)->is_length_fixed = true;
+  if (!check_writable(self) || !check_numpy_struct(value, *type.lib, index_of(type)) ||
+      !select(as_numpy_struct(self)->e, as_numpy_struct(self)->data, key, chosen))
     return -1;
-  return copy_data(self, chosen.where, chosen.left, value);
+  return copy_numpy_structs(self, chosen.data, chosen.e, value);
 }
 
-PyObject* address(PyObject* self) { return PyLong_FromVoidPtr(as_data(self)->where); }
+PyObject* address(PyObject* self) { return PyLong_FromVoidPtr(as_numpy_struct(self)->data); }
 PyObject* get_address(PyObject* self, void*) { return address(self); }
 
 // --- memory --------------------------------------------------------------------------------------
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  auto* object = as_data(self);
-  Py_ssize_t size = Py_ssize_t(data_record_of(self).size);
+  auto* object = as_numpy_struct(self);
+  Py_ssize_t size = Py_ssize_t(numpy_record_of(self).size);
   if (!object->e.is_contiguous(size)) {
     PyErr_SetString(PyExc_BufferError, "these structs do not lie behind each other; copy them");
     return -1;
   }
-  return PyBuffer_FillInfo(view, self, object->where, object->e.elements() * size,
+  return PyBuffer_FillInfo(view, self, object->data, object->e.elements() * size,
                            object->is_read_only, flags);
 }
 
@@ -218,35 +219,35 @@ PyMappingMethods mapping = {length, get_item, set_item};
 PyBufferProcs buffer = {get_buffer, nullptr};
 
 bool add_field_properties(class_type& type) {
-  static constexpr PyGetSetDef others[] = {
+  static constexpr PyGetSetDef extra[] = {
       {"ptr", get_address, nullptr, "Address of the memory.", nullptr}};
-  const data_record& record = *type.record->data;
-  auto describe = [&](const data_field& f) -> PyGetSetDef {
+  const numpy_record& record = *type.record->numpy;
+  auto describe = [&](const numpy_field& f) -> PyGetSetDef {
     if (f.is_hidden) return {};
     return {f.name, getter_of(record, f), setter_of(f), nullptr, nullptr};
   };
-  return add_properties(type, record.fields, describe, others);
+  return add_properties(type, record.fields, describe, extra);
 }
 
 bool add_methods(class_type& type) {
-  constexpr std::size_t most = source_method_count + data_method_count + 1;
+  constexpr std::size_t most = source_method_count + numpy_struct_method_count + 1;
   auto* methods = static_cast<PyMethodDef*>(PyMem_Calloc(most, sizeof(PyMethodDef)));
   if (!methods) return PyErr_NoMemory() != nullptr;
-  add_source_methods(*type.record->data, methods);
-  std::memcpy(methods + source_method_count, data_methods, sizeof data_methods);
+  add_source_methods(*type.record->numpy, methods);
+  std::memcpy(methods + source_method_count, numpy_struct_methods, sizeof numpy_struct_methods);
   type.type.tp_methods = methods;
   return true;
 }
 
 bool set_slots(class_type& type) {
   PyTypeObject& slots = type.type;
-  slots.tp_basicsize = sizeof(data_object);
+  slots.tp_basicsize = sizeof(numpy_struct_object);
   slots.tp_new = make;
   slots.tp_vectorcall = vectorcall;
-  slots.tp_init = initialise;
+  slots.tp_init = initialize;
   slots.tp_dealloc = release;
-  slots.tp_repr = represent_data;
-  slots.tp_richcompare = compare_data;
+  slots.tp_repr = represent_numpy_struct;
+  slots.tp_richcompare = compare_numpy_structs;
   slots.tp_hash = PyObject_HashNotImplemented;
   slots.tp_as_number = &numbers;
   slots.tp_as_sequence = &sequence;
@@ -258,46 +259,46 @@ bool set_slots(class_type& type) {
 
 }  // namespace
 
-extent extent_of_one(const data_record& record) {
+extent extent_of_one(const numpy_record& record) {
   return record.is_array ? extent::line(1, Py_ssize_t(record.size)) : extent{};
 }
 
-std::size_t memory_of(const data_record& record, Py_ssize_t n, std::size_t least) {
-  constexpr auto most = std::size_t(PY_SSIZE_T_MAX) - sizeof(data_object) - struct_slack;
+std::size_t memory_of(const numpy_record& record, Py_ssize_t n, std::size_t least) {
+  constexpr auto most = std::size_t(PY_SSIZE_T_MAX) - sizeof(numpy_struct_object) - struct_slack;
   if (std::size_t(n) <= most / record.size && least <= most) [[likely]]
     return std::max(std::size_t(n) * record.size, least) + struct_slack;
   PyErr_NoMemory();
   return 0;
 }
 
-PyObject* new_data(const library& lib, int type) {
-  return make(lib, type, extent_of_one(*lib.classes[std::size_t(type)].data));
+PyObject* new_numpy_struct(const library& lib, int type) {
+  return make(lib, type, extent_of_one(*lib.classes[std::size_t(type)].numpy));
 }
 
-PyObject* new_data_with_tail(const library& lib, int type, std::size_t bytes) {
-  return make(lib, type, extent_of_one(*lib.classes[std::size_t(type)].data), bytes);
+PyObject* new_numpy_struct_with_tail(const library& lib, int type, std::size_t bytes) {
+  return make(lib, type, extent_of_one(*lib.classes[std::size_t(type)].numpy), bytes);
 }
 
-PyObject* new_data_array(const library& lib, int type, Py_ssize_t n) {
-  return make(lib, type, extent::line(n, Py_ssize_t(lib.classes[std::size_t(type)].data->size)));
+PyObject* new_numpy_struct_array(const library& lib, int type, Py_ssize_t n) {
+  return make(lib, type, extent::line(n, Py_ssize_t(lib.classes[std::size_t(type)].numpy->size)));
 }
 
-PyObject* new_data_view(const library& lib, int type, const data_view& view) {
+PyObject* new_numpy_struct_view(const library& lib, int type, const numpy_struct_view& view) {
   class_type* ready = ready_class(lib, type);
-  auto* made = ready ? PyObject_New(data_object, &ready->type) : nullptr;
-  if (!made) return nullptr;
-  made->where = view.where;
-  made->owner = Py_NewRef(view.owner);
-  made->kept = nullptr;
-  made->e = view.e;
-  made->is_read_only = view.is_read_only;
-  made->is_column = view.is_column;
-  made->is_settled = true;
-  made->is_usual = false;
-  return reinterpret_cast<PyObject*>(made);
+  auto* object = ready ? PyObject_New(numpy_struct_object, &ready->type) : nullptr;
+  if (!object) return nullptr;
+  object->data = view.data;
+  object->owner = Py_NewRef(view.owner);
+  object->refs = nullptr;
+  object->e = view.e;
+  object->is_read_only = view.is_read_only;
+  object->is_column = view.is_column;
+  object->is_length_fixed = true;
+  object->is_recyclable = false;
+  return reinterpret_cast<PyObject*>(object);
 }
 
-bool check_data(PyObject* object, const library& lib, int type) {
+bool check_numpy_struct(PyObject* object, const library& lib, int type) {
   if (!ready_class(lib, type)) return false;
   return is_instance(object, lib, type) ||
          raise_expected(short_name(lib.classes[std::size_t(type)].name), object);
@@ -307,47 +308,47 @@ namespace {
 
 // One struct, with what it depends on.
 bool copy_one(PyObject* target, char* to, PyObject* source, char* from) {
-  std::size_t size = data_record_of(source).size;
+  std::size_t size = numpy_record_of(source).size;
   std::memmove(to, from, size);
-  return copy_kept(as_storage(target), to, as_storage(source), from, size) == 0;
+  return copy_references(as_storage(target), to, as_storage(source), from, size) == 0;
 }
 
 }  // namespace
 
 // Several are packed first, since some of them may be among those that are written.
-int copy_data(PyObject* target, char* where, const extent& e, PyObject* source) {
-  Py_ssize_t n = as_data(source)->e.elements();
+int copy_numpy_structs(PyObject* target, char* data, const extent& e, PyObject* source) {
+  Py_ssize_t n = as_numpy_struct(source)->e.elements();
   if (n != 1 && n != e.elements())
     return raise_error(PyExc_ValueError, "expected %zd structs, got %zd", e.elements(), n);
-  const reference packed{n == 1 ? Py_NewRef(source) : packed_data(source)};
+  const reference packed{n == 1 ? Py_NewRef(source) : packed_copy(source)};
   if (!packed) return -1;
-  char* from = as_data(packed)->where;
-  std::size_t step = n == 1 ? 0 : data_record_of(source).size;
-  bool ok = for_each_element(e, where, [&](char* to) {
+  char* from = as_numpy_struct(packed)->data;
+  std::size_t step = n == 1 ? 0 : numpy_record_of(source).size;
+  bool ok = for_each_element(e, data, [&](char* to) {
     return copy_one(target, to, packed, std::exchange(from, from + step));
   });
   return ok ? 0 : -1;
 }
 
-PyObject* packed_data(PyObject* source) {
+PyObject* packed_copy(PyObject* source) {
   class_type& type = class_of(Py_TYPE(source));
-  data_object* given = as_data(source);
-  Py_ssize_t size = Py_ssize_t(type.record->data->size);
-  PyObject* made = make(*type.lib, index_of(type), given->e.packed(size));
-  if (!made) return nullptr;
-  char* to = as_data(made)->where;
-  if (!for_each_element(given->e, given->where, [&](char* from) {
-        return copy_one(made, std::exchange(to, to + size), source, from);
+  numpy_struct_object* object = as_numpy_struct(source);
+  Py_ssize_t size = Py_ssize_t(type.record->numpy->size);
+  PyObject* copy = make(*type.lib, index_of(type), object->e.packed(size));
+  if (!copy) return nullptr;
+  char* to = as_numpy_struct(copy)->data;
+  if (!for_each_element(object->e, object->data, [&](char* from) {
+        return copy_one(copy, std::exchange(to, to + size), source, from);
       }))
-    Py_CLEAR(made);
-  return made;
+    Py_CLEAR(copy);
+  return copy;
 }
 
 bool check_writable(PyObject* self) {
-  if (!as_data(self)->is_read_only) return true;
+  if (!as_numpy_struct(self)->is_read_only) return true;
   return raise_error(PyExc_ValueError, "This %s instance is read-only", class_name(self));
 }
 
-const class_family data_family = {set_slots, nullptr, data_with_contents};
+const class_family numpy_struct_family = {set_slots, nullptr, numpy_struct_with_contents};
 
 }  // namespace halfwarp::bindings
