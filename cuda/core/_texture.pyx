@@ -14,10 +14,12 @@ from cuda.core._core import _complete_classes
 cdef enum:
     SURFACE_LOAD_STORE = 2  # CUDA_ARRAY3D_SURFACE_LDST
 
-include "texture/array.pyx"
+include "texture/opaque_array.pyx"
+include "texture/mipmapped_array.pyx"
 include "texture/copies.pyx"
-include "texture/resource.pyx"
-include "texture/objects.pyx"
-include "texture/graphics.pyx"
+include "texture/resource_descriptor.pyx"
+include "texture/texture_object.pyx"
+include "texture/surface_object.pyx"
+include "texture/graphics_resource.pyx"
 
 _complete_classes(globals(), __name__)

@@ -8,6 +8,12 @@ cdef int require_buffer(object given) except -1:
     return check_open((<Buffer>given).fields.is_open, "Buffer")
 
 
+cdef int require_resource(object given) except -1:
+    if not isinstance(given, ResourceDescriptor):
+        raise TypeError(f"resource must be a ResourceDescriptor, got {type(given).__name__}")
+    return 0
+
+
 cdef class ResourceDescriptor:
     """What a texture or surface is of: an array, a mipmapped array, or memory in rows.
 
