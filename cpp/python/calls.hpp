@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on Python objects that may run code of Python; none, or -1, with an exception set when
-// they fail.
+// Operations on Python objects that may run Python code. They return null or -1, with an exception
+// set, on failure.
 #pragma once
 
-#include "python/lock/interpreter_lock.hpp"
+#include "python/lock/gil.hpp"
 #include "python/reference.hpp"
 
 namespace halfwarp::python {
@@ -16,16 +16,16 @@ namespace halfwarp::python {
   return reference{run_python([=] { return PyObject_GetItem(object, key); })};
 }
 
-[[nodiscard]] inline reference get_item(PyObject* object, Py_ssize_t place) noexcept {
-  return reference{run_python([=] { return PySequence_GetItem(object, place); })};
+[[nodiscard]] inline reference get_item(PyObject* object, Py_ssize_t index) noexcept {
+  return reference{run_python([=] { return PySequence_GetItem(object, index); })};
 }
 
-// `object.__index__()`.
+// Calls `object.__index__()`.
 [[nodiscard]] inline reference as_index(PyObject* object) noexcept {
   return reference{run_python([=] { return PyNumber_Index(object); })};
 }
 
-// A tuple of the items: a copy of a list, so that no other thread changes it meanwhile.
+// Returns a tuple of the items, a snapshot of a list that other threads may change.
 [[nodiscard]] inline reference as_tuple(PyObject* object) noexcept {
   return reference{run_python([=] { return PySequence_Tuple(object); })};
 }
@@ -39,9 +39,10 @@ namespace halfwarp::python {
 }
 
 [[nodiscard]] inline reference call_with_keywords(PyObject* callable, PyObject* keywords) noexcept {
-  const reference none{PyTuple_New(0)};
-  if (!none) return {};
-  return reference{run_python([&] { return PyObject_Call(callable, none.get(), keywords); })};
+  const reference no_arguments{PyTuple_New(0)};
+  if (!no_arguments) return {};
+  return reference{
+      run_python([&] { return PyObject_Call(callable, no_arguments.get(), keywords); })};
 }
 
 [[nodiscard]] inline reference call_method(PyObject* object, PyObject* name) noexcept {

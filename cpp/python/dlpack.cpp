@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <new>
 
-#include "python/lock/interpreter_lock.hpp"
+#include "python/lock/gil.hpp"
 
 namespace halfwarp::python::dlpack {
 namespace {
 
-/// The tensor; one allocation holds it with its extents and strides, and it keeps `owner` alive.
+/// A tensor that retains `owner`, with its extents and strides in the same allocation.
 template <class Tensor>
 struct exported {
   Tensor managed;
@@ -19,42 +19,42 @@ struct exported {
   std::int64_t numbers[];
 };
 
-/// Consumers call this from any thread, with or without the interpreter lock.
+/// Releases a tensor. Consumers call this from any thread, with or without the GIL.
 template <class Tensor>
 void release(Tensor* managed) {
-  auto* whole = static_cast<exported<Tensor>*>(managed->context);
-  if (Py_IsInitialized()) {  // after the interpreter's end nobody can take the reference back
+  auto* exported_tensor = static_cast<exported<Tensor>*>(managed->context);
+  if (Py_IsInitialized()) {  // after the interpreter's end the reference cannot be released
     const gil_acquire lock;
-    Py_DECREF(whole->owner);
+    Py_DECREF(exported_tensor->owner);
   }
-  std::free(whole);
+  std::free(exported_tensor);
 }
 
-/// A consumer renames the capsule that it takes over, so the name says who must release.
+/// Releases the tensor of an unconsumed capsule. Consuming a capsule renames it.
 template <class Tensor, const char* name>
-void drop_unused(PyObject* capsule) {
+void release_unconsumed(PyObject* capsule) {
   if (!PyCapsule_IsValid(capsule, name)) return;
   auto* managed = static_cast<Tensor*>(PyCapsule_GetPointer(capsule, name));
   managed->deleter(managed);
 }
 
 template <class Tensor>
-Tensor* make(PyObject* owner, const tensor& content, std::uint64_t flags) {
+Tensor* create_tensor(PyObject* owner, const tensor& content, std::uint64_t flags) {
   const auto ndim = static_cast<std::size_t>(content.ndim);
   const std::size_t size = sizeof(exported<Tensor>) + 2 * ndim * sizeof(std::int64_t);
-  auto* whole = static_cast<exported<Tensor>*>(std::malloc(size));
-  if (whole == nullptr) {
+  auto* exported_tensor = static_cast<exported<Tensor>*>(std::malloc(size));
+  if (exported_tensor == nullptr) {
     PyErr_NoMemory();
     return nullptr;
   }
-  whole->owner = Py_NewRef(owner);
-  Tensor& managed = whole->managed;
+  exported_tensor->owner = Py_NewRef(owner);
+  Tensor& managed = exported_tensor->managed;
   managed.content = content;
-  managed.content.shape = whole->numbers;
-  managed.content.strides = ndim == 0 ? nullptr : whole->numbers + ndim;
+  managed.content.shape = exported_tensor->numbers;
+  managed.content.strides = ndim == 0 ? nullptr : exported_tensor->numbers + ndim;
   std::copy_n(content.shape, ndim, managed.content.shape);
-  std::copy_n(content.strides, ndim, whole->numbers + ndim);
-  managed.context = whole;
+  std::copy_n(content.strides, ndim, exported_tensor->numbers + ndim);
+  managed.context = exported_tensor;
   managed.deleter = release<Tensor>;
   if constexpr (requires { managed.number; }) {
     managed.number = supported_version;
@@ -64,10 +64,10 @@ Tensor* make(PyObject* owner, const tensor& content, std::uint64_t flags) {
 }
 
 template <class Tensor, const char* name>
-PyObject* make_capsule(PyObject* owner, const tensor& content, std::uint64_t flags) {
-  Tensor* const managed = make<Tensor>(owner, content, flags);
+PyObject* create_capsule(PyObject* owner, const tensor& content, std::uint64_t flags) {
+  Tensor* const managed = create_tensor<Tensor>(owner, content, flags);
   if (managed == nullptr) return nullptr;
-  PyObject* capsule = PyCapsule_New(managed, name, drop_unused<Tensor, name>);
+  PyObject* capsule = PyCapsule_New(managed, name, release_unconsumed<Tensor, name>);
   if (capsule == nullptr) release(managed);
   return capsule;
 }
@@ -77,12 +77,12 @@ PyObject* make_capsule(PyObject* owner, const tensor& content, std::uint64_t fla
 PyObject* export_tensor(PyObject* owner, const tensor& content, std::uint64_t flags,
                         bool is_versioned) {
   return is_versioned
-             ? make_capsule<versioned_tensor, versioned_capsule_name>(owner, content, flags)
-             : make_capsule<managed_tensor, capsule_name>(owner, content, flags);
+             ? create_capsule<versioned_tensor, versioned_capsule_name>(owner, content, flags)
+             : create_capsule<managed_tensor, capsule_name>(owner, content, flags);
 }
 
 versioned_tensor* export_managed(PyObject* owner, const tensor& content, std::uint64_t flags) {
-  return make<versioned_tensor>(owner, content, flags);
+  return create_tensor<versioned_tensor>(owner, content, flags);
 }
 
 }  // namespace halfwarp::python::dlpack

@@ -16,14 +16,14 @@ struct device {
 };
 
 struct data_type {
-  std::uint8_t code;  // the numbers are those of DLPack's header
+  std::uint8_t code;  // as in DLPack's header
   std::uint8_t bits;
   std::uint16_t lanes;
 };
 
 struct tensor {
   void* data;
-  device where;
+  device location;
   std::int32_t ndim;
   data_type dtype;
   std::int64_t* shape;
@@ -51,21 +51,21 @@ struct versioned_tensor {
 
 inline constexpr version supported_version{1, 2};
 inline constexpr std::uint8_t signed_integer = 0;
-// Flags of a tensor with a version.
+// Flags of a versioned tensor.
 inline constexpr std::uint64_t read_only = 1, is_copied = 2, is_subbyte_padded = 4;
 inline constexpr char capsule_name[] = "dltensor";
 inline constexpr char versioned_capsule_name[] = "dltensor_versioned";
 
-/// Whether the fields lie where the published C header puts them.
+/// Checks the layout against the published C header.
 static_assert(sizeof(tensor) == 48 && sizeof(managed_tensor) == 64 &&
               sizeof(versioned_tensor) == 80);
 
-/// A capsule over memory that `owner` keeps alive; extents and strides are copied. The capsule, or
-/// whoever consumes it, holds one reference to `owner`. New reference, or null with an error set.
+/// Returns a capsule over memory of `owner`; extents and strides are copied. The capsule, or its
+/// consumer, holds one reference to `owner`. New reference, or null with an error set.
 PyObject* export_tensor(PyObject* owner, const tensor& content, std::uint64_t flags,
                         bool is_versioned);
 
-/// The same without a capsule: the deleter gives it up. Null with an error set.
+/// Returns a tensor without a capsule; its deleter releases it. Null with an error set.
 versioned_tensor* export_managed(PyObject* owner, const tensor& content, std::uint64_t flags);
 
 }  // namespace halfwarp::python::dlpack

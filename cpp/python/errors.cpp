@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where what C++ or the driver reports becomes a Python exception.
+// Converts C++ exceptions and driver errors to Python exceptions.
 #include "python/errors.hpp"
 
 #include <exception>
@@ -13,23 +13,23 @@
 namespace halfwarp::python {
 namespace {
 
-PyObject* warning = nullptr;  // the class, written once
+PyObject* warning_class = nullptr;  // set once
 
-int give_warning(void* data) noexcept {
+int issue_warning(void* data) noexcept {
   auto* const text = static_cast<std::string*>(data);
-  const int result = PyErr_WarnEx(warning, text->c_str(), 1);
-  if (result < 0) PyErr_WriteUnraisable(nullptr);  // it was to become an error
+  const int result = PyErr_WarnEx(warning_class, text->c_str(), 1);
+  if (result < 0) PyErr_WriteUnraisable(nullptr);  // a filter turned the warning into an error
   delete text;
   return 0;
 }
 
-// A clean-up may fail on any thread, with any lock held, in the middle of anything: the warning is
-// given by the main thread, when it next runs code of Python.
-bool warn(const std::string& text) noexcept {
+// A destruction can fail on any thread, with any lock held. The main thread issues the warning when
+// it next runs Python code.
+bool queue_warning(const std::string& text) noexcept {
   if (is_finalizing()) return false;
   auto* const copy = new (std::nothrow) std::string{text};
   if (copy == nullptr) return false;
-  if (Py_AddPendingCall(give_warning, copy) == 0) return true;
+  if (Py_AddPendingCall(issue_warning, copy) == 0) return true;
   delete copy;
   return false;
 }
@@ -61,9 +61,9 @@ bool is_finalizing() noexcept {
 #endif
 }
 
-void warn_of_clean_up(PyObject* warning_class) noexcept {
-  warning = Py_NewRef(warning_class);
-  core::warning_hook = warn;
+void set_cleanup_warning(PyObject* new_class) noexcept {
+  warning_class = Py_NewRef(new_class);
+  core::warning_hook = queue_warning;
 }
 
 }  // namespace halfwarp::python

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where what C++ or the driver reports becomes a Python exception.
+// Converts C++ exceptions and driver errors to Python exceptions.
 #pragma once
 
 #include <Python.h>
 #include <cuda.h>
 
-#include "python/lock/interpreter_lock.hpp"
+#include "python/lock/gil.hpp"
 
 namespace halfwarp::python {
 
-// Sets CUDAError (or OutOfMemoryError) for a driver function that answered `code`; returns -1. An
-// error that is set already stays: the loader's, when there was no function to call. `function`
-// may be null. Needs the interpreter lock.
+// Sets CUDAError (or OutOfMemoryError) for a driver function that returned `code`; returns -1.
+// Keeps an error that is already set, such as the loader's. `function` may be null. Needs the GIL.
 using raise_function = int (*)(CUresult code, const char* function);
 
-// Written once, when the extension is imported.
+// Set once, when the extension is imported.
 inline raise_function raise_driver_error = nullptr;
 
-// Call inside a catch block, with the interpreter lock: sets the exception for what was thrown.
+// Call inside a catch block, with the GIL held: sets the exception for the one being handled.
 void translate_exception() noexcept;
 
-// For a function whose status is at hand: 0, or -1 with the exception set. Takes the interpreter
-// lock only to raise.
+// Checks a driver status. Returns 0, or -1 with an exception set. Acquires the GIL only to raise.
 [[nodiscard]] inline int check(CUresult code, const char* function) noexcept {
   if (code == CUDA_SUCCESS) [[likely]]
     return 0;
@@ -30,11 +28,10 @@ void translate_exception() noexcept;
   return -1;
 }
 
-// Whether the interpreter is going down: module globals may be gone.
+// Returns whether the interpreter is finalizing; module globals may then be cleared.
 [[nodiscard]] bool is_finalizing() noexcept;
 
-// Lets driver objects that could not be destroyed become warnings of this class, which must live as
-// long as the process.
-void warn_of_clean_up(PyObject* warning_class) noexcept;
+// Sets the class of the warnings about driver objects that could not be destroyed.
+void set_cleanup_warning(PyObject* warning_class) noexcept;
 
 }  // namespace halfwarp::python

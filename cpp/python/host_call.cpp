@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host functions that the driver calls on a thread of its own: Python callables and C pointers.
+// Host functions that the driver calls on one of its threads: Python callables and C pointers.
 #include "python/host_call.hpp"
 
 #include <atomic>
@@ -14,7 +14,7 @@
 namespace halfwarp::python {
 namespace {
 
-// Calls that were made and whose references are to be dropped on a Python thread.
+// Completed calls, whose references must be released on a Python thread.
 constinit std::atomic<host_call*> finished{nullptr};
 
 int drop_finished(void*) noexcept {
@@ -28,8 +28,8 @@ void release(host_call* call) noexcept {
     call->next = first;
   } while (!finished.compare_exchange_weak(first, call, std::memory_order_release,
                                            std::memory_order_relaxed));
-  // A list that was not empty is going to be dropped already. A full queue of the interpreter is
-  // no loss: the next call drops both.
+  // For a non-empty list a pending call is already queued. If CPython's queue is full, the next
+  // call drops both.
   if (first == nullptr) Py_AddPendingCall(drop_finished, nullptr);
 }
 
@@ -38,11 +38,11 @@ void call_python(PyObject* function) noexcept {
   if (!call(function)) run_python([=] { PyErr_WriteUnraisable(function); });
 }
 
-void make_call(const host_call& made) noexcept {
-  if (made.native != nullptr) {
-    made.native(made.argument);
+void execute(const host_call& call) noexcept {
+  if (call.native != nullptr) {
+    call.native(call.argument);
   } else {
-    call_python(made.function);
+    call_python(call.function);
   }
 }
 
@@ -78,15 +78,15 @@ void discard(host_call* call) noexcept {
 
 void run_host_call(void* data) noexcept {
   const interpreter::gate_pass pass{interpreter::gate->enter()};
-  if (!pass.is_open()) return;  // the process ends: what the call holds goes with it
+  if (!pass.is_open()) return;  // the process is exiting, which frees the call
   auto* const call = static_cast<host_call*>(data);
-  make_call(*call);
+  execute(*call);
   release(call);
 }
 
 void run_graph_call(void* data) noexcept {
   const interpreter::gate_pass pass{interpreter::gate->enter()};
-  if (pass.is_open()) make_call(*static_cast<host_call*>(data));
+  if (pass.is_open()) execute(*static_cast<host_call*>(data));
 }
 
 void release_host_call(void* call) noexcept {

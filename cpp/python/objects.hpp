@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What C++ reads directly in the objects of cuda.core: their C fields and where these lie.
+// C fields of cuda.core objects that C++ reads directly, and their offsets.
 #pragma once
 
 #include <Python.h>
@@ -13,9 +13,10 @@
 #include "core/stream.hpp"
 #include "python/lock/held.hpp"
 
-// Each Cython class holds one of the following as its first member: a handle under the name
-// `native`, plain values under the name `fields`. All zero bytes mean "closed" or "not
-// initialised", so that an object whose __cinit__ did not run is refused like a closed one.
+// Each Cython class holds one of the following as its first member: a handle named `native`, or
+// plain values named `fields`. All zero bytes mean "closed" or "not initialized", so that an object
+// whose
+// __cinit__ did not run is rejected like a closed one.
 namespace halfwarp::python {
 
 template <>
@@ -46,38 +47,38 @@ struct view_fields {
   std::uintptr_t pointer;
   std::int32_t device;  // ordinal; -1: host
   bool is_device_accessible;
-  const buffer_fields* source;  // of the Buffer that the view keeps alive; null: another object
+  const buffer_fields* source;  // fields of the Buffer that the view retains; null: another object
 };
 
 struct dimensions {
   unsigned x, y, z;
 };
 
-// Launch attributes beyond the three of config_fields. Never changed once a LaunchConfig has them:
-// a launch holds a reference to their object instead of copying under a lock.
+// Launch attributes beyond the three of config_fields. Immutable once a LaunchConfig refers to
+// them: a launch holds a reference to their object instead of copying under a lock.
 struct further_attributes {
   unsigned count;
-  int driver_version;  // of CUDA, of the first driver that knows all of them
+  int driver_version;  // first CUDA version that supports all of them
   CUlaunchAttribute values[16];
 };
 
 inline constexpr unsigned most_attributes = 3 + 16;  // of a launch
 
 struct config_fields {
-  CUlaunchConfig native;  // as the driver takes it, but for hStream and attrs
+  CUlaunchConfig native;  // without valid hStream and attrs
   CUlaunchAttribute attributes[3];
-  dimensions grid;     // as the user gave it: clusters when `cluster` is set, else blocks
+  dimensions grid;     // as passed by the caller: in clusters if `cluster` is set, else in blocks
   dimensions cluster;  // all zero: none
   bool is_cooperative;
   bool programmatic_stream_serialization;
-  bool is_device_checked;  // a device was current and has what this asks for
-  bool needs_care;         // launch has to ask the device, see take_care()
+  bool is_device_checked;   // the device current at that time supports it
+  bool needs_device_check;  // launch must call check_device_limits()
   bool is_valid;
-  bool is_plain;      // valid, and without further attributes: the short way of a launch
-  PyObject* further;  // has further_attributes; null: none. Who holds these fields keeps it alive
+  bool is_plain;      // valid and without further attributes: the fast path of a launch
+  PyObject* further;  // object with further_attributes, or null; retained by the containing object
 };
 
-// The class that holds one kind of fields, written once when the extension is initialised.
+// The class with this kind of fields, set once when the extension is initialized.
 template <class Fields>
 struct object_class {
   static inline PyTypeObject* type = nullptr;
@@ -89,7 +90,7 @@ template <class Fields>
   return *reinterpret_cast<Fields*>(reinterpret_cast<char*>(object) + object_class<Fields>::offset);
 }
 
-// One pointer compare; false for subclasses.
+// Compares one pointer; returns false for subclasses.
 template <class Fields>
 [[nodiscard]] inline bool is_exactly(PyObject* object) noexcept {
   return Py_TYPE(object) == object_class<Fields>::type;
@@ -101,8 +102,8 @@ template <class Fields>
          (object_class<Fields>::type && PyObject_TypeCheck(object, object_class<Fields>::type));
 }
 
-// Records the class of `sample`, a fresh instance made with __new__, whose fields are at `fields`.
-// Returns 0, or -1 with SystemError set when the object is not laid out as C++ expects.
+// Registers the class of `sample`, a new instance made with __new__, whose fields are at `fields`.
+// Returns 0, or -1 with SystemError set if the object's layout is not as C++ expects.
 template <class Fields>
 int register_class(PyObject* sample, const Fields* fields) noexcept {
   PyTypeObject* type = Py_TYPE(sample);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counted reference to a Python object.
+// An owned reference to a Python object.
 #pragma once
 
 #include <Python.h>
@@ -8,7 +8,7 @@
 
 namespace halfwarp::python {
 
-// Owns one reference, or none. Needs the interpreter lock wherever it changes hands.
+// Owns one reference, or none. Changing ownership needs the GIL.
 class reference {
  public:
   constexpr reference() noexcept = default;
@@ -32,18 +32,18 @@ class reference {
   PyObject* object_ = nullptr;
 };
 
-// What an object exports through the buffer protocol, released at the end of the scope.
+// A buffer-protocol export of an object, released at the end of the scope.
 class exported_buffer {
  public:
   explicit exported_buffer(PyObject* exporter, int flags = PyBUF_SIMPLE) noexcept
       : is_held_{PyObject_GetBuffer(exporter, &view_, flags) == 0} {}
-  exported_buffer(const exported_buffer&) = delete;  // one release for one export
+  exported_buffer(const exported_buffer&) = delete;  // each export is released once
   exported_buffer& operator=(const exported_buffer&) = delete;
   ~exported_buffer() {
     if (is_held_) PyBuffer_Release(&view_);
   }
 
-  // False: the exporter refused, with an exception set.
+  // False if the exporter refused, with an exception set.
   [[nodiscard]] explicit operator bool() const noexcept { return is_held_; }
   [[nodiscard]] const Py_buffer& operator*() const noexcept { return view_; }
   [[nodiscard]] const Py_buffer* operator->() const noexcept { return &view_; }

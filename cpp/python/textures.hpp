@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the objects of cuda.core.texture hold their handles.
+// Handles of the objects of cuda.core.texture.
 #pragma once
 
 #include "core/texture/texture.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PyTorch calls for memory, by name, on any thread: hands on to cuda.core.interop.
+// Allocation functions that PyTorch calls, on any thread; they forward to cuda.core.interop.
 #include <Python.h>
 #include <sys/types.h>
 
@@ -8,30 +8,30 @@
 #include <string>
 
 #include "python/errors.hpp"
-#include "python/lock/interpreter_lock.hpp"
+#include "python/lock/gil.hpp"
 #include "python/reference.hpp"
 
 namespace halfwarp::python {
 namespace {
 
-// An exception that is on its way when memory goes back is kept.
-class kept_exception {
+// Preserves an exception that is being raised while memory is freed.
+class saved_exception {
  public:
-  kept_exception() noexcept { PyErr_Fetch(&type_, &value_, &trace_); }
-  ~kept_exception() { PyErr_Restore(type_, value_, trace_); }
-  kept_exception(const kept_exception&) = delete;  // what is kept is set again once
+  saved_exception() noexcept { PyErr_Fetch(&type_, &value_, &trace_); }
+  ~saved_exception() { PyErr_Restore(type_, value_, trace_); }
+  saved_exception(const saved_exception&) = delete;  // restores once
 
  private:
   PyObject *type_, *value_, *trace_;
 };
 
-std::string text_of_exception() {
+std::string exception_text() {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
-  const reference kept[] = {reference{type}, reference{value}, reference{trace}};
+  const reference references[] = {reference{type}, reference{value}, reference{trace}};
   const reference text{PyObject_Str(value != nullptr ? value : type)};
-  const char* const found = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-  std::string result{found != nullptr ? found : "an exception without a text"};
+  const char* const text_utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  std::string result{text_utf8 != nullptr ? text_utf8 : "an exception without a message"};
   PyErr_Clear();
   return result;
 }
@@ -42,23 +42,24 @@ reference call(const char* function, const char* format, auto... arguments) {
   return reference{PyObject_CallMethod(module.get(), function, format, arguments...)};
 }
 
-constexpr const char* AFTER_THE_END = "the interpreter has ended, and the memory resource with it";
+constexpr const char* interpreter_ended =
+    "the interpreter has ended, and the memory resource with it";
 
-// The address; else 0 and why there is none.
-std::uintptr_t allocate(ssize_t size, int device, void* stream, std::string& why) {
+// Returns the address, or 0 with the reason in `error`.
+std::uintptr_t allocate(ssize_t size, int device, void* stream, std::string& error) {
   const gil_acquire lock;
-  const kept_exception kept;
+  const saved_exception saved;
   if (is_finalizing()) {
-    why = AFTER_THE_END;
+    error = interpreter_ended;
     return 0;
   }
   return run_python([&] {
     const reference address =
         call("_allocate_for_torch", "niK", size, device,
              static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(stream)));
-    const auto found = address ? PyLong_AsSize_t(address.get()) : 0;
-    if (PyErr_Occurred() == nullptr) return static_cast<std::uintptr_t>(found);
-    why = text_of_exception();
+    const auto result = address ? PyLong_AsSize_t(address.get()) : 0;
+    if (PyErr_Occurred() == nullptr) return static_cast<std::uintptr_t>(result);
+    error = exception_text();
     return std::uintptr_t{0};
   });
 }
@@ -66,26 +67,26 @@ std::uintptr_t allocate(ssize_t size, int device, void* stream, std::string& why
 }  // namespace
 }  // namespace halfwarp::python
 
-// PyTorch looks at no null: it expects that an allocator throws, and shows the text.
+// Throws on failure, because PyTorch does not check for null and shows the exception's text.
 extern "C" [[gnu::visibility("default")]] void* halfwarp_torch_allocate(ssize_t size, int device,
                                                                         void* stream) {
-  std::string why;
+  std::string error;
   if (Py_IsInitialized() == 0) {
-    why = halfwarp::python::AFTER_THE_END;
-  } else if (const auto found = halfwarp::python::allocate(size, device, stream, why);
-             why.empty()) {
-    return reinterpret_cast<void*>(found);
+    error = halfwarp::python::interpreter_ended;
+  } else if (const auto address = halfwarp::python::allocate(size, device, stream, error);
+             error.empty()) {
+    return reinterpret_cast<void*>(address);
   }
-  throw std::runtime_error{why};
+  throw std::runtime_error{error};
 }
 
-// At the end of the process the memory goes with it.
+// Does nothing after the interpreter's end: process exit frees the memory.
 extern "C" [[gnu::visibility("default")]] void halfwarp_torch_free(void* pointer, ssize_t, int,
                                                                    void*) {
   using namespace halfwarp::python;
   if (Py_IsInitialized() == 0 || pointer == nullptr) return;
   const gil_acquire lock;
-  const kept_exception kept;
+  const saved_exception saved;
   if (is_finalizing()) return;
   run_python([=] {
     if (!call("_free_for_torch", "K",

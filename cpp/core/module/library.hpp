@@ -15,7 +15,7 @@ namespace halfwarp::core {
 
 struct library_facts {
   kernel_signatures signatures;  // empty without PTX that declares them
-  // Set once the program has a raw handle of this library or of one of its kernels. The program may
+  // Set once the program obtained a raw handle of this library or of one of its kernels. The program may
   // then outlive our objects or unload the library itself, so we never do.
   bool stays_loaded = false;
   // Set once the program unloaded it: the driver reused its handle, or a kernel's, for a later one.

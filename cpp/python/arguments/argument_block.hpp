@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the arguments of one launch lie while the driver reads them.
+// Memory for the arguments of one launch while the driver reads them.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace halfwarp::python {
 
-// Holds any scalar; larger values lie elsewhere. Sixteen bytes for each argument, so that one can
-// be replaced in a prepared launch without moving its neighbours.
+// Holds any scalar; larger values are stored elsewhere. Each argument has its own cell, so that one
+// can be replaced in a prepared launch without moving its neighbors.
 struct alignas(16) argument_cell {
   std::byte bytes[16];
 
@@ -21,8 +21,8 @@ struct alignas(16) argument_cell {
   }
 };
 
-// The `void**` array that the driver takes, the cells that it points to, and room for large values.
-// Storage of pointers and cells belongs to the derived class.
+// The driver's `void**` array, the cells that it points to, and storage for large values. Derived
+// classes own the memory of pointers and cells.
 class argument_block {
  public:
   argument_block(const argument_block&) = delete;  // the pointers refer to the object itself
@@ -31,42 +31,42 @@ class argument_block {
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] void** pointers() noexcept { return pointers_; }
 
-  // Whether code of Python may have run while the arguments were packed.
+  // Returns whether Python code may have run while the arguments were packed.
   [[nodiscard]] bool ran_python() const noexcept { return ran_python_; }
-  void note_python() noexcept { ran_python_ = true; }
+  void set_ran_python() noexcept { ran_python_ = true; }
 
-  // As many as arguments: where a value of at most 16 bytes lies, once a pointer says so.
+  // A cell per argument, for values of at most 16 bytes; pointers() refers to the used cells.
   [[nodiscard]] argument_cell* cells() noexcept { return cells_; }
 
-  // The cell of an argument of at most 16 bytes.
+  // Returns the cell of an argument of at most 16 bytes, and points to it.
   [[nodiscard]] argument_cell& cell(std::size_t index) noexcept {
     pointers_[index] = &cells_[index];
     return cells_[index];
   }
 
-  // Room for `size` bytes, aligned as a tensor map must be; null when there is no memory.
+  // Returns `size` bytes with the alignment of a tensor map, or null if out of memory.
   [[nodiscard]] std::byte* reserve(std::size_t index, std::size_t size) noexcept {
     if (size <= sizeof(argument_cell)) return cell(index).bytes;
-    std::byte* const place = reserve_large(index, size);
-    if (place != nullptr) pointers_[index] = place;
-    return place;
+    std::byte* const memory = reserve_large(index, size);
+    if (memory != nullptr) pointers_[index] = memory;
+    return memory;
   }
 
-  // The same for an argument that has a value already: a large one takes the room of the one before
-  // where it fits, else that is freed, so that a prepared launch does not grow.
+  // Reuses the previous allocation of a large value if the new one fits, else frees it, so that
+  // repeated replacement does not leak.
   [[nodiscard]] std::byte* replace(std::size_t index, std::size_t size) noexcept {
     if (size <= sizeof(argument_cell)) return cell(index).bytes;
-    large_value** before = &large_;
-    while (*before != nullptr && (*before)->index != index) before = &(*before)->next;
-    if (*before == nullptr) return reserve(index, size);
-    if (size > (*before)->size) {
+    large_value** link = &large_;
+    while (*link != nullptr && (*link)->index != index) link = &(*link)->next;
+    if (*link == nullptr) return reserve(index, size);
+    if (size > (*link)->size) {
       large_value* const larger = make_large(index, size);
       if (larger == nullptr) return nullptr;
-      larger->next = (*before)->next;
-      ::operator delete(std::exchange(*before, larger), std::align_val_t{large_alignment});
+      larger->next = (*link)->next;
+      ::operator delete(std::exchange(*link, larger), std::align_val_t{large_alignment});
     }
-    pointers_[index] = (*before)->bytes();
-    return (*before)->bytes();
+    pointers_[index] = (*link)->bytes();
+    return (*link)->bytes();
   }
 
  protected:
@@ -83,21 +83,22 @@ class argument_block {
     }
   }
 
-  void use(std::size_t count, void** pointers, argument_cell* cells, std::byte* room,
-           std::size_t room_size) noexcept {
+  void use(std::size_t count, void** pointers, argument_cell* cells, std::byte* storage,
+           std::size_t storage_size) noexcept {
     count_ = count;
     pointers_ = pointers;
     cells_ = cells;
-    room_ = room;
-    room_size_ = room_size;
+    storage_ = storage;
+    storage_size_ = storage_size;
   }
 
-  [[nodiscard]] bool use_heap(std::size_t count, std::byte* room, std::size_t room_size) noexcept {
+  [[nodiscard]] bool use_heap(std::size_t count, std::byte* storage,
+                              std::size_t storage_size) noexcept {
     memory_ = ::operator new(count * (sizeof(argument_cell) + sizeof(void*)),
                              std::align_val_t{alignof(argument_cell)}, std::nothrow);
     if (memory_ == nullptr) return false;
     auto* const cells = static_cast<argument_cell*>(memory_);
-    use(count, reinterpret_cast<void**>(cells + count), cells, room, room_size);
+    use(count, reinterpret_cast<void**>(cells + count), cells, storage, storage_size);
     return true;
   }
 
@@ -117,41 +118,41 @@ class argument_block {
 
   std::byte* reserve_large(std::size_t index, std::size_t size) noexcept {
     const std::size_t padded = (size + large_alignment - 1) & ~(large_alignment - 1);
-    if (padded <= room_size_) {
-      std::byte* const place = room_;
-      room_ += padded;
-      room_size_ -= padded;
-      return place;
+    if (padded <= storage_size_) {
+      std::byte* const memory = storage_;
+      storage_ += padded;
+      storage_size_ -= padded;
+      return memory;
     }
-    large_value* const made = make_large(index, padded);
-    if (made == nullptr) return nullptr;
-    made->next = large_;
-    large_ = made;
-    return made->bytes();
+    large_value* const value = make_large(index, padded);
+    if (value == nullptr) return nullptr;
+    value->next = large_;
+    large_ = value;
+    return value->bytes();
   }
 
   std::size_t count_ = 0;
   void** pointers_ = nullptr;
   argument_cell* cells_ = nullptr;
-  std::byte* room_ = nullptr;
-  std::size_t room_size_ = 0;
+  std::byte* storage_ = nullptr;
+  std::size_t storage_size_ = 0;
   void* memory_ = nullptr;
   large_value* large_ = nullptr;
   bool ran_python_ = false;
 };
 
-// For the time of a call, on the stack; the heap is asked for very many or very large values only.
-// Left uninitialised on purpose: a launch touches what it uses.
+// Arguments on the stack, for the time of a call. Only very many or very large values use the heap.
+// Intentionally uninitialized: a launch writes only what it uses.
 class call_arguments : public argument_block {
  public:
   call_arguments() noexcept = default;
 
-  // False when there is no memory.
+  // Returns false if out of memory.
   [[nodiscard]] bool prepare(std::size_t count) noexcept {
     if (count > inline_count) [[unlikely]] {
-      return use_heap(count, room_, sizeof(room_));
+      return use_heap(count, storage_, sizeof(storage_));
     }
-    use(count, pointers_, cells_, room_, sizeof(room_));
+    use(count, pointers_, cells_, storage_, sizeof(storage_));
     return true;
   }
 
@@ -160,13 +161,13 @@ class call_arguments : public argument_block {
 
   void* pointers_[inline_count];
   argument_cell cells_[inline_count];
-  alignas(large_alignment) std::byte room_[1024];
+  alignas(large_alignment) std::byte storage_[1024];
 };
 
-// For as long as the object lives, sized to what it holds.
-class kept_arguments : public argument_block {
+// Arguments on the heap, sized to their count.
+class owned_arguments : public argument_block {
  public:
-  kept_arguments() noexcept = default;
+  owned_arguments() noexcept = default;
 
   [[nodiscard]] bool prepare(std::size_t count) noexcept { return use_heap(count, nullptr, 0); }
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of NumPy, ctypes, cuda.bindings and the array libraries, none of which is imported
-// here.
+// Classifies types of NumPy, ctypes, cuda.bindings and the array libraries, without importing them.
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -12,24 +11,24 @@
 namespace halfwarp::python {
 namespace {
 
-// A NumPy scalar's dtype, as far as packing cares.
+// The properties of a NumPy scalar's dtype that packing needs.
 struct scalar_type {
   char kind = 0;
   Py_ssize_t size = 0;
 };
 
-bool read_scalar_type(PyObject* scalar, scalar_type& found) noexcept {
+bool read_scalar_type(PyObject* scalar, scalar_type& result) noexcept {
   const reference dtype = attribute<"dtype">(scalar);
   const reference kind = dtype ? attribute<"kind">(dtype.get()) : reference{};
   const reference size = kind ? attribute<"itemsize">(dtype.get()) : reference{};
   if (!size || !PyUnicode_Check(kind.get()) || PyUnicode_GET_LENGTH(kind.get()) != 1) return false;
-  found.kind = static_cast<char>(PyUnicode_READ_CHAR(kind.get(), 0));
-  found.size = PyLong_AsSsize_t(size.get());
+  result.kind = static_cast<char>(PyUnicode_READ_CHAR(kind.get(), 0));
+  result.size = PyLong_AsSsize_t(size.get());
   return !PyErr_Occurred();
 }
 
-// long double has no counterpart on the device; text and objects have none at all.
-bool has_device_counterpart(const scalar_type& type) noexcept {
+// There is no device type for long double, text and Python objects.
+bool has_device_type(const scalar_type& type) noexcept {
   switch (type.kind) {
     case 'f':
       return type.size <= 8;
@@ -45,7 +44,7 @@ integer_kind integer_kind_of(char kind) noexcept {
   return kind == 'u' ? integer_kind::unsigned_integer : integer_kind::none;
 }
 
-// The offset of the exported bytes in the object itself, or 0 when they lie elsewhere.
+// Returns the offset of the exported bytes in the object itself, or 0 if they are outside of it.
 std::size_t offset_within(PyObject* object, const Py_buffer& view) noexcept {
   const Py_ssize_t offset = static_cast<const char*>(view.buf) - reinterpret_cast<char*>(object);
   const bool is_within = offset >= static_cast<Py_ssize_t>(sizeof(PyObject)) &&
@@ -53,35 +52,35 @@ std::size_t offset_within(PyObject* object, const Py_buffer& view) noexcept {
   return is_within ? static_cast<std::size_t>(offset) : 0;
 }
 
-// From now on, scalars of this type need no look-up.
+// Lets later scalars of this type skip the lookup.
 template <literal Name>
-void make_common(common_scalar which, PyTypeObject* type) noexcept {
+void register_common(common_scalar scalar, PyTypeObject* type) noexcept {
   const reference numpy_type = attribute_of_loaded<"numpy", Name>();
   if (numpy_type.get() == reinterpret_cast<PyObject*>(type)) {
-    common_scalars[which].store(type, std::memory_order_relaxed);
+    common_scalars[scalar].store(type, std::memory_order_relaxed);
   }
 }
 
-void make_common(PyTypeObject* type) noexcept {
-  make_common<"float32">(common_float32, type);
-  make_common<"int32">(common_int32, type);
-  make_common<"int64">(common_int64, type);
-  make_common<"uint64">(common_uint64, type);
-  make_common<"float64">(common_float64, type);
+void register_common(PyTypeObject* type) noexcept {
+  register_common<"float32">(common_float32, type);
+  register_common<"int32">(common_int32, type);
+  register_common<"int64">(common_int64, type);
+  register_common<"uint64">(common_uint64, type);
+  register_common<"float64">(common_float64, type);
 }
 
-int classify_numpy_scalar(PyObject* value, conversion& found) noexcept {
+int classify_numpy_scalar(PyObject* value, conversion& result) noexcept {
   scalar_type type;
   if (!read_scalar_type(value, type)) return -1;
-  if (!has_device_counterpart(type)) return 0;
+  if (!has_device_type(type)) return 0;
   const exported_buffer bytes{value};
   if (!bytes) return -1;
-  found.how = form::exported_bytes;
+  result.kind = form::exported_bytes;
   const std::size_t offset = offset_within(value, *bytes);
   if (offset == 0 || bytes->len != type.size || type.size > 16) return 1;
-  found = {form::stored_value, static_cast<std::uint8_t>(type.size),
-           static_cast<std::uint8_t>(offset), integer_kind_of(type.kind)};
-  if (offset == sizeof(PyObject)) make_common(Py_TYPE(value));
+  result = {form::stored_value, static_cast<std::uint8_t>(type.size),
+            static_cast<std::uint8_t>(offset), integer_kind_of(type.kind)};
+  if (offset == sizeof(PyObject)) register_common(Py_TYPE(value));
   return 1;
 }
 
@@ -91,7 +90,7 @@ struct ctypes_code {
   integer_kind integer;
 };
 
-// Strings, Python objects and long double are missing on purpose.
+// Intentionally without strings, Python objects and long double.
 constexpr std::array ctypes_codes{
     ctypes_code{'?', sizeof(bool), integer_kind::none},
     ctypes_code{'c', sizeof(char), integer_kind::none},
@@ -123,23 +122,23 @@ const ctypes_code* find_code(PyTypeObject* type) noexcept {
   return nullptr;
 }
 
-// c_int.__ctype_be__ and its like: their bytes are not in the order of the machine.
+// Returns whether the type is byte-swapped, like c_int.__ctype_be__.
 bool is_byte_swapped(PyTypeObject* type) noexcept {
   const reference native = attribute<"__ctype_le__">(reinterpret_cast<PyObject*>(type));
   PyErr_Clear();  // c_void_p and c_bool have no byte order
   return native && !derives_from(type, native.get());
 }
 
-// ctypes objects begin with the address of their value; checked, since no header says so.
+// A ctypes object starts with the address of its value. No header documents this, so it is checked.
 int set_ctypes_value(PyObject* value, std::size_t size, integer_kind integer,
-                     conversion& found) noexcept {
+                     conversion& result) noexcept {
   const exported_buffer bytes{value};
   if (!bytes) return -1;
   void* address = nullptr;
   std::memcpy(&address, reinterpret_cast<char*>(value) + sizeof(PyObject), sizeof(address));
-  found.how = form::exported_bytes;
+  result.kind = form::exported_bytes;
   if (address == bytes->buf && bytes->len == static_cast<Py_ssize_t>(size)) {
-    found = {form::pointed_value, static_cast<std::uint8_t>(size), sizeof(PyObject), integer};
+    result = {form::pointed_value, static_cast<std::uint8_t>(size), sizeof(PyObject), integer};
   }
   return 1;
 }
@@ -149,8 +148,8 @@ bool derives_from_ctypes(PyTypeObject* type) noexcept {
   return derives_from(type, attribute_of_loaded<"_ctypes", Name>().get());
 }
 
-// The class of cuda.bindings that an instance's class is or derives from. A class that is made in
-// Python may have any name, and change it; those of cuda.bindings are static types, which cannot.
+// Returns the class of cuda.bindings that `type` is or derives from. Skips heap types, which may
+// have any name; the classes of cuda.bindings are static types with fixed names.
 PyTypeObject* bindings_base(PyTypeObject* type) noexcept {
   while (type != nullptr && type->tp_flags & Py_TPFLAGS_HEAPTYPE) type = type->tp_base;
   const bool is_known = type && std::string_view{type->tp_name}.starts_with("cuda.bindings.");
@@ -159,56 +158,56 @@ PyTypeObject* bindings_base(PyTypeObject* type) noexcept {
 
 }  // namespace
 
-int classify_numpy(PyObject* value, conversion& found) noexcept {
+int classify_numpy(PyObject* value, conversion& result) noexcept {
   if (derives_from(Py_TYPE(value), attribute_of_loaded<"numpy", "ndarray">().get())) {
-    found.how = form::numpy_array;
+    result.kind = form::numpy_array;
     return 1;
   }
   if (!derives_from(Py_TYPE(value), attribute_of_loaded<"numpy", "generic">().get())) return 0;
-  return classify_numpy_scalar(value, found);
+  return classify_numpy_scalar(value, result);
 }
 
-int classify_ctypes(PyObject* value, conversion& found) noexcept {
+int classify_ctypes(PyObject* value, conversion& result) noexcept {
   PyTypeObject* const type = Py_TYPE(value);
   if (derives_from_ctypes<"_SimpleCData">(type)) {
     const ctypes_code* const code = find_code(type);
     if (code == nullptr || is_byte_swapped(type)) return 0;
-    return set_ctypes_value(value, code->size, code->integer, found);
+    return set_ctypes_value(value, code->size, code->integer, result);
   }
   if (derives_from_ctypes<"_Pointer">(type)) {
-    return set_ctypes_value(value, sizeof(void*), integer_kind::none, found);
+    return set_ctypes_value(value, sizeof(void*), integer_kind::none, result);
   }
   if (!derives_from_ctypes<"Structure">(type) && !derives_from_ctypes<"Union">(type) &&
       !derives_from_ctypes<"Array">(type)) {
     return 0;
   }
-  found.how = form::exported_bytes;
+  result.kind = form::exported_bytes;
   return 1;
 }
 
-int classify_bindings(PyObject* value, conversion& found) noexcept {
+int classify_bindings(PyObject* value, conversion& result) noexcept {
   const PyTypeObject* const type = bindings_base(Py_TYPE(value));
   if (type == nullptr || !class_has<"getPtr">(value)) return 0;
-  // A handle holds its value and where the value is; a struct of the C API exports its bytes.
+  // A handle stores its value and the value's address; a struct of the C API exports its bytes.
   constexpr Py_ssize_t handle_size = sizeof(PyObject) + 2 * sizeof(void*);
   if (type->tp_basicsize == handle_size) {
-    found = {form::pointed_value, sizeof(void*), sizeof(PyObject) + sizeof(void*),
-             integer_kind::none};
+    result = {form::pointed_value, sizeof(void*), sizeof(PyObject) + sizeof(void*),
+              integer_kind::none};
     return 1;
   }
-  found.how = form::exported_bytes;
+  result.kind = form::exported_bytes;
   return PyObject_CheckBuffer(value);
 }
 
-int classify_array(PyObject* value, conversion& found) noexcept {
+int classify_array(PyObject* value, conversion& result) noexcept {
   if (derives_from(Py_TYPE(value), attribute_of_loaded<"torch", "Tensor">().get())) {
-    found.how = form::torch_tensor;
+    result.kind = form::torch_tensor;
   } else if (derives_from(Py_TYPE(value), attribute_of_loaded<"cupy", "ndarray">().get())) {
-    found.how = form::cupy_array;
+    result.kind = form::cupy_array;
   } else if (class_has<"__cuda_array_interface__">(value)) {
-    found.how = form::array_interface;
+    result.kind = form::array_interface;
   } else if (class_has<"__dlpack_device__">(value)) {
-    found.how = form::dlpack;
+    result.kind = form::dlpack;
   } else {
     return 0;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How objects of one Python type become bytes, found once per type and remembered.
+// How objects of one Python type become bytes, determined once per type and cached.
 #include "python/arguments/conversion.hpp"
 
 #include <array>
@@ -12,16 +12,16 @@
 namespace halfwarp::python {
 namespace {
 
-// Python gives each state of each type its own number, never used again, and forgets it when the
-// type changes. So a conversion filed under that number needs neither a reference to the type nor a
-// lock: one word holds number and conversion.
-struct remembered {
+// CPython gives each state of each type a unique version tag, and invalidates it when the type
+// changes. A conversion cached under the tag needs neither a reference to the type nor a lock: one
+// word holds both.
+struct cached_conversion {
   std::uint32_t version;
-  conversion found;
+  conversion value;
 };
-static_assert(sizeof(remembered) == sizeof(std::uint64_t));
+static_assert(sizeof(cached_conversion) == sizeof(std::uint64_t));
 
-constinit std::array<std::atomic<std::uint64_t>, 256> memory{};
+constinit std::array<std::atomic<std::uint64_t>, 256> cache{};
 
 std::uint32_t version_of(PyTypeObject* type) noexcept {
 #if PY_VERSION_HEX >= 0x030C0000
@@ -30,76 +30,77 @@ std::uint32_t version_of(PyTypeObject* type) noexcept {
   return __atomic_load_n(&type->tp_version_tag, __ATOMIC_RELAXED);
 }
 
-std::atomic<std::uint64_t>& place_of(std::uint32_t version) noexcept {
-  return memory[version % memory.size()];
+std::atomic<std::uint64_t>& slot_of(std::uint32_t version) noexcept {
+  return cache[version % cache.size()];
 }
 
-bool recall(std::uint32_t version, conversion& found) noexcept {
-  const auto entry = std::bit_cast<remembered>(place_of(version).load(std::memory_order_relaxed));
+bool find_cached(std::uint32_t version, conversion& result) noexcept {
+  const auto entry =
+      std::bit_cast<cached_conversion>(slot_of(version).load(std::memory_order_relaxed));
   if (version == 0 || entry.version != version) return false;
-  found = entry.found;
+  result = entry.value;
   return true;
 }
 
-void remember(std::uint32_t version, const conversion& found) noexcept {
-  place_of(version).store(std::bit_cast<std::uint64_t>(remembered{version, found}),
-                          std::memory_order_relaxed);
+void store_cached(std::uint32_t version, const conversion& result) noexcept {
+  slot_of(version).store(std::bit_cast<std::uint64_t>(cached_conversion{version, result}),
+                         std::memory_order_relaxed);
 }
 
-int classify_own(PyObject* value, conversion& found) noexcept {
+int classify_own(PyObject* value, conversion& result) noexcept {
   if (is_instance<buffer_fields>(value)) {
-    found.how = form::buffer;
+    result.kind = form::buffer;
   } else if (is_instance<view_fields>(value)) {
-    found.how = form::view;
+    result.kind = form::view;
   } else if (PyBool_Check(value)) {
-    found.how = form::boolean;
+    result.kind = form::boolean;
   } else if (value == Py_None) {
-    found.how = form::none;
+    result.kind = form::none;
   } else {
     return 0;
   }
   return 1;
 }
 
-// After NumPy, some of whose scalars derive from these.
-int classify_number(PyObject* value, conversion& found) noexcept {
+// Runs after the NumPy classifier, because some NumPy scalars derive from these types.
+int classify_number(PyObject* value, conversion& result) noexcept {
   if (PyLong_Check(value)) {
-    found.how = form::integer;
+    result.kind = form::integer;
   } else if (PyFloat_Check(value)) {
-    found.how = form::real;
+    result.kind = form::real;
   } else if (PyComplex_Check(value)) {
-    found.how = form::complex;
+    result.kind = form::complex;
   } else {
     return 0;
   }
   return 1;
 }
 
-int classify_protocol(PyObject* value, conversion& found) noexcept {
+int classify_protocol(PyObject* value, conversion& result) noexcept {
   if (!class_has<"__cuda_kernel_arg__">(value)) return 0;
-  found.how = form::own_protocol;
+  result.kind = form::own_protocol;
   return 1;
 }
 
-// In the order of precedence: a subclass behaves like the first base found here.
+// In order of precedence: a subclass is treated like the first matching base.
 constexpr std::array families{classify_own,      classify_numpy,    classify_number,
                               classify_protocol, classify_bindings, classify_ctypes,
                               classify_array};
 
 }  // namespace
 
-int find_conversion(PyObject* value, conversion& found) noexcept {
+int find_conversion(PyObject* value, conversion& result) noexcept {
   const std::uint32_t version = version_of(Py_TYPE(value));
-  if (recall(version, found)) return 0;
+  if (find_cached(version, result)) return 0;
   for (const auto classify : families) {
-    const int known = classify(value, found);
-    if (known < 0) return -1;
-    if (known == 0) continue;
-    // Under the number that the type had before it was looked at: it may have changed meanwhile.
-    if (version_of(Py_TYPE(value)) == version) remember(version, found);
+    const int status = classify(value, result);
+    if (status < 0) return -1;
+    if (status == 0) continue;
+    // Cached only if the type did not change during classification.
+    if (version_of(Py_TYPE(value)) == version) store_cached(version, result);
     return 0;
   }
-  found.how = form::unsupported;  // not remembered: instances may differ in their attributes
+  result.kind = form::unsupported;  // not cached: instances may have different attributes
   return 0;
 }
 

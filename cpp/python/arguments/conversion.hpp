@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How objects of one Python type become bytes, found once per type and remembered.
+// How objects of one Python type become bytes, determined once per type and cached.
 #pragma once
 
 #include <Python.h>
@@ -8,7 +8,7 @@
 
 namespace halfwarp::python {
 
-// One packing function each, see pack.cpp.
+// Each form has one packing function, see pack.cpp.
 enum class form : std::uint8_t {
   unsupported,
   boolean,
@@ -19,9 +19,9 @@ enum class form : std::uint8_t {
   buffer,
   view,
   stored_value,    // `size` bytes at `offset` in the object
-  pointed_value,   // `size` bytes where the pointer at `offset` in the object leads
-  exported_bytes,  // what the buffer protocol shows
-  numpy_array,     // by value when it has no dimension
+  pointed_value,   // `size` bytes that the pointer at `offset` in the object refers to
+  exported_bytes,  // bytes of the buffer protocol
+  numpy_array,     // by value if it has no dimensions
   torch_tensor,
   cupy_array,
   array_interface,  // __cuda_array_interface__
@@ -32,23 +32,23 @@ enum class form : std::uint8_t {
 enum class integer_kind : std::uint8_t { none, signed_integer, unsigned_integer };
 
 struct conversion {
-  form how = form::unsupported;
+  form kind = form::unsupported;
   std::uint8_t size = 0;
   std::uint8_t offset = 0;
   integer_kind integer = integer_kind::none;
 };
 
-// The conversion for the type of `value`. 0, or -1 with an exception set (never for a type that is
-// merely unknown: that is form::unsupported).
-int find_conversion(PyObject* value, conversion& found) noexcept;
+// Finds the conversion for the type of `value`. Returns 0, or -1 with an exception set. An unknown
+// type is no error but form::unsupported.
+int find_conversion(PyObject* value, conversion& result) noexcept;
 
-// Parts of find_conversion, each for one family of types: 1 when it knows the type, 0, or -1.
-int classify_numpy(PyObject* value, conversion& found) noexcept;
-int classify_ctypes(PyObject* value, conversion& found) noexcept;
-int classify_bindings(PyObject* value, conversion& found) noexcept;
-int classify_array(PyObject* value, conversion& found) noexcept;
+// Parts of find_conversion, one per family of types. Return 1 for a known type, else 0, or -1.
+int classify_numpy(PyObject* value, conversion& result) noexcept;
+int classify_ctypes(PyObject* value, conversion& result) noexcept;
+int classify_bindings(PyObject* value, conversion& result) noexcept;
+int classify_array(PyObject* value, conversion& result) noexcept;
 
-// Whether the type is that class or derives from it; false for a null class.
+// Returns whether the type is `base` or derives from it; false for a null `base`.
 [[nodiscard]] bool derives_from(PyTypeObject* type, PyObject* base) noexcept;
 
 }  // namespace halfwarp::python

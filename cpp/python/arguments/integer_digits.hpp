@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of a Python int read from its digits: what a launch does for each address it is given.
+// Reads the value of a Python int from its digits, as a launch does for each address argument.
 #pragma once
 
 #include <Python.h>
@@ -8,8 +8,8 @@
 
 namespace halfwarp::python {
 
-// Borrows an int, or an object of a class derived from it. CPython keeps the absolute value in
-// digits of 30 bits, the lowest first, in these fields since 3.12, and in those before.
+// Borrows an int or an instance of a derived class. CPython stores the absolute value in digits of
+// 30 bits, lowest first; the fields differ before and since 3.12.
 class integer_digits {
  public:
   explicit integer_digits(PyObject* integer) noexcept
@@ -19,7 +19,7 @@ class integer_digits {
   }
   [[nodiscard]] std::size_t count() const noexcept { return tag_ >> 3; }
   [[nodiscard]] bool is_negative() const noexcept { return (tag_ & 3) == 2; }
-  // From 2^30 to 2^60 - 1, as addresses are.
+  // True from 2^30 to 2^60 - 1, the range of addresses.
   [[nodiscard]] bool is_two_digits() const noexcept { return tag_ == 2 << 3; }
 #else
       : digits_{reinterpret_cast<PyLongObject*>(integer)->ob_digit}, size_{Py_SIZE(integer)} {
@@ -28,11 +28,11 @@ class integer_digits {
     return static_cast<std::size_t>(size_ < 0 ? -size_ : size_);
   }
   [[nodiscard]] bool is_negative() const noexcept { return size_ < 0; }
-  // From 2^30 to 2^60 - 1, as addresses are.
+  // True from 2^30 to 2^60 - 1, the range of addresses.
   [[nodiscard]] bool is_two_digits() const noexcept { return size_ == 2; }
 #endif
 
-  // Of an integer of at most one digit.
+  // Requires an integer of at most one digit.
   [[nodiscard]] std::int64_t short_value() const noexcept {
 #if PY_VERSION_HEX >= 0x030C0000
     return (std::int64_t{1} - static_cast<std::int64_t>(tag_ & 3)) *
@@ -46,7 +46,7 @@ class integer_digits {
     return digits_[0] | std::uint64_t{digits_[1]} << PyLong_SHIFT;
   }
 
-  // The 64 bits of an integer from -2^63 to 2^64 - 1, as two's complement; false for any other.
+  // Reads an integer from -2^63 to 2^64 - 1 as two's complement; returns false outside this range.
   [[nodiscard]] bool read(std::uint64_t& bits) const noexcept {
     static_assert(PyLong_SHIFT == 30);
     const std::size_t digits = count();
@@ -64,7 +64,7 @@ class integer_digits {
     return true;
   }
 
-  // One from 0 to 2^64 - 1; false for any other.
+  // Reads an integer from 0 to 2^64 - 1; returns false outside this range.
   [[nodiscard]] bool read_size(std::uint64_t& size) const noexcept {
     return !is_negative() && read(size);
   }

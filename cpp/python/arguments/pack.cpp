@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns Python objects into the bytes of kernel parameters: one function for each form.
+// Packs Python objects as the bytes of kernel parameters: one function per form.
 #include "python/arguments/pack.hpp"
 
 #include "python/arguments/pack_array.hpp"
@@ -9,11 +9,11 @@
 namespace halfwarp::python {
 namespace {
 
-using packer = int (*)(PyObject* value, const conversion& how, const target& to) noexcept;
+using packer = int (*)(PyObject* value, const conversion& method, const target& to) noexcept;
 
-// For functions that need nothing of the conversion.
+// Adapts a function that does not need the conversion.
 template <int (*pack)(PyObject*, const target&) noexcept>
-int simply(PyObject* value, const conversion&, const target& to) noexcept {
+int without_method(PyObject* value, const conversion&, const target& to) noexcept {
   return pack(value, to);
 }
 
@@ -37,20 +37,20 @@ int pack_view(PyObject* value, const target& to) noexcept {
   return pack_address(value, view.pointer, to);
 }
 
-int pack_value_at(PyObject* value, const char* bytes, const conversion& how,
+int pack_value_at(PyObject* value, const char* bytes, const conversion& method,
                   const target& to) noexcept {
-  if (how.integer == integer_kind::none) return to.copy(value, bytes, how.size);
-  return pack_fixed_integer(value, bytes, how.size, how.integer, to);
+  if (method.integer == integer_kind::none) return to.copy(value, bytes, method.size);
+  return pack_fixed_integer(value, bytes, method.size, method.integer, to);
 }
 
-int pack_stored(PyObject* value, const conversion& how, const target& to) noexcept {
-  return pack_value_at(value, reinterpret_cast<const char*>(value) + how.offset, how, to);
+int pack_stored(PyObject* value, const conversion& method, const target& to) noexcept {
+  return pack_value_at(value, reinterpret_cast<const char*>(value) + method.offset, method, to);
 }
 
-int pack_pointed(PyObject* value, const conversion& how, const target& to) noexcept {
+int pack_pointed(PyObject* value, const conversion& method, const target& to) noexcept {
   const char* bytes;
-  std::memcpy(&bytes, reinterpret_cast<const char*>(value) + how.offset, sizeof(bytes));
-  return pack_value_at(value, bytes, how, to);
+  std::memcpy(&bytes, reinterpret_cast<const char*>(value) + method.offset, sizeof(bytes));
+  return pack_value_at(value, bytes, method, to);
 }
 
 int pack_exported(PyObject* value, const target& to) noexcept {
@@ -60,18 +60,18 @@ int pack_exported(PyObject* value, const target& to) noexcept {
 }
 
 int pack_own_protocol(PyObject* value, const target& to) noexcept {
-  const reference answer = call_method<"__cuda_kernel_arg__">(value);
-  if (!answer) return -1;
-  if (PyBytes_Check(answer.get())) {
-    return to.copy(value, PyBytes_AS_STRING(answer.get()),
-                   static_cast<std::size_t>(PyBytes_GET_SIZE(answer.get())));
+  const reference result = call_method<"__cuda_kernel_arg__">(value);
+  if (!result) return -1;
+  if (PyBytes_Check(result.get())) {
+    return to.copy(value, PyBytes_AS_STRING(result.get()),
+                   static_cast<std::size_t>(PyBytes_GET_SIZE(result.get())));
   }
-  if (PyLong_Check(answer.get())) return pack_integer(answer.get(), to);
-  return to.fail(PyExc_TypeError, "__cuda_kernel_arg__() must return bytes or int", answer.get());
+  if (PyLong_Check(result.get())) return pack_integer(result.get(), to);
+  return to.fail(PyExc_TypeError, "__cuda_kernel_arg__() must return bytes or int", result.get());
 }
 
 int pack_unsupported(PyObject* value, const target& to) noexcept {
-  // Attributes of the instance, which no conversion may remember.
+  // Instance attributes are not part of the cached conversion of the type.
   if (has_attribute<"__cuda_array_interface__">(value)) {
     return pack_array_interface(value, to);
   }
@@ -81,38 +81,38 @@ int pack_unsupported(PyObject* value, const target& to) noexcept {
 }
 
 constexpr packer packers[] = {
-    simply<pack_unsupported>,      // form::unsupported
-    simply<pack_boolean>,          // form::boolean
-    simply<pack_integer>,          // form::integer
-    simply<pack_real>,             // form::real
-    simply<pack_complex>,          // form::complex
-    simply<pack_none>,             // form::none
-    simply<pack_buffer>,           // form::buffer
-    simply<pack_view>,             // form::view
-    pack_stored,                   // form::stored_value
-    pack_pointed,                  // form::pointed_value
-    simply<pack_exported>,         // form::exported_bytes
-    simply<pack_numpy_array>,      // form::numpy_array
-    simply<pack_torch_tensor>,     // form::torch_tensor
-    simply<pack_cupy_array>,       // form::cupy_array
-    simply<pack_array_interface>,  // form::array_interface
-    simply<pack_dlpack>,           // form::dlpack
-    simply<pack_own_protocol>,     // form::own_protocol
+    without_method<pack_unsupported>,      // form::unsupported
+    without_method<pack_boolean>,          // form::boolean
+    without_method<pack_integer>,          // form::integer
+    without_method<pack_real>,             // form::real
+    without_method<pack_complex>,          // form::complex
+    without_method<pack_none>,             // form::none
+    without_method<pack_buffer>,           // form::buffer
+    without_method<pack_view>,             // form::view
+    pack_stored,                           // form::stored_value
+    pack_pointed,                          // form::pointed_value
+    without_method<pack_exported>,         // form::exported_bytes
+    without_method<pack_numpy_array>,      // form::numpy_array
+    without_method<pack_torch_tensor>,     // form::torch_tensor
+    without_method<pack_cupy_array>,       // form::cupy_array
+    without_method<pack_array_interface>,  // form::array_interface
+    without_method<pack_dlpack>,           // form::dlpack
+    without_method<pack_own_protocol>,     // form::own_protocol
 };
 static_assert(std::size(packers) == static_cast<std::size_t>(form::own_protocol) + 1);
 
 }  // namespace
 
-int pack_as(PyObject* value, const conversion& how, const target& to) noexcept {
-  return packers[static_cast<std::size_t>(how.how)](value, how, to);
+int pack_as(PyObject* value, const conversion& method, const target& to) noexcept {
+  return packers[static_cast<std::size_t>(method.kind)](value, method, to);
 }
 
 int pack_general(PyObject* value, const target& to) noexcept {
-  conversion how;
-  return find_conversion(value, how) < 0 ? -1 : pack_as(value, how, to);
+  conversion method;
+  return find_conversion(value, method) < 0 ? -1 : pack_as(value, method, to);
 }
 
-int pack_unchecked(PyObject* values, kept_arguments& block) noexcept {
+int pack_unchecked(PyObject* values, owned_arguments& block) noexcept {
   if (!block.prepare(static_cast<std::size_t>(PyTuple_GET_SIZE(values)))) {
     PyErr_NoMemory();
     return -1;

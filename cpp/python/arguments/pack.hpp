@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns Python objects into the bytes of kernel parameters.
+// Packs Python objects as the bytes of kernel parameters.
 #pragma once
 
 #include <Python.h>
@@ -15,19 +15,19 @@
 
 namespace halfwarp::python {
 
-// The NumPy scalar types that need no look-up, known once NumPy has been met.
+// NumPy scalar types that need no lookup, registered when an instance was first packed.
 enum common_scalar { common_float32, common_int32, common_int64, common_uint64, common_float64 };
 inline std::array<std::atomic<PyTypeObject*>, 5> common_scalars{};
 
-[[nodiscard]] inline bool is_common(PyTypeObject* type, common_scalar which) noexcept {
-  return type == common_scalars[which].load(std::memory_order_relaxed);
+[[nodiscard]] inline bool is_common(PyTypeObject* type, common_scalar scalar) noexcept {
+  return type == common_scalars[scalar].load(std::memory_order_relaxed);
 }
 
-// Any accepted type. 0, or -1 with an exception set and nothing stored.
+// Packs an object of any accepted type. Returns 0, or -1 with an exception set and nothing stored.
 int pack_general(PyObject* value, const target& to) noexcept;
-int pack_as(PyObject* value, const conversion& how, const target& to) noexcept;
+int pack_as(PyObject* value, const conversion& method, const target& to) noexcept;
 
-// NumPy keeps the value of a scalar right after the object's header (checked when it is met).
+// Reads a scalar's value, which NumPy stores directly after the object header (checked once).
 template <class Value>
 [[nodiscard]] inline Value scalar_value(PyObject* scalar) noexcept {
   Value value;
@@ -35,16 +35,16 @@ template <class Value>
   return value;
 }
 
-// The common types, each one compare away. False: not one of them, or not so simple; nothing is
-// stored then. The driver reads as many bytes as the parameter has, so that a small integer stored
-// as eight bytes serves a parameter of four as well (both supported machines are little-endian).
+// Packs the common types, each with one pointer compare. Returns false, with nothing stored, for
+// other types and values. The driver reads only the parameter's size, so a small integer stored as
+// eight bytes also serves a parameter of four (all supported machines are little-endian).
 [[nodiscard]] inline bool pack_common(PyObject* value, const core::parameter& parameter,
                                       argument_cell& to) noexcept {
   PyTypeObject* const type = Py_TYPE(value);
   const unsigned accepts = parameter.accepts;
   if (type == &PyLong_Type) {
     const integer_digits number{value};
-    // Where an address may be stored, so may any other 8 bytes of an integer.
+    // A parameter that accepts an address also accepts any other 8-byte integer.
     if (number.is_two_digits() && accepts & core::accepts_address) {
       to.store(number.two_digit_value());
       return true;
@@ -89,8 +89,8 @@ template <class Value>
   return false;
 }
 
-// Packs `values` for the kernel of `plan` (null: nothing is known of it) into a prepared block of
-// as many arguments. 0, or -1 with an exception set.
+// Packs `values` for the kernel of `plan` (null: unknown) into a prepared block with the same
+// number of arguments. Returns 0, or -1 with an exception set.
 [[nodiscard]] inline int pack_all(PyObject* const* values, const core::launch_plan* plan,
                                   const core::parameter* parameters, std::size_t step,
                                   argument_block& block) noexcept {
@@ -102,12 +102,12 @@ template <class Value>
     if (pack_common(values[i], *parameters, cells[i])) [[likely]]
       continue;
     if (pack_general(values[i], target{*parameters, block, i, plan}) < 0) return -1;
-    if (!PyLong_CheckExact(values[i])) block.note_python();
+    if (!PyLong_CheckExact(values[i])) block.set_ran_python();
   }
   return 0;
 }
 
-// Packs a tuple of values for a kernel of which nothing is known. 0, or -1 with an exception set.
-int pack_unchecked(PyObject* values, kept_arguments& block) noexcept;
+// Packs a tuple of values for an unknown kernel. Returns 0, or -1 with an exception set.
+int pack_unchecked(PyObject* values, owned_arguments& block) noexcept;
 
 }  // namespace halfwarp::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python numbers in the width and kind that a parameter has.
+// Packs Python numbers in the width and kind of a parameter.
 #include "python/arguments/pack_number.hpp"
 
 #include <bit>
@@ -23,12 +23,12 @@ bool is_integer_width(std::size_t size) noexcept {
   return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-// Any 64-bit integer: the bits, and whether they are to be read as negative.
+// Any 64-bit integer: its bits, and whether they represent a negative value.
 struct wide_integer {
   std::uint64_t bits;
   bool is_negative;
 
-  // Whether `size` bytes can hold it, read as signed or as unsigned.
+  // Returns whether `size` bytes can hold the value, as a signed or unsigned integer.
   [[nodiscard]] bool fits(std::size_t size) const noexcept {
     if (size == 8) return true;
     const unsigned width = static_cast<unsigned>(8 * size);
@@ -37,19 +37,19 @@ struct wide_integer {
   }
 };
 
-// False with OverflowError set when it needs more than 64 bits; `size` is for the message. `value`
-// is an int or of a class derived from it.
+// Reads an int or an instance of a derived class. Returns false with OverflowError set if it needs
+// more than 64 bits; `size` is for the message.
 bool read_integer(PyObject* value, const target& to, std::size_t size,
-                  wide_integer& found) noexcept {
-  const integer_digits number{value};
-  found.is_negative = number.is_negative();
-  if (number.read(found.bits)) return true;
+                  wide_integer& number) noexcept {
+  const integer_digits digits{value};
+  number.is_negative = digits.is_negative();
+  if (digits.read(number.bits)) return true;
   to.out_of_range(value, size);
   return false;
 }
 
-// A double as a float that a shorter format may be rounded from: what the float leaves out shows in
-// its last bit, or else a value next to a tie would become the tie.
+// Rounds a double to a float that can be rounded again to a shorter format: the last bit records a
+// remainder, because otherwise a value next to a tie would become the tie.
 std::uint32_t single_rounded_to_odd(double number) noexcept {
   const auto nearest = static_cast<float>(number);
   auto bits = std::bit_cast<std::uint32_t>(nearest);
@@ -58,16 +58,16 @@ std::uint32_t single_rounded_to_odd(double number) noexcept {
   return bits | 1;
 }
 
-// A double in the format of a floating parameter; the size it takes, 0 when it is out of range.
+// Encodes a double in the format of a floating parameter. Returns the size, or 0 if out of range.
 std::size_t encode_floating(double number, parameter_kind kind, char* bytes) noexcept {
   constexpr int little_endian = 1;
   switch (kind) {
     case parameter_kind::half:
       return PyFloat_Pack2(number, bytes, little_endian) == 0 ? 2 : 0;
     case parameter_kind::bfloat16: {
-      if (PyFloat_Pack4(number, bytes, little_endian) != 0) return 0;  // beyond every float
+      if (PyFloat_Pack4(number, bytes, little_endian) != 0) return 0;  // out of range for float
       std::uint32_t bits = single_rounded_to_odd(number);
-      // To the nearest, ties to even; NaN stays one.
+      // Rounds to nearest, ties to even; NaN remains NaN.
       bits = std::isnan(number) ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
       const auto upper = static_cast<std::uint16_t>(bits >> 16);
       std::memcpy(bytes, &upper, sizeof(upper));
@@ -103,7 +103,7 @@ int floating_overflow(const target& to, PyObject* value) noexcept {
   return to.fail(PyExc_OverflowError, "the value is beyond the range of the parameter", value);
 }
 
-// An integer for a floating parameter: only when no bit is lost.
+// Packs an integer for a floating parameter, if it is exactly representable.
 int pack_integer_as_floating(PyObject* value, const target& to) noexcept {
   const parameter_kind kind = to.parameter.kind;
   const double number = PyLong_AsDouble(value);
@@ -111,8 +111,8 @@ int pack_integer_as_floating(PyObject* value, const target& to) noexcept {
   char bytes[8];
   const std::size_t size = encode_floating(number, kind, bytes);
   if (size == 0) return floating_overflow(to, value);
-  const reference back{PyFloat_FromDouble(decode_floating(bytes, kind))};
-  const int is_exact = back ? PyObject_RichCompareBool(back.get(), value, Py_EQ) : -1;
+  const reference decoded{PyFloat_FromDouble(decode_floating(bytes, kind))};
+  const int is_exact = decoded ? PyObject_RichCompareBool(decoded.get(), value, Py_EQ) : -1;
   if (is_exact < 0) return -1;
   if (is_exact == 0) {
     return to.fail(PyExc_TypeError,
@@ -121,7 +121,7 @@ int pack_integer_as_floating(PyObject* value, const target& to) noexcept {
   return to.copy(value, bytes, size);
 }
 
-// The format in which a float goes into a parameter, if any.
+// Determines the format in which a float is packed for a parameter; returns false if there is none.
 bool floating_format(const core::parameter& parameter, parameter_kind& format) noexcept {
   if (is_floating(parameter.kind)) {
     format = parameter.kind;
@@ -181,9 +181,9 @@ int pack_complex(PyObject* value, const target& to) noexcept {
 
 int pack_fixed_integer(PyObject* value, const void* bytes, std::size_t size, integer_kind kind,
                        const target& to) noexcept {
-  const std::size_t wanted = to.parameter.size;
-  const bool narrows =
-      wanted != 0 && wanted < size && is_integer_width(wanted) && !is_floating(to.parameter.kind);
+  const std::size_t expected = to.parameter.size;
+  const bool narrows = expected != 0 && expected < size && is_integer_width(expected) &&
+                       !is_floating(to.parameter.kind);
   if (!narrows) return to.copy(value, bytes, size);
   wide_integer number{0, false};
   std::memcpy(&number.bits, bytes, size);
@@ -192,8 +192,8 @@ int pack_fixed_integer(PyObject* value, const void* bytes, std::size_t size, int
     const auto extended = static_cast<std::int64_t>(number.bits << unused) >> unused;
     number = {static_cast<std::uint64_t>(extended), extended < 0};
   }
-  if (!number.fits(wanted)) return to.out_of_range(value, wanted);
-  return to.copy(value, &number.bits, wanted);
+  if (!number.fits(expected)) return to.out_of_range(value, expected);
+  return to.copy(value, &number.bits, expected);
 }
 
 }  // namespace halfwarp::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One parameter that is being given its argument, and the errors that name it.
+// The parameter that an argument is packed for, and the errors that name it.
 #include "python/arguments/target.hpp"
 
 #include <string>
@@ -9,17 +9,17 @@
 namespace halfwarp::python {
 namespace {
 
-// What the declaration says, as far as it is known: "float const* x", "float", or "".
+// Returns the known part of the declaration: "float const* x", "float", or "".
 std::string declaration_of(const target& to) {
   const core::parameter_layout* layout = to.plan ? to.plan->layout() : nullptr;
   if (layout == nullptr || to.index >= layout->descriptions.size()) return {};
-  const core::parameter_description& said = layout->descriptions[to.index];
-  std::string text = said.type;
-  if (!text.empty() && !said.name.empty()) text += ' ';
-  return text + said.name;
+  const core::parameter_description& description = layout->descriptions[to.index];
+  std::string text = description.type;
+  if (!text.empty() && !description.name.empty()) text += ' ';
+  return text + description.name;
 }
 
-// numpy.float32, but int: what a reader would write.
+// Returns the type name as written in source: numpy.float32, but int.
 reference qualified_name(PyObject* value) noexcept {
   PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(value));
   const reference module = attribute<"__module__">(type);
@@ -30,10 +30,10 @@ reference qualified_name(PyObject* value) noexcept {
   return reference{PyUnicode_FromFormat("%S.%S", module.get(), name.get())};
 }
 
-// Raises "<target>: <text>"; no text: an exception is set already.
+// Raises "<target>: <text>"; a null text means that an exception is already set.
 int raise(PyObject* exception, const target& to, const reference& text) noexcept {
-  const reference where{text ? describe_target(to) : nullptr};
-  if (where) PyErr_Format(exception, "%U: %U", where.get(), text.get());
+  const reference name{text ? describe_target(to) : nullptr};
+  if (name) PyErr_Format(exception, "%U: %U", name.get(), text.get());
   return -1;
 }
 
@@ -51,20 +51,20 @@ PyObject* describe_target(const target& to) noexcept {
   }
 }
 
-std::byte* target::place(PyObject* value, std::size_t size) const noexcept {
+std::byte* target::reserve(PyObject* value, std::size_t size) const noexcept {
   if (parameter.size != 0 && parameter.size != size) {
     wrong_size(value, size);
     return nullptr;
   }
-  std::byte* const room = is_replaced ? block.replace(index, size) : block.reserve(index, size);
-  if (room == nullptr) PyErr_NoMemory();
-  return room;
+  std::byte* const memory = is_replaced ? block.replace(index, size) : block.reserve(index, size);
+  if (memory == nullptr) PyErr_NoMemory();
+  return memory;
 }
 
 int target::copy(PyObject* value, const void* bytes, std::size_t size) const noexcept {
-  std::byte* const room = place(value, size);
-  if (room == nullptr) return -1;
-  std::memcpy(room, bytes, size);
+  std::byte* const memory = reserve(value, size);
+  if (memory == nullptr) return -1;
+  std::memcpy(memory, bytes, size);
   return 0;
 }
 

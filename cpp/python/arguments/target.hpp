@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One parameter that is being given its argument, and the errors that name it.
+// The parameter that an argument is packed for, and the errors that name it.
 #pragma once
 
 #include <Python.h>
@@ -13,27 +13,27 @@ struct target {
   const core::parameter& parameter;
   argument_block& block;
   std::size_t index;
-  const core::launch_plan* plan;  // null: nothing is known of the kernel
-  bool is_replaced = false;       // a prepared launch gives it a new value
+  const core::launch_plan* plan;  // null: the kernel is unknown
+  bool is_replaced = false;       // a prepared launch replaces the value
 
-  // Room for `size` bytes. Null with an exception set: TypeError when the parameter has another
-  // size, MemoryError.
-  [[nodiscard]] std::byte* place(PyObject* value, std::size_t size) const noexcept;
-  // Copies `size` bytes from there. 0, or -1 with an exception set.
+  // Returns memory for `size` bytes. Null with an exception set: TypeError if the parameter has
+  // another size, or MemoryError.
+  [[nodiscard]] std::byte* reserve(PyObject* value, std::size_t size) const noexcept;
+  // Copies `size` bytes to the parameter. Returns 0, or -1 with an exception set.
   int copy(PyObject* value, const void* bytes, std::size_t size) const noexcept;
 
-  // Each sets an exception that names kernel, position and type, and returns -1.
+  // Set an exception that names kernel, position and type, and return -1.
   int wrong_size(PyObject* value, std::size_t size) const noexcept;
   int unsupported(PyObject* value, const char* advice) const noexcept;
-  // `text` says what is wrong; ", got" and the type of `value` follow it.
+  // Appends ", got" and the type of `value` to `text`.
   int fail(PyObject* exception, const char* text, PyObject* value) const noexcept;
-  // `text` says it all.
+  // Raises `text` unchanged.
   int fail(PyObject* exception, const char* text) const noexcept;
-  // OverflowError: the integer does not fit `size` bytes.
+  // Raises OverflowError: the integer does not fit `size` bytes.
   int out_of_range(PyObject* value, std::size_t size) const noexcept;
 };
 
-// "saxpy() argument 2 of 4 (float const*)". New reference, null with an exception set.
+// Returns "saxpy() argument 2 of 4 (float const*)": a new reference, null with an exception set.
 PyObject* describe_target(const target& to) noexcept;
 
 }  // namespace halfwarp::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts a setter of ours before each of a class's own.
+// Inserts a check in front of the setter of each property of a class.
 #include "python/classes/properties.hpp"
 
 #include <new>
@@ -13,9 +13,9 @@ struct property {
 };
 
 int set_or_refuse(PyObject* object, PyObject* value, void* closure) noexcept {
-  const auto* const own = static_cast<const property*>(closure);
-  if (value != nullptr) return own->set(object, value, nullptr);
-  PyErr_Format(PyExc_AttributeError, "property '%s' of '%s' cannot be deleted", own->name,
+  const auto* const original = static_cast<const property*>(closure);
+  if (value != nullptr) return original->set(object, value, nullptr);
+  PyErr_Format(PyExc_AttributeError, "property '%s' of '%s' cannot be deleted", original->name,
                Py_TYPE(object)->tp_name);
   return -1;
 }
@@ -26,12 +26,12 @@ int refuse_deletions(PyObject* type) noexcept {
   PyGetSetDef* each = reinterpret_cast<PyTypeObject*>(type)->tp_getset;
   for (; each != nullptr && each->name != nullptr; ++each) {
     if (each->set == nullptr || each->closure != nullptr) continue;
-    auto* const own = new (std::nothrow) property{each->set, each->name};
-    if (own == nullptr) {
+    auto* const original = new (std::nothrow) property{each->set, each->name};
+    if (original == nullptr) {
       PyErr_NoMemory();
       return -1;
     }
-    each->closure = own;  // lives as long as the class: for ever
+    each->closure = original;  // never freed, like the class
     each->set = &set_or_refuse;
   }
   return 0;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of the C interface that other Cython code is compiled against; C and C++.
+// The version of the C interface that other Cython code is compiled against. For C and C++.
 #pragma once
 
-// One more with every change of what `cuda/core/capi.pxd` and the .pxd files beside it declare that
-// a module which was compiled before would not survive.
+// Increment on every incompatible change of `cuda/core/capi.pxd` and the .pxd files beside it.
 #ifndef HALFWARP_CORE_ABI
 #define HALFWARP_CORE_ABI 1
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module that cimports `cuda.core.capi` asks, as it is imported, whether the extension has the
-// interface that the module was compiled for. C and C++; included before the code of Cython, whose
-// last act in the function that the interpreter calls is what is redirected here.
+// Makes a module that cimports `cuda.core.capi` check at import that the extension has the
+// interface version that the module was compiled for. For C and C++. Included before Cython's code,
+// whose module function ends with the call that is redirected here.
 #pragma once
 
 #include <Python.h>
@@ -12,20 +12,19 @@
 __attribute__((unused))
 #endif
 static PyObject*
-halfwarp_checked_module(struct PyModuleDef* made) {
+halfwarp_checked_module(struct PyModuleDef* definition) {
   PyObject* const core = PyImport_ImportModule("cuda.core._core");
   if (core == NULL) return NULL;
-  PyObject* const number = PyObject_GetAttrString(core, "_abi_number");
+  PyObject* const version_object = PyObject_GetAttrString(core, "_abi_number");
   Py_DECREF(core);
-  const long found = number != NULL ? PyLong_AsLong(number) : 0;
-  Py_XDECREF(number);
+  const long version = version_object != NULL ? PyLong_AsLong(version_object) : 0;
+  Py_XDECREF(version_object);
   PyErr_Clear();
-  if (found == HALFWARP_CORE_ABI) return PyModuleDef_Init(made);
-  PyErr_Format(
-      PyExc_ImportError,
-      "%s was compiled for number %d of the C interface of cuda.core, and the cuda.core that "
-      "is installed has number %ld: compile it again, against the one that is installed",
-      made->m_name, HALFWARP_CORE_ABI, found);
+  if (version == HALFWARP_CORE_ABI) return PyModuleDef_Init(definition);
+  PyErr_Format(PyExc_ImportError,
+               "%s was compiled for version %d of the C interface of cuda.core, but the installed "
+               "cuda.core has version %ld: recompile it",
+               definition->m_name, HALFWARP_CORE_ABI, version);
   return NULL;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that an object of Python owns.
+// Streams that a Python object owns.
 #include "python/foreign/foreign_stream.hpp"
 
 #include "python/errors.hpp"
-#include "python/lock/interpreter_lock.hpp"
+#include "python/lock/gil.hpp"
 
 namespace halfwarp::python {
 namespace {
 
-// On any thread, perhaps after the interpreter has gone: then the object went with it.
+// May run on any thread, even after the interpreter's end, which destroyed the object.
 void release_object(void* object) {
   if (is_finalizing()) return;
   const gil_acquire lock;

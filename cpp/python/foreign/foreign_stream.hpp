@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that an object of Python owns.
+// Streams that a Python object owns.
 #pragma once
 
 #include <Python.h>
@@ -8,7 +8,7 @@
 
 namespace halfwarp::python {
 
-// Wraps a stream and keeps its owner alive as long as the handle; None for one without an owner.
+// Wraps a stream and retains its owner; None for a stream without an owner.
 [[nodiscard]] core::stream_handle stream_owned_by(CUstream raw, PyObject* owner);
 
 }  // namespace halfwarp::python

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared handles of driver objects for C++ outside of this package:
-// `cuda/core/_resource_handles.pxd` declares them. They are of the standard library alone, so that
-// no layout of ours is compiled in.
+// Shared handles of driver objects for C++ code outside of this package, declared in
+// `cuda/core/_resource_handles.pxd`. They use only the standard library, so that clients do not
+// depend on our object layouts.
 #pragma once
 
 #include <Python.h>
@@ -14,34 +14,34 @@
 
 namespace halfwarp::foreign {
 
-// What made the last handle of this thread empty.
+// The error of the calling thread's last failed creation.
 inline thread_local CUresult last_error = CUDA_SUCCESS;
 
 inline CUresult get_last_error() noexcept { return std::exchange(last_error, CUDA_SUCCESS); }
 
-// Takes a raw handle, and destroys it with `destroy`, which may be null, when the last copy goes.
-// `kept` lives as long. Empty, with the error noted, where the driver made none.
+// Owns a raw handle; the last copy calls `destroy`, which may be null, and releases `owner`.
+// Returns an empty handle and records the error if the driver created none.
 template <class Raw>
 std::shared_ptr<const Raw> own(CUresult code, Raw raw,
                                std::type_identity_t<CUresult (*)(Raw)> destroy,
-                               std::shared_ptr<const void> kept) {
+                               std::shared_ptr<const void> owner) {
   if (code != CUDA_SUCCESS) {
     last_error = code;
     return {};
   }
-  return {new Raw{raw}, [destroy, kept = std::move(kept)](const Raw* of) {
-            if (destroy) static_cast<void>(destroy(*of));
-            delete of;
+  return {new Raw{raw}, [destroy, owner = std::move(owner)](const Raw* handle) {
+            if (destroy) static_cast<void>(destroy(*handle));
+            delete handle;
           }};
 }
 
-// A share of what a Python object owns. The caller holds the interpreter lock.
+// Returns a shared reference to a Python object. Needs the GIL.
 inline std::shared_ptr<const void> keep(PyObject* owner) {
   Py_INCREF(owner);
-  return {owner, [](const void* kept) {
+  return {owner, [](const void* owner) {
             if (!Py_IsInitialized()) return;
             const PyGILState_STATE state = PyGILState_Ensure();
-            Py_DECREF(static_cast<PyObject*>(const_cast<void*>(kept)));
+            Py_DECREF(static_cast<PyObject*>(const_cast<void*>(owner)));
             PyGILState_Release(state);
           }};
 }
@@ -59,15 +59,16 @@ std::intptr_t as_intptr(const std::shared_ptr<const Raw>& handle) noexcept {
     return static_cast<std::intptr_t>(as_cu(handle));
 }
 
-// The object of `cuda.bindings.driver` for a handle: a new reference, or null with an error set.
+// Returns the `cuda.bindings.driver` object of a handle: a new reference, or null with an error
+// set.
 template <class Raw>
 PyObject* as_object(const std::shared_ptr<const Raw>& handle, const char* name) {
   PyObject* const module = PyImport_ImportModule("cuda.bindings.driver");
   if (module == nullptr) return nullptr;
-  PyObject* const made =
+  PyObject* const object =
       PyObject_CallMethod(module, name, "K", static_cast<unsigned long long>(as_intptr(handle)));
   Py_DECREF(module);
-  return made;
+  return object;
 }
 
 }  // namespace halfwarp::foreign

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Occupancy queries whose shared memory depends on the block size through a Python function.
+// Occupancy queries whose shared memory size is a Python function of the block size.
 #include "python/launch/block_size_callback.hpp"
 
 #include "core/lifetime/interpreter.hpp"
 #include "driver/call.hpp"
 #include "python/errors.hpp"
-#include "python/lock/interpreter_lock.hpp"
+#include "python/lock/gil.hpp"
 #include "python/reference.hpp"
 
 namespace halfwarp::python {
 namespace {
 
-// The driver's callback has no argument for data of ours, and is called on the calling thread.
+// The driver's callback has no user data argument; it runs on the calling thread.
 thread_local PyObject* current_function = nullptr;
 
-// With the interpreter's lock.
-std::size_t ask_current_function(int block_size) {
-  if (PyErr_Occurred() != nullptr) return 0;  // an earlier call failed: only the end matters now
-  const reference answer{
+// Needs the GIL.
+std::size_t evaluate_block_size(int block_size) {
+  if (PyErr_Occurred() != nullptr) return 0;  // an earlier call failed: only end the query
+  const reference result{
       run_python([=] { return PyObject_CallFunction(current_function, "i", block_size); })};
-  return answer ? PyLong_AsSize_t(answer.get()) : 0;
+  return result ? PyLong_AsSize_t(result.get()) : 0;
 }
 
 std::size_t call_current_function(int block_size) {
   const gil_acquire lock;
-  return ask_current_function(block_size);
+  return evaluate_block_size(block_size);
 }
 
 CUresult query(int* grid, int* block, CUkernel kernel, int limit) noexcept {

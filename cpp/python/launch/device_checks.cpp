@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the device can tell about a launch: cooperative grids, clusters, shared memory.
+// Launch checks that depend on the device: cooperative grids, clusters, shared memory.
 #include <string>
 
 #include "core/stream.hpp"
@@ -27,8 +27,8 @@ int check_shared_memory(unsigned bytes, CUdevice device, core::launch_plan& plan
   return -1;
 }
 
-// The blocks that the stream's part of its device holds at once: the driver answers for the context
-// that is current.
+// Returns how many blocks the stream's part of its device can hold at once. The driver computes it
+// for the current context.
 long long resident_blocks(const core::launch_plan& plan, const core::stream_ref& stream,
                           CUdevice device, int block_size, unsigned shared) {
   const core::gil_release_if_held released;
@@ -37,9 +37,10 @@ long long resident_blocks(const core::launch_plan& plan, const core::stream_ref&
   int blocks = 0;
   driver::call(driver::table->cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
                reinterpret_cast<CUfunction>(plan.kernel()), block_size, shared);
-  const long long own = context.facts().multiprocessors;
-  return blocks *
-         (own != 0 ? own : device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  const long long multiprocessors = context.facts().multiprocessors;
+  return blocks * (multiprocessors != 0
+                       ? multiprocessors
+                       : device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
 }
 
 // All blocks of a cooperative grid must be resident at once.
@@ -70,8 +71,8 @@ CUdevice device_of(const core::stream_ref& stream) {
   return core::context_of(stream).facts().device;
 }
 
-int take_care(const config_fields& config, const CUlaunchConfig& launched,
-              const core::stream_ref& stream, core::launch_plan& plan) noexcept {
+int check_device_limits(const config_fields& config, const CUlaunchConfig& launched,
+                        const core::stream_ref& stream, core::launch_plan& plan) noexcept {
   const unsigned shared = launched.sharedMemBytes;
   const bool is_cooperative = config.is_cooperative;
   const bool is_plain = !is_cooperative && config.is_device_checked;

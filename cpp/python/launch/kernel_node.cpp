@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch as the parameters of a graph node: checked and packed as launch does it.
+// A launch as parameters of a graph node, with the checks and packing of launch().
 #include "python/launch/kernel_node.hpp"
 
 #include <span>
@@ -12,10 +12,11 @@
 namespace halfwarp::python {
 namespace {
 
-// What the device must be asked for: it stands for the stream that a node does not have.
-int take_care_on_current_device(const config_fields& config, core::launch_plan& plan) noexcept {
+// Checks device limits with the legacy stream in place of the stream that a node does not have.
+int check_limits_of_current_device(const config_fields& config, core::launch_plan& plan) noexcept {
   try {
-    return take_care(config, config.native, core::stream_handle::borrow(CU_STREAM_LEGACY), plan);
+    return check_device_limits(config, config.native, core::stream_handle::borrow(CU_STREAM_LEGACY),
+                               plan);
   } catch (...) {
     translate_exception();
     return -1;
@@ -34,7 +35,7 @@ int packed_launch::prepare(PyObject* config, PyObject* kernel, PyObject* argumen
   }
   config_.native.attrs = config_.attributes;
   further_ = reference::borrow(config_.further);
-  if (check_driver_knows(config_.further) < 0) return -1;
+  if (check_driver_version(config_.further) < 0) return -1;
   kernel_ = handle.raw();
   core::launch_plan& plan = *handle.facts().plan;
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(arguments));
@@ -47,23 +48,23 @@ int packed_launch::prepare(PyObject* config, PyObject* kernel, PyObject* argumen
   }
   if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return -1;
   if (arguments_.ran_python() && check_buffers_open(items, count) < 0) return -1;
-  return config_.needs_care ? take_care_on_current_device(config_, plan) : 0;
+  return config_.needs_device_check ? check_limits_of_current_device(config_, plan) : 0;
 }
 
 CUgraphNodeParams packed_launch::parameters() noexcept {
-  CUgraphNodeParams made{};
+  CUgraphNodeParams params{};
   const CUlaunchConfig& native = config_.native;
-  made.type = CU_GRAPH_NODE_TYPE_KERNEL;
-  made.kernel.kern = kernel_;
-  made.kernel.gridDimX = native.gridDimX;
-  made.kernel.gridDimY = native.gridDimY;
-  made.kernel.gridDimZ = native.gridDimZ;
-  made.kernel.blockDimX = native.blockDimX;
-  made.kernel.blockDimY = native.blockDimY;
-  made.kernel.blockDimZ = native.blockDimZ;
-  made.kernel.sharedMemBytes = native.sharedMemBytes;
-  made.kernel.kernelParams = arguments_.pointers();
-  return made;
+  params.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  params.kernel.kern = kernel_;
+  params.kernel.gridDimX = native.gridDimX;
+  params.kernel.gridDimY = native.gridDimY;
+  params.kernel.gridDimZ = native.gridDimZ;
+  params.kernel.blockDimX = native.blockDimX;
+  params.kernel.blockDimY = native.blockDimY;
+  params.kernel.blockDimZ = native.blockDimZ;
+  params.kernel.sharedMemBytes = native.sharedMemBytes;
+  params.kernel.kernelParams = arguments_.pointers();
+  return params;
 }
 
 CUresult set_attributes(core::graph_lock& lock, CUgraphNode node,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch as the parameters of a graph node: checked and packed as launch does it.
+// A launch as parameters of a graph node, with the checks and packing of launch().
 #pragma once
 
 #include <Python.h>
@@ -12,15 +12,15 @@
 
 namespace halfwarp::python {
 
-// Lives on the stack for the time of one call to the driver, which copies the values.
+// Used on the stack for one driver call, which copies the values.
 class packed_launch {
  public:
   packed_launch() noexcept = default;
   packed_launch(const packed_launch&) = delete;  // the parameters refer to the object itself
   packed_launch& operator=(const packed_launch&) = delete;
 
-  // A LaunchConfig, a Kernel and a tuple of arguments; the device is the current one. 0, or -1 with
-  // an exception set. May run code of Python.
+  // Checks and packs a LaunchConfig, a Kernel and a tuple of arguments for the current device.
+  // Returns 0, or -1 with an exception set. May run Python code.
   int prepare(PyObject* config, PyObject* kernel, PyObject* arguments) noexcept;
 
   [[nodiscard]] CUgraphNodeParams parameters() noexcept;
@@ -31,13 +31,13 @@ class packed_launch {
 
  private:
   config_fields config_;
-  reference further_;  // of config_: what converts an argument may assign to the original
+  reference further_;  // owns config_.further: Python code may assign to the original
   CUkernel kernel_;
   call_arguments arguments_;
 };
 
-// What a kernel node cannot be given with its parameters: cluster, cooperative and the like. The
-// first error; the node has what came before.
+// Sets attributes that are not part of the node's parameters: cluster, cooperative and others.
+// Returns the first error; earlier attributes remain set.
 [[nodiscard]] CUresult set_attributes(core::graph_lock& lock, CUgraphNode node,
                                       const config_fields& config) noexcept;
 

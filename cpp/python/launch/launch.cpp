@@ -13,10 +13,10 @@
 namespace halfwarp::python {
 namespace {
 
-constexpr char order[] = "the order is launch(stream, config, kernel, *kernel_args)";
+constexpr char usage[] = "the order is launch(stream, config, kernel, *kernel_args)";
 
-// Asks the driver without the interpreter lock, since it may have to load the kernel first. The
-// context is the stream's: the calling thread needs none for a launch.
+// Queries the driver with the GIL released, because it may have to load the kernel. Uses the
+// stream's context: a launch needs no current context.
 const core::parameter_layout* load_layout(core::launch_plan& plan, PyObject* stream) noexcept {
   try {
     core::context_handle context;
@@ -32,87 +32,88 @@ const core::parameter_layout* load_layout(core::launch_plan& plan, PyObject* str
   }
 }
 
-int wrong_count(const core::launch_plan& plan, std::size_t expected, std::size_t given) noexcept {
+int wrong_count(const core::launch_plan& plan, std::size_t expected, std::size_t count) noexcept {
   try {
     const std::string name = plan.readable_name();
     PyErr_Format(PyExc_TypeError, "%s() expected %zu argument%s, got %zu", name.c_str(), expected,
-                 expected == 1 ? "" : "s", given);
+                 expected == 1 ? "" : "s", count);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   }
   return -1;
 }
 
-// A stream that captures has nothing to wait for. The question itself may report an earlier fault.
+// A capturing stream has no work to wait for. The query itself may return an earlier error.
 CUresult wait_unless_capturing(const core::stream_ref& stream) noexcept {
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  const CUresult asked = driver::table->cuStreamIsCapturing(stream.raw(), &capture);
-  const bool captures =
-      asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || capture != CU_STREAM_CAPTURE_STATUS_NONE;
-  if (captures) return CUDA_SUCCESS;
-  if (asked != CUDA_SUCCESS) return asked;
+  const CUresult code = driver::table->cuStreamIsCapturing(stream.raw(), &capture);
+  const bool is_capturing =
+      code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || capture != CU_STREAM_CAPTURE_STATUS_NONE;
+  if (is_capturing) return CUDA_SUCCESS;
+  if (code != CUDA_SUCCESS) return code;
   const gil_release released;
   return driver::table->cuStreamSynchronize(stream.raw());
 }
 
-// The arguments of a kernel, and one thing more unless it is null.
-PyObject* tuple_of(PyObject* const* arguments, std::size_t count, PyObject* more) noexcept {
+// Returns a tuple of the kernel's arguments, plus one object unless it is null.
+PyObject* tuple_of(PyObject* const* arguments, std::size_t count, PyObject* extra) noexcept {
   const auto size = static_cast<Py_ssize_t>(count);
-  PyObject* const made = PyTuple_New(size + (more != nullptr));
-  if (made == nullptr) return nullptr;
-  for (Py_ssize_t i = 0; i < size; ++i) PyTuple_SET_ITEM(made, i, Py_NewRef(arguments[i]));
-  if (more != nullptr) PyTuple_SET_ITEM(made, size, Py_NewRef(more));
-  return made;
+  PyObject* const result = PyTuple_New(size + (extra != nullptr));
+  if (result == nullptr) return nullptr;
+  for (Py_ssize_t i = 0; i < size; ++i) PyTuple_SET_ITEM(result, i, Py_NewRef(arguments[i]));
+  if (extra != nullptr) PyTuple_SET_ITEM(result, size, Py_NewRef(extra));
+  return result;
 }
 
-PyObject* refuse_uninitialised(const char* class_name) noexcept {
-  return PyErr_Format(PyExc_RuntimeError, "%s was not initialised", class_name);
+PyObject* refuse_uninitialized(const char* class_name) noexcept {
+  return PyErr_Format(PyExc_RuntimeError, "%s was not initialized", class_name);
 }
 
-// The attributes of one launch: copies, since another thread may assign to the configuration.
-struct usual_attributes {
-  // False with an exception set.
-  bool take(const config_fields& config, CUlaunchConfig& native) noexcept {
+// Attributes of one launch: copies, because another thread may assign to the configuration.
+struct plain_attributes {
+  // Returns false with an exception set.
+  bool copy_from(const config_fields& config, CUlaunchConfig& native) noexcept {
     for (unsigned i = 0; i < native.numAttrs; ++i) values[i] = config.attributes[i];
     native.attrs = values;
     return true;
   }
-  // What a graph has to keep of them; null: nothing.
-  [[nodiscard]] static PyObject* kept() noexcept { return nullptr; }
+  // Returns the object that a graph must retain for them, or null.
+  [[nodiscard]] static PyObject* owner() noexcept { return nullptr; }
 
   CUlaunchAttribute values[3];
 };
 
 class all_attributes {
  public:
-  bool take(const config_fields& config, CUlaunchConfig& native) noexcept {
+  bool copy_from(const config_fields& config, CUlaunchConfig& native) noexcept {
     further_ = reference::borrow(config.further);
     native.numAttrs = gather_attributes(config, further_.get(), values_);
     native.attrs = values_;
-    return check_driver_knows(further_.get()) == 0;
+    return check_driver_version(further_.get()) == 0;
   }
-  [[nodiscard]] PyObject* kept() const noexcept { return further_.get(); }
+  [[nodiscard]] PyObject* owner() const noexcept { return further_.get(); }
 
  private:
   reference further_;
   CUlaunchAttribute values_[most_attributes];
 };
 
-PyObject* launch_carefully(PyObject* stream, PyObject* config, PyObject* kernel,
-                           PyObject* const* arguments, std::size_t count) noexcept;
+PyObject* launch_with_all_attributes(PyObject* stream, PyObject* config, PyObject* kernel,
+                                     PyObject* const* arguments, std::size_t count) noexcept;
 
-// First whatever may run code of Python, then the stream is borrowed: it may be closed by that.
+// Borrows the stream after everything that may run Python code, which could close it.
 template <class Attributes>
-PyObject* launch_exactly(PyObject* stream_object, PyObject* config_object, PyObject* kernel_object,
+PyObject* launch_checked(PyObject* stream_object, PyObject* config_object, PyObject* kernel_object,
                          PyObject* const* arguments, std::size_t count) noexcept {
   const auto& config = fields_of<config_fields>(config_object);
   const auto& kernel = fields_of<core::kernel_handle>(kernel_object);
-  if constexpr (std::is_same_v<Attributes, usual_attributes>) {
+  if constexpr (std::is_same_v<Attributes, plain_attributes>) {
     if (!config.is_plain) [[unlikely]]
-      return launch_carefully(stream_object, config_object, kernel_object, arguments, count);
+      return launch_with_all_attributes(stream_object, config_object, kernel_object, arguments,
+                                        count);
   }
   if (!kernel.is_open()) [[unlikely]]
-    return refuse_uninitialised("Kernel");
+    return refuse_uninitialized("Kernel");
   core::launch_plan& plan = *kernel.facts().plan;
   const auto function = reinterpret_cast<CUfunction>(kernel.raw());
   packing_rule rule;
@@ -126,45 +127,46 @@ PyObject* launch_exactly(PyObject* stream_object, PyObject* config_object, PyObj
     return refuse_closed_stream();
   Attributes attributes;
   CUlaunchConfig native = config.native;
-  if (!attributes.take(config, native)) return nullptr;
+  if (!attributes.copy_from(config, native)) return nullptr;
   native.hStream = stream.raw();
-  if (config.needs_care && take_care(config, native, stream, plan) < 0) return nullptr;
+  if (config.needs_device_check && check_device_limits(config, native, stream, plan) < 0)
+    return nullptr;
   const CUresult code = submit(native, stream, plan, function, block.pointers());
   if (!is_finished(code) &&
-      finish(code, stream, kernel_object, arguments, count, attributes.kept()) < 0) {
+      finish(code, stream, kernel_object, arguments, count, attributes.owner()) < 0) {
     return nullptr;
   }
   Py_RETURN_NONE;
 }
 
-// With more attributes than most launches have, or with a configuration that was not initialised.
-[[gnu::noinline]] PyObject* launch_carefully(PyObject* stream, PyObject* config, PyObject* kernel,
-                                             PyObject* const* arguments,
-                                             std::size_t count) noexcept {
-  if (!fields_of<config_fields>(config).is_valid) return refuse_uninitialised("LaunchConfig");
-  return launch_exactly<all_attributes>(stream, config, kernel, arguments, count);
+// For configurations with further attributes, and for uninitialized ones.
+[[gnu::noinline]] PyObject* launch_with_all_attributes(PyObject* stream, PyObject* config,
+                                                       PyObject* kernel, PyObject* const* arguments,
+                                                       std::size_t count) noexcept {
+  if (!fields_of<config_fields>(config).is_valid) return refuse_uninitialized("LaunchConfig");
+  return launch_checked<all_attributes>(stream, config, kernel, arguments, count);
 }
 
-PyObject* wrong_argument(const char* name, const char* expected, PyObject* given) noexcept {
+PyObject* wrong_argument(const char* name, const char* expected, PyObject* value) noexcept {
   PyErr_Format(PyExc_TypeError, "launch() argument '%s' must be a %s, got %s; %s", name, expected,
-               Py_TYPE(given)->tp_name, order);
+               Py_TYPE(value)->tp_name, usage);
   return nullptr;
 }
 
-// A LaunchConfig, or one made of a dict of its keywords.
-reference accept_config(PyObject* given) noexcept {
-  if (is_instance<config_fields>(given)) return reference::borrow(given);
-  if (!PyDict_Check(given)) return reference{wrong_argument("config", "LaunchConfig", given)};
+// Returns a LaunchConfig, or creates one from a dict of its keyword arguments.
+reference accept_config(PyObject* value) noexcept {
+  if (is_instance<config_fields>(value)) return reference::borrow(value);
+  if (!PyDict_Check(value)) return reference{wrong_argument("config", "LaunchConfig", value)};
   auto* const type = reinterpret_cast<PyObject*>(object_class<config_fields>::type);
-  return call_with_keywords(type, given);
+  return call_with_keywords(type, value);
 }
 
-reference accept_stream(PyObject* given) noexcept {
-  if (is_instance<held_stream>(given)) return reference::borrow(given);
-  return reference{run_python([=] { return hooks.accept_stream(given); })};
+reference accept_stream(PyObject* value) noexcept {
+  if (is_instance<held_stream>(value)) return reference::borrow(value);
+  return reference{run_python([=] { return hooks.accept_stream(value); })};
 }
 
-// Every other combination of types: in the order in which errors are to be reported.
+// Handles all other combinations of types, and reports errors in the order of the arguments.
 PyObject* launch_general(PyObject* stream, PyObject* config, PyObject* kernel,
                          PyObject* const* arguments, std::size_t count) noexcept {
   const reference accepted_config = accept_config(config);
@@ -172,49 +174,51 @@ PyObject* launch_general(PyObject* stream, PyObject* config, PyObject* kernel,
   if (!is_instance<core::kernel_handle>(kernel)) return wrong_argument("kernel", "Kernel", kernel);
   const reference accepted_stream = accept_stream(stream);
   if (!accepted_stream) return nullptr;
-  return launch_exactly<usual_attributes>(accepted_stream.get(), accepted_config.get(), kernel,
+  return launch_checked<plain_attributes>(accepted_stream.get(), accepted_config.get(), kernel,
                                           arguments, count);
 }
 
-// The first three parameters by name. False with TypeError set.
+// Binds the first three parameters by name. Returns false with TypeError set.
 bool bind_keywords(PyObject* const* arguments, std::size_t count, PyObject* keywords,
                    PyObject* (&bound)[3]) noexcept {
   constexpr const char* names[] = {"stream", "config", "kernel"};
   for (std::size_t i = 0; i < count && i < 3; ++i) bound[i] = arguments[i];
   for (Py_ssize_t k = 0; keywords != nullptr && k < PyTuple_GET_SIZE(keywords); ++k) {
     PyObject* const keyword = PyTuple_GET_ITEM(keywords, k);
-    std::size_t place = 0;
-    while (place < 3 && PyUnicode_CompareWithASCIIString(keyword, names[place]) != 0) ++place;
-    if (place == 3 || bound[place] != nullptr) {
+    std::size_t position = 0;
+    while (position < 3 && PyUnicode_CompareWithASCIIString(keyword, names[position]) != 0)
+      ++position;
+    if (position == 3 || bound[position] != nullptr) {
       PyErr_Format(PyExc_TypeError,
-                   place == 3 ? "launch() got an unexpected keyword argument '%U'"
-                              : "launch() got multiple values for argument '%U'",
+                   position == 3 ? "launch() got an unexpected keyword argument '%U'"
+                                 : "launch() got multiple values for argument '%U'",
                    keyword);
       return false;
     }
-    bound[place] = arguments[count + static_cast<std::size_t>(k)];
+    bound[position] = arguments[count + static_cast<std::size_t>(k)];
   }
   for (std::size_t i = 0; i < 3; ++i) {
     if (bound[i] != nullptr) continue;
-    PyErr_Format(PyExc_TypeError, "launch() misses its argument '%s'; %s", names[i], order);
+    PyErr_Format(PyExc_TypeError, "launch() is missing its argument '%s'; %s", names[i], usage);
     return false;
   }
   return true;
 }
 
-PyObject* launch(PyObject*, PyObject* const* arguments, Py_ssize_t given,
+PyObject* launch(PyObject*, PyObject* const* arguments, Py_ssize_t argument_count,
                  PyObject* keywords) noexcept {
-  const auto count = static_cast<std::size_t>(given);
+  const auto count = static_cast<std::size_t>(argument_count);
   if (keywords == nullptr && count >= 3 && is_exactly<held_stream>(arguments[0]) &&
       is_exactly<config_fields>(arguments[1]) && is_exactly<core::kernel_handle>(arguments[2]))
       [[likely]] {
-    return launch_exactly<usual_attributes>(arguments[0], arguments[1], arguments[2], arguments + 3,
+    return launch_checked<plain_attributes>(arguments[0], arguments[1], arguments[2], arguments + 3,
                                             count - 3);
   }
   PyObject* bound[3]{};
   if (!bind_keywords(arguments, count, keywords, bound)) return nullptr;
-  const std::size_t rest = count > 3 ? count - 3 : 0;
-  return launch_general(bound[0], bound[1], bound[2], arguments + (count - rest), rest);
+  const std::size_t kernel_count = count > 3 ? count - 3 : 0;
+  return launch_general(bound[0], bound[1], bound[2], arguments + (count - kernel_count),
+                        kernel_count);
 }
 
 constexpr char documentation[] =
@@ -223,20 +227,20 @@ constexpr char documentation[] =
     "Stream-ordered.\n\n"
     "Parameters\n----------\n"
     "stream : Stream or GraphBuilder\n"
-    "    Where the kernel runs, after all that was submitted there before.\n"
+    "    Stream on which the kernel runs, after all work submitted to it before.\n"
     "config : LaunchConfig\n"
-    "    The grid and how to run it.\n"
+    "    Grid and launch options.\n"
     "kernel : Kernel\n"
-    "    What to run.\n"
+    "    Kernel to launch.\n"
     "*kernel_args\n"
-    "    One for each parameter of the kernel. An int or a float takes the width of its parameter; "
-    "Buffers, arrays on the device and None go as addresses; NumPy and ctypes scalars and "
-    "structures as their bytes; other objects through ``__cuda_kernel_arg__()``. The values are "
-    "copied before the call returns.\n\n"
+    "    Arguments of the kernel, one per parameter. An int or a float is converted to the type of "
+    "its parameter. Buffers, device arrays and None are passed as addresses, NumPy and ctypes "
+    "scalars and structures as bytes, other objects through ``__cuda_kernel_arg__()``. The values "
+    "are copied before the call returns.\n\n"
     "Raises\n------\n"
     "TypeError\n"
-    "    If an argument is of a type that no parameter can take, if the number of arguments or the "
-    "size of one is not the kernel's, or if `stream`, `config` or `kernel` is something else.\n"
+    "    If a type is not supported, if the number of arguments or the size of an one does not "
+    "match the kernel, or if `stream`, `config` or `kernel` has another type.\n"
     "OverflowError\n"
     "    If a number does not fit its parameter.\n"
     "ValueError\n"
@@ -244,8 +248,8 @@ constexpr char documentation[] =
     "RuntimeError\n"
     "    If the stream or a Buffer is closed.\n"
     "CUDAError\n"
-    "    If the driver refuses the launch. What the kernel itself does wrong shows in a later "
-    "call, or here with ``HALFWARP_SYNC_LAUNCH=1``.\n\n"
+    "    If the driver rejects the launch. Errors during execution are raised by a later call, or "
+    "by this one with ``HALFWARP_SYNC_LAUNCH=1``.\n\n"
     "See Also\n--------\n"
     "cuLaunchKernelEx : the driver function.\n";
 
@@ -255,13 +259,13 @@ PyMethodDef launch_method{"launch",
 
 }  // namespace
 
-PyObject* make_launch_function(const launch_hooks& from) noexcept {
+PyObject* make_launch_function(const launch_hooks& new_hooks) noexcept {
   if (!object_class<held_stream>::type || !object_class<config_fields>::type ||
       !object_class<core::kernel_handle>::type || !object_class<buffer_fields>::type) {
-    PyErr_SetString(PyExc_SystemError, "launch was made before the classes that it reads");
+    PyErr_SetString(PyExc_SystemError, "launch was created before its classes were registered");
     return nullptr;
   }
-  hooks = from;
+  hooks = new_hooks;
   const reference module{PyUnicode_FromString("cuda.core")};
   return module ? PyCFunction_NewEx(&launch_method, nullptr, module.get()) : nullptr;
 }
@@ -303,20 +307,22 @@ PyObject* refuse_closed_stream() noexcept {
 }
 
 int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
-           PyObject* const* arguments, std::size_t count, PyObject* kept) noexcept {
+           PyObject* const* arguments, std::size_t count, PyObject* owner) noexcept {
   const unsigned modes = launch_modes.load(std::memory_order_relaxed);
   const char* function = "cuLaunchKernelEx";
-  if (code == CUDA_SUCCESS && modes & launch_synchronises) {
+  if (code == CUDA_SUCCESS && modes & launch_synchronizes) {
     function = "cuStreamSynchronize";
     code = wait_unless_capturing(stream);
   }
   if (code == CUDA_SUCCESS && !(modes & launch_captures)) return 0;
-  const reference given{tuple_of(arguments, count, code == CUDA_SUCCESS ? kept : nullptr)};
-  if (!given) return -1;
+  const reference argument_tuple{
+      tuple_of(arguments, count, code == CUDA_SUCCESS ? owner : nullptr)};
+  if (!argument_tuple) return -1;
   if (code == CUDA_SUCCESS) {
-    return run_python([&] { return hooks.keep_captured_launch(stream, kernel, given.get()); });
+    return run_python(
+        [&] { return hooks.keep_captured_launch(stream, kernel, argument_tuple.get()); });
   }
-  run_python([&] { hooks.raise_failed_launch(code, function, kernel, given.get()); });
+  run_python([&] { hooks.raise_failed_launch(code, function, kernel, argument_tuple.get()); });
   return -1;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of a launch: checks, packing, one driver call.
+// The launch path: checks, packing, one driver call.
 #pragma once
 
 #include <Python.h>
@@ -10,58 +10,57 @@
 #include "driver/call.hpp"
 #include "python/launch/flight_recorder.hpp"
 #include "python/launch/launch_modes.hpp"
-#include "python/lock/interpreter_lock.hpp"
+#include "python/lock/gil.hpp"
 #include "python/objects.hpp"
 
 namespace halfwarp::python {
 
-// What launch needs of the classes above it.
+// Functions of the Cython layer that launch calls.
 struct launch_hooks {
-  // A new reference to the Stream that an argument stands for; null with an exception set.
-  PyObject* (*accept_stream)(PyObject* given);
-  // Raises for a launch that failed with `code`, naming the kernel. `arguments` is a tuple of what
-  // the kernel was given.
+  // Returns a new reference to the Stream that an argument denotes; null with an exception set.
+  PyObject* (*accept_stream)(PyObject* value);
+  // Raises for a launch that failed with `code`, naming the kernel. `arguments` is a tuple.
   void (*raise_failed_launch)(CUresult code, const char* function, PyObject* kernel,
                               PyObject* arguments);
-  // Lets the graph that the stream is being captured into, if it is, keep the kernel and a tuple of
-  // its arguments. 0, or -1 with an exception set.
+  // Makes the graph that captures the stream, if any, retain the kernel and a tuple of its
+  // arguments. Returns 0, or -1 with an exception set.
   int (*keep_captured_launch)(const core::stream_ref& stream, PyObject* kernel,
                               PyObject* arguments);
 };
-inline launch_hooks hooks{};  // written once, when the extension is imported
+inline launch_hooks hooks{};  // set once, when the extension is imported
 
-// The function `launch`: a new reference, or null with an exception set.
-PyObject* make_launch_function(const launch_hooks& from) noexcept;
+// Creates the function `launch`: a new reference, or null with an exception set.
+PyObject* make_launch_function(const launch_hooks& new_hooks) noexcept;
 
-// Where packing finds the parameters: one after the other, or the same for all.
+// The parameters for packing: an array (step 1), or one parameter for all arguments (step 0).
 struct packing_rule {
   const core::parameter* parameters;
   std::size_t step;
 };
 
-// Asks for the kernel's layout if it is not known, in the context of the Stream object `stream`
-// (null: in the current one), and compares the number of arguments. 0, or -1 with an exception set.
+// Loads the kernel's layout if needed, in the context of the Stream object `stream` (null: in the
+// current context), and checks the number of arguments. Returns 0, or -1 with an exception set.
 int find_packing_rule(core::launch_plan& plan, PyObject* stream, std::size_t count,
                       packing_rule& rule) noexcept;
 
-// The ordinal of the device that a stream's work runs on. Throws driver_error.
+// Returns the ordinal of the device that executes a stream's work. Throws driver_error.
 [[nodiscard]] CUdevice device_of(const core::stream_ref& stream);
 
-// What only the device can tell: cooperative grids, clusters, dynamic shared memory. `launched` is
-// the copy of `config.native` that is going to be launched. 0, or -1 with an exception set. For
-// configurations that need care.
-int take_care(const config_fields& config, const CUlaunchConfig& launched,
-              const core::stream_ref& stream, core::launch_plan& plan) noexcept;
+// Checks cooperative grids, clusters and dynamic shared memory against the device. `launched` is
+// the copy of `config.native` to be launched. Returns 0, or -1 with an exception set. Required if
+// `config.needs_device_check`.
+int check_device_limits(const config_fields& config, const CUlaunchConfig& launched,
+                        const core::stream_ref& stream, core::launch_plan& plan) noexcept;
 
-// What Python ran for one argument may have closed the Buffer of another. 0, or -1 with
-// RuntimeError set.
+// Checks the Buffers again, because converting one argument may have closed another. Returns 0, or
+// -1 with RuntimeError set.
 int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept;
 
-// Null with RuntimeError set for a stream that is closed.
+// Raises RuntimeError for a closed stream; returns null.
 [[gnu::cold]] PyObject* refuse_closed_stream() noexcept;
 
-// Records the launch if asked to, and hands it to the driver without the interpreter lock. `config`
-// names the stream already; it and `arguments` are what no other thread changes meanwhile.
+// Records the launch if enabled, and submits it to the driver with the GIL released. `config` holds
+// the stream. No other thread may change `config` and `arguments` during the call.
 [[nodiscard]] inline CUresult submit(const CUlaunchConfig& config, const core::stream_ref& stream,
                                      const core::launch_plan& plan, CUfunction function,
                                      void** arguments) noexcept {
@@ -80,13 +79,14 @@ int check_buffers_open(PyObject* const* arguments, std::size_t count) noexcept;
   return driver::table->cuLaunchKernelEx(&config, function, arguments, nullptr);
 }
 
-// After submit(): raises if the launch failed, or, when launches are to be waited for, if its
-// execution did; what was captured keeps what it uses, `kept` too if it is not null. 0 or -1.
+// Call finish() after submit() unless is_finished(). It raises if the launch failed, or if
+// execution did and launches are synchronous. A capturing graph retains the launch's objects and
+// `owner`, if that is not null. Returns 0, or -1 with an exception set.
 [[nodiscard]] inline bool is_finished(CUresult code) noexcept {
   return code == CUDA_SUCCESS &&
-         !(launch_modes.load(std::memory_order_relaxed) & (launch_synchronises | launch_captures));
+         !(launch_modes.load(std::memory_order_relaxed) & (launch_synchronizes | launch_captures));
 }
 int finish(CUresult code, const core::stream_ref& stream, PyObject* kernel,
-           PyObject* const* arguments, std::size_t count, PyObject* kept = nullptr) noexcept;
+           PyObject* const* arguments, std::size_t count, PyObject* owner = nullptr) noexcept;
 
 }  // namespace halfwarp::python

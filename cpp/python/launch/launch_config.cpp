@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LaunchConfig: from Python values to the native struct that the driver takes.
+// LaunchConfig: converts Python values to the driver's launch struct.
 #include "python/launch/launch_config.hpp"
 
 #include <algorithm>
@@ -15,31 +15,31 @@
 namespace halfwarp::python {
 namespace {
 
-config_hooks above{};  // written once, when the extension is imported
+config_hooks installed_hooks{};  // set once, when the extension is imported
 
-constexpr int largest = std::numeric_limits<int>::max();
+constexpr int max_value = std::numeric_limits<int>::max();
 
-int wrong_shape(const char* field, PyObject* value, const char* advice = "") noexcept {
+int raise_wrong_shape(const char* field, PyObject* value, const char* advice = "") noexcept {
   PyErr_Format(PyExc_ValueError,
                "LaunchConfig.%s must be an int, or a tuple with up to 3 ints (got %R)%s", field,
                value, advice);
   return -1;
 }
 
-// Positional arguments stand in the order grid, cluster, block, which is easily overlooked.
-int missing(config_argument field) noexcept {
-  if (field == config_grid) return wrong_shape("grid", Py_None);
-  return wrong_shape("block", Py_None,
-                     ": give it by name, block=; the second positional argument is cluster");
+// The positional order is grid, cluster, block, which is easily overlooked.
+int raise_missing(config_argument field) noexcept {
+  if (field == config_grid) return raise_wrong_shape("grid", Py_None);
+  return raise_wrong_shape("block", Py_None,
+                           ": pass it as block=; the second positional argument is cluster");
 }
 
-// One extent: 0, or -1 with ValueError set. `whole` is what the user gave, for the message.
+// Reads one extent. Returns 0, or -1 with ValueError set. `whole` is the argument, for the message.
 int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& extent) noexcept {
   long long number = 0;
   if (PyLong_CheckExact(value) && integer_digits{value}.count() <= 1) {
     number = integer_digits{value}.short_value();
   } else {
-    if (!PyIndex_Check(value)) return wrong_shape(field, whole);
+    if (!PyIndex_Check(value)) return raise_wrong_shape(field, whole);
     const reference index = as_index(value);
     int overflow = 0;
     number = index ? PyLong_AsLongLongAndOverflow(index.get(), &overflow) : -1;
@@ -50,8 +50,8 @@ int read_extent(PyObject* value, const char* field, PyObject* whole, unsigned& e
     PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value must be >= 1 (got %R)", field, whole);
     return -1;
   }
-  if (number > largest) {
-    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value must be <= %d (got %R)", field, largest,
+  if (number > max_value) {
+    PyErr_Format(PyExc_ValueError, "LaunchConfig.%s value must be <= %d (got %R)", field, max_value,
                  whole);
     return -1;
   }
@@ -66,7 +66,7 @@ int read_dimensions(PyObject* value, const char* field, dimensions& result) noex
     if (!items) return -1;
     unsigned* const extents[] = {&read.x, &read.y, &read.z};
     const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
-    if (count > 3) return wrong_shape(field, value);
+    if (count > 3) return raise_wrong_shape(field, value);
     for (Py_ssize_t i = 0; i < count; ++i) {
       if (read_extent(PyTuple_GET_ITEM(items.get(), i), field, value, *extents[i]) < 0) return -1;
     }
@@ -96,9 +96,9 @@ int set_shared_memory(config_fields& config, PyObject* value) noexcept {
   int overflow = 0;
   const long long bytes = index ? PyLong_AsLongLongAndOverflow(index.get(), &overflow) : -1;
   if (PyErr_Occurred()) return -1;
-  if (overflow > 0 || bytes > largest) {
+  if (overflow > 0 || bytes > max_value) {
     PyErr_Format(PyExc_OverflowError, "LaunchConfig.shmem_size must be <= %d bytes, got %R",
-                 largest, value);
+                 max_value, value);
     return -1;
   }
   if (overflow < 0 || bytes < 0) {
@@ -139,14 +139,14 @@ void add_attributes(config_fields& config) noexcept {
   }
 }
 
-// Blocks of one axis: the user counts clusters where these are set.
+// Computes the blocks of one axis: with a cluster, the grid is counted in clusters.
 bool multiply(unsigned grid, unsigned cluster, unsigned& blocks) noexcept {
   const unsigned long long product = static_cast<unsigned long long>(grid) * cluster;
   blocks = static_cast<unsigned>(product);
-  return product <= static_cast<unsigned>(largest);
+  return product <= static_cast<unsigned>(max_value);
 }
 
-// Recomputes what depends on several fields.
+// Updates the values that depend on several fields.
 int finish(config_fields& config) noexcept {
   const dimensions unit{1, 1, 1};
   const dimensions& cluster = is_set(config.cluster) ? config.cluster : unit;
@@ -156,7 +156,7 @@ int finish(config_fields& config) noexcept {
       !multiply(config.grid.z, cluster.z, native.gridDimZ)) {
     PyErr_Format(PyExc_ValueError,
                  "LaunchConfig.grid counts clusters: grid times cluster must be <= %d in each axis",
-                 largest);
+                 max_value);
     return -1;
   }
   add_attributes(config);
@@ -165,12 +165,12 @@ int finish(config_fields& config) noexcept {
   return 0;
 }
 
-void publish(config_fields& config, const config_fields& made) noexcept {
-  config = made;
+void store(config_fields& config, const config_fields& updated) noexcept {
+  config = updated;
   config.native.attrs = config.attributes;
 }
 
-// The device whose context is current; false when none is, or when there is no driver to ask.
+// Queries the current context's device; false if no context is current or there is no driver.
 bool current_device(CUdevice& device) noexcept {
   if (driver::loader->ensure(driver::HALFWARP_DRIVER) < 0) {
     PyErr_Clear();
@@ -179,7 +179,7 @@ bool current_device(CUdevice& device) noexcept {
   return driver::try_call(driver::table->cuCtxGetDevice, &device) == CUDA_SUCCESS;
 }
 
-// Without a device to ask, launch does it.
+// Checks the configuration against the current device, if any; else launch does.
 int check_current_device(config_fields& config) noexcept {
   CUdevice device = 0;
   config.is_device_checked = !is_set(config.cluster) && !config.is_cooperative;
@@ -187,7 +187,7 @@ int check_current_device(config_fields& config) noexcept {
     if (check_device_supports(config, device) < 0) return -1;
     config.is_device_checked = true;
   }
-  config.needs_care =
+  config.needs_device_check =
       config.is_cooperative || config.native.sharedMemBytes != 0 || !config.is_device_checked;
   return 0;
 }
@@ -215,11 +215,11 @@ int set_field(config_fields& config, config_argument field, PyObject* value) noe
   }
 }
 
-int refuse_older_spellings(PyObject* const* values) noexcept {
+int reject_older_spellings(PyObject* const* values) noexcept {
   if (values[config_stream] != nullptr) {
     PyErr_SetString(
         PyExc_TypeError,
-        "LaunchConfig takes no stream: pass it to launch(stream, config, kernel, *args)");
+        "LaunchConfig does not accept a stream: pass it to launch(stream, config, kernel, *args)");
     return -1;
   }
   if (values[config_cooperative_launch] == nullptr) return 0;
@@ -235,9 +235,9 @@ int refuse_older_spellings(PyObject* const* values) noexcept {
   });
 }
 
-// The place of a keyword, by identity first since literal names are interned; that of no argument
-// for a further attribute.
-int find_argument(PyObject* keyword, std::size_t& place) noexcept {
+// Finds the index of a keyword, first by identity, because literal names are interned. The index is
+// config_argument_count for a further attribute.
+int find_argument(PyObject* keyword, std::size_t& index) noexcept {
   static const std::array<PyObject*, config_argument_count> known{
       interned<"grid">(),
       interned<"cluster">(),
@@ -247,17 +247,18 @@ int find_argument(PyObject* keyword, std::size_t& place) noexcept {
       interned<"programmatic_stream_serialization">(),
       interned<"cooperative_launch">(),
       interned<"stream">()};
-  place = static_cast<std::size_t>(std::ranges::find(known, keyword) - known.begin());
-  if (place < known.size()) return 0;
-  for (place = 0; place < known.size(); ++place) {
-    if (PyUnicode_Compare(keyword, known[place]) == 0) return 0;
+  index = static_cast<std::size_t>(std::ranges::find(known, keyword) - known.begin());
+  if (index < known.size()) return 0;
+  for (index = 0; index < known.size(); ++index) {
+    if (PyUnicode_Compare(keyword, known[index]) == 0) return 0;
   }
-  if (PyDict_Contains(above.further_names, keyword) == 1) return 0;
+  if (PyDict_Contains(installed_hooks.further_names, keyword) == 1) return 0;
   PyErr_Format(PyExc_TypeError, "LaunchConfig() got an unexpected keyword argument '%U'", keyword);
   return -1;
 }
 
-// False with TypeError set. `further` becomes a dict of those arguments, if there are any.
+// Returns false with TypeError set. `further` becomes a dict of further attributes, if there are
+// any.
 bool bind(PyObject* const* args, std::size_t count, PyObject* keywords, PyObject** values,
           reference& further) noexcept {
   if (count > config_positional_count) {
@@ -268,22 +269,22 @@ bool bind(PyObject* const* args, std::size_t count, PyObject* keywords, PyObject
   for (std::size_t i = 0; i < count; ++i) values[i] = args[i];
   const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < keyword_count; ++i) {
-    std::size_t place;
-    if (find_argument(PyTuple_GET_ITEM(keywords, i), place) < 0) return false;
+    std::size_t index;
+    if (find_argument(PyTuple_GET_ITEM(keywords, i), index) < 0) return false;
     PyObject* const value = args[count + static_cast<std::size_t>(i)];
-    if (place == config_argument_count) [[unlikely]] {
+    if (index == config_argument_count) [[unlikely]] {
       if (!further) further = reference{PyDict_New()};
       if (!further || PyDict_SetItem(further.get(), PyTuple_GET_ITEM(keywords, i), value) < 0) {
         return false;
       }
       continue;
     }
-    if (values[place] != nullptr) {
+    if (values[index] != nullptr) {
       PyErr_Format(PyExc_TypeError, "LaunchConfig() got multiple values for argument '%U'",
                    PyTuple_GET_ITEM(keywords, i));
       return false;
     }
-    values[place] = value;
+    values[index] = value;
   }
   return true;
 }
@@ -294,20 +295,20 @@ PyObject* construct(PyObject* type, PyObject* const* args, std::size_t flagged_c
   PyObject* values[config_argument_count]{};
   reference further;
   if (!bind(args, PyVectorcall_NARGS(flagged_count), keywords, values, further)) return nullptr;
-  PyTypeObject* const made_type = reinterpret_cast<PyTypeObject*>(type);
-  reference made{made_type->tp_new(made_type, no_arguments, nullptr)};
-  if (!made || configure(fields_of<config_fields>(made.get()), values) < 0) return nullptr;
-  if (further && above.set_further(made.get(), further.get()) < 0) return nullptr;
-  return made.release();
+  PyTypeObject* const type_object = reinterpret_cast<PyTypeObject*>(type);
+  reference result{type_object->tp_new(type_object, no_arguments, nullptr)};
+  if (!result || configure(fields_of<config_fields>(result.get()), values) < 0) return nullptr;
+  if (further && installed_hooks.set_further(result.get(), further.get()) < 0) return nullptr;
+  return result.release();
 }
 
-// Of the driver in use, asked once; 0 while that fails.
+// Returns the cached version of the driver; 0 if the query fails.
 int driver_version() noexcept {
-  static std::atomic<int> known{0};
-  int version = known.load(std::memory_order_relaxed);
+  static std::atomic<int> cached{0};
+  int version = cached.load(std::memory_order_relaxed);
   if (version == 0 &&
       driver::try_call(driver::table->cuDriverGetVersion, &version) == CUDA_SUCCESS) {
-    known.store(version, std::memory_order_relaxed);
+    cached.store(version, std::memory_order_relaxed);
   }
   return version;
 }
@@ -315,26 +316,26 @@ int driver_version() noexcept {
 }  // namespace
 
 int configure(config_fields& config, PyObject* const* values) noexcept {
-  if (refuse_older_spellings(values) < 0) return -1;
-  config_fields made{};
+  if (reject_older_spellings(values) < 0) return -1;
+  config_fields updated{};
   for (const config_argument required : {config_grid, config_block}) {
-    if (values[required] == nullptr) return missing(required);
-    if (set_field(made, required, values[required]) < 0) return -1;
+    if (values[required] == nullptr) return raise_missing(required);
+    if (set_field(updated, required, values[required]) < 0) return -1;
   }
   for (std::size_t i = 0; i < config_stream; ++i) {
     if (i == config_grid || i == config_block || values[i] == nullptr) continue;
-    if (set_field(made, static_cast<config_argument>(i), values[i]) < 0) return -1;
+    if (set_field(updated, static_cast<config_argument>(i), values[i]) < 0) return -1;
   }
-  if (finish(made) < 0 || check_current_device(made) < 0) return -1;
-  publish(config, made);
+  if (finish(updated) < 0 || check_current_device(updated) < 0) return -1;
+  store(config, updated);
   return 0;
 }
 
 int assign(config_fields& config, config_argument field, PyObject* value) noexcept {
-  config_fields made = config;
-  if (set_field(made, field, value) < 0 || finish(made) < 0) return -1;
-  if (check_current_device(made) < 0) return -1;
-  publish(config, made);
+  config_fields updated = config;
+  if (set_field(updated, field, value) < 0 || finish(updated) < 0) return -1;
+  if (check_current_device(updated) < 0) return -1;
+  store(config, updated);
   return 0;
 }
 
@@ -355,14 +356,14 @@ int check_device_supports(const config_fields& config, CUdevice device) noexcept
     return -1;
   }
   if (is_set(config.cluster) && major < 9) {
-    PyErr_Format(above.cuda_error,
+    PyErr_Format(installed_hooks.cuda_error,
                  "thread block clusters are not supported on devices with compute capability < "
                  "9.0; device %d has %d.x: launch without cluster",
                  device, major);
     return -1;
   }
   if (config.is_cooperative && cooperative == 0) {
-    PyErr_Format(above.cuda_error,
+    PyErr_Format(installed_hooks.cuda_error,
                  "cooperative kernels are not supported on device %d: launch without "
                  "is_cooperative",
                  device);
@@ -371,8 +372,8 @@ int check_device_supports(const config_fields& config, CUdevice device) noexcept
   return 0;
 }
 
-int install_config_constructor(PyObject* type, const config_hooks& from) noexcept {
-  above = from;
+int install_config_constructor(PyObject* type, const config_hooks& new_hooks) noexcept {
+  installed_hooks = new_hooks;
   reinterpret_cast<PyTypeObject*>(type)->tp_vectorcall = construct;
   return 0;
 }
@@ -382,17 +383,17 @@ unsigned gather_attributes(const config_fields& config, PyObject* further,
   unsigned count = config.native.numAttrs;
   std::copy_n(config.attributes, count, all);
   if (further == nullptr) return count;
-  const auto& more = fields_of<further_attributes>(further);
-  std::copy_n(more.values, more.count, all + count);
-  return count + more.count;
+  const auto& extra = fields_of<further_attributes>(further);
+  std::copy_n(extra.values, extra.count, all + count);
+  return count + extra.count;
 }
 
-int check_driver_knows(PyObject* further) noexcept {
+int check_driver_version(PyObject* further) noexcept {
   if (further == nullptr) return 0;
   const int needed = fields_of<further_attributes>(further).driver_version;
-  const int there = driver_version();
-  if (there == 0 || there >= needed) return 0;
-  run_python([=] { above.raise_too_old(further, there); });
+  const int version = driver_version();
+  if (version == 0 || version >= needed) return 0;
+  run_python([=] { installed_hooks.raise_too_old(further, version); });
   return -1;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LaunchConfig: from Python values to the native struct that the driver takes.
+// LaunchConfig: converts Python values to the driver's launch struct.
 #pragma once
 
 #include "python/objects.hpp"
@@ -20,42 +20,42 @@ enum config_argument : std::size_t {
 };
 inline constexpr std::size_t config_positional_count = config_programmatic + 1;
 
-// Fills `config` anew from one value for each argument; null: omitted. 0, or -1 with an exception
-// set and `config` as it was.
+// Replaces all values of `config`, one per argument; null means omitted. Returns 0, or -1 with an
+// exception set and `config` unchanged.
 int configure(config_fields& config, PyObject* const* values) noexcept;
 
-// Assignment to one field, by the same rules.
+// Assigns one field, with the same checks.
 int assign(config_fields& config, config_argument field, PyObject* value) noexcept;
 
-// New reference to a tuple of three ints; None for a cluster that is not set.
+// Returns a new reference to a tuple of three ints, or to None for an unset cluster.
 PyObject* dimensions_as_tuple(const dimensions& value) noexcept;
 
 [[nodiscard]] inline bool is_set(const dimensions& value) noexcept { return value.x != 0; }
 
-// What the constructor needs of the class above it.
+// Objects and functions of the Cython layer that the constructor uses.
 struct config_hooks {
   PyObject* cuda_error;     // the class CUDAError
-  PyObject* further_names;  // a dict with the name of each further attribute
-  // Gives a LaunchConfig a dict of further attributes. 0, or -1 with an exception set.
+  PyObject* further_names;  // a dict whose keys are the names of further attributes
+  // Sets the further attributes of a LaunchConfig from a dict. Returns 0, or -1 with an exception
+  // set.
   int (*set_further)(PyObject* config, PyObject* values);
-  // Raises for a driver of CUDA version `there` that does not know one of the attributes.
-  void (*raise_too_old)(PyObject* further, int there);
+  // Raises for a driver of CUDA `version` that does not support one of the attributes.
+  void (*raise_too_old)(PyObject* further, int version);
 };
 
-// Makes `LaunchConfig(...)` one C call instead of a tuple, a dict and __init__. Subclasses keep
-// the ordinary way. The hooks' objects must live as long as the process. 0, or -1.
-int install_config_constructor(PyObject* type, const config_hooks& from) noexcept;
+// Makes `LaunchConfig(...)` a single C call instead of a tuple, a dict and __init__. Subclasses use
+// the default path. The objects of the hooks must never be destroyed. Returns 0, or -1.
+int install_config_constructor(PyObject* type, const config_hooks& new_hooks) noexcept;
 
-// All attributes of a launch, in the order in which the driver gets them; how many there are.
-// `further` is what `config.further` was when it was looked at; `all` has room for
-// most_attributes.
+// Copies all attributes of a launch, in the driver's order, and returns their number. `further` is
+// the value of `config.further` read before; `all` must hold most_attributes.
 unsigned gather_attributes(const config_fields& config, PyObject* further,
                            CUlaunchAttribute* all) noexcept;
 
-// RuntimeError when the driver is older than one of the attributes. 0, or -1.
-int check_driver_knows(PyObject* further) noexcept;
+// Raises RuntimeError if the driver is older than one of the attributes. Returns 0, or -1.
+int check_driver_version(PyObject* further) noexcept;
 
-// CUDAError when a device lacks what the configuration asks for. 0, or -1.
+// Raises CUDAError if a device lacks a feature that the configuration needs. Returns 0, or -1.
 int check_device_supports(const config_fields& config, CUdevice device) noexcept;
 
 }  // namespace halfwarp::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment asks of launches, read at the first one.
+// Launch settings of the environment, read at the first launch.
 #include "python/launch/launch_modes.hpp"
 
 #include <Python.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t default_entries = 256;
 constexpr std::size_t most_entries = 1 << 20;
 
-// "0", "1" or absent.
+// Reads "0", "1" or an unset variable.
 int read_flag(const char* name, bool& flag) noexcept {
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0') return 0;
@@ -50,10 +50,10 @@ int read_entries(std::size_t& entries) noexcept {
 }  // namespace
 
 int read_launch_modes() noexcept {
-  bool is_checked = true, synchronises = false;
+  bool is_checked = true, synchronizes = false;
   std::size_t entries = default_entries;
   if (read_flag("HALFWARP_LAUNCH_CHECKS", is_checked) < 0 ||
-      read_flag("HALFWARP_SYNC_LAUNCH", synchronises) < 0 || read_entries(entries) < 0) {
+      read_flag("HALFWARP_SYNC_LAUNCH", synchronizes) < 0 || read_entries(entries) < 0) {
     return -1;
   }
   int devices = 0;
@@ -66,7 +66,7 @@ int read_launch_modes() noexcept {
   }
   std::uint8_t modes = 0;
   if (entries != 0) modes |= launch_records;
-  if (synchronises) modes |= launch_synchronises;
+  if (synchronizes) modes |= launch_synchronizes;
   if (!is_checked) modes |= launch_unchecked;
   if (devices != 1) modes |= launch_many_devices;
   launch_modes.fetch_or(modes, std::memory_order_release);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment asks of launches, read at the first one.
+// Launch settings of the environment, read at the first launch.
 #pragma once
 
 #include <atomic>
@@ -8,17 +8,17 @@
 namespace halfwarp::python {
 
 enum launch_mode : std::uint8_t {
-  launch_unread = 1,         // the environment was not looked at yet
+  launch_unread = 1,         // the environment was not read yet
   launch_records = 2,        // HALFWARP_FLIGHT_RECORDER, unless 0
-  launch_synchronises = 4,   // HALFWARP_SYNC_LAUNCH=1
+  launch_synchronizes = 4,   // HALFWARP_SYNC_LAUNCH=1
   launch_unchecked = 8,      // HALFWARP_LAUNCH_CHECKS=0
-  launch_many_devices = 16,  // so that the recorder must ask which one is current
-  launch_captures = 32       // a GraphBuilder captures, and keeps what is launched
+  launch_many_devices = 16,  // the recorder must query the current device
+  launch_captures = 32       // a GraphBuilder captures, and retains what is launched
 };
 
 inline std::atomic<std::uint8_t> launch_modes{launch_unread};
 
-// How many captures there are whose graphs are to keep what is launched.
+// The number of captures whose graphs retain what is launched.
 inline std::atomic<int> captures_under_way{0};
 
 inline void count_capture(int change) noexcept {
@@ -29,8 +29,8 @@ inline void count_capture(int change) noexcept {
   }
 }
 
-// Reads the environment once. 0, or -1 with ValueError set for a value that is not understood, or
-// with the loader's error when there is no driver. Needs the interpreter lock.
+// Reads the environment once. Returns 0, or -1 with ValueError set for an invalid value, or with
+// the loader's error if there is no driver. Needs the GIL.
 int read_launch_modes() noexcept;
 
 }  // namespace halfwarp::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch that is checked and packed once and then repeated.
+// A launch that is checked and packed once and then executed repeatedly.
 #include "python/launch/prepared_launch.hpp"
 
 #include "python/arguments/pack.hpp"
@@ -21,14 +21,14 @@ int prepared_launch::prepare(const core::kernel_handle& kernel, const config_fie
   }
   PyObject* const* const items = &PyTuple_GET_ITEM(values, 0);
   if (pack_all(items, &plan, rule.parameters, rule.step, arguments_) < 0) return -1;
-  if (check_driver_knows(config.further) < 0) return -1;
+  if (check_driver_version(config.further) < 0) return -1;
   kernel_ = kernel;
   config_ = config;
   config_.native.attrs = config_.attributes;
-  return config.further != nullptr ? gather() : 0;
+  return config.further != nullptr ? gather_all_attributes() : 0;
 }
 
-int prepared_launch::gather() noexcept {
+int prepared_launch::gather_all_attributes() noexcept {
   all_.reset(new (std::nothrow) attribute_list);
   if (!all_) {
     PyErr_NoMemory();
@@ -53,7 +53,8 @@ PyObject* prepared_launch::launch(PyObject* stream_object, const prepared_fields
     return refuse_closed_stream();
   CUlaunchConfig native = config_.native;
   native.hStream = stream.raw();
-  if (config_.needs_care && take_care(config_, native, stream, *kernel_.facts().plan) < 0) {
+  if (config_.needs_device_check &&
+      check_device_limits(config_, native, stream, *kernel_.facts().plan) < 0) {
     return nullptr;
   }
   const CUresult code = submit(native, stream, *kernel_.facts().plan,
@@ -65,15 +66,15 @@ PyObject* prepared_launch::launch(PyObject* stream_object, const prepared_fields
 
 PyObject* prepared_launch::finish_launch(CUresult code, const core::stream_ref& stream,
                                          const prepared_fields& object) noexcept {
-  const reference given = as_tuple(object.values);
-  if (!given) return nullptr;
-  PyObject* const* const items = &PyTuple_GET_ITEM(given.get(), 0);
+  const reference values = as_tuple(object.values);
+  if (!values) return nullptr;
+  PyObject* const* const items = &PyTuple_GET_ITEM(values.get(), 0);
   if (finish(code, stream, object.kernel, items, count(), config_.further) < 0) return nullptr;
   if (!(launch_modes.load(std::memory_order_relaxed) & launch_captures)) Py_RETURN_NONE;
-  // A Buffer that was closed since has given its memory to the object.
-  const reference kept = as_tuple(object.kept);
-  const int result = !kept ? -1 : run_python([&] {
-    return hooks.keep_captured_launch(stream, object.kernel, kept.get());
+  // The object owns the memory of Buffers, even of those closed since.
+  const reference owners = as_tuple(object.owners);
+  const int result = !owners ? -1 : run_python([&] {
+    return hooks.keep_captured_launch(stream, object.kernel, owners.get());
   });
   if (result < 0) return nullptr;
   Py_RETURN_NONE;
@@ -88,27 +89,29 @@ CUresult prepared_launch::submit_raw(void* prepared, CUstream stream) noexcept {
 }
 
 int install_prepared_call(PyObject* type) noexcept {
-  auto* const made = reinterpret_cast<PyTypeObject*>(type);
-  made->tp_vectorcall_offset = object_class<prepared_fields>::offset +
-                               static_cast<Py_ssize_t>(offsetof(prepared_fields, vectorcall));
-  made->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  auto* const type_object = reinterpret_cast<PyTypeObject*>(type);
+  type_object->tp_vectorcall_offset =
+      object_class<prepared_fields>::offset +
+      static_cast<Py_ssize_t>(offsetof(prepared_fields, vectorcall));
+  type_object->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
   return 0;
 }
 
 namespace {
 
-// By keyword, or on what is no Stream but stands for one.
+// Handles keyword arguments, and objects that denote a Stream.
 [[gnu::noinline]] PyObject* call_general(const prepared_fields& fields, PyObject* const* arguments,
                                          Py_ssize_t count, PyObject* keywords) noexcept {
-  const Py_ssize_t named = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
-  const bool is_known =
-      named == 0 || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "stream") == 0;
-  if (count + named != 1 || !is_known) {
-    PyErr_SetString(PyExc_TypeError, "a prepared launch takes one argument, the stream");
+  const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+  const bool is_valid_name =
+      keyword_count == 0 ||
+      PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "stream") == 0;
+  if (count + keyword_count != 1 || !is_valid_name) {
+    PyErr_SetString(PyExc_TypeError, "a prepared launch expects one argument, the stream");
     return nullptr;
   }
   if (fields.launch == nullptr) {
-    PyErr_SetString(PyExc_RuntimeError, "PreparedLaunch was not initialised");
+    PyErr_SetString(PyExc_RuntimeError, "PreparedLaunch was not initialized");
     return nullptr;
   }
   PyObject* const stream = arguments[0];

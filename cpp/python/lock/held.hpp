@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle that an object of Python holds, and the only ways to come by it.
+// The handle that a Python object holds, and the ways to access it.
 #pragma once
 
 #include <utility>
@@ -9,43 +9,43 @@
 
 namespace halfwarp::python {
 
-// Thrown for an object that has no handle any more; becomes RuntimeError.
+// Thrown for an object without a handle; becomes RuntimeError.
 struct closed_object {
   const char* class_name;
 };
 
-// The class of the objects that hold handles of this kind, for messages.
+// The class of the objects that hold such handles, for messages.
 template <class Handle>
 inline constexpr const char* class_name = nullptr;
 
 #ifdef Py_GIL_DISABLED
 template <class Handle>
-using borrowed = Handle;  // any thread may be the last user: each has a share
+using borrowed = Handle;  // any thread may release last, so each use holds a reference
 #else
 template <class Handle>
 using borrowed = core::handle_use<typename Handle::traits>;
 #endif
 
-// A field of a Python object: a handle, or none once the object is closed. Any thread may close the
-// object at any time, and so may any code of Python that runs on the way to a driver call. So
-// nobody reads the raw value here: a call borrows the handle, after its arguments were converted,
-// and keeps what it borrowed until the driver has returned; what goes on after the call takes a
-// share. `owner` is the object: where there is no interpreter lock, its own one guards the field.
+// A field of a Python object: a handle, or none once the object is closed. Other threads, and
+// Python code run before a driver call, may close the object at any time, so the raw value is never
+// read directly. A call borrows the handle after converting its arguments, until the driver
+// returns; work that outlives the call shares the handle. `owner` is the Python object, whose lock
+// guards the field in a free-threaded build.
 template <class Handle, class Borrowed = borrowed<Handle>>
 class held {
  public:
   constexpr held() noexcept = default;
-  held(const held&) = delete;  // a place in one object
+  held(const held&) = delete;  // a field of one object
   held& operator=(const held&) = delete;
   ~held() { handle_.release(); }
 
-  // For the time of a call; null when the object is closed.
+  // Borrows the handle for the time of a call; null if the object is closed.
   [[nodiscard]] Borrowed borrow(PyObject* owner) const noexcept {
     const object_lock lock{owner};
     return Borrowed{handle_};
   }
 
-  // The same, or closed_object.
+  // Borrows the handle, or throws closed_object.
   [[nodiscard]] Borrowed borrow_open(PyObject* owner) const {
     Borrowed result = borrow(owner);
     if (!result.is_open()) [[unlikely]]
@@ -53,13 +53,13 @@ class held {
     return result;
   }
 
-  // For what goes on after the call; null when the object is closed.
+  // Returns a handle that outlives the call; null if the object is closed.
   [[nodiscard]] Handle share(PyObject* owner) const noexcept {
     const object_lock lock{owner};
     return handle_;
   }
 
-  // The same, or closed_object.
+  // Returns a handle that outlives the call, or throws closed_object.
   [[nodiscard]] Handle share_open(PyObject* owner) const {
     Handle result = share(owner);
     if (!result.is_open()) [[unlikely]]
@@ -72,22 +72,22 @@ class held {
     return handle_.is_open();
   }
 
-  // closed_object unless it is open now: an error that need not wait for the call.
+  // Throws closed_object if the object is closed now, before the call is prepared.
   void check_open(PyObject* owner) const {
     if (!is_open(owner)) [[unlikely]]
       throw closed_object{class_name<Handle>};
   }
 
-  // Gives the handle up; what uses it goes on with it.
+  // Releases the handle; calls in progress continue to use it.
   void close(PyObject* owner) noexcept { hold(owner, Handle{}); }
 
-  // What was held before goes after the object's lock was given back.
-  void hold(PyObject* owner, Handle given) noexcept {
+  // Replaces the handle. Releases the old one after the object's lock.
+  void hold(PyObject* owner, Handle handle) noexcept {
     {
       const object_lock lock{owner};
-      handle_.swap(given);
+      handle_.swap(handle);
     }
-    given.release();
+    handle.release();
   }
 
  private:

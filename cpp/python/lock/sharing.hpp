@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles in Python objects that several threads use: the lock of the object guards them. With the
-// interpreter lock that is nothing, and `cython.critical_section` would still count a reference.
+// Handles in Python objects that several threads use, guarded by the object's lock. With the GIL
+// the lock is empty, while `cython.critical_section` would still count a reference.
 #pragma once
 
 #include <Python.h>
@@ -20,18 +20,18 @@ class object_lock {
 #endif
 
  public:
-  object_lock(const object_lock&) = delete;  // one scope, one lock
+  object_lock(const object_lock&) = delete;  // one lock per scope
   object_lock& operator=(const object_lock&) = delete;
 };
 
-// A share of the handle, for what goes on while another thread may close the object.
+// Returns a handle that stays valid if another thread closes the object.
 template <class Handle>
 [[nodiscard]] Handle share(PyObject* owner, const Handle& held) noexcept {
   const object_lock lock{owner};
   return held;
 }
 
-// Leaves the object without the handle. What goes with it goes after the lock was given back.
+// Detaches the handle; its destructor runs after the object lock is released.
 template <class Handle>
 void release(PyObject* owner, Handle& held) noexcept {
   Handle last;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reference that does not keep its object alive.
+// A reference that does not retain its object.
 #pragma once
 
 #include <Python.h>
@@ -8,23 +8,23 @@
 
 namespace halfwarp::python {
 
-// With the interpreter lock it is the address, which the object's __dealloc__ takes back. Without
-// it, another thread may be dropping the object's last reference: one of Python's then, which costs
-// an object, and a visit of the collector.
+// With the GIL this is the address, which the object's __dealloc__ clears. In a free-threaded build
+// another thread may be releasing the last reference, so a Python weak reference is used, which
+// costs an object that the garbage collector visits.
 class weak_reference {
  public:
   weak_reference() noexcept = default;
   weak_reference(const weak_reference&) = delete;
   weak_reference& operator=(const weak_reference&) = delete;
 
-  // A new reference; null for none. No exception is set.
+  // Returns a new reference, or null if the object was destroyed. Sets no exception.
   [[nodiscard]] PyObject* get() const noexcept {
 #ifdef Py_GIL_DISABLED
-    PyObject* found = nullptr;
-    if (object_ != nullptr) static_cast<void>(PyWeakref_GetRef(object_, &found));
-    return found;
+    PyObject* result = nullptr;
+    if (object_ != nullptr) static_cast<void>(PyWeakref_GetRef(object_, &result));
+    return result;
 #else
-    // What goes with the object may run code of Python before its __dealloc__.
+    // Destruction of the object's fields may run Python code before its __dealloc__.
     return object_ != nullptr && Py_REFCNT(object_) > 0 ? Py_NewRef(object_) : nullptr;
 #endif
   }
@@ -32,18 +32,18 @@ class weak_reference {
   // 0, or -1 with MemoryError set.
   int set(PyObject* object) noexcept {
 #ifdef Py_GIL_DISABLED
-    PyObject* const made = PyWeakref_NewRef(object, nullptr);
-    if (made == nullptr) return -1;
-    Py_XDECREF(std::exchange(object_, made));
+    PyObject* const created = PyWeakref_NewRef(object, nullptr);
+    if (created == nullptr) return -1;
+    Py_XDECREF(std::exchange(object_, created));
 #else
     object_ = object;
 #endif
     return 0;
   }
 
-  // For the __dealloc__ of the object.
-  void forget(PyObject* gone) noexcept {
-    if (object_ == gone) object_ = nullptr;
+  // Call in the object's __dealloc__.
+  void clear(PyObject* object) noexcept {
+    if (object_ == object) object_ = nullptr;
   }
 
 #ifdef Py_GIL_DISABLED

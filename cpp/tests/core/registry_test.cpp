@@ -53,7 +53,7 @@ TEST_F(registry_test, removing_twice_is_harmless) {
 
 TEST_F(registry_test, a_node_without_holders_is_not_found) {
   counted& node = add(0x1000);
-  EXPECT_TRUE(node.drop_references(1));
+  EXPECT_TRUE(node.remove_references(1));
   EXPECT_EQ(find(0x1000), nullptr);
   EXPECT_EQ(node.count, 0u);
 }
@@ -61,7 +61,7 @@ TEST_F(registry_test, a_node_without_holders_is_not_found) {
 TEST_F(registry_test, a_dying_node_does_not_hide_a_live_one) {
   counted& live = add(0x1000);
   counted& dying = add(0x1000);
-  EXPECT_TRUE(dying.drop_references(1));
+  EXPECT_TRUE(dying.remove_references(1));
   EXPECT_EQ(find(0x1000), &live);
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a notebook shows of devices, memory resources and occupancy: tables and pictures.
 
-Nothing here is asked of a device that was not initialised, and nothing is changed by showing it.
+Nothing here is asked of a device that was not initialized, and nothing is changed by showing it.
 """
 
 from html import escape
@@ -51,7 +51,7 @@ def device_html(device):
         free, total = device.memory_info
         used = total - free
         rows.insert(1, ("memory", f"{size_text(used)} of {size_text(total)} in use", used / total))
-    except (CUDAError, RuntimeError):  # it was not initialised, or its context is lost
+    except (CUDAError, RuntimeError):  # it was not initialized, or its context is lost
         rows.insert(1, ("memory", size_text(device.total_memory)))
     return table(f"Device {device.device_id}: {device.name}", rows)
 

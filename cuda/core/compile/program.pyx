@@ -210,7 +210,7 @@ cdef object compile_now(Program self, str target, object name_expressions, objec
 
 cdef Compiler compiler_of(Program self):
     if self.compiler is None:
-        raise RuntimeError("Program was not initialised")
+        raise RuntimeError("Program was not initialized")
     return <Compiler>self.compiler
 
 

@@ -187,7 +187,7 @@ def _set_error_hook():
     """Let C++ raise what is defined here, and warn of clean-up that fails."""
     global raise_driver_error_in_cpp
     raise_driver_error_in_cpp = raise_driver_error
-    warn_of_clean_up(CUDAWarning)
+    set_cleanup_warning(CUDAWarning)
 
 
 _set_error_hook()

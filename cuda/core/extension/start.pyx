@@ -25,15 +25,15 @@ cdef extern from "core/module/kernel_names.hpp" namespace "halfwarp::core":
     void reset_kernel_names_after_fork() noexcept
 
 
-cdef extern from "python/lock/lock_in_cython.hpp":
+cdef extern from "python/lock/gil_in_cython.hpp":
     pass
 
 
-cdef extern from "python/lock/interpreter_lock.hpp" namespace "halfwarp::python":
-    void attach_interpreter_lock() noexcept
+cdef extern from "python/lock/gil.hpp" namespace "halfwarp::python":
+    void install_gil_hooks() noexcept
 
 
-attach_interpreter_lock()
+install_gil_hooks()
 attach_driver(<const loader_api*>PyCapsule_GetPointer(_low._api, HALFWARP_LOADER_CAPSULE))
 gate = <const exit_gate*>PyCapsule_GetPointer(_low._exit_gate, EXIT_GATE_CAPSULE)
 

@@ -20,7 +20,7 @@ cdef class GraphDefinition(_NodeMaker):
 
     cdef int check_usable(self) except -1:
         if self.state is None:
-            raise RuntimeError("GraphDefinition was not initialised")
+            raise RuntimeError("GraphDefinition was not initialized")
         self.state.lock.get().wait()
         if not self.state.is_valid:
             raise RuntimeError("GraphDefinition is no longer valid")

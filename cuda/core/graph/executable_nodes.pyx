@@ -288,7 +288,7 @@ cdef bint is_part(_GraphState whole, _GraphState wanted) except -1:
 
 cdef int check_view(ExecutableGraphNode view) except -1:
     if view.node is None:
-        raise RuntimeError(f"{type(view).__name__} was not initialised")
+        raise RuntimeError(f"{type(view).__name__} was not initialized")
     view.graph.lock.wait()
     return view.node.check_usable()
 

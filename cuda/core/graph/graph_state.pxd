@@ -9,7 +9,7 @@ cdef extern from "python/lock/weak_reference.hpp" namespace "halfwarp::python":
         weak_reference() noexcept
         PyObject* get() noexcept
         int set(object) except -1
-        void forget(PyObject*) noexcept
+        void clear(PyObject*) noexcept
 
 
 # Some of what a graph keeps, behind one user object of the driver: clones, executables and launches

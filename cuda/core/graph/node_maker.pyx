@@ -69,7 +69,7 @@ cdef class _NodeMaker:
     """
 
     cdef int check_usable(self) except -1:
-        raise RuntimeError(f"{type(self).__name__} was not initialised")
+        raise RuntimeError(f"{type(self).__name__} was not initialized")
 
     def launch(self, config, kernel, *args):
         """Add a node that launches a kernel.

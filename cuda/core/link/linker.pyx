@@ -167,7 +167,7 @@ cdef class Linker:
 
 cdef LinkSession session_of(Linker self):
     if self.session is None:
-        raise RuntimeError("Linker was not initialised")
+        raise RuntimeError("Linker was not initialized")
     return <LinkSession>self.session
 
 

@@ -181,7 +181,7 @@ cdef str kernel_name(Kernel kernel):
 
 cdef launch_plan* plan_of(Kernel kernel) except NULL:
     if not kernel.native.is_open():
-        raise RuntimeError("Kernel was not initialised")
+        raise RuntimeError("Kernel was not initialized")
     return kernel.native.facts().plan.get()
 
 

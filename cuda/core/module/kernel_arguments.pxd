@@ -3,7 +3,7 @@
 
 cdef class ParamHolder:
     cdef readonly intptr_t ptr
-    cdef kept_arguments* packed
+    cdef owned_arguments* packed
     cdef tuple values
 
 # What launches read of a view of memory.

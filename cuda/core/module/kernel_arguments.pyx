@@ -42,7 +42,7 @@ TypeError
         if self.packed is not NULL:
             raise RuntimeError("ParamHolder is initialised already")
         self.values = tuple(kernel_args)
-        self.packed = new kept_arguments()
+        self.packed = new owned_arguments()
         pack_unchecked(self.values, self.packed[0])
         self.ptr = <intptr_t>self.packed.pointers() if self.values else 0
 

@@ -101,7 +101,7 @@ class TestConstruction:
         bare = Program.__new__(Program)
         assert bare.is_closed
         for use in (repr, lambda p: p.handle, lambda p: p.backend, lambda p: p.compile("ptx")):
-            with pytest.raises(RuntimeError, match="Program was not initialised"):
+            with pytest.raises(RuntimeError, match="Program was not initialized"):
                 use(bare)
 
     def test_the_signature_can_be_inspected(self):

@@ -513,9 +513,9 @@ class TestByName:
             cls()
 
     def test_objects_that_were_not_initialised_say_so(self):
-        with pytest.raises(RuntimeError, match="was not initialised"):
+        with pytest.raises(RuntimeError, match="was not initialized"):
             GraphDefinition.__new__(GraphDefinition).nodes()
-        with pytest.raises(RuntimeError, match="was not initialised"):
+        with pytest.raises(RuntimeError, match="was not initialized"):
             KernelNode.__new__(KernelNode).join()
 
 

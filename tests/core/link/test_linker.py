@@ -78,7 +78,7 @@ class TestConstruction:
     @pytest.mark.parametrize("use", ["link", "handle", "get_error_log", "get_info_log"])
     def test_without_initialisation_each_use_is_an_error(self, use):
         raw = Linker.__new__(Linker)
-        with pytest.raises(RuntimeError, match="Linker was not initialised"):
+        with pytest.raises(RuntimeError, match="Linker was not initialized"):
             raw.link("cubin") if use == "link" else getattr(raw, use)()
         raw.close()
 

@@ -29,7 +29,7 @@ def test_an_uninitialised_object_is_refused():
         lambda: kernel.arguments_info,
         lambda: kernel.prepare(ONE),
     ):
-        with pytest.raises(RuntimeError, match="Kernel was not initialised"):
+        with pytest.raises(RuntimeError, match="Kernel was not initialized"):
             use()
 
 

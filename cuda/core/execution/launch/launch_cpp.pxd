@@ -28,7 +28,7 @@ cdef extern from "python/objects.hpp" namespace "halfwarp::python" nogil:
         dimensions cluster
         bint is_cooperative
         bint programmatic_stream_serialization
-        bint needs_care
+        bint needs_device_check
         bint is_valid
         bint is_plain
         PyObject* further
@@ -98,15 +98,15 @@ cdef extern from "core/module/kernel_names.hpp" namespace "halfwarp::core":
 
 
 cdef extern from "python/arguments/argument_block.hpp" namespace "halfwarp::python":
-    cppclass kept_arguments:
-        kept_arguments()
+    cppclass owned_arguments:
+        owned_arguments()
         bint prepare(size_t) noexcept
         void** pointers() noexcept
 
 
 cdef extern from "python/arguments/pack.hpp" namespace "halfwarp::python":
     # Packs a tuple for an unknown kernel.
-    int pack_unchecked(object values, kept_arguments&) except -1
+    int pack_unchecked(object values, owned_arguments&) except -1
 
 
 cdef extern from "python/launch/prepared_launch.hpp" namespace "halfwarp::python":
@@ -122,7 +122,7 @@ cdef extern from "python/launch/prepared_launch.hpp" namespace "halfwarp::python
         launch_entry entry
         PyObject* kernel
         PyObject* values
-        PyObject* kept
+        PyObject* owners
     int register_prepared_class "halfwarp::python::register_class"(
         object, const prepared_fields*) except -1
     int install_prepared_call(object prepared_class) except -1

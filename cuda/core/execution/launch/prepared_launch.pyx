@@ -102,7 +102,7 @@ cdef PreparedLaunch prepare_launch(Kernel kernel, object config, tuple values):
     made.kept[:] = [memory_of(value) for value in values]
     made.fields.kernel = <PyObject*>kernel
     made.fields.values = <PyObject*>made.values
-    made.fields.kept = <PyObject*>made.kept
+    made.fields.owners = <PyObject*>made.kept
     made.fields.entry = submit_raw
     made.fields.launch = new prepared_launch()
     made.fields.launch.prepare(kernel.native, made.shape.fields, values)

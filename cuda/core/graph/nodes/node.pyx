@@ -20,11 +20,11 @@ cdef class GraphNode(_NodeMaker):
 
     def __dealloc__(self):
         if self.known is not None:
-            self.known.wrapper.forget(<PyObject*>self)
+            self.known.wrapper.clear(<PyObject*>self)
 
     cdef int check_usable(self) except -1:
         if self.state is None:
-            raise RuntimeError(f"{type(self).__name__} was not initialised")
+            raise RuntimeError(f"{type(self).__name__} was not initialized")
         self.state.lock.get().wait()
         if self.is_destroyed:
             raise RuntimeError("GraphNode has been destroyed")

@@ -68,7 +68,7 @@ cdef object export_dlpack(Buffer self, object stream, object max_version, object
     cdef int64_t size = self.fields.size, stride = 1
     cdef dlpack_tensor content
     content.data = <void*><uintptr_t>self.fields.pointer
-    content.where = where
+    content.location = where
     content.ndim = 1
     content.dtype.code, content.dtype.bits, content.dtype.lanes = signed_integer, 8, 1
     content.shape, content.strides = &size, &stride

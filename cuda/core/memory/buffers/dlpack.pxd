@@ -19,7 +19,7 @@ cdef extern from "python/dlpack.hpp" namespace "halfwarp::python::dlpack" nogil:
         uint16_t lanes
     cppclass dlpack_tensor "halfwarp::python::dlpack::tensor":
         void* data
-        dlpack_device where
+        dlpack_device location
         int32_t ndim
         data_type dtype
         int64_t* shape

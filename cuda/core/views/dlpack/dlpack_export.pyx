@@ -26,7 +26,7 @@ cdef int describe_tensor(StridedMemoryView self, dlpack_tensor* tensor) except -
     if not self.native.has_strides():
         set_dense_strides(self.native, c_order(self.native.ndim()))
     tensor.data = NULL if self.native.is_empty() else <void*>self.fields.pointer
-    tensor.where.type, tensor.where.id = self.where, self.ordinal
+    tensor.location.type, tensor.location.id = self.where, self.ordinal
     tensor.ndim = self.native.ndim()
     tensor.shape = self.native.extents()
     tensor.strides = self.native.strides() if tensor.ndim else NULL

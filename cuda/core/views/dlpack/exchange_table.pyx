@@ -32,11 +32,11 @@ cdef bint take_by_exchange_table(StridedMemoryView view, object obj, object stre
     table.export_tensor(<void*>obj, &view.versioned)
     if view.versioned is NULL:
         raise BufferError(f"the exchange table of {type_name(obj)} gave no tensor")
-    kind = <int>view.versioned.content.where.type
+    kind = <int>view.versioned.content.location.type
     if kind != DEVICE_CPU:
         check_order(kind, consumer)
     read_managed(view)
-    place_tensor(view, kind, view.versioned.content.where.id)
+    place_tensor(view, kind, view.versioned.content.location.id)
     if kind != DEVICE_CUDA or consumer == -1 or table.current_stream is NULL:
         return True
     table.current_stream(device_type.cuda, view.ordinal, &current)
@@ -68,12 +68,12 @@ cdef int import_by_table(versioned_tensor* tensor, void** out) except? -1:
     view = StridedMemoryView.__new__(StridedMemoryView)
     view.versioned = tensor
     try:
-        check_order(<int>tensor.content.where.type, -1)
+        check_order(<int>tensor.content.location.type, -1)
         read_managed(view)
     except BaseException:
         view.versioned = NULL  # it stays the caller's, who is told of the failure
         raise
-    place_tensor(view, <int>tensor.content.where.type, tensor.content.where.id)
+    place_tensor(view, <int>tensor.content.location.type, tensor.content.location.id)
     view.source = view.kept = None
     out[0] = new_reference(view)
     return 0

@@ -104,9 +104,9 @@ class TestOrderOfArguments:
             launch(stream, {"grid": 2, "blocks": 3}, empty)
 
     def test_objects_that_were_never_initialised_are_refused(self, stream, empty):
-        with pytest.raises(RuntimeError, match="LaunchConfig was not initialised"):
+        with pytest.raises(RuntimeError, match="LaunchConfig was not initialized"):
             launch(stream, LaunchConfig.__new__(LaunchConfig), empty)
-        with pytest.raises(RuntimeError, match="Kernel was not initialised"):
+        with pytest.raises(RuntimeError, match="Kernel was not initialized"):
             launch(stream, ONE, Kernel.__new__(Kernel))
         with pytest.raises(RuntimeError, match="Stream has been closed"):
             launch(Stream.__new__(Stream), ONE, empty)

@@ -90,7 +90,7 @@ def test_a_dict_stands_for_a_configuration(stream, store, pinned_block):
 def test_the_class_cannot_be_called():
     with pytest.raises(RuntimeError, match="^PreparedLaunch objects cannot be instantiated"):
         PreparedLaunch()
-    with pytest.raises(RuntimeError, match="PreparedLaunch was not initialised"):
+    with pytest.raises(RuntimeError, match="PreparedLaunch was not initialized"):
         PreparedLaunch.__new__(PreparedLaunch)(None)
 
 
