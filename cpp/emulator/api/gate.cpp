@@ -91,7 +91,7 @@ void gate::look_closer(unsigned obstacles) noexcept {
     return block(CUDA_ERROR_NOT_INITIALIZED);
   }
   if ((obstacles & obstacle::tracing) && (lifecycle::chosen_options().traces & trace::site)) {
-    note_call_site();
+    record_call_site();
   }
   if (obstacles & obstacle::injecting) inject();
 }

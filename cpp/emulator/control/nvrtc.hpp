@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that replace those of NVRTC while kernels are emulated.
+// Replacements of NVRTC functions while kernels are emulated.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device table: every attribute of every emulated compute capability.
 //
-// What is not emulated reads 0, so that code which asks first takes its other path.
+// Attributes of features that are not emulated are 0, so code that checks them uses its fallback.
 #include "emulator/device/attributes.hpp"
 
 #include <algorithm>
@@ -115,7 +115,7 @@ constexpr fixed_row fixed[] = {
     {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000000},
     {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
     {CU_DEVICE_ATTRIBUTE_GPU_OVERLAP, 1},
-    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, usual_multiprocessors},
+    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, default_multiprocessors},
     {CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, 0},
     {CU_DEVICE_ATTRIBUTE_INTEGRATED, 0},
     {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
@@ -244,27 +244,27 @@ constexpr fixed_row fixed[] = {
     {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_MULTICAST_SUPPORTED, 0},
     {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_COUNTED_OPS_SUPPORTED, 0},
     {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_ACCESS_ON_OWNER_DEVICE_SUPPORTED, 0},
-    {CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT, usual_multiprocessors},
+    {CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT, default_multiprocessors},
     {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_SUPPORTED_HANDLE_TYPES, 0},
     {CU_DEVICE_ATTRIBUTE_VULKAN_CIG_STREAMS_SUPPORTED, 0},
     {CU_DEVICE_ATTRIBUTE_TENSOR_MAP_LARGE_TENSOR_MIN_SIZE, 2147483647},
     {CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_LOCALIZED_MEMORY_SUPPORTED, 0},
 };
 
-// The two that differ between devices are set apart: bus number and board group.
+// Bus number and board group differ between devices, so they have no row.
 constexpr std::size_t per_device = 2;
 static_assert(std::size(fixed) + std::size(by_architecture) + per_device ==
                   CU_DEVICE_ATTRIBUTE_MAX - 1,
-              "every attribute of cuda.h has a row");
+              "every attribute of cuda.h needs a row");
 
 }  // namespace
 
 std::span<const architecture> all_architectures() noexcept { return architectures; }
 
 const architecture* find_architecture(int major, int minor) noexcept {
-  const auto* found = std::ranges::find_if(
+  const auto* match = std::ranges::find_if(
       architectures, [&](const architecture& a) { return a.major == major && a.minor == minor; });
-  return found == std::end(architectures) ? nullptr : found;
+  return match == std::end(architectures) ? nullptr : match;
 }
 
 attribute_values attributes_of(const architecture& kind, int ordinal, int multiprocessors) {

@@ -10,9 +10,9 @@
 
 namespace halfwarp::emulator {
 
-inline constexpr int pci_domain = 0xE000;  // no machine has it: an emulated device shows
+inline constexpr int pci_domain = 0xE000;  // used by no real machine
 
-// What differs between compute capabilities; sizes in bytes.
+// The values that differ between compute capabilities; sizes are in bytes.
 struct architecture {
   int major, minor;
   int threads_per_multiprocessor, blocks_per_multiprocessor;
@@ -23,13 +23,13 @@ struct architecture {
 };
 
 std::span<const architecture> all_architectures() noexcept;
-const architecture* find_architecture(int major, int minor) noexcept;  // null: none such
+const architecture* find_architecture(int major, int minor) noexcept;  // null if not emulated
 
 class attribute_values {
  public:
   void set(CUdevice_attribute attribute, int value) { values_[attribute] = value; }
   int operator[](CUdevice_attribute attribute) const { return values_[attribute]; }
-  // Nothing for a number that cuda.h does not know.
+  // Returns nothing for a number that cuda.h does not define.
   std::optional<int> find(int attribute) const {
     if (attribute <= 0 || attribute >= CU_DEVICE_ATTRIBUTE_MAX) return std::nullopt;
     return values_[attribute];
@@ -39,9 +39,9 @@ class attribute_values {
   std::array<int, CU_DEVICE_ATTRIBUTE_MAX> values_{};
 };
 
-inline constexpr int usual_multiprocessors = 4;
+inline constexpr int default_multiprocessors = 4;
 
 attribute_values attributes_of(const architecture& kind, int ordinal,
-                               int multiprocessors = usual_multiprocessors);
+                               int multiprocessors = default_multiprocessors);
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An emulated device: its name, its numbers, its primary context and its pools.
+// An emulated device: its identity, attributes, primary context and pools.
 #pragma once
 
 #include <cuda.h>
@@ -18,11 +18,11 @@ class memory_pool;
 
 inline constexpr const char* device_name = "Emulated CUDA device (CPU)";
 
-// Guarded by the driver's lock, except for what never changes.
+// Guarded by the driver's lock, except for its constant members.
 class device {
  public:
   device(int ordinal, const architecture& kind, std::uint64_t memory_bytes,
-         int multiprocessors = usual_multiprocessors);
+         int multiprocessors = default_multiprocessors);
   device(const device&) = delete;  // contexts refer to it
   device& operator=(const device&) = delete;
 
@@ -33,17 +33,17 @@ class device {
   CUuuid uuid() const noexcept;
   std::string pci_bus_id() const;
 
-  // Of memory that graphs allocate: what executables map, and what is kept until it is trimmed, all
-  // of which drivers call used as well as reserved.
+  // Memory that graphs allocate: mapped by executable graphs, or cached until it is trimmed.
+  // Drivers count both as used and as reserved.
   struct {
-    std::uint64_t mapped = 0, kept = 0, used_high = 0, reserved_high = 0;
+    std::uint64_t mapped = 0, cached = 0, used_high = 0, reserved_high = 0;
   } graph_memory;
 
-  std::shared_ptr<context> primary;  // made at the first retain; its handle stays the same
+  std::shared_ptr<context> primary;  // created at the first retain; its handle never changes
   unsigned primary_retains = 0;
   unsigned primary_flags = 0;
   std::shared_ptr<memory_pool> default_pool, default_managed_pool;
-  std::shared_ptr<memory_pool> current_pool, current_managed_pool;  // chosen; null: the default
+  std::shared_ptr<memory_pool> current_pool, current_managed_pool;  // null: the default pool
 
  private:
   int ordinal_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments of equal settings, cut where a range begins or ends.
+// Segments with equal settings, split where a range begins or ends.
 #include "emulator/device/managed_ranges.hpp"
 
 #include <iterator>
@@ -9,14 +9,14 @@
 namespace halfwarp::emulator {
 namespace {
 
-// Smaller than on hardware, where allocations share no page.
+// Smaller than a hardware page, since emulated allocations may share one.
 constexpr std::uint64_t page = memory::alignment;
 
 constexpr memory::address down(memory::address at) noexcept { return at / page * page; }
 constexpr memory::address up(memory::address at) noexcept { return down(at + page - 1); }
 
-bool is_same(const CUmemLocation& one, const CUmemLocation& other) noexcept {
-  return one.type == other.type && one.id == other.id;
+bool is_same(const CUmemLocation& a, const CUmemLocation& b) noexcept {
+  return a.type == b.type && a.id == b.id;
 }
 
 }  // namespace
@@ -36,26 +36,27 @@ managed_ranges::segments::iterator managed_ranges::split(memory::address at) {
 }
 
 void managed_ranges::change(memory::address first, std::uint64_t bytes,
-                            const std::function<void(managed_settings&)>& how) {
+                            const std::function<void(managed_settings&)>& update) {
   const auto last = split(up(first + bytes));
-  for (auto each = split(down(first)); each != last; ++each) how(each->second);
+  for (auto each = split(down(first)); each != last; ++each) update(each->second);
 }
 
 managed_settings managed_ranges::common(memory::address first, std::uint64_t bytes) const {
   auto each = segments_.upper_bound(first);
-  managed_settings found = each == segments_.begin() ? managed_settings{} : std::prev(each)->second;
+  managed_settings settings =
+      each == segments_.begin() ? managed_settings{} : std::prev(each)->second;
   for (; each != segments_.end() && each->first < first + bytes; ++each) {
-    found.keep_common(each->second);
+    settings.keep_common(each->second);
   }
-  return found;
+  return settings;
 }
 
-void managed_ranges::erase(const memory::allocation& gone) {
-  if (gone.kind != memory::allocation_kind::managed || segments_.empty()) return;
-  const auto last = split(up(gone.end()));
-  auto first = segments_.erase(split(down(gone.base)), last);
-  const bool goes_on = first != segments_.begin();
-  if (goes_on) segments_.emplace_hint(first, down(gone.base), managed_settings{});
+void managed_ranges::erase(const memory::allocation& freed) {
+  if (freed.kind != memory::allocation_kind::managed || segments_.empty()) return;
+  const auto last = split(up(freed.end()));
+  auto first = segments_.erase(split(down(freed.base)), last);
+  const bool has_previous = first != segments_.begin();
+  if (has_previous) segments_.emplace_hint(first, down(freed.base), managed_settings{});
 }
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program has advised about managed memory, page by page, and where it was prefetched to.
+// Advice and prefetch locations of managed memory, page by page.
 #pragma once
 
 #include <cuda.h>
@@ -12,14 +12,14 @@
 
 namespace halfwarp::emulator {
 
-inline constexpr int host_bit = 31;  // beside the bits of the devices
+inline constexpr int host_bit = 31;  // above the bits of the devices
 
 struct managed_settings {
   bool is_read_mostly = false;
-  CUmemLocation preferred{}, last_prefetch{};  // of type NONE: not set
-  std::uint32_t accessed_by = 0;               // one bit per device, and that of the host
+  CUmemLocation preferred{}, last_prefetch{};  // type NONE means unset
+  std::uint32_t accessed_by = 0;               // one bit per device, and host_bit
 
-  // Leaves of each setting what both have.
+  // Resets each setting that differs from `other`.
   void keep_common(const managed_settings& other) noexcept;
 };
 
@@ -28,14 +28,14 @@ class managed_ranges {
  public:
   // Changes the settings of all pages that the range touches.
   void change(memory::address first, std::uint64_t bytes,
-              const std::function<void(managed_settings&)>& how);
-  // What all pages of the range have in common.
+              const std::function<void(managed_settings&)>& update);
+  // Returns the settings that all pages of the range share.
   managed_settings common(memory::address first, std::uint64_t bytes) const;
-  // The memory was freed.
-  void erase(const memory::allocation& gone);
+  // Removes the settings of freed memory.
+  void erase(const memory::allocation& freed);
 
  private:
-  using segments = std::map<memory::address, managed_settings>;  // each up to the next one's begin
+  using segments = std::map<memory::address, managed_settings>;  // each ends where the next begins
 
   segments::iterator split(memory::address at);
 

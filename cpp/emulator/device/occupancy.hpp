@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many blocks of a kernel fit on a multiprocessor: the documented formulas.
+// The documented formulas for the number of resident blocks per multiprocessor.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace halfwarp::emulator {
 
-// What one block of a kernel takes.
+// The resources that one block of a kernel needs.
 struct block_demand {
   unsigned threads = 1;
   unsigned registers = 16;   // per thread
   std::uint64_t shared = 0;  // bytes, static and dynamic
 };
 
-// 0 when not even one block fits.
+// Returns 0 if not even one block fits.
 int blocks_per_multiprocessor(const attribute_values& device, const block_demand& demand);
 
-// Bytes of dynamic shared memory that a block may have so that so many blocks fit, or -1.
+// Returns the dynamic shared memory in bytes with which `blocks` blocks fit, or -1.
 std::int64_t dynamic_shared_for(const attribute_values& device, int blocks,
                                 std::uint64_t static_shared);
 

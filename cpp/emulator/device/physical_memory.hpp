@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory without an address, and addresses without memory: what cuMemCreate and
-// cuMemAddressReserve make, until cuMemMap brings them together.
+// Physical memory without an address and address ranges without memory, as cuMemCreate and
+// cuMemAddressReserve create them; cuMemMap maps the memory into the range.
 #pragma once
 
 #include <cuda.h>
@@ -13,14 +13,14 @@
 
 namespace halfwarp::emulator {
 
-// The bytes, in a file that other processes can be given. Counted for its device as long as a
-// handle or a mapping of this process has it.
+// The memory, in a file that other processes can open. Charged to its device while a handle or
+// mapping of this process refers to it.
 class memory_file {
  public:
-  // Takes `file` over. `charged`: whether to give the bytes back to the device's account.
+  // Takes ownership of `file`. `charged`: whether the destructor returns the charge of the device.
   memory_file(memory::address_space& space, int file, std::uint64_t size,
-              const CUmemAllocationProp& made_with, bool charged) noexcept
-      : space_{space}, properties_{made_with}, size_{size}, file_{file}, is_charged_{charged} {}
+              const CUmemAllocationProp& properties, bool charged) noexcept
+      : space_{space}, properties_{properties}, size_{size}, file_{file}, is_charged_{charged} {}
   ~memory_file();
   memory_file(const memory_file&) = delete;  // owns a descriptor
   memory_file& operator=(const memory_file&) = delete;
@@ -39,18 +39,18 @@ class memory_file {
   bool is_charged_;
 };
 
-// New memory; null when the device has not that much.
+// Creates memory; returns null if the device has not enough.
 std::shared_ptr<memory_file> make_memory_file(memory::address_space& space, std::uint64_t size,
                                               const CUmemAllocationProp& properties);
-// Memory of a descriptor that this or another process exported; null when it is none.
+// Opens an exported descriptor of this or another process; returns null if it is not one.
 std::shared_ptr<memory_file> open_memory_file(memory::address_space& space, int file);
 
-// Guarded by the driver's lock, as what follows.
+// The classes below are guarded by the driver's lock.
 class physical_memory : public object {
  public:
   static constexpr object_kind kind_of = object_kind::physical_memory;
-  explicit physical_memory(std::shared_ptr<memory_file> of)
-      : object{kind_of}, content{std::move(of)} {}
+  explicit physical_memory(std::shared_ptr<memory_file> file)
+      : object{kind_of}, content{std::move(file)} {}
 
   const std::shared_ptr<memory_file> content;
   std::uint64_t references = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How multiprocessors are split, and which resources may go together.
+// Splits of multiprocessors and combinations of resources.
 #include "emulator/device/resources.hpp"
 
 #include <algorithm>
@@ -12,178 +12,177 @@
 namespace halfwarp::emulator {
 namespace {
 
-// Kept in what a resource has inside: which multiprocessors it is.
+// The driver's record of the multiprocessors of a resource, stored in its padding.
 struct origin {
   static constexpr std::uint64_t mark = 0x68616c6677617270;  // "halfwarp"
   std::uint64_t marked = mark;
-  std::uint64_t split = 0;  // the call that made it; 0: asked of a device or a context
+  std::uint64_t split = 0;  // number of the split; 0 for a resource of a device or context
   std::int32_t device = 0;
   std::uint32_t first = 0;
   std::uint32_t is_group = 0;
-  CUdevSmResource seen{};  // what the program may read of it, and not change
+  CUdevSmResource readable{};  // the public fields, which the program must not change
 };
 static_assert(sizeof(origin) <= sizeof(CUdevResource::_internal_padding));
 
-void set_origin(CUdevResource& of, origin from) {
-  if (of.type == CU_DEV_RESOURCE_TYPE_SM) from.seen = of.sm;
-  std::memcpy(of._internal_padding, &from, sizeof from);
+void set_origin(CUdevResource& resource, origin record) {
+  if (resource.type == CU_DEV_RESOURCE_TYPE_SM) record.readable = resource.sm;
+  std::memcpy(resource._internal_padding, &record, sizeof record);
 }
 
 origin origin_of(const CUdevResource& resource) {
-  origin from;
-  std::memcpy(&from, resource._internal_padding, sizeof from);
-  require(from.marked == origin::mark, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
-          "the resource was not filled in by the driver: ask the device or a context for one");
+  origin record;
+  std::memcpy(&record, resource._internal_padding, sizeof record);
+  require(record.marked == origin::mark, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
+          "the resource was not filled in by the driver: query the device or a context for one");
   const bool is_changed = resource.type == CU_DEV_RESOURCE_TYPE_SM &&
-                          std::memcmp(&from.seen, &resource.sm, sizeof from.seen) != 0;
+                          std::memcmp(&record.readable, &resource.sm, sizeof record.readable) != 0;
   require(!is_changed, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
-          "the resource is not as the driver filled it in: its fields are to be read only");
-  return from;
+          "the fields of a resource from the driver are read-only");
+  return record;
 }
 
-std::string count(unsigned of) { return std::to_string(of) + " multiprocessors"; }
+std::string count(unsigned size) { return std::to_string(size) + " multiprocessors"; }
 
-[[noreturn]] void refuse_configuration(const std::string& why) {
-  refuse(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION, why);
+[[noreturn]] void refuse_configuration(const std::string& reason) {
+  refuse(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION, reason);
 }
 
-// On a device too small to be split by its architecture's unit, the smallest unit holds.
-unsigned unless_too_large(unsigned unit, const device& of) {
-  const auto all = static_cast<unsigned>(of.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]);
+// Limits the split unit of an architecture on a device with fewer than two such units.
+unsigned limit_unit(unsigned unit, const device& d) {
+  const auto all = static_cast<unsigned>(d.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]);
   return unit * 2 <= all ? unit : std::min(2u, all);
 }
 
-unsigned usual_alignment(const device& of) {
-  return unless_too_large(of.kind().major >= 9 ? 8 : 2, of);
-}
+unsigned default_alignment(const device& d) { return limit_unit(d.kind().major >= 9 ? 8 : 2, d); }
 
-unsigned smallest_partition(const device& of) {
-  const int major = of.kind().major;
-  return unless_too_large(major >= 9 ? 8 : major == 8 ? 4 : 2, of);
+unsigned min_partition(const device& d) {
+  const int major = d.kind().major;
+  return limit_unit(major >= 9 ? 8 : major == 8 ? 4 : 2, d);
 }
 
 void require_multiprocessors(const CUdevResource& input) {
   require(input.type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE,
           "only multiprocessors can be split");
   require(origin_of(input).is_group == 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
-          "a group that a split made cannot be split again: make a green context of it, and ask "
-          "that for its multiprocessors");
+          "a group of a split cannot be split: create a green context of it and query the context "
+          "for its multiprocessors");
 }
 
-CUdevResource part_of(const CUdevResource& input, unsigned first, unsigned size, unsigned alignment,
-                      const origin& from) {
-  CUdevResource made = input;
-  made.sm.smCount = size;
-  made.sm.smCoscheduledAlignment = alignment;
-  made.nextResource = nullptr;
-  origin here = from;
-  here.first += first;
-  set_origin(made, here);
-  return made;
+CUdevResource create_part(const CUdevResource& input, unsigned first, unsigned size,
+                          unsigned alignment, const origin& from) {
+  CUdevResource result = input;
+  result.sm.smCount = size;
+  result.sm.smCoscheduledAlignment = alignment;
+  result.nextResource = nullptr;
+  origin part_origin = from;
+  part_origin.first += first;
+  set_origin(result, part_origin);
+  return result;
 }
 
-void require_group(const device& of, const CU_DEV_SM_RESOURCE_GROUP_PARAMS& wanted,
-                   unsigned together, unsigned input) {
+void require_group(const device& d, const CU_DEV_SM_RESOURCE_GROUP_PARAMS& group,
+                   unsigned coscheduled, unsigned available) {
   constexpr unsigned known = CU_DEV_SM_RESOURCE_GROUP_BACKFILL |
                              CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID |
                              CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_SUPPLEMENTAL_SMS;
-  require((wanted.flags & ~known) == 0, CUDA_ERROR_INVALID_VALUE, "these are no flags of a group");
-  const unsigned most = of.kind().major >= 9 ? 32 : 2;
-  if (together > most || together % 2 != 0) {
-    refuse_configuration("coscheduledSmCount is " + std::to_string(together) +
-                         "; it is even, and at most " + std::to_string(most) + " here");
+  require((group.flags & ~known) == 0, CUDA_ERROR_INVALID_VALUE, "invalid flags of a group");
+  const unsigned max_coscheduled = d.kind().major >= 9 ? 32 : 2;
+  if (coscheduled > max_coscheduled || coscheduled % 2 != 0) {
+    refuse_configuration("coscheduledSmCount is " + std::to_string(coscheduled) +
+                         "; it must be even and at most " + std::to_string(max_coscheduled));
   }
-  const unsigned preferred = wanted.preferredCoscheduledSmCount;
-  if (preferred % together != 0) {
-    refuse_configuration("preferredCoscheduledSmCount is no multiple of coscheduledSmCount");
+  const unsigned preferred = group.preferredCoscheduledSmCount;
+  if (preferred % coscheduled != 0) {
+    refuse_configuration("preferredCoscheduledSmCount is not a multiple of coscheduledSmCount");
   }
-  if (wanted.smCount == 1 || wanted.smCount > input || wanted.smCount % 2 != 0) {
-    refuse_configuration("a group of " + count(wanted.smCount) +
-                         "; it has an even number of 2 to " + std::to_string(input) +
-                         ", or 0 to be told how many there are");
+  if (group.smCount == 1 || group.smCount > available || group.smCount % 2 != 0) {
+    refuse_configuration("a group of " + count(group.smCount) +
+                         "; it must have an even number from 2 to " + std::to_string(available) +
+                         ", or 0 to query the number");
   }
-  const bool is_filled = (wanted.flags & CU_DEV_SM_RESOURCE_GROUP_BACKFILL) != 0;
-  if (wanted.smCount % together != 0 && !is_filled) {
-    refuse_configuration("a group of " + count(wanted.smCount) + " is no multiple of the " +
-                         std::to_string(together) +
-                         " that are scheduled together; ask for fewer of these, or for backfill");
+  const bool is_filled = (group.flags & CU_DEV_SM_RESOURCE_GROUP_BACKFILL) != 0;
+  if (group.smCount % coscheduled != 0 && !is_filled) {
+    refuse_configuration(
+        "a group of " + count(group.smCount) + " is not a multiple of the " +
+        std::to_string(coscheduled) +
+        " that are co-scheduled; lower coscheduledSmCount or set the backfill flag");
   }
-  const bool has_domain = (wanted.flags & CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID) != 0;
-  if (has_domain && wanted.localityDomainId != 0 &&
-      wanted.localityDomainId != CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID_ANY) {
-    refuse_configuration("the device has one locality domain, number 0");
+  const bool has_domain = (group.flags & CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID) != 0;
+  if (has_domain && group.localityDomainId != 0 &&
+      group.localityDomainId != CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID_ANY) {
+    refuse_configuration("the device has only locality domain 0");
   }
 }
 
-void join(provision& into, const CUdevResource& next, bool is_first) {
+void join(provision& result, const CUdevResource& next, bool is_first) {
   if (is_first) {
-    into.sm = next;
+    result.sm = next;
     return;
   }
-  const origin known = origin_of(into.sm), added = origin_of(next);
-  if (known.split == 0 || known.split != added.split) {
-    refuse_configuration("multiprocessors that go together come from one split");
+  const origin first = origin_of(result.sm), added = origin_of(next);
+  if (first.split == 0 || first.split != added.split) {
+    refuse_configuration("combined multiprocessors must come from one split");
   }
-  if (into.sm.sm.smCoscheduledAlignment != next.sm.smCoscheduledAlignment) {
-    refuse_configuration("multiprocessors that go together have one co-scheduling alignment");
+  if (result.sm.sm.smCoscheduledAlignment != next.sm.smCoscheduledAlignment) {
+    refuse_configuration("combined multiprocessors must have the same co-scheduling alignment");
   }
-  into.sm.sm.smCount += next.sm.smCount;
-  set_origin(into.sm, known);
+  result.sm.sm.smCount += next.sm.smCount;
+  set_origin(result.sm, first);
 }
 
 }  // namespace
 
-CUdevResource all_multiprocessors(const device& of) {
+CUdevResource all_multiprocessors(const device& d) {
   CUdevResource all{};
   all.type = CU_DEV_RESOURCE_TYPE_SM;
-  all.sm.smCount = static_cast<unsigned>(of.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]);
-  all.sm.minSmPartitionSize = smallest_partition(of);
-  all.sm.smCoscheduledAlignment = usual_alignment(of);
-  origin from;
-  from.device = of.ordinal();
-  set_origin(all, from);
+  all.sm.smCount = static_cast<unsigned>(d.attributes()[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]);
+  all.sm.minSmPartitionSize = min_partition(d);
+  all.sm.smCoscheduledAlignment = default_alignment(d);
+  origin record;
+  record.device = d.ordinal();
+  set_origin(all, record);
   return all;
 }
 
-CUdevResource as_source(const CUdevResource& given) {
-  CUdevResource made = given;
-  origin from = origin_of(given);
-  from.split = 0;
-  from.is_group = 0;
-  set_origin(made, from);
-  return made;
+CUdevResource as_source(const CUdevResource& resource) {
+  CUdevResource result = resource;
+  origin record = origin_of(resource);
+  record.split = 0;
+  record.is_group = 0;
+  set_origin(result, record);
+  return result;
 }
 
-CUdevResource default_workqueue(const device& of) {
-  constexpr unsigned usual_connections = 8;
-  CUdevResource made{};
-  made.type = CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG;
-  made.wqConfig = {of.ordinal(), usual_connections, CU_WORKQUEUE_SCOPE_DEVICE_CTX};
-  origin from;
-  from.device = of.ordinal();
-  set_origin(made, from);
-  return made;
+CUdevResource default_workqueue(const device& d) {
+  constexpr unsigned default_connections = 8;
+  CUdevResource result{};
+  result.type = CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG;
+  result.wqConfig = {d.ordinal(), default_connections, CU_WORKQUEUE_SCOPE_DEVICE_CTX};
+  origin record;
+  record.device = d.ordinal();
+  set_origin(result, record);
+  return result;
 }
 
-CUdevResource shared_workqueue(const device& of) {
-  CUdevResource made = default_workqueue(of);
-  made.type = CU_DEV_RESOURCE_TYPE_WORKQUEUE;
-  made.wq = {};
-  return made;
+CUdevResource shared_workqueue(const device& d) {
+  CUdevResource result = default_workqueue(d);
+  result.type = CU_DEV_RESOURCE_TYPE_WORKQUEUE;
+  result.wq = {};
+  return result;
 }
 
-equal_split plan_equal_split(const device& of, const CUdevResource& input, unsigned flags,
+equal_split plan_equal_split(const device& d, const CUdevResource& input, unsigned flags,
                              unsigned minimum) {
   require_multiprocessors(input);
   constexpr unsigned known = CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING |
                              CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE;
-  require((flags & ~known) == 0, CUDA_ERROR_INVALID_VALUE, "these are no flags of a split");
+  require((flags & ~known) == 0, CUDA_ERROR_INVALID_VALUE, "invalid flags of a split");
   require(minimum <= input.sm.smCount, CUDA_ERROR_INVALID_VALUE,
-          "the groups are to have more multiprocessors than there are");
+          "a group needs more multiprocessors than the input has");
   const bool is_fine = (flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING) != 0;
-  const unsigned unit = is_fine ? 2 : usual_alignment(of);
-  const unsigned least = is_fine ? 2 : smallest_partition(of);
-  const unsigned size = (std::max(minimum, least) + unit - 1) / unit * unit;
+  const unsigned unit = is_fine ? 2 : default_alignment(d);
+  const unsigned min_size = is_fine ? 2 : min_partition(d);
+  const unsigned size = (std::max(minimum, min_size) + unit - 1) / unit * unit;
   if (size > input.sm.smCount) {
     refuse_configuration("groups of " + count(size) + " (" + std::to_string(minimum) +
                          ", rounded up) of " + std::to_string(input.sm.smCount));
@@ -195,68 +194,69 @@ void write_split(const CUdevResource& input, std::span<const unsigned> sizes,
                  std::span<const unsigned> alignments, CUdevResource* groups,
                  CUdevResource* remainder) {
   static constinit std::atomic<std::uint64_t> splits{0};
-  const CUdevResource source = input;  // the output may be the same place
-  origin from = origin_of(source);
-  from.split = splits.fetch_add(1, std::memory_order_relaxed) + 1;
-  from.is_group = 1;
-  unsigned taken = 0;
+  const CUdevResource source = input;  // `groups` or `remainder` may alias it
+  origin source_origin = origin_of(source);
+  source_origin.split = splits.fetch_add(1, std::memory_order_relaxed) + 1;
+  source_origin.is_group = 1;
+  unsigned offset = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    groups[i] = part_of(source, taken, sizes[i], alignments[i], from);
-    taken += sizes[i];
+    groups[i] = create_part(source, offset, sizes[i], alignments[i], source_origin);
+    offset += sizes[i];
   }
   if (remainder == nullptr) return;
-  const unsigned left = source.sm.smCount - taken;
-  from.is_group = 0;
-  *remainder = part_of(source, taken, left, source.sm.smCoscheduledAlignment, from);
-  if (left == 0) *remainder = CUdevResource{};
+  const unsigned remainder_size = source.sm.smCount - offset;
+  source_origin.is_group = 0;
+  *remainder =
+      create_part(source, offset, remainder_size, source.sm.smCoscheduledAlignment, source_origin);
+  if (remainder_size == 0) *remainder = CUdevResource{};
 }
 
-void plan_structured_split(const device& of, const CUdevResource& input,
-                           std::span<CU_DEV_SM_RESOURCE_GROUP_PARAMS> wanted, bool is_dry) {
+void plan_structured_split(const device& d, const CUdevResource& input,
+                           std::span<CU_DEV_SM_RESOURCE_GROUP_PARAMS> groups, bool is_dry) {
   require_multiprocessors(input);
-  unsigned left = input.sm.smCount;
-  for (auto& group : wanted) {
-    const unsigned together =
-        group.coscheduledSmCount != 0 ? group.coscheduledSmCount : usual_alignment(of);
-    require_group(of, group, together, input.sm.smCount);
+  unsigned remaining = input.sm.smCount;
+  for (auto& group : groups) {
+    const unsigned coscheduled =
+        group.coscheduledSmCount != 0 ? group.coscheduledSmCount : default_alignment(d);
+    require_group(d, group, coscheduled, input.sm.smCount);
     const bool is_filled = (group.flags & CU_DEV_SM_RESOURCE_GROUP_BACKFILL) != 0;
-    const unsigned unit = is_filled ? 2 : together;
-    if (group.smCount == 0) group.smCount = left / unit * unit;
-    if (group.smCount > left) {
-      refuse_configuration("a group of " + count(group.smCount) + ", of which " +
-                           std::to_string(left) + " are left");
+    const unsigned unit = is_filled ? 2 : coscheduled;
+    if (group.smCount == 0) group.smCount = remaining / unit * unit;
+    if (group.smCount > remaining) {
+      refuse_configuration("a group of " + count(group.smCount) + ", but only " +
+                           std::to_string(remaining) + " remain");
     }
-    if (!is_dry && (group.smCount == 0 || group.smCount < together)) {
+    if (!is_dry && (group.smCount == 0 || group.smCount < coscheduled)) {
       refuse_configuration("a group ends up with " + count(group.smCount) +
-                           ", fewer than are scheduled together");
+                           ", fewer than coscheduledSmCount");
     }
-    left -= group.smCount;
+    remaining -= group.smCount;
   }
 }
 
 CUdevice device_of(const CUdevResource& resource) { return origin_of(resource).device; }
 
-provision combine(std::span<const CUdevResource> named, const device& of) {
-  provision made{of.ordinal(), all_multiprocessors(of), default_workqueue(of)};
+provision combine(std::span<const CUdevResource> named, const device& d) {
+  provision result{d.ordinal(), all_multiprocessors(d), default_workqueue(d)};
   int multiprocessors = 0, workqueues = 0;
   for (const auto& each : named) {
-    if (device_of(each) != of.ordinal()) refuse_configuration("the resources are of two devices");
+    if (device_of(each) != d.ordinal()) refuse_configuration("the resources belong to two devices");
     switch (each.type) {
       case CU_DEV_RESOURCE_TYPE_SM:
-        join(made, each, multiprocessors++ == 0);
+        join(result, each, multiprocessors++ == 0);
         break;
       case CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG:
         if (workqueues++ != 0) refuse_configuration("there are two workqueues");
-        made.workqueue = each;
+        result.workqueue = each;
         break;
       case CU_DEV_RESOURCE_TYPE_WORKQUEUE:
         if (workqueues++ != 0) refuse_configuration("there are two workqueues");
         break;
       default:
-        refuse(CUDA_ERROR_INVALID_RESOURCE_TYPE, "a resource is of no known type");
+        refuse(CUDA_ERROR_INVALID_RESOURCE_TYPE, "a resource has an unknown type");
     }
   }
-  return made;
+  return result;
 }
 
 }  // namespace halfwarp::emulator

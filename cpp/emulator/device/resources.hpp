@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a device that green contexts are made of: how multiprocessors are split, and what may go
-// together.
+// Resources of a device for green contexts: splits of multiprocessors and their combinations.
 #pragma once
 
 #include <cuda.h>
@@ -13,40 +12,40 @@
 namespace halfwarp::emulator {
 
 // All multiprocessors of a device.
-CUdevResource all_multiprocessors(const device& of);
+CUdevResource all_multiprocessors(const device& d);
 
-// The multiprocessors of a green context: what it was given, to be split anew.
-CUdevResource as_source(const CUdevResource& given);
+// Returns the multiprocessors of a green context as a resource that can be split.
+CUdevResource as_source(const CUdevResource& resource);
 
-CUdevResource default_workqueue(const device& of);
-CUdevResource shared_workqueue(const device& of);
+CUdevResource default_workqueue(const device& d);
+CUdevResource shared_workqueue(const device& d);
 
-// What cuDevSmResourceSplitByCount writes: groups of one size, and the rest. Refuses with the codes
-// of the driver.
+// Computes the group size and count of cuDevSmResourceSplitByCount. Throws the driver's codes.
 struct equal_split {
   unsigned group_size = 0, possible = 0;
 };
-equal_split plan_equal_split(const device& of, const CUdevResource& input, unsigned flags,
+equal_split plan_equal_split(const device& d, const CUdevResource& input, unsigned flags,
                              unsigned minimum);
 
-// Divides `input` into groups of the sizes named, from its first multiprocessor on. `alignments`
-// has one for each group. What is left goes to `remainder`, which may be null.
+// Divides `input` into groups of the given sizes, from its first multiprocessor on. `alignments`
+// has one entry per group. Writes the unused multiprocessors to `remainder`, which may be null.
 void write_split(const CUdevResource& input, std::span<const unsigned> sizes,
                  std::span<const unsigned> alignments, CUdevResource* groups,
                  CUdevResource* remainder);
 
-// The sizes for cuDevSmResourceSplit, written to `wanted`; only asked about where `is_dry`.
-void plan_structured_split(const device& of, const CUdevResource& input,
-                           std::span<CU_DEV_SM_RESOURCE_GROUP_PARAMS> wanted, bool is_dry);
+// Computes the sizes for cuDevSmResourceSplit in `groups`; `is_dry` means a query without a split.
+void plan_structured_split(const device& d, const CUdevResource& input,
+                           std::span<CU_DEV_SM_RESOURCE_GROUP_PARAMS> groups, bool is_dry);
 
-// The ordinal of the device that a resource is of; refuses one that no call of ours gave.
+// Returns the device of a resource; refuses a resource that the driver did not fill in.
 CUdevice device_of(const CUdevResource& resource);
 
-// What a green context gets of the resources that are named together.
+// The resources of a green context.
 struct provision {
   CUdevice device = 0;
   CUdevResource sm{}, workqueue{};
 };
-provision combine(std::span<const CUdevResource> named, const device& of);
+// Combines resources, with the defaults of the device for types that are absent.
+provision combine(std::span<const CUdevResource> named, const device& d);
 
 }  // namespace halfwarp::emulator

@@ -53,20 +53,20 @@ device& device_of(driver& d, const memory::allocation& made) {
 std::shared_ptr<graph_mapping> graph_mapping::make(driver& d, device& on, std::uint64_t bytes) {
   auto& of = on.graph_memory;
   const auto pieces = whole_pieces(bytes);
-  if (of.mapped + pieces > of.kept) {
-    if (!d.memory.charge(on.ordinal(), of.mapped + pieces - of.kept)) return nullptr;
-    of.kept = of.mapped + pieces;
+  if (of.mapped + pieces > of.cached) {
+    if (!d.memory.charge(on.ordinal(), of.mapped + pieces - of.cached)) return nullptr;
+    of.cached = of.mapped + pieces;
   }
   of.mapped += pieces;
-  of.used_high = std::max(of.used_high, of.kept);
-  of.reserved_high = std::max(of.reserved_high, of.kept);
+  of.used_high = std::max(of.used_high, of.cached);
+  of.reserved_high = std::max(of.reserved_high, of.cached);
   return std::shared_ptr<graph_mapping>{new graph_mapping{on, pieces}};
 }
 
 void trim_graph_memory(driver& d, device& on) {
   auto& of = on.graph_memory;
-  d.memory.discharge(on.ordinal(), of.kept - of.mapped);
-  of.kept = of.mapped;
+  d.memory.discharge(on.ordinal(), of.cached - of.mapped);
+  of.cached = of.mapped;
 }
 
 graph_memory::graph_memory(driver& d, const memory::allocation& made,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of allocations: making, releasing, finding, checking.
+// The table of allocations: insertion, release, look-up and checks.
 #include "emulator/memory/address_space.hpp"
 
 #include <sys/mman.h>
@@ -18,8 +18,8 @@ namespace halfwarp::emulator::memory {
 namespace {
 
 constexpr std::uint64_t filled_bytes = 16u << 20;     // at either end of a large allocation
-constexpr std::uint64_t populated_bytes = 1u << 18;   // from here on pages are made in one call
-constexpr std::uint64_t discarded_bytes = 64u << 20;  // freed blocks from here on leave memory
+constexpr std::uint64_t populated_bytes = 1u << 18;   // larger ranges are populated in one call
+constexpr std::uint64_t discarded_bytes = 64u << 20;  // larger freed blocks return their pages
 
 address reserve_range(std::uint64_t bytes) {
   void* base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -31,15 +31,15 @@ address reserve_range(std::uint64_t bytes) {
 
 constexpr bool is_counted(allocation_kind kind) { return !is_host_visible(kind); }
 
-// Page is mapped in this process, so the address is host memory.
+// Returns whether the page is mapped in this process, so that the address is host memory.
 bool is_mapped(address at) {
   unsigned char residency;
   void* page = reinterpret_cast<void*>(at / page_bytes() * page_bytes());
   return mincore(page, 1, &residency) == 0;
 }
 
-// Makes the pages at once, which is much faster than one fault each; where the kernel cannot, they
-// come one by one.
+// Creates all pages in one call, which is much faster than one fault per page. Kernels without
+// support create them on access.
 void populate(std::byte* first, std::uint64_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   auto begin = reinterpret_cast<std::uint64_t>(first) / page_bytes() * page_bytes();
@@ -50,13 +50,13 @@ void populate(std::byte* first, std::uint64_t bytes) {
 #endif
 }
 
-std::uint64_t mixed(std::uint64_t value) {  // finaliser of splitmix64
+std::uint64_t mixed(std::uint64_t value) {  // finalizer of splitmix64
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
   return value ^ (value >> 31);
 }
 
-// The pages around a range. Shared memory has its own, since the system maps no less.
+// Returns the pages around a range. Shared memory occupies whole pages, the unit of mappings.
 arena::block pages_around(address first, std::uint64_t bytes) {
   const std::uint64_t page = page_bytes(), begin = first / page * page;
   return {begin, (first - begin + bytes + page - 1) / page * page};
@@ -82,7 +82,7 @@ std::uint32_t fresh_pattern(std::uint64_t seed, std::uint64_t sequence) noexcept
 address_space::address_space(const address_space_options& options)
     : options_{options}, usage_(options.devices), peers_(options.devices) {
   std::uint64_t arenas = options.devices + 1;
-  // Room to align the addresses that programs reserve.
+  // Extra space to align the ranges that programs reserve.
   reserved_bytes_ = (arenas + 1) * arena_bytes + granularity + 2 * window_bytes;
   reserved_ = reserve_range(reserved_bytes_);
   for (std::uint64_t i = 0; i < arenas; ++i) {
@@ -120,8 +120,9 @@ std::optional<address> address_space::insert(const allocation_request& request, 
   arena& home = is_host_visible(request.kind) ? *arenas_.back() : *arenas_[request.device];
   const std::uint64_t lead = request.imported_from.value_or(0) % page_bytes();
   const bool is_shared = request.backing != nullptr;
-  const auto block = is_shared ? home.take(pages_around(lead, request.size).size, page_bytes())
-                               : home.take(request.size, std::max(request.alignment, alignment));
+  const auto block = is_shared
+                         ? home.allocate(pages_around(lead, request.size).size, page_bytes())
+                         : home.allocate(request.size, std::max(request.alignment, alignment));
   if (!block) return std::nullopt;
   const std::optional<address> base = *block + lead;
 
@@ -141,7 +142,7 @@ std::optional<address> address_space::insert(const allocation_request& request, 
   record.stream = request.stream;
   record.name = request.name;
   record.created_at = request.created_at;
-  if (is_shared && !show_shared(home, record, *block, request)) return std::nullopt;
+  if (is_shared && !map_shared(home, record, *block, request)) return std::nullopt;
   used.used += charged;
   used.high_water = std::max(used.high_water, used.used);
   used.live += charged != 0;
@@ -150,34 +151,34 @@ std::optional<address> address_space::insert(const allocation_request& request, 
   return base;
 }
 
-bool address_space::show_shared(arena& home, allocation& record, address block,
-                                const allocation_request& request) {
+bool address_space::map_shared(arena& home, allocation& record, address block,
+                               const allocation_request& request) {
   record.is_shared = true;
   record.is_imported = request.imported_from.has_value();
   record.file_offset = request.imported_from.value_or(block - home.base());
   const auto pages = block_of(record);
   const std::uint64_t lead = record.base - block;
-  if (!home.show(pages, request.backing->file(), record.file_offset - lead)) {
-    home.show_own(pages);
+  if (!home.map_file(pages, request.backing->file(), record.file_offset - lead)) {
+    home.map_own_file(pages);
     home.quarantine(pages);
     return false;
   }
-  if (!record.is_imported) request.backing->enter(record.file_offset, record.sequence);
+  if (!record.is_imported) request.backing->set_entry(record.file_offset, record.sequence);
   shared_[record.base] = request.backing;
   return true;
 }
 
-void address_space::hide_shared(arena& home, const allocation& record) {
-  const auto found = shared_.find(record.base);
-  if (!record.is_imported) found->second->enter(record.file_offset, 0);
-  home.show_own(block_of(record));
-  shared_.erase(found);
+void address_space::unmap_shared(arena& home, const allocation& record) {
+  const auto match = shared_.find(record.base);
+  if (!record.is_imported) match->second->set_entry(record.file_offset, 0);
+  home.map_own_file(block_of(record));
+  shared_.erase(match);
 }
 
 std::shared_ptr<shared_file> address_space::backing_of(address base) const {
   std::shared_lock lock{mutex_};
-  const auto found = shared_.find(base);
-  return found == shared_.end() ? nullptr : found->second;
+  const auto match = shared_.find(base);
+  return match == shared_.end() ? nullptr : match->second;
 }
 
 void address_space::activate(address base, bool is_internal, std::uint64_t stream) {
@@ -208,12 +209,12 @@ void address_space::unreserve(address base) {
   allocation& record = records_.at(base);
   record.is_live = record.is_reserved = false;
   generation_.fetch_add(1, std::memory_order_acq_rel);
-  put_in_quarantine(record);
+  quarantine(record);
 }
 
 std::optional<allocation> address_space::find_reserved_or_live(address at) const {
   std::shared_lock lock{mutex_};
-  const allocation* record = at_or_before(at);
+  const allocation* record = find_at_or_before(at);
   bool is_known = record && (record->is_live || record->is_reserved) && record->contains(at, 1);
   return is_known ? std::optional{*record} : std::nullopt;
 }
@@ -248,30 +249,30 @@ void address_space::fill(const allocation& record) const {
 
 free_result address_space::release(address base, const free_site& from) {
   std::unique_lock lock{mutex_};
-  auto found = records_.find(base);
-  if (found == records_.end() || found->second.kind == allocation_kind::registered) {
-    const allocation* around = at_or_before(base);
+  auto match = records_.find(base);
+  if (match == records_.end() || match->second.kind == allocation_kind::registered) {
+    const allocation* around = find_at_or_before(base);
     if (!around || !around->is_live || !around->contains(base, 1)) return {};
     return {free_status::not_the_base, *around};
   }
-  allocation& record = found->second;
+  allocation& record = match->second;
   if (!record.is_live) return {free_status::already_freed, record};
-  if (record.is_reserved) return {free_status::not_the_base, record};  // see vanish
+  if (record.is_reserved) return {free_status::not_the_base, record};  // see deactivate
   free_result result{free_status::done, record};
   record.is_live = false;
   record.freed_stream = from.stream;
   record.freed_at = from.site;
   generation_.fetch_add(1, std::memory_order_acq_rel);
-  if (record.is_shared) hide_shared(*arena_of(record.base), record);
+  if (record.is_shared) unmap_shared(*arena_of(record.base), record);
   if (is_counted(record.kind) && !record.is_imported) {
     usage_[record.device].used -= record.size;
     usage_[record.device].live -= 1;
   }
-  put_in_quarantine(record);
+  quarantine(record);
   return result;
 }
 
-void address_space::put_in_quarantine(allocation& record) {
+void address_space::quarantine(allocation& record) {
   arena& home = *arena_of(record.base);
   if (record.size >= discarded_bytes) {
     home.discard({record.base, record.size});
@@ -279,11 +280,11 @@ void address_space::put_in_quarantine(allocation& record) {
     fill(record);
   }
   home.quarantine(block_of(record));
-  while (auto forgotten = home.leave_quarantine()) {
-    // The record begins with the block, or on its first page.
-    const auto first = records_.lower_bound(forgotten->base);
+  while (auto released = home.leave_quarantine()) {
+    // The record begins at the block or on its first page.
+    const auto first = records_.lower_bound(released->base);
     const bool is_inside =
-        first != records_.end() && first->first - forgotten->base < forgotten->size;
+        first != records_.end() && first->first - released->base < released->size;
     if (is_inside) records_.erase(first);
   }
 }
@@ -295,7 +296,7 @@ bool address_space::register_host(void* base, std::uint64_t size, int device, st
   if (size == 0 || first + size < first || first - reserved_ < reserved_bytes_) return false;
   auto after = records_.lower_bound(first);
   if (after != records_.end() && after->first < first + size) return false;
-  const allocation* before = at_or_before(first);
+  const allocation* before = find_at_or_before(first);
   if (before && before->end() > first) return false;
   allocation record;
   record.base = first;
@@ -312,10 +313,10 @@ bool address_space::register_host(void* base, std::uint64_t size, int device, st
 
 free_result address_space::unregister_host(void* base) {
   std::unique_lock lock{mutex_};
-  auto found = records_.find(reinterpret_cast<address>(base));
-  if (found == records_.end() || found->second.kind != allocation_kind::registered) return {};
-  free_result result{free_status::done, found->second};
-  records_.erase(found);
+  auto match = records_.find(reinterpret_cast<address>(base));
+  if (match == records_.end() || match->second.kind != allocation_kind::registered) return {};
+  free_result result{free_status::done, match->second};
+  records_.erase(match);
   generation_.fetch_add(1, std::memory_order_acq_rel);
   return result;
 }
@@ -329,9 +330,9 @@ void address_space::set_peer_access(int from, int owner, bool enabled) {
 
 void address_space::set_access(address base, int from, bool enabled) {
   std::unique_lock lock{mutex_};
-  auto found = records_.find(base);
-  if (found == records_.end()) return;
-  set_bit(found->second, from, enabled);
+  auto match = records_.find(base);
+  if (match == records_.end()) return;
+  set_bit(match->second, from, enabled);
 }
 
 void address_space::set_pool_access(std::uint64_t pool, int from, bool enabled) {
@@ -348,14 +349,14 @@ void address_space::set_bit(allocation& record, int from, bool enabled) {
   generation_.fetch_add(1, std::memory_order_acq_rel);
 }
 
-const allocation* address_space::at_or_before(address at) const {
+const allocation* address_space::find_at_or_before(address at) const {
   auto after = records_.upper_bound(at);
   return after == records_.begin() ? nullptr : &std::prev(after)->second;
 }
 
 std::optional<allocation> address_space::find_live(address at) const {
   std::shared_lock lock{mutex_};
-  const allocation* record = at_or_before(at);
+  const allocation* record = find_at_or_before(at);
   if (!record || !record->is_live || !record->contains(at, 1)) return std::nullopt;
   return *record;
 }
@@ -366,7 +367,7 @@ std::optional<allocation> address_space::nearest(address at) const {
 }
 
 std::optional<allocation> address_space::nearest_locked(address at) const {
-  const allocation* before = at_or_before(at);
+  const allocation* before = find_at_or_before(at);
   auto after = records_.upper_bound(at);
   if (before && before->contains(at, 1)) return *before;
   if (after == records_.end()) return before ? std::optional{*before} : std::nullopt;
@@ -390,18 +391,18 @@ std::optional<range_fault> address_space::check(address first, std::uint64_t byt
   return describe(first, bytes, device, is_write);
 }
 
-// Mappings may lie side by side; other allocations have red zones around them.
+// Mappings may be adjacent; other allocations are surrounded by red zones.
 bool address_space::is_accessible(address first, std::uint64_t bytes, int device,
                                   bool is_write) const {
   while (true) {
-    const allocation* record = at_or_before(first);
-    const bool is_good = record && record->is_live && record->contains(first, 1) &&
-                         may_access(*record, device) && (!is_write || may_write(*record, device));
-    if (!is_good) return false;
-    const std::uint64_t there = record->end() - first;
-    if (bytes <= there) return true;
-    first += there;
-    bytes -= there;
+    const allocation* record = find_at_or_before(first);
+    const bool is_valid = record && record->is_live && record->contains(first, 1) &&
+                          may_access(*record, device) && (!is_write || may_write(*record, device));
+    if (!is_valid) return false;
+    const std::uint64_t available = record->end() - first;
+    if (bytes <= available) return true;
+    first += available;
+    bytes -= available;
   }
 }
 
@@ -412,7 +413,7 @@ bool address_space::may_write(const allocation& record, int device) const noexce
 std::optional<access_range> address_space::accessible_range(address at, int device,
                                                             bool is_write) const {
   std::shared_lock lock{mutex_};
-  const allocation* record = at_or_before(at);
+  const allocation* record = find_at_or_before(at);
   if (!record || !record->is_live || !record->contains(at, 1)) return std::nullopt;
   if (!may_access(*record, device)) return std::nullopt;
   if (is_write && !may_write(*record, device)) return std::nullopt;
@@ -423,14 +424,14 @@ std::optional<access_range> address_space::accessible_range(address at, int devi
 range_fault address_space::describe(address first, std::uint64_t bytes, int device,
                                     bool is_write) const {
   range_fault fault;
-  const allocation* record = at_or_before(first);
+  const allocation* record = find_at_or_before(first);
   while (record && record->contains(first, 1) && !record->contains(first, bytes) &&
          is_accessible(first, record->end() - first, device, is_write)) {
-    const std::uint64_t there = record->end() - first;
-    const allocation* next = at_or_before(first + there);
+    const std::uint64_t available = record->end() - first;
+    const allocation* next = find_at_or_before(first + available);
     if (next == record) break;  // nothing follows
-    first += there;
-    bytes -= there;
+    first += available;
+    bytes -= available;
     record = next;
   }
   fault.first_bad = first;
@@ -475,7 +476,7 @@ int address_space::device_of(address at) const noexcept {
   if (index < usage_.size()) return static_cast<int>(index);
   if (!virtual_->contains(at)) return -1;
   std::shared_lock lock{mutex_};
-  const allocation* record = at_or_before(at);
+  const allocation* record = find_at_or_before(at);
   const bool is_on_device = record && record->kind == allocation_kind::mapped;
   return is_on_device ? record->device : -1;
 }

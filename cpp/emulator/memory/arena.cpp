@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping of an arena's memory file, first-fit allocation of its addresses, quarantine.
+// The memory file of an arena, first-fit allocation of its addresses, and the quarantine.
 #include "emulator/memory/arena.hpp"
 
 #include <fcntl.h>
@@ -19,8 +19,8 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
+[[noreturn]] void fail(const char* subject) {
+  throw std::system_error(errno, std::generic_category(), subject);
 }
 
 int make_memory_file(std::uint64_t bytes) {
@@ -33,16 +33,16 @@ int make_memory_file(std::uint64_t bytes) {
   fail("size of an emulated device's memory file");
 }
 
-// What a block takes from the gaps: its own bytes and the red zone behind it.
+// Returns the bytes that a block occupies: its own bytes and the red zone after it.
 std::uint64_t footprint(std::uint64_t size) { return round_up(size, alignment) + red_zone_bytes; }
 
 }  // namespace
 
 arena::arena(address base, std::uint64_t bytes, bool is_host_visible)
     : base_{base}, bytes_{bytes}, file_{make_memory_file(bytes)} {
-  void* wanted = is_host_visible ? reinterpret_cast<void*>(base) : nullptr;
+  void* address_hint = is_host_visible ? reinterpret_cast<void*>(base) : nullptr;
   int flags = MAP_SHARED | MAP_NORESERVE | (is_host_visible ? MAP_FIXED : 0);
-  void* view = mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, file_, 0);
+  void* view = mmap(address_hint, bytes, PROT_READ | PROT_WRITE, flags, file_, 0);
   if (view == MAP_FAILED) {
     int error = errno;
     close(file_);
@@ -58,11 +58,11 @@ arena::~arena() {
   close(file_);
 }
 
-std::optional<address> arena::take(std::uint64_t size, std::uint64_t wanted_alignment) {
+std::optional<address> arena::allocate(std::uint64_t size, std::uint64_t alignment_bytes) {
   if (size > bytes_) return std::nullopt;
   for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
     auto [begin, bytes] = *gap;
-    address base = round_up(begin, wanted_alignment);
+    address base = round_up(begin, alignment_bytes);
     std::uint64_t skipped = base - begin, needed = skipped + footprint(size);
     if (needed > bytes) continue;
     gaps_.erase(gap);
@@ -100,13 +100,15 @@ std::optional<arena::block> arena::leave_quarantine() {
   return oldest;
 }
 
-bool arena::show(block where, int file, std::uint64_t offset) const noexcept {
+bool arena::map_file(block target, int file, std::uint64_t offset) const noexcept {
   const int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
-  return mmap(view(where.base), where.size, PROT_READ | PROT_WRITE, flags, file,
+  return mmap(view(target.base), target.size, PROT_READ | PROT_WRITE, flags, file,
               static_cast<off_t>(offset)) != MAP_FAILED;
 }
 
-void arena::show_own(block where) const noexcept { show(where, file_, where.base - base_); }
+void arena::map_own_file(block target) const noexcept {
+  map_file(target, file_, target.base - base_);
+}
 
 void arena::discard(block unused) const noexcept {
   const std::uint64_t page = page_bytes();

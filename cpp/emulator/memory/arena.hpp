@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contiguous range of device addresses, the memory behind it, and which parts are free.
+// A contiguous range of device addresses, its memory, and its free and quarantined blocks.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace halfwarp::emulator::memory {
 
-// Not thread-safe: the address space that owns it locks.
+// Not thread-safe: guarded by the lock of the owning address space.
 class arena {
  public:
-  // The memory file is mapped at `base` itself (pinned and managed memory) when `is_host_visible`;
-  // else `base` stays without access rights and the file is mapped elsewhere.
+  // Maps the memory file at `base` if `is_host_visible` (pinned and managed memory). Otherwise
+  // `base` stays inaccessible and the file is mapped elsewhere.
   arena(address base, std::uint64_t bytes, bool is_host_visible);
   ~arena();
   arena(const arena&) = delete;  // owns a mapping
   arena& operator=(const arena&) = delete;
 
-  // First byte of `size` bytes with a red zone on either side; nothing when no gap is that large.
-  std::optional<address> take(std::uint64_t size, std::uint64_t alignment);
-  // Remembers a freed block. Returns the block whose quarantine ends in exchange, if any does.
+  // Returns the first byte of `size` bytes between red zones, or nothing if no gap is large enough.
+  std::optional<address> allocate(std::uint64_t size, std::uint64_t alignment);
+  // Adds a freed block to the quarantine. leave_quarantine returns the oldest block if it is full.
   struct block {
     address base;
     std::uint64_t size;
@@ -32,9 +32,9 @@ class arena {
   void quarantine(block freed);
   std::optional<block> leave_quarantine();
 
-  // Puts whole pages of another file behind a block, or our own again.
-  bool show(block where, int file, std::uint64_t offset) const noexcept;
-  void show_own(block where) const noexcept;
+  // Maps whole pages of another file at a block; map_own_file restores the arena's own file.
+  bool map_file(block target, int file, std::uint64_t offset) const noexcept;
+  void map_own_file(block target) const noexcept;
 
   bool contains(address at) const noexcept { return at - base_ < bytes_; }
   address base() const noexcept { return base_; }
@@ -43,7 +43,7 @@ class arena {
   std::byte* view(address at) const noexcept {
     return reinterpret_cast<std::byte*>(at + view_offset_);
   }
-  // Gives whole pages of a block back to the system; their content becomes zero.
+  // Returns whole pages of a block to the system; their content becomes zero.
   void discard(block unused) const noexcept;
 
  private:

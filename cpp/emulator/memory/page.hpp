@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The unit in which the host maps memory: 4 KiB on x86-64, up to 64 KiB on ARM.
+// The page size of the host: 4 KiB on x86-64, up to 64 KiB on ARM.
 #pragma once
 
 #include <unistd.h>

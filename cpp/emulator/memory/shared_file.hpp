@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of memory that several processes map: what it is, and what in it is allocated.
+// A memory file that several processes map, and the record of its allocations.
 #pragma once
 
 #include <array>
@@ -8,25 +8,25 @@
 
 namespace halfwarp::emulator::memory {
 
-using share_token = std::array<std::uint64_t, 2>;  // random; never used twice
+using share_token = std::array<std::uint64_t, 2>;  // random and unique
 
-// Who made a file, and for memory of what kind; the types are those of cuda.h.
+// The creator of a file and its kind of memory, with the values of cuda.h.
 struct share_origin {
   std::int32_t location_type = 0, location_id = 0, allocation_type = 0;
   std::int32_t process = 0;
   std::uint64_t process_started = 0;
 };
 
-// The bytes of an address lie as far into the file as the address into the arena of its maker, so
-// that two live allocations never share bytes.
+// File offsets equal the offsets in the arena of the creator, so live allocations never overlap in
+// the file.
 class shared_file {
  public:
-  // Null, with errno, when the system gives no file.
+  // Creates a file; returns null and sets errno on failure.
   static std::shared_ptr<shared_file> make(const share_origin& origin);
-  // A file that this or another process made, under a descriptor of its own; null, with errno, when
-  // it is another one or cannot be had.
+  // Opens a file that this or another process created, with a new descriptor. Returns null and sets
+  // errno if it is another file or on failure.
   static std::shared_ptr<shared_file> open(int file);
-  // Takes over the descriptor of an arena of another process, which has no header and no ledger.
+  // Takes ownership of the descriptor of another process's arena, which has no header or ledger.
   static std::shared_ptr<shared_file> adopt(int file);
   ~shared_file();
   shared_file(const shared_file&) = delete;  // owns a descriptor
@@ -36,8 +36,8 @@ class shared_file {
   const share_token& token() const noexcept { return token_; }
   const share_origin& origin() const noexcept { return origin_; }
 
-  // The ledger: the number of the allocation at an offset, 0 for none.
-  void enter(std::uint64_t offset, std::uint64_t sequence) const noexcept;
+  // The ledger holds the sequence number of the allocation at each offset, or 0.
+  void set_entry(std::uint64_t offset, std::uint64_t sequence) const noexcept;
   std::uint64_t entry(std::uint64_t offset) const noexcept;
 
  private:

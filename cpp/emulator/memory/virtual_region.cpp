@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First-fit reservation of addresses, and their pages in this process.
+// First-fit reservation of addresses, and mappings of files to them.
 #include "emulator/memory/virtual_region.hpp"
 
 #include <sys/mman.h>
@@ -13,12 +13,12 @@ namespace {
 
 constexpr int empty_pages = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-void make_inaccessible(void* at, std::uint64_t size) noexcept {
-  mmap(at, size, PROT_NONE, empty_pages | MAP_FIXED, -1, 0);
+void make_inaccessible(void* address, std::uint64_t size) noexcept {
+  mmap(address, size, PROT_NONE, empty_pages | MAP_FIXED, -1, 0);
 }
 
-bool map_file(void* at, std::uint64_t size, int file, int rights) {
-  return mmap(at, size, rights, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) != MAP_FAILED;
+bool map_file(void* address, std::uint64_t size, int file, int rights) {
+  return mmap(address, size, rights, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) != MAP_FAILED;
 }
 
 }  // namespace
@@ -36,15 +36,15 @@ virtual_region::~virtual_region() { munmap(view(base_), bytes_); }
 
 address virtual_region::cut(gap_map::iterator gap, address from, std::uint64_t size) {
   const auto [begin, bytes] = *gap;
-  const std::uint64_t before = from - begin, behind = bytes - before - size;
+  const std::uint64_t before = from - begin, remaining = bytes - before - size;
   gaps_.erase(gap);
   if (before) gaps_[begin] = before;
-  if (behind) gaps_[from + size] = behind;
+  if (remaining) gaps_[from + size] = remaining;
   return from;
 }
 
-std::optional<address> virtual_region::take(std::uint64_t size, std::uint64_t alignment,
-                                            address hint) {
+std::optional<address> virtual_region::allocate(std::uint64_t size, std::uint64_t alignment,
+                                                address hint) {
   if (size > bytes_) return std::nullopt;
   if (contains(hint) && hint % alignment == 0) {
     const auto after = gaps_.upper_bound(hint);
@@ -61,7 +61,7 @@ std::optional<address> virtual_region::take(std::uint64_t size, std::uint64_t al
   return std::nullopt;
 }
 
-void virtual_region::give_back(address base, std::uint64_t size) {
+void virtual_region::deallocate(address base, std::uint64_t size) {
   auto gap = gaps_.emplace(base, size).first;
   const auto next = std::next(gap);
   if (next != gaps_.end() && base + size == next->first) {
@@ -80,18 +80,18 @@ bool virtual_region::map(address at, std::uint64_t size, int file) {
   return map_file(view(at), size, file, PROT_READ | PROT_WRITE);
 }
 
-bool virtual_region::show_to_host(address at, std::uint64_t size, int file, bool is_writable) {
+bool virtual_region::map_to_host(address at, std::uint64_t size, int file, bool is_writable) {
   return map_file(reinterpret_cast<void*>(at), size, file,
                   is_writable ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
-void virtual_region::hide_from_host(address at, std::uint64_t size) noexcept {
+void virtual_region::unmap_from_host(address at, std::uint64_t size) noexcept {
   make_inaccessible(reinterpret_cast<void*>(at), size);
 }
 
 void virtual_region::unmap(address at, std::uint64_t size) noexcept {
   make_inaccessible(view(at), size);
-  hide_from_host(at, size);
+  unmap_from_host(at, size);
 }
 
 }  // namespace halfwarp::emulator::memory

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that a program reserves and maps physical memory into.
+// Addresses that a program reserves for mappings of physical memory.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace halfwarp::emulator::memory {
 
-inline constexpr std::uint64_t granularity = 2u << 20;  // of reservations, mappings and memory
+inline constexpr std::uint64_t granularity = 2u << 20;  // unit of reservations and mappings
 
-// Not thread-safe: the address space that owns it locks.
+// Not thread-safe: guarded by the lock of the owning address space.
 class virtual_region {
  public:
-  // `base` lies in a range without access rights.
+  // `base` begins an inaccessible range of `bytes` bytes.
   virtual_region(address base, std::uint64_t bytes);
   ~virtual_region();
   virtual_region(const virtual_region&) = delete;  // owns a mapping
@@ -27,14 +27,14 @@ class virtual_region {
     return reinterpret_cast<std::byte*>(at + view_offset_);
   }
 
-  // Free addresses: at `hint` if it is one of ours and free, else the first that are aligned.
-  std::optional<address> take(std::uint64_t size, std::uint64_t alignment, address hint);
-  void give_back(address base, std::uint64_t size);
+  // Reserves addresses at `hint` if it is free, else the first aligned gap.
+  std::optional<address> allocate(std::uint64_t size, std::uint64_t alignment, address hint);
+  void deallocate(address base, std::uint64_t size);
 
-  // Puts pages of a file behind addresses: for devices, and where the host may reach them, for it.
+  // Maps pages of a file in the view of devices and, with host access, at the address itself.
   bool map(address at, std::uint64_t size, int file);
-  bool show_to_host(address at, std::uint64_t size, int file, bool is_writable);
-  void hide_from_host(address at, std::uint64_t size) noexcept;
+  bool map_to_host(address at, std::uint64_t size, int file, bool is_writable);
+  void unmap_from_host(address at, std::uint64_t size) noexcept;
   void unmap(address at, std::uint64_t size) noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a kernel with the options of the driver, and turns its fault into a failure.
+// Runs a kernel with the options of the driver and converts its fault to a failure.
 #include "emulator/module/kernel_launch.hpp"
 
 #include <string>
@@ -11,19 +11,19 @@
 namespace halfwarp::emulator {
 namespace {
 
-// From the threads that run a kernel.
-std::string set_conditional(driver& d, const context& in, std::uint64_t handle,
+// Sets the value of a conditional handle; called by the threads that run a kernel.
+std::string set_conditional(driver& d, const context& owner, std::uint64_t handle,
                             std::uint32_t value) {
   const std::lock_guard guard{d.lock};
-  const auto found = d.objects.find<conditional>(handle);
-  if (!found) return d.objects.describe(object_kind::conditional, handle);
-  if (found->context() != in.id()) return "a conditional handle of another context";
-  found->value.store(value, std::memory_order_relaxed);
+  const auto match = d.objects.find<conditional>(handle);
+  if (!match) return d.objects.describe(object_kind::conditional, handle);
+  if (match->context() != owner.id()) return "a conditional handle of another context";
+  match->value.store(value, std::memory_order_relaxed);
   return {};
 }
 
-exec::run_options options_for(driver& d, stream& in) {
-  context& owner = in.owner();
+exec::run_options options_for(driver& d, stream& target) {
+  context& owner = target.owner();
   exec::run_options options;
   options.threads = d.settings.threads;
   options.seed = d.settings.seed;
@@ -36,9 +36,9 @@ exec::run_options options_for(driver& d, stream& in) {
   };
   options.textures = &d.textures;
   options.cancelled = &owner.cancelled();
-  options.takes_long = [&d, &in] {
+  options.takes_long = [&d, &target] {
     const std::lock_guard guard{d.lock};
-    d.streams.may_wait(in);
+    d.streams.may_wait(target);
   };
   return options;
 }
@@ -51,14 +51,14 @@ std::string short_name(const std::string& kernel) {
   return name.substr(name.rfind(' ') + 1);
 }
 
-void kernel_launch::describe(CUgraphNodeParams& as) const {
+void kernel_launch::describe(CUgraphNodeParams& params) const {
   pointers_.clear();
   for (const auto& each : request_.entry->attributes().parameters) {
     pointers_.push_back(parameters_.data() + each.offset);
   }
-  as.type = CU_GRAPH_NODE_TYPE_KERNEL;
-  auto& p = as.kernel;
-  p.func = what_;
+  params.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  auto& p = params.kernel;
+  p.func = function_;
   p.gridDimX = request_.grid.x;
   p.gridDimY = request_.grid.y;
   p.gridDimZ = request_.grid.z;
@@ -69,7 +69,7 @@ void kernel_launch::describe(CUgraphNodeParams& as) const {
   p.kernelParams = pointers_.data();
 }
 
-failure kernel_launch::execute(stream& in) {
+failure kernel_launch::execute(stream& target) {
   driver& d = the_driver();
   d.launches.fetch_add(1, std::memory_order_relaxed);
   if (d.rules.is_armed()) {
@@ -77,9 +77,9 @@ failure kernel_launch::execute(stream& in) {
       return {injected->code, injected->is_sticky, {}};
     }
   }
-  auto request = request_;  // executables of the same graph may run this at once
+  auto request = request_;  // a copy: executable graphs may run this operation concurrently
   request.parameters = parameters_.bytes();
-  auto result = exec::run(d.memory, request, options_for(d, in));
+  auto result = exec::run(d.memory, request, options_for(d, target));
   d.instructions.fetch_add(result.instructions, std::memory_order_relaxed);
   if (!result.fault) return {};
   const auto kind = result.fault->kind;

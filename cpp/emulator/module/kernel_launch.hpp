@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operation that runs a kernel.
+// The operation that launches a kernel.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace halfwarp::emulator {
 
-// Parameter blocks are small; the few that are not go to the heap.
+// A parameter block; large ones are allocated on the heap.
 class parameter_block {
  public:
   explicit parameter_block(std::size_t bytes)
@@ -31,24 +31,24 @@ class parameter_block {
 
 class kernel_launch final : public operation {
  public:
-  kernel_launch(CUfunction what, std::shared_ptr<exec::executable> code,
+  kernel_launch(CUfunction function_handle, std::shared_ptr<exec::executable> code,
                 const exec::launch_request& request, parameter_block parameters)
-      : what_{what},
+      : function_{function_handle},
         code_{std::move(code)},
         request_{request},
         parameters_{std::move(parameters)} {}
-  failure execute(stream& in) override;
-  void describe(CUgraphNodeParams& as) const override;
+  failure execute(stream& target) override;
+  void describe(CUgraphNodeParams& params) const override;
 
  private:
-  CUfunction what_;
-  std::shared_ptr<exec::executable> code_;  // the kernel lives in it
+  CUfunction function_;
+  std::shared_ptr<exec::executable> code_;  // owns the kernel
   exec::launch_request request_;
   mutable parameter_block parameters_;
-  mutable std::vector<void*> pointers_;  // to each parameter, once they were asked for
+  mutable std::vector<void*> pointers_;  // to each parameter; filled by describe
 };
 
-// "scale" of "void scale<float>(float*, int)": the name that people, and fault rules, use.
+// Returns the name that fault rules use: "scale" for "void scale<float>(float*, int)".
 std::string short_name(const std::string& kernel);
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading code into contexts, finding kernels in it, unloading it.
+// Loads modules into contexts, finds their kernels and unloads them.
 #include "emulator/module/module.hpp"
 
 #include "emulator/driver/driver.hpp"
@@ -28,46 +28,46 @@ const std::shared_ptr<kernel_settings>& library_kernel::settings_on(int device) 
   return slot;
 }
 
-std::shared_ptr<module> load_module(driver& d, const std::shared_ptr<context>& where,
+std::shared_ptr<module> load_module(driver& d, const std::shared_ptr<context>& target,
                                     std::shared_ptr<const ptx::module> source) {
   exec::load_options options;
-  options.device = where->on().ordinal();
-  options.context = where->id();
+  options.device = target->on().ordinal();
+  options.context = target->id();
   try {
     auto code = exec::executable::load(std::move(source), d.memory, options);
-    return d.objects.make<module>(where, std::move(code));
+    return d.objects.make<module>(target, std::move(code));
   } catch (const exec::load_error& problem) {
     refuse(code_of(problem.reason), problem.message);
   }
 }
 
-std::shared_ptr<function> find_function(driver& d, module& in, std::string_view name,
+std::shared_ptr<function> find_function(driver& d, module& owner, std::string_view name,
                                         std::shared_ptr<kernel_settings> settings) {
-  const auto known = in.functions.find(name);
-  if (known != in.functions.end()) return known->second;
-  const exec::kernel* code = in.code()->find_kernel(name);
+  const auto match = owner.functions.find(name);
+  if (match != owner.functions.end()) return match->second;
+  const exec::kernel* code = owner.code()->find_kernel(name);
   if (!code) refuse(CUDA_ERROR_NOT_FOUND, "the module has no kernel '" + std::string{name} + "'");
   if (!settings) settings = std::make_shared<kernel_settings>();
-  auto made = d.objects.make<function>(in, *code, std::move(settings));
-  in.functions.emplace(name, made);
-  return made;
+  auto result = d.objects.make<function>(owner, *code, std::move(settings));
+  owner.functions.emplace(name, result);
+  return result;
 }
 
-void unload_module(driver& d, module& gone) {
-  for (const auto& [name, each] : gone.functions) d.objects.remove(*each);
-  gone.functions.clear();
-  d.objects.remove(gone);
+void unload_module(driver& d, module& target) {
+  for (const auto& [name, each] : target.functions) d.objects.remove(*each);
+  target.functions.clear();
+  d.objects.remove(target);
 }
 
-std::shared_ptr<module> library::module_in(driver& d, const std::shared_ptr<context>& where) {
-  auto& slot = modules_[where->id()];
-  // A context that was reset has lost its modules, though somebody may still hold them.
+std::shared_ptr<module> library::module_in(driver& d, const std::shared_ptr<context>& target) {
+  auto& slot = modules_[target->id()];
+  // A reset of the context destroyed its modules, but a caller may still hold one.
   if (const auto loaded = slot.lock();
       loaded && d.objects.find<module>(loaded->handle_as<CUmodule>())) {
     return loaded;
   }
-  const auto loaded = load_module(d, where, source_);
-  loaded->is_library_owned = true;  // the library is what the program has to unload
+  const auto loaded = load_module(d, target, source_);
+  loaded->is_library_owned = true;  // the program unloads the library, not the module
   slot = loaded;
   return loaded;
 }
@@ -81,7 +81,7 @@ std::shared_ptr<module> library::module_anywhere(driver& d,
   for (const auto& device : d.devices) {
     if (device->primary && device->primary->is_alive) return module_in(d, device->primary);
   }
-  refuse(CUDA_ERROR_INVALID_CONTEXT, "there is no context in which the library could be loaded");
+  refuse(CUDA_ERROR_INVALID_CONTEXT, "there is no context into which the library can be loaded");
 }
 
 void library::unload(driver& d) {

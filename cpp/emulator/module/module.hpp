@@ -20,17 +20,17 @@ struct driver;
 class function;
 class library;
 
-// What a program may change about a kernel on one device.
+// The settings of a kernel on one device that a program may change.
 struct kernel_settings {
-  int maximum_dynamic_shared = -1;  // bytes; -1: what needs no opt-in
+  int maximum_dynamic_shared = -1;  // bytes; -1: the maximum without opt-in
   int carveout = -1;                // percent of shared memory; -1: no preference
-  int cluster[3] = {0, 0, 0};       // blocks; 0: chosen at the launch
+  int cluster[3] = {0, 0, 0};       // blocks; 0: set by the launch
   bool allows_large_clusters = false;
   int cluster_policy = CU_CLUSTER_SCHEDULING_POLICY_DEFAULT;
   CUfunc_cache cache = CU_FUNC_CACHE_PREFER_NONE;
 };
 
-// Code in one context. Guarded by the driver's lock, as are the others.
+// A module in one context. This class and the classes below are guarded by the driver's lock.
 class module : public object {
  public:
   static constexpr object_kind kind_of = object_kind::module;
@@ -42,23 +42,23 @@ class module : public object {
   context& owner() const noexcept { return *owner_; }
   const std::shared_ptr<exec::executable>& code() const noexcept { return code_; }
 
-  std::map<std::string, std::shared_ptr<function>, std::less<>> functions;  // made when asked for
+  std::map<std::string, std::shared_ptr<function>, std::less<>> functions;  // created on demand
 
  private:
   std::shared_ptr<context> owner_;
   std::shared_ptr<exec::executable> code_;
 };
 
-// A kernel in one context: what is launched.
+// A kernel in one context, which can be launched.
 class function : public object {
  public:
   static constexpr object_kind kind_of = object_kind::function;
 
-  function(module& in, const exec::kernel& code, std::shared_ptr<kernel_settings> settings)
-      : object{kind_of, in.context_id()},
-        module_{static_cast<CUmodule>(in.handle_as<CUmodule>())},
-        device_{in.owner().on()},
-        executable_{in.code()},
+  function(module& owner, const exec::kernel& code, std::shared_ptr<kernel_settings> settings)
+      : object{kind_of, owner.context_id()},
+        module_{static_cast<CUmodule>(owner.handle_as<CUmodule>())},
+        device_{owner.owner().on()},
+        executable_{owner.code()},
         code_{code},
         settings_{std::move(settings)} {}
 
@@ -76,17 +76,17 @@ class function : public object {
   std::shared_ptr<kernel_settings> settings_;
 };
 
-// A kernel of a library, in no context yet.
+// A kernel of a library, independent of contexts.
 class library_kernel : public object {
  public:
   static constexpr object_kind kind_of = object_kind::kernel;
 
-  library_kernel(CUlibrary in, std::string name)
-      : object{kind_of}, library_{in}, name_{std::move(name)} {}
+  library_kernel(CUlibrary owner, std::string name)
+      : object{kind_of}, library_{owner}, name_{std::move(name)} {}
 
   CUlibrary library_handle() const noexcept { return library_; }
   const std::string& name() const noexcept { return name_; }
-  // The settings for one device, shared with the functions there.
+  // Returns the settings for one device, which its functions share.
   const std::shared_ptr<kernel_settings>& settings_on(int device);
 
  private:
@@ -95,7 +95,7 @@ class library_kernel : public object {
   std::map<int, std::shared_ptr<kernel_settings>> settings_;
 };
 
-// Code that is loaded into a context when it is first used there.
+// Code that is loaded into a context at its first use there.
 class library : public object {
  public:
   static constexpr object_kind kind_of = object_kind::library;
@@ -104,27 +104,28 @@ class library : public object {
       : object{kind_of}, source_{std::move(source)} {}
 
   const ptx::module& source() const noexcept { return *source_; }
-  // The module in a context; loads it. Refuses when that fails.
-  std::shared_ptr<module> module_in(driver& d, const std::shared_ptr<context>& where);
-  // Attributes do not depend on the context: any in which the library is, or can be, loaded.
+  // Returns the module in a context; loads it if necessary. Refuses if the load fails.
+  std::shared_ptr<module> module_in(driver& d, const std::shared_ptr<context>& target);
+  // Returns a module in any context, for attributes, which do not depend on it. Loads it if
+  // necessary.
   std::shared_ptr<module> module_anywhere(driver& d, const std::shared_ptr<context>& preferred);
   void unload(driver& d);
 
-  std::map<std::string, std::shared_ptr<library_kernel>, std::less<>> kernels;  // of the text
+  std::map<std::string, std::shared_ptr<library_kernel>, std::less<>> kernels;  // by name
 
  private:
   std::shared_ptr<const ptx::module> source_;
-  std::map<std::uint64_t, std::weak_ptr<module>> modules_;  // by id of context
+  std::map<std::uint64_t, std::weak_ptr<module>> modules_;  // by id of the context
 };
 
-// Loads code into a context; refuses with the reason.
-std::shared_ptr<module> load_module(driver& d, const std::shared_ptr<context>& where,
+// Loads code into a context; refuses with the reason of a failure.
+std::shared_ptr<module> load_module(driver& d, const std::shared_ptr<context>& target,
                                     std::shared_ptr<const ptx::module> source);
 
-// The function of a name in a module; refuses with NOT_FOUND.
-std::shared_ptr<function> find_function(driver& d, module& in, std::string_view name,
+// Finds a function of a module by name; refuses with CUDA_ERROR_NOT_FOUND.
+std::shared_ptr<function> find_function(driver& d, module& owner, std::string_view name,
                                         std::shared_ptr<kernel_settings> settings = nullptr);
 
-void unload_module(driver& d, module& gone);
+void unload_module(driver& d, module& target);
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the current call of each thread.
+// Stores the current call of each thread.
 #include "emulator/object/current_call.hpp"
 
 #include <unistd.h>
@@ -36,7 +36,7 @@ void leave_call() noexcept { call_of_thread().function = {}; }
 
 void set_call_site_source(call_site_source source) noexcept { installed.store(source); }
 
-void note_call_site() {
+void record_call_site() {
   const auto source = installed.load(std::memory_order_acquire);
   char text[512];
   const int length = source ? source(text, sizeof text) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the calling thread is doing in the driver, and where in the user's program it does it.
+// The driver call of the current thread, and its call site in the user's program.
 #pragma once
 
 #include <cstdint>
@@ -8,30 +8,30 @@
 
 namespace halfwarp::emulator {
 
-// A place in the order of all beginnings and ends of calls in this process.
+// A position in the order of the beginnings and ends of all calls in this process.
 using moment = std::uint64_t;
 
 struct current_call {
-  std::string_view function;  // driver function, or empty: no call, or one of the control interface
+  std::string_view function;  // driver function; empty outside calls and in the control interface
   moment entered = 0;
-  int thread = 0;    // as the system numbers it
-  std::string site;  // "file.py:12" when sites are traced, else empty
+  int thread = 0;    // thread id of the system
+  std::string site;  // "file.py:12" if sites are traced, else empty
 };
 
 const current_call& this_call() noexcept;
-const std::string& call_site();  // of this call
+const std::string& call_site();  // the site of this call
 
 moment next_moment() noexcept;
 void enter_call(std::string_view function) noexcept;  // for the gate
 void leave_call() noexcept;
 
-// The library knows no Python: the package installs a function that writes the innermost frame of
-// the user, "file.py:12", and returns its length. It may take the interpreter's lock, so it is
-// asked before the driver's lock is taken.
+// Writes the innermost frame of user code, "file.py:12", and returns its length. The package
+// installs it, since this library does not use Python. It may acquire the GIL, so it is called
+// before the driver's lock is acquired.
 using call_site_source = int (*)(char* text, int size);
 
 void set_call_site_source(call_site_source source) noexcept;
 
-void note_call_site();  // asks the source; for the gate
+void record_call_site();  // calls the source; for the gate
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every thing behind a driver handle has in common.
+// The base class of all objects with a driver handle.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ enum class object_kind : std::uint8_t {
 
 std::string_view name(object_kind kind) noexcept;  // "memory pool", ...
 
-// A handle is no address: its top 16 bits make it one that no process can read, the next 8 say
-// what it is, the rest counts up and never repeats. So a stale or foreign one is recognised.
+// A handle is no valid address: its top 16 bits are a tag outside of the address range, the next 8
+// bits are the kind, the remaining bits a serial number. A stale or foreign handle is recognized.
 namespace handle {
 
 inline constexpr std::uint64_t tag = 0x0E4D;
@@ -59,13 +59,13 @@ constexpr std::uint64_t id_of(std::uint64_t raw) noexcept { return (raw & 0xff'f
 
 }  // namespace handle
 
-// A call that was given an object's handle.
+// A call that received the handle of an object.
 struct object_user {
   std::string_view function;
   int thread = 0;
 };
 
-// Made by `object_table::make`, which gives it its number.
+// Created by `object_table::make`, which assigns the id.
 class object : public std::enable_shared_from_this<object> {
  public:
   explicit object(object_kind kind, std::uint64_t context_id = 0) noexcept
@@ -76,27 +76,27 @@ class object : public std::enable_shared_from_this<object> {
 
   object_kind kind() const noexcept { return kind_; }
   std::uint64_t id() const noexcept { return id_; }
-  // Of the context that it dies with, or 0.
+  // The id of the context whose destruction destroys the object, or 0.
   std::uint64_t context_id() const noexcept { return context_id_; }
   template <class Raw>
   Raw handle_as() const noexcept {
     return reinterpret_cast<Raw>(handle::encode(kind_, id_));
   }
 
-  bool is_library_owned = false;  // not the user's: left out of leak reports
-  std::string created_at;         // call site when traced
+  bool is_library_owned = false;  // owned by the package: left out of leak reports
+  std::string created_at;         // call site if sites are traced
 
  private:
   friend class object_table;
   friend class objects_in_use;
-  friend std::string overlapping_use(const object& of);
+  friend std::string overlapping_use(const object& subject);
 
   object_kind kind_;
   std::uint64_t id_ = 0;
   std::uint64_t context_id_;
-  std::vector<object_user> users_;  // calls under way
-  object_user last_user_;           // of those that have ended
-  std::uint64_t last_used_ = 0;     // when that one ended
+  std::vector<object_user> users_;  // calls in progress
+  object_user last_user_;           // the last call that ended
+  std::uint64_t last_used_ = 0;     // the moment of its end
 };
 
 }  // namespace halfwarp::emulator

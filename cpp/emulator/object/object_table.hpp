@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the object behind a handle, and says what a handle was that has none.
+// Looks up objects by handle, and describes handles without a live object.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace halfwarp::emulator {
 
 enum class handle_state : std::uint8_t { live, null, destroyed, other_kind, garbage };
 
-// What is remembered of a destroyed object, for the report of a later use.
+// The record of a destroyed object, for reports of a later use.
 struct tombstone {
   object_kind kind;
   std::uint64_t id;
@@ -31,9 +31,9 @@ class object_table {
  public:
   template <class T, class... Arguments>
   std::shared_ptr<T> make(Arguments&&... arguments) {
-    auto made = std::make_shared<T>(std::forward<Arguments>(arguments)...);
-    insert(made);
-    return made;
+    auto created = std::make_shared<T>(std::forward<Arguments>(arguments)...);
+    insert(created);
+    return created;
   }
 
   template <class T, class Raw>
@@ -43,46 +43,46 @@ class object_table {
 
   handle_state classify(object_kind expected, std::uint64_t raw) const;
 
-  // A live object that the package made for itself; nothing for a handle that has none.
+  // Marks a live object as owned by the package; does nothing without a live object.
   void mark_library_owned(std::uint64_t raw);
 
-  // Told of an object that is destroyed while another thread is in a call with its handle, and of
-  // that call. Under the driver's lock.
+  // Called with an object that is destroyed while another thread is in a call with its handle, the
+  // destroying call and that other call. The driver's lock is held.
   std::function<void(const object&, const std::string& by, const std::string& user)> on_conflict;
 
-  // Ends the life of a handle; the object goes when its last user does.
-  void remove(const object& gone) { bury(gone, false); }
-  // The same for everything that dies with a context.
+  // Invalidates the handle; the object is destroyed with its last owner.
+  void remove(const object& target) { destroy(target, false); }
+  // Invalidates the handles of all objects of a context.
   void remove_context_objects(std::uint64_t context_id);
 
-  // A sentence about a handle that has no live object: what it was, when it was made and destroyed.
+  // Describes a handle without a live object: its kind, creation and destruction.
   std::string describe(object_kind expected, std::uint64_t raw) const;
 
-  // Whether a destroyed handle was destroyed since the calling thread's call began.
+  // Returns whether the handle was destroyed after the calling thread's call began.
   bool was_destroyed_during_call(std::uint64_t raw) const;
 
-  // Whether a handle had an object until its context was destroyed, reset or released.
+  // Returns whether the handle was destroyed with its context, by its destruction or a reset.
   bool ended_with_context(std::uint64_t raw) const;
 
   void for_each(object_kind kind, const std::function<void(const object&)>& visit) const;
-  std::size_t count(object_kind kind) const { return of(kind).live.size(); }
+  std::size_t count(object_kind kind) const { return slot(kind).live.size(); }
 
  private:
   struct generation {
     std::unordered_map<std::uint64_t, std::shared_ptr<object>> live;
     std::uint64_t next = 1;
   };
-  static constexpr std::size_t remembered = 4096;
+  static constexpr std::size_t max_tombstones = 4096;
 
-  void insert(const std::shared_ptr<object>& made);
-  void bury(const object& gone, bool with_context);
-  const tombstone* find_grave(std::uint64_t raw) const;
+  void insert(const std::shared_ptr<object>& created);
+  void destroy(const object& target, bool with_context);
+  const tombstone* find_tombstone(std::uint64_t raw) const;
   std::shared_ptr<object> lookup(object_kind kind, std::uint64_t raw) const;
-  generation& of(object_kind kind) { return kinds_[static_cast<std::size_t>(kind)]; }
-  const generation& of(object_kind kind) const { return kinds_[static_cast<std::size_t>(kind)]; }
+  generation& slot(object_kind kind) { return kinds_[static_cast<std::size_t>(kind)]; }
+  const generation& slot(object_kind kind) const { return kinds_[static_cast<std::size_t>(kind)]; }
 
   std::array<generation, static_cast<std::size_t>(object_kind::count_)> kinds_;
-  std::deque<tombstone> graveyard_;  // the newest last
+  std::deque<tombstone> tombstones_;  // oldest first
 };
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes beginnings and ends of uses in the objects themselves.
+// Records the beginning and end of each use in the object itself.
 #include "emulator/object/use.hpp"
 
 #include <algorithm>
@@ -11,39 +11,40 @@ namespace halfwarp::emulator {
 void objects_in_use::add(std::shared_ptr<object> used) {
   const auto& call = this_call();
   used->users_.push_back({call.function, call.thread});
-  if (count_ < usual) {
+  if (count_ < inline_count) {
     first_[count_++] = std::move(used);
   } else {
-    more_.push_back(std::move(used));
+    overflow_.push_back(std::move(used));
   }
 }
 
 void objects_in_use::end(object& used) noexcept {
   const auto& call = this_call();
   auto& users = used.users_;
-  const auto own = std::ranges::find(users, call.thread, &object_user::thread);
-  if (own == users.end()) return;
-  used.last_user_ = *own;
+  const auto entry = std::ranges::find(users, call.thread, &object_user::thread);
+  if (entry == users.end()) return;
+  used.last_user_ = *entry;
   used.last_used_ = next_moment();
-  users.erase(own);
+  users.erase(entry);
 }
 
 objects_in_use::~objects_in_use() {
   for (std::size_t i = 0; i < count_; ++i) end(*first_[i]);
-  for (const auto& each : more_) end(*each);
+  for (const auto& each : overflow_) end(*each);
 }
 
-std::string overlapping_use(const object& of) {
+std::string overlapping_use(const object& subject) {
   const auto& call = this_call();
-  const auto text = [](const object_user& who) {
-    return std::string{who.function} + " on thread " + std::to_string(who.thread);
+  const auto text = [](const object_user& user) {
+    return std::string{user.function} + " on thread " + std::to_string(user.thread);
   };
-  for (const auto& each : of.users_) {
+  for (const auto& each : subject.users_) {
     if (each.thread != call.thread) return text(each);
   }
-  if (call.function.empty()) return {};  // the control interface: no call of the program's
-  const bool ended_meanwhile = of.last_used_ > call.entered && of.last_user_.thread != call.thread;
-  return ended_meanwhile ? text(of.last_user_) : std::string{};
+  if (call.function.empty()) return {};  // the control interface is no call of the program
+  const bool ended_during_call =
+      subject.last_used_ > call.entered && subject.last_user_.thread != call.thread;
+  return ended_during_call ? text(subject.last_user_) : std::string{};
 }
 
 }  // namespace halfwarp::emulator

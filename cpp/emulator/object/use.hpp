@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls are using an object now, so that one that destroys it meanwhile is noticed.
+// Records the calls that use an object, to detect its destruction during a call.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace halfwarp::emulator {
 
-// The objects that one call was given handles of. Lives, and is filled, under the driver's lock;
-// a call that waits lets go of the lock, but not of its objects.
+// The objects whose handles one call received. Created, filled and destroyed under the driver's
+// lock; a call that waits releases the lock but retains its objects.
 class objects_in_use {
  public:
   objects_in_use() = default;
   ~objects_in_use();
-  objects_in_use(const objects_in_use&) = delete;  // of one call
+  objects_in_use(const objects_in_use&) = delete;  // belongs to one call
   objects_in_use& operator=(const objects_in_use&) = delete;
 
   void add(std::shared_ptr<object> used);
@@ -27,15 +27,15 @@ class objects_in_use {
  private:
   void end(object& used) noexcept;
 
-  static constexpr std::size_t usual = 4;
-  std::array<std::shared_ptr<object>, usual> first_;
+  static constexpr std::size_t inline_count = 4;
+  std::array<std::shared_ptr<object>, inline_count> first_;
   std::size_t count_ = 0;
-  std::vector<std::shared_ptr<object>> more_;
+  std::vector<std::shared_ptr<object>> overflow_;
 };
 
-// What another thread did, or is doing, with an object while the calling thread's call lasts, as
-// "cuEventRecord on thread 4711"; empty when there was nothing. The driver lets calls pass one by
-// one; to the program they overlap all the same, and on hardware nothing keeps them apart.
-std::string overlapping_use(const object& of);
+// Returns the use of an object by another thread during the calling thread's call, as
+// "cuEventRecord on thread 4711", or an empty text. The driver serializes calls; for the program
+// they overlap, and hardware does not serialize them.
+std::string overlapping_use(const object& subject);
 
 }  // namespace halfwarp::emulator

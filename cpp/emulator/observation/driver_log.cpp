@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries of the driver's log: their form, their number, and who is told.
+// Formats, numbers and publishes the entries of the driver's log.
 #include "emulator/observation/driver_log.hpp"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@ namespace halfwarp::emulator {
 namespace {
 
 // "[12:46:23.854][137216133754880][CUDA][E] "
-std::string head() {
+std::string line_prefix() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   tm local{};
@@ -29,26 +29,26 @@ std::string head() {
 }  // namespace
 
 void driver_log::write(std::string_view function, CUresult code, std::string_view name,
-                       std::string_view why) noexcept {
+                       std::string_view reason) noexcept {
   try {
-    const std::string start = head();
+    const std::string start = line_prefix();
     std::vector<std::string> lines;
-    if (!why.empty()) lines.push_back(start + std::string{why});
+    if (!reason.empty()) lines.push_back(start + std::string{reason});
     lines.push_back(start + "Returning " + std::to_string(static_cast<int>(code)) + " (" +
                     std::string{name} + ") from " + std::string{function});
-    std::vector<listener> told;
+    std::vector<listener> listeners;
     {
       const std::lock_guard lock{mutex_};
       for (const auto& line : lines) append(line);
-      for (const auto& [number, each] : listeners_) told.push_back(each);
+      for (const auto& [number, each] : listeners_) listeners.push_back(each);
     }
-    for (const auto& each : told) {
+    for (const auto& each : listeners) {
       for (auto& line : lines) {
         each.callback(each.data, CU_LOG_LEVEL_ERROR, line.data(), line.size());
       }
     }
   } catch (const std::bad_alloc&) {
-    return;  // the call failed; its log is the least of it
+    return;  // the call has failed already; a lost log entry is acceptable
   }
 }
 
@@ -64,14 +64,14 @@ std::uint32_t driver_log::end() const {
   return first_ + static_cast<std::uint32_t>(lines_.size());
 }
 
-std::string driver_log::text(std::uint32_t from, std::uint32_t& behind) const {
+std::string driver_log::text(std::uint32_t first_line, std::uint32_t& end_line) const {
   const std::lock_guard lock{mutex_};
   std::string all;
   std::uint32_t number = first_;
   for (const auto& line : lines_) {
-    if (number++ >= from) all += line + "\n";
+    if (number++ >= first_line) all += line + "\n";
   }
-  behind = number;
+  end_line = number;
   return all;
 }
 

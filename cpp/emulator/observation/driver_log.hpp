@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's own log of calls that failed, for whoever asks or listens.
+// The driver's log of failed calls, for queries and callbacks.
 #pragma once
 
 #include <cuda.h>
@@ -13,19 +13,19 @@
 
 namespace halfwarp::emulator {
 
-// Thread-safe. The oldest entries go when there are too many.
+// Thread-safe. The oldest entries are discarded above the capacity.
 class driver_log {
  public:
   static constexpr std::size_t capacity = 100;
 
-  // Two lines as a driver writes them: what is wrong, if it is known, and what the call answered.
+  // Writes two lines in the driver's format: the reason, if known, and the returned code.
   void write(std::string_view function, CUresult code, std::string_view name,
-             std::string_view why) noexcept;
+             std::string_view reason) noexcept;
 
-  // Where the next entry will be.
+  // Returns the number of the next entry.
   std::uint32_t end() const;
-  // The entries from a place on, each ended by a newline, and the place behind them.
-  std::string text(std::uint32_t from, std::uint32_t& behind) const;
+  // Returns the entries from a number on, each terminated by a newline, and the next number.
+  std::string text(std::uint32_t first_line, std::uint32_t& end_line) const;
 
   CUlogsCallbackHandle add(CUlogsCallback callback, void* data);
   bool remove(CUlogsCallbackHandle callback);
@@ -44,7 +44,7 @@ class driver_log {
   std::uint64_t next_listener_ = 1;
 };
 
-// One for the process; never destroyed.
+// Returns the log of the process, which is never destroyed.
 driver_log& the_log() noexcept;
 
 }  // namespace halfwarp::emulator

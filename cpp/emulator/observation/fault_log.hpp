@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The faults of kernels and copies, kept for whoever asks.
+// Stores the faults of kernels and copies for queries.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace halfwarp::emulator {
 // Thread-safe.
 class fault_log {
  public:
-  explicit fault_log(report_stream& to) : to_{to} {}
+  explicit fault_log(report_stream& reports) : reports_{reports} {}
 
-  // Reports a fault at once and keeps it.
-  void record(const report::fault& what) {
-    to_.fault(what);
+  // Reports a fault immediately and stores it.
+  void record(const report::fault& fault) {
+    reports_.fault(fault);
     const std::lock_guard lock{mutex_};
-    last_ = what;
+    last_ = fault;
     ++count_;
-    if (faults_.size() < capacity) faults_.push_back(what);
+    if (faults_.size() < capacity) faults_.push_back(fault);
   }
   std::optional<report::fault> last() const {
     const std::lock_guard lock{mutex_};
     return last_;
   }
-  // Since the last `clear`, the first of them first, and at most so many.
+  // The first faults since the last `clear`, oldest first, at most `capacity`.
   static constexpr std::size_t capacity = 100;
   std::vector<report::fault> faults() const {
     const std::lock_guard lock{mutex_};
@@ -46,7 +46,7 @@ class fault_log {
   }
 
  private:
-  report_stream& to_;
+  report_stream& reports_;
   mutable std::mutex mutex_;
   std::optional<report::fault> last_;
   std::vector<report::fault> faults_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts calls and launches against the rules that are armed.
+// Counts calls and launches against the armed rules.
 #include "emulator/observation/injection.hpp"
 
 #include <algorithm>
@@ -11,18 +11,18 @@ bool matches(std::string_view pattern, std::string_view text) {
   const auto star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == text;
   if (!text.starts_with(pattern.substr(0, star))) return false;
-  const auto rest = pattern.substr(star + 1);
+  const auto remainder = pattern.substr(star + 1);
   for (auto from = star; from <= text.size(); ++from) {
-    if (matches(rest, text.substr(from))) return true;
+    if (matches(remainder, text.substr(from))) return true;
   }
   return false;
 }
 
 std::uint64_t injection::arm(std::string_view rules, std::string& problem) {
-  auto read = parse_rules(rules, problem);
+  auto parsed_rules = parse_rules(rules, problem);
   if (!problem.empty()) return 0;
   const std::lock_guard lock{mutex_};
-  for (auto& rule : read) {
+  for (auto& rule : parsed_rules) {
     rule.id = next_++;
     rules_.push_back(std::move(rule));
   }
@@ -32,11 +32,11 @@ std::uint64_t injection::arm(std::string_view rules, std::string& problem) {
 
 std::uint64_t injection::disarm(std::uint64_t id, std::uint64_t& seen) {
   const std::lock_guard lock{mutex_};
-  const auto found = std::ranges::find(rules_, id, &injection_rule::id);
-  if (found == rules_.end()) return 0;
-  const auto hits = found->hits;
-  seen = found->seen;
-  rules_.erase(found);
+  const auto match = std::ranges::find(rules_, id, &injection_rule::id);
+  if (match == rules_.end()) return 0;
+  const auto hits = match->hits;
+  seen = match->seen;
+  rules_.erase(match);
   armed_.store(!rules_.empty(), std::memory_order_relaxed);
   return hits;
 }
@@ -58,11 +58,11 @@ std::optional<CUresult> injection::on_call(std::string_view function, bool can_f
   const std::lock_guard lock{mutex_};
   std::optional<CUresult> code;
   for (auto& rule : rules_) {
-    const bool concerns =
+    const bool is_match =
         rule.target == injection_target::any_call
             ? can_fail
             : rule.target == injection_target::call && matches(rule.pattern, function);
-    if (concerns && advance(rule) && !code) code = rule.code;
+    if (is_match && advance(rule) && !code) code = rule.code;
   }
   return code;
 }
@@ -71,8 +71,8 @@ std::optional<injected_launch> injection::on_launch(std::string_view kernel) {
   const std::lock_guard lock{mutex_};
   std::optional<injected_launch> failure;
   for (auto& rule : rules_) {
-    const bool concerns = rule.target == injection_target::launch && matches(rule.pattern, kernel);
-    if (concerns && advance(rule) && !failure) failure = {rule.code, rule.is_sticky};
+    const bool is_match = rule.target == injection_target::launch && matches(rule.pattern, kernel);
+    if (is_match && advance(rule) && !failure) failure = {rule.code, rule.is_sticky};
   }
   return failure;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fault injection: which call, or which launch, fails with which code.
+// Fault injection: rules that make calls and launches fail.
 #pragma once
 
 #include <cuda.h>
@@ -21,18 +21,18 @@ struct injected_launch {
   bool is_sticky;
 };
 
-// Thread-safe; does not need the driver's lock, since calls fail before they take it.
+// Thread-safe without the driver's lock, since an injected failure precedes its acquisition.
 class injection {
  public:
-  // Adds the rules of a text; returns the id of the last one, or 0 and sets `problem`.
+  // Adds the rules of a text. Returns the id of the last rule, or 0 and sets `problem`.
   std::uint64_t arm(std::string_view rules, std::string& problem);
-  // Removes a rule; returns how often it fired, and in `seen` how many calls matched.
+  // Removes a rule. Returns how often it fired, and in `seen` how many calls matched.
   std::uint64_t disarm(std::uint64_t id, std::uint64_t& seen);
   void clear();
 
   bool is_armed() const noexcept { return armed_.load(std::memory_order_relaxed); }
 
-  // The code that this call must fail with, if any. `can_fail`: it is one that `any` counts.
+  // Returns the code with which this call must fail, if any. `can_fail`: `any` counts the call.
   std::optional<CUresult> on_call(std::string_view function, bool can_fail);
   std::optional<injected_launch> on_launch(std::string_view kernel);
   unsigned delay_of(std::uint64_t stream);  // milliseconds before each operation of a stream
@@ -46,7 +46,7 @@ class injection {
   std::uint64_t next_ = 1;
 };
 
-// Whether a text matches a pattern in which `*` stands for any characters.
+// Returns whether a text matches a pattern, in which `*` stands for any characters.
 bool matches(std::string_view pattern, std::string_view text);
 
 }  // namespace halfwarp::emulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few rules of JSON text.
+// Quotes texts and separates values of JSON.
 #include "emulator/observation/json.hpp"
 
 #include <cstdio>

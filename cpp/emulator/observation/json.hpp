@@ -9,7 +9,7 @@
 
 namespace halfwarp::emulator {
 
-// Members and elements are separated as they come; every open_* needs its close().
+// Inserts separators between members and elements. Every open_* call needs a close().
 class json_writer {
  public:
   json_writer& open_object() { return open('{', '}'); }
@@ -28,8 +28,8 @@ class json_writer {
   json_writer& null() { return raw("null"); }
 
   template <class Value>
-  json_writer& member(std::string_view name, const Value& what) {
-    return key(name).value(what);
+  json_writer& member(std::string_view name, const Value& value_arg) {
+    return key(name).value(value_arg);
   }
 
   const std::string& text() const { return text_; }

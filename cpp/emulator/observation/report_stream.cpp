@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports as text, or as JSON lines when the path ends in .jsonl.
+// Writes reports as text, or as JSON lines if the path ends in .jsonl.
 #include "emulator/observation/report_stream.hpp"
 
 #include <fcntl.h>
@@ -16,13 +16,14 @@ namespace {
 void write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(file, text.data(), text.size());
-    if (written <= 0) return;  // a closed standard error is no reason to fail a launch
+    if (written <= 0) return;  // a closed standard error must not fail a launch
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
-void write_triple(json_writer& json, std::string_view key, std::span<const std::uint32_t, 3> of) {
-  json.key(key).open_array().value(of[0]).value(of[1]).value(of[2]).close();
+void write_triple(json_writer& json, std::string_view key,
+                  std::span<const std::uint32_t, 3> values) {
+  json.key(key).open_array().value(values[0]).value(values[1]).value(values[2]).close();
 }
 
 void write_allocation(json_writer& json, const memory::allocation& a) {
@@ -66,8 +67,8 @@ void report_stream::note(std::string_view kind, std::string_view text) {
   write(kind, json.text() + "\n");
 }
 
-void report_stream::fault(const report::fault& what) {
-  write(report::name(what.kind), as_json_ ? to_json(what) + "\n" : report::full_text(what));
+void report_stream::fault(const report::fault& record) {
+  write(report::name(record.kind), as_json_ ? to_json(record) + "\n" : report::full_text(record));
 }
 
 std::map<std::string, std::uint64_t, std::less<>> report_stream::written() const {

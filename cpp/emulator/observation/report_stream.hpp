@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where reports go: standard error, or the file that option `report` names.
+// The destination of reports: standard error, or the file of option `report`.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace halfwarp::emulator {
 
-// Thread-safe: kernels report from the threads that run them. Never closed: reports may come until
-// the process ends.
+// Thread-safe: the threads that run kernels report faults. Never closed, since reports may follow
+// until the process ends.
 class report_stream {
  public:
-  // Opens the file at the first report; one that cannot be opened is said so on standard error.
+  // Opens the file at the first report; a failure is written to standard error.
   explicit report_stream(std::string target);
 
-  // One line about something that is no fault of a kernel. `kind` is a short word: "leak",
+  // Writes one line that is not about a fault of a kernel. `kind` is a short word: "leak" or
   // "handle".
   void note(std::string_view kind, std::string_view text);
-  void fault(const report::fault& what);
+  void fault(const report::fault& record);
 
-  // How many reports of each kind were written: for `sweep`, and the exit status of `run`.
+  // Returns the number of reports by kind, for `sweep` and the exit status of `run`.
   std::map<std::string, std::uint64_t, std::less<>> written() const;
 
  private:
@@ -38,7 +38,7 @@ class report_stream {
   std::map<std::string, std::uint64_t, std::less<>> written_;
 };
 
-// A fault as JSON: the keys are the names of the fields of report::fault.
-std::string to_json(const report::fault& what);
+// Converts a fault to JSON; the keys are the fields of report::fault.
+std::string to_json(const report::fault& record);
 
 }  // namespace halfwarp::emulator

@@ -65,31 +65,31 @@ std::string address_text(const fault& f) {
   return hexadecimal(f.address);
 }
 
-// Whether the allocation can have to do with the address: a null pointer has no allocation.
+// Returns whether the nearest allocation is relevant: a null pointer is near none.
 bool has_near_allocation(const fault& f) {
   constexpr std::uint64_t far_bytes = 1u << 20;
   return f.nearest && f.address + far_bytes >= f.nearest->base &&
          f.address <= f.nearest->end() + far_bytes;
 }
 
-// A mistake of the host, or a stream that waits for ever.
+// Returns whether no thread caused the fault: a lifetime error of the host or a blocked stream.
 bool has_no_thread(const fault& f) {
   return is_of_lifetime(f.kind) || (f.kind == fault_kind::deadlock && f.kernel.empty());
 }
 
-std::string what_happened(const fault& f) {
+std::string access_text(const fault& f) {
   std::string text{name(f.kind)};
   if (!names_address(f)) return text;
   text += " " + std::string(name(f.access)) + " of " + std::to_string(f.bytes) + " bytes at ";
   return text + address_text(f);
 }
 
-// Whether the first line says where the nearest allocation lies.
+// Returns whether the first line describes the distance to the nearest allocation.
 bool is_about_allocation(const fault& f) {
   return names_address(f) && f.detail.empty() && f.kind != fault_kind::misaligned;
 }
 
-// The line of the source that the instruction was compiled from; "" when it cannot be read.
+// Returns the source line of the instruction, or an empty text if it cannot be read.
 std::string source_text(const fault& f) {
   std::ifstream file{f.source_file};
   std::string line;
@@ -115,16 +115,16 @@ std::string allocation_text(const fault& f) {
   if (!has_near_allocation(f)) return "no allocation is near";
   const memory::allocation& a = *f.nearest;
   const std::string_view state = a.is_live ? "live " : a.is_reserved ? "absent " : "freed ";
-  std::string what = std::string(state) + std::to_string(a.size) + "-byte " +
-                     (a.name.empty() ? "allocation" : "variable '" + a.name + "'") + " at " +
-                     hexadecimal(a.base);
+  std::string allocation_name = std::string(state) + std::to_string(a.size) + "-byte " +
+                                (a.name.empty() ? "allocation" : "variable '" + a.name + "'") +
+                                " at " + hexadecimal(a.base);
   if (f.address < a.base) {
-    return std::to_string(a.base - f.address) + " bytes before the start of the " + what;
+    return std::to_string(a.base - f.address) + " bytes before the start of the " + allocation_name;
   }
   if (f.address >= a.end()) {
-    return std::to_string(f.address - a.end()) + " bytes past the end of the " + what;
+    return std::to_string(f.address - a.end()) + " bytes past the end of the " + allocation_name;
   }
-  return std::to_string(f.address - a.base) + " bytes into the " + what;
+  return std::to_string(f.address - a.base) + " bytes into the " + allocation_name;
 }
 
 std::string place_text(const fault& f) {
@@ -158,7 +158,7 @@ std::string_view name(access_kind kind) noexcept {
 }
 
 std::string demangled(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;  // alone, "f" would be read as the type float
+  if (!name.starts_with("_Z")) return name;  // "f" would demangle to the type float
   int status = 0;
   std::unique_ptr<char, decltype(&std::free)> text{
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free};
@@ -177,7 +177,7 @@ std::string first_line(const fault& f) {
     return "kernel '" + demangled(f.kernel) + "' needs an instruction that is not emulated, " +
            place_text(f) + ": " + f.instruction + " (" + f.detail + ")";
   }
-  std::string text = what_happened(f) + " by kernel '" + demangled(f.kernel) + "' block " +
+  std::string text = access_text(f) + " by kernel '" + demangled(f.kernel) + "' block " +
                      triple(f.block_index) + " thread " + triple(f.thread) + ", " + place_text(f);
   std::string detail = is_about_allocation(f) ? allocation_text(f) : f.detail;
   return detail.empty() ? text : text + ": " + detail;

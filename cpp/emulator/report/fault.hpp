@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mistake that a kernel made while running, as a record and as text.
+// A fault of a kernel or a misuse by the host, as a record and as text.
 #pragma once
 
 #include <cuda.h>
@@ -33,17 +33,17 @@ enum class fault_kind : std::uint8_t {
   deadlock,
   lock_cycle,
   step_limit,
-  destroyed_handle,  // the handle of something destroyed, given to a call
-  destroyed_in_use,  // destroyed while another thread was in a call with it
+  destroyed_handle,  // a call received the handle of a destroyed object
+  destroyed_in_use,  // an object was destroyed while another thread was in a call with it
   double_free,
-  freed_memory,   // given to a call
-  not_supported,  // an instruction that the emulator does not run; known at the launch
+  freed_memory,   // a call received the address of freed memory
+  not_supported,  // an instruction that is not emulated; detected by the launch
 };
 
 std::string_view name(fault_kind kind) noexcept;  // "out-of-bounds", ...
 CUresult code(fault_kind kind) noexcept;
 bool is_sticky(fault_kind kind) noexcept;
-// A mistake of the host's program with what it has given back; `detail` says it all.
+// Returns whether the host misused a destroyed object or freed memory; `detail` is complete.
 bool is_of_lifetime(fault_kind kind) noexcept;
 
 enum class access_kind : std::uint8_t { none, load, store, atomic };
@@ -57,40 +57,39 @@ struct fault {
   memory_space space = memory_space::generic;
   std::uint32_t bytes = 0;    // width of the access of one thread
   std::uint64_t address = 0;  // in shared and local memory: offset from the start of the space
-  std::string kernel;         // as in the PTX; demangled in text
+  std::string kernel;         // the name in the PTX; demangled in texts
   int device = 0;
   std::uint64_t stream = 0;
   std::array<std::uint32_t, 3> grid{}, block{};          // sizes in blocks, in threads
   std::array<std::uint32_t, 3> block_index{}, thread{};  // the first thread with the fault
   std::uint32_t other_threads = 0;  // threads of the same warp instruction with the same fault
   std::uint32_t ptx_line = 0;
-  std::string source_file;        // empty: unknown, or no file of this machine
+  std::string source_file;        // empty: unknown, or not on this machine
   std::uint32_t source_line = 0;  // 0: unknown
   std::string instruction;        // PTX text
   std::optional<memory::allocation> nearest;
-  std::string
-      detail;        // what exactly, one phrase: the distance to the allocation, the assertion ...
-  std::string hint;  // what to look at, one phrase; may be empty
+  std::string detail;  // one phrase: the distance to the allocation, the assertion ...
+  std::string hint;    // advice in one phrase; may be empty
   std::uint64_t seed = 0;
 };
 
-// "saxpy(float, float*)" of "_Z5saxpyfPf"; other names unchanged.
+// Returns "saxpy(float, float*)" for "_Z5saxpyfPf"; other names are unchanged.
 std::string demangled(const std::string& name);
-// 0x7f8675bd0b00
+// Formats a value as 0x7f8675bd0b00.
 std::string hexadecimal(std::uint64_t value);
-// "(0,1,0)"
+// Formats three numbers as "(0,1,0)".
 std::string triple(const std::array<std::uint32_t, 3>& v);
-// "file.cu:3, PTX line 17"
+// Returns the place as "file.cu:3, PTX line 17".
 std::string place_text(const fault& f);
-// Where the address lies from the nearest allocation.
+// Returns the position of the address relative to the nearest allocation.
 std::string allocation_text(const fault& f);
-// One line: kind, access, address, kernel, block, thread, place and detail.
+// Returns one line: kind, access, address, kernel, block, thread, place and detail.
 std::string first_line(const fault& f);
-// What to look at when an address is used while the memory of a graph is not there.
+// The hint for an access to graph memory while it is not allocated.
 inline constexpr std::string_view hint_for_graph_memory =
     "the address is memory of a graph, which is there from the turn of its allocation node to that "
     "of its free; order this between the two";
-// The whole report, several lines, each ended by a newline.
+// Returns the whole report: several lines, each terminated by a newline.
 std::string full_text(const fault& f);
 
 }  // namespace halfwarp::emulator::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says once of each function of an API that it is not emulated. Also for the runtime's library.
+// Reports once per function of an API that it is not emulated. The runtime uses it too.
 #pragma once
 
 #include <atomic>

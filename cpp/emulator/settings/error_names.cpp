@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row per CUresult, in the order of the codes.
+// The names of the CUresult values, in the order of the codes.
 #include "emulator/settings/error_names.hpp"
 
 #include <algorithm>
@@ -202,13 +202,13 @@ constexpr CUresult asynchronous[] = {
 }  // namespace
 
 const error_entry* find_error(CUresult code) noexcept {
-  const auto* found = std::ranges::lower_bound(entries, code, {}, &error_entry::code);
-  return found != std::end(entries) && found->code == code ? found : nullptr;
+  const auto* match = std::ranges::lower_bound(entries, code, {}, &error_entry::code);
+  return match != std::end(entries) && match->code == code ? match : nullptr;
 }
 
 const error_entry* find_error(std::string_view name) noexcept {
-  const auto* found = std::ranges::find_if(entries, [&](const auto& e) { return e.name == name; });
-  return found == std::end(entries) ? nullptr : found;
+  const auto* match = std::ranges::find_if(entries, [&](const auto& e) { return e.name == name; });
+  return match == std::end(entries) ? nullptr : match;
 }
 
 bool is_asynchronous_error(CUresult code) noexcept {

@@ -14,11 +14,11 @@ struct error_entry {
   const char* text;
 };
 
-// Null when no such code, or name, exists.
+// Returns null if there is no such code or name.
 const error_entry* find_error(CUresult code) noexcept;
 const error_entry* find_error(std::string_view name) noexcept;
 
-// Codes that say a kernel failed earlier, and that break the context until it is reset.
+// Returns whether the code reports an earlier kernel failure, which breaks the context.
 bool is_asynchronous_error(CUresult code) noexcept;
 
 }  // namespace halfwarp::emulator

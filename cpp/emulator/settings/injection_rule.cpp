@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the text of rules of fault injection.
+// Parses the rules of fault injection.
 #include "emulator/settings/injection_rule.hpp"
 
 #include <charconv>
@@ -11,15 +11,15 @@ namespace halfwarp::emulator {
 namespace {
 
 template <class Number>
-bool read_number(std::string_view text, Number& into) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc{} && end == text.data() + text.size() && !text.empty();
 }
 
-std::pair<std::string_view, std::string_view> cut(std::string_view text, char at) {
-  const auto place = text.rfind(at);
-  if (place == std::string_view::npos) return {text, {}};
-  return {text.substr(0, place), text.substr(place + 1)};
+std::pair<std::string_view, std::string_view> cut(std::string_view text, char separator) {
+  const auto position = text.rfind(separator);
+  if (position == std::string_view::npos) return {text, {}};
+  return {text.substr(0, position), text.substr(position + 1)};
 }
 
 bool read_occurrence(std::string_view text, injection_rule& rule) {
@@ -55,28 +55,28 @@ bool read_rule(std::string_view text, injection_rule& rule) {
 std::optional<CUresult> parse_code(std::string_view text) {
   int number = 0;
   if (!read_number(text, number)) {
-    const auto* found = find_error(text);
-    return found && found->code != CUDA_SUCCESS ? std::optional{found->code} : std::nullopt;
+    const auto* match = find_error(text);
+    return match && match->code != CUDA_SUCCESS ? std::optional{match->code} : std::nullopt;
   }
-  const auto* found = find_error(static_cast<CUresult>(number));
-  return found && number != 0 ? std::optional{found->code} : std::nullopt;
+  const auto* match = find_error(static_cast<CUresult>(number));
+  return match && number != 0 ? std::optional{match->code} : std::nullopt;
 }
 
 std::vector<injection_rule> parse_rules(std::string_view text, std::string& problem) {
-  std::vector<injection_rule> read;
+  std::vector<injection_rule> rules;
   problem.clear();
   while (!text.empty()) {
     const auto comma = text.find(',');
     const auto rule = text.substr(0, comma);
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
-    if (!read_rule(rule, read.emplace_back())) {
+    if (!read_rule(rule, rules.emplace_back())) {
       problem = "fault rule '" + std::string{rule} +
                 "' is not understood; a rule is FUNCTION:N[xTIMES]=CODE, launch@KERNEL:N=CODE[!], "
                 "any:N=CODE or delay@STREAM=MILLISECONDS, with a CUresult name or number as CODE";
       return {};
     }
   }
-  return read;
+  return rules;
 }
 
 }  // namespace halfwarp::emulator

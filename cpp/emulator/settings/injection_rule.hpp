@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of fault injection, as option `fail` and `inject()` spell them.
+// The rules of fault injection in the syntax of option `fail` and `inject()`.
 #pragma once
 
 #include <cuda.h>
@@ -19,20 +19,20 @@ struct injection_rule {
   injection_target target = injection_target::call;
   std::string pattern;      // name of a function or kernel, `*` allowed; number of a stream
   std::uint64_t first = 1;  // 1-based index of the first matching call that fails
-  std::uint64_t times = 1;  // how many fail
+  std::uint64_t times = 1;  // number of failing calls
   CUresult code = CUDA_SUCCESS;
-  bool is_sticky = false;     // of a launch: the context stays broken
-  unsigned milliseconds = 0;  // of a delay
-  std::uint64_t id = 0;       // of the rule, for `disarm`
+  bool is_sticky = false;     // for a launch: the context stays broken
+  unsigned milliseconds = 0;  // for a delay
+  std::uint64_t id = 0;       // identifies the rule for `disarm`
   std::uint64_t seen = 0;     // matching calls so far
   std::uint64_t hits = 0;     // failures so far
 };
 
-// The rules of a comma-separated text; none, and the reason in `problem`, when one is not
-// understood. Otherwise `problem` is empty afterwards.
+// Parses a comma-separated text. On an invalid rule returns no rules and sets `problem` to the
+// reason; otherwise clears `problem`.
 std::vector<injection_rule> parse_rules(std::string_view text, std::string& problem);
 
-// A CUresult by name ("CUDA_ERROR_OUT_OF_MEMORY") or number.
+// Parses a CUresult given by name ("CUDA_ERROR_OUT_OF_MEMORY") or number.
 std::optional<CUresult> parse_code(std::string_view text);
 
 }  // namespace halfwarp::emulator

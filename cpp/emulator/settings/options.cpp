@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row per option: how its text is read, how it is shown, what is accepted.
+// The table of options: parser, formatter and accepted values.
 #include "emulator/settings/options.hpp"
 
 #include <unistd.h>
@@ -94,7 +94,7 @@ std::optional<std::uint64_t> read_number(std::string_view text, int base = 10) {
   return value;
 }
 
-// A plain number, or a power of two written 2^N.
+// Parses a plain number, or a power of two written 2^N.
 std::optional<std::uint64_t> read_count(std::string_view text) {
   if (!text.starts_with("2^")) return read_number(text);
   const auto exponent = read_number(text.substr(2));
@@ -128,14 +128,14 @@ bool assign_within(Field& field, std::optional<std::uint64_t> value, std::uint64
   return true;
 }
 
-// Several with commas: those of the devices in their order.
+// Parses the capabilities of the devices in order, separated by commas.
 std::optional<std::vector<std::pair<int, int>>> read_capabilities(std::string_view text) {
   std::vector<std::pair<int, int>> all;
   for (bool is_last = false; !is_last;) {
     const auto comma = text.find(',');
-    const auto found = find_named(capabilities, text.substr(0, comma));
-    if (!found) return std::nullopt;
-    all.push_back(*found);
+    const auto match = find_named(capabilities, text.substr(0, comma));
+    if (!match) return std::nullopt;
+    all.push_back(*match);
     is_last = comma == text.npos;
     text.remove_prefix(is_last ? text.size() : comma + 1);
   }
@@ -234,8 +234,8 @@ const entry entries[] = {
 };
 
 const entry* find_entry(std::string_view name) {
-  const auto* found = std::ranges::find(entries, name, &entry::name);
-  return found == std::end(entries) ? nullptr : found;
+  const auto* match = std::ranges::find(entries, name, &entry::name);
+  return match == std::end(entries) ? nullptr : match;
 }
 
 std::string all_names() {
@@ -247,13 +247,13 @@ std::string all_names() {
 }  // namespace
 
 std::string set_option(options& target, std::string_view name, std::string_view value) {
-  const entry* found = find_entry(name);
-  if (!found) {
+  const entry* match = find_entry(name);
+  if (!match) {
     return "the emulator has no option '" + std::string{name} + "'; its options are " + all_names();
   }
-  if (found->read(target, value)) return {};
+  if (match->read(target, value)) return {};
   return "emulator option '" + std::string{name} + "': '" + std::string{value} +
-         "' is not accepted; it takes " + std::string{found->accepted};
+         "' is not accepted; it takes " + std::string{match->accepted};
 }
 
 std::string read_environment(options& target) {
@@ -283,8 +283,8 @@ std::span<const std::string_view> option_names() {
 }
 
 std::string show_option(const options& source, std::string_view name) {
-  const entry* found = find_entry(name);
-  return found ? found->show(source) : std::string{};
+  const entry* match = find_entry(name);
+  return match ? match->show(source) : std::string{};
 }
 
 std::string_view mode_name(run_mode mode) { return name_of(modes, mode); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception of the driver's code: a call cannot be done, with its code and the reason.
+// The only exception of the driver's code: a refused call, with its code and the reason.
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,7 @@ namespace halfwarp::emulator {
 
 struct refusal {
   CUresult code;
-  std::string text;  // what was wrong and what to do; may be empty when the code says it all
+  std::string text;  // the error and its remedy; may be empty if the code is sufficient
 };
 
 [[noreturn]] inline void refuse(CUresult code, std::string text = {}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One page in a memory file, words that processes change in it, and a futex.
+// A page of a memory file, which processes update atomically, and a futex.
 #include "emulator/sharing/event_state.hpp"
 
 #include <fcntl.h>
@@ -20,18 +20,18 @@ namespace {
 
 constexpr std::uint64_t mark = 0x31'74'6e'65'76'65'77'68;  // "hwevent1"
 constexpr std::size_t page_size = 4096;
-constexpr unsigned recordings_kept = 64;  // under way at once; of older ones the end counts
-constexpr long rest_nanoseconds = 20'000'000;
+constexpr unsigned max_recordings = 64;  // concurrent recordings per event
+constexpr long wait_nanoseconds = 20'000'000;
 
 struct recording {
-  std::atomic<std::uint64_t> reached;  // the newest of those that use this place
-  std::atomic<std::uint64_t> started;  // process_id of who recorded
+  std::atomic<std::uint64_t> completed;  // the newest completed recording in this slot
+  std::atomic<std::uint64_t> started;    // start of the recording process, as in process_id
   std::atomic<std::int32_t> process;
 };
 
-void raise(std::atomic<std::uint64_t>& value, std::uint64_t to) noexcept {
+void advance(std::atomic<std::uint64_t>& value, std::uint64_t target) noexcept {
   auto now = value.load();
-  while (now < to && !value.compare_exchange_weak(now, to)) {
+  while (now < target && !value.compare_exchange_weak(now, target)) {
   }
 }
 
@@ -41,18 +41,18 @@ struct event_state::page {
   std::uint64_t mark;
   memory::share_token token;
   std::atomic<std::uint64_t> next, latest;
-  std::atomic<std::uint32_t> changes;  // what waiting processes sleep on
-  recording recordings[recordings_kept];
+  std::atomic<std::uint32_t> changes;  // the futex of waiting processes
+  recording recordings[max_recordings];
 
-  recording& place_of(std::uint64_t which) noexcept { return recordings[which % recordings_kept]; }
+  recording& slot_of(std::uint64_t number) noexcept { return recordings[number % max_recordings]; }
 };
 
 std::shared_ptr<event_state> event_state::map(int file) {
   static_assert(sizeof(page) <= page_size);
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-  void* const at = mmap(nullptr, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (at != MAP_FAILED)
-    return std::shared_ptr<event_state>{new event_state{file, static_cast<page*>(at)}};
+  void* const view = mmap(nullptr, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (view != MAP_FAILED)
+    return std::shared_ptr<event_state>{new event_state{file, static_cast<page*>(view)}};
   const int error = errno;
   close(file);
   errno = error;
@@ -70,25 +70,25 @@ std::shared_ptr<event_state> event_state::make() {
     errno = error;
     return nullptr;
   }
-  auto made = map(file);
-  if (!made) return nullptr;
-  auto& token = made->at_->token;
+  auto result = map(file);
+  if (!result) return nullptr;
+  auto& token = result->at_->token;
   if (getrandom(token.data(), sizeof token, 0) != sizeof token) return nullptr;
-  made->at_->mark = mark;
-  return made;
+  result->at_->mark = mark;
+  return result;
 }
 
-std::shared_ptr<event_state> event_state::open(const event_handle& from) {
-  if (from.mark != mark || from.reserved[0] != 0) {
+std::shared_ptr<event_state> event_state::open(const event_handle& source) {
+  if (source.mark != mark || source.reserved[0] != 0) {
     errno = EINVAL;
     return nullptr;
   }
-  const int file = open_file_of(from.owner, from.descriptor);
+  const int file = open_file_of(source.owner, source.descriptor);
   if (file < 0) return nullptr;
-  // The owner may have closed it since, and opened another file under the same number.
+  // The owner may have closed the file and opened another one with the same descriptor.
   const bool is_sealed = fcntl(file, F_GET_SEALS) > 0 && lseek(file, 0, SEEK_END) == page_size;
   auto opened = is_sealed ? map(file) : nullptr;
-  if (opened && opened->at_->mark == mark && opened->at_->token == from.token) return opened;
+  if (opened && opened->at_->mark == mark && opened->at_->token == source.token) return opened;
   if (!is_sealed) close(file);
   errno = EINVAL;
   return nullptr;
@@ -104,35 +104,35 @@ event_handle event_state::handle(unsigned flags) const noexcept {
 }
 
 std::uint64_t event_state::begin() noexcept {
-  static const process_id own = this_process();
+  static const process_id process = this_process();
   const std::uint64_t number = at_->next.fetch_add(1) + 1;
-  auto& place = at_->place_of(number);
-  place.process = own.number;
-  place.started = own.started;
-  raise(at_->latest, number);
+  auto& slot = at_->slot_of(number);
+  slot.process = process.number;
+  slot.started = process.started;
+  advance(at_->latest, number);
   return number;
 }
 
-void event_state::reach(std::uint64_t which) noexcept {
-  raise(at_->place_of(which).reached, which);
+void event_state::complete(std::uint64_t recording_number) noexcept {
+  advance(at_->slot_of(recording_number).completed, recording_number);
   at_->changes.fetch_add(1);
   syscall(SYS_futex, &at_->changes, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 std::uint64_t event_state::latest() const noexcept { return at_->latest; }
 
-progress event_state::of(std::uint64_t which) const noexcept {
-  const auto& place = at_->place_of(which);
-  const process_id by{place.process, place.started};
-  if (place.reached >= which) return progress::reached;
-  if (is_running(by)) return progress::pending;
-  // It may have got there between the two questions.
-  return place.reached >= which ? progress::reached : progress::lost;
+progress event_state::of(std::uint64_t recording_number) const noexcept {
+  const auto& slot = at_->slot_of(recording_number);
+  const process_id recorder{slot.process, slot.started};
+  if (slot.completed >= recording_number) return progress::completed;
+  if (is_running(recorder)) return progress::pending;
+  // The process may have completed the recording between the two checks.
+  return slot.completed >= recording_number ? progress::completed : progress::lost;
 }
 
 void event_state::wait() const noexcept {
   const auto seen = at_->changes.load();
-  const timespec limit{0, rest_nanoseconds};
+  const timespec limit{0, wait_nanoseconds};
   syscall(SYS_futex, &at_->changes, FUTEX_WAIT, seen, &limit, nullptr, 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /proc says of a process.
+// Reads the state of a process from /proc.
 #include "emulator/sharing/process.hpp"
 
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 namespace halfwarp::emulator::sharing {
 namespace {
 
-constexpr int fields_before_start = 19;  // of /proc/N/stat, counted from the one behind the name
+constexpr int fields_before_start = 19;  // of /proc/N/stat, counted from the field after the name
 
-// In ticks since the machine started; 0 for a process that has ended, or is a zombie.
+// Returns the start in ticks since boot; 0 for a process that has ended or is a zombie.
 std::uint64_t start_of(int number) noexcept {
   char path[32], text[1024];
   std::snprintf(path, sizeof path, "/proc/%d/stat", number);
@@ -24,13 +24,14 @@ std::uint64_t start_of(int number) noexcept {
   close(file);
   if (bytes <= 0) return 0;
   text[bytes] = 0;
-  const char* at = std::strrchr(text, ')');  // the name may hold anything
+  const char* position = std::strrchr(text, ')');  // the name may contain any character
   char state = 0;
-  if (!at || std::sscanf(at + 1, " %c", &state) != 1 || state == 'Z' || state == 'X') return 0;
-  for (int skipped = 0; at && skipped <= fields_before_start; ++skipped)
-    at = std::strchr(at + 1, ' ');
+  if (!position || std::sscanf(position + 1, " %c", &state) != 1 || state == 'Z' || state == 'X')
+    return 0;
+  for (int skipped = 0; position && skipped <= fields_before_start; ++skipped)
+    position = std::strchr(position + 1, ' ');
   unsigned long long started = 0;
-  return at && std::sscanf(at, " %llu", &started) == 1 ? started : 0;
+  return position && std::sscanf(position, " %llu", &started) == 1 ? started : 0;
 }
 
 }  // namespace
@@ -40,18 +41,18 @@ process_id this_process() noexcept {
   return {number, start_of(number)};
 }
 
-bool is_running(const process_id& which) noexcept {
-  const auto started = start_of(which.number);
-  return started != 0 && started == which.started;
+bool is_running(const process_id& process) noexcept {
+  const auto started = start_of(process.number);
+  return started != 0 && started == process.started;
 }
 
-int open_file_of(const process_id& owner, int its_descriptor) noexcept {
+int open_file_of(const process_id& owner, int descriptor) noexcept {
   if (!is_running(owner)) {
     errno = ESRCH;
     return -1;
   }
   char path[48];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", owner.number, its_descriptor);
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", owner.number, descriptor);
   return open(path, O_RDWR | O_CLOEXEC);
 }
 

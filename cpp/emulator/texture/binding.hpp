@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a texture or surface object names: an image in the memory of a device, and how it is read.
+// The image and the sampling parameters of a texture or surface object.
 #pragma once
 
 #include <cuda.h>
@@ -15,9 +15,9 @@
 
 namespace halfwarp::emulator::texture {
 
-// One level: rows of elements, one after another; extents that an image lacks are 1.
+// A mipmap level: rows of elements in order; absent extents are 1.
 struct image_level {
-  std::uint64_t offset = 0;                        // of its first byte from that of the image
+  std::uint64_t offset = 0;                        // from the first byte of the image
   std::uint32_t width = 1, height = 1, depth = 1;  // layers and faces count as depth
   std::uint64_t row_pitch = 0, slice_pitch = 0;    // in bytes
 };
@@ -30,7 +30,7 @@ struct image {
   int device = 0;
   int dimensions = 1;  // without layers
   bool is_layered = false, is_cube = false;
-  std::uint64_t base = 0, bytes = 0;  // addresses as kernels see them
+  std::uint64_t base = 0, bytes = 0;  // base is an address for kernels
   std::vector<image_level> levels;
 
   std::uint32_t layers() const noexcept {
@@ -41,25 +41,25 @@ struct image {
 struct binding {
   bool is_surface = false;
   texture::image image;
-  CUDA_TEXTURE_DESC descriptor{};  // of a texture
+  CUDA_TEXTURE_DESC descriptor{};  // unused by surfaces
 
-  // Coordinates on several levels are, whatever the flags say.
+  // Coordinates are always normalized if there are several levels.
   bool is_normalized() const noexcept {
     return descriptor.flags & CU_TRSF_NORMALIZED_COORDINATES || image.levels.size() > 1;
   }
-  // Whether what is read are floats; else the bits of integers.
+  // Returns whether fetches return floats; otherwise they return the bits of integers.
   bool gives_floats() const noexcept {
     return image.format.is_floating() ||
            (image.format.is_normalizable() && !(descriptor.flags & CU_TRSF_READ_AS_INTEGER));
   }
 };
 
-// By the handle that kernels are given. Thread-safe: kernels look up while the host makes objects.
+// Bindings by handle. Thread-safe: kernels look up while the host creates objects.
 class binding_table {
  public:
-  void insert(std::uint64_t handle, std::shared_ptr<const binding> what) {
+  void insert(std::uint64_t handle, std::shared_ptr<const binding> value) {
     const std::unique_lock guard{mutex_};
-    bindings_[handle] = std::move(what);
+    bindings_[handle] = std::move(value);
   }
   void remove(std::uint64_t handle) {
     const std::unique_lock guard{mutex_};
@@ -67,8 +67,8 @@ class binding_table {
   }
   std::shared_ptr<const binding> find(std::uint64_t handle) const {
     const std::shared_lock guard{mutex_};
-    const auto found = bindings_.find(handle);
-    return found == bindings_.end() ? nullptr : found->second;
+    const auto match = bindings_.find(handle);
+    return match == bindings_.end() ? nullptr : match->second;
   }
 
  private:

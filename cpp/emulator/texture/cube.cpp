@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directions become points of faces, and back.
+// Converts between directions and points of cube faces.
 #include "emulator/texture/cube.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct axis {
   float sign;
 };
 
-// What points out of a face, and along its s and its t.
+// The axes of a face: outward, along s and along t.
 struct face_axes {
   axis out, s, t;
 };
@@ -22,25 +22,25 @@ constexpr face_axes faces[] = {
     {{1, -1}, {0, 1}, {2, -1}}, {{2, 1}, {0, 1}, {1, -1}},  {{2, -1}, {0, -1}, {1, -1}},
 };
 
-float along(const std::array<float, 3>& of, axis which) noexcept {
-  return which.sign * of[which.index];
+float along(const std::array<float, 3>& vector_components, axis direction) noexcept {
+  return direction.sign * vector_components[direction.index];
 }
 
-// Where two are as long, a device takes the later axis.
-std::uint32_t face_of(const std::array<float, 3>& at) noexcept {
-  const float x = std::fabs(at[0]), y = std::fabs(at[1]), z = std::fabs(at[2]);
+// Returns the face of a direction. If components are equal, a device selects the later axis.
+std::uint32_t face_of(const std::array<float, 3>& direction) noexcept {
+  const float x = std::fabs(direction[0]), y = std::fabs(direction[1]), z = std::fabs(direction[2]);
   const std::uint32_t longest = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
-  return 2 * longest + (at[longest] >= 0 ? 0 : 1);
+  return 2 * longest + (direction[longest] >= 0 ? 0 : 1);
 }
 
 }  // namespace
 
-face_point on_cube(const std::array<float, 3>& at) noexcept {
-  const std::uint32_t face = face_of(at);
+face_point on_cube(const std::array<float, 3>& direction) noexcept {
+  const std::uint32_t face = face_of(direction);
   const auto& [out, s, t] = faces[face];
-  const float length = along(at, out);
+  const float length = along(direction, out);
   if (length == 0) return {0, 0.5f, 0.5f};
-  return {face, (along(at, s) / length + 1) / 2, (along(at, t) / length + 1) / 2};
+  return {face, (along(direction, s) / length + 1) / 2, (along(direction, t) / length + 1) / 2};
 }
 
 std::array<float, 2> step_on_face(const std::array<float, 3>& at,
@@ -51,30 +51,30 @@ std::array<float, 2> step_on_face(const std::array<float, 3>& at,
   const axis over = faces[face_of(moved)].out;
   const float length = along(at, out), longer = along(moved, over);
   if (length == 0 || longer == 0) return {};
-  // Behind an edge, a device goes on as if the next face lay in the plane of this one.
-  const auto crossed = [&](axis which) {
-    float place = along(moved, which) / longer;
-    if (which.index == over.index) place *= 2 - along(moved, out) / longer;
-    return (place - along(at, which) / length) / 2;
+  // Beyond an edge, a device continues as if the next face lay in the plane of this face.
+  const auto crossed = [&](axis component) {
+    float coordinate = along(moved, component) / longer;
+    if (component.index == over.index) coordinate *= 2 - along(moved, out) / longer;
+    return (coordinate - along(at, component) / length) / 2;
   };
   return {crossed(s), crossed(t)};
 }
 
-face_element across_edge(const face_element& beside, std::int64_t count) noexcept {
-  const auto place = [count](std::int64_t index) {
-    return static_cast<float>(2 * index + 1) / static_cast<float>(count) - 1;
+face_element across_edge(const face_element& element, std::int64_t extent) noexcept {
+  const auto place = [extent](std::int64_t index) {
+    return static_cast<float>(2 * index + 1) / static_cast<float>(extent) - 1;
   };
-  const auto& [out, s, t] = faces[beside.face];
+  const auto& [out, s, t] = faces[element.face];
   std::array<float, 3> direction{};
   direction[out.index] = out.sign;
-  direction[s.index] = s.sign * place(beside.x);
-  direction[t.index] = t.sign * place(beside.y);
-  const face_point found = on_cube(direction);
-  const auto index = [count](float at) {
-    const auto place = static_cast<std::int64_t>(std::floor(at * static_cast<float>(count)));
-    return std::clamp<std::int64_t>(place, 0, count - 1);
+  direction[s.index] = s.sign * place(element.x);
+  direction[t.index] = t.sign * place(element.y);
+  const face_point point = on_cube(direction);
+  const auto index = [extent](float at) {
+    const auto place = static_cast<std::int64_t>(std::floor(at * static_cast<float>(extent)));
+    return std::clamp<std::int64_t>(place, 0, extent - 1);
   };
-  return {found.face, index(found.s), index(found.t)};
+  return {point.face, index(point.s), index(point.t)};
 }
 
 }  // namespace halfwarp::emulator::texture

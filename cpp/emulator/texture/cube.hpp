@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faces of a cubemap: the table of the CUDA programming guide, and what lies beyond their edges.
+// The faces of a cubemap, as the table of the CUDA programming guide orders them, and their edges.
 #pragma once
 
 #include <array>
@@ -7,14 +7,14 @@
 
 namespace halfwarp::emulator::texture {
 
-// A face, and coordinates on it between 0 and 1.
+// A face and coordinates on it between 0 and 1.
 struct face_point {
   std::uint32_t face;
   float s, t;
 };
 
 face_point on_cube(const std::array<float, 3>& at) noexcept;
-// How far s and t move when `at` moves by `step`, on the face that `at` is on.
+// Returns the change of s and t when `at` moves by `step`, on the face of `at`.
 std::array<float, 2> step_on_face(const std::array<float, 3>& at,
                                   const std::array<float, 3>& step) noexcept;
 
@@ -23,8 +23,8 @@ struct face_element {
   std::int64_t x, y;
 };
 
-// Of an element that lies one beside a face of `count` by `count` elements, beyond one edge only,
-// the one of the neighbouring face that is there.
-face_element across_edge(const face_element& beside, std::int64_t count) noexcept;
+// Maps an element one step beyond a single edge of a face to the adjacent element of the
+// neighboring face. A face has `extent` by `extent` elements.
+face_element across_edge(const face_element& element, std::int64_t extent) noexcept;
 
 }  // namespace halfwarp::emulator::texture

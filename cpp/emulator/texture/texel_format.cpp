@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading elements of arrays.
+// Converts the elements of arrays.
 #include "emulator/texture/texel_format.hpp"
 
 #include <algorithm>
@@ -69,24 +69,25 @@ unsigned texel_format::component_bytes() const noexcept {
   }
 }
 
-texel load_texel(const texel_format& of, const std::byte* at) noexcept {
+texel load_texel(const texel_format& format, const std::byte* at) noexcept {
   texel result{};
-  const unsigned step = of.component_bytes();
-  for (unsigned i = 0; i < of.channels; ++i) result[i] = load_component(of.type, at + i * step);
+  const unsigned step = format.component_bytes();
+  for (unsigned i = 0; i < format.channels; ++i)
+    result[i] = load_component(format.type, at + i * step);
   return result;
 }
 
-float as_number(const texel_format& of, std::uint32_t component, bool is_normalized) noexcept {
-  if (of.is_floating()) return std::bit_cast<float>(component);
+float as_number(const texel_format& format, std::uint32_t component, bool is_normalized) noexcept {
+  if (format.is_floating()) return std::bit_cast<float>(component);
   const auto as_signed = static_cast<std::int32_t>(component);
-  if (!is_normalized || !of.is_normalizable()) {
-    return of.is_signed() ? static_cast<float>(as_signed) : static_cast<float>(component);
+  if (!is_normalized || !format.is_normalizable()) {
+    return format.is_signed() ? static_cast<float>(as_signed) : static_cast<float>(component);
   }
-  const int bits = static_cast<int>(8 * of.component_bytes());
-  if (!of.is_signed()) {
+  const int bits = static_cast<int>(8 * format.component_bytes());
+  if (!format.is_signed()) {
     return static_cast<float>(component) / static_cast<float>((1u << bits) - 1);
   }
-  // The lowest number is as far as its neighbour.
+  // The most negative number is clamped to -1.
   const float largest = static_cast<float>((1 << (bits - 1)) - 1);
   return std::max(static_cast<float>(as_signed) / largest, -1.0f);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one element of an array or texture is made of, and what is read from it.
+// The format of an element of an array or texture, and its conversion.
 #pragma once
 
 #include <cuda.h>
@@ -10,14 +10,14 @@
 
 namespace halfwarp::emulator::texture {
 
-// Bits of up to four components: of floats, or of integers extended to 32 bits.
+// The bits of up to four components: floats, or integers extended to 32 bits.
 using texel = std::array<std::uint32_t, 4>;
 
 struct texel_format {
   CUarray_format type = CU_AD_FORMAT_UNSIGNED_INT8;
   unsigned channels = 1;
 
-  // 0: a format that the emulator does not have.
+  // Returns 0 for a format that is not emulated.
   unsigned component_bytes() const noexcept;
   unsigned bytes() const noexcept { return component_bytes() * channels; }
   bool is_floating() const noexcept {
@@ -27,15 +27,15 @@ struct texel_format {
     return type == CU_AD_FORMAT_SIGNED_INT8 || type == CU_AD_FORMAT_SIGNED_INT16 ||
            type == CU_AD_FORMAT_SIGNED_INT32;
   }
-  // Whether its integers can be read as fractions of the largest one.
+  // Returns whether integers can be read as fractions of the largest one.
   bool is_normalizable() const noexcept { return !is_floating() && component_bytes() < 4; }
 };
 
-// The components as they are; those that are missing are 0.
-texel load_texel(const texel_format& of, const std::byte* at) noexcept;
-// A component as a number: an integer, of a format that can be, as a fraction of the largest.
-float as_number(const texel_format& of, std::uint32_t component, bool is_normalized) noexcept;
-// Of an sRGB component between 0 and 1, the brightness.
+// Loads the components without conversion; absent ones are 0.
+texel load_texel(const texel_format& format, const std::byte* at) noexcept;
+// Converts a component to a number; a normalizable integer to a fraction if `is_normalized`.
+float as_number(const texel_format& format, std::uint32_t component, bool is_normalized) noexcept;
+// Converts an sRGB component between 0 and 1 to a linear value.
 float from_srgb(float component) noexcept;
 
 }  // namespace halfwarp::emulator::texture

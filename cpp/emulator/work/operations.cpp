@@ -25,7 +25,7 @@ class host_function_scope {
 failure wait_elsewhere(const sharing::event_state& on, std::uint64_t recording) {
   while (!lifecycle::is_ending()) {
     switch (on.of(recording)) {
-      case sharing::progress::reached:
+      case sharing::progress::completed:
         return {};
       case sharing::progress::pending:
         on.wait();
@@ -41,7 +41,7 @@ failure wait_elsewhere(const sharing::event_state& on, std::uint64_t recording) 
 }
 
 failure wait_for_process::execute(stream& in) {
-  if (on_->of(recording_) != sharing::progress::reached) {
+  if (on_->of(recording_) != sharing::progress::completed) {
     auto& d = the_driver();
     const std::lock_guard guard{d.lock};
     d.streams.may_wait(in);

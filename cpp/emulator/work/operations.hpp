@@ -26,7 +26,7 @@ class record_event final : public operation {
   failure execute(stream&) override {
     what_->reached = host_clock::now();
     what_->is_reached = true;
-    if (what_->shared) what_->shared->reach(what_->number);
+    if (what_->shared) what_->shared->complete(what_->number);
     return {};
   }
 

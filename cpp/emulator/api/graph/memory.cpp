@@ -12,7 +12,7 @@ std::uint64_t& value_of(device& of, CUgraphMem_attribute attribute) {
   switch (attribute) {
     case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-      return all.kept;
+      return all.cached;
     case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
       return all.used_high;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
@@ -45,8 +45,8 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
         attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
     require(is_high && wanted == 0, CUDA_ERROR_INVALID_VALUE,
             "the high-water marks alone can be set, to 0");
-    if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) all.used_high = all.kept;
-    if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) all.reserved_high = all.kept;
+    if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) all.used_high = all.cached;
+    if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) all.reserved_high = all.cached;
   });
 }
 
