@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack's table of C functions, as its header lays it out.
+// DLPack's table of C functions, with the layout of its header.
 #pragma once
 
 #include <Python.h>
@@ -18,7 +18,7 @@ using set_error_function = void (*)(void* context, const char* kind, const char*
 using allocate_function = int (*)(tensor* prototype, versioned_tensor** out, void* context,
                                   set_error_function set_error);
 using export_function = int (*)(void* object, versioned_tensor** out);
-using import_function = int (*)(versioned_tensor* given, void** out_object);
+using import_function = int (*)(versioned_tensor* tensor_arg, void** out_object);
 using borrow_function = int (*)(void* object, tensor* out);
 using stream_function = int (*)(device_type kind, std::int32_t ordinal, void** out_stream);
 
@@ -39,7 +39,7 @@ static_assert(sizeof(exchange_table) == 16 + 5 * sizeof(void*));
 
 inline constexpr char exchange_capsule[] = "dlpack_exchange_api";
 
-// What the class of an object has under the name of the table; borrowed, null without an error.
+// Returns the table attribute of the object's class: borrowed, null without an error.
 [[nodiscard]] inline PyObject* table_attribute(PyObject* object) noexcept {
   static PyObject* const name = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
   return name ? _PyType_Lookup(Py_TYPE(object), name) : nullptr;

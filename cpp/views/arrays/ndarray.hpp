@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's arrays, read without NumPy's headers.
+// Reads NumPy arrays without NumPy's headers.
 #pragma once
 
 #include <Python.h>
@@ -10,7 +10,7 @@
 
 namespace halfwarp::views {
 
-// The beginning of an array object, part of NumPy's binary interface since version 1.
+// The first fields of an array object, part of NumPy's binary interface since version 1.
 struct ndarray {
   PyObject base_object;
   char* data;
@@ -28,8 +28,8 @@ struct ndarray {
   return *reinterpret_cast<const ndarray*>(object);
 }
 
-// The layout of an array, with strides unless it has no axis. False where it has none: a stride is
-// no multiple of the element size, or there are too many axes.
-[[nodiscard]] bool layout_of(const ndarray& array, int itemsize, layout& made);
+// Computes the layout of an array, with strides unless it has no axes. Returns false if a stride is
+// not a multiple of the element size, or if there are too many axes.
+[[nodiscard]] bool layout_of(const ndarray& array, int itemsize, layout& result);
 
 }  // namespace halfwarp::views

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How elements go from one layout to another of the same shape, and the copy on the host.
+// Plans copies between two layouts of the same shape, and executes them on the host.
 #include "views/copies/copy_plan.hpp"
 
 #include <cstring>
@@ -20,13 +20,13 @@ void append(copy_plan& plan, std::int64_t extent, std::int64_t to, std::int64_t 
     plan.from[last] = from;
     return;
   }
-  const auto place = static_cast<std::size_t>(plan.ndim++);
-  plan.extents[place] = extent;
-  plan.to[place] = to;
-  plan.from[place] = from;
+  const auto position = static_cast<std::size_t>(plan.ndim++);
+  plan.extents[position] = extent;
+  plan.to[position] = to;
+  plan.from[position] = from;
 }
 
-// One row: the innermost axis. Elements of the usual sizes are moved as numbers.
+// Copies a row along the innermost axis. Elements of common sizes are copied as numbers.
 template <class Number>
 void copy_row(std::int64_t count, char* to, std::int64_t to_stride, const char* from,
               std::int64_t from_stride) noexcept {
@@ -35,12 +35,12 @@ void copy_row(std::int64_t count, char* to, std::int64_t to_stride, const char* 
   }
 }
 
-struct copying {
+struct copier {
   const copy_plan& plan;
   const copy_plan::numbers& to_strides;
   const copy_plan::numbers& from_strides;
 
-  void row(std::size_t axis, char* to, const char* from) const noexcept {
+  void copy_innermost(std::size_t axis, char* to, const char* from) const noexcept {
     const std::int64_t count = plan.extents[axis], size = plan.itemsize;
     const std::int64_t a = to_strides[axis], b = from_strides[axis];
     if (a == size && b == size) {
@@ -63,10 +63,11 @@ struct copying {
     }
   }
 
-  void axis(std::size_t place, char* to, const char* from) const noexcept {
-    if (place + 1 == static_cast<std::size_t>(plan.ndim)) return row(place, to, from);
-    for (std::int64_t i = 0; i < plan.extents[place]; ++i) {
-      axis(place + 1, to + i * to_strides[place], from + i * from_strides[place]);
+  void copy_axis(std::size_t position, char* to, const char* from) const noexcept {
+    if (position + 1 == static_cast<std::size_t>(plan.ndim))
+      return copy_innermost(position, to, from);
+    for (std::int64_t i = 0; i < plan.extents[position]; ++i) {
+      copy_axis(position + 1, to + i * to_strides[position], from + i * from_strides[position]);
     }
   }
 };
@@ -108,7 +109,7 @@ void copy_elements(const copy_plan& plan, void* to, const copy_plan::numbers& to
   if (plan.ndim == 0) {
     std::memmove(target, source, static_cast<std::size_t>(plan.size));
   } else {
-    copying{plan, to_strides, from_strides}.axis(0, target, source);
+    copier{plan, to_strides, from_strides}.copy_axis(0, target, source);
   }
 }
 

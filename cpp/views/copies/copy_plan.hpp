@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How elements go from one layout to another of the same shape, and the copy on the host.
+// Plans copies between two layouts of the same shape, and executes them on the host.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace halfwarp::views {
 
-// Axes of more than one element, that of the destination's largest stride first; neighbours that
-// one stride serves on both sides are one axis. Strides are in bytes.
+// Axes of more than one element, in order of decreasing destination stride. Adjacent axes are
+// merged if a single stride serves them on both sides. Strides are in bytes.
 struct copy_plan {
   using numbers = std::array<std::int64_t, layout::max_ndim>;
   int ndim = 0;
@@ -19,16 +19,16 @@ struct copy_plan {
   std::int64_t size = 0;  // of all elements in bytes
   numbers extents{}, to{}, from{};
 
-  // Whether both sides are one block of memory.
+  // Returns whether both sides are contiguous.
   [[nodiscard]] bool is_block() const noexcept;
-  // The strides of elements that lie one after the other in the order of the plan.
+  // Returns the strides of contiguous elements in the order of the plan.
   [[nodiscard]] numbers packed() const noexcept;
 };
 
-// Of layouts of one shape and element size.
+// Plans a copy between layouts of the same shape and element size.
 [[nodiscard]] copy_plan plan_copy(const layout& to, const layout& from);
 
-// Copies on the host, by strides that may be others than the plan's.
+// Copies on the host, with strides that may differ from the plan's.
 void copy_elements(const copy_plan& plan, void* to, const copy_plan::numbers& to_strides,
                    const void* from, const copy_plan::numbers& from_strides) noexcept;
 

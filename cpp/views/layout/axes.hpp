@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of axes: their bounds, and orders of all axes.
+// Lists of axes, and conversion of axis numbers.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace halfwarp::views {
 
-// Up to as many axes as a layout has.
+// A list of at most layout::max_ndim axes.
 struct axis_list {
   std::array<int, layout::max_ndim> axes{};
   int count = 0;
 
   void append(int axis) noexcept { axes[static_cast<std::size_t>(count++)] = axis; }
-  [[nodiscard]] int operator[](int place) const noexcept {
-    return axes[static_cast<std::size_t>(place)];
+  [[nodiscard]] int operator[](int index) const noexcept {
+    return axes[static_cast<std::size_t>(index)];
   }
   [[nodiscard]] auto begin() noexcept { return axes.begin(); }
   [[nodiscard]] auto end() noexcept { return axes.begin() + count; }
@@ -26,14 +26,14 @@ struct axis_list {
   [[nodiscard]] auto end() const noexcept { return axes.begin() + count; }
 };
 
-// The axis that a number names, negative ones from the end. `what` begins the message.
-[[nodiscard]] int axis_of(std::int64_t given, int ndim, const char* what);
+// Converts an axis number; negative ones count from the end. `subject` starts the error message.
+[[nodiscard]] int axis_of(std::int64_t number, int ndim, const char* subject);
 
-// The axes that numbers name, none of them twice.
-[[nodiscard]] axis_list distinct_axes(std::span<const std::int64_t> given, int ndim,
-                                      const char* what);
+// Converts distinct axis numbers.
+[[nodiscard]] axis_list distinct_axes(std::span<const std::int64_t> numbers, int ndim,
+                                      const char* subject);
 
-// "3D tensor"
+// Returns text such as "3D tensor".
 [[nodiscard]] std::string tensor_of(int ndim);
 
 }  // namespace halfwarp::views

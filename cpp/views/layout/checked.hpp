@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of 64 bits that says so when it does not suffice.
+// 64-bit arithmetic with overflow checks.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ namespace halfwarp::views {
   return result;
 }
 
-// Whether a * b is that number; false where it has more than 64 bits.
+// Returns whether a * b equals `number`; false on overflow.
 [[nodiscard]] inline bool is_product(std::int64_t number, std::int64_t a, std::int64_t b) noexcept {
   std::int64_t result;
   return !__builtin_mul_overflow(a, b, &result) && result == number;
 }
 
-// The absolute value, also of the least number.
+// Returns the absolute value, even of the minimum.
 [[nodiscard]] inline std::uint64_t magnitude(std::int64_t number) noexcept {
   return number < 0 ? -static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts without gaps, in any order of axes.
+// Layouts without gaps, in any axis order.
 #pragma once
 
 #include "views/layout/axes.hpp"
@@ -7,19 +7,19 @@
 
 namespace halfwarp::views {
 
-// The last axis of an order is the one whose elements are neighbours.
+// The last axis of an order has adjacent elements.
 [[nodiscard]] axis_list c_order(int ndim) noexcept;
 [[nodiscard]] axis_list fortran_order(int ndim) noexcept;
-// By decreasing distance of neighbours, then by larger extent, then by position.
-[[nodiscard]] axis_list stride_order(const layout& given) noexcept;
+// Sorts by decreasing absolute stride, then by decreasing extent, then by position.
+[[nodiscard]] axis_list stride_order(const layout& input) noexcept;
 
-// Gives a layout with room for strides those without gaps; all zero where it has no element.
-void set_dense_strides(layout& given, const axis_list& order);
+// Sets the strides of a layout without gaps; all zero if it has no elements. Needs stride storage.
+void set_dense_strides(layout& target, const axis_list& order);
 
-// The same shape and element size without gaps and offset.
-[[nodiscard]] layout dense_like(const layout& given, const axis_list& order);
+// Returns a layout of the same shape and element size, without gaps and offset.
+[[nodiscard]] layout dense_like(const layout& input, const axis_list& order);
 
-// Whether neighbours in that order lie side by side. Extents of 1 say nothing.
-[[nodiscard]] bool is_contiguous(const layout& given, const axis_list& order) noexcept;
+// Returns whether elements are contiguous in that order. Ignores axes of one element.
+[[nodiscard]] bool is_contiguous(const layout& input, const axis_list& order) noexcept;
 
 }  // namespace halfwarp::views

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes of one element: left out, put in, stretched.
+// Axes of one element: squeezed, inserted, broadcast.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace halfwarp::views {
 
-layout squeezed(const layout& given) {
-  const layout source = given.with_strides();
+layout squeezed(const layout& input) {
+  const layout source = input.with_strides();
   const std::int64_t* const extents = source.extents();
   const bool is_empty = source.is_empty();
   const auto ones = std::count(extents, extents + source.ndim(), 1);
@@ -29,15 +29,15 @@ layout squeezed(const layout& given) {
   return result;
 }
 
-layout unsqueezed(const layout& given, std::span<const std::int64_t> axes) {
-  const layout source = given.with_strides();
+layout unsqueezed(const layout& input, std::span<const std::int64_t> axes) {
+  const layout source = input.with_strides();
   const auto ndim = static_cast<std::size_t>(source.ndim()) + axes.size();
   layout result{ndim > layout::max_ndim ? layout::max_ndim + 1 : static_cast<int>(ndim),
                 source.itemsize(), true};
   result.set_offset(source.offset());
   const axis_list added = distinct_axes(axes, result.ndim(), "Invalid axis");
   int from = source.ndim() - 1;
-  std::int64_t next = from < 0 ? 1 : source.strides()[from];  // of an axis of one element
+  std::int64_t next = from < 0 ? 1 : source.strides()[from];  // stride of an added axis
   for (int axis = result.ndim(); axis-- > 0;) {
     const bool is_added = std::find(added.begin(), added.end(), axis) != added.end();
     result.extents()[axis] = is_added ? 1 : source.extents()[from];
@@ -50,8 +50,8 @@ layout unsqueezed(const layout& given, std::span<const std::int64_t> axes) {
   return result;
 }
 
-layout broadcast_to(const layout& given, std::span<const std::int64_t> shape) {
-  const layout source = given.with_strides();
+layout broadcast_to(const layout& input, std::span<const std::int64_t> shape) {
+  const layout source = input.with_strides();
   const auto ndim = static_cast<int>(std::min<std::size_t>(shape.size(), layout::max_ndim + 1));
   layout result{ndim, source.itemsize(), true};
   result.set_offset(source.offset());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of a layout: its size, its range of memory, whether elements share places.
+// Properties of a layout: size, range of memory, overlap of elements.
 #include "views/layout/facts.hpp"
 
 #include <stdexcept>
@@ -10,73 +10,73 @@
 
 namespace halfwarp::views {
 
-std::int64_t volume(const layout& given) {
+std::int64_t volume(const layout& input) {
   std::int64_t result = 1;
-  for (int axis = 0; axis < given.ndim(); ++axis) {
-    result = multiply(result, given.extents()[axis]);
+  for (int axis = 0; axis < input.ndim(); ++axis) {
+    result = multiply(result, input.extents()[axis]);
   }
   return result;
 }
 
-offset_range offset_bounds(const layout& given) {
-  if (given.is_empty()) return {};
-  offset_range range{given.offset(), given.offset()};
-  if (!given.has_strides()) {
-    range.last = add(range.last, volume(given) - 1);
+offset_range offset_bounds(const layout& input) {
+  if (input.is_empty()) return {};
+  offset_range range{input.offset(), input.offset()};
+  if (!input.has_strides()) {
+    range.last = add(range.last, volume(input) - 1);
     return range;
   }
-  for (int axis = 0; axis < given.ndim(); ++axis) {
-    const std::int64_t reach = multiply(given.extents()[axis] - 1, given.strides()[axis]);
-    std::int64_t& end = reach < 0 ? range.first : range.last;
-    end = add(end, reach);
+  for (int axis = 0; axis < input.ndim(); ++axis) {
+    const std::int64_t distance = multiply(input.extents()[axis] - 1, input.strides()[axis]);
+    std::int64_t& end = distance < 0 ? range.first : range.last;
+    end = add(end, distance);
   }
   return range;
 }
 
-std::int64_t offset_in_bytes(const layout& given) {
-  return multiply(given.offset(), given.itemsize());
+std::int64_t offset_in_bytes(const layout& input) {
+  return multiply(input.offset(), input.itemsize());
 }
 
-std::int64_t required_size_in_bytes(const layout& given) {
-  const offset_range range = offset_bounds(given);
+std::int64_t required_size_in_bytes(const layout& input) {
+  const offset_range range = offset_bounds(input);
   if (range.first < 0) {
     throw std::invalid_argument(
         "the size of the memory is not defined for a layout with elements "
         "before its beginning: the first one is at offset " +
         std::to_string(range.first));
   }
-  return multiply(add(range.last, 1), given.itemsize());
+  return multiply(add(range.last, 1), input.itemsize());
 }
 
-bool is_contiguous_c(const layout& given) noexcept {
-  return is_contiguous(given, c_order(given.ndim()));
+bool is_contiguous_c(const layout& input) noexcept {
+  return is_contiguous(input, c_order(input.ndim()));
 }
 
-bool is_contiguous_f(const layout& given) noexcept {
-  return is_contiguous(given, fortran_order(given.ndim()));
+bool is_contiguous_f(const layout& input) noexcept {
+  return is_contiguous(input, fortran_order(input.ndim()));
 }
 
-bool is_contiguous_any(const layout& given) noexcept {
-  return is_contiguous(given, stride_order(given));
+bool is_contiguous_any(const layout& input) noexcept {
+  return is_contiguous(input, stride_order(input));
 }
 
-bool is_dense(const layout& given) noexcept {
-  return given.offset() == 0 && is_contiguous_any(given);
+bool is_dense(const layout& input) noexcept {
+  return input.offset() == 0 && is_contiguous_any(input);
 }
 
-bool is_unique(const layout& given) noexcept {
-  if (!given.has_strides() || given.is_empty()) return true;
-  const axis_list order = stride_order(given);
-  std::uint64_t reach = 0;  // of the axes so far
-  for (int place = order.count; place-- > 0;) {
-    const int axis = order[place];
-    const auto steps = static_cast<std::uint64_t>(given.extents()[axis] - 1);
+bool is_unique(const layout& input) noexcept {
+  if (!input.has_strides() || input.is_empty()) return true;
+  const axis_list order = stride_order(input);
+  std::uint64_t span = 0;  // offset range of the axes processed so far
+  for (int position = order.count; position-- > 0;) {
+    const int axis = order[position];
+    const auto steps = static_cast<std::uint64_t>(input.extents()[axis] - 1);
     if (steps == 0) continue;
-    const std::uint64_t stride = magnitude(given.strides()[axis]);
+    const std::uint64_t stride = magnitude(input.strides()[axis]);
     std::uint64_t length;
-    if (stride <= reach) return false;
+    if (stride <= span) return false;
     if (__builtin_mul_overflow(stride, steps, &length)) return false;
-    if (__builtin_add_overflow(reach, length, &reach)) return false;
+    if (__builtin_add_overflow(span, length, &span)) return false;
   }
   return true;
 }

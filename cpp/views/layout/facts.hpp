@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of a layout: its size, its range of memory, whether elements share places.
+// Properties of a layout: size, range of memory, overlap of elements.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace halfwarp::views {
 
-// Of element offsets, both inclusive; (0, -1) where there is no element.
+// An inclusive range of element offsets; (0, -1) if there are no elements.
 struct offset_range {
   std::int64_t first = 0;
   std::int64_t last = -1;
 };
 
-[[nodiscard]] std::int64_t volume(const layout& given);
-[[nodiscard]] offset_range offset_bounds(const layout& given);
-[[nodiscard]] std::int64_t offset_in_bytes(const layout& given);
-// From the first byte of the memory; throws where elements lie before it.
-[[nodiscard]] std::int64_t required_size_in_bytes(const layout& given);
+[[nodiscard]] std::int64_t volume(const layout& input);
+[[nodiscard]] offset_range offset_bounds(const layout& input);
+[[nodiscard]] std::int64_t offset_in_bytes(const layout& input);
+// Returns the size from the first byte of the memory; throws if elements precede it.
+[[nodiscard]] std::int64_t required_size_in_bytes(const layout& input);
 
-[[nodiscard]] bool is_contiguous_c(const layout& given) noexcept;
-[[nodiscard]] bool is_contiguous_f(const layout& given) noexcept;
-[[nodiscard]] bool is_contiguous_any(const layout& given) noexcept;
-[[nodiscard]] bool is_dense(const layout& given) noexcept;
-// True only if no two elements share a place; exact for what slices and permutes a dense layout.
-[[nodiscard]] bool is_unique(const layout& given) noexcept;
+[[nodiscard]] bool is_contiguous_c(const layout& input) noexcept;
+[[nodiscard]] bool is_contiguous_f(const layout& input) noexcept;
+[[nodiscard]] bool is_contiguous_any(const layout& input) noexcept;
+[[nodiscard]] bool is_dense(const layout& input) noexcept;
+// Returns true only if no two elements overlap; exact for slices and permutations of dense layouts.
+[[nodiscard]] bool is_unique(const layout& input) noexcept;
 
 }  // namespace halfwarp::views

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the elements of a strided array lie: extents, strides, the size of an element, an offset.
+// Layout of a strided array: extents, strides, element size, offset.
 #include "views/layout/layout.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ layout::layout(int ndim, int itemsize, bool has_strides)
     throw std::invalid_argument("Unsupported number of dimensions: " + std::to_string(ndim) +
                                 ". Max supported ndim is " + std::to_string(max_ndim));
   }
-  if (ndim > few_ndim) many_ = std::make_unique<std::int64_t[]>(2 * ndim);
+  if (ndim > inline_ndim) heap_values_ = std::make_unique<std::int64_t[]>(2 * ndim);
 }
 
 layout::layout(const layout& other)
@@ -24,10 +24,10 @@ layout::layout(const layout& other)
       itemsize_{other.itemsize_},
       has_strides_{other.has_strides_},
       offset_{other.offset_},
-      few_{other.few_} {
-  if (!other.many_) return;
-  many_ = std::make_unique<std::int64_t[]>(2 * ndim_);
-  std::copy_n(other.many_.get(), 2 * ndim_, many_.get());
+      inline_values_{other.inline_values_} {
+  if (!other.heap_values_) return;
+  heap_values_ = std::make_unique<std::int64_t[]>(2 * ndim_);
+  std::copy_n(other.heap_values_.get(), 2 * ndim_, heap_values_.get());
 }
 
 layout& layout::operator=(const layout& other) {
@@ -53,23 +53,23 @@ bool layout::operator==(const layout& other) const noexcept {
          std::equal(extents(), extents() + (has_strides_ ? 2 : 1) * ndim_, other.extents());
 }
 
-void check(const layout& given) {
-  if (given.itemsize() <= 0) throw std::invalid_argument("itemsize must be positive");
-  const std::int64_t* const extents = given.extents();
-  if (std::any_of(extents, extents + given.ndim(), [](std::int64_t n) { return n < 0; })) {
+void check(const layout& input) {
+  if (input.itemsize() <= 0) throw std::invalid_argument("itemsize must be positive");
+  const std::int64_t* const extents = input.extents();
+  if (std::any_of(extents, extents + input.ndim(), [](std::int64_t n) { return n < 0; })) {
     throw std::invalid_argument("Extents must be non-negative");
   }
 }
 
-void divide_strides(layout& given) {
-  for (int axis = 0; axis < given.ndim(); ++axis) {
-    std::int64_t& stride = given.strides()[axis];
-    if (stride % given.itemsize() != 0) {
+void divide_strides(layout& target) {
+  for (int axis = 0; axis < target.ndim(); ++axis) {
+    std::int64_t& stride = target.strides()[axis];
+    if (stride % target.itemsize() != 0) {
       throw std::invalid_argument("strides must be divisible by itemsize: the stride of axis " +
                                   std::to_string(axis) + " is " + std::to_string(stride) +
-                                  " bytes, the itemsize " + std::to_string(given.itemsize()));
+                                  " bytes, the itemsize " + std::to_string(target.itemsize()));
     }
-    stride /= given.itemsize();
+    stride /= target.itemsize();
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the elements of a strided array lie: extents, strides, the size of an element, an offset.
+// Layout of a strided array: extents, strides, element size, offset.
 #pragma once
 
 #include <array>
@@ -8,14 +8,14 @@
 
 namespace halfwarp::views {
 
-// Extents, strides and offset count elements. Errors are std::invalid_argument for what makes no
-// layout, std::overflow_error for numbers of more than 64 bits.
+// Extents, strides and offset count elements. Throws std::invalid_argument for an invalid layout,
+// and std::overflow_error for numbers of more than 64 bits.
 class layout {
  public:
   static constexpr int max_ndim = 64;
 
-  constexpr layout() noexcept = default;  // no dimension, and no element size yet
-  // Extents and strides are zero; without strides, the order is C's.
+  constexpr layout() noexcept = default;  // no dimensions; the element size is not set
+  // Sets extents and strides to zero. A layout without strides is in C order.
   layout(int ndim, int itemsize, bool has_strides);
   layout(const layout& other);
   layout& operator=(const layout& other);
@@ -31,33 +31,35 @@ class layout {
   void set_offset(std::int64_t offset) noexcept { offset_ = offset; }
 
   [[nodiscard]] const std::int64_t* extents() const noexcept {
-    return many_ ? many_.get() : few_.data();
+    return heap_values_ ? heap_values_.get() : inline_values_.data();
   }
-  [[nodiscard]] std::int64_t* extents() noexcept { return many_ ? many_.get() : few_.data(); }
-  // Where there are none: zero, or what C order makes of it.
+  [[nodiscard]] std::int64_t* extents() noexcept {
+    return heap_values_ ? heap_values_.get() : inline_values_.data();
+  }
+  // For a layout without strides: zeros, or the strides of C order.
   [[nodiscard]] const std::int64_t* strides() const noexcept { return extents() + ndim_; }
   [[nodiscard]] std::int64_t* strides() noexcept { return extents() + ndim_; }
 
   [[nodiscard]] bool is_empty() const noexcept;
-  // The same layout with strides.
+  // Returns the same layout with strides.
   [[nodiscard]] layout with_strides() const;
   [[nodiscard]] bool operator==(const layout& other) const noexcept;
 
  private:
-  static constexpr int few_ndim = 4;  // that need no memory of their own
+  static constexpr int inline_ndim = 4;  // stored without an allocation
 
   int ndim_ = 0;
   int itemsize_ = 0;
   bool has_strides_ = false;
   std::int64_t offset_ = 0;
-  std::array<std::int64_t, 2 * few_ndim> few_{};
-  std::unique_ptr<std::int64_t[]> many_;
+  std::array<std::int64_t, 2 * inline_ndim> inline_values_{};
+  std::unique_ptr<std::int64_t[]> heap_values_;
 };
 
-// Throws for a negative extent and for an element size that is not positive.
-void check(const layout& given);
+// Throws for a negative extent, and for an element size that is not positive.
+void check(const layout& input);
 
-// Strides in bytes become strides in elements.
-void divide_strides(layout& given);
+// Converts strides from bytes to elements.
+void divide_strides(layout& target);
 
 }  // namespace halfwarp::views

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another shape over the same elements in the same order, and axes merged.
+// Reshapes a layout over the same elements in the same order, and merges axes.
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
@@ -13,81 +13,82 @@
 namespace halfwarp::views {
 namespace {
 
-// The product of the extents but -1, and where that one is.
-struct shape_facts {
+// The product of all extents except -1, and the axis whose extent is -1.
+struct shape_info {
   std::int64_t volume = 1;
   std::optional<int> open_axis;
 };
 
-shape_facts facts_of(std::span<const std::int64_t> shape) {
-  shape_facts facts;
+shape_info inspect_shape(std::span<const std::int64_t> shape) {
+  shape_info info;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] < -1) throw std::invalid_argument("Extents must be non-negative");
     if (shape[axis] != -1) {
-      facts.volume = multiply(facts.volume, shape[axis]);
-    } else if (facts.open_axis) {
+      info.volume = multiply(info.volume, shape[axis]);
+    } else if (info.open_axis) {
       throw std::invalid_argument("There can be at most one -1 extent in a shape");
     } else {
-      facts.open_axis = static_cast<int>(axis);
+      info.open_axis = static_cast<int>(axis);
     }
   }
-  return facts;
+  return info;
 }
 
-// A layout of that shape, its open extent found, strides still to come.
-layout of_shape(const layout& given, std::span<const std::int64_t> shape) {
-  layout result{static_cast<int>(shape.size()), given.itemsize(), true};
-  result.set_offset(given.offset());
+// Returns a layout of the shape with the open extent computed and strides not set.
+layout with_shape(const layout& input, std::span<const std::int64_t> shape) {
+  layout result{static_cast<int>(shape.size()), input.itemsize(), true};
+  result.set_offset(input.offset());
   std::copy(shape.begin(), shape.end(), result.extents());
-  const shape_facts facts = facts_of(shape);
-  const std::int64_t whole = volume(given);
-  if (!facts.open_axis) {
-    if (whole == facts.volume) return result;
+  const shape_info info = inspect_shape(shape);
+  const std::int64_t whole = volume(input);
+  if (!info.open_axis) {
+    if (whole == info.volume) return result;
     throw std::invalid_argument("The original volume " + std::to_string(whole) +
-                                " and the new volume " + std::to_string(facts.volume) +
+                                " and the new volume " + std::to_string(info.volume) +
                                 " must be equal.");
   }
-  if (facts.volume == 0) {
+  if (info.volume == 0) {
     throw std::invalid_argument("The -1 extent is ambiguous when the other extents make 0");
   }
-  if (whole % facts.volume != 0) {
+  if (whole % info.volume != 0) {
     throw std::invalid_argument("The original volume " + std::to_string(whole) +
                                 " must be divisible by the specified sub-volume " +
-                                std::to_string(facts.volume) + ".");
+                                std::to_string(info.volume) + ".");
   }
-  result.extents()[*facts.open_axis] = whole / facts.volume;
+  result.extents()[*info.open_axis] = whole / info.volume;
   return result;
 }
 
 }  // namespace
 
-layout reshaped(const layout& given, std::span<const std::int64_t> shape) {
-  layout result = of_shape(given, shape);
+layout reshaped(const layout& input, std::span<const std::int64_t> shape) {
+  layout result = with_shape(input, shape);
   if (result.is_empty()) return result;
-  const layout source = flattened(squeezed(given), ~axes_mask{0});
+  const layout source = flattened(squeezed(input), ~axes_mask{0});
   const std::int64_t* const extents = source.extents();
-  // From the innermost axis on: each axis of the source gives its elements to axes of the result.
+  // From the innermost axis outward: divides the elements of a source axis among axes of the
+  // result.
   int from = source.ndim() - 1;
-  std::int64_t left = extents[from], stride = source.strides()[from];
+  std::int64_t remaining = extents[from], stride = source.strides()[from];
   for (int axis = result.ndim(); axis-- > 0;) {
     const std::int64_t extent = result.extents()[axis];
-    if (extent != 1 && left == 1) {
+    if (extent != 1 && remaining == 1) {
       --from;
-      left = extents[from];
+      remaining = extents[from];
       stride = source.strides()[from];
     }
-    if (left % extent != 0) {
+    if (remaining % extent != 0) {
       throw std::invalid_argument("Layout strides are incompatible with the new shape");
     }
     result.strides()[axis] = stride;
     stride = multiply(stride, extent);
-    left /= extent;
+    remaining /= extent;
   }
   return result;
 }
 
-layout permuted(const layout& given, std::span<const std::int64_t> axes) {
-  const layout source = given.with_strides();
+layout permuted(const layout& input, std::span<const std::int64_t> axes) {
+  const layout source = input.with_strides();
   if (axes.size() != static_cast<std::size_t>(source.ndim())) {
     throw std::invalid_argument(
         "Permutation must have the same length as the number of "
@@ -96,20 +97,20 @@ layout permuted(const layout& given, std::span<const std::int64_t> axes) {
   }
   const axis_list order = distinct_axes(axes, source.ndim(), "Invalid permutation");
   layout result = source;
-  for (int place = 0; place < order.count; ++place) {
-    result.extents()[place] = source.extents()[order[place]];
-    result.strides()[place] = source.strides()[order[place]];
+  for (int position = 0; position < order.count; ++position) {
+    result.extents()[position] = source.extents()[order[position]];
+    result.strides()[position] = source.strides()[order[position]];
   }
   return result;
 }
 
-axes_mask flattened_axis_mask(const layout& given) {
-  const layout source = given.with_strides();
+axes_mask flattened_axis_mask(const layout& input) {
+  const layout source = input.with_strides();
   const std::int64_t* const strides = source.strides();
   axes_mask mask = 0;
   for (int axis = 1; axis < source.ndim(); ++axis) {
-    const bool is_one = is_product(strides[axis - 1], strides[axis], source.extents()[axis]);
-    if (is_one) mask |= axes_mask{1} << axis;
+    const bool is_mergeable = is_product(strides[axis - 1], strides[axis], source.extents()[axis]);
+    if (is_mergeable) mask |= axes_mask{1} << axis;
   }
   return mask;
 }
@@ -123,8 +124,8 @@ axes_mask mask_of_range(int ndim, std::int64_t start, std::int64_t end) {
   return mask;
 }
 
-layout flattened(const layout& given, axes_mask mask) {
-  const layout source = given.with_strides();
+layout flattened(const layout& input, axes_mask mask) {
+  const layout source = input.with_strides();
   mask &= flattened_axis_mask(source);
   const int ndim = source.ndim();
   if (ndim == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subscripts: some of the elements along each axis.
+// Subscripts: slices a layout along each axis.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -10,7 +10,7 @@
 namespace halfwarp::views {
 namespace {
 
-// The result while it grows, and the axis of the source that comes next.
+// The result under construction, and the next axis of the source.
 struct slicing {
   const layout& source;
   layout result;
@@ -23,7 +23,7 @@ struct slicing {
     ++to;
   }
 
-  void take_index(std::int64_t index) {
+  void apply_index(std::int64_t index) {
     const std::int64_t extent = source.extents()[from];
     if (index < -extent || index >= extent) {
       throw std::invalid_argument("Invalid index: " + std::to_string(index) +
@@ -38,11 +38,11 @@ struct slicing {
     result.set_offset(add(result.offset(), multiply(steps, source.strides()[from])));
   }
 
-  void take_range(const subscript& entry) {
+  void apply_range(const subscript& entry) {
     const std::int64_t stride = source.strides()[from];
     if (entry.count > 0) {
       advance(entry.start);
-      // No element is a step away from a single one, however large the step.
+      // A stride is irrelevant for a single element, so overflow is not an error.
       std::int64_t stepped;
       const bool is_too_large = __builtin_mul_overflow(stride, entry.step, &stepped);
       if (is_too_large && entry.count > 1) throw_too_large();
@@ -57,15 +57,15 @@ struct slicing {
 
 }  // namespace
 
-layout sliced(const layout& given, std::span<const subscript> entries) {
-  const layout source = given.with_strides();
+layout sliced(const layout& input, std::span<const subscript> entries) {
+  const layout source = input.with_strides();
   const auto count = [&](subscript::kind_type kind) {
     return static_cast<int>(std::count_if(entries.begin(), entries.end(),
                                           [=](const subscript& e) { return e.kind == kind; }));
   };
-  const int taken = count(subscript::index) + count(subscript::range);
-  if (taken > source.ndim()) {
-    throw std::invalid_argument("The number of slices (" + std::to_string(taken) +
+  const int slice_count = count(subscript::index) + count(subscript::range);
+  if (slice_count > source.ndim()) {
+    throw std::invalid_argument("The number of slices (" + std::to_string(slice_count) +
                                 ") is greater than the number of dimensions (" +
                                 std::to_string(source.ndim()) + ").");
   }
@@ -74,9 +74,9 @@ layout sliced(const layout& given, std::span<const subscript> entries) {
   state.result.set_offset(source.offset());
   for (const subscript& entry : entries) {
     if (entry.kind == subscript::index) {
-      state.take_index(entry.start);
+      state.apply_index(entry.start);
     } else if (entry.kind == subscript::range) {
-      state.take_range(entry);
+      state.apply_range(entry);
     } else {
       state.append(1, 0);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps as the driver encodes them.
+// Encodes tensor maps with the driver.
 #pragma once
 
 #include <cuda.h>
@@ -10,27 +10,27 @@ namespace halfwarp::views {
 
 enum class map_kind : int { tiled, im2col, im2col_wide };
 
-// What is encoded; dimensions in the driver's order, the innermost first.
+// Parameters of an encoding; dimensions in the driver's order, innermost first.
 struct map_request {
   map_kind kind;
   std::uint32_t rank;
   std::uint64_t address;
   std::uint64_t extents[5];
-  std::uint64_t strides[5];  // in bytes, the innermost left out
+  std::uint64_t strides[5];  // in bytes, without the innermost
   std::uint32_t box[5];
   std::uint32_t element_strides[5];
-  int lower[3], upper[3];  // corners; the width alone of a wide map
+  int lower[3], upper[3];  // corners; a wide map uses only the width
   std::uint32_t channels, pixels;
   int data_type, interleave, swizzle, promotion, fill, mode;
 };
 
-// The map lies where the driver wants it: at a multiple of 64.
+// An encoded map, with the alignment of 64 bytes that the driver requires.
 struct alignas(64) tensor_map {
   CUtensorMap native;
 };
 
-// The name of the function is for messages.
-CUresult encode(const map_request& request, tensor_map& made, const char** function) noexcept;
+// Encodes a map, and sets `function` to the driver function's name for messages.
+CUresult encode(const map_request& request, tensor_map& result, const char** function) noexcept;
 
 CUresult replace_address(tensor_map& map, std::uint64_t address) noexcept;
 
