@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processors are near to a device: all that the process began with.
+// The processors near a device: all processors of the process at its start.
 #include <sched.h>
 
-#include "emulated_nvml/api/answers.hpp"
+#include "emulated_nvml/api/results.hpp"
 
 namespace halfwarp::emulated_nvml::api {
 namespace {
@@ -10,11 +10,11 @@ namespace {
 constexpr unsigned bits = 8 * sizeof(unsigned long);
 
 cpu_set_t first_affinity;
-[[gnu::constructor]] void remember_affinity() {
+[[gnu::constructor]] void record_affinity() {
   sched_getaffinity(0, sizeof first_affinity, &first_affinity);
 }
 
-nvmlReturn_t give_processors(unsigned size, unsigned long* set) noexcept {
+nvmlReturn_t write_processors(unsigned size, unsigned long* set) noexcept {
   if (!size || !set) return NVML_ERROR_INVALID_ARGUMENT;
   for (unsigned i = 0; i < size; ++i) set[i] = 0;
   for (unsigned cpu = 0; cpu < size * bits && cpu < CPU_SETSIZE; ++cpu) {
@@ -30,12 +30,12 @@ bool is_scope(nvmlAffinityScope_t scope) noexcept {
 }  // namespace
 
 nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t, unsigned size, unsigned long* set) noexcept {
-  return give_processors(size, set);
+  return write_processors(size, set);
 }
 
 nvmlReturn_t nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t, unsigned size, unsigned long* set,
                                                  nvmlAffinityScope_t scope) noexcept {
-  return is_scope(scope) ? give_processors(size, set) : NVML_ERROR_INVALID_ARGUMENT;
+  return is_scope(scope) ? write_processors(size, set) : NVML_ERROR_INVALID_ARGUMENT;
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t, unsigned size, unsigned long* set,
@@ -46,7 +46,7 @@ nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t, unsigned size, unsigned l
 }
 
 nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t, unsigned* node) noexcept {
-  return give(node, 0);
+  return write_value(node, 0);
 }
 
 nvmlReturn_t nvmlDeviceSetCpuAffinity(nvmlDevice_t) noexcept {

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks, performance states and utilization.
-#include "emulated_nvml/api/answers.hpp"
+#include "emulated_nvml/api/results.hpp"
 
 namespace halfwarp::emulated_nvml::api {
 namespace {
 
 struct clock_domain {
-  sensor current;
-  unsigned least, most;
+  sensor current_clock;
+  unsigned min_clock, max_clock;
 };
 
 constexpr clock_domain domains[] = {
-    {sensor::graphics_clock, rated::least_graphics_clock, rated::graphics_clock},
-    {sensor::sm_clock, rated::least_graphics_clock, rated::graphics_clock},
+    {sensor::graphics_clock, rated::min_graphics_clock, rated::graphics_clock},
+    {sensor::sm_clock, rated::min_graphics_clock, rated::graphics_clock},
     {sensor::memory_clock, rated::memory_clock, rated::memory_clock},
-    {sensor::video_clock, rated::least_video_clock, rated::video_clock},
+    {sensor::video_clock, rated::min_video_clock, rated::video_clock},
 };
 static_assert(sizeof domains / sizeof *domains == NVML_CLOCK_COUNT);
 
 bool is_clock(nvmlClockType_t type) noexcept { return is_among(type, NVML_CLOCK_COUNT); }
 
-// The one state that the board has.
+// Returns whether the state is P0, the only state of the board.
 bool is_state(nvmlPstates_t state) noexcept { return state == NVML_PSTATE_0; }
 
 }  // namespace
 
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type,
                                     unsigned* clock) noexcept {
-  return is_clock(type) ? give_sensor(clock, device, domains[type].current)
+  return is_clock(type) ? write_sensor(clock, device, domains[type].current_clock)
                         : NVML_ERROR_INVALID_ARGUMENT;
 }
 
 nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t, nvmlClockType_t type,
                                        unsigned* clock) noexcept {
-  return is_clock(type) ? give(clock, domains[type].most) : NVML_ERROR_INVALID_ARGUMENT;
+  return is_clock(type) ? write_value(clock, domains[type].max_clock) : NVML_ERROR_INVALID_ARGUMENT;
 }
 
 nvmlReturn_t nvmlDeviceGetMaxCustomerBoostClock(nvmlDevice_t device, nvmlClockType_t type,
@@ -55,12 +55,12 @@ nvmlReturn_t nvmlDeviceGetClock(nvmlDevice_t device, nvmlClockType_t type, nvmlC
 }
 
 nvmlReturn_t nvmlDeviceGetMinMaxClockOfPState(nvmlDevice_t, nvmlClockType_t type,
-                                              nvmlPstates_t state, unsigned* least,
-                                              unsigned* most) noexcept {
-  if (!is_clock(type) || !least || !most) return NVML_ERROR_INVALID_ARGUMENT;
+                                              nvmlPstates_t state, unsigned* min_clock,
+                                              unsigned* max_clock) noexcept {
+  if (!is_clock(type) || !min_clock || !max_clock) return NVML_ERROR_INVALID_ARGUMENT;
   if (!is_state(state)) return NVML_ERROR_NOT_SUPPORTED;
-  *least = domains[type].least;
-  *most = domains[type].most;
+  *min_clock = domains[type].min_clock;
+  *max_clock = domains[type].max_clock;
   return NVML_SUCCESS;
 }
 
@@ -75,65 +75,66 @@ nvmlReturn_t nvmlDeviceGetClockOffsets(nvmlDevice_t, nvmlClockOffset_t* info) no
   return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetAutoBoostedClocksEnabled(nvmlDevice_t device, nvmlEnableState_t* now,
-                                                   nvmlEnableState_t* usual) noexcept {
-  const nvmlReturn_t code = give_sensor(now, device, sensor::auto_boost);
-  return code == NVML_SUCCESS ? give(usual, NVML_FEATURE_ENABLED) : code;
+nvmlReturn_t nvmlDeviceGetAutoBoostedClocksEnabled(nvmlDevice_t device, nvmlEnableState_t* current,
+                                                   nvmlEnableState_t* default_state) noexcept {
+  const nvmlReturn_t code = write_sensor(current, device, sensor::auto_boost);
+  return code == NVML_SUCCESS ? write_value(default_state, NVML_FEATURE_ENABLED) : code;
 }
 
 nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device,
                                                     unsigned long long* reasons) noexcept {
-  return give_sensor(reasons, device, sensor::clock_event_reasons);
+  return write_sensor(reasons, device, sensor::clock_event_reasons);
 }
 
 nvmlReturn_t nvmlDeviceGetSupportedClocksEventReasons(nvmlDevice_t,
                                                       unsigned long long* reasons) noexcept {
-  return give(reasons, nvmlClocksEventReasonAll);
+  return write_value(reasons, nvmlClocksEventReasonAll);
 }
 
 nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, nvmlPstates_t* state) noexcept {
-  return give_sensor(state, device, sensor::performance_state);
+  return write_sensor(state, device, sensor::performance_state);
 }
 
 nvmlReturn_t nvmlDeviceGetPowerState(nvmlDevice_t device, nvmlPstates_t* state) noexcept {
   return api::nvmlDeviceGetPerformanceState(device, state);
 }
 
-// `size` is in bytes. What is left over is filled with "unknown".
+// `size` is in bytes. Unused elements are set to NVML_PSTATE_UNKNOWN.
 nvmlReturn_t nvmlDeviceGetSupportedPerformanceStates(nvmlDevice_t, nvmlPstates_t* states,
                                                      unsigned size) noexcept {
-  const unsigned room = size / sizeof *states;
+  const unsigned capacity = size / sizeof *states;
   if (!states) return NVML_ERROR_INVALID_ARGUMENT;
-  if (!room) return NVML_ERROR_INSUFFICIENT_SIZE;
-  for (unsigned i = 0; i < room; ++i) states[i] = i ? NVML_PSTATE_UNKNOWN : NVML_PSTATE_0;
+  if (!capacity) return NVML_ERROR_INSUFFICIENT_SIZE;
+  for (unsigned i = 0; i < capacity; ++i) states[i] = i ? NVML_PSTATE_UNKNOWN : NVML_PSTATE_0;
   return NVML_SUCCESS;
 }
 
-// Of the graphics engine and of the frame buffer, the first two of eight.
+// Fills the graphics engine and the frame buffer, the first two of eight domains.
 nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(nvmlDevice_t device,
                                              nvmlGpuDynamicPstatesInfo_t* info) noexcept {
-  nvmlGpuDynamicPstatesInfo_t found{};
-  found.utilization[0] = {1, device->sensors.get(sensor::gpu_utilization), 80, 30};
-  found.utilization[1] = {1, device->sensors.get(sensor::memory_utilization), 80, 30};
-  return give(info, found);
+  nvmlGpuDynamicPstatesInfo_t info_result{};
+  info_result.utilization[0] = {1, device->sensors.get(sensor::gpu_utilization), 80, 30};
+  info_result.utilization[1] = {1, device->sensors.get(sensor::memory_utilization), 80, 30};
+  return write_value(info, info_result);
 }
 
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
                                            nvmlUtilization_t* utilization) noexcept {
-  return give(utilization, nvmlUtilization_t{device->sensors.get(sensor::gpu_utilization),
-                                             device->sensors.get(sensor::memory_utilization)});
+  return write_value(utilization,
+                     nvmlUtilization_t{device->sensors.get(sensor::gpu_utilization),
+                                       device->sensors.get(sensor::memory_utilization)});
 }
 
 nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, unsigned* percent,
                                              unsigned* period) noexcept {
-  const nvmlReturn_t code = give_sensor(percent, device, sensor::encoder_utilization);
-  return code == NVML_SUCCESS ? give(period, 100000) : code;
+  const nvmlReturn_t code = write_sensor(percent, device, sensor::encoder_utilization);
+  return code == NVML_SUCCESS ? write_value(period, 100000) : code;
 }
 
 nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned* percent,
                                              unsigned* period) noexcept {
-  const nvmlReturn_t code = give_sensor(percent, device, sensor::decoder_utilization);
-  return code == NVML_SUCCESS ? give(period, 100000) : code;
+  const nvmlReturn_t code = write_sensor(percent, device, sensor::decoder_utilization);
+  return code == NVML_SUCCESS ? write_value(period, 100000) : code;
 }
 
 }  // namespace halfwarp::emulated_nvml::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvmlErrorString says of a code.
+// The texts of nvmlErrorString.
 #pragma once
 
 #include "headers/nvml.h"

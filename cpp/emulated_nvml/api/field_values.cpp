@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values by the number of a field; one that the board lacks says so, and does not fail the others.
+// Values of fields by number. An unsupported field reports an error without failing the others.
 #include <time.h>
 
-#include "emulated_nvml/api/answers.hpp"
+#include "emulated_nvml/api/results.hpp"
 
 namespace halfwarp::emulated_nvml::api {
 namespace {
@@ -40,22 +40,24 @@ bool read(nvmlDevice_t device, nvmlFieldValue_t& field) noexcept {
     case NVML_FI_DEV_POWER_REQUESTED_LIMIT:
       return put(field, sensors[sensor::power_limit]), true;
     case NVML_FI_DEV_POWER_MIN_LIMIT:
-      return put(field, rated::least_power), true;
+      return put(field, rated::min_power), true;
     case NVML_FI_DEV_POWER_MAX_LIMIT:
     case NVML_FI_DEV_POWER_DEFAULT_LIMIT:
-      return put(field, rated::most_power), true;
+      return put(field, rated::max_power), true;
     case NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION:
       return put_wide(field, energy_of(device)), true;
     case NVML_FI_DEV_NVLINK_LINK_COUNT:
       return put(field, sensors[sensor::nvlinks]), true;
     case NVML_FI_DEV_PCIE_REPLAY_COUNTER:
       return put(field, sensors[sensor::pcie_replays]), true;
-    // How far the highest temperature is from these, so that a hotter one is negative.
+    // The margin to the highest temperature, negative for a threshold above it.
     case NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT:
-      return put_signed(field, static_cast<int>(rated::most) - static_cast<int>(rated::shutdown)),
+      return put_signed(field, static_cast<int>(rated::max_temperature) -
+                                   static_cast<int>(rated::shutdown)),
              true;
     case NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT:
-      return put_signed(field, static_cast<int>(rated::most) - static_cast<int>(rated::slowdown)),
+      return put_signed(field, static_cast<int>(rated::max_temperature) -
+                                   static_cast<int>(rated::slowdown)),
              true;
     case NVML_FI_DEV_TEMPERATURE_GPU_MAX_TLIMIT:
       return put_signed(field, 0), true;
@@ -70,10 +72,10 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count,
                                       nvmlFieldValue_t* values) noexcept {
   if (count <= 0 || !values) return NVML_ERROR_INVALID_ARGUMENT;
   for (int i = 0; i < count; ++i) {
-    const bool is_there = read(device, values[i]);
+    const bool is_supported = read(device, values[i]);
     values[i].timestamp = microseconds_now();
     values[i].latencyUsec = 0;
-    values[i].nvmlReturn = is_there ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+    values[i].nvmlReturn = is_supported ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
   }
   return NVML_SUCCESS;
 }
@@ -82,9 +84,9 @@ nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int count,
                                         nvmlFieldValue_t* values) noexcept {
   if (count <= 0 || !values) return NVML_ERROR_INVALID_ARGUMENT;
   for (int i = 0; i < count; ++i) {
-    const bool can_be = values[i].fieldId == NVML_FI_DEV_PCIE_REPLAY_COUNTER;
-    if (can_be) device->sensors.set(sensor::pcie_replays, 0);
-    values[i].nvmlReturn = can_be ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+    const bool is_clearable = values[i].fieldId == NVML_FI_DEV_PCIE_REPLAY_COUNTER;
+    if (is_clearable) device->sensors.set(sensor::pcie_replays, 0);
+    values[i].nvmlReturn = is_clearable ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
   }
   return NVML_SUCCESS;
 }

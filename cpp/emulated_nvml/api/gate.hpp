@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every exported NVML function passes through before its body.
+// The prologue of every exported NVML function.
 #pragma once
 
 #include "emulated_nvml/api.hpp"
@@ -7,25 +7,24 @@
 
 namespace halfwarp::emulated_nvml::api {
 
-// An exported symbol is generated as
+// A generated function has the form
 //
 //   nvmlReturn_t nvmlX(args...) {
-//     gate entry{INDEX};  // or {INDEX, handle}, where the first argument is one
-//     <the code of the gate, if it is blocked, else of entry.leave(api::nvmlX(args...))>
+//     gate entry{INDEX};  // or {INDEX, handle} if the first argument is a handle
+//     <returns the code of the gate if it is blocked, else entry.leave(api::nvmlX(args...))>
 //   }
 //
-// where INDEX is the function's position in `function_names` of the generated api.hpp. It holds the
-// lock of the library until the call is over.
+// INDEX is the position in `function_names` of the generated api.hpp. The gate holds the library's
+// lock until the call ends.
 struct gate {
   explicit gate(unsigned index) noexcept {
-    const bool is_beginning =
-        index == index_of("nvmlInit_v2") || index == index_of("nvmlInitWithFlags");
-    if (!begun && !is_beginning) block(NVML_ERROR_UNINITIALIZED);
+    const bool is_init = index == index_of("nvmlInit_v2") || index == index_of("nvmlInitWithFlags");
+    if (!init_count && !is_init) block(NVML_ERROR_UNINITIALIZED);
   }
   gate(unsigned index, nvmlDevice_t device) noexcept : gate(index) {
     if (!blocked && !is_device(device)) block(NVML_ERROR_INVALID_ARGUMENT);
   }
-  // Of what an emulated board is not divided into.
+  // An emulated board has no instances, so their handles are rejected.
   gate(unsigned index, nvmlGpuInstance_t) noexcept : gate(index, nvmlDevice_t{}) {}
   gate(unsigned index, nvmlComputeInstance_t) noexcept : gate(index, nvmlDevice_t{}) {}
   gate(const gate&) = delete;  // one call, one gate
@@ -38,9 +37,9 @@ struct gate {
   nvmlReturn_t code = NVML_SUCCESS;
 
  private:
-  void block(nvmlReturn_t why) noexcept {
+  void block(nvmlReturn_t reason) noexcept {
     blocked = true;
-    code = why;
+    code = reason;
   }
 };
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which device it is, and what it is.
+// Device handles, names and identities.
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
-#include "emulated_nvml/api/answers.hpp"
+#include "emulated_nvml/api/results.hpp"
 
 namespace halfwarp::emulated_nvml::api {
 namespace {
 
-template <class IsIt>
-nvmlReturn_t find(nvmlDevice_t* device, IsIt is_it) noexcept {
+template <class Predicate>
+nvmlReturn_t find_device(nvmlDevice_t* device, Predicate matches) noexcept {
   if (!device) return NVML_ERROR_INVALID_ARGUMENT;
   for (unsigned i = 0; i < device_count; ++i) {
-    if (!is_it(devices[i])) continue;
+    if (!matches(devices[i])) continue;
     *device = &devices[i];
     return NVML_SUCCESS;
   }
@@ -38,16 +38,18 @@ unsigned architecture_of(const halfwarp_emulated_device& facts) noexcept {
 
 }  // namespace
 
-nvmlReturn_t nvmlDeviceGetCount_v2(unsigned* count) noexcept { return give(count, device_count); }
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned* count) noexcept {
+  return write_value(count, device_count);
+}
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t* device) noexcept {
   if (index >= device_count) return NVML_ERROR_INVALID_ARGUMENT;
-  return give(device, &devices[index]);
+  return write_value(device, &devices[index]);
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) noexcept {
   if (!uuid) return NVML_ERROR_INVALID_ARGUMENT;
-  return find(device, [&](auto& each) { return strcasecmp(each.uuid, uuid) == 0; });
+  return find_device(device, [&](auto& each) { return strcasecmp(each.uuid, uuid) == 0; });
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t* uuid, nvmlDevice_t* device) noexcept {
@@ -59,11 +61,11 @@ nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t* uuid, nvmlDevice_t* de
     return api::nvmlDeviceGetHandleByUUID(text, device);
   }
   if (uuid->type != NVML_UUID_TYPE_BINARY) return NVML_ERROR_INVALID_ARGUMENT;
-  return find(device,
-              [&](auto& each) { return memcmp(each.facts.uuid, uuid->value.bytes, 16) == 0; });
+  return find_device(
+      device, [&](auto& each) { return memcmp(each.facts.uuid, uuid->value.bytes, 16) == 0; });
 }
 
-// "[domain:]bus:device[.function]", in hexadecimal.
+// Parses "[domain:]bus:device[.function]" in hexadecimal.
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* id, nvmlDevice_t* device) noexcept {
   unsigned domain = 0, bus = 0, slot = 0;
   if (!id) return NVML_ERROR_INVALID_ARGUMENT;
@@ -71,7 +73,7 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* id, nvmlDevice_t* devi
     domain = 0;
     if (sscanf(id, "%x:%x", &bus, &slot) != 2) return NVML_ERROR_INVALID_ARGUMENT;
   }
-  return find(device, [&](auto& each) {
+  return find_device(device, [&](auto& each) {
     return slot == 0 && each.facts.pci_domain == domain && each.facts.pci_bus == bus;
   });
 }
@@ -81,45 +83,45 @@ nvmlReturn_t nvmlDeviceGetHandleBySerial(const char* serial, nvmlDevice_t* devic
 }
 
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* name, unsigned length) noexcept {
-  return give_text(name, length, device->facts.name);
+  return write_text(name, length, device->facts.name);
 }
 
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* uuid, unsigned length) noexcept {
-  return give_text(uuid, length, device->uuid);
+  return write_text(uuid, length, device->uuid);
 }
 
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned* index) noexcept {
-  return give(index, index_of_device(device));
+  return write_value(index, index_of_device(device));
 }
 
 nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned* number) noexcept {
-  return give(number, index_of_device(device));
+  return write_value(number, index_of_device(device));
 }
 
 nvmlReturn_t nvmlDeviceGetModuleId(nvmlDevice_t device, unsigned* id) noexcept {
-  return give(id, index_of_device(device));
+  return write_value(id, index_of_device(device));
 }
 
 nvmlReturn_t nvmlDeviceGetBoardId(nvmlDevice_t device, unsigned* id) noexcept {
-  return give(id, device->facts.pci_bus);
+  return write_value(id, device->facts.pci_bus);
 }
 
-nvmlReturn_t nvmlDeviceGetMultiGpuBoard(nvmlDevice_t, unsigned* is_one) noexcept {
-  return give(is_one, 0);
+nvmlReturn_t nvmlDeviceGetMultiGpuBoard(nvmlDevice_t, unsigned* is_multi) noexcept {
+  return write_value(is_multi, 0);
 }
 
-nvmlReturn_t nvmlDeviceOnSameBoard(nvmlDevice_t first, nvmlDevice_t second, int* is_so) noexcept {
+nvmlReturn_t nvmlDeviceOnSameBoard(nvmlDevice_t first, nvmlDevice_t second, int* is_same) noexcept {
   if (!is_device(second)) return NVML_ERROR_INVALID_ARGUMENT;
-  return give(is_so, first == second);
+  return write_value(is_same, first == second);
 }
 
 nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t, nvmlBrandType_t* brand) noexcept {
-  return give(brand, NVML_BRAND_UNKNOWN);
+  return write_value(brand, NVML_BRAND_UNKNOWN);
 }
 
 nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device,
                                        nvmlDeviceArchitecture_t* architecture) noexcept {
-  return give(architecture, architecture_of(device->facts));
+  return write_value(architecture, architecture_of(device->facts));
 }
 
 nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int* major,
@@ -130,39 +132,39 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int* major,
   return NVML_SUCCESS;
 }
 
-// Of the whole board: it is no part of one, and has no engines but its multiprocessors.
+// Describes the whole board, whose only engines are its multiprocessors and one copy engine.
 nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device,
                                         nvmlDeviceAttributes_t* attributes) noexcept {
-  nvmlDeviceAttributes_t found{};
-  found.multiprocessorCount = static_cast<unsigned>(device->facts.multiprocessors);
-  found.sharedCopyEngineCount = 1;
-  found.gpuInstanceSliceCount = found.computeInstanceSliceCount = 1;
-  found.memorySizeMB = device->facts.memory_total >> 20;
-  return give(attributes, found);
+  nvmlDeviceAttributes_t result{};
+  result.multiprocessorCount = static_cast<unsigned>(device->facts.multiprocessors);
+  result.sharedCopyEngineCount = 1;
+  result.gpuInstanceSliceCount = result.computeInstanceSliceCount = 1;
+  result.memorySizeMB = device->facts.memory_total >> 20;
+  return write_value(attributes, result);
 }
 
-nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t, unsigned* is_one) noexcept {
-  return give(is_one, 0);
+nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t, unsigned* is_mig) noexcept {
+  return write_value(is_mig, 0);
 }
 
 nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t, unsigned* count) noexcept {
-  return give(count, 0);
+  return write_value(count, 0);
 }
 
 nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t, nvmlComputeMode_t* mode) noexcept {
-  return give(mode, NVML_COMPUTEMODE_DEFAULT);
+  return write_value(mode, NVML_COMPUTEMODE_DEFAULT);
 }
 
 nvmlReturn_t nvmlDeviceGetDisplayMode(nvmlDevice_t device, nvmlEnableState_t* state) noexcept {
-  return give_sensor(state, device, sensor::display_connected);
+  return write_sensor(state, device, sensor::display_connected);
 }
 
 nvmlReturn_t nvmlDeviceGetDisplayActive(nvmlDevice_t device, nvmlEnableState_t* state) noexcept {
-  return give_sensor(state, device, sensor::display_active);
+  return write_sensor(state, device, sensor::display_active);
 }
 
 nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device, nvmlEnableState_t* mode) noexcept {
-  return give_sensor(mode, device, sensor::persistence_mode);
+  return write_sensor(mode, device, sensor::persistence_mode);
 }
 
 nvmlReturn_t nvmlDeviceSetPersistenceMode(nvmlDevice_t device, nvmlEnableState_t mode) noexcept {
@@ -175,13 +177,13 @@ nvmlReturn_t nvmlDeviceSetPersistenceMode(nvmlDevice_t device, nvmlEnableState_t
 
 nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device, nvmlC2cModeInfo_v1_t* info) noexcept {
   if (!info) return NVML_ERROR_INVALID_ARGUMENT;
-  return give_sensor(&info->isC2cEnabled, device, sensor::c2c);
+  return write_sensor(&info->isC2cEnabled, device, sensor::c2c);
 }
 
 nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
                                          nvmlDeviceAddressingMode_t* mode) noexcept {
   const nvmlReturn_t code = check_version(mode, 1);
-  return code == NVML_SUCCESS ? give_sensor(&mode->value, device, sensor::addressing_mode) : code;
+  return code == NVML_SUCCESS ? write_sensor(&mode->value, device, sensor::addressing_mode) : code;
 }
 
 nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t device, nvmlRepairStatus_t* status) noexcept {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and processes: the one thing here that is true of the emulated device.
+// Memory and processes: the data that the emulated device really has.
 #include <unistd.h>
 
-#include "emulated_nvml/api/answers.hpp"
+#include "emulated_nvml/api/results.hpp"
 
 namespace halfwarp::emulated_nvml::api {
 
@@ -17,33 +17,33 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* me
   return NVML_SUCCESS;
 }
 
-// All memory can be seen from the host, which it is part of.
+// The host can access all memory, since it is host memory.
 nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device, nvmlBAR1Memory_t* memory) noexcept {
   const auto total = device->facts.memory_total, used = use_of(device).bytes;
-  return give(memory, nvmlBAR1Memory_t{total, total - used, used});
+  return write_value(memory, nvmlBAR1Memory_t{total, total - used, used});
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device, unsigned* bits) noexcept {
-  return give(bits, device->facts.memory_bus_width);
+  return write_value(bits, device->facts.memory_bus_width);
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned* count,
                                                      nvmlProcessInfo_t* infos) noexcept {
   const auto use = use_of(device);
-  constexpr unsigned none = 0xFFFFFFFF;  // no part of a board
-  return give_list(count, infos, use.is_used ? 1U : 0U, [&](unsigned) {
-    return nvmlProcessInfo_t{static_cast<unsigned>(getpid()), use.bytes, none, none};
+  constexpr unsigned no_instance = 0xFFFFFFFF;  // MIG is off
+  return write_list(count, infos, use.is_used ? 1U : 0U, [&](unsigned) {
+    return nvmlProcessInfo_t{static_cast<unsigned>(getpid()), use.bytes, no_instance, no_instance};
   });
 }
 
 nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t, unsigned* count,
                                                       nvmlProcessInfo_t*) noexcept {
-  return give(count, 0);
+  return write_value(count, 0);
 }
 
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t, unsigned* count,
                                                         nvmlProcessInfo_t*) noexcept {
-  return give(count, 0);
+  return write_value(count, 0);
 }
 
 }  // namespace halfwarp::emulated_nvml::api

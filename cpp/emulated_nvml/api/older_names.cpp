@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that programs still look up by names of earlier versions, which the facts leave out.
-#include "emulated_nvml/api/answers.hpp"
+// Earlier names of functions that programs still look up but the API description omits.
 #include "emulated_nvml/api/gate.hpp"
+#include "emulated_nvml/api/results.hpp"
 
 namespace api = halfwarp::emulated_nvml::api;
 using halfwarp::emulated_nvml::sensor;
@@ -27,7 +27,7 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensor
   const api::gate entry{api::index_of("nvmlDeviceGetTemperatureV"), device};
   if (entry.blocked) return entry.code;
   if (type != NVML_TEMPERATURE_GPU) return NVML_ERROR_INVALID_ARGUMENT;
-  return api::give_sensor(temperature, device, sensor::temperature);
+  return api::write_sensor(temperature, device, sensor::temperature);
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
@@ -35,12 +35,12 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) 
   if (entry.blocked) return entry.code;
   const auto total = device->facts.memory_total;
   const auto used = halfwarp::emulated_nvml::use_of(device).bytes;
-  return api::give(memory, nvmlMemory_t{total, total - used, used});
+  return api::write_value(memory, nvmlMemory_t{total, total - used, used});
 }
 
 nvmlReturn_t nvmlDeviceGetPowerManagementMode(nvmlDevice_t device, nvmlEnableState_t* mode) {
   const api::gate entry{api::index_of("nvmlDeviceGetPowerUsage"), device};
-  return entry.blocked ? entry.code : api::give(mode, NVML_FEATURE_ENABLED);
+  return entry.blocked ? entry.code : api::write_value(mode, NVML_FEATURE_ENABLED);
 }
 
 nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of an NVML function that an emulated board has nothing for.
+// The result of NVML functions that an emulated board does not support.
 #pragma once
 
 #include "headers/nvml.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documented door: what a test sets and makes happen.
+// The documented test interface: sets sensors and posts events.
 #include "emulated_nvml/control/control.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 namespace halfwarp::emulated_nvml {
 namespace {
 
-bool find(unsigned device, const char* name, sensor& which) noexcept {
+bool find_sensor(unsigned device, const char* name, sensor& id) noexcept {
   if (find_devices() != NVML_SUCCESS || device >= device_count) return false;
   for (unsigned i = 0; i < sensor_count; ++i) {
     if (strcmp(sensor_kinds[i].name, name) != 0) continue;
-    which = static_cast<sensor>(i);
+    id = static_cast<sensor>(i);
     return true;
   }
   return false;
@@ -35,30 +35,30 @@ const char* halfwarp_nvml_sensor(unsigned number) {
 
 int halfwarp_nvml_read(unsigned device, const char* name, long long* value) {
   const lock_guard guard;
-  sensor which;
-  if (!find(device, name, which)) return 0;
-  *value = devices[device].sensors[which];
+  sensor id;
+  if (!find_sensor(device, name, id)) return 0;
+  *value = devices[device].sensors[id];
   return 1;
 }
 
-int halfwarp_nvml_set(unsigned device, const char* name, long long value, long long* least,
-                      long long* most) {
+int halfwarp_nvml_set(unsigned device, const char* name, long long value, long long* min_value,
+                      long long* max_value) {
   const lock_guard guard;
-  sensor which;
-  if (!find(device, name, which)) return 0;
-  const sensor_kind& kind = sensor_kinds[static_cast<unsigned>(which)];
-  *least = kind.least;
-  *most = kind.most;
-  if (value < kind.least || value > kind.most) return -1;
-  energy_of(&devices[device]);  // what was used until now is of the power until now
-  devices[device].sensors.set(which, value);
+  sensor id;
+  if (!find_sensor(device, name, id)) return 0;
+  const sensor_kind& kind = sensor_kinds[static_cast<unsigned>(id)];
+  *min_value = kind.min_value;
+  *max_value = kind.max_value;
+  if (value < kind.min_value || value > kind.max_value) return -1;
+  energy_of(&devices[device]);  // accounts for the energy at the previous power
+  devices[device].sensors.set(id, value);
   return 1;
 }
 
 void halfwarp_nvml_reset(void) {
   const lock_guard guard;
   for (auto& each : devices) each.sensors.reset();
-  forget_events();
+  clear_events();
 }
 
 int halfwarp_nvml_post(unsigned device, unsigned long long type, unsigned long long data,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the emulated NVML offers beyond NVML's API: C functions that cuda.core.emulation finds by
-   name. They need no nvmlInit. Devices are given by their index. */
+/* C functions of the emulated NVML beyond NVML's API; cuda.core.emulation looks them up by name.
+   They need no nvmlInit. A device is given by its index. */
 #pragma once
 
 #include <stddef.h>
@@ -9,20 +9,20 @@
 extern "C" {
 #endif
 
-/* Name of a sensor by its number, or null after the last one. */
+/* Returns the name of a sensor by number, or null after the last one. */
 const char* halfwarp_nvml_sensor(unsigned number);
 
-/* Reads or sets a sensor: 1; 0 when there is no such device or sensor; -1 when the value is not
-   within `least` and `most`, which are always told when the sensor exists. */
+/* Reads or sets a sensor. Returns 1; 0 if there is no such device or sensor; -1 if the value is
+   outside of `min_value` and `max_value`, which are written if the sensor exists. */
 int halfwarp_nvml_read(unsigned device, const char* sensor, long long* value);
-int halfwarp_nvml_set(unsigned device, const char* sensor, long long value, long long* least,
-                      long long* most);
+int halfwarp_nvml_set(unsigned device, const char* sensor, long long value, long long* min_value,
+                      long long* max_value);
 
-/* All sensors of all devices as at the beginning; waiting events are forgotten. */
+/* Resets all sensors of all devices to their initial values and discards pending events. */
 void halfwarp_nvml_reset(void);
 
-/* Something happens to a device: of these types (nvmlEventType..., or nvmlSystemEventType...). How
-   many event sets were told; -1 when there is no such device. */
+/* Posts an event of the types (nvmlEventType... or nvmlSystemEventType...) to a device. Returns the
+   number of event sets that received it, or -1 if there is no such device. */
 int halfwarp_nvml_post(unsigned device, unsigned long long type, unsigned long long data,
                        int is_of_system);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of events: a fixed number, so that nothing is allocated.
+// A fixed number of event sets, so that nothing is allocated.
 #include "emulated_nvml/process/event_sets.hpp"
 
 #include <errno.h>
@@ -9,22 +9,22 @@
 namespace halfwarp::emulated_nvml {
 namespace {
 
-constexpr unsigned most_sets = 64;
-constexpr unsigned for_ever = 0xFFFFFFFF;
-event_set sets[most_sets];
+constexpr unsigned max_sets = 64;
+constexpr unsigned infinite = 0xFFFFFFFF;
+event_set sets[max_sets];
 
-timespec in(unsigned milliseconds) noexcept {
-  timespec when;
-  clock_gettime(CLOCK_MONOTONIC, &when);
-  const long long nanoseconds = when.tv_nsec + milliseconds % 1000 * 1'000'000LL;
-  when.tv_sec += milliseconds / 1000 + nanoseconds / 1'000'000'000;
-  when.tv_nsec = nanoseconds % 1'000'000'000;
-  return when;
+timespec deadline_after(unsigned milliseconds) noexcept {
+  timespec deadline;
+  clock_gettime(CLOCK_MONOTONIC, &deadline);
+  const long long nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1'000'000LL;
+  deadline.tv_sec += milliseconds / 1000 + nanoseconds / 1'000'000'000;
+  deadline.tv_nsec = nanoseconds % 1'000'000'000;
+  return deadline;
 }
 
 }  // namespace
 
-event_set* make_event_set(bool is_of_system) noexcept {
+event_set* create_event_set(bool is_of_system) noexcept {
   for (event_set& each : sets) {
     if (each.is_used) continue;
     each = {};
@@ -44,42 +44,42 @@ event_set* find_event_set(const void* handle, bool is_of_system) noexcept {
 
 void free_event_set(event_set* set) noexcept {
   set->is_used = false;
-  pthread_cond_broadcast(&event_came);
+  pthread_cond_broadcast(&event_posted);
 }
 
-unsigned post(const event& what, bool is_of_system) noexcept {
-  unsigned told = 0;
+unsigned post(const event& posted, bool is_of_system) noexcept {
+  unsigned receivers = 0;
   for (event_set& each : sets) {
-    const unsigned place = is_of_system ? 0 : index_of_device(what.device);
-    const bool is_wanted =
-        each.is_used && each.is_of_system == is_of_system && (each.wanted[place] & what.type) != 0;
-    if (!is_wanted || each.count == sizeof each.waiting / sizeof *each.waiting) continue;
-    each.waiting[each.count++] = what;
-    ++told;
+    const unsigned slot = is_of_system ? 0 : index_of_device(posted.device);
+    const bool is_registered =
+        each.is_used && each.is_of_system == is_of_system && (each.types[slot] & posted.type) != 0;
+    if (!is_registered || each.count == sizeof each.pending / sizeof *each.pending) continue;
+    each.pending[each.count++] = posted;
+    ++receivers;
   }
-  pthread_cond_broadcast(&event_came);
-  return told;
+  pthread_cond_broadcast(&event_posted);
+  return receivers;
 }
 
-void forget_events() noexcept {
+void clear_events() noexcept {
   for (event_set& each : sets) each.count = 0;
 }
 
-nvmlReturn_t take(event_set* from, event* out, unsigned room, unsigned milliseconds,
-                  unsigned* taken) noexcept {
-  const timespec until = in(milliseconds);
+nvmlReturn_t wait_for_events(event_set* source, event* out, unsigned capacity,
+                             unsigned milliseconds, unsigned* received_count) noexcept {
+  const timespec deadline = deadline_after(milliseconds);
   bool is_late = milliseconds == 0;
-  while (from->is_used && !from->count && !is_late) {
-    is_late = milliseconds == for_ever
-                  ? pthread_cond_wait(&event_came, &mutex) != 0
-                  : pthread_cond_timedwait(&event_came, &mutex, &until) == ETIMEDOUT;
+  while (source->is_used && !source->count && !is_late) {
+    is_late = milliseconds == infinite
+                  ? pthread_cond_wait(&event_posted, &mutex) != 0
+                  : pthread_cond_timedwait(&event_posted, &mutex, &deadline) == ETIMEDOUT;
   }
-  if (!from->is_used) return NVML_ERROR_INVALID_ARGUMENT;
-  if (!from->count) return NVML_ERROR_TIMEOUT;
-  *taken = room < from->count ? room : from->count;
-  memcpy(out, from->waiting, *taken * sizeof *out);
-  from->count -= *taken;
-  memmove(from->waiting, from->waiting + *taken, from->count * sizeof *out);
+  if (!source->is_used) return NVML_ERROR_INVALID_ARGUMENT;
+  if (!source->count) return NVML_ERROR_TIMEOUT;
+  *received_count = capacity < source->count ? capacity : source->count;
+  memcpy(out, source->pending, *received_count * sizeof *out);
+  source->count -= *received_count;
+  memmove(source->pending, source->pending + *received_count, source->count * sizeof *out);
   return NVML_SUCCESS;
 }
 

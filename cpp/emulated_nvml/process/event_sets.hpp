@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of events: who waits for what, and what came that nobody has taken yet.
+// Event sets: the registered event types and the pending events.
 #pragma once
 
 #include "emulated_nvml/process/library.hpp"
@@ -11,28 +11,28 @@ struct event {
   unsigned long long type, data;
 };
 
-// Guarded by the lock. What the handle of a set points to.
+// The target of an event set handle. Guarded by the lock.
 struct event_set {
   bool is_of_system;
   bool is_used;
-  unsigned long long wanted[most_devices];  // types; of the system in the first
-  event waiting[64];                        // the oldest first; later ones are lost when it is full
+  unsigned long long types[max_devices];  // per device; a system set uses the first element
+  event pending[64];                      // oldest first; events beyond the capacity are dropped
   unsigned count;
 };
 
-// Null: there are too many.
-event_set* make_event_set(bool is_of_system) noexcept;
-event_set* find_event_set(const void* handle, bool is_of_system) noexcept;  // null: there is none
+// Returns null if there are too many event sets.
+event_set* create_event_set(bool is_of_system) noexcept;
+event_set* find_event_set(const void* handle, bool is_of_system) noexcept;  // null if unknown
 void free_event_set(event_set* set) noexcept;
 
-// Hands an event to each set that asked for it; how many they were.
-unsigned post(const event& what, bool is_of_system) noexcept;
+// Adds an event to each set that registered its type; returns the number of sets.
+unsigned post(const event& posted, bool is_of_system) noexcept;
 
-void forget_events() noexcept;  // that wait to be taken
+void clear_events() noexcept;  // discards pending events
 
-// Takes up to `room` events; timeout when none has come after that time, which may be
-// none; the greatest number is for ever. The set may be freed meanwhile, which ends the wait.
-nvmlReturn_t take(event_set* from, event* out, unsigned room, unsigned milliseconds,
-                  unsigned* taken) noexcept;
+// Waits and receives up to `capacity` events. Returns a timeout error if none arrives in time; the
+// largest number waits without limit. Freeing the set ends the wait.
+nvmlReturn_t wait_for_events(event_set* source, event* out, unsigned capacity,
+                             unsigned milliseconds, unsigned* received_count) noexcept;
 
 }  // namespace halfwarp::emulated_nvml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the devices come from: the emulated driver that lies beside this library.
+// Reads the devices from the emulated driver in the folder of this library.
 #include "emulated_nvml/process/library.hpp"
 
 #include <stdio.h>
@@ -10,35 +10,35 @@
 namespace halfwarp::emulated_nvml {
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-pthread_cond_t event_came;
+pthread_cond_t event_posted;
 
-unsigned begun = 0;
+unsigned init_count = 0;
 unsigned device_count = 0;
-nvmlDevice_st devices[most_devices];
+nvmlDevice_st devices[max_devices];
 
 namespace {
 
-decltype(halfwarp_emulator_device)* ask_emulator = nullptr;
-decltype(halfwarp_emulator_use)* ask_use = nullptr;
+decltype(halfwarp_emulator_device)* query_device = nullptr;
+decltype(halfwarp_emulator_use)* query_use = nullptr;
 
 void make_condition() {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&event_came, &attributes);
+  pthread_cond_init(&event_posted, &attributes);
   pthread_condattr_destroy(&attributes);
 }
 
 void before_fork() { pthread_mutex_lock(&mutex); }
 void after_fork() { pthread_mutex_unlock(&mutex); }
 
-// Threads of the parent that wait are not there, and nobody may wait for them.
+// The waiting threads of the parent do not exist in the child process, so the condition is reset.
 void after_fork_in_child() {
   make_condition();
   after_fork();
 }
 
-// A fork finds no call half done: the child may go on where the parent was.
+// A fork waits for calls in progress, so that the child process can use the library.
 [[gnu::constructor]] void prepare() {
   make_condition();
   pthread_atfork(&before_fork, &after_fork, &after_fork_in_child);
@@ -48,34 +48,34 @@ void open_emulator() noexcept {
   void* const emulator =
       load_emulator(reinterpret_cast<const void*>(&find_devices), "the emulated NVML");
   if (!emulator) return;
-  ask_use = reinterpret_cast<decltype(ask_use)>(dlsym(emulator, "halfwarp_emulator_use"));
-  ask_emulator =
-      reinterpret_cast<decltype(ask_emulator)>(dlsym(emulator, "halfwarp_emulator_device"));
+  query_use = reinterpret_cast<decltype(query_use)>(dlsym(emulator, "halfwarp_emulator_use"));
+  query_device =
+      reinterpret_cast<decltype(query_device)>(dlsym(emulator, "halfwarp_emulator_device"));
 }
 
-void write_names(nvmlDevice_st& of) noexcept {
-  const unsigned char* b = of.facts.uuid;
-  snprintf(of.uuid, sizeof of.uuid,
+void format_ids(nvmlDevice_st& target) noexcept {
+  const unsigned char* b = target.facts.uuid;
+  snprintf(target.uuid, sizeof target.uuid,
            "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
            b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
            b[15]);
-  snprintf(of.bus_id, sizeof of.bus_id, "%08X:%02X:00.0", of.facts.pci_domain & 0xFFFF,
-           of.facts.pci_bus & 0xFF);
+  snprintf(target.bus_id, sizeof target.bus_id, "%08X:%02X:00.0", target.facts.pci_domain & 0xFFFF,
+           target.facts.pci_bus & 0xFF);
 }
 
 }  // namespace
 
 nvmlReturn_t find_devices() noexcept {
   if (device_count) return NVML_SUCCESS;
-  if (!ask_emulator) open_emulator();
-  if (!ask_emulator) return NVML_ERROR_DRIVER_NOT_LOADED;
-  unsigned found = 0;
-  while (found < most_devices && ask_emulator(static_cast<int>(found), &devices[found].facts)) {
-    devices[found].energy_time = seconds_now();
-    write_names(devices[found++]);
+  if (!query_device) open_emulator();
+  if (!query_device) return NVML_ERROR_DRIVER_NOT_LOADED;
+  unsigned count = 0;
+  while (count < max_devices && query_device(static_cast<int>(count), &devices[count].facts)) {
+    devices[count].energy_time = seconds_now();
+    format_ids(devices[count++]);
   }
-  device_count = found;
-  return found ? NVML_SUCCESS : NVML_ERROR_DRIVER_NOT_LOADED;
+  device_count = count;
+  return count ? NVML_SUCCESS : NVML_ERROR_DRIVER_NOT_LOADED;
 }
 
 bool is_device(nvmlDevice_t device) noexcept {
@@ -90,7 +90,7 @@ unsigned index_of_device(nvmlDevice_t device) noexcept {
 }
 
 halfwarp_emulated_use use_of(nvmlDevice_t device) noexcept {
-  return ask_use(static_cast<int>(index_of_device(device)));
+  return query_use(static_cast<int>(index_of_device(device)));
 }
 
 double energy_of(nvmlDevice_t device) noexcept {

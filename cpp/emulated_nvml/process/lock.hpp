@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one lock of the library: every call holds it, and a wait for events gives it back meanwhile.
+// The lock of the library. Every call holds it; a wait for events releases it.
 #pragma once
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 namespace halfwarp::emulated_nvml {
 
 extern pthread_mutex_t mutex;
-extern pthread_cond_t event_came;  // with CLOCK_MONOTONIC
+extern pthread_cond_t event_posted;  // uses CLOCK_MONOTONIC
 
 class lock_guard {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an emulated board measures and is set to: made-up values that agree with each other, and
-// that a test may change by their names.
+// Sensors and settings of an emulated board: consistent fictitious values, which a test can set by
+// name.
 #pragma once
 
 #include "headers/nvml.h"
@@ -43,10 +43,10 @@ enum class sensor : unsigned {
 
 struct sensor_kind {
   const char* name;
-  long long initial, least, most;
+  long long initial, min_value, max_value;
 };
 
-// Degrees Celsius, milliwatts, percent, MHz, KB/s; what NVML gives a number has that number.
+// The units are degrees Celsius, milliwatts, percent, MHz and KB/s; enumerators are NVML's.
 inline constexpr sensor_kind sensor_kinds[] = {
     {"temperature", 41, -100, 300},
     {"memory_temperature", 45, -100, 300},
@@ -83,29 +83,26 @@ inline constexpr sensor_kind sensor_kinds[] = {
 inline constexpr unsigned sensor_count = static_cast<unsigned>(sensor::end);
 static_assert(sizeof sensor_kinds / sizeof *sensor_kinds == sensor_count);
 
-// What does not change: the bounds of what is measured.
+// Constant limits of the board.
 namespace rated {
 inline constexpr unsigned graphics_clock = 1980, memory_clock = 1000, video_clock = 1545;  // MHz
-inline constexpr unsigned least_graphics_clock = 345, least_video_clock = 765;
-inline constexpr unsigned shutdown = 95, slowdown = 90, memory_most = 100, most = 87;  // degrees
-inline constexpr unsigned least_power = 200000, most_power = 700000;                   // mW
-inline constexpr unsigned rotations_per_percent = 40;  // of a fan, in a minute
+inline constexpr unsigned min_graphics_clock = 345, min_video_clock = 765;
+// Degrees Celsius.
+inline constexpr unsigned shutdown = 95, slowdown = 90, memory_max = 100, max_temperature = 87;
+inline constexpr unsigned min_power = 200000, max_power = 700000;  // mW
+inline constexpr unsigned rotations_per_percent = 40;              // per minute
 }  // namespace rated
 
 class sensor_values {
  public:
   sensor_values() noexcept { reset(); }
 
-  long long operator[](sensor which) const noexcept {
-    return values_[static_cast<unsigned>(which)];
-  }
+  long long operator[](sensor id) const noexcept { return values_[static_cast<unsigned>(id)]; }
   template <class Number = unsigned>
-  Number get(sensor which) const noexcept {
-    return static_cast<Number>((*this)[which]);
+  Number get(sensor id) const noexcept {
+    return static_cast<Number>((*this)[id]);
   }
-  void set(sensor which, long long value) noexcept {
-    values_[static_cast<unsigned>(which)] = value;
-  }
+  void set(sensor id, long long value) noexcept { values_[static_cast<unsigned>(id)] = value; }
   void reset() noexcept {
     for (unsigned i = 0; i < sensor_count; ++i) values_[i] = sensor_kinds[i].initial;
   }
