@@ -22,8 +22,8 @@ from cuda.core._core cimport (
 from cuda.core._core import _complete_classes
 
 include "execution/resources/driver_calls.pyx"
-include "execution/resources/multiprocessors.pyx"
-include "execution/resources/workqueue.pyx"
+include "execution/resources/sm_resource.pyx"
+include "execution/resources/workqueue_resource.pyx"
 include "execution/resources/device_resources.pyx"
 include "execution/resources/green_context.pyx"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Nodes that allocate and free memory of a graph.
+# AllocNode: allocates memory of a graph.
 
 from cuda.bindings.cydriver cimport (
     CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
@@ -61,24 +61,6 @@ cdef class AllocNode(GraphNode):
         return f"allocate\n{self.bytes} B"
 
 
-@cython.final
-cdef class FreeNode(GraphNode):
-    """A node that frees memory which an `AllocNode` allocates."""
-
-    cdef CUdeviceptr address
-
-    @property
-    def dptr(self):
-        """The address of the memory. Host only."""
-        return self.address
-
-    def _details(self):
-        return f"dptr=0x{self.address:x}"
-
-    def _label(self):
-        return f"free\n0x{self.address:x}"
-
-
 cdef int ordinal_of(object given) except -2:
     if isinstance(given, Device):
         return (<Device>given).ordinal
@@ -132,20 +114,6 @@ cdef int ordinal_of_current() except -1:
     return context.facts().device
 
 
-cdef FreeNode add_free_node(_NodeMaker after, object dptr):
-    cdef _NodeState state
-    cdef FreeNode node = FreeNode.__new__(FreeNode)
-    if not PyIndex_Check(dptr):
-        raise TypeError(f"dptr must be an int, AllocNode.dptr, got {qualified_name(dptr)}")
-    node.address = address_from(dptr)
-    state = new_state_for(node)
-    after.check_usable()
-    call_alone(after.state.lock, driver.cuGraphAddMemFreeNode, &state.raw, after.state.raw,
-               &after.raw, <size_t>(after.raw is not NULL), node.address)
-    place(node, after.state, state)
-    return node
-
-
 cdef GraphNode inspect_alloc_node(CUgraphNode raw):
     cdef CUDA_MEM_ALLOC_NODE_PARAMS found
     cdef AllocNode node = AllocNode.__new__(AllocNode)
@@ -158,10 +126,4 @@ cdef GraphNode inspect_alloc_node(CUgraphNode raw):
         node.kind = "host"
     node.peers = tuple([found.accessDescs[i].location.id for i in range(found.accessDescCount)
                         if found.accessDescs is not NULL])
-    return node
-
-
-cdef GraphNode inspect_free_node(CUgraphNode raw):
-    cdef FreeNode node = FreeNode.__new__(FreeNode)
-    call(driver.cuGraphMemFreeNodeGetParams, raw, &node.address)
     return node

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# FreeNode: frees memory of an AllocNode.
+
+
+@cython.final
+cdef class FreeNode(GraphNode):
+    """A node that frees memory which an `AllocNode` allocates."""
+
+    cdef CUdeviceptr address
+
+    @property
+    def dptr(self):
+        """The address of the memory. Host only."""
+        return self.address
+
+    def _details(self):
+        return f"dptr=0x{self.address:x}"
+
+    def _label(self):
+        return f"free\n0x{self.address:x}"
+
+
+cdef FreeNode add_free_node(_NodeMaker after, object dptr):
+    cdef _NodeState state
+    cdef FreeNode node = FreeNode.__new__(FreeNode)
+    if not PyIndex_Check(dptr):
+        raise TypeError(f"dptr must be an int, AllocNode.dptr, got {qualified_name(dptr)}")
+    node.address = address_from(dptr)
+    state = new_state_for(node)
+    after.check_usable()
+    call_alone(after.state.lock, driver.cuGraphAddMemFreeNode, &state.raw, after.state.raw,
+               &after.raw, <size_t>(after.raw is not NULL), node.address)
+    place(node, after.state, state)
+    return node
+
+
+cdef GraphNode inspect_free_node(CUgraphNode raw):
+    cdef FreeNode node = FreeNode.__new__(FreeNode)
+    call(driver.cuGraphMemFreeNodeGetParams, raw, &node.address)
+    return node

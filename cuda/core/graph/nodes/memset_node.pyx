@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# MemsetNode: fills memory with a pattern.
+
+
+@cython.final
+cdef class MemsetNode(GraphNode):
+    """A node that fills memory with a pattern."""
+
+    cdef CUDA_MEMSET_NODE_PARAMS fill
+
+    @property
+    def dptr(self):
+        """The address of the memory. Host only."""
+        return self.fill.dst
+
+    @property
+    def value(self):
+        """The pattern as an int. Host only."""
+        return self.fill.value
+
+    @property
+    def element_size(self):
+        """The size of the pattern: 1, 2 or 4 bytes. Host only."""
+        return self.fill.elementSize
+
+    @property
+    def width(self):
+        """In elements. Host only."""
+        return self.fill.width
+
+    @property
+    def height(self):
+        """In rows. Host only."""
+        return self.fill.height
+
+    @property
+    def pitch(self):
+        """In bytes, from a row to the next. Host only."""
+        return self.fill.pitch
+
+    def update(self, *, dst=None, value=None, width=None, height=None, pitch=None, dst_owner=None):
+        """Change what is filled; what is left out stays.
+
+        Host only. Executables that were made before are not changed.
+
+        Parameters
+        ----------
+        dst : Buffer or int, optional
+        value : int or bytes-like, optional
+        width, height, pitch : int, optional
+        dst_owner : object, optional
+            Only with an address.
+
+        See Also
+        --------
+        cuGraphNodeSetParams : the driver function.
+        """
+        self.check_usable()
+        if dst_owner is not None and (dst is None or isinstance(dst, Buffer)):
+            raise ValueError("dst_owner needs an integer dst")
+        if dst is None and value is None and width is None and height is None and pitch is None:
+            return
+        update_memset_node(self, dst, value, width, height, pitch, dst_owner)
+
+    def _details(self):
+        return f"dptr=0x{self.fill.dst:x} value={self.fill.value}"
+
+    def _label(self):
+        rows = "" if self.fill.height == 1 else f" x {self.fill.height}"
+        return f"memset\n{self.fill.width}{rows} of {self.fill.elementSize} B = {self.fill.value}"
+
+
+cdef CUDA_MEMSET_NODE_PARAMS fill_of(memory_range to, object value, object width, object height,
+                                     object pitch) except *:
+    cdef CUDA_MEMSET_NODE_PARAMS fill
+    cdef unsigned pattern = 0
+    fill.elementSize = 1
+    if isinstance(value, int) or (not PyObject_CheckBuffer(value) and PyIndex_Check(value)):
+        pattern = byte_of(value)
+    else:
+        fill.elementSize = pattern_of(value, &pattern)
+    fill.dst, fill.value = to.pointer, pattern
+    fill.width, fill.height = count_from(width, "width"), count_from(height, "height")
+    fill.pitch = count_from(pitch, "pitch")
+    rows, row = <object>max(fill.height, <size_t>1) - 1, <object>fill.width * fill.elementSize
+    check_fits(to, "dst", rows * fill.pitch + row)
+    return fill
+
+
+cdef CUgraphNodeParams memset_parameters(const CUDA_MEMSET_NODE_PARAMS& fill) except *:
+    cdef CUgraphNodeParams how
+    memset(&how, 0, sizeof(how))
+    how.type = CU_GRAPH_NODE_TYPE_MEMSET
+    how.memset.dst, how.memset.value, how.memset.pitch = fill.dst, fill.value, fill.pitch
+    how.memset.elementSize = fill.elementSize
+    how.memset.width, how.memset.height = fill.width, fill.height
+    how.memset.ctx = raw_current_context()
+    return how
+
+
+cdef MemsetNode add_memset_node(_NodeMaker after, object dst, object value, object width,
+                                object height, object pitch, object owner):
+    cdef CUgraphNodeParams how
+    cdef MemsetNode node = MemsetNode.__new__(MemsetNode)
+    after.check_usable()
+    node.fill = fill_of(range_of(dst, owner, "dst"), value, width, height, pitch)
+    after.check_usable()
+    kept = objects_to_keep(object_to_keep(dst, owner), None)
+    how = memset_parameters(node.fill)
+    add_node(node, after, &how, kept)
+    return node
+
+
+cdef int update_memset_node(MemsetNode node, object dst, object value, object width, object height,
+                            object pitch, object owner) except -1:
+    cdef CUgraphNodeParams how
+    cdef CUDA_MEMSET_NODE_PARAMS fill
+    cdef memory_range to
+    if dst is None:
+        to.pointer, to.size, to.is_buffer = node.fill.dst, SIZE_MAX, False
+    else:
+        to = range_of(dst, owner, "dst")
+    if value is None:
+        value = (<unsigned>node.fill.value).to_bytes(node.fill.elementSize, "little")
+    fill = fill_of(to, value, node.fill.width if width is None else width,
+                   node.fill.height if height is None else height,
+                   node.fill.pitch if pitch is None else pitch)
+    node.check_usable()
+    how = memset_parameters(fill)
+    if dst is not None:
+        set_node(node, &how, objects_to_keep(object_to_keep(dst, owner), None))
+    else:
+        call_alone(node.state.lock, driver.cuGraphNodeSetParams, node.raw, &how)
+    node.fill = fill
+    return 0
+
+
+cdef GraphNode inspect_memset_node(CUgraphNode raw):
+    cdef MemsetNode node = MemsetNode.__new__(MemsetNode)
+    call(driver.cuGraphMemsetNodeGetParams, raw, &node.fill)
+    return node
