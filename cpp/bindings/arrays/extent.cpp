@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices and slices of strided memory.
+// Applies indices and slices to strided memory.
 #include "bindings/arrays/extent.hpp"
 
 #include "bindings/errors/errors.hpp"
@@ -24,7 +24,7 @@ bool select_slice(const extent& e, char* data, PyObject* key, selection& out) {
   Py_ssize_t n = PySlice_AdjustIndices(e.shape[0], &start, &stop, step);
   out = {data + (n ? start * e.stride[0] : 0), e, false};
   out.e.shape[0] = n;
-  if (n > 1) out.e.stride[0] *= step;  // a step that leaves one element may be any number
+  if (n > 1) out.e.stride[0] *= step;  // with one element left, any step is valid
   return true;
 }
 

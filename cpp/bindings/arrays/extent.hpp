@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements in memory by shape and stride, as the buffer protocol has them.
+// Shape and strides of elements in memory, as in the buffer protocol.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -14,14 +14,14 @@ struct extent {
   Py_ssize_t shape[most] = {};
   Py_ssize_t stride[most] = {};  // in bytes
 
-  // `n` elements that follow each other; one dimension.
+  // Returns a one-dimensional extent of `n` elements.
   static extent line(Py_ssize_t n, Py_ssize_t stride) {
     extent e;
     e.append(n, stride);
     return e;
   }
 
-  // One more, innermost dimension.
+  // Adds an innermost dimension. Returns false if there are five already.
   bool append(Py_ssize_t n, Py_ssize_t step) {
     if (ndim == most) return false;
     shape[ndim] = n;
@@ -29,14 +29,14 @@ struct extent {
     return true;
   }
 
-  // All but the outermost dimension.
+  // Returns the extent without its outermost dimension.
   extent inner() const {
     extent e;
     for (int i = 1; i < ndim; ++i) e.append(shape[i], stride[i]);
     return e;
   }
 
-  // The same shape without gaps.
+  // Returns the same shape with contiguous strides for elements of `size` bytes.
   extent packed(Py_ssize_t size) const {
     extent e = *this;
     for (int i = ndim - 1; i >= 0; --i) {
@@ -52,7 +52,7 @@ struct extent {
     return n;
   }
 
-  // Whether the elements lie behind each other without gaps.
+  // Whether elements of `size` bytes are contiguous.
   bool is_contiguous(Py_ssize_t size) const {
     for (int i = ndim - 1; i >= 0; --i) {
       if (shape[i] != 1 && stride[i] != size) return false;
@@ -62,17 +62,18 @@ struct extent {
   }
 };
 
-// What an index or a slice of the outermost dimension leaves. An index takes the dimension away.
+// Result of an index or a slice of the outermost dimension. An index removes the dimension.
 struct selection {
   char* data = nullptr;
   extent e;
   bool is_element = false;
 };
 
-// False with an error set: not an index, or out of bounds.
+// Applies `key` to the outermost dimension. Returns false with an error set if the key is no index
+// or is out of bounds.
 bool select(const extent& e, char* data, PyObject* key, selection& out);
 
-// The element at a number, as sequences are asked for it, by what takes any key.
+// Implements `sq_item` with a function that accepts any key.
 template <binaryfunc get_item>
 PyObject* item_at(PyObject* self, Py_ssize_t index) {
   PyObject* key = PyLong_FromSsize_t(index);
@@ -82,7 +83,7 @@ PyObject* item_at(PyObject* self, Py_ssize_t index) {
 }
 
 // Calls `visit(char*)` for the address of each element, the last dimension fastest, until it
-// answers false.
+// returns false.
 template <class V>
 bool for_each_element(const extent& e, char* data, V visit) {
   if (!e.ndim) return visit(data);

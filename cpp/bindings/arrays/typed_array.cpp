@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of numbers, and numbers in strided memory, many at once.
+// Arrays of numbers: the Python class, and bulk conversion of numbers in strided memory.
 #include "bindings/arrays/typed_array.hpp"
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 namespace halfwarp::bindings {
 namespace {
 
-// Addresses are numbers as well.
+// Returns the number kind that stores an element; an address is stored as u64.
 kind stored(kind element) { return element == kind::address ? kind::u64 : element; }
 
-// A sequence whose elements go to the elements of a dimension; everything else is one number.
+// Whether a value is a sequence to assign element by element; any other value is one number.
 bool is_sequence(PyObject* value) {
   return !PyLong_Check(value) && !PyFloat_Check(value) && !PyUnicode_Check(value) &&
          PySequence_Check(value);
@@ -76,24 +76,25 @@ PyObject* view_of(PyObject* self, const selection& chosen) {
                         array->is_read_only);
 }
 
-// The same memory as an array of NumPy's, whose `asarray` this is.
+// Returns a NumPy array of the same memory, created by NumPy's `asarray`.
 PyObject* as_numpy(PyObject* asarray, PyObject* self) {
   auto* array = as_typed_array(self);
   if (array->element != kind::address) return PyObject_CallOneArg(asarray, self);
   const reference numbers{
-      // NumPy has no addresses
+      // NumPy has no address type
       new_typed_view(kind::u64, array->data, array->e, self, array->is_read_only)};
   return numbers ? PyObject_CallOneArg(asarray, numbers) : nullptr;
 }
 
-// Once NumPy is loaded, what is no single element is selected and compared as its arrays do it.
-// The array, or nullptr: with an error set, or because NumPy is not there.
+// Converts to a NumPy array if NumPy is loaded: NumPy then selects and compares, except for single
+// elements. Returns nullptr with an error set, or without one if NumPy is not loaded.
 PyObject* numpy_array(PyObject* self) {
   const reference asarray{loaded_numpy_function("asarray")};
   return asarray ? as_numpy(asarray, self) : nullptr;
 }
 
-// An index of one element: an integer, and no array of them, which has an `__index__` as well.
+// Whether a key is an integer. An integer array has `__index__` too, but is no index of one
+// element.
 bool is_index(PyObject* key) {
   PyMappingMethods* mapping = Py_TYPE(key)->tp_as_mapping;
   return PyIndex_Check(key) && !(mapping && mapping->mp_length);
@@ -146,8 +147,7 @@ PyObject* represent(PyObject* self) {
               : nullptr;
 }
 
-// As arrays of NumPy where that is loaded; else equal to what has the same elements in the same
-// order.
+// Compares like a NumPy array if NumPy is loaded; else equals any sequence with the same elements.
 PyObject* compare(PyObject* self, PyObject* other, int operation) {
   if (PyObject* array = numpy_array(self)) {
     PyObject* result = PyObject_RichCompare(array, other, operation);
@@ -223,7 +223,7 @@ PyObject* get_address(PyObject* self, void*) {
   return PyLong_FromVoidPtr(as_typed_array(self)->data);
 }
 
-// Rebuilds as the standard library's array, which needs nothing of ours to be read.
+// Pickles as the standard library's `array`, so that unpickling does not need this package.
 PyObject* reduce(PyObject* self, PyObject*) {
   const reference module{PyImport_ImportModule("array")};
   PyObject* type = module ? PyObject_GetAttrString(module, "array") : nullptr;
@@ -243,8 +243,8 @@ PyGetSetDef properties[] = {
     {"itemsize", get_item_size, nullptr, "Bytes per element.", nullptr},
     {"nbytes", get_byte_count, nullptr, "Bytes of all elements.", nullptr},
     {"format", get_format, nullptr, "Letter of the element type, as in `struct`.", nullptr},
-    {"typecode", get_format, nullptr, "The same: reprlib asks what is called array for it.",
-     nullptr},
+    {"typecode", get_format, nullptr,
+     "Same as `format`; reprlib reads it of any class named array.", nullptr},
     {"dtype", get_dtype, nullptr, "The NumPy type of the elements; imports NumPy.", nullptr},
     {"memview", get_view, nullptr, "The same memory as a memoryview.", nullptr},
     {"ptr", get_address, nullptr, "Address of the first element.", nullptr},
@@ -285,8 +285,8 @@ const char* number_format(kind element) {
   return formats[int(element)];
 }
 
-// All or nothing: many values are converted first, so that one which is refused leaves all numbers
-// as they were, and those that are moved within their array are read before any is written.
+// Converts a sequence into scratch memory first. A rejected value then leaves the array unchanged,
+// and an overlapping source is read before any element is written.
 int assign_numbers(kind element, const extent& e, char* data, PyObject* value) {
   if (!is_sequence(value)) return assign(element, e, data, value);
   Py_ssize_t size = number_size(element);
@@ -357,7 +357,7 @@ PyObject* loaded_numpy_function(const char* name) {
   PyObject* modules = PyImport_GetModuleDict();  // borrowed
   const reference numpy{modules ? PyMapping_GetItemString(modules, "numpy") : nullptr};
   PyObject* result = numpy ? PyObject_GetAttrString(numpy, name) : nullptr;
-  if (!result) PyErr_Clear();  // not loaded, or not yet all of it
+  if (!result) PyErr_Clear();  // not loaded, or partially loaded
   return result;
 }
 

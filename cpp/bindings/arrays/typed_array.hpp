@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of C numbers without NumPy: results of calls, columns of struct arrays; and what is asked
-// of NumPy.
+// Arrays of C numbers without NumPy: results of calls and columns of struct arrays. Also looks up
+// functions of NumPy.
 #pragma once
 
 #include "bindings/arrays/extent.hpp"
@@ -8,19 +8,19 @@
 
 namespace halfwarp::bindings {
 
-// Elements of one kind in memory that it owns, or that `owner` keeps alive.
+// Array of numbers of one kind, in owned memory or in memory of `owner`.
 struct typed_array {
   PyObject_HEAD char* data;
-  PyObject* owner;  // null: the memory is this object's own
+  PyObject* owner;  // null: this object owns the memory
   extent e;
   kind element;
   bool is_read_only;
 };
 
-// An array of zeros with memory of its own; nullptr with an error set.
+// Creates a zeroed array that owns its memory; nullptr with an error set.
 PyObject* new_typed_array(kind element, Py_ssize_t n);
 
-// A view of elements that belong to `owner`.
+// Creates a view of elements in memory of `owner`.
 PyObject* new_typed_view(kind element, char* data, const extent& e, PyObject* owner,
                          bool is_read_only);
 
@@ -30,25 +30,26 @@ inline typed_array* as_typed_array(PyObject* object) {
 
 bool is_typed_array(PyObject* object);
 
-// The letter of `struct` and of the buffer protocol.
+// Returns the format letter of `struct` and of the buffer protocol.
 const char* number_format(kind element);
 
-// Stores one number everywhere, or a sequence (nested like the shape) element by element.
+// Stores one number in all elements, or a (nested) sequence of the same shape element by element.
 int assign_numbers(kind element, const extent& e, char* data, PyObject* value);
-// The elements as numbers in (nested) lists.
+// Returns the elements as numbers in (nested) lists.
 PyObject* list_of_numbers(kind element, const extent& e, char* data);
 
-// The class, for the module that shows it.
+// Returns the class of arrays; nullptr with an error set.
 PyTypeObject* typed_array_type();
 
-// A function or class of NumPy, which is imported; a new reference, or nullptr with an error set.
+// Imports NumPy and returns a function or class of it: a new reference, nullptr with an error
+// set.
 PyObject* from_numpy(const char* name);
 
-// A function of NumPy if that is loaded, which this does not do; a new reference, or nullptr
-// without an error.
+// Returns a function of NumPy if NumPy is loaded: a new reference. Returns nullptr without an error
+// otherwise.
 PyObject* loaded_numpy_function(const char* name);
 
-// The type of numbers by their letter in `struct`; a new reference, or nullptr with an error set.
+// Returns the NumPy dtype of a format letter: a new reference, nullptr with an error set.
 PyObject* numpy_type_of(const char* format);
 
 }  // namespace halfwarp::bindings

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter of function records, and Python's calling rules for what they describe.
+// Interprets function records by Python's calling conventions.
 #include "bindings/calls/engine.hpp"
 
 #include <cstring>
@@ -32,7 +32,7 @@ PyObject* outputs_result(frame& c) {
                     : success_many(c.lib, values, count);
 }
 
-// The interned names of a function's parameters, made at its first call with keywords.
+// Returns the interned names of a function's parameters, created by its first call with keywords.
 PyObject* names_of(const library& lib, const function& f) {
   PyObject** cached = &lib.state->keywords[&f - lib.functions.data()];
   if (PyObject* known = published(cached)) return known;
@@ -50,7 +50,7 @@ PyObject* names_of(const library& lib, const function& f) {
   return publish(cached, names);
 }
 
-// Position of a keyword, -1 when the function has no such parameter, -2 on error.
+// Returns the position of a keyword, -1 if the function has no such parameter, -2 on error.
 int position_of(PyObject* names, PyObject* keyword) {
   int n = int(PyTuple_GET_SIZE(names));
   for (int i = 0; i < n; ++i)

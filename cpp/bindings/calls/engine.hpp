@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls a C function as its record says, by Python's calling rules.
+// Calls a C function as its record describes, by Python's calling conventions.
 #pragma once
 
 #include "bindings/conventions/results.hpp"
@@ -10,27 +10,27 @@
 
 namespace halfwarp::bindings {
 
-// The Python call: binds, converts, calls, builds the result.
+// Binds and converts the arguments, calls the C function, builds the result.
 PyObject* call(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                PyObject* names);
-// The same without the function's own entry, for that entry to use.
+// Calls by the record alone; for the handwritten entry of a function.
 PyObject* call_by_record(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                          PyObject* names);
 
-// What a function of a module points to: the engine with the record's place in the table.
+// Entry point of a module function: passes its record to the engine.
 template <const library& Library, int Index>
 PyObject* entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
   return call(Library, Library.functions[Index], args, n, names);
 }
 
-// Whether a thread of this interpreter besides this one could take the lock. Threads of Python are
-// made by one that holds it; those of C++ that come later, and those of another interpreter that
-// shares the lock, wait until a brief call is over.
+// Whether another thread of this interpreter could acquire the GIL. A Python thread can only be
+// started by a thread that holds the GIL. C++ threads that attach later, and threads of an
+// interpreter that shares the GIL, wait until a brief call returns.
 inline bool has_other_threads() {
 #ifdef Py_GIL_DISABLED
   return true;
 #else
-  PyThreadState* own = PyThreadState_Get();  // in a list of all threads
+  PyThreadState* own = PyThreadState_Get();  // a node of the list of all threads
   return own->prev || own->next;
 #endif
 }
@@ -52,26 +52,26 @@ class gil_release_for {
   PyThreadState* state_;
 };
 
-// A call that must not be under way when the process ends. One that the gate leaves out has left a
-// Python error, and gives the code of some error.
+// Makes a call that must not run while the process exits. If the gate is closed, returns the code
+// of some error; a Python error is set.
 template <class Call>
 [[gnu::noinline]] word call_behind_gate(Call&& call) {
   const std::uint64_t number = interpreter::gate->enter_or_wait();
   if (!number) return 1;
   gil_release_for released{releases_gil};
-  const interpreter::gate_pass pass{number};  // given back before the lock is taken again
+  const interpreter::gate_pass pass{number};  // destroyed before the GIL is acquired
   return call();
 }
 
 // Calls the C function with the words of the frame.
 word invoke(const frame& c);
 
-// The result of a call that returned an error code; nullptr when it left a Python error (no
-// library, no such symbol).
+// Returns the result of a call that failed with `code`; nullptr if a Python error is set (missing
+// library or symbol).
 PyObject* failure(const library& lib, const function& f, int code);
 
-// Puts the arguments of a call in the order of the record; nullptr where an optional one is
-// missing.
+// Orders the arguments of a call like the parameters of the record; nullptr for a missing optional
+// one.
 bool bind_arguments(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                     PyObject* keywords, PyObject** bound);
 

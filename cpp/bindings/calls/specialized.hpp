@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same call with the kinds of the parameters known to the compiler: for functions that are
-// called per launch with all of the record, for the others once for all records of one shape.
+// Calls with parameter kinds known to the compiler. Functions that programs call per launch are
+// specialized by their whole record; the others share one form per shape.
 #pragma once
 
 #include <utility>
@@ -12,8 +12,8 @@
 
 namespace halfwarp::bindings {
 
-// How a call reaches its C function: through the thunk of the record, or by its type. Who knows the
-// library can do with a lighter frame.
+// Calls a C function through the thunk of its record, or by its type. If the library is known at
+// compile time, a lighter frame suffices.
 struct by_record {
   static word call(const library& lib, const function& f, const word* w) {
     return call_c(lib, f, w);
@@ -33,8 +33,8 @@ template <class Dispatch>
 concept has_light_frames =
     requires { typename Dispatch::template light<1, 0, frame_without_memory>; };
 
-// What the calls of several functions have in common. Everything here is inlined, so that a record
-// that is known where it is called from is known here.
+// Call of all functions with these parameter kinds. All of it is inlined, so that a constant record
+// of the caller stays a constant here.
 template <bool Raises, function_flags Flags, kind... K>
 struct shape {
   template <class Dispatch>
@@ -43,7 +43,7 @@ struct shape {
     return run<Dispatch>(lib, f, args, std::make_index_sequence<sizeof...(K)>{});
   }
 
-  // What all functions of this shape point to, by way of `shared_entry`.
+  // Call shared by all functions of this shape; `shared_entry` calls it.
   [[gnu::noinline]] static PyObject* shared(const library& lib, const function& f,
                                             PyObject* const* args, Py_ssize_t n, PyObject* names) {
     if (names || n != f.positional) [[unlikely]]
@@ -55,9 +55,9 @@ struct shape {
   static constexpr kind kinds[] = {K..., kind::count_of_parameter_kinds};
   static constexpr int outputs = (0 + ... + int(is_output(K)));
   static constexpr bool has_code = !(Flags & (returns_text | returns_number | returns_nothing));
-  static_assert(has_code || Raises, "the tuples of a library begin with the code");
+  static_assert(has_code || Raises, "result tuples begin with the code");
 
-  // Whether a parameter can do with a frame.
+  // Whether the converter of a parameter works with a frame type.
   template <class Frame, kind k>
   static constexpr bool accepts = requires(Frame& c, const param& p) {
     parameter<k>::prepare(c, 0, p);
@@ -67,7 +67,7 @@ struct shape {
   static constexpr int words = sizeof...(K) ? sizeof...(K) : 1;
   static constexpr int objects = (exists_before_call(K) || ...) ? outputs : 0;
 
-  // The least frame that all parameters can do with.
+  // Creates the smallest frame that works for all parameters.
   template <class Dispatch>
   [[gnu::always_inline]] static auto make_frame(const library& lib, const function& f,
                                                 PyObject* const* args) {
@@ -105,7 +105,7 @@ struct shape {
     return true;
   }
 
-  // How many outputs come before the C position.
+  // Returns the number of outputs before a C position.
   static constexpr int output_of(std::size_t position) {
     int count = 0;
     for (std::size_t i = 0; i < position; ++i) count += is_output(kinds[i]);
@@ -178,7 +178,7 @@ struct shape {
 template <const library& Library, int Index>
 struct shape_of_record {
   static constexpr const function& f = Library.functions[Index];
-  static_assert(!f.handwritten, "a function with steps of its own goes through the engine");
+  static_assert(!f.handwritten, "a function with handwritten steps needs the engine");
 
   template <std::size_t... I>
   static auto make(std::index_sequence<I...>)
@@ -188,7 +188,7 @@ struct shape_of_record {
 template <const library& Library, int Index>
 using shape_of = typename shape_of_record<Library, Index>::type;
 
-// What a function points to that has the call to itself.
+// Entry point of a function with a specialized form of its own.
 template <const library& Library, int Index, class Caller>
 PyObject* specialized_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
   constexpr const function& f = Library.functions[Index];
@@ -197,7 +197,7 @@ PyObject* specialized_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyOb
   return shape_of<Library, Index>::template run<by_type<Library, Caller>>(Library, f, args);
 }
 
-// What a function points to that shares it.
+// Entry point of a function that shares the form of its shape.
 template <const library& Library, int Index>
 PyObject* shared_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
   return shape_of<Library, Index>::shared(Library, Library.functions[Index], args, n, names);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuples that a code leads, and results without a code.
+// Creates result tuples that begin with a code, and results without a code.
 #include "bindings/conventions/results.hpp"
 
 #include <cerrno>
@@ -72,10 +72,11 @@ bool negative_is_error(const library& lib) {
   return lib.raises->details && lib.raises->details->negative_is_error;
 }
 
-// A negative number is a status with its sign changed, or says that `errno` has the error.
+// Returns the status of a negative result: its absolute value, or `errno` for -1.
 std::int64_t status_of(std::int64_t number) { return number == -1 && errno ? errno : -number; }
 
-// The return value of a function that returns no code; nullptr for an error. NULL is an empty text.
+// Converts the return value of a function without a result code; nullptr with an error set. NULL
+// becomes an empty str.
 PyObject* returned(const function& f, word result) {
   if (f.f & returns_number) return PyLong_FromLongLong(std::int64_t(result));
   auto* text = reinterpret_cast<const char*>(result);
@@ -93,7 +94,7 @@ PyObject* result_or_raise(frame& c, word result) {
     if (after && !after(c, code)) return nullptr;
     if (code) return raise_status(c.lib, c.f.name, code, result);
   } else {
-    if (PyErr_Occurred()) return nullptr;  // there was nothing to call
+    if (PyErr_Occurred()) return nullptr;  // the library lacks the function
     if (c.f.f & returns_number && std::int64_t(result) < 0 && negative_is_error(c.lib))
       return raise_status(c.lib, c.f.name, status_of(std::int64_t(result)), 0);
     if (!(c.f.f & returns_nothing) && !(values[count++] = returned(c.f, result))) return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structs that calls are made of.
+// Builds structs from the arguments of a call.
 #include "bindings/converters/assembly.hpp"
 
 #include <cstring>
@@ -10,14 +10,15 @@
 namespace halfwarp::bindings {
 namespace {
 
-// As the C libraries state versions: the size of the struct, and the number in the highest byte.
+// Stores the version in the first field, as the C libraries define it: the size of the struct, and
+// the number in the highest byte.
 void set_version(void* data, const assembly& a) {
   if (!a.version) return;
   std::uint32_t stated = a.record->size | unsigned(a.version) << 24;
   std::memcpy(data, &stated, sizeof stated);
 }
 
-// Gives each argument to `write(field, value)`, which is 0 unless the value was refused.
+// Calls `write(field, value)` for each argument, until it returns nonzero.
 template <class W>
 bool fill(const frame& c, const assembly& a, W write) {
   for (const assembly_input& input : a.inputs) {
@@ -27,8 +28,8 @@ bool fill(const frame& c, const assembly& a, W write) {
   return true;
 }
 
-// Bytes that are fewer than their field takes, as many as it takes; all else as it is. A new
-// reference.
+// Pads bytes that are shorter than their field with zeros. Returns a new reference; any other value
+// as it is.
 PyObject* padded(const numpy_field& f, PyObject* value) {
   bool is_short = PyBytes_Check(value) && f.shape == form::numbers && f.size == 1 &&
                   PyBytes_GET_SIZE(value) < Py_ssize_t(f.count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values typed by an attribute, which is found in the table of its enumeration; and those values by
-// kind: a table, one row per kind.
+// Converts values whose type an attribute states: looks the attribute up in the table of its
+// enumeration, and the type in a table with one row per kind.
 #include "bindings/converters/attributes.hpp"
 
 #include <cstring>
@@ -44,7 +44,7 @@ bool from_bool(frame&, const attribute&, PyObject* object, word& out) {
   return truth >= 0;
 }
 
-// No handle is a handle too; but an integer with a class of its own (cuuint64_t) is a number.
+// None is a null handle; but for an integer type with a class (cuuint64_t) it is no number.
 bool from_handle(frame& c, const attribute& a, PyObject* object, word& out) {
   return handle_slow(object, owner_of(c.lib, a), a.type, out, class_of(c.lib, a).f & opaque);
 }
@@ -149,8 +149,8 @@ PyObject* to_numpy_struct(const library& lib, const attribute& a, const void* m,
 struct value_type {
   bool (*from)(frame&, const attribute&, PyObject*, word&);
   PyObject* (*to)(const library&, const attribute&, const void*, word);
-  std::uint16_t bytes;  // 0: of the class
-  bool is_address;      // what `from` makes is the address of the value already
+  std::uint16_t bytes;  // 0: the size of the class
+  bool is_address;      // `from` returns the address of the value
 };
 
 constexpr value_type types[] = {
@@ -180,7 +180,7 @@ const attribute* find(const attribute_table& table, std::int32_t member) {
   return nullptr;
 }
 
-// The type of the value of an attribute; nullptr with TypeError when it has none.
+// Returns the type of the value of an attribute; nullptr with TypeError if it has none.
 const attribute* type_of(frame& c, const param& p, std::int32_t member) {
   const attribute_table& table = c.lib.attributes[std::size_t(p.type)];
   if (const attribute* match = find(table, member)) return match;
@@ -190,21 +190,21 @@ const attribute* type_of(frame& c, const param& p, std::int32_t member) {
   return nullptr;
 }
 
-// A list of enumerators that another parameter holds.
+// Returns the list of enumerators in another parameter.
 const std::int32_t* members_of(const frame& c, const param& p) {
   return reinterpret_cast<const std::int32_t*>(c.w[p.aux]);
 }
 
 word count_of(const frame& c, const param& p) { return c.value_of(c.param_at(p.aux).aux); }
 
-// The list of attributes holds at least as many as the count says.
+// Checks that the list of attributes is not shorter than the count.
 bool check_count(frame& c, const param& p) {
   word count = count_of(c, p);
   return count <= c.cell[p.aux] || raise_short(c.cell[p.aux], count);
 }
 
-// Numbers of devices. No machine has as many; each takes three times its size as a list, for which
-// a size that makes no sense would take the memory of the machine.
+// Longest list of device numbers in bytes. The Python list takes three times the size of the C
+// array: an absurd size would use up the memory of the machine.
 constexpr word longest_list = word(1) << 20;
 
 void* reserve(frame& c, const attribute& a, word requested) {
@@ -229,7 +229,7 @@ bool value_to_memory(frame& c, const attribute& a, PyObject* object, word& out, 
   size = value_size(c.lib, a);
   if (a.k == value_kind::text && PyObject_Length(object) >= 0)
     size = word(PyObject_Length(object)) + 1;
-  PyErr_Clear();  // what has no length is refused by the converter
+  PyErr_Clear();  // the converter rejects a value without a length
   if (type_of(a).is_address) return type_of(a).from(c, a, object, out);
   auto* cell = static_cast<word*>(c.memory.allocate_zeroed(sizeof(word)));
   out = reinterpret_cast<word>(cell);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts, lists of texts and buffers of the caller.
+// Converts strings, lists of strings and buffers of the caller.
 #include "bindings/converters/buffers.hpp"
 
 #include <cstring>
@@ -18,7 +18,8 @@ const char* utf8_of(PyObject* text) {
   return raise_error(PyExc_ValueError, "embedded null character");
 }
 
-// Copied: converting an element may change the list, and other threads may do so during the call.
+// Copies an option: converting an element may change the list, and other threads may during the
+// call.
 const char* copy_option(PyObject* item, scratch& memory) {
   bool is_bytes = PyBytes_Check(item);
   if (!is_bytes && !PyUnicode_Check(item)) return raise_expected("str or bytes", item);
@@ -46,8 +47,8 @@ bool is_text(PyObject* object) {
   return PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object);
 }
 
-// The library writes as much as it has: less memory than that would be overrun. Its size is asked
-// for with what the call itself gets, but for the buffer.
+// Checks the size of a buffer that the library fills without a size argument. Calls the size
+// function with the same arguments except the buffer.
 bool check_written_size(frame& c, int i) {
   if (c.f.size_function < 0 || c.cell[i] == no_length) return true;
   const function& sizes = c.lib.functions[std::size_t(c.f.size_function)];
@@ -56,11 +57,12 @@ bool check_written_size(frame& c, int i) {
   for (int j = 0; j < c.f.n; ++j)
     if (j != i) arguments[n++] = c.w[j];
   arguments[n] = reinterpret_cast<word>(&needed);
-  // when that fails, the call itself says what is wrong
+  // on failure, the call itself reports the error
   if (int(call_c(c.lib, sizes, arguments)) != 0) return !PyErr_Occurred();
   if (needed <= c.cell[i]) return true;
-  return raise_error(PyExc_ValueError, "expected a buffer of %llu bytes, as %s() tells, got %llu",
-                     needed, sizes.name.c_str(), c.cell[i]);
+  return raise_error(PyExc_ValueError,
+                     "expected a buffer of %llu bytes, the size from %s(), got %llu", needed,
+                     sizes.name.c_str(), c.cell[i]);
 }
 
 }  // namespace
@@ -102,7 +104,7 @@ bool check_buffer_size(frame& c, int i, const param& p) {
   if (p.aux < 0) return check_written_size(c, i);
   if (c.cell[i] == no_length || c.cell[i] == c.value_of(p.aux)) return true;
   return raise_error(PyExc_ValueError,
-                     "expected a buffer of %llu bytes, as the size says, got %llu",
+                     "expected a buffer of %llu bytes, the value of the size argument, got %llu",
                      c.value_of(p.aux), c.cell[i]);
 }
 
@@ -110,7 +112,7 @@ bool check_options_count(frame& c, int i, const param& p) {
   if (p.aux < 0 || c.cell[i] == no_length) return true;
   word count = c.value_of(p.aux);
   if (count <= c.cell[i] || (c.param_at(p.aux).k == kind::i32 && std::int32_t(count) < 0))
-    return true;  // a negative count is the library's to judge
+    return true;  // the library rejects a negative count
   return raise_short(c.cell[i], count);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The converters of all kinds, by kind: for calls whose record is not known to the compiler.
+// Tables of all converters by kind, for calls whose record the compiler does not know.
 #include "bindings/converters/face_kinds.hpp"
 
 #include <utility>
@@ -24,7 +24,6 @@ constexpr maker maker_of() {
   return nullptr;
 }
 
-// The converters of all kinds, by kind.
 struct converter_tables {
   preparer prepare[kinds], complete[kinds];
   maker result[kinds];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of parameters that only libraries whose functions raise have.
+// Converters of kinds that only libraries whose functions raise use.
 #pragma once
 
 #include <cstring>
@@ -13,12 +13,12 @@
 
 namespace halfwarp::bindings {
 
-// Text of the C library; what is not UTF-8 in it is replaced: a call that succeeded never raises.
+// Converts a text of the C library. Replaces invalid UTF-8: a call that succeeded never raises.
 inline PyObject* text_from(const char* text, std::size_t size) {
   return PyUnicode_DecodeUTF8(text, Py_ssize_t(size), "replace");
 }
 
-// An int that the library gets by its address.
+// Int that the library receives by address.
 template <>
 struct parameter<kind::value_by_address> {
   static bool prepare(frame& c, int i, const param& p) {
@@ -27,7 +27,7 @@ struct parameter<kind::value_by_address> {
   }
 };
 
-// Whether it is null is looked at last: a wrong type of another argument comes first.
+// Checks for null last: a wrong type of another argument is reported first.
 template <>
 struct parameter<kind::present_handle> : parameter<kind::plain_handle> {
   static bool complete(frame& c, int i, const param& p) {
@@ -59,7 +59,7 @@ struct parameter<K> {
   static bool complete(frame& c, int i, const param& p) { return check_buffer_size(c, i, p); }
 };
 
-// A number that the record says: the length of a text of fixed size.
+// Constant of the record: the length of a fixed-size text.
 template <>
 struct parameter<kind::fixed> {
   static bool prepare(frame& c, int i, const param& p) {

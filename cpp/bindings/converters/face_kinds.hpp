@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of parameters that only further faces of a library have: numbers where the other face
-// has objects, over functions that return a code.
+// Converters of kinds that only further faces of a library use: plain numbers where the first face
+// has objects.
 #pragma once
 
 #include "bindings/arrays/typed_array.hpp"
@@ -10,7 +10,7 @@
 
 namespace halfwarp::bindings {
 
-// bytes, or None for no text.
+// bytes, or None for NULL.
 template <>
 struct parameter<kind::optional_text> {
   static bool prepare(has_memory auto& c, int i, const param& p) {
@@ -57,7 +57,7 @@ struct parameter<K> {
   static bool complete(frame& c, int i, const param& p) { return check_buffer_holds(c, i, p); }
 };
 
-// The length of the list that `aux` names; `frame::value_of` knows it before this does.
+// Length of the list in parameter `aux`. `frame::value_of` reads it before this converter runs.
 template <>
 struct parameter<kind::length_of_list> {
   static bool prepare(frame&, int, const param&) { return true; }
@@ -67,7 +67,7 @@ struct parameter<kind::length_of_list> {
   }
 };
 
-// A body asks another function for it.
+// Count that a handwritten step queries with another function.
 template <>
 struct parameter<kind::queried_count> {
   static bool prepare(frame& c, int i, const param&) {
@@ -91,7 +91,7 @@ struct parameter<kind::out_queried_numbers> {
 template <>
 struct parameter<kind::out_queried_bytes> : parameter<kind::out_queried_numbers> {};
 
-// What the library points to and owns.
+// Bytes that the library owns and points to.
 template <>
 struct parameter<kind::out_callee_bytes> : parameter<kind::out_u64> {
   static PyObject* result(frame& c, int i, const param& p, int) {

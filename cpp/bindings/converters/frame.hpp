@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one call between its Python arguments and its Python result.
+// State of one call between its Python arguments and its Python result.
 #pragma once
 
 #include "bindings/memory/memory.hpp"
@@ -7,7 +7,7 @@
 
 namespace halfwarp::bindings {
 
-// What every call has: arguments, and the words that they become.
+// Arguments of a call, and the words that they are converted to.
 template <int Parameters>
 struct frame_words {
   explicit frame_words(PyObject* const* arguments) : args{arguments} {}
@@ -15,33 +15,33 @@ struct frame_words {
 
   PyObject* argument(const param& p) const { return args[p.py]; }
 
-  // Makes the C argument at `i` the address of its cell.
+  // Sets the C argument at `i` to the address of its cell.
   bool point_to_cell(int i, word initial = 0) {
     cell[i] = initial;
     w[i] = reinterpret_cast<word>(&cell[i]);
     return true;
   }
 
-  PyObject* const* args;  // in Python order; nullptr where an optional one is missing
-  word w[Parameters];     // what the C function gets
-  word cell[Parameters];  // what a pointer argument points to; the length of a list
+  PyObject* const* args;  // in Python order; nullptr for a missing optional one
+  word w[Parameters];     // arguments of the C function
+  word cell[Parameters];  // target of a pointer argument; length of a list
 };
 
-// The objects that exist before the call writes into them.
+// Output objects that are created before the call, which writes into them.
 template <int Outputs>
 struct frame_objects {
   ~frame_objects() {
     for (int i = 0; i < count; ++i) Py_XDECREF(out[i]);
   }
 
-  // Gives away the object that an output was prepared with.
+  // Transfers the object that was created for an output.
   PyObject* release_output(int output) {
     PyObject* object = out[output];
     out[output] = nullptr;
     return object;
   }
 
-  // An output of the call: `object` when it exists before the call, else nullptr.
+  // Adds an output: `object` if it is created before the call, else nullptr.
   void add_output(PyObject* object = nullptr) { out[count++] = object; }
 
   int count = 0;
@@ -52,7 +52,7 @@ struct frame_objects<0> {
   void add_output() {}
 };
 
-// Memory for the arrays, structs and texts whose addresses the call passes.
+// Memory for arrays, structs and texts whose addresses the call passes.
 struct frame_memory {
   scratch memory;
 };
@@ -60,21 +60,21 @@ struct frame_without_memory {};
 template <class F>
 concept has_memory = requires(F& c) { c.memory; };
 
-// A call of any record.
+// Frame of a call of any record.
 struct frame : frame_words<max_parameters>, frame_objects<max_parameters>, frame_memory {
   frame(const library& l, const function& fn, PyObject* const* arguments)
       : frame_words{arguments}, lib{l}, f{fn} {}
 
   const param& param_at(int i) const { return lib.param_of(f, i); }
 
-  // How many outputs come before a C position.
+  // Returns the number of outputs before a C position.
   int output_at(int position) const {
     int output = 0;
     for (int i = 0; i < position; ++i) output += is_output(param_at(i).k);
     return output;
   }
 
-  // The value of an integer parameter that another one refers to as its count or size.
+  // Returns the value of an integer parameter that another one uses as its count or size.
   word value_of(int i) const {
     kind k = param_at(i).k;
     if (k == kind::list_u64 || k == kind::sequence_u64) return cell[i];
@@ -85,16 +85,16 @@ struct frame : frame_words<max_parameters>, frame_objects<max_parameters>, frame
 
   const library& lib;
   const function& f;
-  bool skips_call = false;  // by what went before the call: it is not to be made
+  bool skips_call = false;  // the handwritten step has set the outputs already
 };
 
-// Converts the arguments of a call: the C position of the one that was refused, -1 for none.
+// Converts the arguments of a call. Returns the C position of a rejected one, else -1.
 int convert(frame& c);
 
-// The objects of all outputs, in order: how many, -1 with a Python error set.
+// Creates the objects of all outputs in order. Returns their number, -1 with an error set.
 int make_outputs(frame& c, PyObject** values);
 
-// A call whose record the compiler knows: no more than its parameters use.
+// Frame of a call whose record the compiler knows: only what its parameters need.
 template <const library& Library, int Parameters, int Outputs, class Memory>
 struct light_frame : frame_words<Parameters>, frame_objects<Outputs>, Memory {
   using frame_words<Parameters>::frame_words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One converter per kind of input, used by the interpreter's table and by specialized calls alike.
+// Converters of inputs, one per kind; the interpreter and the specialized calls use the same ones.
 #pragma once
 
 #include "bindings/converters/attributes.hpp"
@@ -11,12 +11,12 @@
 
 namespace halfwarp::bindings {
 
-// Each has
+// Members of a converter:
 //   prepare(frame, C position, record): converts or reserves; false with a bare error message
-// and, where needed,
-//   complete(...): second pass, when all other parameters have their values
+// Optional members:
+//   complete(...): second pass, after all other parameters have their values
 //   result(frame, C position, record, output position): a new reference (outputs; outputs.hpp)
-// What takes any frame (`auto`) leaves a specialized call its light one.
+// A member that accepts any frame (`auto`) lets a specialized call use a light frame.
 template <kind K>
 struct parameter;
 
@@ -138,7 +138,7 @@ struct parameter<K> {
   }
 };
 
-// The type of an attribute's value is known when the attribute is: in the second pass.
+// Second pass: the type of the value depends on another argument, the attribute.
 template <>
 struct parameter<kind::attribute_value> {
   static bool prepare(frame&, int, const param&) { return true; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One converter per kind of output: what is prepared before the call, and the object made after it.
+// Converters of outputs, one per kind: `prepare` before the call, the result object after it.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace halfwarp::bindings {
 
-// Numbers: the driver writes a cell of the frame.
+// Converts a number that the call wrote into a cell of the frame.
 inline PyObject* number_from(kind k, word value) {
   switch (k) {
     case kind::i32:
@@ -62,7 +62,7 @@ struct parameter<kind::out_enumeration> {
   }
 };
 
-// The handle of the last result, when neither it nor the tuple around it is held any more.
+// Returns the handle of the last result for reuse if no other reference to it and its tuple exists.
 inline PyObject* reuse_last_handle([[maybe_unused]] const library& lib, [[maybe_unused]] int type) {
 #ifndef Py_GIL_DISABLED
   PyObject* spare = lib.state->spare;
@@ -79,7 +79,7 @@ inline PyObject* reuse_last_handle([[maybe_unused]] const library& lib, [[maybe_
 #endif
 }
 
-// Handles and structs: made before the call, which writes straight into them.
+// Handles and structs are created before the call, which writes into them.
 template <>
 struct parameter<kind::out_handle> {
   static bool prepare(auto& c, int i, const param& p) {
@@ -130,7 +130,7 @@ struct parameter<kind::out_bytes> {
   }
 };
 
-// Needs the length, which may come after it.
+// Second pass: the length may be a later parameter.
 template <>
 struct parameter<kind::out_buffer> {
   static bool prepare(frame& c, int, const param&) {
@@ -193,7 +193,7 @@ struct parameter<kind::out_attribute_list> {
   }
 };
 
-// Passed in, changed, returned.
+// Inputs that the call changes and the function returns.
 template <>
 struct parameter<kind::in_out_count> {
   static bool prepare(auto& c, int i, const param& p) {
@@ -243,12 +243,13 @@ struct parameter<kind::iterator> {
   }
 };
 
-// Whether the object of an output is made before the call.
+// Whether the object of an output is created before the call.
 constexpr bool exists_before_call(kind k) {
   return k == kind::out_handle || k == kind::out_structure || k == kind::iterator;
 }
 
-// Whether a result may live in the tuple that calls share: nothing that can hold a reference cycle.
+// Whether the shared result tuple may hold the result: only if it cannot be part of a reference
+// cycle.
 constexpr bool recycles(kind k) {
   return k == kind::out_handle || k == kind::out_address || k == kind::out_text ||
          k == kind::out_bytes || (k >= kind::in_out_count && k <= kind::out_enumeration);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of argument errors: converters say what was expected, their callers add where.
+// Messages of argument errors. Converters raise what they expected; callers add function and
+// argument.
 #pragma once
 
 #include <concepts>
@@ -8,7 +9,7 @@
 
 namespace halfwarp::bindings {
 
-// What a function returns that has set an error: nullptr, false or -1.
+// Failure result after an error was set; converts to nullptr, false or -1.
 struct raised {
   template <class T>
   operator T*() const {
@@ -21,24 +22,23 @@ struct raised {
   operator bool() const { return false; }
 };
 
-// Sets an error with text as PyUnicode_FromFormat takes it.
+// Raises an error; `format` as in PyUnicode_FromFormat.
 raised raise_error(PyObject* type, const char* format, ...);
 
-// TypeError "expected <what>, got <type>".
+// Raises TypeError "expected <expected>, got <type>".
 raised raise_expected(const char* expected, PyObject* got);
 
-// RuntimeError for a list that is shorter than the count that goes with it.
+// Raises RuntimeError for a list that is shorter than its count argument.
 raised raise_short(word length, word count);
 
-// Puts text (as PyUnicode_FromFormat takes it) before the message of the error that is set.
-// An error that is not of the kinds that converters raise comes from code of the user, such as an
-// `__index__`, and stays as it is.
+// Prepends a text (`format` as in PyUnicode_FromFormat) to the message of the raised error. Leaves
+// other error types unchanged: they come from user code, such as an `__index__`.
 raised add_context(const char* format, ...);
 
-// The name of a Python parameter.
+// Returns the name of a Python parameter.
 const char* parameter_name(const function& f, int position);
 
-// Puts `name() argument 'parameter': ` before the message of the error that is set.
+// Prepends `name() argument 'parameter': ` to the message of the raised error.
 PyObject* raise_for_argument(const function& f, const param& p);
 
 }  // namespace halfwarp::bindings

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exceptions made of tables: a status, what it is called, what it means.
+// Creates exceptions from tables: status, name of the status, explanation.
 #include "bindings/exceptions/exceptions.hpp"
 
 #include "bindings/errors/errors.hpp"
@@ -11,8 +11,8 @@
 namespace halfwarp::bindings {
 namespace {
 
-// "NAME (value)", which programs compare: nothing else is in it, unless the library has a form of
-// its own.
+// Returns the message "NAME (value)". Programs compare it, so nothing is added, unless the library
+// defines its own form.
 PyObject* message(const library& lib, const enum_entry* entry, std::int64_t status, word result) {
   const error_details* details = lib.raises->details;
   auto value = static_cast<long long>(status);
@@ -28,7 +28,8 @@ bool set(PyObject* object, const char* name, PyObject* value) {
   return ok;
 }
 
-// Which call failed and what the status means: tracebacks show it below the message.
+// Adds a note with the failed call and the meaning of the status; tracebacks print it below the
+// message.
 bool explain(PyObject* error, const enum_entry* entry, const char* caller) {
   const char* doc = entry && entry->doc ? entry->doc : "";
   if (!caller && !*doc) return true;
@@ -54,18 +55,19 @@ bool complete(const library& lib, PyObject* error, word result) {
   return !details || !details->complete || details->complete(lib, error, result);
 }
 
-// Adds a note to the exception that is set.
+// Adds a note to the raised exception.
 void add_note(const char* format, const char* name) {
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
   const reference note{PyUnicode_FromFormat(format, name)};
   const reference done{note ? PyObject_CallMethod(error, "add_note", "O", note.get()) : nullptr};
-  if (!done) PyErr_Clear();  // no memory for a note: what failed matters more
+  if (!done) PyErr_Clear();  // no memory for a note: keep the original error
   PyErr_Restore(type, error, traceback);
 }
 
-// (class, (status,), everything else): so that the text survives, and what users have added.
+// Pickles as (class, (status,), attributes), which keeps the message and attributes that users
+// added.
 PyObject* reduce(PyObject* self, PyObject*) {
   const reference status{PyObject_GetAttrString(self, "status")};
   const reference args{PyObject_GetAttrString(self, "args")};
@@ -78,10 +80,11 @@ PyObject* reduce(PyObject* self, PyObject*) {
 }
 
 PyMethodDef error_methods[] = {
-    {"__reduce__", reduce, METH_NOARGS, "What pickle and copy need. Host only."}, {}};
+    {"__reduce__", reduce, METH_NOARGS, "Return the reduction for pickle and copy. Host only."},
+    {}};
 
-// What the class is an exception of as well: the built-in one of its other name, so that `except`
-// by either finds it. Borrowed; null: there is none.
+// Returns the built-in exception that is an alias of the class, so that `except` with either name
+// catches it. Borrowed; null if there is none.
 PyObject* built_in_kind(const library& lib, int index) {
   for (const exception_alias& alias : lib.raises->aliases) {
     if (alias.index != index) continue;

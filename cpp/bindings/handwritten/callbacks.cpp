@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks of the driver into functions of the user: the trampolines take the interpreter lock.
+// Callbacks of the driver into user functions: trampolines that acquire the GIL.
 #include "bindings/converters/frame.hpp"
 #include "bindings/handwritten/handwritten.hpp"
 #include "bindings/objects/class_type.hpp"
@@ -12,7 +12,7 @@
 namespace halfwarp::bindings {
 namespace {
 
-// Who frees the pair of a function and its data.
+// Owner of the record of a function and its data.
 enum class life {
   one_shot,    // the trampoline, after its only call
   graph,       // the graph that a capture recorded it into
@@ -27,7 +27,7 @@ struct callback {
   callback* next;
 };
 
-// Frees without the interpreter lock: the driver calls it from threads of its own.
+// Frees a record without the GIL: the driver calls this from its own threads.
 void release(void* record) { PyMem_RawFree(record); }
 
 callback* make_callback(word function, word data, life freed_by) {
@@ -42,7 +42,7 @@ callback* make_callback(word function, word data, life freed_by) {
   return record;
 }
 
-// Runs the user's function with the lock; at interpreter exit there is nobody left to call.
+// Runs the user function with the GIL. While the interpreter exits, it is not called.
 template <class... A>
 void run(callback* record, A... arguments) {
   if (const interpreter::gate_pass pass{interpreter::gate->enter()}; pass.is_open()) {
@@ -76,7 +76,7 @@ void CUDA_CB logs_trampoline(void* data, CUlogLevel level, char* message, size_t
   run(record, record->data, level, message, length);
 }
 
-// ---- registered callbacks, by the handle that the driver gave
+// ---- registered callbacks, by the handle from the driver
 
 callback* registry;
 
@@ -87,7 +87,7 @@ void add_to_registry(callback* record, word key) {
   registry = record;
 }
 
-// Handles of the two kinds cannot clash while both live: each is an address of the driver.
+// Live handles of the two kinds differ: each is an address in the driver.
 callback* pop_from_registry(word key) {
   engine_lock lock;
   callback** link = &registry;
@@ -97,11 +97,11 @@ callback* pop_from_registry(word key) {
   return record;
 }
 
-// ---- steps; `At` is the C position of the function, its data follow
+// ---- steps; `At` is the C position of the function, followed by its data
 
 template <int At, class Trampoline>
 bool wrap(frame& c, Trampoline trampoline, life freed_by) {
-  if (!c.w[At]) return true;  // NULL is the driver's to refuse
+  if (!c.w[At]) return true;  // the driver rejects NULL
   callback* record = make_callback(c.w[At], c.w[At + 1], freed_by);
   if (!record) return false;
   c.w[At] = reinterpret_cast<word>(trampoline);
@@ -115,7 +115,7 @@ callback* wrapped(const frame& c, Trampoline trampoline) {
                                                        : nullptr;
 }
 
-// What the driver and the runtime call the same things.
+// Driver names of the types and functions used below; `of_runtime` has the runtime names.
 struct of_driver {
   using table = driver::driver_table;
   using status = CUstreamCaptureStatus;
@@ -142,7 +142,7 @@ const typename Api::table& table_of(const frame& c) {
   return *reinterpret_cast<const typename Api::table*>(c.lib.state->slots);
 }
 
-// The graph that the stream is being captured into, nullptr when it is not.
+// Returns the graph that the stream is capturing into, nullptr if it is not capturing.
 template <class Api>
 CUgraph capturing_graph(const frame& c, CUstream stream) {
   typename Api::status status{};
@@ -154,7 +154,7 @@ CUgraph capturing_graph(const frame& c, CUstream stream) {
   return int(code) ? nullptr : graph;
 }
 
-// A captured callback runs at every launch of the graph: it lives as long as the graph does.
+// Transfers a record to the graph: a captured callback runs at every launch of the graph.
 template <class Api>
 bool move_to_graph(const frame& c, CUgraph graph, callback* record) {
   CUuserObject owner = nullptr;
@@ -172,7 +172,7 @@ bool before_host_function(frame& c) {
   if (!wrap<1>(c, host_trampoline, graph ? life::graph : life::one_shot)) return false;
   callback* record = wrapped<1>(c, host_trampoline);
   if (graph && record)
-    move_to_graph<Api>(c, graph, record);  // refused: the record stays for ever, which is safe
+    move_to_graph<Api>(c, graph, record);  // on failure, the record leaks, which is safe
   return true;
 }
 
@@ -200,8 +200,8 @@ bool after_registration(frame& c, int code) {
   return true;
 }
 
-// Taken before the call: once the driver has let go of the handle, another thread may get the same
-// one for its callback.
+// Removes the record before the call: once the driver has released the handle, another thread may
+// receive the same handle.
 template <int At>
 bool before_unregistration(frame& c) {
   c.cell[At] = reinterpret_cast<word>(pop_from_registry(c.w[At]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls before which the length of their outputs is asked: of the function itself, which is called
-// twice then, or of another one; and other outputs that need memory first.
+// Calls that query the length of their outputs first: with the function itself, which is then
+// called twice, or with another one. Also allocates other outputs before a call.
 #include "bindings/handwritten/handwritten.hpp"
 
 #include <cstring>
@@ -15,15 +15,15 @@
 namespace halfwarp::bindings {
 namespace {
 
-// How often it is asked again for a length that did not suffice.
+// Number of attempts if a length does not suffice.
 constexpr int attempts = 5;
 
-// An array of no elements has an address as well: null would ask for the length once more.
+// Gives an empty array an address: null would query the length again.
 word at_least_one(word n) { return n ? n : 1; }
 
 bool is_filled(kind k) { return k == kind::out_numbers || k == kind::out_structures; }
 
-// The first call, which is to tell lengths: too little memory is what it is expected to say.
+// Makes the first call, which returns lengths and is expected to fail with too little memory.
 bool query_lengths(frame& c, bool& succeeds) {
   word result = invoke(c);
   int code = int(result);
@@ -33,7 +33,7 @@ bool query_lengths(frame& c, bool& succeeds) {
   return false;
 }
 
-// A struct whose last field goes on behind it.
+// Allocates a struct whose last field extends beyond the struct.
 bool allocate_struct(frame& c, int i, const param& p, word size) {
   PyObject* object = new_numpy_struct_with_tail(c.lib, p.type, std::size_t(size));
   if (!object) return false;
@@ -56,7 +56,7 @@ bool allocate_all(frame& c, int count, word n) {
   return true;
 }
 
-// Where there are no elements, some functions mind being asked for them.
+// Skips the second call if there are no elements: some functions fail on it.
 bool before_counted_call(frame& c) {
   bool is_empty;
   if (!query_lengths(c, is_empty)) return false;
@@ -90,7 +90,7 @@ bool before_counted_struct_call(frame& c) {
   return true;
 }
 
-// More may have come up between the two calls.
+// Repeats the calls if the number of elements has grown between the two.
 PyObject* counted_entry(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,
                         PyObject* names) {
   auto* too_small = reinterpret_cast<PyObject*>(exception_for(lib, lib.raises->insufficient));
@@ -104,8 +104,8 @@ PyObject* counted_entry(const library& lib, const function& f, PyObject* const* 
 
 bool is_queried(kind k) { return k == kind::out_queried_numbers || k == kind::out_queried_bytes; }
 
-// The number that `sizes` tells of what this call is about: it takes the same handle, and writes
-// the number where its record has an output.
+// Queries the size of this call's output with `sizes`, which has the same handle argument and a
+// number as output.
 bool query_size(const frame& c, const function& sizes, word& size) {
   word arguments[max_parameters];
   int handle = c.f.n - 1;
@@ -142,7 +142,7 @@ bool before_queried_call(frame& c) {
   return true;
 }
 
-// The library writes as many numbers as it is asked for, and one comes back.
+// Rejects a count above 1: the library would write as many numbers, but the function returns one.
 bool check_one_capability(frame& c) {
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);
@@ -150,13 +150,13 @@ bool check_one_capability(frame& c) {
       continue;
     if (c.w[i] <= 1) continue;
     return raise_error(PyExc_ValueError,
-                       "%s() argument 'count': expected 1, since one number comes back, got %llu",
+                       "%s() argument 'count': expected 1, since one number is returned, got %llu",
                        c.f.name.c_str(), c.w[i]);
   }
   return true;
 }
 
-// Memory for as many devices as the call says that there is room for.
+// Allocates an array for the device count argument.
 bool before_devices_of_gl(frame& c) {
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What errors of cuFile have besides their status: the status of CUDA, and errors of the system.
+// Errors of cuFile: a status, a CUDA status, or an error of the operating system.
 #include <cuda.h>
 
 #include <cstring>
@@ -10,12 +10,13 @@
 namespace halfwarp::bindings {
 namespace {
 
-constexpr std::int64_t first_status = 5000;  // below are those of the system
+constexpr std::int64_t first_status = 5000;  // smaller values are errno codes
 
 bool has_cuda_status(word result) { return result >> 32 != 0; }
 int cuda_status_of(word result) { return int((result & ~has_cuda_status_flag) >> 32); }
 
-// "CUDA_ERROR_NOT_INITIALIZED", by the enumeration that the module has under a name of its own.
+// Returns a name such as "CUDA_ERROR_NOT_INITIALIZED" from the enumeration that the module offers
+// under its own name.
 PyObject* cuda_status_name(const library& lib, int status) {
   if (lib.foreign_enums.empty()) return PyUnicode_FromString("CUresult");
   const foreign_enum& codes = lib.foreign_enums.front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of driver functions that a record cannot say: contexts and linker invocations.
+// Handwritten steps of driver functions: contexts, linker invocations, graph nodes, text outputs.
 #include <cuda.h>
 
 #include <cstring>
@@ -19,7 +19,7 @@ bool has_name(PyObject* names, const char* name) {
   return false;
 }
 
-// CUDA 12 called it with (flags, dev), CUDA 13 with (ctxCreateParams, flags, dev).
+// Accepts the arguments of CUDA 12, (flags, dev), and of CUDA 13, (ctxCreateParams, flags, dev).
 PyObject* enter_create_context(const library& lib, const function& f, PyObject* const* args,
                                Py_ssize_t n, PyObject* names) {
   constexpr int most = 3;
@@ -34,12 +34,13 @@ PyObject* enter_create_context(const library& lib, const function& f, PyObject* 
   return call_by_record(lib, f, shifted, n + 1, names);
 }
 
-// Linker states -> (options, values, arrays): the driver writes into them until the state goes.
+// Linker states -> (options, values, arrays): the driver writes into them until the state is
+// destroyed.
 PyObject* open_links;
 
 constexpr int options_at = 1, values_at = 2;  // C positions
 
-// A bytes object that holds a copy of an array which the driver may write later.
+// Copies an array that the driver may write later into a bytes object.
 PyObject* persistent(word& array, std::size_t bytes) {
   PyObject* copy =
       PyBytes_FromStringAndSize(reinterpret_cast<const char*>(array), Py_ssize_t(bytes));
@@ -47,13 +48,13 @@ PyObject* persistent(word& array, std::size_t bytes) {
   return copy;
 }
 
-// What keeps the memory that `where` points to while the driver may write there; steals `value`.
+// Returns the owner of the memory at `data` while the driver may write there; steals `value`.
 PyObject* exported(PyObject* value, word& data) {
   if (!PyObject_CheckBuffer(value) || PyIndex_Check(value)) return value;
   PyObject* view = PyMemoryView_FromObject(value);
   if (view && reinterpret_cast<word>(PyMemoryView_GET_BUFFER(view)->buf) != data) {
     Py_CLEAR(view);
-    if (PyBytes_Check(value)) {  // of length 0 or 1: the call was given other memory for them
+    if (PyBytes_Check(value)) {  // of length 0 or 1: the call got other memory
       view = PyByteArray_FromStringAndSize(nullptr, 16);
       if (view) data = reinterpret_cast<word>(PyByteArray_AS_STRING(view));
     } else {
@@ -65,7 +66,7 @@ PyObject* exported(PyObject* value, word& data) {
   return view;
 }
 
-// Exports of the buffers among the values, so that nobody resizes them meanwhile.
+// Exports the buffers among the values, so that no other code resizes them.
 PyObject* export_buffers(PyObject* values, word* converted, word n) {
   PyObject* exports = PyList_New(0);
   for (word i = 0; exports && i < n; ++i) {
@@ -86,7 +87,7 @@ bool retain_link_options(frame& c) {
                                  : nullptr};
   PyObject* memory =
       exports ? PyTuple_Pack(3, options.get(), values.get(), exports.get()) : nullptr;
-  c.cell[options_at] = reinterpret_cast<word>(memory);  // for `after`, which runs whatever happens
+  c.cell[options_at] = reinterpret_cast<word>(memory);  // for `after`, which always runs
   return memory != nullptr;
 }
 
@@ -109,8 +110,8 @@ bool store_link(frame& c, int code) {
   return ok;
 }
 
-// Taken before the call: once the driver has let go of the state, another thread may get a new one
-// of the same handle.
+// Removes the entry before the call: once the driver has destroyed the state, another thread may
+// receive the same handle.
 bool pop_link(frame& c) {
   const reference key{make_open_links() ? key_of(c.w[0]) : nullptr};
   PyObject* memory = key ? pop_item(open_links, key) : nullptr;
@@ -126,21 +127,22 @@ bool release_link(frame& c, int code) {
   return ok;
 }
 
-// The library writes as much as the size says; a buffer of less would be overrun.
+// Rejects a buffer that is smaller than the size argument; the library would write past its end.
 bool check_text_capacity(frame& c) {
   for (int i = 0; i + 1 < c.f.n; ++i) {
     if (c.param_at(i).k != kind::text_output) continue;
     word requested = c.value_of(i + 1);
     if (requested <= c.cell[i]) continue;
     return raise_error(PyExc_ValueError,
-                       "%s() argument '%s': %llu bytes given, %llu asked for ('%s')",
+                       "%s() argument '%s': the buffer has %llu bytes, '%s' is %llu",
                        c.f.name.c_str(), parameter_name(c.f, c.param_at(i).py), c.cell[i],
                        requested, parameter_name(c.f, c.param_at(i + 1).py));
   }
   return true;
 }
 
-// The object that a node is described by, and where it lies; the runtime has the same struct.
+// Returns the params object of a node, and the address of its struct. The runtime has the same
+// struct.
 PyObject* node_params(const frame& c, CUgraphNodeParams*& params) {
   for (int i = 0; i < c.f.n; ++i) {
     kind k = c.param_at(i).k;
@@ -151,7 +153,7 @@ PyObject* node_params(const frame& c, CUgraphNodeParams*& params) {
   return nullptr;
 }
 
-// The graphs that came with a conditional node, into memory of the object's own.
+// Copies the graphs of a conditional node into memory that the params object owns.
 bool after_graph_creation(frame& c, int code) {
   CUgraphNodeParams* params = nullptr;
   PyObject* object = code == 0 ? node_params(c, params) : nullptr;
@@ -164,7 +166,7 @@ bool after_graph_creation(frame& c, int code) {
   return retain_for_field(as_storage(object), &conditional.phGraph_out, block) == 0;
 }
 
-// Functions that return a struct by value have no code: an error is a Python one.
+// Checks for a Python error: a function that returns a struct by value has no code.
 bool check_for_error(frame&, int) { return !PyErr_Occurred(); }
 
 PyObject* enter_bare(const library& lib, const function& f, PyObject* const* args, Py_ssize_t n,

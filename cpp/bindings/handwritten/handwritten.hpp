@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single functions do besides their record; the overrides of the generator name them.
+// Handwritten steps of single functions. The overrides of the generator name them.
 #pragma once
 
 #include "bindings/records/records.hpp"
 
 namespace halfwarp::bindings::handwritten {
 
-// Most functions.
+// No step: for most functions.
 inline constexpr handwritten_steps nothing;
 
 // Contexts, linker invocations.
@@ -14,13 +14,13 @@ extern const handwritten_steps create_context;
 extern const handwritten_steps create_link;
 extern const handwritten_steps destroy_link;
 
-// Nodes that bring graphs with them.
+// Conditional nodes, which contain graphs.
 extern const handwritten_steps copy_conditional_graphs;
 
-// A text that is written into memory of a stated size.
+// Text output in a buffer whose size is an argument.
 extern const handwritten_steps dump_text;
 
-// Callbacks that take the interpreter lock.
+// Callbacks that acquire the GIL.
 extern const handwritten_steps launch_host_function;
 extern const handwritten_steps add_stream_callback;
 extern const handwritten_steps register_async_notification;
@@ -32,11 +32,11 @@ extern const handwritten_steps launch_runtime_host_function;
 extern const handwritten_steps add_runtime_stream_callback;
 extern const handwritten_steps register_runtime_async_notification;
 
-// Functions that return a struct by value: with the code, and bare.
+// Functions that return a struct by value: as a tuple with a code, and alone.
 extern const handwritten_steps returned_struct;
 extern const handwritten_steps bare_struct;
 
-// Calls that are made twice: for the length of their arrays, then to fill them.
+// Calls that are made twice: to query the length of their arrays, and to fill them.
 extern const handwritten_steps counted_call;
 extern const handwritten_steps counted_struct_call;
 
@@ -49,7 +49,7 @@ extern const handwritten_steps topology_gpu_set;
 extern const handwritten_steps wait_for_system_events;
 extern const handwritten_steps get_context_data;
 
-// Further faces: what another function tells the length of.
+// Further faces: calls whose output length another function returns.
 extern const handwritten_steps queried_call;
 extern const handwritten_steps one_capability;
 extern const handwritten_steps devices_of_gl;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of NVML functions whose arguments or structs are of a kind of their own.
+// Handwritten steps of NVML functions with special arguments or structs.
 #include "headers/nvml.h"
 
 #include <cstring>
@@ -15,7 +15,7 @@
 namespace halfwarp::bindings {
 namespace {
 
-// The positional form of the arguments of a function; false with an error set.
+// Converts the arguments of a function to positional form; false with an error set.
 bool bind(const library& lib, const function& f, PyObject* const*& args, Py_ssize_t n,
           PyObject* names, PyObject** bound) {
   if (!names && n == f.positional) return true;
@@ -30,7 +30,7 @@ bool handle_at(frame& c, int i) {
          raise_for_argument(c.f, p) != nullptr;
 }
 
-// Handles that the library would follow are not null; false with the exception set.
+// Checks handles that the library would dereference; false with the exception set if one is null.
 bool has_handles(const frame& c) {
   for (int i = 0; i < c.f.n; ++i) {
     const param& p = c.param_at(i);
@@ -39,7 +39,7 @@ bool has_handles(const frame& c) {
   return true;
 }
 
-// Calls with the words of the frame; false with the exception of a failure set.
+// Calls the C function; false with the exception of a failure set.
 bool succeed(const frame& c) {
   if (!has_handles(c)) return false;
   word result = invoke(c);
@@ -52,11 +52,11 @@ word struct_address(PyObject* object) {
   return reinterpret_cast<word>(as_numpy_struct(object)->data);
 }
 
-// ---- structs with an older form
+// ---- structs with an older version
 
 constexpr int device_at = 0, struct_at = 1;
 
-// What a driver says that knows an older form of the struct alone.
+// Whether the error of an older driver is set, which supports only an older version of the struct.
 bool is_mismatch(const library& lib) {
   auto* type = exception_for(lib, NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
   return type && PyErr_ExceptionMatches(reinterpret_cast<PyObject*>(type));
@@ -82,7 +82,7 @@ PyObject* newest_struct_entry(const library& lib, const function& f, PyObject* c
 
 constexpr int count_at = 1, values_at = 2;
 
-// An identifier, or a pair of it and its scope.
+// Parses a field identifier, or a pair of identifier and scope.
 bool parse_field(PyObject* item, nvmlFieldValue_t& out) {
   PyObject *id = item, *scope = nullptr;
   if (PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 2) {
@@ -93,7 +93,7 @@ bool parse_field(PyObject* item, nvmlFieldValue_t& out) {
   bool ok = PyLong_Check(id) && (!scope || PyLong_Check(scope));
   if (!ok)
     return raise_error(PyExc_ValueError,
-                       "expected a field identifier or a pair of it and a scope, got %R", item);
+                       "expected a field identifier or an (identifier, scope) pair, got %R", item);
   if (!integer_argument<kind::u32>(id, number) ||
       (scope && !integer_argument<kind::u32>(scope, scope_number)))
     return false;
@@ -117,7 +117,7 @@ PyObject* fields_of_list(const library& lib, int type, PyObject* values) {
   return array;
 }
 
-// A contiguous array of fields for the call: the object that was given, or a new one.
+// Returns a contiguous array of fields for the call: the argument itself, or a new array.
 PyObject* fields_of(const library& lib, int type, PyObject* values) {
   if (!ready_class(lib, type)) return nullptr;
   if (!is_instance(values, lib, type)) return fields_of_list(lib, type, values);
@@ -135,7 +135,7 @@ PyObject* call_with_fields(const library& lib, const function& f, PyObject* cons
   PyObject* fields = fields_of(lib, p.type, c.argument(p));
   if (!fields) return raise_for_argument(f, p);
   c.w[count_at] = word(as_numpy_struct(fields)->e.elements());
-  if (!c.w[count_at]) return fields;  // the library refuses to be asked for nothing
+  if (!c.w[count_at]) return fields;  // the library rejects a count of zero
   c.w[values_at] = struct_address(fields);
   if (!succeed(c)) Py_CLEAR(fields);
   return fields;
@@ -182,7 +182,7 @@ bool before_wait(frame& c) {
   return allocate_list(c.lib, events, object, Py_ssize_t(request->dataSize)) == 0;
 }
 
-// The array is as long as there are events in it.
+// Sets the array length to the number of events.
 bool after_wait(frame& c, int code) {
   auto* request = reinterpret_cast<nvmlSystemEventSetWaitRequest_v1_t*>(c.w[request_at]);
   if (!code && request->numEvent < request->dataSize) request->dataSize = request->numEvent;
@@ -226,7 +226,7 @@ bool before_topology(frame& c) { return handwritten::counted_call.before(c); }
 
 // ---- errors
 
-// The library's own words for a status, where there is a library.
+// Returns the text of the library for a status; nullptr if the library is missing.
 PyObject* error_text(const library& lib, std::int64_t status, word) {
   for (const function& f : lib.functions) {
     if (!(f.f & returns_text)) continue;

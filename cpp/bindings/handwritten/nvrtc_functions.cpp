@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of NVRTC functions: outputs written in place, and the list of architectures.
+// Handwritten steps of NVRTC functions: outputs in buffers of the caller, and the list of
+// architectures.
 #include <cstring>
 
 #include "bindings/calls/engine.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int program_at = 0, output_at = 1;
 
-// nvrtcGetPTX -> nvrtcGetPTXSize
+// Returns the size function of a function: nvrtcGetPTX -> nvrtcGetPTXSize.
 const function* size_function(const library& lib, const function& f) {
   std::size_t length = std::strlen(f.name);
   for (const function& other : lib.functions)
@@ -23,7 +24,7 @@ const function* size_function(const library& lib, const function& f) {
   return nullptr;
 }
 
-// The library writes as much as it has; less memory than that would be overrun.
+// Rejects a buffer that is too small: the library does not know its size.
 bool check_output_size(frame& c) {
   const function* sizes = size_function(c.lib, c.f);
   word needed = 0;
@@ -31,7 +32,7 @@ bool check_output_size(frame& c) {
   if (!sizes || call_c(c.lib, *sizes, arguments) != 0) return !PyErr_Occurred();
   if (needed <= c.cell[output_at]) return true;
   return raise_error(PyExc_ValueError,
-                     "%s() argument '%s': %llu bytes given, %llu needed (%s says how many)",
+                     "%s() argument '%s': the buffer has %llu bytes, %llu are needed (see %s)",
                      c.f.name.c_str(), parameter_name(c.f, output_at), c.cell[output_at], needed,
                      sizes->name.c_str());
 }
@@ -43,7 +44,7 @@ bool warn_of_size(const function& f) {
                           f.name.c_str(), f.name.c_str()) == 0;
 }
 
-// nvrtcGetPTX(prog, size) -> (result, bytes)
+// Implements the deprecated form nvrtcGetPTX(prog, size) -> (result, bytes).
 PyObject* call_with_size(const library& lib, const function& f, PyObject* program, PyObject* size) {
   Py_ssize_t bytes = PyLong_AsSsize_t(size);
   if (bytes < 0) {
@@ -76,7 +77,7 @@ PyObject* enter_get_output(const library& lib, const function& f, PyObject* cons
   return call_by_record(lib, f, bound, f.positional, nullptr);
 }
 
-// The one output is an array whose length another function tells.
+// Reserves the output array; another function returns its length.
 bool reserve_architectures(frame& c) {
   const function* count_function = nullptr;
   for (const function& f : c.lib.functions)
@@ -84,7 +85,7 @@ bool reserve_architectures(frame& c) {
   std::int32_t count = 0;
   word arguments[] = {reinterpret_cast<word>(&count)};
   if (!count_function || call_c(c.lib, *count_function, arguments) != 0)
-    return !PyErr_Occurred();  // the call itself will say what is wrong
+    return !PyErr_Occurred();  // the call itself reports the error
   c.cell[0] = word(count);
   c.w[0] =
       reinterpret_cast<word>(c.memory.allocate_zeroed(std::size_t(count) * sizeof(std::int32_t)));
@@ -93,7 +94,7 @@ bool reserve_architectures(frame& c) {
 
 }  // namespace
 
-// The name of the code alone, as the library spells it.
+// Returns the name of the code without its value, as the library spells it.
 static PyObject* name_text(const library& lib, std::int64_t status, word) {
   const enum_type* statuses = ready_enum(lib, lib.result_enum);
   const enum_entry* entry = statuses ? find_entry(statuses, status) : nullptr;

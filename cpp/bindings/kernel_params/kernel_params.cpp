@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs kernel parameters: the array of pointers first, then the values, in one piece of memory.
-// The ctypes type of a value is recognized by its address, in order of frequency.
+// Packs kernel parameters: the array of pointers, then the values, in one block of memory. A ctypes
+// type is recognized by its address, in order of frequency.
 #include "bindings/kernel_params/kernel_params.hpp"
 
 #include <cstring>
@@ -36,8 +36,8 @@ bool convert_wrapped(PyObject*, PyObject*, void*);
 template <int Bytes>
 bool convert_by_ctypes(PyObject*, PyObject*, void*);
 
-// c_longlong, c_ulonglong and c_size_t are other names of c_long and c_ulong where those have
-// 64 bits; elsewhere they are types of their own, so all names are asked.
+// c_longlong, c_ulonglong and c_size_t are aliases of c_long and c_ulong where those have 64 bits.
+// Elsewhere they are distinct types, so all names are looked up.
 constexpr ctype ctypes[] = {
     {"c_void_p", convert_pointer},
     {"c_int", convert_checked<kind::i32>},
@@ -58,7 +58,7 @@ constexpr ctype ctypes[] = {
     {"c_wchar", convert_by_ctypes<int(sizeof(wchar_t))>},
 };
 constexpr int count = std::size(ctypes);
-PyObject* types[count];    // the type objects of module ctypes, once a kernel parameter needs them
+PyObject* types[count];    // type objects of the module ctypes; loaded on first use
 PyObject* structure_type;  // ctypes.Structure
 bool are_loaded;
 
@@ -90,7 +90,7 @@ bool copy_bytes(PyObject* value, void* cell, Py_ssize_t bytes) {
   return true;
 }
 
-// What an object's own `getPtr()` answers.
+// Returns the result of `getPtr()` of an object.
 bool get_ptr(PyObject* value, word& address) {
   if (any_class_of(value)) return address = reinterpret_cast<word>(address_of(value)), true;
   const reference answer{PyObject_CallMethod(value, "getPtr", nullptr)};
@@ -140,7 +140,7 @@ bool convert_float(PyObject* value, PyObject* type, void* cell) {
   return true;
 }
 
-// A c_float is widened.
+// Converts to a double; a c_float is widened.
 bool convert_double(PyObject* value, PyObject* type, void* cell) {
   double number;
   if (PyFloat_CheckExact(value)) [[likely]] {
@@ -189,7 +189,7 @@ bool wrapped(PyObject* value, word& converted) {
   return converted != word(-1) || !PyErr_Occurred();
 }
 
-// Out of range values wrap around, as ctypes has it.
+// Converts with wraparound, like ctypes.
 template <int Bytes>
 bool convert_wrapped(PyObject* value, PyObject* type, void* cell) {
   Py_ssize_t compact;
@@ -197,7 +197,7 @@ bool convert_wrapped(PyObject* value, PyObject* type, void* cell) {
   if (PyLong_Check(value) && compact_value(value, compact)) {
     converted = word(compact);
   } else if (PyLong_Check(value) && two_digit_value(value, converted)) {
-    // in place
+    // converted by the condition
   } else if (is_instance_of(value, type)) {
     return copy_bytes(value, cell, Bytes);
   } else if (!PyIndex_Check(value)) {
@@ -218,7 +218,7 @@ bool convert_by_ctypes(PyObject* value, PyObject* type, void* cell) {
   return ok;
 }
 
-// No type: the value's own memory is the parameter.
+// Packs a value without a type: its own memory is the parameter.
 bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   PyTypeObject* metaclass = fast_enum_metaclass();
   if (metaclass && PyObject_TypeCheck(reinterpret_cast<PyObject*>(Py_TYPE(value)), metaclass)) {
@@ -230,8 +230,7 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   if (is_instance_of(value, structure_type)) {
     Py_buffer view;
     if (PyObject_GetBuffer(value, &view, PyBUF_SIMPLE) < 0) return false;
-    pointer =
-        view.buf;  // ctypes memory stays in place as long as the object, which the caller holds
+    pointer = view.buf;  // fixed for the lifetime of the ctypes object, which the caller holds
     PyBuffer_Release(&view);
     return true;
   }
@@ -240,12 +239,12 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
   if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
   PyErr_Clear();
   return raise_error(PyExc_TypeError,
-                     "%s needs a ctypes type beside it (None goes with handles, structs and enums)",
+                     "%s needs a ctypes type in `types` (None is for handles, structs and enums)",
                      Py_TYPE(value)->tp_name);
 }
 
-// A type that is none of those known so far. Out of line: inlined, it would make the common way
-// save registers.
+// Packs a value of a type that is not known so far. Out of line: inlined, it would make the common
+// path save registers.
 [[gnu::noinline]] bool pack_other(PyObject* value, PyObject* type, word& cell, void*& pointer) {
   if (!__atomic_load_n(&are_loaded, __ATOMIC_ACQUIRE))
     return load_ctypes() && pack_slow(value, type, cell, pointer);
@@ -254,7 +253,7 @@ bool pack_in_place(PyObject* value, void* cell, void*& pointer) {
                      "Unsupported type: %R (a scalar type of ctypes or None is accepted)", type);
 }
 
-// `(values, types)` taken apart.
+// Parts of the argument `(values, types)`.
 struct typed_values {
   PyObject *values, *types;
   Py_ssize_t count;
@@ -274,7 +273,7 @@ struct typed_values {
   std::size_t bytes() const { return std::size_t(count) * (sizeof(void*) + sizeof(word)); }
 };
 
-// Each value gets 8 aligned bytes, so every type has its natural alignment.
+// Packs each value into 8 aligned bytes, which aligns every type.
 bool pack(const typed_values& pair, void* memory) {
   auto** pointers = static_cast<void**>(memory);
   auto* cells = reinterpret_cast<word*>(pointers + pair.count);
@@ -294,7 +293,7 @@ bool raise_expected_form(PyObject* object) {
   return raise_expected("(values, types), an address, a buffer of addresses or None", object);
 }
 
-// Without types.
+// Converts an argument that is no `(values, types)` tuple.
 bool untyped_argument(PyObject* object, scratch& memory, word& out) {
   if (is_plain_address(object)) return address_argument(object, memory, out);
   if (const Py_buffer* view = memory.view(object))
@@ -330,7 +329,7 @@ bool kernel_params_block(PyObject* object, word& out, PyObject*& block) {
   }
   typed_values pair;
   if (!pair.parse(object) || !(block = new_memory_block(pair.bytes()))) return false;
-  // the values stay: some parameters point into their memory
+  // retain the values: some parameters point into their memory
   as_storage(block)->refs = Py_BuildValue("{i:O}", -1, pair.values);
   bool ok = as_storage(block)->refs && pack(pair, as_block(block)->data);
   out = reinterpret_cast<word>(as_block(block)->data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow side of a call's memory: heap blocks, exported buffers, addresses and texts.
+// Slow paths of a call's memory: heap blocks, exported buffers, addresses and texts.
 #include "bindings/memory/memory.hpp"
 
 #include <cstring>
@@ -15,7 +15,7 @@ struct alignas(16) scratch::block {
 
 struct scratch::exported {
   Py_buffer view;
-  PyObject* object;  // an object instead of a view
+  PyObject* object;  // a retained object; null: `view` is exported
   exported* next;
 };
 
@@ -29,7 +29,8 @@ bool no_such_buffer() {
 
 namespace {
 
-// Arrays in the order of Fortran are contiguous too, but have no buffer without shape and strides.
+// Exports a contiguous buffer. A Fortran-ordered array is contiguous too, but exports no buffer
+// without shape and strides.
 bool export_contiguous(PyObject* object, Py_buffer& view, bool writable) {
   int access = writable ? PyBUF_WRITABLE : PyBUF_SIMPLE;
   if (PyObject_GetBuffer(object, &view, access) == 0) return true;
@@ -44,14 +45,14 @@ bool raise_no_address(PyObject* object) {
   return !PyErr_Occurred() && raise_expected("an address, a contiguous buffer or None", object);
 }
 
-// The floats of NumPy have a buffer, which nobody means where an address stands.
+// Whether an object is a float. NumPy floats have a buffer, but are no meaningful address.
 bool is_float(PyObject* object) {
   PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
   return number && number->nb_float && !converts_to_integer(object);
 }
 
-// An array of one element is a number and has a buffer: it is a number if it converts. 1, or 0 when
-// it does not, or -1 with an error of another kind.
+// Converts an object that is both a number and a buffer, such as a one-element array, as a number.
+// Returns 1, 0 if it does not convert, or -1 with another error.
 int number_before_buffer(PyObject* object, word& out) {
   if (is_float(object)) {
     raise_no_address(object);
@@ -67,8 +68,8 @@ int number_before_buffer(PyObject* object, word& out) {
 
 }  // namespace
 
-// Zeroed by the system, so that a large block costs what of it is used. Python's own allocator
-// clears all of it in builds without the interpreter lock.
+// Allocates pages that the system zeroes, so that unused parts of a large block cost nothing.
+// Python's own allocator clears all of it in free-threaded builds.
 void* scratch::allocate_block(std::size_t bytes) {
   bool is_possible = bytes <= std::size_t(PY_SSIZE_T_MAX) - sizeof(block);
   void* memory = is_possible ? PyMem_RawCalloc(1, sizeof(block) + bytes) : nullptr;
@@ -154,7 +155,7 @@ PyObject* list_item(PyObject* list, Py_ssize_t index) {
 
 bool text_slow(PyObject* object, scratch& memory, word& out) {
   if (!PyByteArray_Check(object)) return raise_expected("bytes", object);
-  const Py_buffer* view = memory.view(object);  // nobody can resize it while it is exported
+  const Py_buffer* view = memory.view(object);  // an exported bytearray cannot be resized
   if (!view) return false;
   out = reinterpret_cast<word>(PyByteArray_AS_STRING(object));
   return true;
@@ -163,7 +164,7 @@ bool text_slow(PyObject* object, scratch& memory, word& out) {
 bool text_output_argument(PyObject* object, scratch& memory, word& out, word& size) {
   if (PyBytes_Check(object)) {
     size = word(PyBytes_GET_SIZE(object));
-    // Python shares all bytes of length 0 and 1: writing there would change them everywhere
+    // CPython shares bytes objects of length 0 and 1: writing would change all of them
     void* shared = size <= 1 ? memory.allocate_zeroed(16) : PyBytes_AS_STRING(object);
     out = reinterpret_cast<word>(shared);
     return shared != nullptr;

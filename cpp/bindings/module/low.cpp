@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's side of the extension `cuda.bindings._low`.
+// Functions of the engine for the extension `cuda.bindings._low`.
 #include "bindings/module/low.hpp"
 
 #include <cstring>
@@ -25,7 +25,8 @@ const library* find_library(const char* name) {
 
 const loader_api* loader;
 
-// The tables of libraries stand first, in the loader's order; further faces behind them.
+// Returns the loader's name of a table. Tables of libraries come first, in the loader's order;
+// further faces follow.
 const char* table_name(const library& lib) {
   return short_name(libraries[std::size_t(lib.table)]->module);
 }

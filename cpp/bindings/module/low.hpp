@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the extension `cuda.bindings._low` calls; C as well as C++. */
+/* Functions that the extension `cuda.bindings._low` calls; valid C and C++. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -12,29 +12,29 @@ using halfwarp::driver::loader_api;
 extern "C" {
 #endif
 
-/* Gives each library its function table, which the loader has. 0, or -1 with an error set. */
+/* Connects each library to its function table in the loader. Returns 0, or -1 with an error set. */
 int low_attach(const struct loader_api* loader);
 
-/* Fills a module ("cuda.bindings.driver") from the tables of its library. 0, or -1. */
+/* Fills a module ("cuda.bindings.driver") from the tables of its library. Returns 0, or -1. */
 int low_fill(PyObject* module);
 
-/* The base class of all enumerations and its metaclass: new references, or NULL. */
+/* Return the base class of all enumerations and its metaclass: new references, or NULL. */
 PyObject* low_fast_enum(void);
 PyObject* low_fast_enum_metaclass(void);
 
-/* A struct of a class with the given contents: what pickle calls. */
+/* Creates a struct of a class from its bytes; pickle calls it. */
 PyObject* low_struct_from_bytes(PyObject* type, PyObject* contents);
 
-/* The value of an opaque handle object as an int; None for anything else. */
+/* Returns the value of an opaque handle object as an int; None for any other object. */
 PyObject* low_native_handle(PyObject* object);
 
-/* The gate that the end of the interpreter closes (interpreter/exit_gate.hpp), for a capsule of
-   that name; and closing it. */
+/* Return the exit gate (interpreter/exit_gate.hpp) and the name of its capsule; close the gate at
+   interpreter exit. */
 const void* low_exit_gate(void);
 const char* low_exit_gate_capsule(void);
 void low_close_exit_gate(void);
 
-/* In the child of a fork: what threads of the parent held is free. */
+/* Resets, in a forked child process, the locks that other threads of the parent held. */
 void low_after_fork(void);
 
 #ifdef __cplusplus

@@ -18,7 +18,7 @@ constinit const class_family* const class_families[] = {&handle_family, &struct_
                                                         &numpy_struct_family};
 namespace {
 
-// As bind_arguments does it for functions that have a record.
+// Binds the argument of `sizeof`, with the errors of bind_arguments.
 PyObject* sizeof_argument(PyObject* const* args, Py_ssize_t n, PyObject* names) {
   Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
   for (Py_ssize_t i = 0; i < named; ++i) {
@@ -47,21 +47,22 @@ PyMethodDef common_methods[] = {
      "class of this module. Host only."},
     {}};
 
-// Thousands of objects that all stay would make the collector look at them several times.
+// Disables the garbage collector while thousands of permanent objects are created, which it would
+// traverse repeatedly.
 class collection_pause {
  public:
   collection_pause() : was_enabled_{PyGC_Disable() != 0} {}
   ~collection_pause() {
     if (was_enabled_) PyGC_Enable();
   }
-  collection_pause(const collection_pause&) = delete;  // what was enabled is enabled once
+  collection_pause(const collection_pause&) = delete;  // enables once
   collection_pause& operator=(const collection_pause&) = delete;
 
  private:
   bool was_enabled_;
 };
 
-// What the user has put under a name stays.
+// Adds an object under a name, unless user code has set the name.
 int add(PyObject* dictionary, const char* name, PyObject* object) {
   const reference key{object ? PyUnicode_InternFromString(name) : nullptr};
   return key && PyDict_SetDefault(dictionary, key, object) ? 0 : -1;
@@ -73,8 +74,8 @@ int add_owned(PyObject* dictionary, const char* name, PyObject* object) {
   return status;
 }
 
-// As PyModule_AddFunctions does, but straight into the dictionary: setting attributes of the module
-// takes longer than making what they hold.
+// Adds a function directly to the dictionary: setting a module attribute takes longer than creating
+// the function.
 int add_function(PyObject* module, PyMethodDef* method) {
   const reference name{PyModule_GetNameObject(module)};
   PyObject* function = name ? PyCFunction_NewEx(method, module, name) : nullptr;
@@ -94,7 +95,7 @@ int add_function(const library& lib, const method_record& record) {
     if (!methods) return PyErr_NoMemory() ? 0 : -1;
   }
   auto i = &record - lib.methods.data();
-  if (!methods[i].ml_name)  // a function of an earlier call may be in use
+  if (!methods[i].ml_name)  // an earlier function object may refer to it
     methods[i] = {record.name, lib.entries[i], record.calling, record.doc};
   return add_function(lib.state->module, &methods[i]);
 }
@@ -110,7 +111,8 @@ int add_functions(const library& lib) {
   return 0;
 }
 
-// A program uses a few of the functions, and making all would take a third of the import.
+// Finds a function by name. Functions are created on demand: a program uses a few of them, and
+// creating all takes a third of the import time.
 const method_record* find_function(const library& lib, PyObject* name) {
   auto is_before = [](const method_record& record, PyObject* key) {
     return PyUnicode_CompareWithASCIIString(key, record.name) > 0;
@@ -124,7 +126,7 @@ const method_record* find_function(const library& lib, PyObject* name) {
 int add_classes(const library& lib, PyObject* dictionary) {
   for (std::size_t i = 0; i < lib.classes.size(); ++i) {
     const numpy_record* data = lib.classes[i].numpy;
-    if (data && !data->dtype) continue;  // for calls alone
+    if (data && !data->dtype) continue;  // used by calls only
     class_type* type = ready_class(lib, int(i));
     auto* object = reinterpret_cast<PyObject*>(type);
     if (add(dictionary, short_name(lib.classes[i].name), object) < 0) return -1;
@@ -175,9 +177,9 @@ bool is_public(PyObject* key) {
   return PyUnicode_Check(key) && PyUnicode_GET_LENGTH(key) && PyUnicode_READ_CHAR(key, 0) != '_';
 }
 
-// All public names, for `from module import *`.
+// Sets `__all__` to all public names.
 int add_all(PyObject* dictionary) {
-  const reference all{PyDict_Keys(dictionary)};  // other threads may go on adding to it
+  const reference all{PyDict_Keys(dictionary)};  // other threads may add names
   const reference names{all ? PyList_New(0) : nullptr};
   int status = names ? 0 : -1;
   for (Py_ssize_t i = 0; status == 0 && i < PyList_GET_SIZE(all.get()); ++i) {
@@ -187,11 +189,13 @@ int add_all(PyObject* dictionary) {
   return status == 0 ? PyDict_SetItemString(dictionary, "__all__", names) : -1;
 }
 
-// Once all names are there. A `__getattr__` would slow down each access to any of them.
+// Removes `__getattr__` and `__dir__` from a complete module: a `__getattr__` slows down each
+// attribute access.
 int remove_lazy_methods(PyObject* dictionary) {
   for (const char* name : {"__getattr__", "__dir__"}) {
     const reference key{PyUnicode_FromString(name)};
-    const reference had{key ? pop_item(dictionary, key) : nullptr};  // another thread may be first
+    const reference had{key ? pop_item(dictionary, key)
+                            : nullptr};  // another thread may have removed it
     if (!had && PyErr_Occurred()) return -1;
   }
   return 0;
@@ -205,8 +209,8 @@ PyObject* raise_no_attribute(const library& lib, PyObject* name) {
   return raise_error(PyExc_AttributeError, "module '%s' has no attribute '%U'", lib.module, name);
 }
 
-// `__path__`, `__wrapped__` and so on: the import system and others ask every module for them.
-// Constants of C, such as `__CUDART_API_VERSION`, do not end so.
+// Whether a name is a protocol name such as `__path__` or `__wrapped__`, which the import system
+// looks up in every module. C constants such as `__CUDART_API_VERSION` do not end in underscores.
 bool is_private_protocol(PyObject* name) {
   const Py_ssize_t end = PyUnicode_GET_LENGTH(name);
   const auto is_underscore = [name](Py_ssize_t at) { return PyUnicode_READ_CHAR(name, at) == '_'; };

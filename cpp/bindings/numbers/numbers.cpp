@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python numbers to C words: the general case, with range checks.
+// Converts Python numbers to C words: the general case, with range checks.
 #include "bindings/numbers/numbers.hpp"
 
 #include "bindings/errors/errors.hpp"
@@ -21,7 +21,7 @@ constexpr range ranges[] = {
     {"int", INT32_MIN, INT32_MAX},     {"unsigned int", 0, UINT32_MAX},
     {"int64_t", INT64_MIN, INT64_MAX}, {"uint64_t", 0, UINT64_MAX},
 };
-// enumerators are passed as int, but written down as unsigned where the header has them so
+// enumerators are passed as int, but some headers define them as unsigned
 constexpr range enumerators = {"enum", INT32_MIN, UINT32_MAX};
 
 const range& range_of(kind k) { return k == kind::enumeration ? enumerators : ranges[int(k)]; }
@@ -47,7 +47,7 @@ bool check_range(PyObject* number, kind k, word& out) {
                      r.lowest, r.highest);
 }
 
-// The bool of NumPy has `__int__` and `__float__`, as its floats have, and no `__index__`.
+// Whether an object is a NumPy bool, which has `__int__` and `__float__` but no `__index__`.
 bool is_numpy_bool(PyObject* object) {
   const char* name = Py_TYPE(object)->tp_name;
   return std::strcmp(name, "numpy.bool") == 0 || std::strcmp(name, "numpy.bool_") == 0;

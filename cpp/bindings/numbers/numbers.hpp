@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python numbers to C words, and C numbers in memory. The inline part takes small ints; all else is
-// out of line.
+// Converts Python numbers to C words, and reads and writes C numbers in memory. The inline
+// functions handle small ints; the rest is out of line.
 #pragma once
 
 #include <cstdio>
@@ -12,19 +12,19 @@
 
 namespace halfwarp::bindings {
 
-// Whether it has `__index__`, or `__int__` and is no float or its like, which would lose digits
+// Whether an object has `__index__`, or `__int__` and is no float, which would lose digits
 // silently.
 bool converts_to_integer(PyObject* object);
 
-// Converters raise a bare message ("expected an integer, got str"); the engine adds the function
-// and the argument.
+// Converts an integer. Converters raise a bare message ("expected an integer, got str"); the engine
+// adds the function and the argument.
 bool integer_slow(PyObject* object, kind k, word& out);
-// Likewise for numbers that count or measure, which programs compute with floats (`n * 0.5`): one
-// of integral value is taken, with a DeprecationWarning. Handles, addresses, enumerators are not.
+// Converts a count or size, which programs compute with floats (`n * 0.5`). Accepts a float of
+// integral value with a DeprecationWarning. Handles, addresses and enumerators must be integers.
 bool number_slow(PyObject* object, kind k, word& out);
 bool float_argument(PyObject* object, kind k, word& out);
 
-// An int of one digit, which needs no allocation and no call to read.
+// Reads an int of one digit without allocation or a call.
 inline bool compact_value(PyObject* object, Py_ssize_t& value) {
 #if PY_VERSION_HEX >= 0x030C0000
   auto* number = reinterpret_cast<PyLongObject*>(object);
@@ -38,11 +38,11 @@ inline bool compact_value(PyObject* object, Py_ssize_t& value) {
   return true;
 }
 
-// The same of one that is not negative, which is one comparison.
+// Reads a non-negative int of one digit, with one comparison.
 inline bool digit_value(PyObject* object, word& value) {
   auto* number = reinterpret_cast<PyLongObject*>(object);
 #if PY_VERSION_HEX >= 0x030C0000
-  // the count of digits is 0 or 1; zero has a sign of its own, and small ints a mark beside it
+  // the digit count is 0 or 1; zero has its own sign bits, and small ints have a flag
   constexpr std::uintptr_t one_digit = 1 << _PyLong_NON_SIZE_BITS, zero = 1, small = 4;
   if (number->long_value.lv_tag & ~(one_digit | zero | small)) return false;
   value = number->long_value.ob_digit[0];
@@ -53,7 +53,7 @@ inline bool digit_value(PyObject* object, word& value) {
   return true;
 }
 
-// A positive int of two digits (up to 60 bits): what addresses of this process are.
+// Reads a positive int of two digits (up to 60 bits), such as a user-space address.
 inline bool two_digit_value(PyObject* object, word& value) {
   auto* number = reinterpret_cast<PyLongObject*>(object);
 #if PY_VERSION_HEX >= 0x030C0000
@@ -68,7 +68,7 @@ inline bool two_digit_value(PyObject* object, word& value) {
   return true;
 }
 
-// What one digit has to be below to fit an integer kind; 0 where any fits.
+// Exclusive bound of a one-digit value of an integer kind; 0 if any digit fits.
 template <kind K>
 inline constexpr word digit_limit = K == kind::i8    ? 0x80
                                     : K == kind::u8  ? 0x100
@@ -96,14 +96,14 @@ inline bool number_argument(PyObject* object, word& out) {
   return short_integer<K>(object, out) || number_slow(object, K, out);
 }
 
-// An enumerator by value: a member or any int.
+// Converts an enumerator: a member or any int.
 inline bool enum_argument(PyObject* object, word& out) {
   if (PyLong_Check(object) && digit_value(object, out)) [[likely]]
     return true;
   return integer_slow(object, kind::enumeration, out);
 }
 
-// Stores the low `size` bytes of a word (floats are in their own width already).
+// Stores the low `size` bytes of a word; a float has its own width already.
 inline void store(void* data, word value, int size) {
   if (size == 4) {
     __builtin_memcpy(data, &value, 4);
@@ -121,7 +121,7 @@ T load(const void* data) {
   return value;
 }
 
-// A C number as a Python object.
+// Reads a C number as a Python object.
 template <class T>
 PyObject* number_at(const void* data) {
   auto value = load<T>(data);
@@ -136,7 +136,7 @@ PyObject* number_at(const void* data) {
   }
 }
 
-// A number of a kind.
+// Reads a number of a kind.
 PyObject* read_number(kind k, const void* data);
 int write_number_slow(kind k, void* data, PyObject* value);
 inline int write_number(kind k, void* data, PyObject* value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of data types by form, and those that point to an array beside which a count stands.
+// Fields of NumPy structs by form, including pointers to arrays with a count field.
 #include "bindings/numpy_structs/numpy_struct_fields.hpp"
 
 #include <cstring>
@@ -13,7 +13,8 @@
 namespace halfwarp::bindings {
 namespace {
 
-// The elements of a field in all structs of the object: one more dimension for an array field.
+// Computes the extent of a field over all structs of the object, with one more dimension for an
+// array field.
 bool column_of(const numpy_field& f, PyObject* self, Py_ssize_t n, extent& out) {
   out = is_single(as_numpy_struct(self)) && !numpy_record_of(self).is_array
             ? extent{}
@@ -67,7 +68,7 @@ int write_numbers(const library&, const numpy_field& f, PyObject* self, PyObject
 
 // --- addresses -----------------------------------------------------------------------------------
 
-// An integer, or a data object whose memory the field then points to.
+// Stores an integer, or the address of a NumPy struct.
 int write_address(const library&, const numpy_field& f, PyObject* self, PyObject* value) {
   class_type* type = any_class_of(value);
   if (!type || !type->record->numpy || as_numpy_struct(self)->e.elements() != 1) {
@@ -180,7 +181,7 @@ struct accessor {
   int (*write)(const library&, const numpy_field&, PyObject* self, PyObject* value);
 };
 
-// In the order of `form`.
+// Indexed by `form`.
 constexpr accessor accessors[] = {
     {read_plain, write_plain},
     {read_numbers, write_numbers},
@@ -193,7 +194,7 @@ constexpr accessor accessors[] = {
     {read_structure_list, write_structure_list},
 };
 
-// Lists and texts by address belong to one struct.
+// Rejects arrays of structs: lists and texts by address belong to one struct.
 bool check_one(const numpy_field& f, PyObject* self) {
   bool is_by_address = f.shape == form::text_pointer || f.shape >= form::number_list;
   if (!is_by_address || as_numpy_struct(self)->e.elements() == 1) return true;
@@ -207,7 +208,7 @@ char* pointer_in(const numpy_field& f, PyObject* self) {
   return pointer;
 }
 
-// The field and its count now say `n` elements at `array`, which `owner` keeps alive.
+// Sets the field and its count to `n` elements at `array`, which `owner` keeps alive.
 int point_to(const numpy_field& f, PyObject* self, char* array, Py_ssize_t n, PyObject* owner) {
   if (!n) array = nullptr;
   address_lock lock{as_storage(self)};
@@ -216,14 +217,14 @@ int point_to(const numpy_field& f, PyObject* self, char* array, Py_ssize_t n, Py
                      n ? Py_NewRef(owner) : nullptr);
 }
 
-// Who keeps the array behind a field: what was stored there, else whoever owns the struct. A new
+// Returns the owner of the array of a field: the stored object, else the owner of the struct. A new
 // reference.
 PyObject* array_owner(const numpy_field& f, PyObject* self) {
   PyObject* owner = retained_for_field(as_storage(self), data_of(f, self));
   return owner ? owner : Py_NewRef(memory_owner(self));
 }
 
-// One array of the structs in a sequence of objects, each of the class.
+// Copies a sequence of structs of the class into one array.
 PyObject* gathered(const library& lib, int type, PyObject* value) {
   if (is_instance(value, lib, type)) return packed_copy(value);
   if (PyUnicode_Check(value) || !PySequence_Check(value)) {
@@ -254,7 +255,7 @@ int write_numpy_field(const library& lib, const numpy_field& f, PyObject* self, 
     return raise_error(PyExc_AttributeError, "%s.%s cannot be deleted", class_name(self),
                        f.name.c_str());
   if (!check_writable(self) || !check_one(f, self)) return -1;
-  as_numpy_struct(self)->is_length_fixed = true;  // converting the value may run code of the user
+  as_numpy_struct(self)->is_length_fixed = true;  // converting the value may run user code
   if (accessors[int(f.shape)].write(lib, f, self, value) == 0) return 0;
   return add_context("%s.%s: ", class_name(self), f.name.c_str());
 }
@@ -279,7 +280,7 @@ PyObject* get_number(PyObject* self, void* closure) {
   return is_single(as_numpy_struct(self)) ? number_at<T>(data_of(f, self)) : get_any(self, closure);
 }
 
-// In the order of their kinds.
+// Indexed by kind.
 constexpr getter number_getters[] = {get_number<std::int8_t>,  get_number<std::uint8_t>,
                                      get_number<std::int16_t>, get_number<std::uint16_t>,
                                      get_number<std::int32_t>, get_number<std::uint32_t>,
@@ -297,7 +298,7 @@ namespace {
 
 constexpr setter put_any = put_bound<numpy_field, write_numpy_field>;
 
-// An int of one digit that is not negative, which fits, into one struct.
+// Stores a non-negative int of one digit into one struct without conversion.
 template <class T>
 int put_digit(PyObject* self, PyObject* value, void* closure) {
   numpy_struct_object* object = as_numpy_struct(self);
@@ -369,7 +370,7 @@ PyObject* read_structure_list(const library& lib, const numpy_field& f, PyObject
   if (!n) return PyList_New(0);
   PyObject* holder = array_owner(f, self);
   const class_record& record = lib.classes[std::size_t(f.type)];
-  // The view depends on what keeps the array: a data object, which may be a view itself.
+  // The view depends on the owner of the array: a NumPy struct, which may be a view.
   class_type* type = any_class_of(holder);
   PyObject* owner = type && type->record->numpy ? memory_owner(holder) : holder;
   extent e = n == 1 && !record.numpy->is_array ? extent{}
@@ -385,7 +386,7 @@ int write_structure_list(const library& lib, const numpy_field& f, PyObject* sel
   if (value == Py_None) return point_to(f, self, nullptr, 0, nullptr);
   if (!ready_class(lib, f.type)) return -1;
   Py_ssize_t size = Py_ssize_t(lib.classes[std::size_t(f.type)].numpy->size);
-  // An array is taken as it is, so that later changes of its elements are seen.
+  // Uses an array without a copy, so that later changes of its elements are visible.
   bool is_usable = is_instance(value, lib, f.type) && as_numpy_struct(value)->e.is_contiguous(size);
   const reference array{is_usable ? Py_NewRef(value) : gathered(lib, f.type, value)};
   if (!array) return -1;

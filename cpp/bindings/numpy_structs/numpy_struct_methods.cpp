@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison, copies, pickling and representation of data types; from_ptr, from_buffer, from_data.
+// Comparison, copies, pickling and representation of NumPy structs; from_ptr, from_buffer,
+// from_data.
 #include "bindings/numpy_structs/numpy_struct_fields.hpp"
 
 #include <cstdarg>
@@ -15,7 +16,7 @@ namespace {
 
 PyObject* copy(PyObject* self, PyObject*) { return packed_copy(self); }
 
-// Without gaps, as bytes.
+// Returns the packed contents as bytes.
 PyObject* contents_of(PyObject* self) {
   const reference packed{packed_copy(self)};
   if (!packed) return nullptr;
@@ -41,7 +42,7 @@ bool is_all_zero(PyObject* bytes) {
   return true;
 }
 
-// Contents travel; addresses mean nothing in another process.
+// Pickles the contents. Rejects addresses, which are invalid in another process.
 PyObject* reduce(PyObject* self, PyObject*) {
   const class_type& type = class_of(Py_TYPE(self));
   PyObject* contents = contents_of(self);
@@ -54,7 +55,7 @@ PyObject* reduce(PyObject* self, PyObject*) {
   return pickled_struct(self, contents);
 }
 
-// The value of a field as a dictionary holds it: numbers, texts, lists, dictionaries.
+// Converts the value of a field for a dictionary: numbers, texts, lists, dictionaries.
 PyObject* plain_value(PyObject* value);
 
 PyObject* as_dict(PyObject* self, PyObject*) {
@@ -91,7 +92,7 @@ PyObject* plain_value(PyObject* value) {
   return list_of_structs(value);
 }
 
-// `Name(field=value, ...)`: what makes the struct again.
+// Returns `Name(field=value, ...)`, the call that creates an equal struct.
 PyObject* represent_one(PyObject* self) {
   const class_type& type = class_of(Py_TYPE(self));
   PyObject* parts = PyList_New(0);
@@ -106,12 +107,12 @@ PyObject* represent_one(PyObject* self) {
                : nullptr;
 }
 
-// The class that a class method was called on, or one of its bases.
+// Returns the class that a class method was called on, or its base.
 const class_type& type_behind(PyObject* cls) {
   return class_of(reinterpret_cast<PyTypeObject*>(cls));
 }
 
-// A view of structs in memory that `owner` keeps alive.
+// Creates a view of structs in memory that `owner` keeps alive.
 PyObject* view_of(const class_type& type, void* data, const extent& e, PyObject* owner,
                   bool is_read_only) {
   auto* memory = static_cast<char*>(data);
@@ -145,13 +146,13 @@ PyObject* from_address(const class_type& type, PyObject* address, Py_ssize_t siz
   return view_of(type, data, e, owner, read_only);
 }
 
-// Says in the message of an error which class and method it comes from.
+// Adds the class and the method to the message of an error.
 PyObject* named(const class_type& type, PyObject* result, const char* method) {
   if (!result) add_context("%s.%s", short_name(type.record->name), method);
   return result;
 }
 
-// Parses arguments; messages name the class and the method, which `format` ends with.
+// Parses arguments; error messages name the class and the method.
 bool parse(const class_type& type, PyObject* args, PyObject* keywords, const char* format,
            const char* method, const char* const* names, ...) {
   char whole[128];
@@ -194,7 +195,7 @@ bool check_length(const numpy_record& record, Py_ssize_t length) {
                      size, length);
 }
 
-// The memory of a memoryview, as structs.
+// Creates a view of the memory of a memoryview.
 PyObject* from_view(const class_type& type, PyObject* view) {
   const Py_buffer* buffer = PyMemoryView_GET_BUFFER(view);
   const numpy_record& record = *type.record->numpy;
@@ -219,7 +220,8 @@ PyObject* from_buffer(PyObject* cls, PyObject* args, PyObject* keywords) {
   return named(type, view_buffer(type, buffer), "from_buffer() argument 'buffer': ");
 }
 
-// By its bytes: NumPy exports no buffer of a type whose fields overlap, as those of a union do.
+// Views an array by its bytes: NumPy exports no buffer of a type with overlapping fields, such as a
+// union.
 PyObject* view_array(const class_type& type, PyObject* data) {
   if (!check_numpy_array(*type.lib, index_of(type), data)) return nullptr;
   const reference bytes{PyObject_CallMethod(data, "view", "s", "u1")};
@@ -247,7 +249,7 @@ PyObject* represent_numpy_struct(PyObject* self) {
                               as_numpy_struct(self)->e.elements());
 }
 
-// By class, number of structs, and contents.
+// Compares class, number of structs, and contents.
 PyObject* compare_numpy_structs(PyObject* self, PyObject* other, int operation) {
   if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
   class_type* other_type = any_class_of(other);
@@ -273,9 +275,10 @@ PyObject* numpy_struct_with_contents(PyObject*, class_type& type, const Py_buffe
 
 PyMethodDef numpy_struct_methods[numpy_struct_method_count] = {
     {"copy", copy, METH_NOARGS,
-     "copy($self, /)\n--\n\nThe same contents in memory of its own. Host only."},
+     "copy($self, /)\n--\n\nReturn a copy that owns its memory. Host only."},
     {"asdict", as_dict, METH_NOARGS,
-     "asdict($self, /)\n--\n\nField names and values; nested structs as dictionaries. Host only."},
+     "asdict($self, /)\n--\n\nReturn field names and values; nested structs as dictionaries. Host "
+     "only."},
     {"__dir__", list_attributes, METH_NOARGS, nullptr},
     {"__copy__", copy, METH_NOARGS, nullptr},
     {"__deepcopy__", copy, METH_O, nullptr},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of data types: made, copied, and what Python's protocols ask of them.
+// Creates and copies objects of NumPy structs, and implements their Python protocols.
 #include "bindings/numpy_structs/numpy_struct_object.hpp"
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 namespace halfwarp::bindings {
 namespace {
 
-// Above it, the system zeroes memory, so that it costs what of it is used.
+// Largest object whose memory is reused. Larger memory comes zeroed from the system, so that unused
+// pages cost nothing.
 constexpr std::size_t largest_recyclable = 512;
 
 PyObject* make(const library& lib, int type, const extent& e, std::size_t least = 0) {
@@ -32,14 +33,15 @@ PyObject* make(const library& lib, int type, const extent& e, std::size_t least 
   if (!object) return PyErr_NoMemory();
   object->is_recyclable = is_recyclable;
   object->data = storage_of(object, alignment);
-  if (e.ndim) object->e = e;  // else it has its zeroes
+  if (e.ndim) object->e = e;  // zero already otherwise
   object->is_length_fixed = true;
   return PyObject_Init(reinterpret_cast<PyObject*>(object), &ready->type);
 }
 
 // --- construction --------------------------------------------------------------------------------
 
-// Gives an object new zeroed memory, which keeps the former one: it may have been shown already.
+// Replaces the memory of an object with new zeroed memory, which owns the previous memory: views of
+// it may exist.
 bool replace_memory(PyObject* self, const extent& e) {
   std::size_t bytes = memory_of(numpy_record_of(self), e.elements());
   PyObject* block = bytes ? new_memory_block(bytes) : nullptr;
@@ -52,18 +54,19 @@ bool replace_memory(PyObject* self, const extent& e) {
   return true;
 }
 
-// An object gets its length once: buffers, fields and calls go by the address of its memory.
+// Sets the length of an object, once: buffers, fields and calls use the address of its memory.
 bool set_length(PyObject* self, Py_ssize_t n) {
   auto* object = as_numpy_struct(self);
   bool is_length_fixed = std::exchange(object->is_length_fixed, true);
   if (n == object->e.elements()) return true;
   if (!is_length_fixed)
     return replace_memory(self, extent::line(n, Py_ssize_t(numpy_record_of(self).size)));
-  return raise_error(PyExc_ValueError, "this %s has the length %zd, which cannot become %zd",
+  return raise_error(PyExc_ValueError, "the length of this %s is %zd and cannot change to %zd",
                      class_name(self), object->e.elements(), n);
 }
 
-// The attributes of a subclass follow the head of its objects: the memory lies in a block.
+// Creates an instance of a subclass. Its attributes follow the header, so a separate block holds
+// the memory.
 PyObject* make_subclass(PyTypeObject* subclass) {
   PyObject* self = subclass->tp_alloc(subclass, 0);
   if (self && !replace_memory(self, extent_of_one(numpy_record_of(self)))) Py_CLEAR(self);
@@ -78,7 +81,7 @@ PyObject* make(PyTypeObject* called, PyObject*, PyObject*) {
   return self;
 }
 
-// The length that was asked for: by position or keyword; 1 without one. -1 with an error set.
+// Returns the length argument, by position or keyword; 1 without one. Returns -1 with an error set.
 Py_ssize_t length_of(PyObject* self, PyObject* args, PyObject* keywords) {
   Py_ssize_t count = PyTuple_GET_SIZE(args), most = numpy_record_of(self).is_array ? 1 : 0;
   const class_record& record = *class_of(Py_TYPE(self)).record;
@@ -115,7 +118,7 @@ int initialize(PyObject* self, PyObject* args, PyObject* keywords) {
   return set_length(self, n) ? set_fields(self, keywords) : -1;
 }
 
-// A call with arguments, by tuple and dictionary, as `type` takes it.
+// Calls `type` with a tuple and a dictionary of the arguments.
 PyObject* call_with(PyObject* type, PyObject* const* args, Py_ssize_t n, PyObject* names) {
   PyObject *positional = PyTuple_New(n), *keywords = names ? PyDict_New() : nullptr;
   bool ok = positional && (keywords || !names);
@@ -178,7 +181,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   if (!has_length(self))
     return raise_error(PyExc_TypeError, "'%s' object is not subscriptable", class_name(self));
   selection chosen;
-  as_numpy_struct(self)->is_length_fixed = true;  // converting the index may run code of the user
+  as_numpy_struct(self)->is_length_fixed = true;  // converting the index may run user code
   if (!select(as_numpy_struct(self)->e, as_numpy_struct(self)->data, key, chosen)) return nullptr;
   return view_of(self, chosen);
 }
@@ -206,7 +209,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   auto* object = as_numpy_struct(self);
   Py_ssize_t size = Py_ssize_t(numpy_record_of(self).size);
   if (!object->e.is_contiguous(size)) {
-    PyErr_SetString(PyExc_BufferError, "these structs do not lie behind each other; copy them");
+    PyErr_SetString(PyExc_BufferError, "these structs are not contiguous; copy them");
     return -1;
   }
   return PyBuffer_FillInfo(view, self, object->data, object->e.elements() * size,
@@ -306,7 +309,7 @@ bool check_numpy_struct(PyObject* object, const library& lib, int type) {
 
 namespace {
 
-// One struct, with what it depends on.
+// Copies one struct, and the references that its fields depend on.
 bool copy_one(PyObject* target, char* to, PyObject* source, char* from) {
   std::size_t size = numpy_record_of(source).size;
   std::memmove(to, from, size);
@@ -315,7 +318,7 @@ bool copy_one(PyObject* target, char* to, PyObject* source, char* from) {
 
 }  // namespace
 
-// Several are packed first, since some of them may be among those that are written.
+// Packs several structs first: source and target may overlap.
 int copy_numpy_structs(PyObject* target, char* data, const extent& e, PyObject* source) {
   Py_ssize_t n = as_numpy_struct(source)->e.elements();
   if (n != 1 && n != e.elements())

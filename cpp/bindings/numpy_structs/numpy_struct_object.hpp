@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of data types: one struct, or an array of them, in memory of their own or of others.
-// Their own follows the object, so that one allocation makes both.
+// Objects of NumPy structs: one struct, or an array of structs, in owned memory or as a view. Owned
+// memory follows the object in the same allocation.
 #pragma once
 
 #include "bindings/arrays/extent.hpp"
@@ -12,9 +12,9 @@ namespace halfwarp::bindings {
 struct numpy_struct_object : storage {
   extent e;  // no dimensions: one struct
   bool is_read_only;
-  bool is_column;        // a field of several structs: its numbers are arrays
-  bool is_length_fixed;  // the memory stays
-  bool is_recyclable;    // one small struct in memory of its own: the next may take its place
+  bool is_column;        // a field of several structs: numbers are read as arrays
+  bool is_length_fixed;  // the memory cannot be replaced any more
+  bool is_recyclable;    // one small struct that owns its memory: the next one may reuse it
 };
 
 inline numpy_struct_object* as_numpy_struct(PyObject* object) {
@@ -24,7 +24,7 @@ inline const numpy_record& numpy_record_of(PyObject* object) {
   return *class_of(Py_TYPE(object)).record->numpy;
 }
 
-// Who keeps alive the memory that an object shows.
+// Returns the object that keeps the memory of `self` alive.
 inline PyObject* memory_owner(PyObject* self) {
   PyObject* owner = as_numpy_struct(self)->owner;
   return owner ? owner : self;
@@ -36,20 +36,20 @@ inline bool is_single(const numpy_struct_object* object) {
          (object->e.ndim == 0 || (object->e.ndim == 1 && object->e.shape[0] == 1));
 }
 
-// The shape of one struct of a class: an array of one where the class is an array.
+// Returns the extent of one struct of a class; an array class has one dimension of length 1.
 extent extent_of_one(const numpy_record& record);
 
-// New zeroed structs: one, or `n` of an array class. nullptr with an error set.
+// Create zeroed structs: one, or `n` of an array class; nullptr with an error set.
 PyObject* new_numpy_struct(const library& lib, int type);
-// Likewise one struct, with zeroed memory behind it up to so many bytes.
+// Creates one struct with zeroed memory after it, up to `bytes` in total.
 PyObject* new_numpy_struct_with_tail(const library& lib, int type, std::size_t bytes);
 PyObject* new_numpy_struct_array(const library& lib, int type, Py_ssize_t n);
 
-// Bytes of the memory for `n` structs, `least` or more, with slack behind them: the structs of
-// another release of a library may be larger. 0 with MemoryError set if no memory is as large.
+// Returns the size of the memory for `n` structs, at least `least` bytes, plus slack: structs of
+// another library release may be larger. Returns 0 with MemoryError set if the size is too large.
 std::size_t memory_of(const numpy_record& record, Py_ssize_t n, std::size_t least = 0);
 
-// What a view shows, and how.
+// Parameters of a view.
 struct numpy_struct_view {
   char* data;
   extent e;
@@ -59,36 +59,37 @@ struct numpy_struct_view {
 };
 PyObject* new_numpy_struct_view(const library& lib, int type, const numpy_struct_view& view);
 
-// Whether `object` is of the class; false with TypeError set.
+// Checks that `object` is an instance of the class; false with TypeError set.
 bool check_numpy_struct(PyObject* object, const library& lib, int type);
 
-// Copies the structs of `source`, which have the shape `e`, with what they depend on, into memory
-// that `target` shows.
+// Copies the structs of `source`, and the references that their fields depend on, to `data` with
+// shape `e`, which is memory of `target`.
 int copy_numpy_structs(PyObject* target, char* data, const extent& e, PyObject* source);
 
-// The same bytes in memory of its own, without gaps.
+// Returns a contiguous copy that owns its memory.
 PyObject* packed_copy(PyObject* source);
 
-// ValueError unless the object may be written; false when it may not.
+// Checks that an object is writable; false with ValueError set.
 bool check_writable(PyObject* self);
 
-// NumPy types of data types (numpy_types.cpp). NumPy is imported when the first is asked for.
-// The type of a class, made once; a new reference, or nullptr with an error set.
+// NumPy types (numpy_types.cpp); the first use imports NumPy.
+// Returns the type of a class, created once; a new reference, nullptr with an error set.
 PyObject* numpy_type(const library& lib, int type);
 
-// The same by its name in the module; nullptr without an error when there is none of that name.
+// Returns a type by its name in the module; nullptr without an error if there is none.
 PyObject* numpy_type_named(const library& lib, PyObject* name);
 
-// Whether the library has any.
+// Whether the library has NumPy types.
 bool has_numpy_types(const library& lib);
 
-// Makes all of them if NumPy is loaded: whether they are there.
+// Creates all types if NumPy is loaded. Returns whether they exist.
 bool make_numpy_types(const library& lib);
 
-// Adds the names of those that are not made yet to a list. 0, or -1 with an error set.
+// Adds the names of the types that are not created yet to a list. Returns 0, or -1 with an error
+// set.
 int list_numpy_types(const library& lib, PyObject* names);
 
-// Whether `data` is a one-dimensional array of a class's type; false with an error set.
+// Checks that `data` is a one-dimensional array of a class's type; false with an error set.
 bool check_numpy_array(const library& lib, int type, PyObject* data);
 
 }  // namespace halfwarp::bindings

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy types from field tables.
+// Creates NumPy types from field tables.
 
 #include "bindings/arrays/typed_array.hpp"
 #include "bindings/errors/errors.hpp"
@@ -15,10 +15,10 @@ const char* code_of(const numpy_field& f) {
                                           "<u4", "<i8", "<u8", "<f4", "<f8"};
   if (f.shape == form::text || (f.shape == form::bytes && f.is_array)) return "i1";
   if (f.shape == form::number || f.shape == form::numbers) return codes[int(f.element)];
-  return "<i8";  // addresses of all sorts
+  return "<i8";  // any kind of address
 }
 
-// What NumPy is told of a field: a code or a type, and its shape when it is an array.
+// Returns the NumPy format of a field: a code or a type, and the shape of an array.
 PyObject* format_of(const library& lib, const numpy_field& f) {
   PyObject* element =
       f.shape == form::structure ? numpy_type(lib, f.type) : PyUnicode_FromString(code_of(f));
@@ -89,7 +89,7 @@ bool make_numpy_types(const library& lib) {
     if (!record || !record->dtype) continue;
     const reference dtype{numpy_type(lib, int(i))};
     if (dtype) continue;
-    PyErr_Clear();  // whoever asks for this one is told
+    PyErr_Clear();  // reported when the type is used
     return false;
   }
   return loaded.get() != nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the static type objects of handle and struct classes on demand; what their constructors
-// take.
+// Creates the static type objects of handle and struct classes on demand, and parses constructor
+// arguments.
 #include "bindings/objects/class_type.hpp"
 
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace halfwarp::bindings {
 namespace {
 
-// The head of a type object before it is readied; the table's memory is zero.
+// Initial head of a type object; the table's memory is zero.
 constexpr PyTypeObject unready = {.ob_base = {PyObject_HEAD_INIT(nullptr) 0}};
 
 bool make_ready(const library& lib, int index, class_type& cls) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FastEnum and FastEnumMetaclass: what members and enumeration classes can do.
+// FastEnum and FastEnumMetaclass: behavior of members and of enumeration classes.
 #include <cstring>
 
 #include "bindings/errors/errors.hpp"
@@ -26,7 +26,7 @@ std::int64_t value_of(PyObject* member) {
 
 PyObject* digits_of(PyObject* member) { return PyLong_Type.tp_repr(member); }
 
-// The 64 bits of an int that a member of the class can have; false for all others.
+// Converts an int to the 64-bit value of a member; false if no member of the class can have it.
 bool is_in_range(const enum_type* type, PyObject* number, std::int64_t& value) {
   int overflow = 0;
   value = PyLong_AsLongLongAndOverflow(number, &overflow);
@@ -63,7 +63,7 @@ PyObject* member_represent(PyObject* self) {
                 : nullptr;
 }
 
-// Without a format specification a member is shown as such; with one it is the number it is.
+// Formats a member as its representation; with a format specification, as a number.
 PyObject* member_format(PyObject* self, PyObject* specification) {
   if (!PyUnicode_Check(specification)) return raise_expected("str", specification);
   if (PyUnicode_GET_LENGTH(specification) == 0) return member_represent(self);
@@ -87,7 +87,8 @@ PyGetSetDef member_properties[] = {
     {"value", member_value, nullptr, "The value as a plain int.", nullptr},
     {}};
 
-// As large as the classes derived from it, since what its metaclass does reads those fields.
+// Base class of enumerations. Has the size of derived classes, since functions of the metaclass
+// read their fields.
 enum_type base_class = {
     .heap = {
         .ht_type = {
@@ -103,9 +104,9 @@ enum_type base_class = {
             .tp_getset = member_properties,
         }}};
 
-// ---- `__doc__`: of the class when asked of the class, of the member when asked of a member
+// ---- `__doc__` of the class and of its members
 
-// A line for each member, with what it means where that is known.
+// Lists the members, one per line, with their explanations.
 PyObject* list_members(enum_type* type) {
   PyObject* text = PyUnicode_FromString("An enumeration of the C API.\n\nMembers:");
   for (Py_ssize_t i = 0; text && i < type->count; ++i) {
@@ -185,7 +186,7 @@ bool add_from_class_body(enum_type* type, PyObject* name, PyObject* value, PyObj
   if (!PyLong_Check(number)) return true;
   std::int64_t converted = PyLong_AsLongLong(number);
   if (converted == -1 && PyErr_Occurred()) return false;
-  // a text given in the class body lives as long as the class, which is for ever
+  // the class is immortal, so its texts are never freed
   const char* doc =
       number == value ? nullptr : PyUnicode_AsUTF8(Py_NewRef(PyTuple_GET_ITEM(value, 1)));
   if (number != value && !doc) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumeration classes of the tables: made from records, found by value; and as classes of Python's
-// own `enum`, for the library whose programs ask for those.
+// Creates enumeration classes from records, and finds members by value. Also creates classes of
+// Python's `enum` for the library whose reference has those.
 #include "bindings/objects/enum_type.hpp"
 
 #include "bindings/objects/class_type.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr Py_ssize_t largest_span = 4096;
 
-// An int of the class, without running the class call.
+// Creates an int of the class without calling the class.
 PyObject* new_member(PyTypeObject* type, std::int64_t value) {
   const reference number{number_of(as_enum(type), value)};
   const reference args{number ? PyTuple_Pack(1, number.get()) : nullptr};
@@ -28,7 +28,7 @@ bool grow(enum_type* type) {
   return true;
 }
 
-// The first name that is declared with a value is the member; later ones are aliases of it.
+// Returns the member with a value: the first declared name creates it, later names are aliases.
 PyObject* member_for(enum_type* type, PyObject* name, std::int64_t value, const char* doc) {
   for (Py_ssize_t i = 0; i < type->count; ++i)
     if (type->entries[i].value == value) return type->entries[i].object;
@@ -38,8 +38,8 @@ PyObject* member_for(enum_type* type, PyObject* name, std::int64_t value, const 
   return object;
 }
 
-// A static type: `type` itself would look every special method up in the bases of each class,
-// which is most of what a class costs, and the collector would visit them all at exit.
+// Creates a static type. `type` would look up every special method in all bases, which dominates
+// the cost of a class, and the garbage collector would traverse all of them at exit.
 enum_type* make_class(const enumeration& record) {
   if (!fast_enum()) return nullptr;
   auto* cls = static_cast<enum_type*>(PyMem_Calloc(1, sizeof(enum_type)));
@@ -66,7 +66,7 @@ bool add_members(enum_type* type, const library& lib, const enumeration& record)
   return finish_members(type);
 }
 
-// Name -> plain int, aliases included, in the order of declaration.
+// Returns a dict of name -> plain int, with aliases, in order of declaration.
 PyObject* values_by_name(enum_type* type) {
   PyObject *names = names_of(type), *values = names ? PyDict_New() : nullptr, *name, *member;
   Py_ssize_t at = 0;
@@ -78,7 +78,7 @@ PyObject* values_by_name(enum_type* type) {
   return values;
 }
 
-// `enum.IntEnum(name, values, module=module)`.
+// Calls `enum.IntEnum(name, values, module=module)`.
 PyObject* call_functional_form(const char* name, PyObject* values, const char* module) {
   const reference package{PyImport_ImportModule("enum")};
   const reference base{package ? PyObject_GetAttrString(package, "IntEnum") : nullptr};
@@ -124,7 +124,7 @@ bool add_member(enum_type* type, PyObject* name, std::int64_t value, const char*
   return object && PyDict_SetItem(namespace_, name, object) == 0;
 }
 
-// The members are what of the namespace is of the class, in the order of their declaration.
+// Collects the members from the namespace, in order of declaration.
 PyObject* names_of(enum_type* type) {
   engine_lock lock;
   if (type->aliases) return type->aliases;
@@ -177,7 +177,7 @@ enum_type* ready_enum(const library& lib, int index) {
   if (*slot) return *slot;
   const enumeration& record = lib.enums[std::size_t(index)];
   enum_type* type = make_class(record);
-  // what is half made after a failure (no memory) is not freed: the base class lists it
+  // not freed on failure (no memory): the base class refers to it
   if (!type || !prepare_enum_class(type) || !add_members(type, lib, record)) return nullptr;
   __atomic_store_n(slot, type, __ATOMIC_RELEASE);
   return type;
@@ -186,7 +186,7 @@ enum_type* ready_enum(const library& lib, int index) {
 PyObject* enum_member(const library& lib, int index, std::int64_t value) {
   enum_type* type = __atomic_load_n(&lib.enum_types[index], __ATOMIC_ACQUIRE);
   if (!type && !(type = ready_enum(lib, index))) return nullptr;
-  // the C value has 32 bits: a header writes some of those above 2^31 as unsigned
+  // the C value has 32 bits: some headers define values above 2^31 as unsigned
   const enum_entry* entry = find_entry(type, value);
   if (!entry && value < 0) entry = find_entry(type, value & 0xffffffff);
   return entry ? Py_NewRef(entry->object) : new_member(&type->heap.ht_type, value);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of the fields of both kinds of struct classes, each bound to its record.
+// Properties for the fields of both kinds of struct classes.
 #pragma once
 
 #include "bindings/objects/class_type.hpp"
 
 namespace halfwarp::bindings {
 
-// What a property is bound to: its closure.
+// Closure of a property.
 template <class Field>
 struct bound_field {
   const library* lib;
@@ -25,8 +25,9 @@ int put_bound(PyObject* self, PyObject* value, void* closure) {
   return Write(*bound->lib, *bound->f, self, value);
 }
 
-// Before a class is readied: properties as `describe` says of each field, none for one that it
-// gives no name. `others` come first. They live as long as the type: for ever.
+// Adds a property per field, as returned by `describe`, to a class that is not ready yet. A
+// property without a name is omitted. `extra` properties come first. The memory is never freed,
+// like the type.
 template <class Field, class Describe>
 bool add_properties(class_type& type, std::span<const Field> fields, Describe describe,
                     std::span<const PyGetSetDef> extra = {}) {

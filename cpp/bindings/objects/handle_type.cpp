@@ -10,7 +10,7 @@
 namespace halfwarp::bindings {
 namespace {
 
-// All handle types have equal size, so one list serves them all; `where` links it.
+// Free list shared by all handle types, which have the same size; linked through `data`.
 struct free_list {
   static constexpr int capacity = 128;
   handle_object* first;
@@ -50,7 +50,7 @@ void free_handle(PyObject* self) {
   PyObject_Free(self);
 }
 
-// An instance of a class that is ready.
+// Creates an instance of a ready class.
 PyObject* make_instance(class_type& type) {
   handle_object* object = allocate();
   if (!object) return nullptr;
@@ -62,7 +62,7 @@ PyObject* make_instance(class_type& type) {
 
 const class_record& record_of(PyObject* self) { return *class_of(Py_TYPE(self)).record; }
 
-// Out of line, as all that is rare: inlined, it would make the common way save registers.
+// Out of line, like all rare paths: inlined, it would make the common path save registers.
 [[gnu::noinline]] bool set_value_slow(const class_record& record, PyObject* value, word& out) {
   word converted;
   if (!integer_slow(value, integer_kind_of(record), converted))
@@ -110,7 +110,7 @@ PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flag
   return self;
 }
 
-// Reached by subclasses of users; the arguments come as a tuple and a dictionary.
+// Creates an instance of a user's subclass, from a tuple and a dictionary.
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   constructor_arguments arguments;
   if (!arguments.parse(*class_of(type).record, args, keywords, true)) return nullptr;
@@ -124,7 +124,7 @@ PyObject* as_integer(PyObject* self) {
                           : PyLong_FromUnsignedLongLong(value);
 }
 
-// A class that derives from one of the driver's calls itself as that one does.
+// Returns the class to print: a class derived from a driver class prints the driver's name.
 const class_record& root_of(const class_type& type) {
   const library* owner = type.lib->extras_of(*type.record).owner_of_base;
   return owner ? owner->classes[std::size_t(type.record->base)] : *type.record;
@@ -147,7 +147,8 @@ Py_hash_t hash(PyObject* self) {
   return result;
 }
 
-// Equal handles are of one class (or a subclass of it) and have one value; an int is not a handle.
+// Compares handles: equal if they have the same class (or a subclass) and value. An int is no
+// handle.
 PyObject* compare(PyObject* self, PyObject* other, int operation) {
   if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
   class_type& type = class_of(Py_TYPE(self));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both kinds of struct classes share: a dictionary from offset to object, at the memory's
-// owner, of what address fields keep alive; listed names; pickling.
+// Functions shared by both kinds of struct classes: the dictionary from offset to referent in the
+// owner of the memory, listed names, pickling.
 #include "bindings/objects/keep_alive.hpp"
 
 #include <cstring>
@@ -14,7 +14,7 @@ PyObject* key_of(storage* root, const void* data) {
   return PyLong_FromSsize_t(static_cast<const char*>(data) - root->data);
 }
 
-// Made when something is first kept; it stays as long as the root.
+// Returns the dictionary of a root, created on first use.
 PyObject* references_of(storage* root) {
   if (PyObject* refs = published(&root->refs)) return refs;
   PyObject* refs = PyDict_New();
@@ -49,15 +49,15 @@ bool is_padding(PyObject* attribute) {
 
 bool is_listed(PyTypeObject* type, PyObject* name) {
   const reference value{PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name)};
-  if (!value) return PyErr_Clear(), true;  // an attribute of the object itself
+  if (!value) return PyErr_Clear(), true;                          // an attribute of the instance
   bool is_extra = Py_IS_TYPE(value.get(), &PyMethodDescr_Type) &&  // a method in C
                   (PyUnicode_CompareWithASCIIString(name, "copy") == 0 ||
                    PyUnicode_CompareWithASCIIString(name, "asdict") == 0);
   return !is_extra && !is_padding(value);
 }
 
-// Whether no other thread wrote the field since: a thread that waits in the middle, for a
-// dictionary say, lets go of the lock.
+// Whether no other thread has written the field: a thread that waits, for a dictionary for example,
+// releases the lock.
 bool is_retained(storage* self, const void* data, PyObject* object) {
 #ifndef Py_GIL_DISABLED
   return true;
@@ -95,7 +95,7 @@ PyObject* retained_for_field(storage* self, const void* data) {
 int point_field(PyObject* self, void* data, std::uint64_t address, PyObject* owner) {
   storage* own = as_storage(self);
   const reference ours{owner};
-  // What is kept so far goes when the address has changed: that may run any code.
+  // Holds the previous referent until the address has changed: destroying it may run any code.
   const reference former{retained_for_field(own, data)};
   if (!former && PyErr_Occurred()) return -1;
   address_lock lock{own};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both kinds of struct classes share: what address fields depend on is kept alive by whoever
-// owns the memory; what they list, and how they are pickled.
+// Functions shared by both kinds of struct classes: the owner of the memory keeps the referents of
+// address fields alive. Also listed names and pickling.
 #pragma once
 
 #include "bindings/objects/class_type.hpp"
@@ -8,16 +8,17 @@
 
 namespace halfwarp::bindings {
 
-// The object whose storage holds the memory that `self` shows: the end of the chain of owners.
+// Returns the end of the chain of owners: the object that owns the memory of `self`.
 storage* root_of(storage* self);
 
-// Keeps `object` (nullptr: nothing any more) for the field at `where`; 0, or -1 with an error set.
+// Retains `object` as the referent of the field at `data`; nullptr removes the referent. Returns 0,
+// or -1 with an error set.
 int retain_for_field(storage* self, const void* data, PyObject* object);
-// What is kept for the field at `where`: a new reference, nullptr when nothing is.
+// Returns the referent of the field at `data`: a new reference, nullptr if there is none.
 PyObject* retained_for_field(storage* self, const void* data);
 
-// While it lives, no other thread changes the address fields of the memory that `self` shows: an
-// address goes with what is kept for it.
+// Prevents other threads from changing the address fields in the memory of `self`, so that an
+// address and its referent match.
 #ifdef Py_GIL_DISABLED
 class address_lock : critical_section {
  public:
@@ -31,25 +32,24 @@ class address_lock {
 };
 #endif
 
-// Makes the address field at `where` point at what `owner` keeps alive (nullptr: nothing has to);
-// steals that reference. 0, or -1 with an error set and the field as it was.
+// Sets the address field at `data`, and its referent to `owner` (nullptr: none); steals that
+// reference. Returns 0, or -1 with an error set and the field unchanged.
 int point_field(PyObject* self, void* data, std::uint64_t address, PyObject* owner);
 
-// Copies `size` bytes from one struct to another, with what they depend on; 0, or -1 with an error
-// set and the target as it was.
+// Copies `size` bytes from one struct to another, and the referents of their fields. Returns 0, or
+// -1 with an error set and the target unchanged.
 int copy_struct(storage* target, void* target_data, storage* source, const void* source_data,
                 std::size_t size);
 
-// After `size` bytes were copied from one struct to another: what they depend on is kept there too.
+// Copies the referents of the fields in `size` bytes of another struct.
 int copy_references(storage* target, const void* target_data, storage* source,
                     const void* source_data, std::size_t size);
 
-// Before a view of foreign memory goes that keeps something: the arrays that it made go with it, so
-// fields that still point there become null.
+// Call before freeing a view of foreign memory. Nulls the fields that point at arrays owned by the
+// view.
 void clear_owned_arrays(storage* root);
 
-// Plain memory that structs view, an object of no class: zeroed, or memory that `owner` keeps
-// alive.
+// Memory that structs view, an object without a class: zeroed, or memory that `owner` keeps alive.
 struct memory_block : storage {
   std::size_t size;
 };
@@ -58,23 +58,23 @@ PyObject* new_foreign_block(char* data, PyObject* owner);
 bool is_memory_block(PyObject* object);
 inline memory_block* as_block(PyObject* object) { return reinterpret_cast<memory_block*>(object); }
 
-// `__dir__` of structs: leaves out padding and the methods that the reference does not have, since
-// programs take what is listed for the fields.
+// Implements `__dir__` of structs. Omits padding and the methods that the reference lacks: programs
+// treat the listed names as fields.
 PyObject* list_attributes(PyObject* self, PyObject*);
 
-// The documentation that marks the property of padding.
+// Documentation that marks the property of padding.
 extern const char padding_doc[];
 
-// `__reduce__` of a struct with these contents, which are stolen.
+// Implements `__reduce__` of a struct with these contents, which are stolen.
 PyObject* pickled_struct(PyObject* self, PyObject* contents);
 
-// What `pickle` calls: a struct of that class with those bytes.
+// Creates a struct of a class from its bytes; pickle calls it.
 PyObject* struct_from_bytes(PyObject* type, PyObject* contents);
 
-// The texts of a list with a separator between them; steals the list, which may be null.
+// Joins the texts of a list with a separator; steals the list, which may be null.
 PyObject* joined(const char* separator, PyObject* texts);
 
-// Adds what it steals to a list; false with an error set, or when it is null.
+// Appends `item`, which it steals, to a list; false with an error set, or if it is null.
 bool append(PyObject* list, PyObject* item);
 
 }  // namespace halfwarp::bindings

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handle and struct objects to C words: None, subclasses, integers, and the messages.
+// Converts handle and struct objects to C words: None, subclasses, integers, and error messages.
 #include "bindings/objects/object_arguments.hpp"
 
 #include "bindings/errors/errors.hpp"

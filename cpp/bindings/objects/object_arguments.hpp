@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handle and struct objects to C words: one comparison of the type, then a load.
+// Converts handle and struct objects to C words: one type comparison, then a load.
 #pragma once
 
 #include "bindings/numbers/numbers.hpp"
@@ -10,10 +10,10 @@ namespace halfwarp::bindings {
 bool handle_slow(PyObject* object, const library& lib, int type, word& out,
                  bool none_is_null = true);
 bool structure_slow(PyObject* object, const library& lib, int type, bool none_is_null, word& out);
-// The address of a handle object's value: an instance, an int (an address) or None.
+// Converts a handle to the address of its value: an instance, an int (an address) or None.
 bool handle_pointer_argument(PyObject* object, const library& lib, int type, word& out);
 
-// The kind of integer that a handle may be given as.
+// Returns the integer kind that is accepted for a handle.
 inline kind integer_kind_of(const class_record& record) {
   return record.size == 8 ? kind::u64 : record.is_signed ? kind::i32 : kind::u32;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed C calls from words, and the kind of a C scalar, both taken from the header's own
-// declaration.
+// Calls C functions with words as arguments, and derives kinds of C scalars. Both use the types of
+// the header.
 #pragma once
 
 #include <bit>
@@ -21,13 +21,13 @@ T from_word(word w) {
     std::memcpy(&value, &w, sizeof value);
     return value;
   } else if constexpr (std::is_class_v<T> || std::is_union_v<T>) {
-    return *reinterpret_cast<const T*>(w);  // structs by value travel as their address
+    return *reinterpret_cast<const T*>(w);  // a struct by value is passed as its address
   } else {
     return static_cast<T>(w);
   }
 }
 
-// A struct that functions return as their result code: eight bytes that begin with it.
+// Whether functions return a struct as their result code: eight bytes that begin with the code.
 template <class R>
 inline constexpr bool is_status = false;
 
@@ -39,18 +39,18 @@ word to_word(R result) {
   } else if constexpr (std::is_pointer_v<R>) {
     return reinterpret_cast<word>(result);
   } else if constexpr (std::is_enum_v<R>) {
-    return static_cast<word>(static_cast<int>(result));  // codes below zero stay so
+    return static_cast<word>(static_cast<int>(result));  // keeps the sign
   } else {
     return static_cast<word>(result);
   }
 }
 
-// One thunk per C type: functions of equal type share it.
+// Thunk of a C function type; functions with the same type share it.
 template <class F>
 struct caller;
 template <class R, class... A>
 struct caller<R (*)(A...)> {
-  // A struct that comes back by value goes where one word more says, as an output would.
+  // A struct returned by value is written to the address in one more word, like an output.
   static constexpr bool returns_struct =
       (std::is_class_v<R> || std::is_union_v<R>) && !is_status<R>;
   static constexpr int arity = sizeof...(A) + returns_struct;
@@ -74,7 +74,7 @@ struct caller<R (*)(A...)> {
   }
 };
 
-// The kind of a C number: its width and sign as the header has them.
+// Returns the kind of a C number: its width and sign in the header.
 template <class T>
 constexpr kind scalar_kind() {
   using V = std::remove_cv_t<std::remove_reference_t<T>>;
@@ -86,7 +86,7 @@ constexpr kind scalar_kind() {
   }
 }
 
-// The kind of the elements of an array that a C function fills.
+// Returns the kind of the elements of an array that a C function fills.
 template <class T>
 constexpr kind array_kind() {
   if constexpr (std::is_pointer_v<T>) {
@@ -98,11 +98,11 @@ constexpr kind array_kind() {
   }
 }
 
-// T of a member of type T[n].
+// Element type of an array member: T of T[n].
 template <class T>
 using element_of = std::remove_extent_t<std::remove_reference_t<T>>;
 
-// The kind of an output cell for a C number.
+// Returns the kind of an output cell for a C number.
 template <class T>
 constexpr kind scalar_output_kind() {
   constexpr kind k = scalar_kind<T>();
@@ -110,7 +110,7 @@ constexpr kind scalar_output_kind() {
   return kind(int(kind::out_i32) + int(k) - int(kind::i32));
 }
 
-// The kind of a handle, by the width of what it stores.
+// Kind of a handle, by the width of its value.
 template <class T>
 inline constexpr kind handle_kind = sizeof(T) == 4 ? kind::handle32 : kind::handle64;
 template <class T>
@@ -119,7 +119,7 @@ template <class T>
 inline constexpr kind short_list_kind =
     sizeof(T) == 4 ? kind::short_list_handle32 : kind::short_list_handle64;
 
-// What a new struct holds, where C++ gives it or one of its members a constructor (`dim3`).
+// Initial value of a struct that has a constructor in C++, itself or in a member (`dim3`).
 template <class T>
 inline constexpr T constructed{};
 template <class T>
@@ -129,19 +129,19 @@ constexpr const void* initial_value() {
   return nullptr;
 }
 
-// The C function in the library's table; an unfilled slot holds a resolver, which may leave a
-// Python error behind. The loader's barrier makes the library seen (show_library_to_threads).
+// Returns the C function of a slot. An unfilled slot holds a resolver, which may set a Python
+// error. The loader's barrier publishes the library (show_library_to_threads).
 inline void* function_of(const library& lib, const function& f) {
   return __atomic_load_n(&lib.state->slots[f.slot], __ATOMIC_RELAXED);
 }
 
-// The C call itself, from words.
+// Makes the C call with words as arguments.
 inline word call_c(const library& lib, const function& f, const word* arguments) {
   return lib.thunks[f.caller](function_of(lib, f), arguments);
 }
 
-// Opens the library unless that is done: 1 when it has the function, 0 when not, -1 with a Python
-// error set when there is no library.
+// Opens the library if it is not open. Returns 1 if it has the function, 0 if not, -1 with a Python
+// error set if the library is missing.
 int has_function(const library& lib, const function& f);
 
 static_assert(scalar_kind<int>() == kind::i32 && scalar_kind<unsigned long long>() == kind::u64);

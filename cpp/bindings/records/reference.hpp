@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reference to a Python object that is given back at the end of the scope.
+// Owned reference to a Python object, released at the end of the scope.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -9,8 +9,8 @@
 
 namespace halfwarp::bindings {
 
-// Null where the object could not be made: an error is set. It lends the object to whom it is
-// passed; who steals it gets it by `release`.
+// Null if creating the object failed; an error is then set. Callees borrow the object; `release`
+// transfers the reference to a callee that steals it.
 class reference {
  public:
   explicit reference(PyObject* object) : object_{object} {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine relies on in tables, checked while they are compiled.
+// Compile-time checks of the properties of tables that the engine relies on.
 #pragma once
 
 #include "bindings/records/records.hpp"
@@ -8,7 +8,8 @@ namespace halfwarp::bindings {
 
 constexpr bool is_position(int i, int n) { return i >= -1 && i < n; }
 
-// Parameters: positions inside the call, one class, enumeration or table where the kind needs one.
+// Checks a parameter: positions within the call, and a class, enumeration or table if the kind
+// needs one.
 constexpr bool is_consistent(const library& lib, const function& f, const param& p) {
   if (!is_position(p.py, f.positional) || !is_position(p.aux, f.n) || !is_position(p.size, f.n))
     return false;
@@ -43,9 +44,10 @@ constexpr bool is_consistent(const library& lib, const class_record& record) {
     if (has_type && std::size_t(f.type) >= lib.classes.size()) return false;
     if (f.k == kind::structure && f.child >= record.children) return false;
     if (int(f.offset) + int(f.size) > int(record.size)) return false;
-    // an array that the library makes is as long as the field before it says
-    bool is_made = f.k == kind::field_pointer_list && f.f & read_only;
-    if (is_made && (&f == &lib.fields[record.first_field] || !is_integer((&f)[-1].k))) return false;
+    // the previous field has the length of an array that the library allocates
+    bool is_library_array = f.k == kind::field_pointer_list && f.f & read_only;
+    if (is_library_array && (&f == &lib.fields[record.first_field] || !is_integer((&f)[-1].k)))
+      return false;
   }
   return lib.extras_of(record).owner_of_base || is_position(record.base, int(lib.classes.size()));
 }

@@ -18,8 +18,8 @@ int element_size(const library& lib, const field& f) {
   return f.element == kind::enumeration ? 4 : lib.classes[f.type].size;
 }
 
-// Of an array within the struct, structs are copies, as in the reference; an array that the struct
-// points to shows its own.
+// Reads a struct element: a copy of an element of an inline array, as in the reference; a view of
+// an element of an array behind a pointer.
 PyObject* read_structure(const library& lib, const field& f, PyObject* owner, char* data) {
   if (f.k == kind::field_pointer_list) return new_struct_view(lib, f.type, data, owner);
   PyObject* object = new_struct(lib, f.type);
@@ -37,7 +37,7 @@ PyObject* read_element(const library& lib, const field& f, PyObject* owner, char
   return new_handle_view(lib, f.type, data, owner);
 }
 
-// `target` is the object whose memory is written: structs bring along what they depend on.
+// Writes an element into memory of `target`. A struct also copies its referents.
 int write_element(const library& lib, const field& f, PyObject* target, char* data,
                   PyObject* value) {
   if (f.element <= kind::f64) return write_number(f.element, data, value);
@@ -79,7 +79,8 @@ int write_elements(const library& lib, const field& f, PyObject* target, char* d
   return 0;
 }
 
-// A tuple of the elements, so that nothing that runs meanwhile can change their number.
+// Copies the elements into a tuple, so that code that runs during the conversion cannot change
+// their number.
 PyObject* frozen(PyObject* value, const char* expected = "a sequence") {
   bool is_iterable = Py_TYPE(value)->tp_iter || PySequence_Check(value);
   if (is_iterable && !PyUnicode_Check(value)) return PySequence_Tuple(value);
@@ -90,8 +91,8 @@ Py_ssize_t array_length(const library& lib, const field& f) {
   return f.size / element_size(lib, f);
 }
 
-// All or nothing: the elements are gathered first, so that what is refused leaves the field as it
-// was, and those that are views of the field are read before it is written.
+// Gathers the elements in a block first. A rejected value then leaves the field unchanged, and
+// views of the field are read before it is written.
 int write_exact(const library& lib, const field& f, PyObject* self, char* data, PyObject* items) {
   Py_ssize_t n = array_length(lib, f);
   if (PyTuple_GET_SIZE(items) != n)
@@ -129,7 +130,7 @@ PyObject* read_text(const library&, const field& f, PyObject*, char* data) {
 
 namespace {
 
-// C has characters with a sign and without: both ranges are taken.
+// Accepts the ranges of both signed and unsigned C characters.
 bool store_character(PyObject* item, char& out) {
   word value;
   if (!integer_argument<kind::i16>(item, value)) return false;
@@ -169,10 +170,12 @@ int write_bytes(const library&, const field& f, PyObject*, char* data, PyObject*
 
 namespace {
 
-// An array that the library makes is as long as the field before it says, and all null until then.
-// What lies there may be of another member of a union: no node has as many graphs as this.
+// Longest array that the library allocates. The count field may hold another member of a union: no
+// node has more graphs than this.
 constexpr Py_ssize_t longest_library_array = 4096;
 
+// Creates the array of a library-allocated field that is still null; the previous field has the
+// length.
 PyObject* new_library_array(const library& lib, const field& f, PyObject* self, const char* data) {
   const reference count{load<word>(data) ? nullptr : read_field(lib, (&f)[-1], self)};
   Py_ssize_t n = count ? PyLong_AsSsize_t(count) : 0;
@@ -187,7 +190,7 @@ PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, 
   bool is_pending = !retained && !PyErr_Occurred() && f.f & read_only;
   const reference block{is_pending ? new_library_array(lib, f, self, data) : retained};
   if (!block && PyErr_Occurred()) return nullptr;
-  // in a union, what is kept may be of another member
+  // in a union, the referent may belong to another member
   bool has_elements = block && is_memory_block(block);
   Py_ssize_t n = has_elements ? Py_ssize_t(as_block(block)->size) / element_size(lib, f) : 0;
   char* elements = has_elements ? as_block(block)->data : nullptr;

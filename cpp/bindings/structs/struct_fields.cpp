@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields by kind: numbers, enumerators, child objects, addresses; and their properties, those that
-// Python makes, with a shorter way in. Arrays are in struct_arrays.cpp.
+// Fields by kind: numbers, enumerators, child objects, addresses; and their properties, which are
+// faster than Python's. Arrays are in struct_arrays.cpp.
 #include "bindings/structs/structs.hpp"
 
 #include <array>
@@ -17,10 +17,9 @@
 namespace halfwarp::bindings {
 namespace {
 
-// The object that shows a field remembers nothing but the memory; the same one is handed out as
-// long as somebody holds it. The parent's pointer to it is borrowed, so there is no cycle. When
-// nobody holds it, it rests: its memory waits, with a reference count of zero, for the next one who
-// asks, and goes with the parent.
+// A field is read as a view of its memory; while the view is alive, each read returns the same one.
+// The parent's pointer to it is borrowed, so there is no cycle. When its reference count drops to
+// zero, the view becomes dormant: its memory waits for the next read, and is freed with the parent.
 #ifndef Py_GIL_DISABLED
 bool is_dormant(PyObject* child) { return Py_REFCNT(child) == 0; }
 
@@ -93,7 +92,8 @@ int write_struct(const library& lib, const field& f, PyObject* self, char* data,
                      f.size);
 }
 
-// The buffer stays exported until the field is written again or the struct dies.
+// Stores an address. The buffer stays exported until the field is written again or the struct is
+// destroyed.
 int write_address(const library&, const field&, PyObject* self, char* data, PyObject* value) {
   scratch memory;
   word address;
@@ -114,7 +114,7 @@ struct accessor {
   writer write;
 };
 
-// By kind, but for numbers.
+// Indexed by kind; numbers need no entry.
 constexpr auto accessors = [] {
   std::array<accessor, std::size_t(kind::field_pointer_list) + 1> all{};
   auto of = [&all](kind k) -> accessor& { return all[std::size_t(k)]; };
@@ -144,8 +144,8 @@ int raise_for_field(PyObject* self, const field& f) {
 constexpr getter get_field = get_bound<field, read_field>;
 constexpr setter put_field = put_bound<field, write_field>;
 
-// The record if the object has such a field. Python's own properties ask for the class by its list
-// of bases, in two calls; a class of ours is found at once, and all others are left to Python.
+// Returns the property definition if the object has such a field. Python's properties search the
+// list of bases, in two calls; a class of the engine is found at once, others are left to Python.
 const PyGetSetDef* property_of(PyObject* object, PyObject* self) {
   auto* property = reinterpret_cast<PyGetSetDescrObject*>(self);
   PyTypeObject* type = object ? Py_TYPE(object) : nullptr;

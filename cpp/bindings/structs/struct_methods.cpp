@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods of struct classes; their documentation and signature, from the records of their fields.
+// Methods of struct classes; documentation and signature, derived from the records of their fields.
 #include "bindings/structs/structs.hpp"
 
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace halfwarp::bindings {
 namespace {
 
-// The Python class of what a field holds, as a reader calls it.
+// Returns the name of the Python class of a field, for documentation.
 const char* type_of(const library& lib, const field& f) {
   switch (f.k) {
     case kind::enumeration:
@@ -35,7 +35,7 @@ const char* type_of(const library& lib, const field& f) {
   }
 }
 
-// The text of the record, which begins with a signature, and a line for each field.
+// Returns the text of the record after its signature, and a line for each field.
 PyObject* documentation(const library& lib, const class_record& record) {
   const char* end = std::strstr(record.doc, "--\n\n");
   PyObject* text = PyUnicode_FromString(end ? end + 4 : record.doc);
@@ -49,7 +49,7 @@ PyObject* documentation(const library& lib, const class_record& record) {
   return text;
 }
 
-// inspect.Parameter(name, Parameter.<kind>, default=value)
+// Adds inspect.Parameter(name, Parameter.<kind>, default=value).
 bool add_parameter(PyObject* list, PyObject* cls, const char* name, const char* kind,
                    PyObject* value) {
   PyObject* parameter = nullptr;
@@ -63,7 +63,7 @@ bool add_parameter(PyObject* list, PyObject* cls, const char* name, const char* 
   return ok;
 }
 
-// `(_ptr=0, *, field=..., ...)`, as inspect.Signature
+// Returns the inspect.Signature `(_ptr=0, *, field=..., ...)`.
 PyObject* signature(const library& lib, const class_record& record) {
   const reference inspect{PyImport_ImportModule("inspect")};
   const reference cls{inspect ? PyObject_GetAttrString(inspect, "Parameter") : nullptr};
@@ -82,7 +82,7 @@ struct note {
   PyObject* (*make)(const library&, const class_record&);
 };
 
-// Asked of the class itself; an object and a subclass of the user's have no such attribute.
+// Returns the attribute of the class itself; instances and user subclasses do not have it.
 PyObject* read_note(PyObject* self, PyObject* object, PyObject* type) {
   const auto* descriptor = reinterpret_cast<note*>(self);
   auto* cls = reinterpret_cast<PyTypeObject*>(type);
@@ -141,8 +141,8 @@ bool is_union(const library& lib, const class_record& record) {
   return fields.size() > 1 && fields[0].offset == fields[1].offset;
 }
 
-// Addresses and handles mean nothing in another process. The members of a union share their bytes:
-// nothing says whether those are an address or a number, so they are taken as they are.
+// Rejects addresses and handles, which are invalid in another process. Accepts a union unchecked:
+// nothing states whether its bytes are an address or a number.
 bool check_no_addresses(const library& lib, const class_record& record, const char* memory) {
   if (is_union(lib, record)) return true;
   return for_each_field(lib, record, [&](const field& f) -> bool {
@@ -169,7 +169,7 @@ PyObject* indented(PyObject* text) {
   return newline && wide ? PyUnicode_Replace(text, newline, wide, -1) : nullptr;
 }
 
-// What is more than a line stands below its name; a list of structs, too, begins there.
+// Puts a multi-line text, or a list of structs, below its name.
 PyObject* labeled(const field& f, PyObject* text, bool is_below) {
   if (!text) return nullptr;
   if (!is_below) return PyUnicode_FromFormat("%s : %U", f.name.c_str(), text);
@@ -178,7 +178,7 @@ PyObject* labeled(const field& f, PyObject* text, bool is_below) {
   return inner ? PyUnicode_FromFormat("%s :\n    %U", f.name.c_str(), inner.get()) : nullptr;
 }
 
-// Bytes are hexadecimal where they are as few as those of an identifier.
+// Formats the value of a field; bytes of identifier size are hexadecimal.
 PyObject* text_of(const field& f, PyObject* value) {
   constexpr int most_of_identifier = 16;
   bool is_identifier = f.k == kind::field_bytes && f.size <= most_of_identifier;
@@ -189,7 +189,7 @@ PyObject* text_of(const field& f, PyObject* value) {
   return PyObject_Repr(value);
 }
 
-// `name : value`; what a getter refuses is shown by the name of its error.
+// Returns `name : value`; a ValueError of the getter is shown by its name.
 PyObject* line_of(const library& lib, const field& f, PyObject* self) {
   const reference value{read_field(lib, f, self)};
   if (!value) {
@@ -239,7 +239,7 @@ const class_record& record_with_lists(const class_type& type) {
   return *record;
 }
 
-// The arguments in the order of the lists, by position or keyword; false with an error set.
+// Orders the arguments like the lists, by position or keyword; false with an error set.
 bool bind_lists(const joint_lists& joint, PyObject* const* args, Py_ssize_t n, PyObject* names,
                 PyObject** bound) {
   Py_ssize_t expected = std::ssize(joint.lists), count = n + (names ? PyTuple_GET_SIZE(names) : 0);
@@ -252,12 +252,13 @@ bool bind_lists(const joint_lists& joint, PyObject* const* args, Py_ssize_t n, P
       if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), joint.lists[i]) == 0)
         bound[i] = args[n + k];
     if (bound[i]) continue;
-    return raise_error(PyExc_TypeError, "%s() misses the list '%s'", joint.method, joint.lists[i]);
+    return raise_error(PyExc_TypeError, "%s() missing required argument '%s'", joint.method,
+                       joint.lists[i]);
   }
   return true;
 }
 
-// The length that all lists share; -1 with an error set.
+// Returns the length that all lists share; -1 with an error set.
 Py_ssize_t common_length(const joint_lists& joint, PyObject* const* bound) {
   Py_ssize_t length = PyObject_Length(bound[0]);
   for (std::size_t i = 1; length >= 0 && i < joint.lists.size(); ++i) {
@@ -304,11 +305,13 @@ PyMethodDef* methods_of(const library& lib, const class_record& record) {
 }
 
 PyMethodDef struct_methods[] = {
-    {"getPtr", get_ptr, METH_NOARGS, "getPtr($self)\n--\n\nAddress of the C struct. Host only."},
+    {"getPtr", get_ptr, METH_NOARGS,
+     "getPtr($self)\n--\n\nReturn the address of the C struct. Host only."},
     {"copy", copy, METH_NOARGS,
-     "copy($self)\n--\n\nA struct of its own with the same contents. Host only."},
+     "copy($self)\n--\n\nReturn a copy that owns its memory. Host only."},
     {"asdict", as_dict, METH_NOARGS,
-     "asdict($self)\n--\n\nField names and values; nested structs as dictionaries. Host only."},
+     "asdict($self)\n--\n\nReturn field names and values; nested structs as dictionaries. Host "
+     "only."},
     {"__dir__", list_attributes, METH_NOARGS, nullptr},
     {"__copy__", copy, METH_NOARGS, nullptr},
     {"__deepcopy__", deep_copy, METH_O, nullptr},

@@ -12,8 +12,8 @@
 namespace halfwarp::bindings {
 namespace {
 
-// A live view of a field holds its parent. So a parent that dies has resting views only, and these
-// are nothing but memory to free.
+// Frees dormant views. A live view of a field holds a reference to its parent, so a parent that is
+// destroyed has only dormant views.
 void free_children(struct_object* object) {
   int n = class_of(Py_TYPE(reinterpret_cast<PyObject*>(object))).record->children;
   for (int i = 0; i < n; ++i) {
@@ -35,7 +35,7 @@ void release(PyObject* self, class_type& type) {
   if (!store_spare(type, self)) PyObject_Free(self);
 }
 
-// An instance of a class that is ready, all zero.
+// Creates a zeroed instance of a ready class.
 PyObject* make_instance(class_type& type) {
   auto* object = static_cast<struct_object*>(allocate(type));
   if (!object) return nullptr;
@@ -57,7 +57,7 @@ void free_struct(PyObject* self) {
     clear_owned_arrays(object);
   Py_CLEAR(object->refs);
   PyObject* owner = std::exchange(object->owner, nullptr);
-  if (object->child_of_owner) return Py_XDECREF(owner);  // rests there, and may be freed by this
+  if (object->child_of_owner) return Py_XDECREF(owner);  // dormant in the owner; this may free it
   if (object->children) free_children(object);
   Py_XDECREF(owner);
   PyTypeObject* type = Py_TYPE(self);
@@ -68,7 +68,7 @@ void free_struct(PyObject* self) {
   }
 }
 
-// Field keywords of a constructor, after the object exists.
+// Sets a field from a keyword of the constructor.
 bool set_field(PyObject* self, const class_type& type, PyObject* name, PyObject* value) {
   const char* text = PyUnicode_AsUTF8(name);
   if (!text) return false;
@@ -80,7 +80,7 @@ bool set_field(PyObject* self, const class_type& type, PyObject* name, PyObject*
 }
 
 bool reject_view_only(const class_type& type) {
-  PyErr_Format(PyExc_TypeError, "%s is part of another struct; it cannot be made alone",
+  PyErr_Format(PyExc_TypeError, "%s is part of another struct; it cannot be created alone",
                short_name(type.record->name));
   return false;
 }
@@ -90,7 +90,7 @@ bool point_to(PyObject* self, const class_type& type, void* data) {
   return !(type.record->f & view_only) || reject_view_only(type);
 }
 
-// Out of line: inlined, it would make the common way save registers.
+// Out of line: inlined, it would make the common path save registers.
 [[gnu::noinline]] PyObject* construct(class_type& type, PyObject* const* args, Py_ssize_t n,
                                       PyObject* keywords) {
   constructor_arguments arguments;
@@ -112,8 +112,8 @@ PyObject* vectorcall(PyObject* callable, PyObject* const* args, std::size_t flag
   return make_instance(type);
 }
 
-// The attributes of a subclass follow the header of its objects: the C struct lies in a block of
-// its own, which has slack behind it.
+// Allocates a block for the C struct of a subclass instance, whose attributes follow the header.
+// The block has slack after the struct.
 bool allocate_storage(struct_object* object, const class_record& record) {
   std::size_t alignment = record.alignment;
   PyObject* block = new_memory_block(record.size + alignment + struct_slack);
@@ -124,7 +124,7 @@ bool allocate_storage(struct_object* object, const class_record& record) {
   return true;
 }
 
-// Reached by subclasses of users.
+// Creates an instance of a user's subclass.
 PyObject* make(PyTypeObject* subclass, PyObject* args, PyObject* keywords) {
   class_type& type = class_of(subclass);
   constructor_arguments arguments;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Struct classes: fields by kind, their properties, methods, and what the class says of itself.
+// Struct classes: fields by kind, their properties, methods, and documentation.
 #pragma once
 
 #include "bindings/numbers/numbers.hpp"
@@ -7,7 +7,7 @@
 
 namespace halfwarp::bindings {
 
-// Calls `visit` for all fields, those of bases first, until it answers false.
+// Calls `visit` for all fields, inherited ones first, until it returns false.
 template <class V>
 bool for_each_field(const library& lib, const class_record& record, V visit) {
   if (record.base >= 0 && !for_each_field(lib, lib.classes[std::size_t(record.base)], visit))
@@ -17,44 +17,46 @@ bool for_each_field(const library& lib, const class_record& record, V visit) {
   return true;
 }
 
-// A new reference; nullptr with an error set.
+// Returns a new reference; nullptr with an error set.
 PyObject* read_field(const library& lib, const field& f, PyObject* self);
-// 0, or -1 with an error set.
+// Returns 0, or -1 with an error set.
 int write_field(const library& lib, const field& f, PyObject* self, PyObject* value);
 
 PyObject* read_array(const library& lib, const field& f, PyObject* self, char* data);
 int write_array(const library& lib, const field& f, PyObject* self, char* data, PyObject* value);
 
-// char[n]: up to NUL, or all of it; written from bytes or a sequence of integers.
+// Accessors of char[n]: read_text stops at NUL, read_bytes reads all; written from bytes or a
+// sequence of integers.
 PyObject* read_text(const library& lib, const field& f, PyObject* self, char* data);
 PyObject* read_bytes(const library& lib, const field& f, PyObject* self, char* data);
 int write_bytes(const library& lib, const field& f, PyObject* self, char* data, PyObject* value);
 
-// A pointer to an array that a list was copied into. The C count beside it is the user's to set.
+// Accessors of a pointer to an array with copies of the elements of a list. The user sets the C
+// count field.
 PyObject* read_pointer_list(const library& lib, const field& f, PyObject* self, char* data);
 int write_pointer_list(const library& lib, const field& f, PyObject* self, char* data,
                        PyObject* value);
 
-// Before the class is readied: a property for each field, bound to its record.
+// Adds a property per field to a class that is not ready yet.
 bool add_field_properties(class_type& type);
 
-// After it: lets these properties reach their fields directly.
+// Replaces the type of these properties, in a ready class, with one that reads fields directly.
 bool replace_property_types(class_type& type);
 
 extern PyMethodDef struct_methods[];
 
-// Those, and one that sets the lists of a record that has any with a count in common; nullptr with
-// an error set on failure. Lives as long as the type: for ever.
+// Returns struct_methods, plus a method that sets all lists with a common count; nullptr with an
+// error set. The table is never freed, like the type.
 PyMethodDef* methods_of(const library& lib, const class_record& record);
 
-// One `name : value` line per field; nested structs are indented.
+// Returns one `name : value` line per field; nested structs are indented.
 PyObject* represent_struct(PyObject* self);
 
-// See class_family::from_bytes.
+// Implements class_family::from_bytes.
 PyObject* struct_with_contents(PyObject* called, class_type& type, const Py_buffer& contents);
 
-// Gives a class that was just readied `__doc__` and `__signature__`, both made from its fields each
-// time they are read: nothing is stored for the classes that nobody asks.
+// Adds `__doc__` and `__signature__` to a ready class. Both are computed from its fields on each
+// read, so unused classes store nothing.
 bool add_struct_notes(class_type& type);
 
 }  // namespace halfwarp::bindings

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recursive lock from Python's portable one.
+// Recursive lock based on Python's portable lock.
 #include "bindings/threads/shared_objects.hpp"
 
 namespace halfwarp::bindings {
 namespace {
 
 PyThread_type_lock mutex;
-unsigned long owner;  // thread that holds the lock; 0: none. Only compared with the reader's own
+unsigned long owner;  // thread that holds the lock; 0: none. Compared with the calling thread only
 int depth;
 
 bool is_mine() { return __atomic_load_n(&owner, __ATOMIC_RELAXED) == PyThread_get_thread_ident(); }
@@ -26,7 +26,7 @@ bool engine_lock::prepare() {
 
 void engine_lock::reset_after_fork() {
   if (!owner || is_mine()) return;
-  if (PyThread_type_lock lock = PyThread_allocate_lock()) mutex = lock;  // the old one stays held
+  if (PyThread_type_lock lock = PyThread_allocate_lock()) mutex = lock;  // the old lock stays held
   owner = 0;
   depth = 0;
 }

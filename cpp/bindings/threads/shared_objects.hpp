@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several threads use at once: the lock of the engine, and objects. With the interpreter lock
-// the latter cost nothing.
+// Objects and locks shared by threads. With the GIL, the functions for objects have no cost.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -8,23 +7,22 @@
 
 namespace halfwarp::bindings {
 
-// With the interpreter lock nothing else would be needed if making a type let no other thread run;
-// but PyType_Ready and friends may. Waiting lets go of the interpreter.
+// Lock of the engine. The GIL alone does not suffice: PyType_Ready and similar functions may
+// release it. Waiting for the lock releases the GIL.
 class engine_lock {
  public:
   engine_lock();
   engine_lock(const engine_lock&) = delete;  // one scope, one lock
   ~engine_lock();
 
-  // Makes the lock itself: once, before any use. False with MemoryError set.
+  // Creates the lock; call once, before any use. Returns false with MemoryError set.
   static bool prepare();
 
-  // In the child of a fork: a thread that held the lock is not there.
+  // Resets the lock in a forked child process if another thread of the parent held it.
   static void reset_after_fork();
 };
 
-// One thread at a time has the lock of an object. It is let go while the thread waits for another
-// one, as the interpreter lock is.
+// Per-object lock. Like the GIL, it is released while the thread waits for another lock.
 class critical_section {
  public:
 #ifdef Py_GIL_DISABLED
@@ -41,8 +39,8 @@ class critical_section {
   critical_section(const critical_section&) = delete;  // one scope, one lock
 };
 
-// Puts an object where there is none yet, and says which one is there (borrowed): of several
-// threads the first wins, and the objects of the others go.
+// Stores an object in a slot that is null. Returns the object in the slot (borrowed): the first
+// thread wins, and the objects of the others are destroyed.
 inline PyObject* publish(PyObject** slot, PyObject* object) {
 #ifdef Py_GIL_DISABLED
   PyObject* current = nullptr;
@@ -60,7 +58,7 @@ inline PyObject* published(PyObject* const* slot) {
   return __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 }
 
-// What a dictionary has under a key: a new reference, nullptr when it has nothing or with an error.
+// Returns the value of a key: a new reference, nullptr if there is none or with an error set.
 inline PyObject* item_of(PyObject* dictionary, PyObject* key) {
 #if PY_VERSION_HEX >= 0x030D0000
   PyObject* item;
@@ -71,7 +69,8 @@ inline PyObject* item_of(PyObject* dictionary, PyObject* key) {
 #endif
 }
 
-// The same, and the dictionary has it no more.
+// Removes a key and returns its value: a new reference, nullptr if there is none or with an error
+// set.
 inline PyObject* pop_item(PyObject* dictionary, PyObject* key) {
 #if PY_VERSION_HEX >= 0x030D0000
   PyObject* item;
@@ -84,7 +83,7 @@ inline PyObject* pop_item(PyObject* dictionary, PyObject* key) {
 #endif
 }
 
-// Stores an object unless there is one, and says which one is there: a new reference, nullptr with
+// Stores a value unless the key exists, and returns the stored value: a new reference, nullptr with
 // an error set.
 inline PyObject* set_default(PyObject* dictionary, PyObject* key, PyObject* value) {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -96,7 +95,8 @@ inline PyObject* set_default(PyObject* dictionary, PyObject* key, PyObject* valu
 #endif
 }
 
-// An element of a list or tuple: a new reference, nullptr without an error where it ends before.
+// Returns an element of a list or tuple: a new reference, nullptr without an error if the index is
+// out of range.
 inline PyObject* list_element(PyObject* list, Py_ssize_t index) {
 #ifdef Py_GIL_DISABLED
   if (PyList_Check(list)) {

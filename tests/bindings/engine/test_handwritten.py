@@ -137,7 +137,9 @@ class TestOutputs:
         assert b".visible .entry kernel" in ptx
 
     def test_memory_that_is_too_small_is_refused_before_it_is_overrun(self, program):
-        with pytest.raises(ValueError, match=r"argument 'ptx': 3 bytes given, \d+ needed"):
+        with pytest.raises(
+            ValueError, match=r"argument 'ptx': the buffer has 3 bytes, \d+ are needed"
+        ):
             nvrtc.nvrtcGetPTX(program, b"abc")
         with pytest.raises(ValueError, match="needed"):
             nvrtc.nvrtcGetPTX(program, 3)

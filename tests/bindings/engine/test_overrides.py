@@ -141,7 +141,7 @@ class TestLogs:
     )
     def test_no_more_is_asked_for_than_the_buffer_holds(self, api, calls, iterator, buffer):
         seen = calls(api.name("LogsDumpToMemory"), Pointer, Pointer, Pointer, Unsigned)
-        with pytest.raises(ValueError, match="'buffer': 16 bytes given, 17 asked for .'size'"):
+        with pytest.raises(ValueError, match="'buffer': the buffer has 16 bytes, 'size' is 17"):
             api.LogsDumpToMemory(iterator, buffer, 17, 0)
         assert seen == []
         for size in (0, 15, 16):

@@ -70,9 +70,7 @@ def test_bytes_go_out_and_come_back():
     runtime.memcpy(memory, b"12345678", 8, runtime.MemcpyKind.HOST_TO_DEVICE)
     runtime.memcpy(back, memory, 8, runtime.MemcpyKind.DEVICE_TO_HOST)
     assert back == b"12345678"
-    with pytest.raises(
-        ValueError, match="'src': expected a buffer of at least 8 bytes, as 'count'"
-    ):
+    with pytest.raises(ValueError, match="'src': expected a buffer of at least 8 bytes .'count'"):
         runtime.memcpy(memory, b"123", 8, runtime.MemcpyKind.HOST_TO_DEVICE)
     with pytest.raises(ValueError, match="argument 'dst': expected a contiguous writable buffer"):
         runtime.memcpy(b"12345678", memory, 8, runtime.MemcpyKind.DEVICE_TO_HOST)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists, tuples, sequences and buffers of items to C arrays in the call's scratch memory; arrays of
-// the library as NumPy's.
+// Converts lists, tuples, sequences and buffers of items to C arrays in scratch memory. Copies
+// arrays of the library into NumPy arrays.
 #include "bindings/converters/lists/lists.hpp"
 
 #include <cstring>
@@ -19,8 +19,8 @@ namespace {
 struct element {
   bool (*convert)(frame& c, int type, PyObject* object, word& out);
   int bytes;             // 0: the size of the class
-  bool copies = false;   // the word is the address of what goes into the array
-  bool retains = false;  // the word is an address of the element's own memory
+  bool copies = false;   // the word is the address of the bytes to copy
+  bool retains = false;  // the word points into the element's memory: retain it
 };
 
 template <kind K>
@@ -82,7 +82,7 @@ bool convert_elements(frame& c, int type, PyObject* list, Py_ssize_t n, const el
   return true;
 }
 
-// One struct is passed in its own memory, so that the caller sees what the call writes.
+// Passes a single struct in its own memory, so that the caller sees what the call writes.
 bool convert_alone(frame& c, int type, PyObject* list, word& out) {
   reference item{list_item(list, 0)};
   if (!item) return false;
@@ -96,8 +96,8 @@ bool is_text(PyObject* object) {
   return PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object);
 }
 
-// A tuple of what a sequence holds, kept until the call ends; nullptr with an error set. Converting
-// an element may run code of the user that changes the sequence.
+// Copies a sequence into a tuple that is retained until the call ends; nullptr with an error set.
+// Converting an element may run user code that changes the sequence.
 PyObject* retained_tuple(frame& c, PyObject* object, const char* expected) {
   if (is_text(object) || !PySequence_Check(object)) return raise_expected(expected, object);
   PyObject* tuple = PySequence_Tuple(object);
@@ -121,7 +121,7 @@ bool convert_numbers(frame& c, int i, PyObject* tuple) {
   return true;
 }
 
-// The same contents as an array of NumPy; without NumPy, the array as it is. Steals it.
+// Converts an array to a NumPy array; without NumPy, returns it as it is. Steals `array`.
 PyObject* as_ndarray(PyObject* array) {
   const reference owner{array};
   const reference convert{array ? from_numpy("asarray") : nullptr};
@@ -143,7 +143,7 @@ bool list_argument(frame& c, int i, const param& p, PyObject* object) {
   Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
   c.cell[i] = word(n);
   if (n == 1 && p.k == kind::list_structure) return convert_alone(c, p.type, object, c.w[i]);
-  std::size_t slack = e.copies ? struct_slack : 0;  // what a call writes may be larger
+  std::size_t slack = e.copies ? struct_slack : 0;  // a newer library may write a larger struct
   auto* array =
       static_cast<char*>(c.memory.allocate(std::size_t(n) * (std::size_t(bytes) + slack)));
   if (!array) return false;
@@ -170,7 +170,7 @@ bool check_list_length(frame& c, int i, const param& p) {
   if (p.aux < 0) return true;
   word count = c.value_of(p.aux), length = c.cell[i];
   if (c.param_at(p.aux).k == kind::i32 && std::int32_t(count) < 0)
-    return true;  // the library's to judge
+    return true;  // the library rejects it
   if (count <= length || (p.is_optional && length == 0)) return true;
   return raise_short(length, count);
 }
@@ -223,12 +223,12 @@ bool texts_argument(frame& c, int i, PyObject* object) {
   return texts != nullptr;
 }
 
-// Several lists that one count goes with are of one length.
+// Checks that all lists with the same count have the same length.
 bool check_items(frame& c, int i, const param& p) {
   word count = p.aux < 0 ? c.cell[i] : c.value_of(p.aux);
   if (count == c.cell[i]) return true;
-  return raise_error(PyExc_ValueError, "expected as many elements as '%s' has, %llu, got %llu",
-                     parameter_name(c.f, c.param_at(c.param_at(p.aux).aux).py), count, c.cell[i]);
+  return raise_error(PyExc_ValueError, "expected %llu elements, the count of '%s', got %llu", count,
+                     parameter_name(c.f, c.param_at(c.param_at(p.aux).aux).py), c.cell[i]);
 }
 
 bool check_numpy_struct_count(frame& c, const param& p) {
@@ -242,9 +242,8 @@ bool check_numpy_struct_count(frame& c, const param& p) {
 bool check_buffer_holds(frame& c, int i, const param& p) {
   word size = c.value_of(p.aux);
   if (c.cell[i] == no_length || size <= c.cell[i]) return true;
-  return raise_error(PyExc_ValueError,
-                     "expected a buffer of at least %llu bytes, as '%s' says, got %llu", size,
-                     parameter_name(c.f, c.param_at(p.aux).py), c.cell[i]);
+  return raise_error(PyExc_ValueError, "expected a buffer of at least %llu bytes ('%s'), got %llu",
+                     size, parameter_name(c.f, c.param_at(p.aux).py), c.cell[i]);
 }
 
 PyObject* array_from_callee(frame& c, int i, const param& p) {

@@ -19,7 +19,8 @@ bool sequence_argument(frame& c, int i, PyObject* object, bool is_of_handles);
 bool check_sequence(frame& c, int i, const param& p);
 
 // Converts a buffer of items whose size the record states, or a sequence of bytes. The cell
-// receives the item count, which must equal that of other arguments with the same count.
+// receives the item count, which must equal the item count of other arguments with the same count
+// argument.
 bool items_argument(frame& c, int i, const param& p);
 bool texts_argument(frame& c, int i, PyObject* object);
 bool check_items(frame& c, int i, const param& p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that a call fills or owns: arrays, texts, and lists of objects that own copies.
+// Converts arrays that a call fills or owns to arrays, texts, and lists of objects with copies.
 #include "bindings/converters/lists/output_lists.hpp"
 
 #include <cstring>
@@ -58,7 +58,7 @@ maker maker_of(kind k) {
                                                                      : copied_struct;
 }
 
-// The count that goes with an output, refused when negative or too large to reserve.
+// Reads the count of an output. Rejects a negative one, and one too large to reserve.
 bool count_of(frame& c, const param& p, int bytes, word& count) {
   count = c.value_of(p.aux);
   if (c.param_at(p.aux).k == kind::i32) count = word(std::int64_t(std::int32_t(count)));
@@ -84,7 +84,7 @@ bool reserve_output_buffer(frame& c, int i, const param& p) {
 
 bool reserve_output_array(frame& c, int i, const param& p) {
   c.w[i] = c.cell[i] = 0;
-  if (p.aux < 0) return true;  // a hook of the function decides
+  if (p.aux < 0) return true;  // a handwritten step allocates it
   int bytes = element_size(c.lib, p);
   word count;
   if (!count_of(c, p, bytes, count)) return false;
@@ -132,7 +132,7 @@ PyObject* counted_output(frame& c, const param& p, int output) {
   return array;
 }
 
-// A fixed size is one in bytes.
+// A constant size is a number of bytes.
 bool allocate_sized(frame& c, int i, const param& p) {
   const param& count = c.param_at(p.aux);
   if (count.k == kind::count_of_output || count.k == kind::out_count) return true;

@@ -226,7 +226,7 @@ def test_foreign_objects_tell_their_address_by_get_ptr(packed):
 
 @pytest.mark.parametrize("value", [5, 1.5, "x", ctypes.c_int(5), None])
 def test_a_plain_value_needs_a_type(launches, value):
-    with pytest.raises(TypeError, match="parameter 0: .* needs a ctypes type"):
+    with pytest.raises(TypeError, match="parameter 0: .* needs a ctypes type in `types`"):
         launch(((value,), (None,)))
 
 

@@ -76,7 +76,7 @@ def test_a_typedef_is_a_subclass_and_shares_the_fields():
 def test_parts_of_a_struct_cannot_be_made_alone():
     part = type(driver.CUarrayMapInfo().resource)
     assert part.__name__.startswith("anon_union")
-    with pytest.raises(TypeError, match="cannot be made alone"):
+    with pytest.raises(TypeError, match="cannot be created alone"):
         part()
 
 

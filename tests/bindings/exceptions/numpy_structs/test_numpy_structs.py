@@ -614,7 +614,7 @@ assert not hasattr(nvml, "no_such_dtype")
 
 def test_an_object_keeps_its_length_once_it_is_made():
     array = nvml.ProcessInfo(3)
-    with pytest.raises(ValueError, match="has the length 3, which cannot become 5"):
+    with pytest.raises(ValueError, match="is 3 and cannot change to 5"):
         array.__init__(5)
     array.__init__(3, pid=[1, 2, 3])
     assert array.pid.tolist() == [1, 2, 3]
@@ -636,9 +636,9 @@ def test_code_that_runs_within_a_conversion_cannot_change_the_length():
             array.__init__(1000)
             return 0
 
-    with pytest.raises(ValueError, match="cannot become 1000"):
+    with pytest.raises(ValueError, match="cannot change to 1000"):
         array.pid = Strikes()
-    with pytest.raises(ValueError, match="cannot become 1000"):
+    with pytest.raises(ValueError, match="cannot change to 1000"):
         array[Strikes()]
     assert len(array) == 1
 
