@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver table of this extension, and the one place where a driver's status becomes an
-// exception.
+// The driver table of this extension, and the conversion of a driver's status to an exception.
 #pragma once
 
 #include <type_traits>
@@ -10,7 +9,7 @@
 
 namespace halfwarp::driver {
 
-// Set once, when the extension is imported, from the capsule HALFWARP_LOADER_CAPSULE.
+// Set when the extension is imported, from the capsule HALFWARP_LOADER_CAPSULE.
 inline const loader_api* loader = nullptr;
 inline const driver_table* table = nullptr;
 
@@ -19,8 +18,8 @@ inline void attach(const loader_api* api) noexcept {
   table = reinterpret_cast<const driver_table*>(api->table("driver"));
 }
 
-// A driver function that failed. Whoever translates it keeps a Python error that is already set:
-// the loader's, when there is no driver to ask.
+// The failure of a driver function. A handler that converts it must retain a Python error that is
+// already set: without a driver, the loader has raised one.
 struct driver_error {
   CUresult code;
   const char* function;  // public name, as in "cuMemAllocAsync"; never null
@@ -30,7 +29,7 @@ struct driver_error {
   throw driver_error{code, loader->name_of(HALFWARP_DRIVER, function)};
 }
 
-// driver::call(driver::table->cuEventSynchronize, event): throws unless the driver says success.
+// driver::call(driver::table->cuEventSynchronize, event) throws unless the driver returns success.
 // The parameter types are the function's own, so arguments convert as in a direct call.
 template <class... Params>
 inline void call(CUresult (*function)(Params...), std::type_identity_t<Params>... arguments) {
@@ -39,7 +38,7 @@ inline void call(CUresult (*function)(Params...), std::type_identity_t<Params>..
   }
 }
 
-// The twin for destructors and clean-up: the status is the caller's to report or to drop.
+// Like `call` for destructors and clean-up: returns the status, which the caller may ignore.
 template <class... Params>
 inline CUresult try_call(CUresult (*function)(Params...),
                          std::type_identity_t<Params>... arguments) noexcept {

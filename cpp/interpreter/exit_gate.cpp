@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one gate of the process; part of the extension `cuda.bindings._low` alone.
+// The exit gate of the process, which only the extension `cuda.bindings._low` contains.
 #include "interpreter/exit_gate.hpp"
 
 #define PY_SSIZE_T_CLEAN
@@ -8,22 +8,22 @@
 namespace halfwarp::interpreter {
 namespace {
 
-constexpr PY_TIMEOUT_T step = 10'000;         // microseconds between two looks
-constexpr PY_TIMEOUT_T patience = 5'000'000;  // five seconds in all
-constexpr std::uint64_t of_closer = ~std::uint64_t{0};
+constexpr PY_TIMEOUT_T poll_interval = 10'000;  // microseconds between checks
+constexpr PY_TIMEOUT_T max_wait = 5'000'000;    // microseconds in total
+constexpr std::uint64_t closer_pass = ~std::uint64_t{0};
 
-int inside;
-std::uint64_t generation = 1;  // of the passes that count: those of before a fork do not
+int pass_count;
+std::uint64_t generation = 1;  // of the counted passes; a fork invalidates earlier passes
 bool is_closed;
-unsigned long closer;      // the thread that closed it
-PyThread_type_lock never;  // always held: trying to get it is waiting
+unsigned long closer;           // the thread that closed the gate
+PyThread_type_lock timer_lock;  // always held: a timed acquire waits for the timeout
 
 void leave(std::uint64_t pass) noexcept {
-  if (pass == generation) __atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+  if (pass == generation) __atomic_fetch_sub(&pass_count, 1, __ATOMIC_SEQ_CST);
 }
 
 std::uint64_t enter() noexcept {
-  __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+  __atomic_fetch_add(&pass_count, 1, __ATOMIC_SEQ_CST);
   if (!__atomic_load_n(&is_closed, __ATOMIC_SEQ_CST)) return generation;
   leave(generation);
   return 0;
@@ -31,9 +31,9 @@ std::uint64_t enter() noexcept {
 
 std::uint64_t enter_or_wait() {
   if (const std::uint64_t pass = enter()) return pass;
-  if (PyThread_get_thread_ident() == closer) return of_closer;
+  if (PyThread_get_thread_ident() == closer) return closer_pass;
   PyThreadState* state = PyEval_SaveThread();
-  PyThread_acquire_lock_timed(never, patience, 0);
+  PyThread_acquire_lock_timed(timer_lock, max_wait, 0);
   PyEval_RestoreThread(state);
   PyErr_SetString(PyExc_RuntimeError,
                   "the interpreter is exiting: a compilation can no longer be started on a thread "
@@ -42,33 +42,34 @@ std::uint64_t enter_or_wait() {
   return 0;
 }
 
-bool is_empty() { return __atomic_load_n(&inside, __ATOMIC_SEQ_CST) == 0; }
+bool is_empty() { return __atomic_load_n(&pass_count, __ATOMIC_SEQ_CST) == 0; }
 
 bool close() {
   if (is_closed) return is_empty();
   closer = PyThread_get_thread_ident();
   __atomic_store_n(&is_closed, true, __ATOMIC_SEQ_CST);
   PyThreadState* state = PyEval_SaveThread();
-  for (PY_TIMEOUT_T waited = 0; waited < patience && !is_empty(); waited += step)
-    PyThread_acquire_lock_timed(never, step, 0);
+  for (PY_TIMEOUT_T waited = 0; waited < max_wait && !is_empty(); waited += poll_interval)
+    PyThread_acquire_lock_timed(timer_lock, poll_interval, 0);
   PyEval_RestoreThread(state);
   return is_empty();
 }
 
 }  // namespace
 
-const exit_gate own_exit_gate = {enter, enter_or_wait, leave, close};
+const exit_gate process_exit_gate = {enter, enter_or_wait, leave, close};
 
 bool prepare_exit_gate() {
-  if (!never && (never = PyThread_allocate_lock())) PyThread_acquire_lock(never, NOWAIT_LOCK);
-  gate = &own_exit_gate;
-  return never || PyErr_NoMemory();
+  if (!timer_lock && (timer_lock = PyThread_allocate_lock()))
+    PyThread_acquire_lock(timer_lock, NOWAIT_LOCK);
+  gate = &process_exit_gate;
+  return timer_lock || PyErr_NoMemory();
 }
 
-// A pass that the forking thread itself holds counts no more either.
-void forget_passes() noexcept {
+// Invalidates all passes, including the forking thread's own.
+void reset_passes() noexcept {
   ++generation;
-  inside = 0;
+  pass_count = 0;
 }
 
 }  // namespace halfwarp::interpreter

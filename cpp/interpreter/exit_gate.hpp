@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gate that the interpreter closes when it ends: who must not be inside then passes here.
+// A gate that Python's exit closes. Calls that must not run during exit pass it.
 #pragma once
 
 #include <cstdint>
 
 namespace halfwarp::interpreter {
 
-// Two kinds of calls must not be under way when the interpreter, and the process behind it, end. A
-// callback on a thread of the driver that asks an ending interpreter for its lock would be ended
-// itself, in the middle of the driver. A compiler that still runs when the destructors of its
-// library run ends the process. Both pass this gate. Closing it waits for those inside, five
-// seconds at most, since one of them may wait for what the end of the program will never do; those
-// that come later are left out. A fork forgets those inside: their threads are not in the child.
+// Two kinds of calls must not be in progress when the interpreter and then the process exit. A
+// callback on a driver thread that waits for the GIL of an exiting interpreter would be terminated
+// inside the driver. A compiler that runs during the destructors of its library crashes. Both pass
+// this gate. Closing it waits at most five seconds for calls in progress, since such a call may
+// wait for something that never happens during exit; later calls are rejected. A fork invalidates
+// all passes, since their threads do not exist in the child process.
 //
-// There is one gate in the process. `cuda.bindings._low` has it, and offers it to the other
+// There is one gate per process. `cuda.bindings._low` contains it and publishes it to the other
 // extensions in the capsule `capsule`.
 struct exit_gate {
-  // For callbacks, on any thread: the number of the pass, 0 once the gate is closed.
+  // For callbacks, on any thread. Returns the number of the pass, or 0 if the gate is closed.
   std::uint64_t (*enter)() noexcept;
-  // For calls from Python, with the interpreter lock. Once the gate is closed the calling thread
-  // waits without the lock, as a rule until the process has ended; if not, 0 with RuntimeError set.
-  // The thread that closed the gate goes on: it is the one that ends the process.
+  // For calls from Python, with the GIL. If the gate is closed, the calling thread releases the GIL
+  // and waits, normally until the process exits; otherwise it returns 0 and sets RuntimeError. The
+  // thread that closed the gate may pass, since it is the thread that exits.
   std::uint64_t (*enter_or_wait)();
-  // Gives a pass back; on any thread, with or without the lock.
+  // Ends a pass; on any thread, with or without the GIL.
   void (*leave)(std::uint64_t pass) noexcept;
-  // With the interpreter lock, which is given back while it waits. Only the first call closes and
-  // waits. Whether nobody is inside any more.
+  // Closes the gate and waits, at the first call. Needs the GIL, which it releases while it waits.
+  // Returns whether no pass is left.
   bool (*close)();
 
   static constexpr char capsule[] = "cuda.bindings._low._exit_gate";
 };
 
-// Of this extension: set when it is imported.
+// The gate for this extension; set when it is imported.
 inline constinit const exit_gate* gate = nullptr;
 
-// Gives the pass back at the end of the scope.
+// Ends the pass at the end of the scope.
 class gate_pass {
  public:
   explicit gate_pass(std::uint64_t number) noexcept : number_{number} {}
@@ -50,13 +50,13 @@ class gate_pass {
   const std::uint64_t number_;
 };
 
-// The one gate: for the extension that has it.
-extern const exit_gate own_exit_gate;
+// The gate of the process, for the extension that contains it.
+extern const exit_gate process_exit_gate;
 
-// Makes what waiting needs: once, before any use. False with MemoryError set.
+// Allocates the lock for waiting; call once before any use. Returns false and sets MemoryError.
 bool prepare_exit_gate();
 
-// In the child of a fork.
-void forget_passes() noexcept;
+// Call in the child process after a fork.
+void reset_passes() noexcept;
 
 }  // namespace halfwarp::interpreter

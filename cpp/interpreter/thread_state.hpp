@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the interpreter knows of a thread that it did not start.
+// The thread states of threads that Python did not start.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -11,34 +11,36 @@
 namespace halfwarp::interpreter {
 
 #ifdef Py_GIL_DISABLED
-inline constinit pthread_once_t once_for_ends = PTHREAD_ONCE_INIT;
-inline constinit pthread_key_t ends = 0;  // its value: the state that ends with the thread
-inline constinit bool has_ends = false;   // keys can be used up
+inline constinit pthread_once_t state_key_once = PTHREAD_ONCE_INIT;
+inline constinit pthread_key_t state_key = 0;  // its value is destroyed with the thread
+inline constinit bool has_state_key = false;   // the number of keys is limited
 
-// A state that outlived its thread would be taken for that of the next thread at the same address,
-// and what that one's objects wait for would be asked of it. The interpreter's end ends them all.
-inline void end_state(void* state) noexcept {
+// If a PyThreadState outlived its thread, CPython would mistake a later thread at the same address
+// for its owner and never merge its queued reference counts. Python's exit destroys all states.
+inline void destroy_state(void* value) noexcept {
   const gate_pass pass{gate->enter()};
   if (!pass.is_open()) return;
-  auto* own = static_cast<PyThreadState*>(state);
-  PyEval_RestoreThread(own);
-  PyThreadState_Clear(own);
+  auto* thread_state = static_cast<PyThreadState*>(value);
+  PyEval_RestoreThread(thread_state);
+  PyThreadState_Clear(thread_state);
   PyThreadState_DeleteCurrent();
 }
 
-inline void make_ends() noexcept { has_ends = pthread_key_create(&ends, end_state) == 0; }
+inline void create_state_key() noexcept {
+  has_state_key = pthread_key_create(&state_key, destroy_state) == 0;
+}
 #endif
 
-// To be called before PyGILState_Ensure(). Without the interpreter lock each state of a thread has
-// heaps of its own, and to end one takes milliseconds: so a thread of the driver's, which calls
-// back again and again, keeps the state of its first call until it ends.
-inline void keep_thread_state() noexcept {
+// Call before PyGILState_Ensure(). On the free-threaded build, each thread state has its own heaps,
+// and its destruction takes milliseconds. A driver thread with many callbacks therefore retains the
+// state of its first callback until the thread ends.
+inline void retain_thread_state() noexcept {
 #ifdef Py_GIL_DISABLED
   if (PyGILState_GetThisThreadState() != nullptr) return;
   PyGILState_Ensure();
-  PyThreadState* own = PyEval_SaveThread();
-  pthread_once(&once_for_ends, make_ends);
-  if (has_ends) pthread_setspecific(ends, own);
+  PyThreadState* thread_state = PyEval_SaveThread();
+  pthread_once(&state_key_once, create_state_key);
+  if (has_state_key) pthread_setspecific(state_key, thread_state);
 #endif
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions under the names that programs are linked with. Each goes on where preload_target
-// says, with all arguments as they came. nvJitLink has a name for each release as well.
+// The functions under their linked names. Each jumps to the target that preload_target returns,
+// with unchanged arguments. nvJitLink also has a name for each release.
 
 asm(".text\n"
 #ifdef __x86_64__
@@ -21,7 +21,7 @@ go_on:
   pushq %rcx
   pushq %r8
   movq %rax, %rdi
-  movq 40(%rsp), %rsi  # where the call returns to
+  movq 40(%rsp), %rsi  # the return address of the call
   call preload_target
   popq %r8
   popq %rcx
@@ -47,7 +47,7 @@ go_on:
   stp x2, x3, [sp, #32]
   str x4, [sp, #48]
   mov x0, x16
-  mov x1, x30  // where the call returns to
+  mov x1, x30  // the return address of the call
   bl preload_target
   mov x16, x0
   ldp x0, x1, [sp, #16]

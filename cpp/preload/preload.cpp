@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: hands functions of NVRTC and nvJitLink to the emulated driver, which puts its own
-// in their place. A program finds them by dlsym, or is linked with them; both ways lead through
-// here. All other look-ups are passed on as they are.
+// For LD_PRELOAD: passes functions of NVRTC and nvJitLink to the emulated driver, which returns
+// replacements. A program finds them by dlsym or is linked with them; this library intercepts both.
+// All other look-ups are passed on unchanged.
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -14,113 +14,113 @@ using lookup = void*(void*, const char*) noexcept;
 using replacement = void*(const char*, void*);
 
 lookup* real_lookup;
-replacement* in_place_of;
-[[gnu::tls_model(
-    "initial-exec")]] __thread bool is_asking;  // the emulated driver looks up functions itself
+replacement* replacement_source;
+[[gnu::tls_model("initial-exec")]] __thread bool is_resolving;  // the emulator calls dlsym itself
 
-// By its oldest version, which newer C libraries have as well.
+// Returns the system's dlsym by its oldest version, which newer C libraries still have.
 lookup* dlsym_of_system() noexcept {
-  lookup* found = __atomic_load_n(&real_lookup, __ATOMIC_RELAXED);
-  if (found) return found;
+  lookup* result = __atomic_load_n(&real_lookup, __ATOMIC_RELAXED);
+  if (result) return result;
 #ifdef __x86_64__
   constexpr const char* oldest = "GLIBC_2.2.5";
 #else
   constexpr const char* oldest = "GLIBC_2.17";
 #endif
-  found = reinterpret_cast<lookup*>(dlvsym(RTLD_NEXT, "dlsym", oldest));
-  __atomic_store_n(&real_lookup, found, __ATOMIC_RELAXED);
-  return found;
+  result = reinterpret_cast<lookup*>(dlvsym(RTLD_NEXT, "dlsym", oldest));
+  __atomic_store_n(&real_lookup, result, __ATOMIC_RELAXED);
+  return result;
 }
 
-bool begins(const char* text, const char* with) noexcept {
-  return strncmp(text, with, strlen(with)) == 0;
+bool starts_with(const char* text, const char* prefix) noexcept {
+  return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-bool is_followed(const char* name) noexcept {
-  return begins(name, "nvrtc") || begins(name, "nvJitLink") || begins(name, "__nvJitLink");
+bool is_intercepted(const char* name) noexcept {
+  return starts_with(name, "nvrtc") || starts_with(name, "nvJitLink") ||
+         starts_with(name, "__nvJitLink");
 }
 
-// Null where another driver is in use, or there is none.
+// Returns the emulator's replacement function; null if another driver or none is in use.
 replacement* find_replacement() noexcept {
-  if (auto* const known = __atomic_load_n(&in_place_of, __ATOMIC_ACQUIRE)) return known;
+  if (auto* const cached = __atomic_load_n(&replacement_source, __ATOMIC_ACQUIRE)) return cached;
   static bool is_missing = false;
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (!driver && !__atomic_load_n(&is_missing, __ATOMIC_RELAXED)) {
     driver = halfwarp::load_emulator(reinterpret_cast<const void*>(&find_replacement),
-                                     "what was preloaded");
-    __atomic_store_n(&is_missing, !driver, __ATOMIC_RELAXED);  // which was said once
+                                     "the preloaded library");
+    __atomic_store_n(&is_missing, !driver, __ATOMIC_RELAXED);  // reported once
   }
   if (!driver) return nullptr;
-  auto* const found =
+  auto* const source_function =
       reinterpret_cast<replacement*>(dlsym_of_system()(driver, "halfwarp_emulator_in_place_of"));
-  __atomic_store_n(&in_place_of, found, __ATOMIC_RELEASE);
-  return found;
+  __atomic_store_n(&replacement_source, source_function, __ATOMIC_RELEASE);
+  return source_function;
 }
 
-void* followed(const char* name, void* real) noexcept {
-  if (!real || is_asking) return real;
-  is_asking = true;
+void* intercept(const char* name, void* real) noexcept {
+  if (!real || is_resolving) return real;
+  is_resolving = true;
   auto* const replace = find_replacement();
   void* const result = replace ? replace(name, real) : real;
-  dlerror();  // what failed on the way is no business of the program
-  is_asking = false;
+  dlerror();  // discards errors of the look-ups above
+  is_resolving = false;
   return result;
 }
 
 bool is_own(const void* address) noexcept {
-  Dl_info of, self;
-  return dladdr(address, &of) && dladdr(reinterpret_cast<const void*>(&is_own), &self) &&
-         of.dli_fbase == self.dli_fbase;
+  Dl_info info, self;
+  return dladdr(address, &info) && dladdr(reinterpret_cast<const void*>(&is_own), &self) &&
+         info.dli_fbase == self.dli_fbase;
 }
 
 void* find_in(const char* path, const char* name) noexcept {
   void* const object = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   if (!object) return nullptr;
-  void* const found = dlsym_of_system()(object, name);
+  void* const result = dlsym_of_system()(object, name);
   dlclose(object);
-  return found && !is_own(found) ? found : nullptr;
+  return result && !is_own(result) ? result : nullptr;
 }
 
 struct search {
   const char* name;
-  void* found;
+  void* match;
 };
 
-int look_into(dl_phdr_info* object, size_t, void* wanted) noexcept {
-  auto& of = *static_cast<search*>(wanted);
+int search_object(dl_phdr_info* object, size_t, void* data) noexcept {
+  auto& query = *static_cast<search*>(data);
   const char* const slash = strrchr(object->dlpi_name, '/');
   const char* const file = slash ? slash + 1 : object->dlpi_name;
-  const char* const library = begins(of.name, "nvrtc") ? "libnvrtc.so" : "libnvJitLink.so";
-  if (begins(file, library)) of.found = find_in(object->dlpi_name, of.name);
-  return of.found != nullptr;
+  const char* const library = starts_with(query.name, "nvrtc") ? "libnvrtc.so" : "libnvJitLink.so";
+  if (starts_with(file, library)) query.match = find_in(object->dlpi_name, query.name);
+  return query.match != nullptr;
 }
 
-// What a program that is linked with a function would have come to: that of the process, else that
-// of the libraries of the object that calls. Where it passed the address on to another object, the
-// one that is loaded.
+// Resolves `name` as the dynamic linker would for `caller`: the global scope, then the caller's
+// libraries. Then tries any loaded copy, since the address may have been passed to another object.
 void* find_linked(const char* name, const void* caller) noexcept {
-  if (void* const found = dlsym_of_system()(RTLD_NEXT, name)) return found;
-  Dl_info of;
+  if (void* const match = dlsym_of_system()(RTLD_NEXT, name)) return match;
+  Dl_info info;
   link_map* object = nullptr;
   const bool is_known =
-      dladdr1(caller, &of, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0;
-  void* const own = is_known && *object->l_name ? find_in(object->l_name, name) : nullptr;
-  if (own) return own;
+      dladdr1(caller, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0;
+  void* const local = is_known && *object->l_name ? find_in(object->l_name, name) : nullptr;
+  if (local) return local;
   search any{name, nullptr};
-  dl_iterate_phdr(&look_into, &any);
-  return any.found;
+  dl_iterate_phdr(&search_object, &any);
+  return any.match;
 }
 
-[[gnu::noinline]] void* find_followed(void* handle, const char* name, const void* caller) noexcept {
-  void* found = dlsym_of_system()(handle, name);
-  if (found && is_own(found)) {
-    found = find_linked(name, caller);
-    if (!found) return dlsym_of_system()(RTLD_NEXT, name);  // which leaves the error to dlerror()
+[[gnu::noinline]] void* find_intercepted(void* handle, const char* name,
+                                         const void* caller) noexcept {
+  void* match = dlsym_of_system()(handle, name);
+  if (match && is_own(match)) {
+    match = find_linked(name, caller);
+    if (!match) return dlsym_of_system()(RTLD_NEXT, name);  // sets the error of dlerror()
   }
-  return followed(name, found);
+  return intercept(name, match);
 }
 
-// Where there is no library; nobody can have linked with it.
+// The results if the library is not loaded; no program can have linked with it then.
 int internal_error_of_nvrtc() { return 11; }
 int internal_error_of_nvjitlink() { return 6; }
 
@@ -128,22 +128,22 @@ int internal_error_of_nvjitlink() { return 6; }
 
 extern "C" {
 
-// Where a call of one of the functions below goes on. The name is that of the entry.
+// Returns the target of a call of an entry function. The symbol of the entry is the name.
 [[gnu::visibility("hidden"), gnu::used]] void* preload_target(const void* entry,
                                                               const void* caller) noexcept {
-  Dl_info of;
-  const char* const name = dladdr(entry, &of) && of.dli_sname ? of.dli_sname : "";
-  if (void* const target = followed(name, find_linked(name, caller))) return target;
-  return reinterpret_cast<void*>(begins(name, "nvrtc") ? &internal_error_of_nvrtc
-                                                       : &internal_error_of_nvjitlink);
+  Dl_info info;
+  const char* const name = dladdr(entry, &info) && info.dli_sname ? info.dli_sname : "";
+  if (void* const target = intercept(name, find_linked(name, caller))) return target;
+  return reinterpret_cast<void*>(starts_with(name, "nvrtc") ? &internal_error_of_nvrtc
+                                                            : &internal_error_of_nvjitlink);
 }
 
-// What is no business of ours ends in a jump, so that the system sees who calls: RTLD_NEXT counts
-// from there.
+// Passes other names on with a jump, so that the system sees the true caller, from which RTLD_NEXT
+// searches.
 [[gnu::visibility("default"), gnu::optimize("O2")]] void* dlsym(void* handle,
                                                                 const char* name) noexcept {
-  if (!is_followed(name)) return dlsym_of_system()(handle, name);
-  return find_followed(handle, name, __builtin_return_address(0));
+  if (!is_intercepted(name)) return dlsym_of_system()(handle, name);
+  return find_intercepted(handle, name, __builtin_return_address(0));
 }
 
 }  // extern "C"

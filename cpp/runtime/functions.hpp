@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that this extension holds: those of NVIDIA's static library, and one of ours.
+// The functions of this extension: NVIDIA's static library and one function of this package.
 #pragma once
 
 #include <span>
@@ -9,10 +9,10 @@
 namespace halfwarp::runtime {
 
 struct entry {
-  const char* name;  // exported
+  const char* name;  // exported name
   void* function;
-  void* per_thread;  // its variant for per-thread default streams, or null
-  bool is_own;       // not the library's: the same on any backend
+  void* per_thread;  // variant for per-thread default streams, or null
+  bool is_own;       // a function of this package, equal on all backends
 };
 
 // Generated, sorted by name.

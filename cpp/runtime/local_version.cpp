@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of the shared runtime library, which Python finds.
+// Queries the version of the shared runtime library, which Python finds.
 #include <dlfcn.h>
 
 #include "driver/runtime_table.hpp"
@@ -13,11 +13,11 @@ void* (*open_shared_runtime)();
 
 void runtime_connect(void* (*open_shared)()) { open_shared_runtime = open_shared; }
 
-// A Python error is set where the value is returned at which clients look for one.
+// On failure, a Python error is set; callers check for one if this value is returned.
 cudaError_t getLocalRuntimeVersion(int* runtimeVersion) {
   void* const handle = open_shared_runtime();
   if (!handle) return cudaErrorCallRequiresNewerDriver;
-  const auto ask =
+  const auto get_version =
       reinterpret_cast<decltype(&cudaRuntimeGetVersion)>(dlsym(handle, "cudaRuntimeGetVersion"));
-  return ask ? ask(runtimeVersion) : cudaErrorSharedObjectSymbolNotFound;
+  return get_version ? get_version(runtimeVersion) : cudaErrorSharedObjectSymbolNotFound;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands out the runtime's functions: the static library's, or on the emulator the translation's.
+// Returns the runtime's functions: the static library's, or the translation's on the emulator.
 #include "runtime/source.hpp"
 
 #define PY_SSIZE_T_CLEAN
@@ -20,21 +20,21 @@ constexpr const char* translation_file = "libcudart_emulated.so";
 
 const entry* find_entry(std::string_view name) noexcept {
   const auto all = entries();
-  const auto found = std::lower_bound(
+  const auto match = std::lower_bound(
       all.begin(), all.end(), name,
-      [](const entry& candidate, std::string_view wanted) { return candidate.name < wanted; });
-  return found != all.end() && found->name == name ? &*found : nullptr;
+      [](const entry& candidate, std::string_view name_arg) { return candidate.name < name_arg; });
+  return match != all.end() && match->name == name ? &*match : nullptr;
 }
 
 void* fail(const char* detail) noexcept {
   PyErr_Format(PyExc_RuntimeError,
                "the runtime API on the emulator cannot be opened: %s; it is part of halfwarp and "
-               "lies beside cuda/bindings: reinstall the package",
+               "is installed beside cuda/bindings: reinstall the package",
                detail ? detail : "unknown reason");
   return nullptr;
 }
 
-// The translation lies beside this extension, whatever the search paths say.
+// Opens the translation in the folder of this extension, regardless of search paths.
 void* open_translation() noexcept {
   Dl_info self;
   char path[4096];
@@ -45,27 +45,27 @@ void* open_translation() noexcept {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-// Opened once, and told then which driver to stand on. Called with the GIL.
+// Opens the translation once and connects it to the driver's table. Needs the GIL.
 void* translation(const driver::loader_api& loader) noexcept {
   static void* handle = nullptr;
   if (handle) return handle;
-  void* const opened = open_translation();
-  if (!opened) return fail(dlerror());
+  void* const library = open_translation();
+  if (!library) return fail(dlerror());
   const auto connect =
-      reinterpret_cast<void (*)(const void*)>(dlsym(opened, "halfwarp_cudart_connect"));
+      reinterpret_cast<void (*)(const void*)>(dlsym(library, "halfwarp_cudart_connect"));
   if (!connect) return fail("it has no halfwarp_cudart_connect");
   connect(loader.table("driver"));
-  return handle = opened;
+  return handle = library;
 }
 
-// Null and no error when the translation has no such function.
+// Returns null without an error if the translation lacks the function.
 void* find_translated(const driver::loader_api& loader, const char* name,
                       const char* per_thread) noexcept {
   void* const handle = translation(loader);
   char variant[256];
   std::snprintf(variant, sizeof variant, "%s%s", name, per_thread ? per_thread : "");
-  void* const found = handle ? dlsym(handle, variant) : nullptr;
-  return found || !handle ? found : dlsym(handle, name);
+  void* const address = handle ? dlsym(handle, variant) : nullptr;
+  return address || !handle ? address : dlsym(handle, name);
 }
 
 }  // namespace
@@ -75,12 +75,13 @@ using namespace halfwarp::runtime;
 
 void* runtime_find(const halfwarp::driver::loader_api* loader, const char* name,
                    const char* per_thread) {
-  const entry* const found = find_entry(name);
-  if (found && found->is_own) return found->function;
+  const entry* const entry_of_name = find_entry(name);
+  if (entry_of_name && entry_of_name->is_own) return entry_of_name->function;
   const char* const backend = loader->backend();
   if (backend && std::strcmp(backend, "emulator") == 0) {
     return find_translated(*loader, name, per_thread);
   }
-  if (!found) return nullptr;
-  return per_thread && found->per_thread ? found->per_thread : found->function;
+  if (!entry_of_name) return nullptr;
+  return per_thread && entry_of_name->per_thread ? entry_of_name->per_thread
+                                                 : entry_of_name->function;
 }

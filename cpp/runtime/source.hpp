@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the extension `cuda.bindings._runtime` calls; C as well as C++. */
+/* The functions that the extension `cuda.bindings._runtime` calls; C as well as C++. */
 #pragma once
 
 #include "driver/loader_api.hpp"
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* The address of a runtime function, as the loader asks for it (`function_source`). */
+/* Returns the address of a runtime function; has the signature `function_source`. */
 #ifdef __cplusplus
 void* runtime_find(const halfwarp::driver::loader_api* loader, const char* name,
                    const char* per_thread);
@@ -18,8 +18,8 @@ void* runtime_find(const halfwarp::driver::loader_api* loader, const char* name,
 void* runtime_find(const struct loader_api* loader, const char* name, const char* per_thread);
 #endif
 
-/* Says how the shared library of the runtime is opened: a `dlopen` handle, or NULL and a Python
-   error. It takes the GIL itself. */
+/* Sets the function that opens the shared runtime library. It acquires the GIL and returns a
+   `dlopen` handle, or NULL and sets a Python error. */
 void runtime_connect(void* (*open_shared)(void));
 
 #ifdef __cplusplus

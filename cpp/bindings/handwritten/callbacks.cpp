@@ -46,7 +46,7 @@ callback* make_callback(word function, word data, life freed_by) {
 template <class... A>
 void run(callback* record, A... arguments) {
   if (const interpreter::gate_pass pass{interpreter::gate->enter()}; pass.is_open()) {
-    interpreter::keep_thread_state();
+    interpreter::retain_thread_state();
     const PyGILState_STATE state = PyGILState_Ensure();
     reinterpret_cast<void (*)(A...)>(record->function)(arguments...);
     PyGILState_Release(state);

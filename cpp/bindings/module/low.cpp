@@ -67,10 +67,10 @@ PyObject* low_native_handle(PyObject* object) {
   return is_opaque ? PyLong_FromUnsignedLongLong(load_handle(object, 8)) : Py_NewRef(Py_None);
 }
 
-const void* low_exit_gate(void) { return &halfwarp::interpreter::own_exit_gate; }
+const void* low_exit_gate(void) { return &halfwarp::interpreter::process_exit_gate; }
 const char* low_exit_gate_capsule(void) { return halfwarp::interpreter::exit_gate::capsule; }
-void low_close_exit_gate(void) { halfwarp::interpreter::own_exit_gate.close(); }
+void low_close_exit_gate(void) { halfwarp::interpreter::process_exit_gate.close(); }
 void low_after_fork(void) {
   engine_lock::reset_after_fork();
-  halfwarp::interpreter::forget_passes();
+  halfwarp::interpreter::reset_passes();
 }

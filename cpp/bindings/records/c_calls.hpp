@@ -130,7 +130,7 @@ constexpr const void* initial_value() {
 }
 
 // Returns the C function of a slot. An unfilled slot holds a resolver, which may set a Python
-// error. The loader's barrier publishes the library (show_library_to_threads).
+// error. The loader's barrier publishes the library (publish_library).
 inline void* function_of(const library& lib, const function& f) {
   return __atomic_load_n(&lib.state->slots[f.slot], __ATOMIC_RELAXED);
 }

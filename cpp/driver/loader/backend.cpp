@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which library answers the driver's functions: libcuda or the emulator.
+// Opens the library that implements the driver's functions: libcuda or the emulator.
 #include "driver/loader/backend.hpp"
 
 #include <cuda.h>
@@ -19,14 +19,14 @@ constexpr const char* driver_file = "libcuda.so.1";
 constexpr const char* emulator_file = "libcuda_emulated.so";
 
 template <class Function>
-Function* find(void* handle, const char* name) noexcept {
+Function* find_symbol(void* handle, const char* name) noexcept {
   return reinterpret_cast<Function*>(dlsym(handle, name));
 }
 
-void* fail_to_open(loader_failure& failure, backend_id backend, const char* why) noexcept {
+void* fail_to_open(loader_failure& failure, backend_id backend, const char* reason) noexcept {
   failure.kind = FAILURE_LIBRARY;
   failure.backend = backend;
-  std::snprintf(failure.detail, sizeof failure.detail, "%s", why ? why : "unknown reason");
+  std::snprintf(failure.detail, sizeof failure.detail, "%s", reason ? reason : "unknown reason");
   return nullptr;
 }
 
@@ -36,16 +36,16 @@ void* open_real_driver(loader_failure& failure) noexcept {
 }
 
 void* open_emulator(loader_failure& failure) noexcept {
-  return open_beside(emulator_file, failure);
+  return open_sibling(emulator_file, failure);
 }
 
-// Why the driver has nothing to run on here; null when it has, and when it fails in another way:
-// that is for the caller to see, not to be hidden by emulation.
-const char* why_unusable(void* handle) noexcept {
+// Returns why the driver is unusable here, or null if it is usable. Also returns null for other
+// failures: the caller must see them, so emulation must not hide them.
+const char* find_unusable_reason(void* handle) noexcept {
   const int version = version_of(handle);
   if (version && version < oldest_driver) return "the CUDA driver is older than CUDA 12.0";
-  const auto init = find<decltype(::cuInit)>(handle, "cuInit");
-  const auto count = find<decltype(::cuDeviceGetCount)>(handle, "cuDeviceGetCount");
+  const auto init = find_symbol<decltype(::cuInit)>(handle, "cuInit");
+  const auto count = find_symbol<decltype(::cuDeviceGetCount)>(handle, "cuDeviceGetCount");
   if (!init || !count) return "libcuda.so.1 is not a CUDA driver";
   int devices = 0;
   const CUresult code = init(0);
@@ -55,16 +55,17 @@ const char* why_unusable(void* handle) noexcept {
   return devices == 0 ? "the CUDA driver finds no device" : nullptr;
 }
 
-// The emulator's notice says why it was chosen.
-void tell_reason(void* emulator, const char* reason) noexcept {
-  if (const auto tell = find<void(const char*)>(emulator, "halfwarp_emulator_chosen_because")) {
-    tell(reason);
+// Passes the reason for the choice of the emulator to its notice.
+void pass_reason(void* emulator, const char* reason) noexcept {
+  if (const auto pass =
+          find_symbol<void(const char*)>(emulator, "halfwarp_emulator_chosen_because")) {
+    pass(reason);
   }
 }
 
-// Whether the search paths lead to our own emulator, which is there for other programs' sake.
+// Returns whether the search paths lead to our emulator, which is installed for other programs.
 bool is_our_emulator(void* handle) noexcept {
-  if (!find<int()>(handle, "halfwarp_emulator_is_active")) return false;
+  if (!find_symbol<int()>(handle, "halfwarp_emulator_is_active")) return false;
   loader_failure unused{};
   return open_emulator(unused) == handle;  // one file has one handle
 }
@@ -72,20 +73,20 @@ bool is_our_emulator(void* handle) noexcept {
 open_driver open_best(loader_failure& failure) noexcept {
   void* const real = open_real_driver(failure);
   if (real && is_our_emulator(real)) return {real, BACKEND_EMULATOR};
-  const char* const reason = real ? why_unusable(real) : failure.detail;
+  const char* const reason = real ? find_unusable_reason(real) : failure.detail;
   if (!reason) return {real, BACKEND_DRIVER};
-  char because[sizeof failure.detail];
-  std::snprintf(because, sizeof because, "%s", reason);
-  // The driver stays loaded: having started, it may have left threads and exit handlers behind.
-  loader_failure second{};
-  void* const emulator = open_emulator(second);
+  char unusable_reason[sizeof failure.detail];
+  std::snprintf(unusable_reason, sizeof unusable_reason, "%s", reason);
+  // The driver stays loaded: cuInit may have started threads and registered exit handlers.
+  loader_failure emulator_failure{};
+  void* const emulator = open_emulator(emulator_failure);
   if (!emulator) {
     fail_to_open(failure, BACKEND_EMULATOR, "");
     std::snprintf(failure.detail, sizeof failure.detail, "%.500s (and no GPU: %.500s)",
-                  second.detail, because);
+                  emulator_failure.detail, unusable_reason);
     return {};
   }
-  tell_reason(emulator, because);
+  pass_reason(emulator, unusable_reason);
   failure.kind = FAILURE_NONE;
   return {emulator, BACKEND_EMULATOR};
 }
@@ -98,8 +99,8 @@ open_driver open_named(backend_id backend, loader_failure& failure) noexcept {
 
 }  // namespace
 
-// Whatever the search paths say.
-void* open_beside(const char* file, loader_failure& failure) noexcept {
+// Opens the file in the folder of this extension, regardless of search paths.
+void* open_sibling(const char* file, loader_failure& failure) noexcept {
   Dl_info self;
   char path[4096];
   if (!dladdr(reinterpret_cast<const void*>(&open_backend), &self)) {
@@ -112,7 +113,7 @@ void* open_beside(const char* file, loader_failure& failure) noexcept {
   return handle ? handle : fail_to_open(failure, BACKEND_EMULATOR, dlerror());
 }
 
-backend_id wanted_backend(backend_id requested) noexcept {
+backend_id select_backend(backend_id requested) noexcept {
   const char* const value = std::getenv("HALFWARP_BACKEND");
   if (requested != BACKEND_NONE) return requested;
   if (!value || !*value || std::strcmp(value, "driver") == 0) return BACKEND_DRIVER;
@@ -120,8 +121,8 @@ backend_id wanted_backend(backend_id requested) noexcept {
 }
 
 open_driver open_backend(backend_id requested, loader_failure& failure) noexcept {
-  const backend_id wanted = wanted_backend(requested);
-  if (wanted != BACKEND_NONE) return open_named(wanted, failure);
+  const backend_id selected = select_backend(requested);
+  if (selected != BACKEND_NONE) return open_named(selected, failure);
   const char* const value = std::getenv("HALFWARP_BACKEND");
   if (std::strcmp(value, "auto") == 0) return open_best(failure);
   failure.kind = FAILURE_SETTING;

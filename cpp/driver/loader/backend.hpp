@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which library answers the driver's functions: libcuda or the emulator.
+// Opens the library that implements the driver's functions: libcuda or the emulator.
 #pragma once
 
 #include "driver/loader/python_side.hpp"
@@ -11,16 +11,16 @@ struct open_driver {
   backend_id backend = BACKEND_NONE;
 };
 
-// The backend that `requested` or HALFWARP_BACKEND names; BACKEND_NONE for auto, and for a value
-// that is not understood.
-backend_id wanted_backend(backend_id requested) noexcept;
+// Returns the backend of `requested` or HALFWARP_BACKEND; BACKEND_NONE for auto and for invalid
+// values.
+backend_id select_backend(backend_id requested) noexcept;
 
-// Opens what HALFWARP_BACKEND names, or `requested` when that is not BACKEND_NONE. A handle of
-// null means that `failure` says why.
+// Opens `requested`, or the backend of HALFWARP_BACKEND if that is BACKEND_NONE. Returns a null
+// handle and fills `failure` on failure.
 open_driver open_backend(backend_id requested, loader_failure& failure) noexcept;
 
-// Opens a library of ours that lies beside the extension with this code, such as the emulator.
-// Null: `failure` says why.
-void* open_beside(const char* file, loader_failure& failure) noexcept;
+// Opens a library of this package, such as the emulator, in the folder of this extension. Returns
+// null and fills `failure` on failure.
+void* open_sibling(const char* file, loader_failure& failure) noexcept;
 
 }  // namespace halfwarp::driver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing the addresses of an open library's functions into its table.
+// Writes the addresses of an open library's functions into its table.
 #pragma once
 
 #include "driver/loader/backend.hpp"
@@ -7,24 +7,24 @@
 
 namespace halfwarp::driver {
 
-// The oldest driver that is supported: the first one whose functions have versions of their own.
+// The oldest supported driver, and the first with a version per function.
 inline constexpr int oldest_driver = 12000;
 
-// The CUDA version of an open driver, as in 12040; 0 when it does not tell.
+// Returns the CUDA version of an open driver, as in 12040; 0 on failure.
 int version_of(void* handle) noexcept;
 
-// After a library was opened, before its functions are written into slots.
-void show_library_to_threads() noexcept;
+// Makes an open library visible to all threads. Call before writing its functions into slots.
+void publish_library() noexcept;
 
-// Fills the driver's table with the functions that a driver of that version has. One that answers
-// for an older driver than it is says so when asked for its version.
+// Fills the driver's table with the functions of that driver version. If the driver is newer,
+// cuDriverGetVersion is replaced by a function that returns `version`.
 void fill_driver(void* handle, int version) noexcept;
 
-// Fills the table of a library that `dlopen` gave a handle of. With an emulator, that is asked for
-// functions to take in their place.
+// Fills the table of a library from its `dlopen` handle. With an emulator, replaces the functions
+// for which it has replacements.
 void fill_from_handle(const library_record& library, void* handle, void* emulator) noexcept;
 
-// Whether the environment asks for the variants for per-thread default streams.
-bool wants_per_thread_streams() noexcept;
+// Returns whether the environment selects the variants for per-thread default streams.
+bool uses_per_thread_streams() noexcept;
 
 }  // namespace halfwarp::driver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a slot holds until its library is open: open it, fill the table, then make the call.
+// The initial function of a slot: opens the library, fills the table and makes the call.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,7 @@
 
 namespace halfwarp::driver {
 
-// `Nothing` says what a caller gets when there is nothing to call.
+// `Nothing` defines the result of a call if there is no function.
 template <library_id library, unsigned slot, class Function, class Nothing>
 struct first_call;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock of the loader's state, and what becomes of it when the process forks.
+// The lock of the loader's state, and its handling by fork.
 #include "driver/loader/opening_lock.hpp"
 
 #include <pthread.h>
@@ -9,23 +9,23 @@ namespace halfwarp::driver {
 
 namespace {
 
-constexpr time_t most_seconds = 2;
+constexpr time_t max_seconds = 2;
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_t owner;  // valid while `is_owned`
 bool is_owned;
 __thread bool is_held_for_fork;
 
-bool is_mine() noexcept {
+bool is_held_by_this_thread() noexcept {
   return __atomic_load_n(&is_owned, __ATOMIC_ACQUIRE) && pthread_equal(owner, pthread_self());
 }
 
 void before_fork() {
-  if (is_mine()) return;
-  timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += most_seconds;
-  is_held_for_fork = pthread_mutex_timedlock(&mutex, &until) == 0;
+  if (is_held_by_this_thread()) return;
+  timespec deadline;
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline.tv_sec += max_seconds;
+  is_held_for_fork = pthread_mutex_timedlock(&mutex, &deadline) == 0;
 }
 
 void after_fork_in_parent() {
@@ -33,9 +33,9 @@ void after_fork_in_parent() {
   is_held_for_fork = false;
 }
 
-// Whoever else held the lock is not in the child.
+// Another thread that held the lock does not exist in the child process.
 void after_fork_in_child() {
-  if (is_mine()) return;
+  if (is_held_by_this_thread()) return;
   mutex = PTHREAD_MUTEX_INITIALIZER;
   is_owned = is_held_for_fork = false;
 }

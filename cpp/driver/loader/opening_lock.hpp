@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock of the loader's state, and what becomes of it when the process forks.
+// The lock of the loader's state, and its handling by fork.
 #pragma once
 
 namespace halfwarp::driver {
 
-// One thread at a time opens a library. It is never held while the GIL is taken.
+// Serializes the opening of libraries. The GIL is never acquired while the lock is held.
 class opening_lock {
  public:
   opening_lock() noexcept;
@@ -12,9 +12,9 @@ class opening_lock {
   opening_lock(const opening_lock&) = delete;  // one lock, one owner
   opening_lock& operator=(const opening_lock&) = delete;
 
-  // Makes forks wait until nobody is opening a library, so that the child finds none half open.
-  // What is opened may fork itself, on the opening thread or, which nobody can tell from other
-  // forks, on one that the opening thread waits for: such a fork goes on after two seconds. Once.
+  // Call once. Makes a fork wait until no library is being opened, so that the child process has no
+  // half-open library. The library itself may fork, on the opening thread or on a thread that it
+  // waits for; the latter cannot be distinguished, so a fork waits for two seconds at most.
   static void watch_forks() noexcept;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling a table: at most one thread at a time, at the first call, and again after a failure.
+// Fills a table at the first call, on one thread at a time, and again after a failure.
 #include "driver/loader/resolve.hpp"
 
 #include <dlfcn.h>
@@ -13,12 +13,12 @@ namespace halfwarp::driver {
 
 namespace {
 
-// Written under an opening_lock. No failure is kept: a library that appears later is found, and
-// each failing call says what the first one said.
+// Written under an opening_lock. Failures are not stored: a library that appears later is found,
+// and each failing call raises the same error.
 struct {
   bool is_full[HALFWARP_LIBRARY_COUNT] = {};
-  void* handle = nullptr;                    // of the open driver
-  void* found[HALFWARP_LIBRARY_COUNT] = {};  // what the pathfinder opened
+  void* handle = nullptr;                        // of the open driver
+  void* libraries[HALFWARP_LIBRARY_COUNT] = {};  // opened by the pathfinder
   backend_id backend = BACKEND_NONE;
   backend_id requested = BACKEND_NONE;
   int version = 0;
@@ -35,16 +35,16 @@ void set_full(library_id library, bool value) noexcept {
   __atomic_store_n(&state.is_full[library], value, __ATOMIC_RELEASE);
 }
 
-// Compilers and linkers may have been opened before it was known that kernels will be emulated.
-void put_emulator_in_place() noexcept {
+// Switches libraries that were opened before the emulator was selected.
+void use_emulator() noexcept {
   if (loader_backend() != BACKEND_EMULATOR) return;
   for (int i = 0; i < HALFWARP_LIBRARY_COUNT; ++i) {
-    if (!state.found[i]) continue;
-    if (library_records[i]->emulated) {  // the next call opens what stands in for it
+    if (!state.libraries[i]) continue;
+    if (library_records[i]->emulated) {  // the next call opens its emulated library
       library_records[i]->empty();
       set_full(static_cast<library_id>(i), false);
     } else {
-      fill_from_handle(*library_records[i], state.found[i], state.handle);
+      fill_from_handle(*library_records[i], state.libraries[i], state.handle);
     }
   }
 }
@@ -54,52 +54,52 @@ bool fill_from_driver(loader_failure& failure) noexcept {
   if (is_full(HALFWARP_DRIVER)) return true;
   const open_driver opened = open_backend(state.requested, failure);
   if (!opened.handle) return false;
-  const int own = version_of(opened.handle), limit = state.version_limit;
-  const int version = limit && limit < own ? limit : own;
+  const int driver_version = version_of(opened.handle), limit = state.version_limit;
+  const int version = limit && limit < driver_version ? limit : driver_version;
   if (version && version < oldest_driver) {
     failure.kind = FAILURE_TOO_OLD;
-    failure.found = version;
-    failure.needs = oldest_driver;
+    failure.driver_version = version;
+    failure.required_version = oldest_driver;
     return false;
   }
   state.handle = opened.handle;
   state.version = version;
   fill_driver(opened.handle, version);
   __atomic_store_n(&state.backend, opened.backend, __ATOMIC_RELEASE);
-  put_emulator_in_place();
+  use_emulator();
   set_full(HALFWARP_DRIVER, true);
   return true;
 }
 
-// Opens the emulator where that is what was asked for. A compiler is no reason to choose between
-// the two: where that is left to the driver's first call, that puts the emulator in place.
-void open_wanted_emulator() noexcept {
-  if (loader_backend() != BACKEND_NONE || loader_wanted() != BACKEND_EMULATOR) return;
+// Opens the emulator if it was selected. A compiler does not select a backend: with auto, the
+// driver's first call selects the emulator and calls use_emulator.
+void open_selected_emulator() noexcept {
+  if (loader_backend() != BACKEND_NONE || loader_selected_backend() != BACKEND_EMULATOR) return;
   loader_failure failure{};
-  static_cast<void>(fill_from_driver(failure));  // the first driver call says why it failed
+  static_cast<void>(fill_from_driver(failure));  // the first driver call reports the failure
 }
 
 bool fill_from_emulated(library_id library, loader_failure& failure) noexcept {
   const opening_lock owner;
   if (is_full(library)) return true;
-  void* const handle = open_beside(library_records[library]->emulated, failure);
+  void* const handle = open_sibling(library_records[library]->emulated, failure);
   if (!handle) return false;
   fill_from_handle(*library_records[library], handle, nullptr);
   set_full(library, true);
   return true;
 }
 
-// What tells of devices has to tell of those that kernels run on, so `auto` is decided for it.
+// NVML must describe the devices that kernels run on, so opening it resolves HALFWARP_BACKEND=auto.
 bool is_for_emulated_devices(library_id library, loader_failure& failure) noexcept {
   if (!library_records[library]->emulated) return false;
-  if (loader_backend() == BACKEND_NONE && loader_wanted() == BACKEND_NONE) {
+  if (loader_backend() == BACKEND_NONE && loader_selected_backend() == BACKEND_NONE) {
     static_cast<void>(fill_from_driver(failure));
   }
   const backend_id used = loader_backend();
-  return (used == BACKEND_NONE ? loader_wanted() : used) == BACKEND_EMULATOR;
+  return (used == BACKEND_NONE ? loader_selected_backend() : used) == BACKEND_EMULATOR;
 }
 
-// Two threads may both ask Python for the library: it answers both with the same handle.
+// Two threads may both request the library from Python, which returns the same handle.
 bool fill_from_pathfinder(library_id library, loader_failure& failure) noexcept {
   if (is_for_emulated_devices(library, failure)) return fill_from_emulated(library, failure);
   if (failure.kind == FAILURE_SETTING) return false;
@@ -108,23 +108,23 @@ bool fill_from_pathfinder(library_id library, loader_failure& failure) noexcept 
     failure.kind = FAILURE_RAISED;
     return false;
   }
-  open_wanted_emulator();
+  open_selected_emulator();
   const opening_lock owner;
   const bool is_emulated = loader_backend() == BACKEND_EMULATOR;
-  state.found[library] = handle;
+  state.libraries[library] = handle;
   fill_from_handle(*library_records[library], handle, is_emulated ? state.handle : nullptr);
   set_full(library, true);
   return true;
 }
 
-// The functions of the extension depend on the backend. That there is none is for them to say.
+// The functions of the extension depend on the backend; they report a missing backend themselves.
 bool fill_from_extension(library_id library, loader_failure& failure) noexcept {
   loader_failure choice{};
   if (!fill_from_driver(choice) && choice.kind == FAILURE_SETTING) {
     failure = choice;
     return false;
   }
-  if (python.hand_out(library) != 0) {
+  if (python.fill_from_module(library) != 0) {
     failure.kind = FAILURE_RAISED;
     return false;
   }
@@ -135,10 +135,10 @@ bool fill_from_extension(library_id library, loader_failure& failure) noexcept {
 bool fill(library_id library, loader_failure& failure) noexcept {
   failure.library = library;
   if (is_full(library)) return true;
-  switch (library_records[library]->how) {
+  switch (library_records[library]->opening_method) {
     case opening::backend:
       if (!fill_from_driver(failure)) return false;
-      python.opened_backend(loader_backend());  // without the lock: it may run any code
+      python.on_backend_opened(loader_backend());  // without the lock: it may run any code
       return true;
     case opening::pathfinder:
       return fill_from_pathfinder(library, failure);
@@ -177,11 +177,11 @@ int has(library_id library, unsigned slot) noexcept {
   return slot < all.count && all.is_filled(slot);
 }
 
-// By the address: the caller held a slot's content, filled or not.
+// Searches by address, which is the current or initial content of a slot.
 const char* name_of(library_id library, const void* function) noexcept {
   const library_record& all = *library_records[library];
   for (unsigned i = 0; i < all.count; ++i) {
-    if (all.table[i] == function || all.first[i] == function) return all.symbols[i].name;
+    if (all.table[i] == function || all.initial[i] == function) return all.symbols[i].name;
   }
   return "unknown function";
 }
@@ -208,8 +208,8 @@ void* resolve(library_id library, unsigned slot) noexcept {
   if (fill(library, failure)) {
     if (all.is_filled(slot)) return __atomic_load_n(&all.table[slot], __ATOMIC_ACQUIRE);
     failure.kind = FAILURE_FUNCTION;
-    failure.needs = all.symbols[slot].version;
-    failure.found = state.version;
+    failure.required_version = all.symbols[slot].version;
+    failure.driver_version = state.version;
     failure.backend = loader_backend();
   }
   raise(failure);
@@ -256,10 +256,10 @@ const char* loader_remedy(library_id library) { return library_records[library]-
 
 const char* loader_per_thread_suffix(library_id library, unsigned slot) {
   const symbol_text& suffix = library_records[library]->symbols[slot].per_thread;
-  return suffix && wants_per_thread_streams() ? suffix.c_str() : nullptr;
+  return suffix && uses_per_thread_streams() ? suffix.c_str() : nullptr;
 }
 
-void loader_show_library(void) { show_library_to_threads(); }
+void loader_publish_library(void) { publish_library(); }
 
 void loader_put(library_id library, unsigned slot, void* function) {
   library_records[library]->put(slot, function);
@@ -279,12 +279,12 @@ int loader_request_backend(backend_id backend) {
 
 backend_id loader_backend(void) { return __atomic_load_n(&state.backend, __ATOMIC_ACQUIRE); }
 
-backend_id loader_wanted(void) {
+backend_id loader_selected_backend(void) {
   const opening_lock owner;
-  return wanted_backend(state.requested);
+  return select_backend(state.requested);
 }
 
-void loader_forget(int version_limit) {
+void loader_reset(int version_limit) {
   const opening_lock owner;
   for (unsigned i = 0; i < HALFWARP_LIBRARY_COUNT; ++i) {
     const auto library = static_cast<library_id>(i);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling a table: at most one thread at a time, at the first call, and again after a failure.
+// Fills a table at the first call, on one thread at a time, and again after a failure.
 #pragma once
 
 #include "driver/loader_api.hpp"
 
 namespace halfwarp::driver {
 
-// The function behind a slot, or null with a Python error set (and the lock taken to set it).
+// Returns the function of a slot. On failure returns null and sets a Python error (with the GIL).
 void* resolve(library_id library, unsigned slot) noexcept;
 
 }  // namespace halfwarp::driver

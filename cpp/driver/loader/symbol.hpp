@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loader asks a library for, one row per slot of its table.
+// The functions that the loader looks up, one row per slot of a table.
 #pragma once
 
 #include "driver/loader_api.hpp"
@@ -12,40 +12,40 @@ using symbol_text = packed_text<symbol_texts>;
 
 struct symbol {
   symbol_text name;        // public: "cuMemAlloc"
-  symbol_text base;        // what cuGetProcAddress takes together with the version
+  symbol_text base;        // the name for cuGetProcAddress
   symbol_text exported;    // "cuMemAlloc_v2"
-  int version;             // CUDA release that brought this variant, 3020; 0 when not known
-  int older;               // the one of an older variant that may stand in for it; 0: none
-  symbol_text per_thread;  // "_ptds" or "_ptsz" when there is such a variant
+  int version;             // CUDA version that introduced this variant, as in 3020; 0: unknown
+  int older;               // version of an older variant that may replace it; 0: none
+  symbol_text per_thread;  // suffix "_ptds" or "_ptsz" of a per-thread variant
 };
 
-// How a library is opened.
+// The method of opening a library.
 enum class opening : unsigned char {
-  backend,     // the driver, or the emulator in its place
-  pathfinder,  // `cuda.pathfinder` finds it under `source`
-  extension,   // the module `source` holds it and hands out its functions
+  backend,     // the driver or the emulator
+  pathfinder,  // `cuda.pathfinder` finds it by the name `source`
+  extension,   // the module `source` contains its functions
 };
 
-// Generated, one per library. A table as the loader sees it: slots, what they hold before anything
-// is open, and what to ask for.
+// A table for the loader: slots, their initial contents and the symbols to look up. Generated, one
+// per library.
 struct library_record {
   const char* name;  // "nvrtc"
   void** table;
-  void* const* first;
+  void* const* initial;
   const symbol* symbols;
   unsigned count;
-  opening how;
+  opening opening_method;
   const char* source;
-  const char* package;   // that has it
-  const char* remedy;    // what to do when it is missing
-  const char* emulated;  // file of ours beside the loader that stands in for it; null: none
+  const char* package;   // contains the library
+  const char* remedy;    // advice if the library is missing
+  const char* emulated;  // file name of its emulated library; null: none
 
   bool is_filled(unsigned slot) const noexcept {
-    return __atomic_load_n(&table[slot], __ATOMIC_ACQUIRE) != first[slot];
+    return __atomic_load_n(&table[slot], __ATOMIC_ACQUIRE) != initial[slot];
   }
-  // Release: who reads the address sees the library that the loading thread set up.
+  // A release store: readers of the address also see the library's memory as the opening thread.
   void put(unsigned slot, void* function) const noexcept {
-    __atomic_store_n(&table[slot], function ? function : first[slot], __ATOMIC_RELEASE);
+    __atomic_store_n(&table[slot], function ? function : initial[slot], __ATOMIC_RELEASE);
   }
   void empty() const noexcept {
     for (unsigned slot = 0; slot < count; ++slot) put(slot, nullptr);

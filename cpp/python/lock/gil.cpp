@@ -56,7 +56,7 @@ PyGILState_STATE acquire_gil() {
   if (has_no_interpreter()) [[unlikely]]
     unwind_guard::sleep_forever();
   unwind_guard guard;
-  interpreter::keep_thread_state();
+  interpreter::retain_thread_state();
   const PyGILState_STATE state = PyGILState_Ensure();
   guard.dismiss();
   return state;

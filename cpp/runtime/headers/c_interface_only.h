@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is defined before the headers of the runtime are read. */
+/* Macros that must be defined before the headers of the runtime are included. */
 #pragma once
 
 /* cuda_egl_interop.h includes cuda_runtime.h, whose C++ templates overload functions of the C
-   interface, so that their addresses could no longer be taken. */
+   interface, so that the address of such a function would be ambiguous. */
 #define __CUDA_RUNTIME_H__
 
-/* The headers of the parts warn when they are included by themselves. */
+/* The internal headers warn when they are included directly. */
 #define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__

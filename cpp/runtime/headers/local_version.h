@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the reference adds to the runtime API: the version of the shared runtime library that is
-   installed, beside that of the one that is built in. */
+/* An addition of the reference to the runtime API: the version of the installed shared runtime
+   library, besides the version of the linked static library. */
 #pragma once
 
 #include "driver_types.h"

@@ -39,14 +39,14 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
         library_id library
         backend_id backend
         const char* function
-        int needs
-        int found
+        int required_version
+        int driver_version
         const char* detail
     struct python_side:
         int (*raise_ "raise")(const loader_failure*) except -1
         void* (*open)(library_id, const char*) except NULL
-        int (*hand_out)(library_id) except -1
-        void (*opened_backend)(backend_id) noexcept
+        int (*fill_from_module)(library_id) except -1
+        void (*on_backend_opened)(backend_id) noexcept
     void loader_connect(const python_side*)
     const loader_api* loader_interface()
     void* loader_address(library_id, const char*)
@@ -58,12 +58,12 @@ cdef extern from "driver/loader/python_side.hpp" nogil:
     const char* loader_remedy(library_id)
     const char* loader_exported_name(library_id, unsigned)
     const char* loader_per_thread_suffix(library_id, unsigned)
-    void loader_show_library()
+    void loader_publish_library()
     void loader_put(library_id, unsigned, void*)
     int loader_request_backend(backend_id)
     backend_id loader_backend()
-    backend_id loader_wanted()
-    void loader_forget(int)
+    backend_id loader_selected_backend()
+    void loader_reset(int)
 
 
 C_COMPILER = HALFWARP_C_COMPILER.decode()
@@ -88,12 +88,12 @@ def is_emulated():
 
     Host only. Opens a library only if ``HALFWARP_BACKEND=auto`` leaves the choice to it.
     """
-    if loader_backend() == BACKEND_NONE and loader_wanted() == BACKEND_NONE:
+    if loader_backend() == BACKEND_NONE and loader_selected_backend() == BACKEND_NONE:
         try:
             load("driver")
         except RuntimeError:  # neither can be opened: the first driver call says so
             return False
-    return (loader_backend() or loader_wanted()) == BACKEND_EMULATOR
+    return (loader_backend() or loader_selected_backend()) == BACKEND_EMULATOR
 
 
 def set_backend(str name not None):
@@ -189,7 +189,7 @@ def exported_names(str library not None):
 
 def _answer_as_driver_of(int version):
     """For tests: start again, as a driver of that CUDA version (12020) answers; 0: as it is."""
-    loader_forget(version)
+    loader_reset(version)
 
 
 def library_names():
@@ -229,16 +229,18 @@ cdef str function_message(const loader_failure* failure, str name):
         library = loader_library_name(failure.library).decode()
         return (f"{name} is not in the {library} library that was found: it is too old; install "
                 f"a newer {loader_package(failure.library).decode()}")
-    needs = f"a driver of CUDA {version_text(failure.needs)} or newer" if failure.needs else \
-        "another driver"
-    return (f"{name} is not in the CUDA driver, which is of CUDA {version_text(failure.found)}: "
-            f"it needs {needs}")
+    required = "another driver"
+    if failure.required_version:
+        required = f"a driver of CUDA {version_text(failure.required_version)} or newer"
+    return (f"{name} is not in the CUDA driver, which is of CUDA "
+            f"{version_text(failure.driver_version)}: it needs {required}")
 
 
 cdef str age_message(const loader_failure* failure, str caller):
-    return (f"{caller} needs a CUDA driver of CUDA {version_text(failure.needs)} or newer; the one "
-            f"that is installed is of CUDA {version_text(failure.found)}. Install a newer NVIDIA "
-            "driver, or run without a GPU on the CPU emulator: HALFWARP_BACKEND=emulator (or auto)")
+    return (f"{caller} needs a CUDA driver of CUDA {version_text(failure.required_version)} or "
+            "newer; the one that is installed is of CUDA "
+            f"{version_text(failure.driver_version)}. Install a newer NVIDIA driver, or run "
+            "without a GPU on the CPU emulator: HALFWARP_BACKEND=emulator (or auto)")
 
 
 cdef int raise_failure(const loader_failure* failure) except -1 with gil:
@@ -289,7 +291,7 @@ cdef void tell_opened(str name, object what) noexcept:
         note_library(name, what)
 
 
-cdef void opened_backend(backend_id used) noexcept with gil:
+cdef void on_backend_opened(backend_id used) noexcept with gil:
     tell_opened("driver", "the emulator" if used == BACKEND_EMULATOR else "libcuda.so.1")
 
 
@@ -310,7 +312,7 @@ cdef void* open_library(library_id library, const char* function) except NULL wi
             f"{loader_remedy(library).decode()}") from error
 
 
-cdef int hand_out(library_id library) except -1 with gil:
+cdef int fill_from_module(library_id library) except -1 with gil:
     """Fill the table of a library from the extension that holds it."""
     cdef unsigned slot = 0
     cdef const char* name
@@ -319,7 +321,7 @@ cdef int hand_out(library_id library) except -1 with gil:
     module = loader_source(library).decode()
     import_module(module)
     find = <function_source>PyCapsule_Import(f"{module}._functions".encode(), 0)
-    loader_show_library()
+    loader_publish_library()
     while (name := loader_exported_name(library, slot)) is not NULL:
         suffix = loader_per_thread_suffix(library, slot)
         loader_put(library, slot, find(loader_interface(), name, suffix))
@@ -330,8 +332,8 @@ cdef int hand_out(library_id library) except -1 with gil:
 cdef python_side side
 side.raise_ = raise_failure
 side.open = open_library
-side.hand_out = hand_out
-side.opened_backend = opened_backend
+side.fill_from_module = fill_from_module
+side.on_backend_opened = on_backend_opened
 loader_connect(&side)
 
 _api = PyCapsule_New(<void*>loader_interface(), HALFWARP_LOADER_CAPSULE, NULL)

@@ -5,7 +5,7 @@
 typedef unsigned int GLenum;
 typedef unsigned int GLuint;
 
-/* On ARM, cuda_gl_interop.h refuses to be included where this one, which it looks for, is not. */
+/* On ARM, cuda_gl_interop.h requires this macro of a real gl.h. */
 #ifndef GL_VERSION
 #define GL_VERSION 0x1F02
 #endif
